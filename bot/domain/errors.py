@@ -223,15 +223,8 @@ class StateConflict(MergeQueueRefused):
     is_state_known = False
 
 
-@dataclass(eq=False)
 class InvalidRequest(MergeQueueRefused):
-    """422, or a limit of the API document that was checked before sending.
-
-    `field`: the invalid field, if known.
-    `status`: None when nothing was sent.
-    """
-
-    field: str | None = None
+    """422, or not sent because it can't be right; then `status` is None."""
 
 
 class InvalidConfiguration(InvalidRequest):

@@ -39,20 +39,13 @@ LIST_KEPT = 5
 FAILING_STATES = frozenset({"failure", "error", "timed_out", "cancelled", "action_required"})
 
 
-def storable(text: str) -> str:
-    """Bound a text, and drop the character that PostgreSQL can't store."""
-    if len(text) <= TEXT_KEPT and "\x00" not in text:
-        return text
-    return text.replace("\x00", "")[:TEXT_KEPT]
-
-
 def _first_texts(sent: Any) -> Any:  # noqa: ANN401 - anything the service may send
     if not isinstance(sent, list):
         return () if sent is None else sent
     return [one for one in sent[:LIST_KEPT] if isinstance(one, str)]
 
 
-Text = Annotated[str, AfterValidator(storable)]
+Text = Annotated[str, AfterValidator(lambda text: text[:TEXT_KEPT])]
 Numbers = Annotated[Several[Number], AfterValidator(lambda numbers: numbers[:NUMBERS_KEPT])]
 Names = Annotated[tuple[Text, ...], BeforeValidator(_first_texts)]
 
@@ -188,10 +181,9 @@ class EventDetails(Resource):
     outcome: Text | None = None
     product: Text | None = None
 
-    def stored(self) -> Mapping[str, JsonValue]:
-        """The stored part: bounded, and readable by `model_validate`."""
-        kept: dict[str, JsonValue] = self.model_dump(mode="json", exclude_defaults=True)
-        return kept
+    def stored(self) -> str:
+        """The stored part as JSON: bounded, and readable by `model_validate_json`."""
+        return self.model_dump_json(exclude_defaults=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,10 +268,10 @@ class _Event(Resource):
 
     id: Number
     received_at: Moment
-    type: str
+    type: Text
     trigger: Later[str] = ""
     pull_request: Later[Number | None] = None
-    base_ref: Later[str | None] = None
+    base_ref: Later[Text | None] = None
     metadata: Any = None
 
 
@@ -294,9 +286,9 @@ def read_event(sent: object, repository: RepositoryName) -> tuple[EventRecord, b
         repository,
         event.id,
         event.received_at,
-        storable(event.type),
+        event.type,
         event.pull_request,
-        None if event.base_ref is None else storable(event.base_ref),
+        event.base_ref,
         details.session_id,
         details,
     )

@@ -31,21 +31,16 @@ class RepositoryName(str):
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Raise InvalidRequest, naming the field, when `text` is not "owner/name"."""
+        """Raise InvalidRequest when `text` is not "owner/name"."""
         owner, slash, name = text.partition("/")
         if not slash:
-            raise InvalidRequest(None, "a repository is written owner/name", field="repository")
+            raise InvalidRequest(None, "a repository is written owner/name")
         if not _OWNER.fullmatch(owner):
-            raise InvalidRequest(
-                None,
-                "the owner has 1 to 40 letters, digits or hyphens",
-                field="owner",
-            )
+            raise InvalidRequest(None, "the owner has 1 to 40 letters, digits or hyphens")
         if not _REPOSITORY.fullmatch(name) or name in {".", ".."}:
             raise InvalidRequest(
                 None,
                 "the repository name has 1 to 100 letters, digits, underscores, hyphens or dots",
-                field="repository",
             )
         return cls(text)
 

@@ -1,5 +1,6 @@
 """The common base of values read from the merge queue service."""
 
+import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Annotated, Any, TypeVar
@@ -21,6 +22,18 @@ LARGEST_NUMBER = 2**63 - 1
 
 LATEST_YEAR = 9000
 """Times beyond it are nonsense, and adding a window to them would overflow."""
+
+_NOT_STORABLE = re.compile("[\x00\ud800-\udfff]")
+"""PostgreSQL stores no NUL in text, and a lone surrogate has no UTF-8 form."""
+
+
+def storable(value: Any) -> Any:  # noqa: ANN401 - anything that JSON can hold
+    """The value with U+FFFD for characters that no database can store."""
+    if isinstance(value, str):
+        return _NOT_STORABLE.sub("\ufffd", value)
+    if isinstance(value, dict):
+        return {storable(name): storable(member) for name, member in value.items()}
+    return [storable(member) for member in value] if isinstance(value, list) else value
 
 
 class Resource(BaseModel):

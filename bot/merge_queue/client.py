@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Callable, Collection
 from contextlib import AbstractAsyncContextManager
 from copy import copy
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from functools import cached_property, partial
 from urllib.parse import quote
 
@@ -19,9 +19,7 @@ from bot.domain.queue import Application, Queue, QueuedDetails, QueueRule, Remov
 from bot.domain.queue_position import still_queued
 from bot.domain.repository import RepositoryName
 from bot.merge_queue import models
-from bot.merge_queue.errors import http_date
 from bot.merge_queue.http import NO_REPOSITORY, Call, Http
-from bot.merge_queue.models import checked
 from bot.merge_queue.pauses import PauseEndpoints, Read, T
 from bot.ports import Count, OnAnswer, ignore
 
@@ -65,7 +63,7 @@ class MergeQueueClient(PauseEndpoints, AbstractAsyncContextManager["MergeQueueCl
     async def clock_ahead(self) -> timedelta | None:
         """From the `Date` of any answer to endpoint 8."""
         call = Call(NO_REPOSITORY, "application", "GET", "/application", expected=range(1000))
-        date = await self.http.call(call, lambda answer: http_date(answer.headers.get("date", "")))
+        date = await self.http.call(call, lambda answer: models.date_of(answer.headers))
         return None if date is None else self.http.clock.now() - date
 
     async def rules(self, repository: RepositoryName) -> tuple[QueueRule, ...]:
@@ -75,7 +73,7 @@ class MergeQueueClient(PauseEndpoints, AbstractAsyncContextManager["MergeQueueCl
 
     async def branches(self, repository: RepositoryName, window: Window) -> tuple[str, ...]:
         """Endpoint 7: base branches with queue activity in the window."""
-        query = checked(start_at=window.received_from, end_at=window.received_to)
+        query = {"start_at": _sent(window.received_from), "end_at": _sent(window.received_to)}
         call = Call(repository, "branches", "GET", "queues/branches", query)
         return await self._list(call, models.read_names)
 
@@ -86,8 +84,7 @@ class MergeQueueClient(PauseEndpoints, AbstractAsyncContextManager["MergeQueueCl
 
     async def queues(self, repository: RepositoryName) -> tuple[Queue, ...]:
         """Endpoint 13 (deprecated): the queues by base branch."""
-        call = Call(repository, "queues", "GET", "queues")
-        return await self.http.call(call, models.read_queues)
+        return await self.http.call(Call(repository, "queues", "GET", "queues"), models.read_queues)
 
     async def event_page(  # noqa: PLR0913 - the filters of endpoint 6, each by its name
         self,
@@ -101,40 +98,36 @@ class MergeQueueClient(PauseEndpoints, AbstractAsyncContextManager["MergeQueueCl
         per_page: int = LARGEST_PAGE,
     ) -> EventPage:
         """Endpoint 6: the filters and both ends go with every cursor."""
-        query = checked(
-            received_from=window.received_from,
-            received_to=window.received_to,
-            per_page=per_page,
-            pull_request=pull_request,
-            base_ref=base_ref,
-            cursor=cursor,
-            event_type=sorted(types),
-        )
-        call = Call(repository, "event_page", "GET", "logs", query)
+        query = {
+            "received_from": _sent(window.received_from),
+            "received_to": _sent(window.received_to),
+            "per_page": per_page,
+            "pull_request": pull_request,
+            "base_ref": base_ref,
+            "cursor": cursor,
+            "event_type": sorted(types),
+        }
         read = partial(models.read_event_page, repository=repository, asked_cursor=cursor)
-        page = await self.http.call(call, read)
+        page = await self.http.call(Call(repository, "event_page", "GET", "logs", query), read)
         self._report(repository, page)
         return page
 
     def _report(self, repository: RepositoryName, page: EventPage) -> None:
         """Count and log each event that could not be read in full, once."""
-        lost = [one for one in page.unreadable if (repository, one.identity) not in self._reported]
-        partly = [
-            one for one in page.incomplete if (repository, one.event_id) not in self._reported
-        ]
+        known = self._reported
+        lost = [one for one in page.unreadable if (repository, one.identity) not in known]
+        partly = [one for one in page.incomplete if (repository, one.event_id) not in known]
         if not lost and not partly:
             return
-        self._reported.extend((repository, one.identity) for one in lost)
-        self._reported.extend((repository, one.event_id) for one in partly)
+        known.extend((repository, one.identity) for one in lost)
+        known.extend((repository, one.event_id) for one in partly)
         self.http.measures.count(Count.SERVICE_UNREADABLE_EVENTS, by=len(lost))
         self.http.measures.count(Count.SERVICE_UNREADABLE_METADATA, by=len(partly))
         details = {
             "action": "events_unreadable",
             "repository": repository,
-            "unreadable_events": len(lost),
             "event_ids": [one.identity for one in lost if isinstance(one.identity, int)][:20],
             "problems": sorted({one.problem for one in lost})[:20],
-            "unreadable_metadata": len(partly),
             "metadata_event_ids": [one.event_id for one in partly][:20],
             "metadata_types": sorted({one.type for one in partly})[:20],
         }
@@ -191,12 +184,10 @@ class MergeQueueClient(PauseEndpoints, AbstractAsyncContextManager["MergeQueueCl
             raise FreezesNotOffered(None, "the service offers no freezes")
         call = Call(repository, "freezes", "GET", FREEZES)
         try:
-            found = await self.http.call(call, models.read_freezes)
-        except (ResourceNotFound, NotOffered) as error:
+            found = await self._list(call, models.read_freezes)
+        except NotOffered as error:
             if self.offers_freezes:
                 raise
-            # If the repository is missing too, this says nothing about freezes.
-            await self.status(repository)
             self._find_freezes(offered=False)
             raise FreezesNotOffered(error.status, error.detail) from None
         self._find_freezes(offered=True)
@@ -213,7 +204,6 @@ class MergeQueueClient(PauseEndpoints, AbstractAsyncContextManager["MergeQueueCl
     ) -> ScheduledFreeze:
         """If the answer is lost, a freeze that wasn't there before with this reason is ours."""
         before, body = {one.id for one in await self.freezes(repository)}, wanted.sent
-        checked(reason=wanted.reason)
         call = Call(repository, "create_freeze", "POST", FREEZES, json=body, on_answer=on_answer)
         return await self._change_freeze(
             call, lambda found: found.id not in before and found.reason == wanted.reason
@@ -263,3 +253,8 @@ class MergeQueueClient(PauseEndpoints, AbstractAsyncContextManager["MergeQueueCl
             if not await gone():
                 raise
             return False
+
+
+def _sent(moment: datetime) -> str:
+    """RFC 3339 with microseconds, as the service writes its own times."""
+    return f"{moment.astimezone(UTC):%Y-%m-%dT%H:%M:%S.%fZ}"

@@ -4,11 +4,13 @@ import asyncio
 import logging
 import ssl
 from collections.abc import Callable, Container, Mapping
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
 from http import HTTPStatus
 from http.cookiejar import CookieJar, DefaultCookiePolicy
+from itertools import count
 from typing import Any, TypeVar
 from urllib.parse import urlencode
 
@@ -20,7 +22,7 @@ from bot.domain import errors
 from bot.domain.configured import OwnToken
 from bot.domain.pacing import PATIENCE, Patience
 from bot.domain.repository import RepositoryName
-from bot.merge_queue.errors import error_of
+from bot.merge_queue.models import error_of
 from bot.ports import UNMEASURED, Clock, Count, Measures, OnAnswer, ignore
 from bot.proxies import proxy_towards
 
@@ -35,10 +37,13 @@ KEEPALIVE_SECONDS = 90.0  # Above the polling interval: else each poll would ope
 LONGEST_WAIT = 300.0  # If the service asks for more seconds, that may be a mistake.
 LARGEST_BODY = 32 * 1024 * 1024
 SHORTEST_SECRET = 8  # Shorter credentials are for trials, and occur in times and names.
-
+HEADERS = {
+    "Accept": "application/json",
+    "Accept-Encoding": "gzip, deflate",
+    "User-Agent": f"mqbot/{bot.__version__}",
+}
 # One layer at most: a few hundred bytes packed three times become gigabytes.
 _ENCODINGS = frozenset({"", "identity", "gzip", "deflate"})
-
 # Raised before the first byte of a request leaves.
 _NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.ProxyError)
 
@@ -51,6 +56,7 @@ class Call:
 
     `endpoint`: a short fixed name for logs and counters.
     `path`: below the repository's, or below the service's address if it starts with a slash.
+    `query`: without the values that are None.
     `expected`: the statuses whose answers are read; all others are errors.
     `on_answer`: called with the status of an answer that was read.
     `may_send`: called just before each attempt.
@@ -72,7 +78,7 @@ class Http:
 
     `own_tokens`: the credentials of repositories that have their own. Each request in flight has an
     httpx client of its own, because httpx's pool slows down with many of them. No token is in a
-    log, exception or `repr`. `trust` replaces the usual certificates, `transport` the network.
+    log, exception or `repr`. `transport` replaces the network.
     Raises ConfigurationError for an unusable proxy or certificate file in the environment.
     """
 
@@ -87,7 +93,6 @@ class Http:
         requests_at_once: int = REQUESTS_AT_ONCE,
         measures: Measures = UNMEASURED,
         transport: httpx.AsyncBaseTransport | None = None,
-        trust: ssl.SSLContext | None = None,
     ) -> None:
         self.base_url = base_url.rstrip("/")
         self.clock = clock
@@ -98,20 +103,13 @@ class Http:
         self._own_tokens = dict(own_tokens or {})
         self._known_tokens = {token, *(one.secret for one in self._own_tokens.values())}
         # Held during each request: `scheduled` for those of the schedule.
-        self.turn = asyncio.Semaphore(requests_at_once)
+        self.turn: AbstractAsyncContextManager[None] = nullcontext()
         self.scheduled = asyncio.Semaphore(requests_at_once - KEPT_FOR_PEOPLE)
-        proxy, verify = proxy_towards(base_url), trust or _certificates()
+        proxy, verify = proxy_towards(base_url), _certificates()
         # Redirects are not followed: the credential would go with them.
-        self._clients: list[httpx.AsyncClient] = []
-        # The last one used goes first: its connection is open.
-        self._free = asyncio.LifoQueue[httpx.AsyncClient]()
-        for _ in range(requests_at_once):
-            client = httpx.AsyncClient(
-                headers={
-                    "Accept": "application/json",
-                    "Accept-Encoding": "gzip, deflate",
-                    "User-Agent": f"mqbot/{bot.__version__}",
-                },
+        self._clients = [
+            httpx.AsyncClient(
+                headers=HEADERS,
                 cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
                 timeout=httpx.Timeout(patience.read, connect=patience.connect),
                 limits=httpx.Limits(max_connections=1, keepalive_expiry=KEEPALIVE_SECONDS),
@@ -120,7 +118,11 @@ class Http:
                 proxy=proxy,
                 transport=transport,
             )
-            self._clients.append(client)
+            for _ in range(requests_at_once)
+        ]
+        # The last one used goes first: its connection is open.
+        self._free = asyncio.LifoQueue[httpx.AsyncClient]()
+        for client in self._clients:
             self._free.put_nowait(client)
 
     def use_own_tokens(self, own_tokens: Mapping[RepositoryName, OwnToken]) -> None:
@@ -142,8 +144,7 @@ class Http:
         Raises only MergeQueueError, and StaleReading if `may_send` returns False.
         """
         deadline = self.clock.monotonic() + self.patience.total
-        attempt = 1
-        while True:
+        for attempt in count(1):
             try:
                 response = await self._send(call, deadline - self.clock.monotonic())
                 answer = read(response)
@@ -152,6 +153,7 @@ class Http:
                 if wait is None:
                     error.last_answer_at = self._last_answer_at
                     raise
+                await self.clock.sleep(wait)
             except errors.CredentialRefused as error:
                 error.setting = self._credential(call).setting
                 raise
@@ -165,8 +167,7 @@ class Http:
                 self._last_answer_at = self.clock.now()
                 call.on_answer(str(response.status_code))
                 return answer
-            await self.clock.sleep(wait)
-            attempt += 1
+        raise AssertionError("the last attempt returns or raises")
 
     def _wait(
         self, call: Call, error: errors.MergeQueueUnavailable, attempt: int, remaining: float
@@ -180,9 +181,8 @@ class Http:
         is_safe = call.method in {"GET", "OPTIONS"} or not error.arrived
         wait = self.patience.wait(attempt, error.retry_after, remaining) if is_safe else None
         if error.status == HTTPStatus.TOO_MANY_REQUESTS:
-            waited = wait or error.retry_after or 0.0
             self.measures.count(Count.SERVICE_WAITS)
-            self.measures.count(Count.SERVICE_WAIT_SECONDS, by=waited)
+            self.measures.count(Count.SERVICE_WAIT_SECONDS, by=wait or error.retry_after or 0.0)
         if wait is not None:
             self.measures.count(Count.SERVICE_RETRIES, call.endpoint)
             details |= {"action": "request_retried", "attempt": attempt, "cause": error.cause}
@@ -190,12 +190,10 @@ class Http:
         return wait
 
     def _url(self, call: Call) -> httpx.URL:
-        """Raises InvalidRequest for an invalid repository."""
-        path, query = call.path, urlencode(call.query, doseq=True)
-        if not path.startswith("/"):
-            # Parsed again: a RepositoryName can be made without `parse`.
-            name = RepositoryName.parse(call.repository)
-            path = f"/repos/{name.owner}/{name.name}/{path}"
+        is_of_repository = not call.path.startswith("/")
+        path = f"/repos/{call.repository}/{call.path}" if is_of_repository else call.path
+        sent = {name: one for name, one in call.query.items() if one is not None}
+        query = urlencode(sent, doseq=True, errors="replace")
         return httpx.URL(f"{self.base_url}{path}{'?' if query else ''}{query}")
 
     def _credential(self, call: Call) -> OwnToken:
@@ -222,6 +220,8 @@ class Http:
                         answer = await self._read(response)
                 finally:
                     self._free.put_nowait(client)
+        except UnicodeEncodeError:
+            failure = errors.InvalidRequest(None, "half of a surrogate pair is no text")
         except httpx.DecodingError:
             failure = errors.MergeQueueProtocolError("the body is not encoded as its header says")
         except (TimeoutError, httpx.HTTPError) as error:

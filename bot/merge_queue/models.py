@@ -1,4 +1,4 @@
-"""What the service is sent, and its answers read from bytes; no I/O.
+"""The service's answers, as values or errors, read from bytes; no I/O.
 
 Unreadable elements of lists are left out; unreadable answers raise MergeQueueProtocolError.
 """
@@ -9,60 +9,44 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from functools import partial
-from typing import Annotated, Any, Generic, TypeVar
+from http import HTTPStatus
+from typing import Annotated, Generic, TypeVar
 from urllib.parse import parse_qs, urlsplit
 
 import httpx
-from pydantic import AliasChoices, BaseModel, Field, PlainSerializer, ValidationError
+from pydantic import AliasChoices, Field, ValidationError
 
-from bot.domain.errors import InvalidRequest, MergeQueueProtocolError
-from bot.domain.event_log import LARGEST_PAGE, PULL_REQUEST_END
+from bot.domain import errors
 from bot.domain.event_records import EventLogAnswer, EventPage
 from bot.domain.freezing import ScheduledFreeze
-from bot.domain.pauses import REASON_LIMIT
 from bot.domain.queue import Pause, Queue, QueueRule, QueueStatus
 from bot.domain.repository import RepositoryName
-from bot.domain.resource import Foretold, Later, Readable, Resource, Several, problems
-from bot.merge_queue.errors import http_date, is_html
+from bot.domain.resource import Foretold, Later, Readable, Resource, Several, problems, storable
 
 T = TypeVar("T")
 R = TypeVar("R", bound=Resource)
 
+LONGEST_NUMBER = 100
 
-def _in_utc(moment: datetime) -> str:
-    """RFC 3339 with microseconds, as the service writes its own times."""
-    return f"{moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec='microseconds')}Z"
+_REFUSALS: Mapping[int, type[errors.MergeQueueRefused]] = {
+    400: errors.InvalidRequest,
+    401: errors.CredentialRefused,
+    403: errors.CredentialRefused,
+    404: errors.ResourceNotFound,
+    405: errors.NotOffered,
+    409: errors.StateConflict,
+    410: errors.NotOffered,
+    422: errors.InvalidRequest,
+    501: errors.NotOffered,
+}
+_TEMPORARY = {HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_EARLY, HTTPStatus.TOO_MANY_REQUESTS}
 
-
-# Text with a length limit must be encodable, too: pydantic checks both.
-Text = Annotated[str, Field(min_length=1)]
-Time = Annotated[datetime, PlainSerializer(_in_utc)]
-
-
-class Sent(BaseModel):
-    """What requests carry, within the document's limits (endpoints 1, 2, 6, 7, 9, and freezes)."""
-
-    start_at: Time | None = None
-    end_at: Time | None = None
-    received_from: Time | None = None
-    received_to: Time | None = None
-    reason: str | None = Field(None, max_length=REASON_LIMIT)
-    branch: Text | None = None
-    per_page: int | None = Field(None, ge=1, le=LARGEST_PAGE)
-    pull_request: int | None = Field(None, ge=1, lt=PULL_REQUEST_END)
-    base_ref: str | None = Field(None, min_length=1, max_length=255)
-    cursor: Text | None = None
-    event_type: list[Text] | None = None
-
-
-def checked(**values: Any) -> Mapping[str, Any]:  # noqa: ANN401 - checked by the model
-    """The values; raises InvalidRequest, which names the field, beyond the document's limits."""
-    try:
-        return Sent(**values).model_dump(exclude_none=True)
-    except ValidationError as error:
-        (problem, *_) = error.errors(include_url=False)
-        raise InvalidRequest(None, problem["msg"], field=str(problem["loc"][0])) from None
+DETAIL_MAX_LENGTH = 300
+_LONGEST_BODY = 64 * 1024
+_NAMES = ("detail", "message", "error", "errors", "title")
+_WEB_PAGE = re.compile(rb"\s*(?:\xef\xbb\xbf)?\s*<")
 
 
 class PauseAnswer(Resource):
@@ -127,46 +111,34 @@ def read_status(response: httpx.Response) -> QueueStatus:
 
 def _not_lost(elements: tuple[T, ...], left_out: Sequence[ValidationError]) -> tuple[T, ...]:
     if left_out and not elements:
-        raise MergeQueueProtocolError(problems(left_out[-1]))
+        raise errors.MergeQueueProtocolError(problems(left_out[-1]))
     return elements
 
 
 def _read(model: type[R], response: httpx.Response) -> tuple[R, Sequence[ValidationError]]:
-    """The value, and the errors of list elements that were left out."""
+    """The value, and the errors of list elements that were left out.
+
+    JSON may have NaN, numbers of thousands of digits, and a byte order mark. Characters that can't
+    be stored, and bytes that are not UTF-8, are replaced.
+    """
     left_out: list[ValidationError] = []
+    text = response.content.decode("utf-8-sig", "replace")
     try:
-        return model.model_validate(_parsed(response.content), context=left_out), left_out
+        sent = json.loads(
+            text,
+            parse_int=lambda digits: int(digits) if len(digits) <= LONGEST_NUMBER else None,
+            parse_constant=lambda _name: None,
+        )
+        if r"\u0000" in text or r"\ud" in text.lower():
+            sent = storable(sent)
+        return model.model_validate(sent, context=left_out), left_out
     except ValidationError as error:
         problem = problems(error)
     except (ValueError, RecursionError) as error:
         web_page = "a web page came instead of JSON"
         problem = web_page if is_html(response) else f"no JSON: {error}"[:300]
     # Not raised `from` the library's error, which holds the body.
-    raise MergeQueueProtocolError(problem)
-
-
-_LONGEST_NUMBER = 100
-_NUL = re.compile(r"(?<!\\)((?:\\\\)*)\\u0000")
-_SURROGATE = re.compile("[\ud800-\udfff]")
-
-
-def _parsed(body: bytes) -> Any:  # noqa: ANN401 - anything the service may send
-    """JSON as services may send it: NaN, numbers of thousands of digits, a byte order mark.
-
-    Characters that can't be stored are replaced: NUL, which PostgreSQL refuses, halves of surrogate
-    pairs, and bytes that are not UTF-8.
-    """
-    text = body.decode("utf-8-sig", "replace")
-    if r"\u0000" in text:
-        text = _NUL.sub(r"\1\\ufffd", text)
-    sent = json.loads(
-        text,
-        parse_int=lambda digits: int(digits) if len(digits) <= _LONGEST_NUMBER else None,
-        parse_constant=lambda _name: None,
-    )
-    if r"\ud" not in text.lower():
-        return sent
-    return json.loads(_SURROGATE.sub("\ufffd", json.dumps(sent, ensure_ascii=False)))
+    raise errors.MergeQueueProtocolError(problem)
 
 
 def read_event_page(
@@ -176,16 +148,16 @@ def read_event_page(
     link = response.headers.get("link", "")
     next_cursor = cursor_of("next", link)
     if next_cursor is not None and next_cursor == asked_cursor:
-        raise MergeQueueProtocolError("the next page has the cursor of this one")
+        raise errors.MergeQueueProtocolError("the next page has the cursor of this one")
     previous_cursor = None
     # The page can be used without a way back.
-    with suppress(MergeQueueProtocolError):
+    with suppress(errors.MergeQueueProtocolError):
         previous_cursor = cursor_of("prev", link)
     return replace(
         read(EventLogAnswer, response).page(repository),
         next_cursor=next_cursor,
         previous_cursor=previous_cursor,
-        served_at=http_date(response.headers.get("date", "")),
+        served_at=date_of(response.headers),
     )
 
 
@@ -203,7 +175,7 @@ def cursor_of(relation: str, header: str) -> str | None:
     """
     links = list(_LINK.finditer(header))
     if not links and header.strip(" \t,"):
-        raise MergeQueueProtocolError("the Link header cannot be read")
+        raise errors.MergeQueueProtocolError("the Link header cannot be read")
     for target, text, *_ in (link.groups() for link in links):
         # The first of several parameters with one name counts.
         pairs = reversed(_PARAMETER.findall(text))
@@ -213,5 +185,105 @@ def cursor_of(relation: str, header: str) -> str | None:
             try:
                 return parse_qs(urlsplit(target).query)["cursor"][0]
             except (ValueError, KeyError):
-                raise MergeQueueProtocolError("a link has no cursor") from None
+                raise errors.MergeQueueProtocolError("a link has no cursor") from None
     return None
+
+
+def error_of(response: httpx.Response, now: datetime, asked: httpx.URL) -> errors.MergeQueueError:
+    """The error for a response from the address `asked`, received `now`."""
+    status, headers, said = response.status_code, response.headers, detail(response)
+    # A 403 with the headers of a rate limit is a rate limit.
+    is_limit = status == HTTPStatus.FORBIDDEN and (
+        "retry-after" in headers or headers.get("x-ratelimit-remaining") == "0"
+    )
+    is_failure = status >= HTTPStatus.INTERNAL_SERVER_ERROR and status not in _REFUSALS
+    if is_limit or is_failure or status in _TEMPORARY:
+        wait = retry_after(response, now)
+        return errors.MergeQueueUnavailable(said, status=status, retry_after=wait)
+    if response.is_redirect and (target := _redirection(response, asked)):
+        return errors.ServiceMoved(f"{_phrase(response)}: it redirects to {target}", target)
+    if status < HTTPStatus.BAD_REQUEST:
+        return errors.MergeQueueProtocolError(f"unexpected answer: {_phrase(response)}")
+    return _REFUSALS.get(status, errors.MergeQueueRefused)(status, said)
+
+
+def _redirection(response: httpx.Response, asked: httpx.URL) -> str | None:
+    """The new address, without a user or a query, which may be secret."""
+    try:
+        target = asked.join(response.headers.get("location", ""))
+    except httpx.InvalidURL:
+        return None
+    shown = f"{target.scheme}://{target.netloc.decode('ascii')}{target.path}"
+    return shown[:200] if target.host and target != asked else None
+
+
+def retry_after(response: httpx.Response, now: datetime) -> float | None:
+    """The seconds that the service asks to wait: `Retry-After`, or the reset of its rate limit.
+
+    A date is compared with the answer's own `Date`, because the two clocks may differ.
+    """
+    headers = response.headers
+    asked, reset = headers.get("retry-after", "").strip(), headers.get("x-ratelimit-reset", "")
+    if asked.isascii() and asked.isdigit():
+        return float(asked[:9])
+    until = date_of(headers, "retry-after")
+    is_spent = headers.get("x-ratelimit-remaining") == "0"
+    if until is None and is_spent and reset.isascii() and reset.isdigit():
+        until = datetime.fromtimestamp(int(reset[:10]), UTC)
+    since = date_of(headers) or now
+    return None if until is None else max(0.0, (until - since).total_seconds())
+
+
+def date_of(headers: httpx.Headers, name: str = "date") -> datetime | None:
+    """A date as in RFC 9110, section 5.6.7, in UTC; None if it is invalid or missing."""
+    try:
+        moment = parsedate_to_datetime(headers.get(name, ""))
+        return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    except (ValueError, OverflowError, IndexError, TypeError):
+        return None
+
+
+def detail(response: httpx.Response) -> str:
+    """The service's explanation: one line of at most 300 characters, never blank."""
+    if is_html(response):
+        return f"{_phrase(response)} (a web page)"
+    # Half of a surrogate pair can't be encoded.
+    text = "; ".join(_problems(response)[:5]).encode("utf-8", "replace").decode()
+    line = " ".join("".join(one if one.isprintable() else " " for one in text).split())
+    if len(line) > DETAIL_MAX_LENGTH:
+        line = f"{line[: DETAIL_MAX_LENGTH - 1]}…"
+    return line or _phrase(response)
+
+
+def _problems(response: httpx.Response) -> Sequence[str]:
+    """A sentence for each problem. A body that isn't JSON is one.
+
+    A problem is a sentence, or `{"loc": ["body", "reason"], "msg": "…"}`. The API document leaves
+    the body open: an object, plain text, a gateway's web page, or nothing.
+    """
+    text = response.content[:_LONGEST_BODY].decode("utf-8-sig", "replace")
+    try:
+        sent = json.loads(text)
+    except (ValueError, RecursionError):
+        return [text]
+    while isinstance(sent, Mapping):
+        sent = next((sent[name] for name in _NAMES if sent.get(name)), "")
+    found = []
+    for one in sent if isinstance(sent, list) else [sent]:
+        problem = one if isinstance(one, Mapping) else {"msg": one}
+        path, said = problem.get("loc"), problem.get("msg")
+        if isinstance(said, str):
+            fields = (
+                [name for name in path if isinstance(name, str)] if isinstance(path, list) else []
+            )
+            found.append(": ".join([*fields[-1:], said]))
+    return found
+
+
+def is_html(response: httpx.Response) -> bool:
+    is_said = "html" in response.headers.get("content-type", "").lower()
+    return is_said or _WEB_PAGE.match(response.content) is not None
+
+
+def _phrase(response: httpx.Response) -> str:
+    return f"{response.status_code} {response.reason_phrase}".rstrip()

@@ -16,7 +16,7 @@ from bot.domain.queue import Pause, QueueStatus
 from bot.domain.repository import RepositoryName
 from bot.merge_queue import models
 from bot.merge_queue.http import Call, Http
-from bot.merge_queue.models import PauseAnswer, checked
+from bot.merge_queue.models import PauseAnswer
 from bot.ports import OnAnswer, ignore
 
 logger = logging.getLogger(__name__)
@@ -52,7 +52,7 @@ class PauseEndpoints:
 
     async def status(self, repository: RepositoryName, branch: str | None = None) -> QueueStatus:
         """Endpoint 1, of all base branches or one."""
-        call = Call(repository, "status", "GET", STATUS, checked(branch=branch))
+        call = Call(repository, "status", "GET", STATUS, {"branch": branch})
         return await self.http.call(call, models.read_status)
 
     async def current_pause(self, repository: RepositoryName) -> Pause | None:
@@ -72,7 +72,6 @@ class PauseEndpoints:
         self, repository: RepositoryName, reason: str, on_answer: OnAnswer = ignore
     ) -> Pause:
         """Endpoint 2 or 9. If the answer is lost, a pause with this reason counts as ours."""
-        body = checked(reason=reason)
 
         async def ours() -> Pause | None:
             pause = await self.current_pause(repository)
@@ -84,6 +83,7 @@ class PauseEndpoints:
                 raise errors.MergeQueueProtocolError("the answer to a pause holds no pause")
             return pause
 
+        body = {"reason": reason}
         call = Call(repository, "set_pause", "PUT", CURRENT, json=body, on_answer=on_answer)
         return await self._change_pause(call, partial(self._change, read=read, look_up=ours))
 
@@ -110,8 +110,7 @@ class PauseEndpoints:
                 # The service, or a gateway, may refuse DELETE.
                 if call.path == CURRENT or error.status not in MISSING:
                     raise
-            path, endpoint = f"{call.path}/delete", "post_queue_pause_delete"
-            return await change(replace(call, method="POST", path=path, endpoint=endpoint))
+            return await change(replace(call, method="POST", path=f"{call.path}/delete"))
 
         call = Call(
             repository, "delete_pause", "DELETE", CURRENT, on_answer=on_answer, may_send=may_send
@@ -176,7 +175,7 @@ class PauseEndpoints:
         """
         assumed = self._family or CURRENT
         try:
-            return await send(_in_family(call, assumed))
+            return await send(replace(call, path=assumed))
         except LOST:
             # The lookup may have shown that there is no such endpoint.
             if self._family is None or self._family == assumed:
@@ -190,7 +189,7 @@ class PauseEndpoints:
                 raise errors.PauseNotOffered(error.status, error.detail) from None
             if self._family == assumed:
                 raise
-        return await send(_in_family(call, self._family))
+        return await send(replace(call, path=self._family))
 
     async def _find_out(self, repository: RepositoryName) -> None:
         async def has(path: str) -> bool:
@@ -202,14 +201,8 @@ class PauseEndpoints:
             offered = DEPRECATED
         # If even the status has no methods, they mean nothing, and the document counts.
         self._family = offered or (None if await has(STATUS) else CURRENT)
-        believed_until = self.http.clock.monotonic() + BELIEVED_SECONDS
-        self._known_until = math.inf if offered else believed_until
+        believed = math.inf if offered else BELIEVED_SECONDS
+        self._known_until = self.http.clock.monotonic() + believed
         level = logging.INFO if offered == CURRENT else logging.WARNING
         details = {"action": "pause_endpoints", "offered": offered, "believed": self._family}
         logger.log(level, "pause endpoints found out", extra=details)
-
-
-def _in_family(call: Call, family: str) -> Call:
-    if family == CURRENT:
-        return call
-    return replace(call, path=family, endpoint=call.endpoint.replace("pause", "queue_pause"))

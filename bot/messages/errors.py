@@ -220,9 +220,7 @@ _SENTENCES: Mapping[type, str | Callable[[Any, str, str], str]] = {
     ),
     errors.StateConflict: _conflict,
     errors.InvalidRequest: lambda error, *_: (
-        "The merge queue service rejected this"
-        + (f" ({code(error.field, 60)}): " if error.field else ": ")
-        + quote(error.detail, DETAIL_LIMIT)
+        f"The merge queue service rejected this: {quote(error.detail, DETAIL_LIMIT)}"
     ),
     errors.InvalidConfiguration: lambda error, _, repository: (
         f"The configuration file of {repository} is invalid. {quote(error.detail, DETAIL_LIMIT)}"

@@ -1,7 +1,6 @@
 """The schema of all tables: naming rules, and columns that are the same on both databases."""
 
 import json
-import re
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from functools import cache
@@ -15,12 +14,10 @@ from typing_extensions import TypeForm, override
 
 from bot.domain.event_records import EventDetails
 from bot.domain.repository import RepositoryName
+from bot.domain.resource import storable
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
-
-_NOT_STORABLE = re.compile("[\x00\ud800-\udfff]")
-"""PostgreSQL stores no NUL in text, and a lone surrogate has no UTF-8 form."""
 
 _Kind = TypeEngine[Any] | type[TypeEngine[Any]]
 
@@ -71,16 +68,7 @@ def _microseconds(time: datetime) -> int:
 def _compact(value: object) -> str:
     text = json.dumps(value, separators=(",", ":"))
     is_storable = r"\u0000" not in text and r"\ud" not in text
-    return text if is_storable else json.dumps(_storable(value), separators=(",", ":"))
-
-
-def _storable(value: object) -> object:
-    """The value with U+FFFD for characters that no database can store."""
-    if isinstance(value, str):
-        return _NOT_STORABLE.sub("\ufffd", value)
-    if isinstance(value, dict):
-        return {_storable(name): _storable(member) for name, member in value.items()}
-    return [_storable(member) for member in value] if isinstance(value, list) else value
+    return text if is_storable else json.dumps(storable(value), separators=(",", ":"))
 
 
 def as_text(read: Callable[[str], object]) -> Stored:
@@ -100,7 +88,7 @@ UtcTime = StoredNumber(_microseconds, lambda number: EPOCH + number * MICROSECON
 """An aware time as whole microseconds since 1970 in UTC, exact on both databases whatever their
 time zone settings. A naive time is refused with ValueError."""
 
-OutsideText = Stored(_storable, str)
+OutsideText = Stored(storable, str)
 """Text from outside."""
 
 SortedSet = Stored(
@@ -108,7 +96,7 @@ SortedSet = Stored(
 )
 """A set of words or numbers as a sorted JSON array, so that equal sets have equal text."""
 
-Details = Stored(lambda details: _compact(details.stored()), EventDetails.model_validate_json)
+Details = Stored(lambda details: details.stored(), EventDetails.model_validate_json)
 """The details of an event, as JSON."""
 
 Repository = as_text(RepositoryName)

@@ -13,8 +13,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from bot.domain.errors import BotError, MergeQueueProtocolError
 from bot.domain.queue import Application
 from bot.merge_queue import models
-from bot.merge_queue.errors import error_of
-from bot.merge_queue.models import read_event_page
+from bot.merge_queue.models import error_of, read_event_page
 from tests.support.make import SITE
 from tests.support.samples import sample
 

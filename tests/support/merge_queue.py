@@ -140,7 +140,7 @@ class FakeMergeQueue(MergeQueue):
         self, repository: RepositoryName, reason: str, *, on_answer: OnAnswer = ignore
     ) -> Pause:
         if len(reason) > REASON_LIMIT:
-            raise InvalidRequest(None, "a reason has at most 255 characters", field="reason")
+            raise InvalidRequest(None, "reason: at most 255 characters")
         async with self._call(Call("pause", repository, reason=reason)):
             paused = Pause(reason=reason, paused_at=self._now())
             self.pauses[repository] = paused
@@ -340,7 +340,7 @@ class FakeMergeQueue(MergeQueue):
             side, _, event_id = cursor.partition("-")
             place = ids.index(int(event_id)) if int(event_id) in ids else -1
             if place < 0:
-                raise InvalidRequest(422, "cursor: not a cursor of this log", field="cursor")
+                raise InvalidRequest(422, "cursor: not a cursor of this log")
             first = place + 1 if side == "after" else max(place - size, 0)
             if side == "before":
                 size = place - first

@@ -117,8 +117,8 @@ class PollRepositories:
             await self._tick(now)
 
     async def _tick(self, now: datetime) -> None:
-        for name in self.followed:
-            self.schedules.setdefault(name, PollSchedule(due_at=now))
+        for name in set(self.followed).difference(self.schedules):
+            self.schedules[name] = PollSchedule(due_at=now)
         if self.observe is not None:
             await self._read_pauses(self.observe, now)
         due = self._due(now)

@@ -2,7 +2,6 @@
 
 import gc
 import os
-import ssl
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
@@ -20,7 +19,6 @@ from bot.store.engines import create_engine
 from bot.store.transactions import Store
 from bot.usecases.polling.poll_repositories import PollRepositories
 from bot.usecases.tasks import poll_requests
-from tests.bench.services.certificate import trusting
 from tests.support.loops import Loop, fixed
 from tests.support.transactions import begin
 
@@ -64,7 +62,6 @@ async def opened(
         base_url=os.environ["BENCH_SERVICE"],
         token=SecretStr("bench-token"),
         clock=clock,
-        trust=_trust(),
     )
     async with MergeQueueClient(http) as client:
         interval = replace(fixed(INTERVAL), longest=longest)
@@ -82,8 +79,3 @@ async def opened(
         yield Poller(store, polls, client)
         await polls.drain()
     await store.close()
-
-
-def _trust() -> ssl.SSLContext | None:
-    certificate = os.environ.get("BENCH_CERTIFICATE")
-    return None if certificate is None else trusting(certificate)

@@ -17,7 +17,7 @@ async def rows(extent: Extent) -> Sequence[Row]:
         async with running("services.pages", "--tls", folder) as pages:
             environ = {
                 "BENCH_SERVICE": f"https://127.0.0.1:{pages.reported['port']}/v1",
-                "BENCH_CERTIFICATE": folder,
+                "SSL_CERT_FILE": f"{folder}/certificate.pem",
             }
             seconds = str(extent.scaled(20, 3))
             async with running("ours.many", seconds, environ=environ) as ours:

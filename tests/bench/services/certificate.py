@@ -1,7 +1,6 @@
 """A certificate of this machine's own, made for one run."""
 
 import asyncio
-import ssl
 from pathlib import Path
 
 
@@ -15,8 +14,3 @@ async def make(folder: Path) -> None:
         stderr=asyncio.subprocess.DEVNULL,
     )
     assert await process.wait() == 0, "openssl made no certificate"
-
-
-def trusting(folder: str) -> ssl.SSLContext:
-    """An SSL context that trusts it."""
-    return ssl.create_default_context(cafile=str(Path(folder) / "certificate.pem"))

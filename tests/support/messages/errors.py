@@ -63,7 +63,7 @@ CASES: Cases = {
     "error-credential": explain(domain.CredentialRefused(403, "no")),
     "error-not-found": explain(domain.ResourceNotFound(404, "no")),
     "error-conflict": explain(domain.StateConflict(409, "changed")),
-    "error-invalid": explain(domain.InvalidRequest(422, "the file is <invalid>", field="branch")),
+    "error-invalid": explain(domain.InvalidRequest(422, "branch: the file is <invalid>")),
     "error-store": explain(domain.StoreUnavailable("locked")),
     "error-cut-off": explain(domain.CutOff()),
     "error-defect": explain(ZeroDivisionError("secret of ours")),

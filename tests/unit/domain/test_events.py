@@ -4,7 +4,6 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, strategies as st
 from pydantic import ValidationError
 
 from bot.domain.event_records import (
@@ -73,9 +72,9 @@ def test_every_sample_event_is_read_and_survives_the_database(sent: dict[str, An
     )
     assert event.details.trigger == sent["trigger"]
     stored = event.details.stored()
-    assert EventDetails.model_validate(json.loads(json.dumps(stored))).stored() == stored
+    assert EventDetails.model_validate_json(stored).stored() == stored
     if event.type.startswith(TYPED_GROUPS):
-        assert len(stored) > 1
+        assert len(json.loads(stored)) > 1
 
 
 @pytest.mark.parametrize("sent", EVENTS)
@@ -84,26 +83,11 @@ def test_memory_is_bounded_for_any_input(sent: dict[str, Any]) -> None:
 
     event, _ = read_event(swelled, SITE)
 
-    assert len(json.dumps(event.details.stored())) < LARGEST
+    assert len(event.details.stored()) < LARGEST
     assert len(event.base_ref or "") <= TEXT_KEPT
     assert len(event.session_id or "") <= TEXT_KEPT
-    for value in event.details.stored().values():
+    for value in json.loads(event.details.stored()).values():
         assert not isinstance(value, list) or len(value) <= max(NUMBERS_KEPT, LIST_KEPT)
-
-
-@given(st.text(st.characters(exclude_categories=["Cs"])))
-def test_text_is_stored_only_in_a_form_that_databases_accept(text: str) -> None:
-    hostile = f"a\x00{text}"
-    event = make_event(
-        1,
-        "action.queue.leave",
-        trigger=hostile,
-        base_ref=hostile,
-        metadata={"reason": hostile, "session_id": hostile, "queue_name": hostile},
-    )
-
-    kept = [event.details.reason, event.details.queue_name, event.base_ref, event.session_id]
-    assert not any("\x00" in (one or "") for one in [*kept, event.details.trigger])
 
 
 def test_samples_show_every_type_of_the_document() -> None:

@@ -20,7 +20,7 @@ from bot.domain.errors import (
     [
         (StateConflict(409, "the queue changed"), "409 conflict: the queue changed"),
         (CredentialRefused(403, ""), "403 forbidden"),
-        (InvalidRequest(None, "too long", field="reason"), "not sent: too long"),
+        (InvalidRequest(None, "too long"), "not sent: too long"),
         (MergeQueueUnavailable("gateway", status=502), "502 bad gateway: gateway"),
         (MergeQueueUnavailable("odd", status=599), "599: odd"),
         (MergeQueueUnavailable("no answer in time"), "no answer: no answer in time"),

@@ -71,5 +71,5 @@ class TestEventLog:
         first, second = (record for record in caplog.records if hasattr(record, "action"))
         assert vars(first)["event_ids"] == [4]
         assert vars(first)["metadata_event_ids"] == [5]
-        assert vars(second)["unreadable_events"] == 0
+        assert vars(second)["event_ids"] == []
         assert vars(second)["metadata_event_ids"] == [6]

@@ -59,7 +59,7 @@ def world() -> World:
 
 
 async def test_a_refused_filter_is_not_treated_as_an_expired_cursor(world: World) -> None:
-    refusal = InvalidRequest(422, "base_ref: no", field="base_ref")
+    refusal = InvalidRequest(422, "base_ref: no")
     world.service.fail_next(refusal)
 
     with pytest.raises(InvalidRequest):
