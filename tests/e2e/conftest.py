@@ -23,6 +23,8 @@ StartBot = Callable[..., Awaitable[BotTester]]
 OVER_SOCKET_MODE = pytest.mark.parametrize("mode", ["socket"], indirect=True)
 OVER_HTTP = pytest.mark.parametrize("mode", ["http"], indirect=True)
 
+NAMES = ("acme/site", "acme/api", "acme/docs")
+TWO_GROUPS = {"MQBOT_GROUPS": "release=acme/site,acme/api;papers=acme/docs"}
 
 A_MOMENT = timedelta(seconds=0.25)
 
@@ -107,3 +109,13 @@ async def start_bot(sqlite_url: str, mode: Mode, clock: MovedClock) -> AsyncIter
 async def bot(start_bot: StartBot) -> BotTester:
     """A bot for one quiet repository that no channel is subscribed to."""
     return await start_bot()
+
+
+@pytest.fixture
+async def three(start_bot: StartBot) -> BotTester:
+    """Three quiet repositories, two of them in the group `release`, without subscribers to it."""
+    return await start_bot(
+        repositories=dict.fromkeys(NAMES, "quiet"),
+        channels="acme/docs=C0RELEASE:freeze",
+        environment=TWO_GROUPS,
+    )

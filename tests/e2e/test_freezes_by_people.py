@@ -279,16 +279,6 @@ async def test_a_freeze_is_recorded_before_the_service_fails_and_lost_answers_ar
     assert frozen(bot) == []
 
 
-@pytest.fixture
-async def three(start_bot: StartBot) -> BotTester:
-    """Three repositories, two of them in the group `release`."""
-    return await start_bot(
-        repositories=dict.fromkeys(("acme/site", "acme/api", "acme/docs"), "quiet"),
-        environment={"MQBOT_GROUPS": "release=acme/site,acme/api"},
-        channels=f"acme/site={RELEASES}:ci",
-    )
-
-
 async def test_a_group_is_frozen_after_a_question_and_restored_exactly(three: BotTester) -> None:
     three.merge_queue.freeze("acme/api", FreezeTerms("made elsewhere"))
     question = await three.ask("/mq freeze @release 2h cutting 4.2")

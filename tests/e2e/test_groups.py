@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.e2e.conftest import OVER_HTTP, StartBot
+from tests.e2e.conftest import NAMES, OVER_HTTP, TWO_GROUPS, StartBot
 from tests.support.bot_tester import (
     ALICE,
     BOB,
@@ -17,19 +17,7 @@ from tests.support.waiting import until
 
 pytestmark = [pytest.mark.e2e, OVER_HTTP]
 
-NAMES = ("acme/site", "acme/api", "acme/docs")
 CONTROLS = ["Resume @release", "Notify me when it resumes", "Set an end…"]
-TWO = {"MQBOT_GROUPS": "release=acme/site,acme/api;papers=acme/docs"}
-
-
-@pytest.fixture
-async def three(start_bot: StartBot) -> BotTester:
-    """Three quiet repositories without subscribers, two of them in the group `release`."""
-    return await start_bot(
-        repositories=dict.fromkeys(NAMES, "quiet"),
-        channels="acme/docs=C0RELEASE:freeze",
-        environment=TWO,
-    )
 
 
 def reasons(bot: BotTester) -> list[str | None]:
@@ -41,9 +29,13 @@ def answers(bot: BotTester, by: str = ALICE) -> list[Shown]:
     return [one for one in bot.replies(by=by) if ":hourglass_flowing_sand:" not in one]
 
 
-async def paused_group(bot: BotTester, typed: str, label: str) -> None:
-    question = await bot.ask(typed)
-    await bot.click(question, label)
+async def paused(bot: BotTester, asked: str = "freeze", count: int = 2) -> Shown:
+    """The post about the group, once `count` of its two queues are paused."""
+    question = await bot.ask(f"/mq pause @release {asked}")
+    await bot.click(question, "Pause 2 queues")
+    post = await bot.wait_for_post(f"@release: {count} of 2 queues paused")
+    await bot.wait_until_gone(question)
+    return post
 
 
 async def test_one_command_subscribes_a_channel_to_a_whole_group(three: BotTester) -> None:
@@ -77,17 +69,17 @@ async def test_a_group_pause_is_confirmed_and_shown_in_one_post(three: BotTester
     assert "*Pause 2 queues of @release?* Reason: freeze for 4.2" in question
     assert "0 pull requests in the queues, no batch is running." in question
     assert question.labels == ["Pause 2 queues", "Leave it"]
+    await three.click(question, "Leave it")
+    await three.wait_until_gone(question)
     assert reasons(three) == [None, None, None]
 
-    await three.click(question, "Pause 2 queues")
+    post = await paused(three, "freeze for 4.2")
 
-    post = await three.wait_for_post("@release: 2 of 2 queues paused")
     assert post.words.startswith(
         ":double_vertical_bar: *@release: 2 of 2 queues paused*: freeze for 4.2\n"
         "*2 paused:* acme/site, acme/api\nby alice · since"
     )
     assert post.labels == CONTROLS
-    await three.wait_until_gone(question)
     signed = "freeze for 4.2 (by alice via Slack)"
     assert reasons(three) == [signed, signed, None]
     assert len(three.posts()) == 1
@@ -96,19 +88,18 @@ async def test_a_group_pause_is_confirmed_and_shown_in_one_post(three: BotTester
 async def test_the_post_about_a_group_counts_the_batches_that_its_pauses_stopped(
     start_bot: StartBot,
 ) -> None:
-    bot = await start_bot(repositories=dict.fromkeys(NAMES, "quiet"), environment=TWO, speed=20.0)
+    bot = await start_bot(
+        repositories=dict.fromkeys(NAMES, "quiet"), environment=TWO_GROUPS, speed=20.0
+    )
     for name in NAMES[:2]:
         bot.enqueue(name, hangs=True)
         await bot.checks_run(1, name)
-    await paused_group(bot, "/mq pause @release freeze", "Pause 2 queues")
-    post = await bot.wait_for_post("2 of 2 queues paused")
-    await bot.wait_for_change(post, "stopped 2 batches")
+    await bot.wait_for_change(await paused(bot), "stopped 2 batches")
 
 
 async def test_resuming_restores_the_group_and_names_queues_left_alone(three: BotTester) -> None:
     three.merge_queue.pause("acme/api", "Night", by="carol")
-    await paused_group(three, "/mq pause @release freeze", "Pause 2 queues")
-    post = await three.wait_for_post("@release: 1 of 2 queues paused")
+    post = await paused(three, count=1)
     assert "*1 already paused:* acme/api" in post
 
     await three.type("/mq resume @release", by=BOB)
@@ -126,8 +117,7 @@ async def test_resuming_restores_the_group_and_names_queues_left_alone(three: Bo
 async def test_a_second_click_on_the_restore_button_reports_the_true_state(
     three: BotTester,
 ) -> None:
-    await paused_group(three, "/mq pause @release freeze", "Pause 2 queues")
-    post = await three.wait_for_post("2 of 2 queues paused")
+    post = await paused(three)
     await three.click(post, "Resume @release", by=BOB)
     await three.wait_for_post("2 of 2 queues resumed")
     notice = await three.wait_for_direct_message("Everything paused for @release has resumed")
@@ -157,17 +147,9 @@ async def test_all_means_every_repository(three: BotTester) -> None:
     assert reasons(three) == [None, None, None]
 
 
-async def test_cancelling_changes_nothing(three: BotTester) -> None:
-    question = await three.ask("/mq pause release freeze")
-    await three.click(question, "Leave it")
-    await three.wait_until_gone(question)
-    assert reasons(three) == [None, None, None]
-
-
 async def test_failed_parts_are_named_and_only_they_are_retried(three: BotTester) -> None:
     three.break_service("error", path="/acme/api/merge-queue/pause", method="PUT", status=409)
-    await paused_group(three, "/mq pause @release freeze", "Pause 2 queues")
-    post = await three.wait_for_post("@release: 1 of 2 queues paused")
+    post = await paused(three, count=1)
     assert "acme/api: 409 conflict" in post
     assert post.labels == [*CONTROLS, "Try the rest again"]
     three.fix_service()
@@ -194,9 +176,7 @@ async def test_a_channel_subscribed_to_several_queues_gets_one_post(three: BotTe
     await three.type("/mq subscribe acme/api pause", channel=GENERAL)
     await three.wait_for_post("Subscribed this channel to acme/api", GENERAL)
 
-    await paused_group(three, "/mq pause @release freeze", "Pause 2 queues")
-
-    await three.wait_for_post("@release: 2 of 2 queues paused")
+    await paused(three)
     await three.wait_for_post("@release: 2 of 2 queues paused", RELEASES)
     await three.wait_for_post("Queue paused* acme/api: freeze", GENERAL)
     # The service's log tells of both pauses as well, and adds nothing.
@@ -240,8 +220,7 @@ async def test_pausing_without_a_reason_opens_a_form_that_shows_the_impact(
 async def test_the_group_post_stays_up_to_date_when_anyone_resumes_its_queues(
     three: BotTester,
 ) -> None:
-    await paused_group(three, "/mq pause @release freeze", "Pause 2 queues")
-    post = await three.wait_for_post("@release: 2 of 2 queues paused")
+    post = await paused(three)
 
     three.merge_queue.resume("acme/site", by="carol")
 
@@ -260,8 +239,7 @@ async def test_the_group_post_stays_up_to_date_when_anyone_resumes_its_queues(
 
 
 async def test_the_group_post_names_queues_paused_again(three: BotTester) -> None:
-    await paused_group(three, "/mq pause @release freeze", "Pause 2 queues")
-    post = await three.wait_for_post("@release: 2 of 2 queues paused")
+    post = await paused(three)
 
     three.merge_queue.resume("acme/site", by="carol")
 
@@ -281,8 +259,7 @@ async def test_the_group_post_names_queues_paused_again(three: BotTester) -> Non
 
 
 async def test_the_channel_of_a_group_pause_gets_one_post_about_its_end(three: BotTester) -> None:
-    await paused_group(three, "/mq pause @release freeze", "Pause 2 queues")
-    post = await three.wait_for_post("@release: 2 of 2 queues paused")
+    post = await paused(three)
     await three.type("/mq resume @release", channel=GENERAL)
     await three.wait_for_post("@release: 2 of 2 queues resumed", GENERAL)
     await three.wait_for_post("@release: 2 of 2 queues resumed")
@@ -292,8 +269,7 @@ async def test_the_channel_of_a_group_pause_gets_one_post_about_its_end(three: B
 
 @pytest.mark.usefixtures("hurried_reminders")
 async def test_a_group_gets_one_reminder_and_not_one_per_queue(three: BotTester) -> None:
-    await paused_group(three, "/mq pause @release freeze", "Pause 2 queues")
-    await three.wait_for_post("@release: 2 of 2 queues paused")
+    await paused(three)
     await three.pass_time(1801)
     mine = await three.wait_for_direct_message("2 queues of @release still paused", by=ALICE)
     assert mine.labels == ["Resume @release", "Snooze 2 h", "Set an end…"]
@@ -311,8 +287,7 @@ async def test_a_group_gets_one_reminder_and_not_one_per_queue(three: BotTester)
 async def test_a_group_reminder_can_be_snoozed_after_its_first_queue_resumed(
     three: BotTester,
 ) -> None:
-    await paused_group(three, "/mq pause @release freeze", "Pause 2 queues")
-    card = await three.wait_for_post("@release: 2 of 2 queues paused")
+    card = await paused(three)
     await three.pass_time(1801)
     mine = await three.wait_for_direct_message("2 queues of @release still paused", by=ALICE)
     await three.click(mine, "Snooze 2 h", by=ALICE)
@@ -342,14 +317,11 @@ async def test_people_without_the_right_are_refused_at_the_question_and_its_butt
     bot = await start_bot(
         repositories=dict.fromkeys(NAMES, "quiet"),
         channels="acme/docs=C0RELEASE:freeze",
-        environment={**TWO, "MQBOT_WHO_MAY_PAUSE": "U0ALICE"},
+        environment={**TWO_GROUPS, "MQBOT_WHO_MAY_PAUSE": "U0ALICE"},
     )
     refused = await bot.ask("/mq pause @release freeze", by=BOB)
     assert "You may not pause a queue" in refused
-    question = await bot.ask("/mq pause @release freeze")
-    await bot.click(question, "Pause 2 queues")
-    post = await bot.wait_for_post("2 of 2 queues paused")
-    await bot.wait_until_gone(question)
+    post = await paused(bot)
 
     await bot.click(post, "Resume @release", by=BOB)
 
@@ -421,7 +393,7 @@ async def test_a_group_action_interrupted_by_a_restart_continues_and_restores_ex
 
 async def test_the_channel_sees_the_progress_of_a_long_action(three: BotTester) -> None:
     three.break_service("slow", path="/acme/api/merge-queue/pause", method="PUT", seconds=4)
-    await paused_group(three, "/mq pause @release freeze", "Pause 2 queues")
+    await three.click(await three.ask("/mq pause @release freeze"), "Pause 2 queues")
 
     post = await three.wait_for_post("Pausing @release: 1 of 2 queues so far")
 
@@ -433,8 +405,7 @@ async def test_the_channel_sees_the_progress_of_a_long_action(three: BotTester) 
 
 
 async def test_the_result_of_a_long_act_appears_only_in_the_channel(three: BotTester) -> None:
-    await paused_group(three, "/mq pause @release freeze", "Pause 2 queues")
-    await three.wait_for_post("@release: 2 of 2 queues paused")
+    await paused(three)
     for name, seconds in (("site", 1.5), ("api", 2.5)):
         path = f"/acme/{name}/merge-queue/pause"
         three.break_service("slow", path=path, method="DELETE", seconds=seconds)
@@ -500,8 +471,7 @@ async def test_a_form_for_a_removed_group_shows_an_error_at_its_field(three: Bot
 async def test_a_form_to_extend_a_removed_group_shows_an_error_at_its_field(
     three: BotTester,
 ) -> None:
-    await paused_group(three, "/mq pause @release 30m freeze", "Pause 2 queues")
-    post = await three.wait_for_post("@release: 2 of 2 queues paused")
+    post = await paused(three, "30m freeze")
     await three.choose(post, "Another time…", menu="Extend…")
     form = await three.modal("How much longer")
     await three.stop_bot()

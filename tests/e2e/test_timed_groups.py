@@ -10,6 +10,7 @@ from bot.domain.repository import RepositoryName
 from bot.store.engines import create_engine
 from bot.store.transactions import Store
 from tests.e2e.conftest import OVER_HTTP, StartBot
+from tests.e2e.test_groups import paused, reasons
 from tests.support.bot_tester import ALICE, BOB, BotTester
 from tests.support.clock import MovedClock
 from tests.support.transactions import begin
@@ -17,39 +18,16 @@ from tests.support.waiting import until_true
 
 pytestmark = [pytest.mark.e2e, OVER_HTTP]
 
-NAMES = ("acme/site", "acme/api", "acme/docs")
 FREEZE = "freeze (by alice via Slack)"
-
-
-@pytest.fixture
-async def three(start_bot: StartBot) -> BotTester:
-    """Three quiet repositories without subscribers, two of them in the group `release`."""
-    return await start_bot(
-        repositories=dict.fromkeys(NAMES, "quiet"),
-        channels="acme/docs=C0RELEASE:freeze",
-        environment={"MQBOT_GROUPS": "release=acme/site,acme/api"},
-    )
-
-
-def reasons(bot: BotTester) -> list[str | None]:
-    return [bot.pause_reason(name) for name in NAMES]
-
-
-async def paused(bot: BotTester, typed: str = "30m freeze") -> None:
-    question = await bot.ask(f"/mq pause @release {typed}")
-    await bot.click(question, "Pause 2 queues")
-    await bot.wait_until_gone(question)
 
 
 async def test_a_group_paused_for_a_while_resumes_by_itself(three: BotTester) -> None:
     question = await three.ask("/mq pause @release 30m freeze")
     assert "Reason: freeze" in question
     assert "It resumes " in question
-    await three.click(question, "Pause 2 queues")
-    post = await three.wait_for_post("@release: 2 of 2 queues paused")
+    post = await paused(three, "30m freeze")
     assert "· they resume" in post
-    await three.wait_until_gone(question)
-    assert reasons(three)[0] == "freeze (by alice via Slack)"
+    assert reasons(three)[0] == FREEZE
 
     await three.pass_time(45 * 60)
 
@@ -84,8 +62,7 @@ async def test_a_slowly_paused_group_resumes_at_one_moment_with_one_post(
 
 
 async def test_a_group_timer_leaves_other_peoples_pauses_alone(three: BotTester) -> None:
-    await paused(three)
-    await three.wait_for_post("@release: 2 of 2 queues paused")
+    await paused(three, "30m freeze")
     three.merge_queue.resume("acme/api", by="carol")
     await three.wait_for_post("Queue resumed* acme/api")
     await three.wait_for_direct_message("carol resumed acme/api outside Slack")
@@ -99,8 +76,7 @@ async def test_a_group_timer_leaves_other_peoples_pauses_alone(three: BotTester)
 
 
 async def test_a_timer_that_failed_to_resume_a_queue_retries(three: BotTester) -> None:
-    await paused(three)
-    await three.wait_for_post("@release: 2 of 2 queues paused")
+    await paused(three, "30m freeze")
     three.break_service("error", path="/acme/api/merge-queue/pause", method="DELETE", status=503)
 
     await three.pass_time(31 * 60)
@@ -116,8 +92,7 @@ async def test_a_timer_that_failed_to_resume_a_queue_retries(three: BotTester) -
 
 @pytest.mark.usefixtures("hurried_reminders")
 async def test_a_group_that_cannot_be_resumed_says_so(three: BotTester) -> None:
-    await paused(three)
-    post = await three.wait_for_post("@release: 2 of 2 queues paused")
+    post = await paused(three, "30m freeze")
     three.break_service("error", path="/merge-queue/pause", method="DELETE", status=503)
 
     await three.pass_time(30 * 60 + 1)
@@ -150,8 +125,7 @@ async def _both_wait(bot: BotTester) -> bool:
 
 
 async def test_extending_a_group_moves_all_its_ends_together(three: BotTester) -> None:
-    await paused(three)
-    post = await three.wait_for_post("@release: 2 of 2 queues paused")
+    post = await paused(three, "30m freeze")
     assert "they resume" in post
 
     await three.choose(post, "1 h more", menu="Extend…", by=BOB)
@@ -171,8 +145,7 @@ async def test_extending_a_group_moves_all_its_ends_together(three: BotTester) -
 
 @pytest.mark.usefixtures("hurried_reminders")
 async def test_a_reminder_can_give_a_group_an_end(three: BotTester) -> None:
-    await paused(three, "freeze")
-    post = await three.wait_for_post("@release: 2 of 2 queues paused")
+    post = await paused(three)
     await three.pass_time(1801)
     mine = await three.wait_for_direct_message("2 queues of @release still paused", by=ALICE)
 
@@ -198,8 +171,7 @@ async def test_a_reminder_can_give_a_group_an_end(three: BotTester) -> None:
 async def test_pauses_that_could_not_be_extended_are_named_and_retried_with_the_same_end(
     three: BotTester,
 ) -> None:
-    await paused(three)
-    post = await three.wait_for_post("@release: 2 of 2 queues paused")
+    post = await paused(three, "30m freeze")
     three.break_service("error", path="/acme/api/merge-queue/pause", method="GET", status=409)
 
     await three.choose(post, "1 h more", menu="Extend…")
@@ -224,8 +196,7 @@ async def test_a_retried_group_pause_keeps_its_end_after_a_clock_jump(
     three: BotTester, clock: MovedClock, jump: int
 ) -> None:
     three.break_service("error", path="/acme/api/merge-queue/pause", method="PUT", status=409)
-    await paused(three)
-    post = await three.wait_for_post("@release: 1 of 2 queues paused")
+    post = await paused(three, "30m freeze", count=1)
     clock.jump(jump)
     post = await three.wait_for_other(post)
     three.fix_service()
@@ -243,8 +214,7 @@ async def test_a_retried_group_pause_keeps_its_end_after_a_clock_jump(
 
 
 async def test_only_pauses_that_still_belong_to_the_group_are_extended(three: BotTester) -> None:
-    await paused(three)
-    post = await three.wait_for_post("@release: 2 of 2 queues paused")
+    post = await paused(three, "30m freeze")
     three.merge_queue.resume("acme/api", by="carol")
     await three.wait_for_post("Queue resumed* acme/api")
     await three.wait_for_direct_message("carol resumed acme/api outside Slack")
@@ -258,8 +228,7 @@ async def test_only_pauses_that_still_belong_to_the_group_are_extended(three: Bo
 
 @pytest.mark.usefixtures("hurried_reminders")
 async def test_extending_an_ended_group_pause_changes_nothing_and_says_so(three: BotTester) -> None:
-    await paused(three, "freeze")
-    post = await three.wait_for_post("@release: 2 of 2 queues paused")
+    post = await paused(three)
     await three.pass_time(1801)
     mine = await three.wait_for_direct_message("2 queues of @release still paused", by=ALICE)
     for name in ("acme/site", "acme/api"):
@@ -282,8 +251,7 @@ async def test_extending_an_ended_group_pause_changes_nothing_and_says_so(three:
 
 
 async def test_a_watcher_is_notified_once_when_the_whole_group_resumes(three: BotTester) -> None:
-    await paused(three)
-    post = await three.wait_for_post("@release: 2 of 2 queues paused")
+    post = await paused(three, "30m freeze")
     await three.click(post, "Notify me when it resumes", by=BOB)
     await three.wait_for_reply("You'll get a direct message when everything paused", by=BOB)
     await three.click(post, "Notify me when it resumes", by=BOB)
@@ -304,8 +272,7 @@ async def test_a_watcher_is_notified_once_when_the_whole_group_resumes(three: Bo
 
 
 async def test_a_watcher_is_notified_once_when_both_pauses_end_together(three: BotTester) -> None:
-    await paused(three)
-    post = await three.wait_for_post("@release: 2 of 2 queues paused")
+    post = await paused(three, "30m freeze")
     await three.click(post, "Notify me when it resumes", by=BOB)
     await three.wait_for_reply("You'll get a direct message", by=BOB)
     await three.click(post, "Resume @release")
@@ -315,8 +282,7 @@ async def test_a_watcher_is_notified_once_when_both_pauses_end_together(three: B
 
 
 async def test_a_retry_after_the_end_has_passed_resumes_nothing(three: BotTester) -> None:
-    await paused(three, "freeze")
-    post = await three.wait_for_post("@release: 2 of 2 queues paused")
+    post = await paused(three)
     three.break_service("error", path="/acme/api/merge-queue/pause", method="GET", status=409)
     await three.choose(post, "in 15 min", menu="Set an end…")
     notice = await three.wait_in_thread(post, "the pauses of 1 of 2 queues extended")

@@ -63,31 +63,22 @@ def logged(**asked: Any) -> dict[str, Any]:
     ("typed", "action", "where", "options"),
     [
         ("", "status", None, {"branch": None, "first": 0}),
-        ("   ", "status", None, {"branch": None, "first": 0}),
-        ("status", "status", None, {"branch": None, "first": 0}),
         ("STATUS acme/site", "status", SITE, {"branch": None, "first": 0}),
         ("status branch:main", "status", None, {"branch": "main", "first": 0}),
         ("status site Branch:release/1.2", "status", SITE, {"branch": "release/1.2", "first": 0}),
-        ("status acme/site branch:a branch:b", "status", SITE, {"branch": "b", "first": 0}),
         ("status @release", "status", RELEASE, {"first": 0}),
-        ("why 41", "why", None, {"pull_request": 41}),
         ("why #41", "why", None, {"pull_request": 41}),
         ("remove 41 site", "remove", SITE, {"pull_request": 41}),
-        ("why 41 site", "why", SITE, {"pull_request": 41}),
-        ("why acme/api #41", "why", API, {"pull_request": 41}),
-        ("why https://code.example/acme/api/pull/41", "why", API, {"pull_request": 41}),
         ("why https://code.example/acme/api/pull/41/files#d-1", "why", API, {"pull_request": 41}),
         (
-            "why https://code.example/acme/site/-/merge_requests/41?tab=x",
+            "why https://code.example/acme/api/-/merge_requests/41?x",
             "why",
-            SITE,
+            API,
             {"pull_request": 41},
         ),
-        ("log", "log", None, logged()),
         ("log site pr:#41", "log", SITE, logged(pull_request=41)),
         ("log PR:41 branch:release/1", "log", None, logged(pull_request=41, branch="release/1")),
         ("log type:leave", "log", None, logged(types=frozenset({LEAVE}))),
-        ("log type:merged", "log", None, logged(types=frozenset({"action.queue.merged"}))),
         ("log type:merge", "log", None, logged(types=frozenset({"action.queue.merged"}))),
         ("log type:action.merge", "log", None, logged(types=frozenset({"action.merge"}))),
         (
@@ -96,76 +87,35 @@ def logged(**asked: Any) -> dict[str, Any]:
             None,
             logged(types=frozenset({"queue.pause.create", LEAVE, "command.queue"})),
         ),
-        (
-            "log since:2h until:1h limit:25",
-            "log",
-            None,
-            logged(since=2 * HOUR, until=HOUR, per_page=25),
-        ),
-        ("log until:1d", "log", None, logged(until=DAY)),
-        ("rules", "rules", None, {"first": 0, "whole": False}),
+        ("log since:2h", "log", None, logged(since=2 * HOUR)),
+        ("log until:1h limit:25", "log", None, logged(until=HOUR, per_page=25)),
         ("rules api from:6", "rules", API, {"first": 5, "whole": False}),
-        ("branches", "branches", None, {"since": WEEK, "first": 0}),
         ("branches api since:36h", "branches", API, {"since": 36 * HOUR, "first": 0}),
         ("stats", "stats", None, {"since": WEEK, "branch": None}),
-        ("stats checks", "stats checks", None, {"since": WEEK}),
         ("stats checks api since:6h", "stats checks", API, {"since": 6 * HOUR}),
         ("stats api branch:main since:6h", "stats", API, {"since": 6 * HOUR, "branch": "main"}),
         ("pause", "pause", None, because()),
-        ("pause acme/site", "pause", SITE, because()),
-        ("pause CI runners are down", "pause", None, because("CI runners are down")),
-        ("pause now CI is down", "pause", None, NOW),
         ("pause now acme/site CI is down", "pause", SITE, NOW),
         ("pause acme/site NOW CI is down", "pause", SITE, NOW),
         ("pause now now CI is down", "pause", None, because("now CI is down", is_confirmed=True)),
         ("pause it now", "pause", None, because("it now")),
-        ("pause now", "pause", None, because(is_confirmed=True)),
-        (
-            "pause 2h now down",
-            "pause",
-            None,
-            because("down", lasting=For(2 * HOUR), is_confirmed=True),
-        ),
+        ("pause 2h now down", "pause", None, because("down", For(2 * HOUR), is_confirmed=True)),
         ("pause now all CI", "pause", EVERYTHING, because("CI", is_confirmed=True)),
         ("pause all now CI", "pause", EVERYTHING, because("CI", is_confirmed=True)),
         ("pause acme/site database migration", "pause", SITE, because("database migration")),
         ("Pause API slow", "pause", API, because("slow")),
-        ("pause 45m takes 2h", "pause", None, because("takes 2h", lasting=For(45 * HOUR / 60))),
-        ("pause site down", "pause", SITE, because("down")),
+        ("pause 45m takes 2h", "pause", None, because("takes 2h", For(0.75 * HOUR))),
         ("pause releases are late", "pause", None, because("releases are late")),
         ("pause acme/site @bob asked for it", "pause", SITE, because("@bob asked for it")),
-        (
-            "  pause   acme/site   CI   is  down \n tonight  ",
-            "pause",
-            SITE,
-            because("CI   is  down \n tonight"),
-        ),
-        (
-            "pause @release freeze  for 4.2",
-            "pause",
-            RELEASE,
-            because("freeze  for 4.2"),
-        ),
+        ("  pause  site   CI   is \n down  ", "pause", SITE, because("CI   is \n down")),
+        ("pause @release freeze  for 4.2", "pause", RELEASE, because("freeze  for 4.2")),
         ("pause release 4.2", "pause", RELEASE, because("4.2")),
-        ("pause @release", "pause", RELEASE, because()),
-        (
-            "pause all CI is down",
-            "pause",
-            EVERYTHING,
-            because("CI is down"),
-        ),
-        (
-            "pause @site down",
-            "pause",
-            Group("site", (API,)),
-            because("down"),
-        ),
-        ("unpause", "resume", None, {}),
+        ("pause all 45m CI", "pause", EVERYTHING, because("CI", For(0.75 * HOUR))),
+        ("pause @site down", "pause", Group("site", (API,)), because("down")),
         ("resume acme/api", "resume", API, {}),
         ("unpause @RELEASE", "resume", RELEASE, {}),
         ("resume all", "resume", EVERYTHING, {}),
         ("audit", "audit", None, {"since": WEEK}),
-        ("audit api since:24h", "audit", API, {"since": DAY}),
         ("audit SINCE:2w", "audit", None, {"since": 2 * WEEK}),
         ("audit since:200d", "audit", None, {"since": 200 * DAY}),
         ("subscribe", "subscribe", None, options()),
@@ -175,24 +125,13 @@ def logged(**asked: Any) -> dict[str, Any]:
         ("subscribe site action.queue.change", "subscribe", SITE, options("action.queue.change")),
         ("subscribe action.anyhost_actions", "subscribe", None, options("action.anyhost_actions")),
         ("subscribe @release", "subscribe", RELEASE, options()),
-        ("subscribe @all merge", "subscribe", EVERYTHING, options("merge")),
-        ("unsubscribe", "unsubscribe", None, options()),
         ("unsubscribe acme/site enter", "unsubscribe", SITE, options("enter")),
-        ("unsubscribe @RELEASE", "unsubscribe", RELEASE, options()),
         ("unsubscribe @all ci", "unsubscribe", EVERYTHING, options("ci")),
-        ("subscriptions", "subscriptions", None, {"first": 0}),
         ("subscriptions from:2", "subscriptions", None, {"first": 1}),
         ("subscriptions test", "subscriptions test", None, {"branch": None}),
-        (
-            "subscriptions test acme/site branch:main",
-            "subscriptions test",
-            SITE,
-            {"branch": "main"},
-        ),
-        ("board", "board", None, {}),
+        ("subscriptions test site branch:x", "subscriptions test", SITE, {"branch": "x"}),
         ("board acme/site", "board", SITE, {}),
         ("board OFF", "board off", None, {}),
-        ("board off acme/site", "board off", SITE, {}),
         ("board acme/site off", "board off", SITE, {}),
         ("default", "default", None, {}),
         ("default acme/site", "default", SITE, {}),
@@ -200,14 +139,12 @@ def logged(**asked: Any) -> dict[str, Any]:
         ("link off", "link off", None, {}),
         ("link @alice-m", "link", None, {"login": "alice-m"}),
         ("help", "help", None, {"verb": None}),
-        ("help PAUSE", "help", None, {"verb": "pause"}),
         ("help unpause", "help", None, {"verb": "resume"}),
         ("me", "me", None, {}),
         ("me mentions off", "me", None, {"chosen": {Notice.MENTION}, "is_on": False}),
         ("ME ON Mention reminder", "me", None, {"chosen": OF_BOTH, "is_on": True}),
         ("me dms off", "me", None, {"chosen": DIRECT, "is_on": False}),
         ("me failures merge on", "me", None, {"chosen": OF_AUTHORS, "is_on": True}),
-        ("me all on", "me", None, {"chosen": frozenset(Notice), "is_on": True}),
     ],
 )
 def test_typed_text_becomes_a_request(
@@ -392,88 +329,51 @@ def test_a_bare_name_is_a_repository_only_when_one_owner_is_configured() -> None
     assert read("pause site down").where == SITE
     assert read("pause site down", OTHER_OWNER) == down
     assert read("pause api down", OTHER_OWNER).where is None
-
-
-def test_repositories_are_found_in_any_case() -> None:
     assert read("status ACME/Site", ONE).where == SITE
-    assert ONE.find("SITE") == SITE
-
-
-@pytest.mark.parametrize(
-    ("typed", "nearest"),
-    [
-        ("pasue", "pause"),
-        ("unpuase", "unpause"),
-        ("statu", "status"),
-        ("stauts", "status"),
-        ("sttas", "stats"),
-        ("statz", "stats"),
-        ("SUBSCRIB acme/site", "subscribe"),
-        ("resum", "resume"),
-        ("./pause", "pause"),
-        ("help unsubscribee", "unsubscribe"),
-    ],
-)
-def test_a_typo_gets_the_nearest_verb(typed: str, nearest: str) -> None:
-    with pytest.raises(CommandSyntaxError) as refused:
-        read(typed)
-
-    assert refused.value.nearest[0] == nearest
-    assert nearest in refused.value.usage or nearest == "unpause"
 
 
 @pytest.mark.parametrize(
     ("typed", "instead"),
     [
-        *((word, "pause") for word in ("stop", "lock", "hold", "halt", "block")),
-        *((word, "resume") for word in ("start", "go", "unlock", "continue")),
-        *((word, "status") for word in ("queue", "list", "show")),
-        ("  STOP CI is  down ", "pause CI is  down"),
-        ("pasue 45m", "pause 45m"),
-        ("help pasue", "help pause"),
-        ("help stop", "help pause"),
+        ("pasue", ["pause"]),
+        ("unpuase", ["unpause"]),
+        ("statu", ["status", "stats"]),
+        ("stat", ["stats", "status"]),
+        ("stauts", ["status"]),
+        ("resum", ["resume", "rules"]),
+        ("./pause", ["pause", "unpause"]),
+        ("stop", ["pause"]),
+        ("stopp", ["pause"]),
+        ("go", ["resume"]),
+        ("show", ["status"]),
+        ("subscripe", ["subscribe", "unsubscribe", "subscriptions"]),
+        ("SUBSCRIB", ["subscribe", "unsubscribe", "subscriptions"]),
+        ("  STOP CI is  down ", ["pause CI is  down"]),
+        ("pasue 45m", ["pause 45m"]),
+        ("help unsubscribee", ["help unsubscribe", "help subscribe"]),
+        ("help stop", ["help pause"]),
     ],
 )
-def test_the_suggested_command_can_be_run_instead(typed: str, instead: str) -> None:
+def test_an_unknown_verb_gets_the_nearest_commands_to_run_instead(
+    typed: str, instead: list[str]
+) -> None:
     with pytest.raises(CommandSyntaxError) as refused:
         parse_command(typed, ONE)
-    assert refused.value.instead[0] == instead
+    assert list(refused.value.instead) == instead
+    assert refused.value.nearest[0] in refused.value.usage or instead == ["unpause"]
 
 
-@pytest.mark.parametrize(
-    ("typed", "nearest"),
-    [
-        ("stat", ("stats", "status")),
-        ("stop", ("pause",)),
-        ("stopp", ("pause",)),
-        ("subscripe", ("subscribe", "unsubscribe", "subscriptions")),
-        ("pasue", ("pause",)),
-    ],
-)
-def test_several_similar_verbs_are_suggested(typed: str, nearest: tuple[str, ...]) -> None:
-    with pytest.raises(CommandSyntaxError) as refused:
-        parse_command(f"{typed} acme/site", ONE)
-    assert refused.value.nearest == nearest
-    assert refused.value.instead == tuple(f"{one} acme/site" for one in nearest)
-
-
-@pytest.mark.parametrize("typed", ["xyzzy", "acme/site", "<@U0ALICE>", "🚀🚀", "-h"])
+@pytest.mark.parametrize("typed", ["xyzzy", "acme/site", "<@U0ALICE>", "🚀🚀", "x" * 3000])
 def test_nonsense_gets_all_verbs(typed: str) -> None:
     with pytest.raises(CommandSyntaxError) as refused:
         read(typed)
 
-    assert typed in refused.value.problem
+    assert typed[:60] in refused.value.problem
+    assert len(refused.value.problem) < 300
     assert refused.value.nearest == ()
     for verb in COMMANDS:
         assert verb.name in refused.value.problem
     assert refused.value.usage == "help [verb]"
-
-
-def test_very_long_nonsense_still_gets_the_list_of_commands() -> None:
-    with pytest.raises(CommandSyntaxError) as refused:
-        read("x" * 3000)
-
-    assert len(refused.value.problem) < 300
 
 
 @pytest.mark.parametrize(
@@ -483,27 +383,21 @@ def test_very_long_nonsense_still_gets_the_list_of_commands() -> None:
         ("status acme/site branch", "“branch”"),
         ("status branch:" + "b" * 256, "at most 255"),
         ("status acme/site acme/api", "“acme/api”"),
-        ("status since:2h", "“since:2h”"),
         ("unpause please", "repository “please”"),
         ("unpause acme/site now", "takes no reason: leave “now” out"),
         ("subscribe acme/site merged", "no topic “merged”. Did you mean merge?"),
-        ("unsubscribe nothing", "no topic “nothing”"),
         ("subscribe action.of_tomorrow", "action.of_tomorrow"),
         ("subscriptions acme/site", "“acme/site”"),
         ("help us", "no command “us”"),
         ("why", "Which pull request?"),
-        ("why acme/site", "Which pull request?"),
         ("why abc", "“abc” is no number"),
         ("why 99999999999999999999", "“99999999999999999999” is no number"),
         ("why 41 acme/site 42", "“42”"),
         ("why 41 acme/site acme/api", "“acme/api”"),
         ("log pr:", "needs a number"),
         ("log pr:0", "needs a number"),
-        ("log pr:x", "needs a number"),
         ("log pr:2147483647", "needs a number"),
-        ("log 41", "“41”"),
         ("log color:red", "“color:red”"),
-        ("log branch:", "needs a branch name"),
         ("log type:nonsense", "no event type “nonsense”."),
         ("log type:create", "Did you mean"),
         ("log since:yesterday", "since: a length of time is written"),
@@ -511,18 +405,11 @@ def test_very_long_nonsense_still_gets_the_list_of_commands() -> None:
         ("log since:1h until:2h", "until: has to be later"),
         ("rules from:x", "from: needs a number"),
         ("log limit:26", "from 1 to 25"),
-        ("log limit:0", "from 1 to 25"),
         ("log limit:²", "from 1 to 25"),
-        ("log limit:+5", "from 1 to 25"),
-        ("log limit:few", "from 1 to 25"),
         ("rules all of them", "“all”"),
-        ("branches branch:main", "“branch:main”"),
-        ("unpause @release now", "Resuming takes no reason: leave “now” out."),
         ("status @release branch:main", "I do not understand “branch:main” here."),
         ("subscribe release", "There is no topic “release”. Topics are "),
         ("unsubscribe @release style:feed", "style: and digest: are for subscribe."),
-        ("audit yesterday", "I do not understand “yesterday” here."),
-        ("audit since:soon", "since: a length of time is written 90m, 24h, 7d or 2w."),
     ],
 )
 def test_a_malformed_command_gets_an_error_and_its_usage(typed: str, said: str) -> None:
@@ -549,7 +436,4 @@ def test_an_unknown_group_is_never_part_of_a_reason(typed: str) -> None:
         read(typed, TWO, GROUPS)
     with pytest.raises(UnknownGroup):
         read("pause @release freeze")
-
-
-def test_the_group_all_always_exists() -> None:
     assert read("pause all down").where == EVERYTHING

@@ -10,6 +10,7 @@ from bot.domain.asked import read_asked
 from bot.domain.audit import Action, ActResult, Caller, Origin
 from bot.domain.deliveries import SubjectKind
 from bot.domain.group_acts import GO_ON_WITHIN, GroupAct, GroupOutcome
+from bot.domain.groups import Group
 from bot.usecases.leases import LEASE
 from bot.usecases.pausing.group_work import STILL_NEWS, EndCutShort, GroupRequest
 from tests.support.acting_groups import ActingOnGroups
@@ -106,24 +107,19 @@ async def test_an_action_superseded_by_another_does_not_continue() -> None:
     assert bot.act(act).is_cut_short
 
 
-async def test_a_partial_action_has_its_card_and_shows_the_actor_the_rest() -> None:
+async def test_the_rest_of_an_act_is_shown_to_the_actor_and_reported_in_the_same_place() -> None:
     bot = Dying()
     act = await bot.cut_short(done=1)
     await bot.reading(TOO_LATE)
     assert bot.outcomes(act) == [CHANGED, NOT_TRIED, NOT_TRIED]
     assert bot.reported() == sorted([CARD, TO_ALICE])
-
-
-async def test_the_rest_of_an_action_is_reported_in_the_same_place() -> None:
-    bot = Dying()
-    act = await bot.cut_short(done=0)
-    await bot.reading(TOO_LATE)
     elsewhere = Caller(ALICE, Origin.BUTTON, "D1")
     request = await bot.groups.again(elsewhere, bot.group, act.group_act_id)
     assert request is not None
     again = await bot.groups.act(request, bot.report)
     assert isinstance(again, GroupAct)
     assert CHANNEL in again.notified_together
+    assert await bot.groups.again(elsewhere, Group("other", bot.names), act.group_act_id) is None
 
 
 async def test_an_action_in_progress_in_another_process_is_left_alone() -> None:
@@ -145,29 +141,20 @@ async def test_two_processes_continue_an_action_once() -> None:
     await bot.reading()
     assert bot.outcomes(act) == [CHANGED] * 3
     assert len(bot.merge_queue.called("pause")) == 3
+    done = [one for one in await bot.whole_audit() if one.result is ActResult.DONE]
+    assert sorted(one.repository for one in done) == sorted(bot.names)
     assert bot.reported() == [CARD]
 
 
-async def test_an_action_from_before_an_outage_of_days_is_not_posted() -> None:
-    bot = Dying()
-    act = await bot.cut_short(done=0)
-    await bot.reading(STILL_NEWS)
-    assert bot.act(act).ended_at is not None
-    assert bot.reported() == []
-
-
-async def test_timer_actions_do_not_notify_the_people_who_set_them() -> None:
+@pytest.mark.parametrize(
+    ("origin", "after"), [(Origin.COMMAND, STILL_NEWS), (Origin.TIMER, SOON)], ids=["days", "timer"]
+)
+async def test_acts_of_days_ago_and_of_timers_end_without_a_message(
+    origin: Origin, after: timedelta
+) -> None:
     """Timers resume the rest by themselves."""
     bot = Dying()
-    act = await bot.cut_short(done=0, origin=Origin.TIMER)
-    await bot.reading()
+    act = await bot.cut_short(done=0, origin=origin)
+    await bot.reading(after)
     assert bot.act(act).ended_at is not None
     assert bot.reported() == []
-
-
-async def test_each_part_is_recorded_once() -> None:
-    bot = Dying()
-    await bot.cut_short(done=2)
-    await bot.reading()
-    done = [one for one in await bot.whole_audit() if one.result is ActResult.DONE]
-    assert sorted(one.repository for one in done) == sorted(bot.names)
