@@ -33,7 +33,7 @@ class BusyMergeQueue(FakeMergeQueue):
     async def _take_a_while(self) -> None:
         self.in_flight += 1
         self.most = max(self.most, self.in_flight)
-        for _ in range(20):
+        for _ in range(200):
             await asyncio.sleep(0)
         self.in_flight -= 1
 
