@@ -2,7 +2,6 @@
 
 import json
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
@@ -29,21 +28,6 @@ def make_event(event_id: Any, **more: Any) -> dict[str, Any]:
 
 class TestEventLog:
     """Pages, and what can't be read of them."""
-
-    async def test_a_page_is_asked_for_by_its_cursor_and_shows_the_next(self) -> None:
-        script = [page_of(make_event(3), cursor="a"), page_of()]
-        async with ScriptedService(script) as service, client_of(service) as client:
-            first = await client.event_page(SITE, WINDOW, types=["x"])
-            last = await client.event_page(SITE, WINDOW, types=["x"], cursor=first.next_cursor)
-
-        assert ([event.event_id for event in first.events], first.next_cursor) == ([3], "a")
-        assert (last.events, last.next_cursor) == ((), None)
-        cursors = [
-            parse_qs(urlsplit(arrival.target).query).get("cursor") for arrival in service.arrivals
-        ]
-        assert cursors == [None, ["a"]]
-        assert all("event_type=x" in arrival.target for arrival in service.arrivals)
-        assert all("received_to=" in arrival.target for arrival in service.arrivals)
 
     async def test_unreadable_events_are_counted_and_logged_once(
         self, caplog: pytest.LogCaptureFixture

@@ -154,19 +154,6 @@ class FailingFirst(httpx.AsyncHTTPTransport):
         return await super().handle_async_request(request)
 
 
-@pytest.mark.parametrize(
-    ("case", "look"),
-    [
-        ("404", NOT_PAUSED),
-        ("false", answer('{"paused": false, "reason": null, "paused_at": null}')),
-        ("empty", answer("{}")),
-    ],
-)
-async def test_not_paused_means_no_pause(case: str, look: Behaviour) -> None:
-    async with ScriptedService([look]) as service, client_of(service) as client:
-        assert await client.current_pause(SITE) is None, case
-
-
 async def test_resume_that_finds_nothing_while_a_pause_is_in_force_is_no_success() -> None:
     script = [NOT_PAUSED, answer(PAUSE)]
     async with ScriptedService(script) as service, client_of(service) as client:

@@ -61,10 +61,6 @@ def test_links_may_come_in_several_fields() -> None:
     assert cursor_of("first", header) is None
 
 
-def test_no_link_header_means_no_further_page() -> None:
-    assert cursor_of("next", "") is None
-
-
 def test_all_relations_of_a_link_are_read() -> None:
     header = f'<{NEXT}?cursor=a>; rel="first prev"'
 
