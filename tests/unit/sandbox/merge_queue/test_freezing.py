@@ -102,10 +102,6 @@ def test_an_unknown_condition_is_refused_when_the_freeze_is_made(condition: Cond
     story = Story()
     with pytest.raises(ValueError, match=r"."):
         story.controls.freeze(REPOSITORY, FreezeTerms("x", matching_conditions=(condition,)))
-    assert story.repository.freezes == []
-
-
-def test_a_freeze_that_ends_before_it_starts_is_refused() -> None:
-    story = Story()
     with pytest.raises(ValueError, match="after its start"):
         story.controls.freeze(REPOSITORY, FreezeTerms("x", start=START, end=START))
+    assert story.repository.freezes == []

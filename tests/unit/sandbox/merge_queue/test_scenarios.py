@@ -13,6 +13,7 @@ from bot.sandbox.merge_queue.simulation.event_log import Event
 from bot.sandbox.merge_queue.simulation.vocabulary import BATCH_STATUS_CODES, event_types
 
 NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
+SEEN_SOON = {"enter", "merged", "failure"}
 
 
 def start(scenario: str, seed: int = 1, speed: float = 1.0) -> Controls:
@@ -27,10 +28,9 @@ def start(scenario: str, seed: int = 1, speed: float = 1.0) -> Controls:
 
 def kinds(events: list[Event]) -> Counter[str]:
     counted = Counter(event.type.removeprefix("action.queue.") for event in events)
-    counted["failure"] = sum(
-        event.type == "action.queue.leave" and not event.metadata["merged"] for event in events
-    )
-    return counted
+    leaves = (event for event in events if event.type == "action.queue.leave")
+    counted["failure"] += sum(not event.metadata["merged"] for event in leaves)
+    return +counted
 
 
 def queued(controls: Controls) -> int:
@@ -40,10 +40,7 @@ def queued(controls: Controls) -> int:
 
 @pytest.mark.parametrize("seed", range(1, 13))
 def test_busy_shows_entries_merges_and_failures_within_ten_seconds_at_speed_20(seed: int) -> None:
-    counted = kinds(start("busy", seed, speed=20).advance(10))
-    assert counted["enter"]
-    assert counted["merged"]
-    assert counted["failure"]
+    assert kinds(start("busy", seed, speed=20).advance(10)).keys() >= SEEN_SOON
 
 
 def test_mqbot_demo_shows_all_three_within_eight_seconds() -> None:
@@ -55,10 +52,7 @@ def test_mqbot_demo_shows_all_three_within_eight_seconds() -> None:
         real_time=False,
         start_at=NOW,
     )
-    counted = kinds(controls.advance(8))
-    assert counted["enter"]
-    assert counted["merged"]
-    assert counted["failure"]
+    assert kinds(controls.advance(8)).keys() >= SEEN_SOON
 
 
 def test_the_queue_of_the_demo_is_seldom_empty() -> None:
@@ -83,21 +77,13 @@ def test_the_busy_scenario_runs_for_hours_without_growing() -> None:
         assert sum(len(line.gone) for line in repository.lines.values()) < 20
 
 
-def test_calm_is_quieter_than_busy() -> None:
-    calm = kinds(start("calm").advance(7_200))
-    assert 0 < calm["enter"] < kinds(start("busy").advance(7_200))["enter"] / 5
-
-
-def test_failing_fails_often() -> None:
-    counted = kinds(start("failing").advance(7_200))
-    assert counted["failure"] > counted["merged"] / 2 > 0
-
-
-def test_bisecting_finds_a_culprit() -> None:
-    controls = start("bisecting")
-    counted = kinds(controls.advance(900))
-    assert counted["batch_bisection_start"] >= 1
-    assert counted["batch_bisection_end"] >= 1
+def test_calm_is_quieter_than_busy_failing_fails_often_and_bisecting_finds_a_culprit() -> None:
+    calm, busy, failing, bisecting = (
+        kinds(start(name).advance(7_200)) for name in ("calm", "busy", "failing", "bisecting")
+    )
+    assert 0 < calm["enter"] < busy["enter"] / 5
+    assert failing["failure"] > failing["merged"] / 2 > 0
+    assert bisecting["batch_bisection_end"] >= 1
 
 
 def test_paused_accepts_pull_requests_and_merges_none() -> None:
@@ -134,15 +120,11 @@ def test_quiet_is_empty_until_someone_acts(name: str) -> None:
     assert [event.pull_request for event in controls.events("acme/site")].count(number) > 4
 
 
-def test_an_unknown_scenario_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(ValueError, match="unknown scenario 'wild'; choose one of calm, busy"):
-        start("wild")
-
-
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
         ({"repositories": {}}, "at least one repository"),
+        ({"repositories": {"acme/site": "wild"}}, "unknown scenario 'wild'; choose one of calm, b"),
         ({"speed": 0}, "speed must be positive"),
         ({"dialect": "klingon"}, "dialect: choose one of document, live"),
         ({"metadata": "some"}, "metadata: choose one of"),
