@@ -7,11 +7,10 @@ import sys
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict
-from importlib import import_module
 
 from rich.console import Console
 
-from tests.bench import growth, table
+from tests.bench import documents, growth, table
 from tests.bench.figures import FULL, QUICK, Extent, Row
 from tests.bench.rows import (
     acks,
@@ -43,29 +42,13 @@ GROWTH = "growth"
 ALL = [*PARTS, GROWTH]
 
 
-SIDE_BY_SIDE: Sequence[Sequence[str]] = (("polls", "pages"), ("many", "memory"))
-"""Two lines of parts, one of each at a time in a quick run. What they measure is the CPU of a
-process, its memory, a count, or compared with a whole second: a neighbour on another core, or on
-the time that it leaves, does not change it as it would change the milliseconds of the others."""
-
-
 async def measure(names: Sequence[str], extent: Extent, console: Console) -> list[Row]:
-    found: dict[str, Sequence[Row]] = {}
-
-    async def one_by_one(some: Sequence[str]) -> None:
-        for name in some:
-            begun = time.perf_counter()
-            found[name] = await PARTS[name](extent)
-            console.print(f"{name}: {time.perf_counter() - begun:.0f} s", style="dim")
-
-    lines = [[name for name in line if name in names] for line in SIDE_BY_SIDE]
-    together = {name for line in lines for name in line} if extent.quick else set()
-    await one_by_one([name for name in names if name not in together])
-    if together:
-        async with asyncio.TaskGroup() as group:
-            for line in lines:
-                group.create_task(one_by_one(line))
-    return [row for name in names for row in found[name]]
+    found: list[Row] = []
+    for name in names:
+        begun = time.perf_counter()
+        found += await PARTS[name](extent)
+        console.print(f"{name}: {time.perf_counter() - begun:.0f} s", style="dim")
+    return found
 
 
 def _as_json(rows: Sequence[Row], curves: Sequence[growth.Curve]) -> Mapping[str, object]:
@@ -80,15 +63,14 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument(
         "parts",
         nargs="*",
-        help=f"of {', '.join(ALL)}, which are all when left out",
+        help=f"of {', '.join(ALL)}, which are all when left out; a quick run leaves out {GROWTH}",
     )
     parser.add_argument("--quick", action="store_true", help="one round, for CI")
     parser.add_argument("--json", action="store_true", help="print JSON and no table")
     parser.add_argument(
         "--load",
         metavar="WORDS",
-        help="write docs/performance.md, or of it what growth alone gave, with these words on what "
-        "else the machine was doing",
+        help="write docs/performance.md, with these words on what else the machine was doing",
     )
     parser.add_argument(
         "--long",
@@ -96,19 +78,16 @@ def _arguments() -> argparse.Namespace:
         help="growth up to 8,000 repositories and a million events, about ten minutes more",
     )
     arguments = parser.parse_args()
-    arguments.parts = arguments.parts or _usual(arguments)
     unknown = sorted(set(arguments.parts) - set(ALL))
     if unknown:
         parser.error(f"there is no part {', '.join(unknown)}; parts are {', '.join(ALL)}")
-    if arguments.load is not None and set(arguments.parts) not in (set(ALL), {GROWTH}):
-        parser.error(f"--load writes what all parts gave, or {GROWTH} alone")
+    if arguments.load is not None and arguments.parts:
+        parser.error("--load writes what all parts gave")
+    if not arguments.parts:
+        # Growth takes minutes: a quick run has it only where the page is written.
+        is_short = arguments.quick and arguments.load is None
+        arguments.parts = list(PARTS) if is_short else ALL
     return arguments
-
-
-def _usual(arguments: argparse.Namespace) -> Sequence[str]:
-    """Growth takes minutes: a quick run has it only where the page is written."""
-    is_short = arguments.quick and arguments.load is None
-    return list(PARTS) if is_short else ALL
 
 
 def main() -> int:
@@ -123,11 +102,8 @@ def main() -> int:
     if arguments.json:
         print(json.dumps(_as_json(rows, curves), indent=2))
     else:
-        for shown in table.for_terminal(rows, curves):
-            console.print(shown)
+        print(table.of_rows(rows), *([table.of_growth(curves)] if curves else []), sep="\n\n")
     if arguments.load is not None:
-        # Only this needs the library that draws.
-        documents = import_module("tests.bench.documents")
         documents.write(rows, curves, arguments.load, extent)
     return 0
 

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from tests.bench.figures import Extent
 from tests.bench.program import running
-from tests.bench.services.pages import PER_PAGE
+from tests.bench.services.merge_queue import PER_PAGE
+from tests.bench.surroundings import event_logs
 
 REPOSITORIES = (10, 100, 1_000)
 BACKLOG = (1_000, 10_000, 100_000)
@@ -49,22 +50,22 @@ async def curves(extent: Extent, *, long: bool) -> Sequence[Curve]:
 
 
 async def _polls(repositories: int) -> float:
-    async with running("services.pages") as pages:
-        service = f"http://127.0.0.1:{pages.reported['port']}/v1"
-        async with running(
-            "ours.polls", str(repositories), environ={"BENCH_SERVICE": service}
-        ) as ours:
-            await ours.play(repositories)
-            before = (await pages.play())["requests"]
-            cpu = (await ours.play(repositories))["cpu"]
-            asked = (await pages.play())["requests"] - before
+    async with (
+        event_logs() as (logs, environ),
+        running("ours.polls", str(repositories), environ=environ) as ours,
+    ):
+        await ours.play(repositories)
+        before = (await logs.play())["requests"]
+        cpu = (await ours.play(repositories))["cpu"]
+        asked = (await logs.play())["requests"] - before
     return cpu / asked * repositories
 
 
 async def _pages(pages: int, subscriptions: int) -> float:
-    async with running("services.pages", "--pages", str(pages)) as service:
-        environ = {"BENCH_SERVICE": f"http://127.0.0.1:{service.reported['port']}/v1"}
-        async with running("ours.pages", str(subscriptions), environ=environ) as ours:
-            figures = await ours.play(1)
-            assert figures["added"] > 0
+    async with (
+        event_logs(pages) as (_, environ),
+        running("ours.pages", str(subscriptions), environ=environ) as ours,
+    ):
+        figures = await ours.play(1)
+        assert figures["added"] > 0
     return figures["seconds"]

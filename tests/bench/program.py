@@ -111,12 +111,3 @@ async def by_turns(ours: Program, floor: Program, play: Round, extent: Extent) -
         for program in reversed(programs) if number % 2 else programs:
             found[program.name].append(await play(program))
     return Rounds(found[ours.name], found[floor.name])
-
-
-async def at_once(ours: Program, floor: Program, play: Round, extent: Extent) -> Rounds:
-    """Rounds of both side by side, for CPU that is mostly waited between.
-
-    They have played already: no round goes uncounted.
-    """
-    rounds = [await asyncio.gather(play(ours), play(floor)) for _ in range(extent.rounds)]
-    return Rounds([mine for mine, _ in rounds], [theirs for _, theirs in rounds])

@@ -1,7 +1,12 @@
 """The environment that connects the measured programs to the services."""
 
-from collections.abc import Mapping
+import tempfile
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
 
+from tests.bench.program import Program, running
+from tests.bench.services import certificate
 from tests.bench.services.merge_queue import QuietService
 from tests.bench.services.request_url import SECRET
 from tests.bench.services.slack import SlackService
@@ -22,3 +27,19 @@ def environment(slack: SlackService, queue: QuietService) -> Mapping[str, str]:
         "SLACK_SIGNING_SECRET": SECRET,
         "SLACK_API_URL": slack.api_url,
     }
+
+
+@asynccontextmanager
+async def event_logs(
+    pages: int = 0, *, over_tls: bool = False
+) -> AsyncIterator[tuple[Program, Mapping[str, str]]]:
+    """A service of event logs in a process of its own, and the environment that leads to it."""
+    with tempfile.TemporaryDirectory() as folder:
+        arguments, environ, scheme = ["--pages", str(pages)], {}, "http"
+        if over_tls:
+            await certificate.make(Path(folder))
+            arguments += ["--tls", folder]
+            environ["SSL_CERT_FILE"], scheme = f"{folder}/certificate.pem", "https"
+        async with running("services.pages", *arguments) as program:
+            environ["BENCH_SERVICE"] = f"{scheme}://127.0.0.1:{program.reported['port']}/v1"
+            yield program, environ

@@ -9,7 +9,7 @@ from statistics import median
 
 from bot.domain.pacing import WORKSPACE_PER_SECOND
 from tests.bench.figures import Extent, Figures, Rounds, Row
-from tests.bench.program import Program, at_once, by_turns, running, running_both
+from tests.bench.program import Program, by_turns, running, running_both
 from tests.bench.services.merge_queue import TITLE, EventService
 from tests.bench.services.slack import SlackService
 from tests.bench.surroundings import environment
@@ -18,9 +18,6 @@ from tests.support.waiting import until
 OURS = "ours.bot_process"
 FLOOR = "floors.plain_loop"
 
-REPOSITORIES = 40
-FEW = 20
-"""Of a quick run."""
 POST_SECONDS = 30.0
 
 
@@ -67,16 +64,11 @@ class Connected:
 
 
 async def rows(extent: Extent) -> Sequence[Row]:
-    """A quick run asks both of the same programs, which are warm when it comes to the cost."""
-    if extent.quick:
-        async with connected(FEW) as both:
-            latency = await _latency(both, extent)
-            cost = await _cost(both, FEW, extent)
-    else:
-        async with connected(1) as both:
-            latency = await _latency(both, extent)
-        async with connected(REPOSITORIES) as both:
-            cost = await _cost(both, REPOSITORIES, extent)
+    repositories = extent.scaled(40, 20)
+    async with connected(1) as both:
+        latency = await _latency(both, extent)
+    async with connected(repositories) as both:
+        cost = await _cost(both, repositories, extent)
     return [
         latency.row("event in the log → post, above polling, p50", "seconds", unit="ms", goal=3),
         cost.row("event → post, CPU an event, with the store", "cpu", unit="ms", goal=3),
@@ -102,8 +94,7 @@ async def _cost(both: Connected, repositories: int, extent: Extent) -> Rounds:
         cpu = (await program.play())["cpu"] - before
         return {"cpu": cpu / repositories * 1000}
 
-    rounds = at_once if extent.quick else by_turns
-    return await rounds(both.ours, both.floor, play, extent)
+    return await by_turns(both.ours, both.floor, play, extent)
 
 
 @asynccontextmanager

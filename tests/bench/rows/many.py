@@ -1,27 +1,20 @@
 """Thousands of repositories in one process: are polls on time, and does anybody wait for them?"""
 
-import tempfile
 from collections.abc import Sequence
-from pathlib import Path
 
 from tests.bench.figures import Extent, Row
 from tests.bench.program import running
-from tests.bench.services import certificate
+from tests.bench.surroundings import event_logs
 
 
 async def rows(extent: Extent) -> Sequence[Row]:
     """The default settings: quiet logs are polled less often."""
-    amount = extent.scaled(8_000, 800)
-    with tempfile.TemporaryDirectory() as folder:
-        await certificate.make(Path(folder))
-        async with running("services.pages", "--tls", folder) as pages:
-            environ = {
-                "BENCH_SERVICE": f"https://127.0.0.1:{pages.reported['port']}/v1",
-                "SSL_CERT_FILE": f"{folder}/certificate.pem",
-            }
-            seconds = str(extent.scaled(20, 3))
-            async with running("ours.many", seconds, environ=environ) as ours:
-                found = await ours.play(amount)
+    amount, seconds = extent.scaled(8_000, 800), str(extent.scaled(20, 3))
+    async with (
+        event_logs(over_tls=True) as (_, environ),
+        running("ours.many", seconds, environ=environ) as ours,
+    ):
+        found = await ours.play(amount)
     late, command = found["lateness"], found["command"]
     of = f"{amount:,} repositories, one in 20 busy"
     return [

@@ -5,12 +5,12 @@ import itertools
 import json
 import time
 from collections import Counter
-from contextlib import AbstractAsyncContextManager
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from aiohttp import web
 from typing_extensions import override
+
+from tests.bench.services import Service
 
 Json = dict[str, Any]
 
@@ -29,13 +29,17 @@ _ALICE = {
 }
 
 
-class SlackService(AbstractAsyncContextManager["SlackService"]):
-    """On a loopback port: the Web API, sockets, addresses to answer to."""
+class SlackService(Service):
+    """The Web API, sockets, addresses to answer to."""
 
     def __init__(self) -> None:
+        super().__init__(
+            web.route("*", "/api/{method}", self._on_call),
+            web.post("/response/{id}", self._on_response),
+            web.get("/socket", self._on_socket),
+        )
         self.sockets: list[web.WebSocketResponse] = []
         self.calls: Counter[str] = Counter()
-        self.connections: set[object] = set()
         self.posted: asyncio.Queue[tuple[float, Json]] = asyncio.Queue()
         """The time and text of each chat.postMessage."""
         self.answers: list[str] = []
@@ -43,34 +47,14 @@ class SlackService(AbstractAsyncContextManager["SlackService"]):
         self._numbers = itertools.count(1)
         self._acknowledged: dict[str, asyncio.Future[float]] = {}
         self._answered: dict[str, asyncio.Future[float]] = {}
-        self._runner: web.AppRunner | None = None
-        self.port = 0
         self.first_socket: asyncio.Future[float] = asyncio.get_running_loop().create_future()
         """When the first one was open."""
 
     @override
-    async def __aenter__(self) -> Self:
-        application = web.Application()
-        application.router.add_route("*", "/api/{method}", self._on_call)
-        application.router.add_post("/response/{id}", self._on_response)
-        application.router.add_get("/socket", self._on_socket)
-        self._runner = web.AppRunner(application, access_log=None, shutdown_timeout=0.2)
-        await self._runner.setup()
-        await web.TCPSite(self._runner, "127.0.0.1", 0).start()
-        self.port = self._runner.addresses[0][1]
-        return self
-
-    @override
-    async def __aexit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc_value: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *raised: object) -> None:
         for socket in self.sockets:
             await socket.close()
-        if self._runner is not None:
-            await self._runner.cleanup()
+        await super().__aexit__(*raised)
 
     @property
     def api_url(self) -> str:
@@ -118,8 +102,6 @@ class SlackService(AbstractAsyncContextManager["SlackService"]):
         at = time.perf_counter()
         method = request.match_info["method"]
         self.calls[method] += 1
-        if request.transport is not None:
-            self.connections.add(request.transport.get_extra_info("peername"))
         if method == "chat.postMessage":
             self.posted.put_nowait((at, await _body(request)))
             return web.json_response(
