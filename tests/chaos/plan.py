@@ -5,6 +5,9 @@ from dataclasses import dataclass
 from random import Random
 from typing import Literal, TypeVar
 
+from bot.sandbox.merge_queue.faults import Fault as ServiceFault
+from bot.sandbox.slack.faults import Fault as SlackFault
+
 DatabaseKind = Literal["sqlite", "postgres"]
 Moment = Literal["any", "accepted", "looking", "polling", "starting"]
 
@@ -50,29 +53,6 @@ class Freeze:
     """SIGSTOP, and SIGCONT after so many seconds."""
 
     seconds: float
-
-
-@dataclass(frozen=True, slots=True)
-class SlackFault:
-    """A fault of the local workspace, in the form of its control API."""
-
-    name: str
-    method: str | None = None
-    times: int = 1
-    seconds: float = 1.0
-    retry_after: int = 1
-    reason: str = "refresh_requested"
-
-
-@dataclass(frozen=True, slots=True)
-class ServiceFault:
-    """A fault of the local merge queue service."""
-
-    kind: str
-    times: int = 1
-    status: int = 500
-    seconds: float = 1.0
-    retry_after: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
 
+from bot.sandbox.merge_queue.faults import Fault as ServiceFault
 from bot.sandbox.merge_queue.server import MergeQueueSandbox
 from bot.sandbox.server import Sandbox
+from bot.sandbox.slack.faults import Fault as SlackFault
 from bot.sandbox.slack.server import SlackSandbox
 from bot.store import migrate
 from tests.chaos import rules
@@ -28,8 +30,6 @@ from tests.chaos.plan import (
     Options,
     Outage,
     Restart,
-    ServiceFault,
-    SlackFault,
     Step,
     make_plan,
 )
@@ -100,7 +100,7 @@ async def run(options: Options, folder: Path) -> Result:
         try:
             return await _Run(options, service, slack, database, supervisor).run()
         finally:
-            supervisor.remove()
+            await supervisor.remove()
 
 
 def _environment(sandbox: Sandbox, database: Database, folder: Path) -> dict[str, str]:
@@ -116,60 +116,55 @@ def _environment(sandbox: Sandbox, database: Database, folder: Path) -> dict[str
     )
 
 
+@dataclass
 class _Run:
     """The run itself, with everything open."""
 
-    def __init__(
-        self,
-        options: Options,
-        service: MergeQueueSandbox,
-        slack: SlackSandbox,
-        database: Database,
-        supervisor: Supervisor,
-    ) -> None:
-        self._options = options
-        self._service = service
-        self._slack = slack
-        self._database = database
-        self._supervisor = supervisor
-        self._faults = Faults(service, slack)
-        self._acts: Counter[str] = Counter()
-        self._database_back: list[float] = []
+    options: Options
+    service: MergeQueueSandbox
+    slack: SlackSandbox
+    database: Database
+    supervisor: Supervisor
+    acts: Counter[str] = field(default_factory=Counter)
+    database_back: list[float] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.faults = Faults(self.service, self.slack)
 
     async def run(self) -> Result:
         started = time.monotonic()
-        self._supervisor.start()
+        await self.supervisor.start()
         await self._begun()
-        traffic = Traffic(self._service, Random(self._options.seed + 2), datetime.now(UTC))
+        traffic = Traffic(self.service, Random(self.options.seed + 2), datetime.now(UTC))
         async with asyncio.TaskGroup() as group:
-            watching = group.create_task(self._supervisor.watch())
+            watching = group.create_task(self.supervisor.watch())
             talking = group.create_task(self._talk(traffic))
-            await self._hurt(make_plan(self._options))
-            await self._supervisor.finish_kills()
+            await self._hurt(make_plan(self.options))
+            await self.supervisor.finish_kills()
             talking.cancel()
-            self._faults.off()
+            self.faults.off()
             draining = time.monotonic()
             drained = await self._drained(traffic)
             drain_seconds = time.monotonic() - draining
             await asyncio.sleep(AFTER_SECONDS)
             watching.cancel()
-        problems = await self._supervisor.stop()
-        if isinstance(self._database, SqliteFile) and self._database.integrity() != "ok":
-            problems.append(f"the file is corrupt: {self._database.integrity()}")
-        cards = await entry_cards(self._database)
-        outbox = Outbox(traffic.expected(), await delivery_rows(self._database), cards)
-        calm_from = [*self._supervisor.went_on, *self._faults.came_back, *self._database_back]
-        workspace = self._slack.installation.workspace
-        problems += [*traffic.freezes.findings(workspace), *rules.findings(self._service)]
+        problems = await self.supervisor.stop()
+        if isinstance(self.database, SqliteFile) and self.database.integrity() != "ok":
+            problems.append(f"the file is corrupt: {self.database.integrity()}")
+        cards = await entry_cards(self.database)
+        outbox = Outbox(traffic.expected(), await delivery_rows(self.database), cards)
+        calm_from = [*self.supervisor.went_on, *self.faults.came_back, *self.database_back]
+        workspace = self.slack.installation.workspace
+        problems += [*traffic.freezes.findings(workspace), *rules.findings(self.service)]
         return Result(
-            options=self._options,
-            verdict=judge(outbox, states(self._service), workspace, calm_from),
-            acts=self._acts + self._supervisor.kills,
-            faults=self._faults.struck(),
-            exits=self._supervisor.exits(),
-            defects=self._supervisor.defects(),
+            options=self.options,
+            verdict=judge(outbox, states(self.service), workspace, calm_from),
+            acts=self.acts + self.supervisor.kills,
+            faults=self.faults.struck(),
+            exits=self.supervisor.exits(),
+            defects=self.supervisor.defects(),
             late=traffic.late,
-            log_events=sum(len(self._service.events(name)) for name in REPOSITORIES),
+            log_events=sum(len(self.service.events(name)) for name in REPOSITORIES),
             drained=drained,
             seconds=time.monotonic() - started,
             drain_seconds=drain_seconds,
@@ -180,22 +175,22 @@ class _Run:
         """Wait until the bot has a position in every log; earlier events are history to it."""
         deadline = time.monotonic() + BEGIN_SECONDS
         while await self._number("SELECT count(origin) FROM repositories") != len(ALL_REPOSITORIES):
-            assert time.monotonic() < deadline, self._supervisor.last_words()
+            assert time.monotonic() < deadline, self.supervisor.last_words()
             await asyncio.sleep(LOOK_SECONDS)
 
     async def _number(self, query: str) -> int:
         try:
-            return await self._database.number(query)
+            return await self.database.number(query)
         except UNREADABLE:
             return -1
 
     async def _talk(self, traffic: Traffic) -> None:
-        chance = Random(self._options.seed + 3)
+        chance = Random(self.options.seed + 3)
         while True:
             traffic.one()
             if chance.random() < 0.01:
                 traffic.burst()
-            await asyncio.sleep(chance.uniform(0.5, 1.5) * self._options.event_seconds)
+            await asyncio.sleep(chance.uniform(0.5, 1.5) * self.options.event_seconds)
 
     async def _hurt(self, steps: list[Step]) -> None:
         begun = time.monotonic()
@@ -207,27 +202,27 @@ class _Run:
     async def _act(self, act: Act) -> None:
         match act:
             case Kill(moment):
-                await self._supervisor.kill(moment)
+                await self.supervisor.kill(moment)
             case Restart():
-                await self._supervisor.restart()
+                await self.supervisor.restart()
             case Freeze(seconds):
-                await self._supervisor.freeze(seconds)
+                await self.supervisor.freeze(seconds)
             case SlackFault():
-                self._faults.arm_slack(act)
+                self.faults.arm_slack(act)
             case ServiceFault():
-                self._faults.arm_service(act)
+                self.faults.arm_service(act)
             case Outage():
-                await self._faults.outage(act)
+                await self.faults.outage(act)
             case KillDatabase(seconds):
-                assert isinstance(self._database, PostgresDatabase)
-                async with self._supervisor.database_turn:
-                    await self._database.kill_for(seconds)
-                self._database_back.append(time.time())
-                self._acts["database server killed"] += 1
+                assert isinstance(self.database, PostgresDatabase)
+                async with self.supervisor.database_turn:
+                    await self.database.kill_for(seconds)
+                self.database_back.append(time.time())
+                self.acts["database server killed"] += 1
 
     async def _drained(self, traffic: Traffic) -> bool:
         """Whether everything is settled before the deadline."""
-        deadline = time.monotonic() + self._options.drain_seconds
+        deadline = time.monotonic() + self.options.drain_seconds
         while time.monotonic() < deadline:
             expected = len(traffic.expected())
             settled = await self._number(
@@ -251,5 +246,5 @@ class _Run:
 
     def _is_idle(self) -> bool:
         """Whether the simulated repository has come to rest."""
-        repository = self._service.repository(SIMULATED)
+        repository = self.service.repository(SIMULATED)
         return not any(line.batches or line.waiting for line in repository.lines.values())

@@ -3,12 +3,12 @@
 import asyncio
 import contextlib
 import json
-import os
 import signal
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from random import Random
 
 from bot.sandbox.merge_queue.server import MergeQueueSandbox
@@ -32,44 +32,39 @@ STARTING_SECONDS = (0.1, 3.0)
 WATCH_SECONDS = 0.2
 
 
+@dataclass
 class Supervisor:
     """Acts on one bot at a time; `kills` counts the kills by moment.
 
     `went_on`: the times at which a bot was started again, or went on after it was stopped.
     """
 
-    def __init__(
-        self,
-        bots: Sequence[BotProcess],
-        slack: SlackSandbox,
-        service: MergeQueueSandbox,
-        database: Database,
-        random: Random,
-    ) -> None:
-        self.kills: Counter[str] = Counter()
-        self.database_turn = asyncio.Lock()
-        self.went_on: list[float] = []
-        self._bots = list(bots)
-        self._slack = slack
-        self._service = service
-        self._database = database
-        self._random = random
-        self._turns = {bot.name: asyncio.Lock() for bot in bots}
-        self._kill_at_start = 0
-        self._problems: list[str] = []
+    bots: Sequence[BotProcess]
+    slack: SlackSandbox
+    service: MergeQueueSandbox
+    database: Database
+    random: Random
+    kills: Counter[str] = field(default_factory=Counter)
+    database_turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+    went_on: list[float] = field(default_factory=list)
+    _kill_at_start: int = 0
+    _problems: list[str] = field(default_factory=list)
 
-    def start(self) -> None:
-        for bot in self._bots:
-            bot.start()
+    def __post_init__(self) -> None:
+        self._turns = {bot.name: asyncio.Lock() for bot in self.bots}
 
-    def remove(self) -> None:
-        for bot in self._bots:
-            bot.remove()
+    async def start(self) -> None:
+        for bot in self.bots:
+            await bot.start()
+
+    async def remove(self) -> None:
+        for bot in self.bots:
+            await bot.remove()
 
     async def watch(self) -> None:
         """Restart bots that ended by themselves, as a service manager does."""
         while True:
-            for bot in self._bots:
+            for bot in self.bots:
                 turn = self._turns[bot.name]
                 if not turn.locked() and not bot.is_running:
                     async with turn:
@@ -84,8 +79,7 @@ class Supervisor:
             self._kill_at_start += 1
             return
         async with self._one(await self._poster() if moment == "accepted" else None) as bot:
-            if bot.pid is not None:
-                await self._wait_for(moment, bot.pid)
+            await self._wait_for(moment, bot)
             await self._killed(bot, moment)
 
     async def finish_kills(self) -> None:
@@ -117,7 +111,7 @@ class Supervisor:
 
     async def stop(self) -> list[str]:
         """Stop all with SIGTERM; what went wrong with that, in this run."""
-        for bot in self._bots:
+        for bot in self.bots:
             if bot.is_running:
                 await self._stopped(bot)
             else:
@@ -125,16 +119,16 @@ class Supervisor:
         return self._problems
 
     def exits(self) -> list[int]:
-        return [code for bot in self._bots for code in bot.exits]
+        return [code for bot in self.bots for code in bot.exits]
 
     def last_words(self) -> str:
-        return "\n".join(bot.log.read_text(errors="replace")[-3000:] for bot in self._bots)
+        return "\n".join(bot.log.read_text(errors="replace")[-3000:] for bot in self.bots)
 
     def defects(self) -> list[str]:
         """Error lines of the bots' logs that no disturbance explains."""
         return [
             f"{log.name}: {line[:300]}"
-            for bot in self._bots
+            for bot in self.bots
             for log in bot.logs
             for line in log.read_text(errors="replace").splitlines()
             if _is_defect(line)
@@ -143,35 +137,35 @@ class Supervisor:
     @asynccontextmanager
     async def _one(self, wanted: BotProcess | None) -> AsyncIterator[BotProcess]:
         """The wanted bot, or one of those that nothing is being done to."""
-        free = [bot for bot in self._bots if not self._turns[bot.name].locked()]
-        bot = wanted or self._random.choice(free or self._bots)
+        free = [bot for bot in self.bots if not self._turns[bot.name].locked()]
+        bot = wanted or self.random.choice(free or self.bots)
         async with self._turns[bot.name]:
             yield bot
 
     async def _poster(self) -> BotProcess | None:
         """The bot that holds the right to post, as far as the database can tell."""
         try:
-            rows = await self._database.rows("SELECT holder FROM leases WHERE name = 'post'")
+            rows = await self.database.rows("SELECT holder FROM leases WHERE name = 'post'")
         except UNREADABLE:
             return None
         pids = {int(holder.split(":")[1]) for (holder,) in rows}
-        return next((bot for bot in self._bots if bot.pid in pids), None)
+        return next((bot for bot in self.bots if bot.pid in pids), None)
 
     async def _start(self, bot: BotProcess) -> None:
-        bot.start()
+        await bot.start()
         while self._kill_at_start:
             self._kill_at_start -= 1
-            await asyncio.sleep(self._random.uniform(*STARTING_SECONDS))
+            await asyncio.sleep(self.random.uniform(*STARTING_SECONDS))
             await bot.kill()
             self.kills["killed, starting"] += 1
-            bot.start()
+            await bot.start()
         self.went_on.append(time.time())
 
     async def _killed(self, bot: BotProcess, moment: str) -> None:
         if bot.pid is not None:
             await bot.kill()
         self.kills[f"killed, {moment}"] += 1
-        await asyncio.sleep(self._random.uniform(*RESTART_SECONDS))
+        await asyncio.sleep(self.random.uniform(*RESTART_SECONDS))
         await self._start(bot)
 
     async def _stopped(self, bot: BotProcess) -> None:
@@ -185,39 +179,38 @@ class Supervisor:
         if code not in {0, -signal.SIGTERM}:
             self._problems.append(f"{bot.name} ended with {code} on SIGTERM; see {bot.log}")
 
-    async def _wait_for(self, moment: Moment, pid: int) -> None:
+    async def _wait_for(self, moment: Moment, bot: BotProcess) -> None:
         match moment:
             case "accepted":
-                await self._accepted(pid)
+                await self._accepted(bot)
             case "polling":
-                before = self._service.request_count
-                await _until(lambda: self._service.request_count > before)
+                before = self.service.request_count
+                await _until(lambda: self.service.request_count > before)
             case "looking":
                 number = self._last_call()
                 await _until(lambda: self._has_looked_since(number))
             case "any" | "starting":
-                await asyncio.sleep(self._random.random())
+                await asyncio.sleep(self.random.random())
 
     def _last_call(self) -> int:
-        calls = self._slack.calls.since(0)
+        calls = self.slack.calls.since(0)
         return int(calls[-1]["n"]) if calls else 0
 
     def _has_looked_since(self, number: int) -> bool:
         return any(
-            call["method"] == "conversations.history" for call in self._slack.calls.since(number)
+            call["method"] == "conversations.history" for call in self.slack.calls.since(number)
         )
 
-    async def _accepted(self, pid: int) -> None:
+    async def _accepted(self, bot: BotProcess) -> None:
         """Kill from within Slack's own handling: it has the post, and has not answered yet."""
         done = asyncio.Event()
 
         def on_change(change: Change) -> None:
             if not done.is_set() and change.kind == "message" and _is_post(change):
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(pid, signal.SIGKILL)
+                bot.signal(signal.SIGKILL)
                 done.set()
 
-        self._slack.installation.workspace.on_change(on_change)
+        self.slack.installation.workspace.on_change(on_change)
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(ACCEPTED_SECONDS):
                 await done.wait()

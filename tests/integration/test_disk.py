@@ -112,7 +112,7 @@ async def disk(tmp_path: Path) -> AsyncIterator[Disk]:
             MQBOT_LOG_FORMAT="json",
         )
         bot = BotProcess("bot", environ, tmp_path)
-        bot.start()
+        await bot.start()
         try:
             disk = Disk(bot, service, slack, path)
             positions = "SELECT count(origin) FROM repositories"
@@ -122,7 +122,7 @@ async def disk(tmp_path: Path) -> AsyncIterator[Disk]:
             await until(lambda: not disk.unsettled(), "the outbox to hear of it", WAIT_SECONDS)
             yield disk
         finally:
-            bot.remove()
+            await bot.remove()
 
 
 def _number(path: Path, query: str) -> int:
@@ -184,7 +184,7 @@ async def test_a_bot_killed_on_a_full_disk_loses_nothing(disk: Disk) -> None:
     await disk.bot.kill()
 
     assert _integrity(disk.path) == "ok"
-    disk.bot.start()
+    await disk.bot.start()
     await disk.wait_for_post(meanwhile)
     assert await asyncio.wait_for(disk.bot.stop(), WAIT_SECONDS) == 0
     assert disk.posted() == sorted(set(disk.posted()))
