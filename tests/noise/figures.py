@@ -1,66 +1,57 @@
 """The figures: the events in the queue, and the messages in each channel."""
 
 import json
-from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, field
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from bot.domain.classification import EventKind, classify
 from bot.domain.event_records import EventRecord
-from bot.domain.message import Message
 from bot.domain.preceding_events import REEMBARKED
 from tests.support.poster import Posted, RecordingPoster
 
 MENTION = "<@"
 PUT_BACK = "put back"
 
-
-@dataclass(frozen=True, slots=True)
-class Received:
-    """What one channel got. `broadcasts` are replies that the channel itself shows too."""
-
-    posts: int = 0
-    broadcasts: int = 0
-    replies: int = 0
-    edits: int = 0
-    mentions: int = 0
-
-    @property
-    def in_channel(self) -> int:
-        """The messages that everybody in the channel sees."""
-        return self.posts + self.broadcasts
-
-    def __add__(self, other: "Received") -> "Received":
-        mine, others = asdict(self), asdict(other)
-        return Received(**{name: mine[name] + others[name] for name in mine})
+Received = Mapping[str, Counter[str]]
+"""By channel: `posts`, `broadcasts` (replies that the channel shows too), `replies`, `edits` and
+`mentions`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Day:
-    """What happened, by kind, and what was heard of it, by channel."""
+    """What happened, by kind, and what the channels received."""
 
-    happened: Counter[str] = field(default_factory=Counter)
-    heard: dict[str, Received] = field(default_factory=dict)
+    happened: Counter[str]
+    heard: Received
+
+    def in_channel(self, channel_id: str) -> int:
+        """The messages that everybody in the channel sees."""
+        return self.heard[channel_id]["posts"] + self.heard[channel_id]["broadcasts"]
+
+    @property
+    def merges(self) -> int:
+        return self.happened[EventKind.MERGE.value]
+
+    def per_merge(self, channel_id: str) -> float:
+        return self.in_channel(channel_id) / self.merges
 
 
 def happened(events: Sequence[EventRecord]) -> Counter[str]:
     """Checks that were stopped to start again by themselves are counted apart."""
-    found: Counter[str] = Counter()
-    for one in events:
-        kind = classify(one)
-        is_put_back = one.details.abort_status == REEMBARKED
-        found[PUT_BACK if is_put_back else kind.value] += 1
-    return found
+    return Counter(
+        PUT_BACK if one.details.abort_status == REEMBARKED else classify(one).value
+        for one in events
+    )
 
 
 def together(days: Iterable[Day]) -> Day:
-    counted: Counter[str] = Counter()
-    heard: dict[str, Received] = {}
+    whole = Day(Counter(), defaultdict(Counter))
     for day in days:
-        counted.update(day.happened)
-        for channel, more in day.heard.items():
-            heard[channel] = heard.get(channel, Received()) + more
-    return Day(counted, heard)
+        whole.happened.update(day.happened)
+        for channel_id, more in day.heard.items():
+            whole.heard[channel_id].update(more)
+    return whole
 
 
 @dataclass(slots=True)
@@ -68,41 +59,37 @@ class Ear:
     """Counts what came since it was asked the last time."""
 
     poster: RecordingPoster
-    _posts: int = 0
-    _calls: int = 0
+    _posts: int = field(default=0, init=False)
+    _calls: int = field(default=0, init=False)
 
-    def heard(self) -> dict[str, Received]:
-        found: dict[str, Received] = {}
-        posts = self.poster.history[self._posts :]
-        calls = self.poster.calls[self._calls :]
+    def heard(self) -> Received:
+        found: dict[str, Counter[str]] = defaultdict(Counter)
+        posts, calls = self.poster.history[self._posts :], self.poster.calls[self._calls :]
         self._posts += len(posts)
         self._calls += len(calls)
         for one in posts:
-            found[one.channel_id] = found.get(one.channel_id, Received()) + _heard(one)
+            found[one.channel_id].update({_place(one): 1, "mentions": _mentions(one)})
         for call in calls:
             if call.method == "update":
-                before = found.get(call.channel_id, Received())
-                found[call.channel_id] = before + Received(edits=1)
+                found[call.channel_id]["edits"] += 1
         return found
 
 
-def _heard(one: Posted) -> Received:
-    mentions = _mentions(one.message)
+def _place(one: Posted) -> str:
     if one.thread is None:
-        return Received(posts=1, mentions=mentions)
-    is_broadcast = int(one.thread.broadcast)
-    return Received(broadcasts=is_broadcast, replies=1 - is_broadcast, mentions=mentions)
+        return "posts"
+    return "broadcasts" if one.thread.broadcast else "replies"
 
 
-def _mentions(message: Message) -> int:
+def _mentions(one: Posted) -> int:
     """In what is shown: the text beside blocks says the same again."""
-    shown = json.dumps([dict(block) for block in message.blocks]) or message.text
+    shown = json.dumps([dict(block) for block in one.message.blocks]) or one.message.text
     return shown.count(MENTION)
 
 
 def as_json(days: Sequence[Day]) -> str:
     found = [
-        {"happened": day.happened, "heard": {name: asdict(one) for name, one in day.heard.items()}}
+        {"happened": day.happened, "heard": {name: +one for name, one in day.heard.items()}}
         for day in days
     ]
     return json.dumps(found, indent=1, sort_keys=True) + "\n"
@@ -112,11 +99,7 @@ def from_json(text: str) -> list[Day]:
     return [
         Day(
             Counter(day["happened"]),
-            {name: Received(**numbers) for name, numbers in day["heard"].items()},
+            {name: Counter(numbers) for name, numbers in day["heard"].items()},
         )
         for day in json.loads(text)
     ]
-
-
-def merges(day: Day) -> int:
-    return day.happened[EventKind.MERGE.value]

@@ -5,17 +5,13 @@ from collections.abc import Sequence
 from bot.domain.classification import EventKind
 from bot.domain.subscriptions import LEVELS, Style
 from tests.noise.busy_repository import CHECKS, PER_HOUR, RULES, TEMPO
-from tests.noise.figures import Day, Received, merges, together
+from tests.noise.figures import Day, together
 from tests.noise.listening import LEVEL_WAYS, WAYS, Way
 
 COMMAND = "python -m tests.noise"
-FIRST_EDITION = Received(posts=1164, broadcasts=116, replies=994, edits=4941)
-"""A channel with the topics of `normal`, in the same week of the same seed."""
-
-_COUNTED = (
-    "*In the channel* are posts and broadcast replies, which everybody sees. Replies in threads "
-    "and edits notify only people who follow the thread."
-)
+HEADS = """\
+| Subscription | In the channel | per merge | In threads | Edits | Mentions |
+| --- | --: | --: | --: | --: | --: |"""
 
 
 def page(seed: int, days: Sequence[Day]) -> str:
@@ -26,51 +22,34 @@ def page(seed: int, days: Sequence[Day]) -> str:
         "How many messages a channel gets in a busy repository's working week, at each level.",
         f"`{COMMAND}` makes this page with seed {seed}.",
         "## Levels",
-        _table(
-            ["Subscription", "In the channel", "per merge", "In threads", "Edits", "Mentions"],
-            [_row(way, week) for way in WAYS],
+        "\n".join([HEADS, *(_row(way, week) for way in WAYS)]),
+        (
+            "*In the channel* are posts and broadcast replies, which everybody sees. Replies in "
+            "threads and edits notify only people who follow the thread."
         ),
-        _COUNTED,
-        _topics(),
-        _first_edition(),
+        "\n".join(f"- `{way.level}`: {', '.join(sorted(LEVELS[way.level]))}" for way in LEVEL_WAYS),
         "## The week",
         _assumptions(days),
+        (
+            "The service and Slack are fakes. One channel has each subscription; three of six authors "
+            "have linked their login."
+        ),
     ]
     return "\n\n".join(parts) + "\n"
 
 
-def per_merge(way: Way, day: Day) -> float:
-    return day.heard[way.channel_id].in_channel / merges(day)
-
-
-def _row(way: Way, week: Day) -> list[str]:
-    heard = week.heard[way.channel_id]
-    numbers = [f"{one:,}" for one in (heard.replies, heard.edits, heard.mentions)]
+def _row(way: Way, week: Day) -> str:
+    channel_id, heard = way.channel_id, week.heard[way.channel_id]
     style = "" if way.style is Style.THREAD else f", `style:{way.style}`"
-    return [
-        f"`{way.level}`{style}",
-        f"{heard.in_channel:,}",
-        f"{per_merge(way, week):.2f}",
-        *numbers,
-    ]
-
-
-def _topics() -> str:
-    lines = [f"- `{way.level}`: {', '.join(sorted(LEVELS[way.level]))}" for way in LEVEL_WAYS]
-    return "\n".join(lines)
-
-
-def _first_edition() -> str:
-    return (
-        f"In the first edition, the topics of `normal` made {FIRST_EDITION.in_channel:,} messages "
-        f"in the channel and {FIRST_EDITION.replies:,} in threads."
-    )
+    numbers = [f"{heard[what]:,}" for what in ("replies", "edits", "mentions")]
+    seen, per_merge = week.in_channel(channel_id), week.per_merge(channel_id)
+    return f"| `{way.level}`{style} | {seen:,} | {per_merge:.2f} | {' | '.join(numbers)} |"
 
 
 def _assumptions(days: Sequence[Day]) -> str:
     week = together(days)
     working = days[:5]
-    average = sum(map(merges, working)) / len(working)
+    average = sum(day.merges for day in working) / len(working)
     slowest = max(CHECKS, key=lambda check: check.longest)
     size = max(rule.batch_size for rule in RULES)
     counts = ", ".join(
@@ -92,12 +71,5 @@ def _assumptions(days: Sequence[Day]) -> str:
         f"{TEMPO.urgent:.0%} are urgent, {TEMPO.regretted:.0%} removed by their authors and "
         f"{TEMPO.pushed:.0%} pushed to; {TEMPO.flaky:.0%} of the runs fail by chance. "
         "The queue is paused on Monday for 20 minutes and on Wednesday for 75. Someone pushes "
-        "to the base branch on Tuesday and Friday.\n\n"
-        "The service and Slack are fakes. One channel has each subscription; three of six authors "
-        "have linked their login."
+        "to the base branch on Tuesday and Friday."
     )
-
-
-def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    rule = ["---", *["--:"] * (len(heads) - 1)]
-    return "\n".join(f"| {' | '.join(row)} |" for row in [heads, rule, *rows])
