@@ -31,8 +31,8 @@ def page(seed: int, days: Sequence[Day]) -> str:
         "## The week",
         _assumptions(days),
         (
-            "The service and Slack are fakes. One channel has each subscription; three of six authors "
-            "have linked their login."
+            "The service and Slack are fakes. One channel has each subscription; three of six "
+            "authors have linked their login."
         ),
     ]
     return "\n\n".join(parts) + "\n"
