@@ -120,50 +120,54 @@ class Everyone:
 WhoMayPause = Everyone | Listed
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
-    """The facts about the person who acts.
-
-    `claimed_team_id`: from their request.
-    `person`: Slack's answer about them, None for an unknown id.
-    `members`: the answer for each group that was looked up.
-    """
-
-    user_id: str
-    claimed_team_id: str | None
-    person: Person | Unanswered | None
-    members: Mapping[str, Collection[str] | Unanswered]
-
-
 def is_machine(user_id: str) -> bool:
     """Whether the id is that of a machine with a token, or of a rule: of no person in Slack."""
     return user_id.startswith((MACHINE, RULE))
 
 
-def decide(evidence: Evidence, home_ids: frozenset[str], rule: WhoMayPause) -> Denied | None:
+def decide(
+    user_id: str,
+    standing: Denied | None,
+    rule: WhoMayPause,
+    members: Mapping[str, Collection[str] | Unanswered],
+) -> Denied | None:
     """Why the person may not, None if they may; unknown facts count against them.
 
+    `standing`: that of `not_a_member`.
+    `members`: Slack's answer for each group of the rule.
+    """
+    if standing is not None or rule.names(user_id):
+        return standing
+    unanswered: Unanswered | None = None
+    for group_id in sorted(rule.groups):
+        found = members.get(group_id, Unanswered("not_asked"))
+        if isinstance(found, Unanswered):
+            unanswered = unanswered or found
+        elif user_id in found:
+            return None
+    if unanswered is not None:
+        return Denied(DenialReason.UNVERIFIABLE, unanswered.code)
+    return Denied(DenialReason.NOT_LISTED)
+
+
+def not_a_member(
+    person: Person | Unanswered | None, claimed: str | None, home_ids: frozenset[str]
+) -> Denied | None:
+    """Why the person is not a full member of the home organisation, or None.
+
+    `person`: Slack's answer about them, None for an unknown id.
+    `claimed`: the id of the team in their request.
     `home_ids`: the ids that Slack uses for this organisation: the workspace's and, on Enterprise
     Grid, the organisation's. People of other organisations can press buttons in a shared channel
     (https://docs.slack.dev/apis/slack-connect).
     """
-    denied = _not_a_member(evidence, home_ids)
-    if denied is not None or rule.names(evidence.user_id):
-        return denied
-    return _by_groups(evidence, rule.groups)
-
-
-def _not_a_member(evidence: Evidence, home_ids: frozenset[str]) -> Denied | None:
-    """Why the person is not a full member of the home organisation, or None."""
-    person = evidence.person
     if isinstance(person, Unanswered):
         return Denied(DenialReason.UNVERIFIABLE, person.code)
     if person is None:
         return Denied(DenialReason.UNKNOWN_PERSON)
     # The payload may name another workspace of the same Enterprise Grid; only Slack's answer about
     # the person ties that to the organisation.
-    claimed, known = evidence.claimed_team_id, home_ids | person.team_ids
-    is_home = claimed in known and not person.team_ids.isdisjoint(home_ids)
+    is_home = claimed in (home_ids | person.team_ids) and not person.team_ids.isdisjoint(home_ids)
     if person.is_stranger or not is_home:
         return Denied(DenialReason.OTHER_ORGANISATION)
     standing: Sequence[tuple[bool | None, Denied]] = (
@@ -173,17 +177,3 @@ def _not_a_member(evidence: Evidence, home_ids: frozenset[str]) -> Denied | None
         (person.is_guest is None, Denied(DenialReason.UNVERIFIABLE, NO_GUEST_FLAG)),
     )
     return next((denied for is_so, denied in standing if is_so), None)
-
-
-def _by_groups(evidence: Evidence, groups: Collection[str]) -> Denied | None:
-    """Allow members of any of the groups; deny with UNVERIFIABLE if a lookup failed."""
-    unanswered: Unanswered | None = None
-    for group_id in sorted(groups):
-        members = evidence.members.get(group_id, Unanswered("not_asked"))
-        if isinstance(members, Unanswered):
-            unanswered = unanswered or members
-        elif evidence.user_id in members:
-            return None
-    if unanswered is not None:
-        return Denied(DenialReason.UNVERIFIABLE, unanswered.code)
-    return Denied(DenialReason.NOT_LISTED)

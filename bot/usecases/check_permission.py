@@ -14,13 +14,13 @@ from bot.domain.permissions import (
     DenialReason,
     Denied,
     Everyone,
-    Evidence,
     Person,
     Right,
     WhoCan,
     WhoMayPause,
     decide,
     is_machine,
+    not_a_member,
 )
 from bot.domain.repository import RepositoryName
 from bot.ports import PeopleDirectory
@@ -91,9 +91,8 @@ class CheckPermission:
             self.people.person(actor.user_id),
             asyncio.gather(*map(self.people.members, groups)),
         )
-        of_groups = dict(zip(groups, members, strict=True))
-        evidence = Evidence(actor.user_id, actor.team_id, person, of_groups)
-        return decide(evidence, self.configured.home_ids, rule)
+        standing = not_a_member(person, actor.team_id, self.configured.home_ids)
+        return decide(actor.user_id, standing, rule, dict(zip(groups, members, strict=True)))
 
     async def _who_can(self, rule: WhoMayPause) -> WhoCan:
         if isinstance(rule, Everyone):

@@ -14,7 +14,7 @@ from typing_extensions import override
 from bot.domain.deliveries import SURELY_SHOWN, is_person
 from bot.domain.errors import PostInDoubt, PostPostponed, PostRefused, Refusal
 from bot.domain.message import Message, Thread
-from bot.domain.permissions import DenialReason, Everyone, Evidence, decide
+from bot.domain.permissions import DenialReason, not_a_member
 from bot.ports import ChannelPoster, Clock, PeopleDirectory
 from bot.slack.web_api.channels import SlackChannels, fitted
 from bot.slack.web_api.clients import Identity, served_at
@@ -170,8 +170,7 @@ class SlackPoster(ChannelPoster):
             person = await self._people.person(channel_id)
             # The id is the bot's own record, so there is no claimed team to check.
             home_ids = self._identity.home_ids
-            evidence = Evidence(channel_id, min(home_ids), person, {})
-            denied = decide(evidence, home_ids, Everyone())
+            denied = not_a_member(person, min(home_ids), home_ids)
             if denied is not None and denied.reason is DenialReason.UNVERIFIABLE:
                 raise PostPostponed("person_not_known")
             if denied is not None:

@@ -9,12 +9,12 @@ from bot.domain.permissions import (
     DenialReason,
     Denied,
     Everyone,
-    Evidence,
     Listed,
     Person,
     Unanswered,
     WhoMayPause,
     decide,
+    not_a_member,
 )
 
 HOME, ORGANISATION, SISTER, OTHER = "T0ACME", "E0ACME", "T0SISTER", "T0OTHER"
@@ -44,8 +44,8 @@ def judge(
     home_ids: frozenset[str] = WORKSPACE,
     members: Mapping[str, Collection[str] | Unanswered] | None = None,
 ) -> Denied | None:
-    evidence = Evidence(ALICE, claimed, person, members or {})
-    return decide(evidence, home_ids, rule or Everyone())
+    standing = not_a_member(person, claimed, home_ids)
+    return decide(ALICE, standing, rule or Everyone(), members or {})
 
 
 def of_teams(*team_ids: str) -> Person:
