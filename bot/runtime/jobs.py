@@ -194,12 +194,7 @@ class Jobs:
             lambda: self.polls.log.service_clock.ahead,
         )
         self._cut_short = EndCutShort(groups.work, groups.carry_out)
-        self._expiry = ExpirePauses(
-            use.resume_queue,
-            groups.work,
-            lease,
-            SystemRandom().random,
-        )
+        self._expiry = ExpirePauses(use.resume_queue, groups.work, lease, SystemRandom().random)
 
         async def resume() -> None:
             await watch.run()

@@ -53,11 +53,7 @@ def build_use_cases(ports: Ports, wake: Wake) -> UseCases:
     slack = ports.slack
     check = CheckPermission(SlackPeople(slack.client, ports.clock), ports.configured)
     acts = ActLog(
-        store=ports.store,
-        clock=ports.clock,
-        channels=slack.channels,
-        check=check,
-        wake=wake,
+        store=ports.store, clock=ports.clock, channels=slack.channels, check=check, wake=wake
     )
     sources = Sources(ports.merge_queue, ports.store, ports.clock)
     pause_queue = PauseQueue(ports.merge_queue, acts)

@@ -78,10 +78,7 @@ class ChannelSettings:
     next_digest: NextDigest
 
     async def subscribe(
-        self,
-        caller: Caller,
-        repositories: Sequence[RepositoryName],
-        options: SubscriptionOptions,
+        self, caller: Caller, repositories: Sequence[RepositoryName], options: SubscriptionOptions
     ) -> Sequence[SubscriptionChange]:
         """Subscribe; existing topics stay. Raises PermissionDenied and StoreError."""
         acts = await self._permitted(caller, Action.SUBSCRIBE, repositories)
@@ -103,10 +100,7 @@ class ChannelSettings:
         return await self._change(caller.place, acts, subscribed)
 
     async def unsubscribe(
-        self,
-        caller: Caller,
-        repositories: Sequence[RepositoryName],
-        options: SubscriptionOptions,
+        self, caller: Caller, repositories: Sequence[RepositoryName], options: SubscriptionOptions
     ) -> Sequence[SubscriptionChange]:
         """Unsubscribe, the mirror of subscribing.
 

@@ -88,8 +88,7 @@ class CheckPermission:
             return None if rule.names(actor.user_id) else Denied(DenialReason.NOT_LISTED)
         groups = [] if rule.names(actor.user_id) else sorted(rule.groups)
         person, members = await asyncio.gather(
-            self.people.person(actor.user_id),
-            asyncio.gather(*map(self.people.members, groups)),
+            self.people.person(actor.user_id), asyncio.gather(*map(self.people.members, groups))
         )
         standing = not_a_member(person, actor.team_id, self.configured.home_ids)
         return decide(actor.user_id, standing, rule, dict(zip(groups, members, strict=True)))

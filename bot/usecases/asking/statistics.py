@@ -76,13 +76,7 @@ async def check_statistics(
         known_since = await reading.back_to(end - 2 * since, end + CLOCK_ALLOWANCE)
     pauses, freezes = await sources.store.read(holds, repository, end - 2 * since)
     return compare(
-        repository,
-        reading.records,
-        pauses,
-        freezes,
-        asked=since,
-        end=end,
-        known_since=known_since,
+        repository, reading.records, pauses, freezes, asked=since, end=end, known_since=known_since
     )
 
 

@@ -8,12 +8,7 @@ from datetime import datetime, timedelta
 from itertools import groupby
 
 from bot.domain import deliveries as states
-from bot.domain.deliveries import (
-    PLAIN_AFTER,
-    POSTS_OF_LIVE_MESSAGES,
-    Delivery,
-    SuspendedChannel,
-)
+from bot.domain.deliveries import PLAIN_AFTER, POSTS_OF_LIVE_MESSAGES, Delivery, SuspendedChannel
 from bot.domain.errors import LeaseLost, StoreUnavailable
 from bot.domain.pacing import WORKSPACE_PER_SECOND, ClaimSize
 from bot.ports import UNMEASURED, ChannelPoster, Clock, Count, Measures, Wake

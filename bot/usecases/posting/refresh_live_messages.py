@@ -6,11 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
-from bot.domain.errors import (
-    LeaseLost,
-    PostError,
-    Refusal,
-)
+from bot.domain.errors import LeaseLost, PostError, Refusal
 from bot.domain.leases import Lease
 from bot.domain.live_messages import LiveKind, LiveMessage
 from bot.domain.message import Message

@@ -8,13 +8,7 @@ from datetime import datetime, timedelta
 
 from bot.domain import deliveries as states
 from bot.domain.classification import EventKind
-from bot.domain.deliveries import (
-    PLAIN_AFTER,
-    REMINDER_POST,
-    Delivery,
-    DeliveryState,
-    SubjectKind,
-)
+from bot.domain.deliveries import PLAIN_AFTER, REMINDER_POST, Delivery, DeliveryState, SubjectKind
 from bot.domain.errors import PostError, PostInDoubt, PostPostponed, PostRefused, Refusal
 from bot.domain.leases import Lease
 from bot.domain.message import Message, Thread
