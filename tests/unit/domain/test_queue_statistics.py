@@ -99,15 +99,6 @@ def test_days_are_in_the_askers_time_zone(log: Log) -> None:
     assert figures(in_utc)[-2:] == [(1, 0, 0), (0, 0, 0)]
 
 
-def test_seven_days_are_today_and_the_six_before_it() -> None:
-    span = span_back(NOON, WEEK, PARIS)
-    today = NOON.astimezone(PARIS).date()
-    assert span.start == datetime.combine(
-        today - timedelta(days=6), datetime.min.time(), tzinfo=PARIS
-    )
-    assert len(QueueStatistics(SITE, None, span, count([], span)[0], None).tallies) == 7
-
-
 def test_days_around_a_clock_change_are_whole() -> None:
     after = datetime(2026, 10, 27, 12, tzinfo=UTC)
     span = span_back(after, timedelta(days=4), PARIS)

@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 from typing_extensions import override
 
-from bot.domain.audit import Action, ActResult, Caller, Origin
+from bot.domain.audit import ActResult, Caller, Origin
 from bot.domain.errors import (
     CredentialRefused,
     MergeQueueError,
@@ -20,7 +20,6 @@ from bot.domain.errors import (
 )
 from bot.domain.outages import OF_QUEUE
 from bot.domain.permissions import Denied
-from bot.domain.polling import UNWATCHED_INTERVALS
 from bot.domain.queue import QueueStatus
 from bot.domain.repository import RepositoryName
 from bot.ports import ChannelAccess
@@ -117,12 +116,6 @@ async def test_a_stopping_process_leaves_waiting_edits_to_others() -> None:
     assert world.edited() == 1
 
 
-async def test_without_a_board_a_queue_is_rarely_read() -> None:
-    world = Boarding()
-    await world.turns(120, seconds=5)
-    assert world.reads() <= 600 / (UNWATCHED_INTERVALS * INTERVAL.total_seconds()) + 2
-
-
 async def test_a_queue_is_read_once_an_interval_however_many_boards_show_it() -> None:
     world = Boarding()
     for number in range(5):
@@ -191,21 +184,6 @@ async def test_a_board_edited_just_now_still_shows_a_pause_at_once() -> None:
     world.paused_elsewhere("Database migration", at=world.clock.now())
     await world.turns(16)
     assert "is paused" in world.shown("C0")
-
-
-async def test_asking_again_keeps_one_board_and_shows_where_it_is() -> None:
-    world = Boarding()
-    assert await world.put_up() is None
-    assert await world.put_up() == ThereAlready(None)
-    await world.turns(2)
-    ts = world.poster.history[0].ts
-    assert await world.put_up() == ThereAlready(ts)
-    await world.turns(2)
-    assert len(world.poster.shown(CHANNEL)) == 1
-    assert await world.put_up(OTHER) is None
-    results = [one.result for one in await world.audit() if one.action is Action.BOARD]
-    unchanged = ActResult.UNCHANGED
-    assert results == [ActResult.DONE, unchanged, unchanged, ActResult.DONE]
 
 
 async def test_two_simultaneous_requests_create_one_board() -> None:

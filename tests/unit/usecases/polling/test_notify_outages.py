@@ -91,30 +91,6 @@ async def in_an_outage(*stale: RepositoryName) -> Process:
     return process
 
 
-async def test_several_processes_notify_each_channel_once_of_one_outage() -> None:
-    first = await one_that_polls(SITE)
-    second = Process.beside(first, API)
-    await subscribe(first, SITE, "C2")
-    await subscribe(first, API, "C3")
-    first.clock.advance(51)
-    await first.check()
-    await second.check()
-    assert first.reported() == []
-    first.clock.advance(10)
-    for process in (first, second, second, first):
-        await process.check()
-    assert [first.reported(each) for each in ("C1", "C2", "C3")] == [[OUTAGE]] * 3
-
-    second.reads(API)
-    for process in (second, first):
-        await process.check()
-    assert [first.reported(each) for each in ("C1", "C2", "C3")] == [[OUTAGE]] * 3
-    first.reads(SITE)
-    for process in (first, second):
-        await process.check()
-    assert [first.reported(each) for each in ("C1", "C2", "C3")] == [[OUTAGE, OVER]] * 3
-
-
 async def test_logs_polled_by_another_process_join_a_reported_outage() -> None:
     first = await one_that_polls(SITE)
     first.clock.advance(20)

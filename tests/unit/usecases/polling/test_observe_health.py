@@ -78,8 +78,13 @@ class Watch:
                 transaction.pauses.save(ended)
 
 
-async def test_channels_without_the_health_topic_get_no_alerts_and_cost_nothing() -> None:
-    watch = await Watch().on_answer(make_subscription("enter", "failure"))
+@pytest.mark.parametrize(
+    ("limits", "topic"), [(LIMITS, "enter"), ({}, "health")], ids=["without the topic", "all off"]
+)
+async def test_without_the_topic_or_thresholds_there_are_no_alerts_and_no_costs(
+    limits: Mapping[AlertKind, int], topic: str
+) -> None:
+    watch = await Watch(limits).on_answer(make_subscription(topic))
     watch.waits(41)
     await watch.read_again(7200)
     before = watch.reads()
@@ -88,15 +93,6 @@ async def test_channels_without_the_health_topic_get_no_alerts_and_cost_nothing(
     # Once, when the log has calmed down.
     assert watch.reads() <= before + 1
     assert watch.reported() == []
-
-
-async def test_with_every_alert_off_nothing_more_is_read() -> None:
-    watch = await Watch({}).on_answer()
-    await watch.read_again()
-    before = watch.reads()
-    for _ in range(7):
-        await watch.read_again(10)
-    assert watch.reads() <= before + 1
 
 
 async def test_the_status_is_read_twice_a_minute() -> None:
@@ -154,21 +150,6 @@ async def test_pausing_does_not_end_an_active_alert() -> None:
     await watch.resume()
     await watch.read_again()
     assert watch.reported() == ["alert", "alert_over"]
-
-
-async def test_consecutive_failures_come_from_the_event_log() -> None:
-    watch = await Watch().on_answer()
-    await watch.read_again()
-    for number in (41, 42):
-        watch.reading.tell(LEAVE, number, merged=False, dequeue_code="CHECKS_FAILED")
-    watch.reading.tell(LEAVE, 43, merged=False, dequeue_code="PR_MANUALLY_DEQUEUED")
-    await watch.read_again()
-    assert watch.reported() == ["alert"]
-    watch.reading.tell(MERGED, 44)
-    await watch.read_again()
-    await watch.read_again()
-    assert watch.reported() == ["alert", "alert_over"]
-    assert [kind for kind, _ in watch.reading.reported(CHANNEL)] == watch.reported()
 
 
 async def test_every_subscribed_channel_is_notified_whatever_its_branches_and_style() -> None:

@@ -1,11 +1,13 @@
 """Which channels get which events, and which action an event belongs to."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
 from bot.domain.audit import Action, ActResult, AuditRecord
+from bot.domain.deliveries import Delivery
 from bot.domain.errors import MergeQueueUnavailable
 from bot.domain.event_records import EventRecord
 from bot.domain.subscriptions import Style
@@ -40,17 +42,19 @@ def merges(bot: Reading, *numbers: int, batch: str | None = "b1") -> list[EventR
     return found
 
 
+async def claimed(bot: Reading) -> Sequence[Delivery]:
+    until = bot.clock.now() + timedelta(seconds=1)
+    with begin(bot.store) as transaction:
+        return transaction.outbox.claim(
+            now=bot.clock.now(), claimed_until=until, at_most=10, per_channel=100
+        )
+
+
 async def posts(bot: Reading, channel_id: str = "C1") -> list[tuple[int, int]]:
     """What there is to post: the event of each, and how many others it tells."""
-    with begin(bot.store) as transaction:
-        claimed = transaction.outbox.claim(
-            now=bot.clock.now(),
-            claimed_until=bot.clock.now() + timedelta(seconds=1),
-            at_most=10,
-            per_channel=100,
-        )
+    found = await claimed(bot)
     return [
-        (one.subject.subject_id, one.summarizes) for one in claimed if one.channel_id == channel_id
+        (one.subject.subject_id, one.summarizes) for one in found if one.channel_id == channel_id
     ]
 
 
@@ -65,18 +69,14 @@ async def test_merges_of_a_batch_share_one_post() -> None:
     assert await posts(bot) == [(entered.event_id, 0), (first.event_id, 2), (alone.event_id, 0)]
 
 
-async def test_without_check_events_leave_events_name_the_batch() -> None:
+@pytest.mark.parametrize(("batch", "posted"), [("b1", [(2, 1)]), (None, [(2, 0), (4, 0)])])
+async def test_without_events_of_checks_only_leaves_can_name_the_batch(
+    batch: str | None, posted: list[tuple[int, int]]
+) -> None:
     bot = await Reading().start("merge")
-    first, _ = merges(bot, 41, 42)
+    merges(bot, 41, 42, batch=batch)
     await bot.poll()
-    assert await posts(bot) == [(first.event_id, 1)]
-
-
-async def test_merges_without_a_batch_are_reported_one_by_one() -> None:
-    bot = await Reading().start("merge")
-    first, second = merges(bot, 41, 42, batch=None)
-    await bot.poll()
-    assert await posts(bot) == [(first.event_id, 0), (second.event_id, 0)]
+    assert await posts(bot) == posted
 
 
 async def test_the_first_merge_of_a_batch_waits_for_the_others() -> None:
@@ -147,14 +147,8 @@ async def test_a_merge_shows_in_its_thread_or_in_one_post() -> None:
     first, second = merges(bot, 41, 42)
     await bot.poll()
 
-    with begin(bot.store) as transaction:
-        claimed = transaction.outbox.claim(
-            now=bot.clock.now(),
-            claimed_until=bot.clock.now() + timedelta(seconds=1),
-            at_most=10,
-            per_channel=100,
-        )
-    reported = [(one.channel_id, one.subject.kind.value, one.summarizes) for one in claimed]
+    found = await claimed(bot)
+    reported = [(one.channel_id, one.subject.kind.value, one.summarizes) for one in found]
     assert reported == [
         ("C2", "event", 1),
         ("C3", "live_message", 0),
