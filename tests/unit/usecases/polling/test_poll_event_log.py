@@ -29,7 +29,7 @@ from bot.ports import Count, LogProblem, Measures
 from bot.usecases.polling.poll_state import STAMPED_APART
 from tests.support.clock import NOON, FakeClock
 from tests.support.make import SITE, make_batch, make_event, make_queued, make_status
-from tests.support.merge_queue import FakeMergeQueue
+from tests.support.merge_queue import Call, FakeMergeQueue
 from tests.support.reading import Reading
 from tests.support.store import GivingUpStore
 from tests.support.transactions import begin
@@ -278,9 +278,9 @@ async def test_titles_are_read_only_when_a_pull_request_enters() -> None:
 
 
 async def test_titles_are_read_after_a_long_walk_that_began_with_an_entry() -> None:
-    bot, service = await odd_reading()
+    bot = await odd_reading()
     await bot.subscribe("merge", channel_id="C2")
-    service.statuses[SITE] = make_status(waiting=[make_queued(42, title="Waiting")])
+    bot.merge_queue.statuses[SITE] = make_status(waiting=[make_queued(42, title="Waiting")])
     for type_ in (MERGED, MERGED, ENTER, ENTER):
         bot.tell(type_, number=42)
 
@@ -302,30 +302,20 @@ async def test_titles_that_could_not_be_read_are_read_at_the_next_event() -> Non
     assert bot.store.database.contents.pull_requests[SITE, 42].title == "Waiting"
 
 
-@dataclass
-class SparingMergeQueue(FakeMergeQueue):
-    """Gives `left` more pages, and then asks for patience."""
-
-    left: int = 2
-
-    @override
-    async def event_page(self, *asked: Any, **more: Any) -> EventPage:
-        if not self.left:
-            raise MergeQueueUnavailable("too many requests", retry_after=30)
-        self.left -= 1
-        return await super().event_page(*asked, **more)
-
-
 async def test_a_backlog_is_processed_even_if_no_part_fits_in_one_poll() -> None:
-    bot = Reading()
-    bot.merge_queue = service = SparingMergeQueue(clock=bot.clock, page_size=2)
-    await bot.start("enter")
+    bot = await Reading().start("enter")
+    bot.merge_queue.page_size = 2
     reported = [bot.tell(number=number, seconds=600).event_id for number in range(30)]
     bot.clock.advance(5 * 3600)
 
-    for _ in range(20):
+    async def limit(call: Call) -> None:
         # An hour of the backlog is three pages.
-        service.left = 2
+        if len(bot.merge_queue.called(call.method)) >= 2:
+            raise MergeQueueUnavailable("too many requests", retry_after=30)
+
+    bot.merge_queue.before_answer = limit
+    for _ in range(20):
+        bot.merge_queue.calls.clear()
         with suppress(MergeQueueUnavailable):
             await bot.poll()
 
@@ -413,26 +403,13 @@ class Counts(Measures):
 
 @dataclass
 class OddMergeQueue(FakeMergeQueue):
-    """Refuses every cursor with `refusal`, or links each page to one more, with ever new cursors.
+    """Dates each of the next answers so far ahead of the service's clock."""
 
-    `ahead`: how far each of the next answers is dated ahead of the service's clock.
-    """
-
-    refusal: MergeQueueError | None = None
-    endless: bool = False
     ahead: deque[timedelta] = field(default_factory=deque)
-    pages_given: int = 0
 
     @override
-    async def event_page(self, *asked: Any, cursor: str | None = None, **more: Any) -> EventPage:
-        self.pages_given += 1
-        if cursor is not None and self.refusal is not None:
-            raise self.refusal
-        if cursor is not None and cursor.startswith("more-"):
-            cursor = None
-        page = await super().event_page(*asked, cursor=cursor, **more)
-        if self.endless:
-            page = replace(page, next_cursor=f"more-{self.pages_given}")
+    async def event_page(self, *asked: Any, **more: Any) -> EventPage:
+        page = await super().event_page(*asked, **more)
         if self.ahead and page.served_at is not None:
             page = replace(page, served_at=page.served_at + self.ahead.popleft())
         return page
@@ -445,20 +422,20 @@ class OddReading(Reading):
     @override
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.merge_queue = OddMergeQueue(clock=self.clock, page_size=2)
+        self.service = self.merge_queue = OddMergeQueue(clock=self.clock, page_size=2)
         self.measures = Counts()
         events = replace(self.use_case.events, measures=self.measures)
         self.use_case = replace(self.use_case, events=events)
 
+    @property
+    def problems(self) -> Counter[LogProblem]:
+        return self.measures.problems
 
-async def odd_reading(**options: Any) -> tuple[OddReading, OddMergeQueue]:
+
+async def odd_reading() -> OddReading:
     bot = OddReading()
-    service = bot.merge_queue
-    assert isinstance(service, OddMergeQueue)
     await bot.start("enter")
-    for name, value in options.items():
-        setattr(service, name, value)
-    return bot, service
+    return bot
 
 
 REFUSALS = [
@@ -477,12 +454,17 @@ REFUSALS = [
 async def test_a_cursor_that_is_always_refused_blocks_nothing(
     refusal: MergeQueueError, meanwhile: str
 ) -> None:
-    bot, service = await odd_reading()
+    bot = await odd_reading()
     reported = [bot.tell(number=number).event_id for number in range(5)]
-    service.script(SITE, newest_page_of(bot), MergeQueueUnavailable("down"))
+    bot.merge_queue.script(SITE, newest_page_of(bot), MergeQueueUnavailable("down"))
     with pytest.raises(MergeQueueUnavailable):
         await bot.poll()
-    service.refusal = refusal
+
+    async def refuse_cursors(call: Call) -> None:
+        if call.cursor is not None:
+            raise refusal
+
+    bot.merge_queue.before_answer = refuse_cursors
     reported += [bot.tell(number=number).event_id for number in range(5, 12)]
     if meanwhile == "starts anew":
         await bot.restart()
@@ -493,46 +475,48 @@ async def test_a_cursor_that_is_always_refused_blocks_nothing(
 
     assert bot.reported() == events(*reported)
     assert bot.position().walk is None
-    assert bot.measures.problems[LogProblem.CURSOR_REFUSED]
+    assert bot.problems[LogProblem.CURSOR_REFUSED]
 
 
 async def test_an_outage_does_not_restart_a_walk_at_once() -> None:
-    bot, service = await odd_reading()
+    bot = await odd_reading()
     reported = [bot.tell(number=number).event_id for number in range(5)]
     first_page = newest_page_of(bot)
-    service.script(SITE, first_page, MergeQueueUnavailable("down"), MergeQueueUnavailable("down"))
+    bot.merge_queue.script(
+        SITE, first_page, MergeQueueUnavailable("down"), MergeQueueUnavailable("down")
+    )
     for _ in range(2):
         with pytest.raises(MergeQueueUnavailable):
             await bot.poll()
 
     await bot.poll()
 
-    asked = [call.cursor for call in service.called("event_page")][-2:]
+    asked = [call.cursor for call in bot.merge_queue.called("event_page")][-2:]
     assert first_page.next_cursor == asked[0]
     assert bot.reported() == events(*reported)
-    assert not bot.measures.problems
+    assert not bot.problems
 
 
 async def test_circular_next_links_block_nothing() -> None:
-    bot, service = await odd_reading()
+    bot = await odd_reading()
     reported: list[int] = []
     for number in range(3):
         reported += [bot.tell(number=2 * number).event_id, bot.tell(number=2 * number + 1).event_id]
-        shown = tuple(service.logs[SITE])
+        shown = tuple(bot.merge_queue.logs[SITE])
         circle = [EventPage(shown, link, bot.clock.now()) for link in ("one", "two")]
-        service.script(SITE, *circle * IDLE_PAGES)
+        bot.merge_queue.script(SITE, *circle * IDLE_PAGES)
         await bot.poll()
-        service.pages[SITE].clear()
+        bot.merge_queue.pages[SITE].clear()
 
     assert bot.reported() == events(*reported)
-    assert bot.measures.problems == {LogProblem.ENDLESS: 3}
+    assert bot.problems == {LogProblem.ENDLESS: 3}
 
 
 async def test_endless_new_events_are_not_read_forever(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(event_log, "MOST_PAGES", 50)
-    bot, service = await odd_reading()
+    bot = await odd_reading()
     at = bot.clock.advance(1)
-    service.script(
+    bot.merge_queue.script(
         SITE,
         *(
             EventPage((make_event(number, received_at=at),), f"more-{number}", bot.clock.now())
@@ -543,12 +527,13 @@ async def test_endless_new_events_are_not_read_forever(monkeypatch: pytest.Monke
     await bot.poll()
 
     assert len(bot.reported()) == 50
-    assert bot.measures.problems == {LogProblem.ENDLESS: 1}
+    assert bot.problems == {LogProblem.ENDLESS: 1}
 
 
 @pytest.mark.parametrize("ahead", [timedelta(days=1), timedelta(days=-1), timedelta(hours=2)])
 async def test_one_response_with_a_wrong_date_hides_nothing(ahead: timedelta) -> None:
-    bot, service = await odd_reading(ahead=deque([ahead]))
+    bot = await odd_reading()
+    bot.service.ahead.append(ahead)
     await bot.poll()
     reported = []
     for number in range(8):
@@ -558,14 +543,13 @@ async def test_one_response_with_a_wrong_date_hides_nothing(ahead: timedelta) ->
         await bot.poll()
 
     assert bot.reported() == events(*reported)
-    assert bot.measures.problems == {LogProblem.WRONG_TIME: 1}
-    assert not service.ahead
+    assert bot.problems == {LogProblem.WRONG_TIME: 1}
+    assert not bot.service.ahead
 
 
 async def test_a_wrong_date_in_the_first_response_hides_nothing() -> None:
     bot = OddReading()
-    assert isinstance(bot.merge_queue, OddMergeQueue)
-    bot.merge_queue.ahead.append(timedelta(days=1))
+    bot.service.ahead.append(timedelta(days=1))
     await bot.start("enter")
     reported = bot.tell()
     await bot.poll()
@@ -601,14 +585,14 @@ async def test_the_first_poll_after_idle_hours_reads_up_to_now(hours: float) -> 
 
 
 async def test_a_burst_in_a_log_that_falls_quiet_is_read_twice_at_most() -> None:
-    bot, service = await odd_reading()
+    bot = await odd_reading()
     burst = [bot.tell(number=number, seconds=0.01).event_id for number in range(200)]
-    before = service.pages_given
+    before = len(bot.merge_queue.calls)
     for _ in range(500):
         await bot.poll()
 
     assert bot.reported() == events(*burst)
-    assert service.pages_given - before < 2 * 200 / 2 + 600
+    assert len(bot.merge_queue.calls) - before < 2 * 200 / 2 + 600
 
 
 async def test_an_event_that_appears_an_hour_late_in_a_quiet_log_is_posted() -> None:
@@ -624,24 +608,24 @@ async def test_an_event_that_appears_an_hour_late_in_a_quiet_log_is_posted() -> 
 
 
 async def test_two_events_of_one_page_with_the_same_id_are_reported() -> None:
-    bot, service = await odd_reading()
+    bot = await odd_reading()
     at = bot.clock.advance(1)
     two = (
         make_event(7, received_at=at, pull_request=41),
         make_event(7, received_at=at, pull_request=42),
     )
-    service.script(SITE, EventPage(two, None, bot.clock.now()))
+    bot.merge_queue.script(SITE, EventPage(two, None, bot.clock.now()))
 
     await bot.poll()
 
-    assert bot.measures.problems == {LogProblem.DUPLICATE_ID: 1}
+    assert bot.problems == {LogProblem.DUPLICATE_ID: 1}
 
 
 async def test_after_a_restart_an_event_with_the_id_of_a_stored_one_is_reported() -> None:
-    bot, service = await odd_reading()
+    bot = await odd_reading()
     first, same = bot.tell(number=41), bot.tell(number=43)
     await bot.poll()
-    service.logs[SITE] = [
+    bot.merge_queue.logs[SITE] = [
         make_event(first.event_id, received_at=first.received_at, pull_request=42),
         same,
     ]
@@ -649,4 +633,4 @@ async def test_after_a_restart_an_event_with_the_id_of_a_stored_one_is_reported(
     await bot.restart()
     await bot.poll()
 
-    assert bot.measures.problems == {LogProblem.DUPLICATE_ID: 1}
+    assert bot.problems == {LogProblem.DUPLICATE_ID: 1}
