@@ -95,7 +95,7 @@ async def _each(
 
 def _spent(fleet: Fleet, server: PostgresServer, database: str) -> tuple[float, ...]:
     """The time, CPU seconds of the workers and of the server, and commits, until now."""
-    commits = server.execute(
+    ((commits,),) = server.execute(
         "SELECT xact_commit FROM pg_stat_database WHERE datname = current_database()", database
     )
     workers = [one.process.process.pid for one in fleet.running("worker")]

@@ -2,11 +2,12 @@
 
 import asyncio
 import sqlite3
-import subprocess
 from abc import ABC, abstractmethod
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
+import psycopg
 from typing_extensions import override
 
 from tests.support.postgres import PostgresServer
@@ -20,11 +21,12 @@ class Database(ABC):
     url: str
 
     @abstractmethod
-    def _rows(self, query: str) -> list[Row]: ...
+    def _rows(self, query: str) -> list[tuple[Any, ...]]: ...
 
     async def rows(self, query: str) -> list[Row]:
-        """The rows of a query; NULL is the empty text."""
-        return await asyncio.to_thread(self._rows, query)
+        """The rows of a query as texts; NULL is the empty one."""
+        found = await asyncio.to_thread(self._rows, query)
+        return [tuple("" if value is None else str(value) for value in row) for row in found]
 
     async def number(self, query: str) -> int:
         return int((await self.rows(query))[0][0])
@@ -42,12 +44,9 @@ class SqliteFile(Database):
         self.url = f"sqlite:///{self.path}"
 
     @override
-    def _rows(self, query: str) -> list[Row]:
+    def _rows(self, query: str) -> list[tuple[Any, ...]]:
         with closing(sqlite3.connect(f"file:{self.path}?mode=ro", uri=True, timeout=5)) as found:
-            return [
-                tuple("" if value is None else str(value) for value in row)
-                for row in found.execute(query)
-            ]
+            return found.execute(query).fetchall()
 
     @override
     def close(self) -> None:
@@ -55,7 +54,7 @@ class SqliteFile(Database):
 
     def integrity(self) -> str:
         """`ok`, or what SQLite finds wrong with the file."""
-        return self._rows("PRAGMA integrity_check")[0][0]
+        return str(self._rows("PRAGMA integrity_check")[0][0])
 
 
 class PostgresDatabase(Database):
@@ -67,9 +66,8 @@ class PostgresDatabase(Database):
         self.url = self.server.url(self._name)
 
     @override
-    def _rows(self, query: str) -> list[Row]:
-        printed = self.server.execute(query, self._name)
-        return [tuple(line.split("|")) for line in printed.splitlines()]
+    def _rows(self, query: str) -> list[tuple[Any, ...]]:
+        return self.server.execute(query, self._name)
 
     async def kill_for(self, seconds: float) -> None:
         await asyncio.to_thread(self.server.kill)
@@ -81,5 +79,5 @@ class PostgresDatabase(Database):
         self.server.stop()
 
 
-UNREADABLE = (sqlite3.Error, subprocess.CalledProcessError)
+UNREADABLE = (sqlite3.Error, psycopg.Error)
 """Errors while the database is away or its tables don't exist yet."""

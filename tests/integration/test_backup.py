@@ -242,8 +242,8 @@ async def test_a_backup_is_restored_over_its_own_postgresql_database(
     result = await asyncio.to_thread(run, "restore", url=url)
     assert result.exit_code == 0, result.output
     assert migrate.is_current(url)
-    assert postgres_server.execute("SELECT key FROM expiring_keys", name) == "before"
-    assert postgres_server.execute("SELECT * FROM somebody_elses", name) == ""
+    assert postgres_server.execute("SELECT key FROM expiring_keys", name) == [("before",)]
+    assert postgres_server.execute("SELECT * FROM somebody_elses", name) == []
 
 
 @pytest.mark.postgres

@@ -126,5 +126,5 @@ async def test_a_bot_repeats_nothing_after_its_server_lost_a_second(
         await bot.wait_for_post(f"#{later}", RELEASES)
         await bot.next_poll()
         count = "SELECT count(*) FROM deliveries WHERE settled_at IS NULL"
-        await until(lambda: own_server.execute(count, database) == "0", "everything settled")
+        await until(lambda: own_server.execute(count, database) == [(0,)], "everything settled")
         _once(bot, *numbers, later)

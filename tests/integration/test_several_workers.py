@@ -50,9 +50,7 @@ async def test_more_workers_share_the_repositories_and_nothing_is_doubled(
             for number in (2, 4):
                 await fleet.grow(number)
                 await every_share_is(REPOSITORIES // number, fleet, leases)
-                for worker in fleet.running("worker"):
-                    held = await leases.repositories_of(worker)
-                    await seen.all_again(held, TAKEN_OVER_SECONDS)
+                await seen.all_again(fleet.repositories, TAKEN_OVER_SECONDS)
         assert seen.doubled == []
 
 

@@ -6,7 +6,6 @@ from pathlib import Path
 from shutil import disk_usage
 from tempfile import TemporaryDirectory
 
-import psycopg
 import pytest
 from sqlalchemy import Engine
 
@@ -56,11 +55,9 @@ def sqlite_url(sqlite_template: Path) -> Iterator[str]:
 
 @pytest.fixture
 def postgres_url(postgres_server: PostgresServer, postgres_database: str) -> Iterator[str]:
-    url = postgres_server.url(postgres_database)
-    yield url
-    # Emptied rather than made anew, and not by another process: psql takes longer than the rest.
-    with psycopg.connect(url) as connection:
-        connection.execute(EMPTY_POSTGRES.encode())
+    """Emptied rather than made anew."""
+    yield postgres_server.url(postgres_database)
+    postgres_server.execute(EMPTY_POSTGRES, postgres_database)
 
 
 KINDS = ("sqlite", pytest.param("postgres", marks=pytest.mark.postgres))

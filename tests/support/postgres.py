@@ -17,6 +17,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 
 USER = "mqbot"
@@ -67,24 +68,18 @@ class PostgresServer:
         self.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
         return name
 
-    def tool(self, name: str, *arguments: str) -> str:
+    def tool(self, name: str, *arguments: str) -> None:
         """Run one of PostgreSQL's programs in the server's own folder."""
-        return self._run(self._programs / name, *arguments)
+        self._run(self._programs / name, *arguments)
 
     def drop_database(self, name: str) -> None:
         self.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
-    def execute(self, statement: str, database: str = "postgres") -> str:
-        """Run one statement with psql, outside any transaction; return what it prints."""
-        return self._run(
-            self._programs / "psql",
-            "-XAtq",
-            "-v",
-            "ON_ERROR_STOP=1",
-            self.url(database),
-            "-c",
-            statement,
-        )
+    def execute(self, statement: str, database: str = "postgres") -> list[tuple[Any, ...]]:
+        """Run one statement, outside any transaction; return its rows."""
+        with psycopg.connect(self.url(database), autocommit=True) as connection:
+            done = connection.execute(statement.encode())
+            return done.fetchall() if done.description else []
 
     def kill(self) -> None:
         """End every process of the server at once, as a crash does."""
@@ -172,8 +167,8 @@ class PostgresServer:
             return self._folder / "wheel" / programs.relative_to(package.parent)
         return programs
 
-    def _run(self, *command: str | Path) -> str:
-        finished = subprocess.run(
+    def _run(self, *command: str | Path) -> None:
+        subprocess.run(
             command,
             user=self._account,
             cwd=self._folder,
@@ -183,7 +178,6 @@ class PostgresServer:
             stderr=subprocess.STDOUT,
             text=True,
         )
-        return finished.stdout.strip()
 
     def _create(self) -> None:
         data = self._folder / "data"
@@ -246,11 +240,10 @@ class PostgresServer:
     def _wait_until_ready(self) -> bool:
         """False when the process has ended instead, for one because the port was taken."""
         deadline = time.monotonic() + _START_SECONDS
-        asked = (self._programs / "pg_isready", "-h", "127.0.0.1", "-p", str(self.port), "-q")
         while self._running().poll() is None:
             try:
-                self._run(*asked)
-            except subprocess.CalledProcessError:
+                self.execute("SELECT 1")
+            except psycopg.OperationalError:
                 if time.monotonic() > deadline:
                     raise ServerDidNotStart(self._log()) from None
                 time.sleep(0.02)

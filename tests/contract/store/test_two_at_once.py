@@ -102,7 +102,7 @@ class TwoProcesses:
         """Wait until it waits for a lock, or has ended."""
 
         def waits() -> bool:
-            return task.done() or self._server.execute(WAITING, self._database).strip() != "0"
+            return task.done() or self._server.execute(WAITING, self._database) != [(0,)]
 
         await until(waits, "it waits for the other")
 
