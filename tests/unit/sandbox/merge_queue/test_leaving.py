@@ -49,11 +49,14 @@ def test_a_waiting_pull_request_leaves_without_a_run() -> None:
     assert (left.metadata["batch_id"], left.metadata["scopes"]) == (None, None)
     story.pass_time(100)
     live = Dialect(live=True)
-    left, ahead, end = (
+    read, ahead, end = (
         event(one, REPOSITORY, live)["metadata"]
         for one in (*story.log("leave"), *story.log("checks_end")[:1])
     )
-    assert (left["batch_id"], left["all_scopes"]) == (None, None)
+    assert isinstance(read, dict)
+    assert isinstance(ahead, dict)
+    assert isinstance(end, dict)
+    assert (read["batch_id"], read["all_scopes"]) == (None, None)
     assert ahead["batch_id"] == end["batch_id"] is not None
     assert isinstance(ahead["all_scopes"], bool)
     assert end["batch_name"]
