@@ -42,8 +42,13 @@ def postgres_server() -> PostgresServer:
 
 @pytest.fixture(scope="session")
 def postgres_database(postgres_server: PostgresServer) -> str:
-    name = postgres_server.create_database()
-    migrate.upgrade(postgres_server.url(name))
+    return migrated(postgres_server)
+
+
+def migrated(server: PostgresServer) -> str:
+    """The name of a new database with today's tables."""
+    name = server.create_database()
+    migrate.upgrade(server.url(name))
     return name
 
 
@@ -70,8 +75,9 @@ def sqlite_engine(sqlite_template: Path) -> Iterator[Engine]:
 
 
 @pytest.fixture(scope="session")
-def postgres_engine(postgres_server: PostgresServer, postgres_database: str) -> Iterator[Engine]:
-    with disposed(postgres_server.url(postgres_database)) as engine:
+def postgres_engine(postgres_server: PostgresServer) -> Iterator[Engine]:
+    """Its database is its own: some tests of others require that nobody is connected."""
+    with disposed(postgres_server.url(migrated(postgres_server))) as engine:
         yield engine
 
 

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 
 from bot.domain.audit import Origin
 from bot.domain.errors import PermissionDenied, StoreUnavailable
+from bot.domain.home import HomeState
 from bot.domain.message import View
 from bot.domain.permissions import Right
 from bot.messages import actions, home
@@ -113,13 +114,13 @@ async def _draw(
     ids = [one.actor.user_id for one in people]
     found = await viewers(dict(zip(ids, may, strict=True)), bot.sources)
     logins = {one.person.login for one in found.values() if one.person.login is not None}
-    states = {
-        first: await home_state(bot.repositories.names, bot.sources, first, list(logins))
-        for first in {one.first for one in people}
-    }
-    drawn = []
+    drawn, states = [], dict[int, HomeState]()
     for one in people:
-        state, viewer = states[one.first], found[one.actor.user_id]
+        # A click may turn the person's page while its queues are read.
+        while (first := one.first) not in states:
+            names, sources = bot.repositories.names, bot.sources
+            states[first] = await home_state(names, sources, first, list(logins))
+        state, viewer = states[first], found[one.actor.user_id]
         view = home.home(state, viewer, bot.command)
         seen = json.dumps(home.home(state.timeless(), viewer, bot.command).view)
         drawn.append((one, view, seen, state.read_at))
