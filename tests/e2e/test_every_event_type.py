@@ -5,12 +5,15 @@ import pytest
 
 from bot.sandbox.merge_queue.simulation.vocabulary import event_types
 from tests.e2e.conftest import StartBot
-from tests.support.bot_tester import MERGE_QUEUE, REPOSITORY, BotTester
+from tests.support.bot_tester import GENERAL, MERGE_QUEUE, RELEASES, REPOSITORY, BotTester
 from tests.support.waiting import until
 
 pytestmark = pytest.mark.e2e
 
 TYPES = event_types("github")
+CHANNELS = (MERGE_QUEUE, RELEASES, GENERAL)
+"""Each gets a third of the types, because a channel gets one post a second."""
+
 NO_BURST = 12
 """So many at once are posted one by one."""
 
@@ -23,14 +26,19 @@ async def send(bot: BotTester, event_type: str) -> None:
 
 
 async def posted(bot: BotTester, count: int) -> None:
-    await until(lambda: len(bot.posts()) == count, f"{count} posts")
+    await until(lambda: sum(len(bot.posts(one)) for one in CHANNELS) == count, f"{count} posts")
 
 
 @pytest.mark.parametrize("dialect", ["document", "live"])
 @pytest.mark.parametrize("mode", ["socket"])
 async def test_every_type_is_read_in_full_and_posted(start_bot: StartBot, dialect: str) -> None:
-    channels = f"acme/site={MERGE_QUEUE}:{','.join(TYPES)},style:feed"
-    bot = await start_bot(channels=channels, dialect=dialect)
+    third = len(TYPES) // 3 + 1
+    thirds = [",".join(TYPES[place * third :][:third]) for place in range(3)]
+    feeds = [
+        f"acme/site={channel}:{types},style:feed"
+        for channel, types in zip(CHANNELS, thirds, strict=True)
+    ]
+    bot = await start_bot(channels=";".join(feeds), dialect=dialect)
     for sent, event_type in enumerate(TYPES):
         if sent % NO_BURST == 0:
             await posted(bot, sent)
