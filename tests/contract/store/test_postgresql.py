@@ -358,20 +358,26 @@ async def test_claiming_reads_no_settled_delivery(
     )
     postgres_server.execute("VACUUM ANALYZE deliveries", postgres_database)
 
-    def post(transaction: Transaction) -> tuple[int, int]:
-        claimed = transaction.outbox.claim(
-            now=NOW, claimed_until=after(60), at_most=10, per_channel=10
-        )
-        transaction.outbox.record([delivered(each, "1.1", NOW) for each in claimed])
-        assert len(claimed) == 2
-        reads = transaction.connection.execute(
+    def reads(transaction: Transaction) -> tuple[int, int]:
+        """Those of the session that the server has not counted elsewhere yet."""
+        found = transaction.connection.execute(
             text(
                 "SELECT seq_scan, idx_tup_fetch FROM pg_stat_xact_user_tables "
                 "WHERE relname = 'deliveries'"
             )
         )
-        sequential, fetched = reads.one()
+        sequential, fetched = found.one()
         return sequential, fetched
+
+    def post(transaction: Transaction) -> tuple[int, int]:
+        before = reads(transaction)
+        claimed = transaction.outbox.claim(
+            now=NOW, claimed_until=after(60), at_most=10, per_channel=10
+        )
+        transaction.outbox.record([delivered(each, "1.1", NOW) for each in claimed])
+        assert len(claimed) == 2
+        sequential, fetched = reads(transaction)
+        return sequential - before[0], fetched - before[1]
 
     sequential, fetched = await store.run(post)
 
