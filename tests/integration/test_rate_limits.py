@@ -220,3 +220,20 @@ async def test_implausibly_long_waits_are_shortened(
     await exchange(one, other)
     for caller in processes:
         assert 290 < caller.limits.left("conversations.info") <= 300
+
+
+async def test_a_longer_wait_met_during_an_exchange_is_shared_by_the_next(
+    processes: tuple[Caller, Caller],
+) -> None:
+    one, other = processes
+    one.limits.close("chat.update", 60)
+    exchanging = asyncio.create_task(one.limits.sync())
+    await asyncio.sleep(0)
+    assert one.store.transactions == 1
+    assert not exchanging.done()
+    one.limits.close("chat.update", 300)
+    await exchanging
+
+    await exchange(one, other)
+
+    assert other.limits.left("chat.update") > 200

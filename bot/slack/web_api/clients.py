@@ -107,15 +107,16 @@ class Limits:
         """Exchange limits with other processes. Raises StoreUnavailable; known limits stay."""
         if self._store is None:
             return
-        names = set(self._unshared)
-        left = {name: seconds for name in sorted(names) if (seconds := self._left(name)) > 0}
+        ends = {name: self._closed_until[name] for name in sorted(self._unshared)}
+        left = {name: seconds for name in ends if (seconds := self._left(name)) > 0}
         for name, shared in (await self._store.run(_exchange, left)).items():
             seconds = min(shared, LONGEST_SECONDS)
             if seconds - self._left(name) > SYNC_SECONDS:
                 extra = {"action": "slack_limit_shared", "method": name, "seconds": seconds}
                 logger.info("another process met a limit of Slack's", extra=extra)
                 self._close(name, seconds)
-        self._unshared -= names
+        # A longer wait may have been met during the exchange.
+        self._unshared -= {name for name, end in ends.items() if self._closed_until[name] == end}
 
     def _left(self, name: str) -> float:
         return self._closed_until.get(name, 0.0) - asyncio.get_running_loop().time()
