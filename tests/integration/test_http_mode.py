@@ -521,6 +521,15 @@ async def test_an_idle_connection_does_not_delay_the_stop(machine: Machine) -> N
     writer.close()
 
 
+async def test_an_endless_body_times_out(machine: Machine) -> None:
+    reader, writer = await connected(machine, HALF_A_BODY)
+    started = time.monotonic()
+    answer = await asyncio.wait_for(reader.readline(), 10)
+    writer.close()
+    assert b"408" in answer
+    assert time.monotonic() - started < 6
+
+
 async def test_no_request_is_accepted_after_the_stop(machine: Machine) -> None:
     await machine.server.close()
     await machine.server.close()

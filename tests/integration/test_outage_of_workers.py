@@ -64,10 +64,20 @@ async def end_outage(fleet: Fleet, seen: PollsSeen, database_url: str) -> None:
 
 @pytest.mark.postgres
 @pytest.mark.timeout(500)
-async def test_workers_notify_each_channel_once_of_an_outage_and_of_its_end(
+async def test_two_workers_notify_each_channel_once_of_an_outage_and_of_its_end(
     postgres_url: str, tmp_path: Path
 ) -> None:
-    """Two notice it, one of them is killed, and the other and a new one see its end."""
+    fleet = Fleet.of(postgres_url, tmp_path, repositories=REPOSITORIES, workers=2)
+    async with fleet:
+        seen = await begin_outage(fleet)
+        await end_outage(fleet, seen, postgres_url)
+
+
+@pytest.mark.postgres
+@pytest.mark.timeout(500)
+async def test_an_outage_is_still_one_when_a_worker_is_killed(
+    postgres_url: str, tmp_path: Path
+) -> None:
     fleet = Fleet.of(postgres_url, tmp_path, repositories=REPOSITORIES, workers=2)
     async with Leases(postgres_url) as leases, fleet:
         seen = await begin_outage(fleet)
@@ -81,5 +91,4 @@ async def test_workers_notify_each_channel_once_of_an_outage_and_of_its_end(
 
         await until_true(inherited, "an heir of what the dead one polled", 60)
         assert reported(fleet) == [NOTICE] * 3
-        await fleet.grow(2)
         await end_outage(fleet, seen, postgres_url)

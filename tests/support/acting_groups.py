@@ -25,28 +25,47 @@ from tests.support.transactions import begin
 
 @dataclass
 class BusyMergeQueue(FakeMergeQueue):
-    """Requests take a while. `most`: how many were in flight at once."""
+    """Each request takes one round: those in flight together end together.
+
+    `most` is how many were in flight at once, `rounds` how many rounds there were.
+    """
 
     in_flight: int = 0
     most: int = 0
+    rounds: int = 0
+    _waiting: list[asyncio.Future[None]] = field(default_factory=list)
 
-    async def _take_a_while(self) -> None:
+    async def _round(self) -> None:
+        loop = asyncio.get_running_loop()
         self.in_flight += 1
         self.most = max(self.most, self.in_flight)
-        for _ in range(200):
-            await asyncio.sleep(0)
+        ended: asyncio.Future[None] = loop.create_future()
+        if not self._waiting:
+            self._end_soon(loop, patience=50)
+        self._waiting.append(ended)
+        await ended
         self.in_flight -= 1
+
+    def _end_soon(self, loop: asyncio.AbstractEventLoop, patience: int) -> None:
+        """After enough turns of the loop for everybody who is about to ask to have asked."""
+        if patience:
+            loop.call_soon(self._end_soon, loop, patience - 1)
+            return
+        self.rounds += 1
+        waiting, self._waiting = self._waiting, []
+        for each in waiting:
+            each.set_result(None)
 
     @override
     async def current_pause(self, repository: RepositoryName) -> Pause | None:
-        await self._take_a_while()
+        await self._round()
         return await super().current_pause(repository)
 
     @override
     async def pause(
         self, repository: RepositoryName, reason: str, *, on_answer: OnAnswer = ignore
     ) -> Pause:
-        await self._take_a_while()
+        await self._round()
         return await super().pause(repository, reason, on_answer=on_answer)
 
     @override
@@ -57,7 +76,7 @@ class BusyMergeQueue(FakeMergeQueue):
         on_answer: OnAnswer = ignore,
         may_send: Callable[[], bool] | None = None,
     ) -> bool:
-        await self._take_a_while()
+        await self._round()
         return await super().resume(repository, on_answer=on_answer, may_send=may_send)
 
 

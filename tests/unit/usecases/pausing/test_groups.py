@@ -240,7 +240,22 @@ async def test_fifty_repositories_are_paused_eight_at_a_time_with_two_requests_e
     assert isinstance(bot.merge_queue, BusyMergeQueue)
     assert bot.merge_queue.most == CONCURRENCY == 8
     assert len(bot.merge_queue.calls) == 100
+    assert bot.merge_queue.rounds <= 15
     assert bot.reports == list(range(1, 51))
+
+
+async def test_a_group_action_has_no_total_time_limit() -> None:
+    """Twenty repositories, a minute each."""
+    bot = ActingOnGroups(count=20)
+
+    class Slow(type(bot.merge_queue)):  # type: ignore[misc]  # the fake's own class, made slow
+        async def pause(self, *given: object, **named: object) -> Pause:
+            bot.clock.advance(60)
+            return await super().pause(*given, **named)  # type: ignore[no-any-return]
+
+    bot.use(Slow(repositories=bot.names, clock=bot.clock))
+
+    assert outcomes(await bot.pause_group()) == [CHANGED] * 20
 
 
 async def test_one_person_changes_one_repository_of_the_group_at_a_time() -> None:

@@ -228,6 +228,18 @@ async def test_history_the_bot_cannot_read_delays_no_urgent_post(bot: Posting) -
     assert 2 in bot.shown()
 
 
+async def test_a_post_deleted_before_its_lookup_is_posted_again(bot: Posting) -> None:
+    """Slack's history shows no difference; docs/reliability.md lists it."""
+    await in_doubt(bot, 1)
+    bot.poster.deleted.add(bot.poster.history[0].ts)
+
+    await bot.run(seconds=11, times=5)
+
+    assert bot.methods.count("post") == 2
+    assert bot.shown() == [1]
+    assert bot.delivery(1).state is DeliveryState.DELIVERED
+
+
 async def test_a_post_in_doubt_in_a_lost_channel_blocks_nothing_forever(bot: Posting) -> None:
     await in_doubt(bot, 1, 2, is_posted=False)
     bot.poster.closed["C1"] = "channel_not_found"
