@@ -65,10 +65,15 @@ class Queue:
 
 @dataclass
 class Outcome:
-    """Seconds from each event to its post, and the number of all requests."""
+    """Seconds from each event to its post, and all requests by when they were made."""
 
     delays: list[float] = field(default_factory=list)
-    requests: int = 0
+    logs: int = 0
+    others: int = 0
+
+    @property
+    def requests(self) -> int:
+        return self.logs + self.others
 
     def delay(self, percent: int) -> float:
         return quantiles(self.delays, n=100)[percent - 1]
@@ -116,16 +121,30 @@ def _merge_all(arrivals: Sequence[float], chance: Random) -> Queue:
     return queue
 
 
-def fixed(queues: Sequence[Queue]) -> Outcome:
-    """Each log every ten seconds, and nothing else."""
+def fixed(queues: Sequence[Queue], *, only_logs: bool = False) -> Outcome:
+    """Each log every ten seconds.
+
+    Unless `only_logs`, with the lookups that the bot made before its polling followed the queue:
+    of pauses every ten seconds where one is known and every minute elsewhere, for boards every ten.
+    """
     outcome = Outcome()
     usual = USUAL.total_seconds()
     for number, queue in enumerate(queues):
         offset = usual * number / len(queues)
-        outcome.requests += int(DAY / usual)
+        polls = int(DAY / usual)
+        outcome.logs += polls
         for event in queue.events:
             seen = offset + usual * -(-(event - offset) // usual)
             outcome.delays.append(seen + ANSWER_SECONDS + POST_SECONDS - event)
+        titles = {(event - offset) // usual for event in queue.entered}
+        if only_logs:
+            continue
+        paused = queue.paused[1] - queue.paused[0] if queue.paused is not None else 0.0
+        outcome.others += len(titles)
+        outcome.others += round((DAY - paused) / (6 * usual) + paused / usual + paused / 60)
+        if queue.has_board:
+            # Status, pause, and once a minute the freezes.
+            outcome.others += 2 * polls + int(DAY / 60)
     return outcome
 
 
@@ -167,7 +186,7 @@ def following(queues: Sequence[Queue], *, seconds: float = DAY) -> Outcome:
 
 
 def _poll(one: _Followed, at: float, interval: PollingInterval, outcome: Outcome) -> None:
-    outcome.requests += 1
+    outcome.logs += 1
     served_at = at + ANSWER_SECONDS
     has_entered = has_moved = False
     while one.next_event < len(one.queue.events) and one.queue.events[one.next_event] <= at:
@@ -189,14 +208,14 @@ def _poll(one: _Followed, at: float, interval: PollingInterval, outcome: Outcome
     )
     has_depth = is_paused and at >= one.depth_at
     if has_entered or (is_due and (has_depth or not is_paused)):
-        outcome.requests += 1
+        outcome.others += 1
         one.is_running = one.queue.is_running(at)
         one.depth_at = at + DEPTH_INTERVALS * interval.usual.total_seconds()
     if is_due:
-        outcome.requests += 1
+        outcome.others += 1
         one.read_at = at
         if one.queue.has_board and at >= one.freezes_at:
-            outcome.requests += 1
+            outcome.others += 1
             one.freezes_at = at + 60
 
 

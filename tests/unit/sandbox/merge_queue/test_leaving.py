@@ -4,7 +4,6 @@ from datetime import timedelta
 
 import pytest
 
-from bot.sandbox.merge_queue.payloads import Dialect, event
 from tests.unit.sandbox.merge_queue.story import REPOSITORY, START, Story
 
 
@@ -47,19 +46,6 @@ def test_a_waiting_pull_request_leaves_without_a_run() -> None:
     assert story.reported(waiting) == ["enter", "command.dequeue", "leave"]
     (left,) = story.log("leave")
     assert (left.metadata["batch_id"], left.metadata["scopes"]) == (None, None)
-    story.pass_time(100)
-    live = Dialect(live=True)
-    read, ahead, end = (
-        event(one, REPOSITORY, live)["metadata"]
-        for one in (*story.log("leave"), *story.log("checks_end")[:1])
-    )
-    assert isinstance(read, dict)
-    assert isinstance(ahead, dict)
-    assert isinstance(end, dict)
-    assert (read["batch_id"], read["all_scopes"]) == (None, None)
-    assert ahead["batch_id"] == end["batch_id"] is not None
-    assert isinstance(ahead["all_scopes"], bool)
-    assert end["batch_name"]
 
 
 def test_leaving_a_filling_batch_does_not_reset_its_time() -> None:
@@ -69,6 +55,12 @@ def test_leaving_a_filling_batch_does_not_reset_its_time() -> None:
     assert story.members == [[second]]
     story.pass_time(28)
     assert story.codes == ["preparing"]
+
+
+def test_dequeuing_a_pull_request_that_is_not_queued_is_refused() -> None:
+    story = Story()
+    with pytest.raises(LookupError, match="#99 is not queued"):
+        story.controls.dequeue(REPOSITORY, 99)
 
 
 @pytest.mark.parametrize("code", ["CONFLICT_WITH_BASE_BRANCH", "CONFLICT_WITH_PULL_AHEAD"])

@@ -1,0 +1,62 @@
+"""Simulated events are of the shapes that the vendor publishes."""
+
+import pytest
+
+from bot.sandbox.merge_queue.payloads import Dialect, Json, event
+from tests.support import published
+from tests.unit.sandbox.merge_queue.story import REPOSITORY, Story
+
+LIVE, OF_THE_DOCUMENT = Dialect(live=True), Dialect(metadata="seed")
+
+
+@pytest.fixture(scope="module")
+def story() -> Story:
+    """Pull requests that merge, fail alone and in a batch, wait for a pause, and are taken out."""
+    story = Story(batch_size=6, parallel=3)
+    for place in range(6):
+        story.one(broken_check="unit tests" if place == 5 else None)
+    story.pass_time(400)
+    story.one(broken_check="lint")
+    story.pass_time(400)
+    story.one()
+    story.pass_time(40)
+    story.controls.pause(REPOSITORY, "CI is down", by="carol")
+    story.controls.dequeue(REPOSITORY, story.one())
+    story.pass_time(100)
+    story.controls.resume(REPOSITORY, by="carol")
+    story.pass_time(400)
+    return story
+
+
+def written(story: Story, dialect: Dialect, *types: str) -> list[Json]:
+    return [event(one, REPOSITORY, dialect) for one in story.log(*types)]
+
+
+@pytest.mark.parametrize(("vintage", "dialect"), [("august", LIVE), ("april", OF_THE_DOCUMENT)])
+def test_every_event_of_a_simulated_queue_matches_the_published_schema(
+    story: Story, vintage: str, dialect: Dialect
+) -> None:
+    shapes = published.event_shapes(vintage)
+    found = {
+        str(one["type"]): problems
+        for one in written(story, dialect)
+        if one["type"] in shapes
+        and (problems := published.problems(vintage, shapes[str(one["type"])], one))
+    }
+
+    assert found == {}
+
+
+def test_the_live_dialect_names_the_batch_and_whether_all_scopes_are_in_it(story: Story) -> None:
+    leaves = [one["metadata"] for one in written(story, LIVE, "leave")]
+    ends = [one["metadata"] for one in written(story, LIVE, "checks_end")]
+
+    assert ends
+    assert {isinstance(one, dict) and one["batch_id"] is None for one in leaves} == {True, False}
+    for metadata in (*leaves, *ends):
+        assert isinstance(metadata, dict)
+        in_batch = metadata["batch_id"] is not None
+        assert isinstance(metadata["all_scopes"], bool) is in_batch
+    for metadata in ends:
+        assert isinstance(metadata, dict)
+        assert metadata["batch_name"]
