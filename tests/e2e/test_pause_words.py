@@ -166,3 +166,16 @@ async def test_what_looks_like_a_duration_may_belong_to_the_reason(
     card = await bot.wait_for_post(f"*Queue paused* acme/site: {reason}")
     assert "resumes" not in card
     await bot.wait_for_change(question, "acme/site is paused.")
+
+
+async def test_a_reason_that_begins_with_a_number_is_a_reason(bot: BotTester) -> None:
+    await bot.type("/mq pause 45 tests fail")
+    await bot.wait_for_post("*Queue paused* acme/site: 45 tests fail")
+
+
+async def test_a_repository_is_found_by_its_name_alone_when_there_is_one_owner(
+    start_bot: StartBot,
+) -> None:
+    bot = await start_bot(repositories={"acme/site": "quiet", "acme/api": "quiet"}, channels="")
+    await bot.type("/mq pause api Deploying 4.2")
+    await bot.wait_for_post("*Queue paused* acme/api: Deploying 4.2")

@@ -222,3 +222,8 @@ async def test_titles_cannot_format_mention_or_link(start_bot: StartBot) -> None
     assert "<!channel>" not in raw
     assert "<https://evil.example" not in raw
     assert "\u202e" not in raw
+
+
+async def test_an_unreadable_log_does_not_hide_the_status(bot: BotTester) -> None:
+    bot.break_service("error", path="/logs", status=403)
+    assert "*acme/site* is running" in await bot.ask("/mq status")
