@@ -87,6 +87,18 @@ async def test_home_has_pages_for_the_rest(bot: BotTester) -> None:
     await bot.home("Repositories 1 to 10")
 
 
+async def test_home_opened_again_while_its_next_page_is_read_shows_the_first(
+    bot: BotTester,
+) -> None:
+    """The test ends with an error if the person is told of one."""
+    await bot.open_home()
+    home = await bot.home("Repositories 1 to 10")
+    bot.break_service("slow", path="acme/repo15", seconds=1.0)
+    await bot.click(home, "Show more")
+    await bot.open_home()
+    await bot.home("Repositories 1 to 10")
+
+
 async def test_home_shows_my_pull_requests_wherever_they_are(start_bot: StartBot) -> None:
     bot = await start_with_many(start_bot, channels=f"{LAST}=C0RELEASE:enter")
     assert "You are ada" in await bot.ask("/mq link ada")
