@@ -1,7 +1,8 @@
 """Metrics for Prometheus, in one registry of this process."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from datetime import datetime
+from enum import StrEnum
 from typing import NamedTuple
 
 from prometheus_client import (
@@ -20,7 +21,6 @@ from typing_extensions import override
 
 import bot
 from bot.domain.deliveries import OutboxSummary
-from bot.ports import Count, LogProblem, Measures, PollOutcome, Time
 
 CONTENT_TYPE = CONTENT_TYPE_PLAIN_0_0_4
 
@@ -33,59 +33,25 @@ Slack has more codes than that, and another server may have any number.
 OTHER = "other"
 
 
-_TIMES: Mapping[Time, tuple[str, Sequence[float]]] = {
-    Time.ACKNOWLEDGEMENT: (
-        "From reading a request of Slack to acknowledging it",
-        # Slack waits three seconds.
-        (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 3),
-    ),
-    Time.POLL_LATENESS: (
-        "From the time a poll of an event log was due to its first request",
-        (0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 300),
-    ),
-    Time.EVENT_TO_POST: (
-        "From the service's own time of an event to its post in Slack",
-        (1, 2, 5, 10, 15, 20, 30, 60, 120, 300, 900, 3600),
-    ),
-}
-_COUNTS: Mapping[Count, tuple[str, Sequence[str]]] = {
-    Count.NOT_RENDERED: (
-        "Messages posted as plain text or not edited, because of a defect in the bot",
-        (),
-    ),
-    Count.POLLS: ("Polls that ended, by outcome", ["outcome"]),
-    Count.LOG_PROBLEMS: ("What was wrong with event logs, by kind", ["problem"]),
-    Count.SLACK_WAITS: ("Times Slack closed a method to us for its rate", ()),
-    Count.SLACK_WAIT_SECONDS: ("For how many seconds, added up", ()),
-    Count.SLACK_ERRORS: (
-        "Calls of Slack that failed, answers to people included",
-        ["method", "code"],
-    ),
-    Count.SERVICE_REQUESTS: (
-        (
-            "Attempts of requests to the merge queue service; an outcome is the HTTP status, "
-            "unreachable (did not arrive) or lost (no answer)"
-        ),
-        ["endpoint", "outcome"],
-    ),
-    Count.SERVICE_RETRIES: ("Requests sent again", ["endpoint"]),
-    Count.SERVICE_UNREADABLE_ANSWERS: (
-        "Answers of the service that could not be read",
-        ["endpoint"],
-    ),
-    Count.SERVICE_UNREADABLE_EVENTS: ("Events kept unread", ()),
-    Count.SERVICE_UNREADABLE_METADATA: (
-        "Events posted with less detail, because their metadata could not be read in full",
-        (),
-    ),
-    Count.SERVICE_WAITS: ("Answers of the service that asked us to wait for its rate", ()),
-    Count.SERVICE_WAIT_SECONDS: ("For how many seconds, added up", ()),
-    Count.JOB_FAILURES: ("Runs of scheduled jobs that failed", ["task"]),
-}
+class PollOutcome(StrEnum):
+    """The result of polling an event log."""
+
+    READ = "read"
+    FAILED = "failed"
+    LEASE_LOST = "lease_lost"
 
 
-class Metrics(Measures):
-    """Measures in memory; `render` returns them in Prometheus's text format.
+class LogProblem(StrEnum):
+    """A problem with the service's event log."""
+
+    CURSOR_REFUSED = "cursor_refused"
+    ENDLESS = "endless_links"
+    WRONG_TIME = "wrong_time"
+    DUPLICATE_ID = "duplicate_id"
+
+
+class Metrics:
+    """The metrics of a process; `render` returns them in Prometheus's text format.
 
     No label holds names of people or repositories, so the number of series depends only on the
     program.
@@ -93,35 +59,90 @@ class Metrics(Measures):
 
     def __init__(self) -> None:
         self._registry = registry = CollectorRegistry()
+        self._slack_codes: set[tuple[str, str]] = set()
         ProcessCollector(registry=registry)
         build = Info("mqbot_build", "The version that runs", registry=registry)
         build.info({"version": bot.__version__})
-        self._times = {
-            what: Histogram(f"mqbot_{what}", text, buckets=buckets, registry=registry)
-            for what, (text, buckets) in _TIMES.items()
-        }
-        self._counts = {
-            what: Counter(f"mqbot_{what}", text, labels, registry=registry)
-            for what, (text, labels) in _COUNTS.items()
-        }
-        self._codes: set[tuple[str, ...]] = set()
-        for outcome in PollOutcome:
-            self.count(Count.POLLS, outcome, by=0)
-        for problem in LogProblem:
-            self.count(Count.LOG_PROBLEMS, problem, by=0)
+        self.acknowledgement = Histogram(
+            "mqbot_slack_ack_seconds",
+            "From reading a request of Slack to acknowledging it",
+            # Slack waits three seconds.
+            buckets=(0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 3),
+            registry=registry,
+        )
+        self.poll_lateness = Histogram(
+            "mqbot_poll_lateness_seconds",
+            "From the time a poll of an event log was due to its first request",
+            buckets=(0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 300),
+            registry=registry,
+        )
+        self.event_to_post = Histogram(
+            "mqbot_event_to_post_seconds",
+            "From the service's own time of an event to its post in Slack",
+            buckets=(1, 2, 5, 10, 15, 20, 30, 60, 120, 300, 900, 3600),
+            registry=registry,
+        )
 
-    @override
-    def count(self, what: Count, *labels: str, by: float = 1) -> None:
-        if what is Count.SLACK_ERRORS:
-            if labels not in self._codes and len(self._codes) >= MOST_CODES:
-                labels = (OTHER, OTHER)
-            self._codes.add(labels)
-        counter = self._counts[what]
-        (counter.labels(*labels) if labels else counter).inc(by)
+        def counter(name: str, text: str, *labels: str) -> Counter:
+            return Counter(f"mqbot_{name}", text, labels, registry=registry)
 
-    @override
-    def time(self, what: Time, seconds: float) -> None:
-        self._times[what].observe(max(0.0, seconds))
+        self.not_rendered = counter(
+            "messages_not_rendered",
+            "Messages posted as plain text or not edited, because of a defect in the bot",
+        )
+        self.polls = counter("polls", "Polls that ended, by outcome", "outcome")
+        self.log_problems = counter(
+            "event_log_problems", "What was wrong with event logs, by kind", "problem"
+        )
+        for labelled, values in ((self.polls, PollOutcome), (self.log_problems, LogProblem)):
+            for value in values:
+                labelled.labels(value)
+        self.slack_waits = counter(
+            "slack_rate_limit_waits", "Times Slack closed a method to us for its rate"
+        )
+        self.slack_wait_seconds = counter(
+            "slack_rate_limit_wait_seconds", "For how many seconds, added up"
+        )
+        self._slack_errors = counter(
+            "slack_errors",
+            "Calls of Slack that failed, answers to people included",
+            "method",
+            "code",
+        )
+        self.service_requests = counter(
+            "service_requests",
+            "Attempts of requests to the merge queue service; an outcome is the HTTP status, "
+            "unreachable (did not arrive) or lost (no answer)",
+            "endpoint",
+            "outcome",
+        )
+        self.service_retries = counter("service_retries", "Requests sent again", "endpoint")
+        self.service_unreadable_answers = counter(
+            "service_unreadable_answers",
+            "Answers of the service that could not be read",
+            "endpoint",
+        )
+        self.service_unreadable_events = counter("service_unreadable_events", "Events kept unread")
+        self.service_unreadable_metadata = counter(
+            "service_unreadable_metadata",
+            "Events posted with less detail, because their metadata could not be read in full",
+        )
+        self.service_waits = counter(
+            "service_rate_limit_waits",
+            "Answers of the service that asked us to wait for its rate",
+        )
+        self.service_wait_seconds = counter(
+            "service_rate_limit_wait_seconds", "For how many seconds, added up"
+        )
+        self.job_failures = counter("job_failures", "Runs of scheduled jobs that failed", "task")
+
+    def count_slack_error(self, method: str, code: str) -> None:
+        """Count a failed call by Slack's code, or ours; the most pairs are `MOST_CODES`."""
+        labels = method, code
+        if labels not in self._slack_codes and len(self._slack_codes) >= MOST_CODES:
+            labels = OTHER, OTHER
+        self._slack_codes.add(labels)
+        self._slack_errors.labels(*labels).inc()
 
     def watch(self, name: str, help_text: str, read: Callable[[], float]) -> None:
         """Add a gauge that is read when scraped."""
@@ -168,3 +189,7 @@ class _OutboxCollector(Collector):
             age.add_metric([], max(0.0, oldest.total_seconds()))
             suspended.add_metric([], len(summary.suspended))
         yield from (depth, age, suspended)
+
+
+UNSCRAPED = Metrics()
+"""Those of parts that run alone, which nobody reads."""

@@ -1,4 +1,4 @@
-"""Interfaces of the use cases: time, the service, Slack, and measures."""
+"""Interfaces of the use cases: time, the service, and Slack."""
 
 from collections.abc import Callable, Collection, Sequence
 from datetime import datetime, timedelta
@@ -288,74 +288,3 @@ class Wake(Protocol):
     """Wakes the schedule because there is something to post, now or `after` some seconds."""
 
     def __call__(self, after: float = 0.0) -> None: ...
-
-
-class PollOutcome(StrEnum):
-    """The result of polling an event log."""
-
-    READ = "read"
-    FAILED = "failed"
-    LEASE_LOST = "lease_lost"
-
-
-class LogProblem(StrEnum):
-    """A problem with the service's event log."""
-
-    CURSOR_REFUSED = "cursor_refused"
-    ENDLESS = "endless_links"
-    WRONG_TIME = "wrong_time"
-    DUPLICATE_ID = "duplicate_id"
-
-
-class Count(StrEnum):
-    """What is counted, by the name of its metric; in brackets, the labels that `count` takes."""
-
-    POLLS = "polls"
-    """Polls of event logs that ended [PollOutcome]."""
-    LOG_PROBLEMS = "event_log_problems"
-    """[LogProblem]"""
-    NOT_RENDERED = "messages_not_rendered"
-    """Messages that became plain text because a defect prevented rendering."""
-    SLACK_WAITS = "slack_rate_limit_waits"
-    SLACK_WAIT_SECONDS = "slack_rate_limit_wait_seconds"
-    SLACK_ERRORS = "slack_errors"
-    """Calls that failed [the method, Slack's code or ours]."""
-    SERVICE_REQUESTS = "service_requests"
-    """Attempts [the endpoint, the HTTP status, `unreachable` (it didn't arrive) or `lost` (no
-    answer)]."""
-    SERVICE_RETRIES = "service_retries"
-    """[the endpoint]"""
-    SERVICE_UNREADABLE_ANSWERS = "service_unreadable_answers"
-    """[the endpoint]"""
-    SERVICE_UNREADABLE_EVENTS = "service_unreadable_events"
-    SERVICE_UNREADABLE_METADATA = "service_unreadable_metadata"
-    SERVICE_WAITS = "service_rate_limit_waits"
-    """Answers that asked us to wait."""
-    SERVICE_WAIT_SECONDS = "service_rate_limit_wait_seconds"
-    JOB_FAILURES = "job_failures"
-    """Runs of a job of the schedule that raised [the job]."""
-
-
-class Time(StrEnum):
-    """What is timed, by the name of its metric."""
-
-    ACKNOWLEDGEMENT = "slack_ack_seconds"
-    POLL_LATENESS = "poll_lateness_seconds"
-    EVENT_TO_POST = "event_to_post_seconds"
-    """Since the service recorded the event; clocks may disagree."""
-
-
-class Measures:
-    """Counts and times, stored by subclasses. No method raises or waits.
-
-    Only SLACK_ERRORS has outside text in its labels: implementations bound it.
-    """
-
-    def count(self, what: Count, *labels: str, by: float = 1) -> None:
-        """`by`: zero registers the labels, so that the first count shows as a change."""
-
-    def time(self, what: Time, seconds: float) -> None:
-        """Something took so long."""
-
-
-UNMEASURED = Measures()

@@ -12,7 +12,7 @@ from apscheduler.triggers.cron import CronTrigger
 
 from bot.domain.errors import BotError
 from bot.domain.subscriptions import DigestTime
-from bot.ports import UNMEASURED, Count, Measures
+from bot.metrics import UNSCRAPED, Metrics
 
 logger = logging.getLogger(__name__)
 
@@ -35,7 +35,7 @@ class Job:
         self._ending = False
         self._running: asyncio.Task[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
-        self.measures: Measures = UNMEASURED
+        self.metrics = UNSCRAPED
 
     def wake(self, after: float = 0.0) -> None:
         """Run after `after` seconds; during a run, once more when it ends."""
@@ -78,7 +78,7 @@ class Job:
             try:
                 await self._work()
             except BotError as error:
-                self.measures.count(Count.JOB_FAILURES, self.name)
+                self.metrics.job_failures.labels(self.name).inc()
                 # Logged when it begins and when it ends, not at every run.
                 if not self._failing:
                     failure = {"error": type(error).__name__, "detail": str(error)}
@@ -94,7 +94,7 @@ class Job:
     def _ended(self, task: asyncio.Task[None]) -> None:
         self._running = None
         if not task.cancelled() and task.exception() is not None:
-            self.measures.count(Count.JOB_FAILURES, self.name)
+            self.metrics.job_failures.labels(self.name).inc()
             logger.error(
                 "a scheduled job has a defect",
                 extra={"action": "job_defect", "job": self.name},
@@ -107,8 +107,8 @@ class Job:
 class JobScheduler:
     """Fires jobs at intervals (APScheduler), and waits for running ones before it stops."""
 
-    def __init__(self, measures: Measures = UNMEASURED) -> None:
-        self._measures = measures
+    def __init__(self, metrics: Metrics = UNSCRAPED) -> None:
+        self._metrics = metrics
         # With a grace time other than None a job that is a second late would be skipped.
         self._scheduler = AsyncIOScheduler(
             timezone=UTC,
@@ -120,8 +120,9 @@ class JobScheduler:
 
     def every(self, seconds: float, job: Job, *, first_after: float = 0.0) -> None:
         """Fire the job at this interval, for the first time after `first_after` seconds."""
-        job.measures = self._measures
-        self._measures.count(Count.JOB_FAILURES, job.name, by=0)
+        job.metrics = self._metrics
+        # The first failure shows as a change.
+        self._metrics.job_failures.labels(job.name)
         self._jobs[job] = first_after
         self._scheduler.add_job(_fire(job), "interval", seconds=seconds, id=job.name)
 

@@ -21,7 +21,7 @@ from bot.domain.repository import RepositoryName
 from bot.merge_queue import models
 from bot.merge_queue.http import NO_REPOSITORY, Call, Http
 from bot.merge_queue.pauses import PauseEndpoints, Read, T
-from bot.ports import Count, OnAnswer, ignore
+from bot.ports import OnAnswer, ignore
 
 logger = logging.getLogger(__name__)
 
@@ -121,8 +121,8 @@ class MergeQueueClient(PauseEndpoints, AbstractAsyncContextManager["MergeQueueCl
             return
         known.extend((repository, one.identity) for one in lost)
         known.extend((repository, one.event_id) for one in partly)
-        self.http.measures.count(Count.SERVICE_UNREADABLE_EVENTS, by=len(lost))
-        self.http.measures.count(Count.SERVICE_UNREADABLE_METADATA, by=len(partly))
+        self.http.metrics.service_unreadable_events.inc(len(lost))
+        self.http.metrics.service_unreadable_metadata.inc(len(partly))
         details = {
             "action": "events_unreadable",
             "repository": repository,

@@ -23,7 +23,8 @@ from bot.domain.configured import OwnToken
 from bot.domain.pacing import PATIENCE, Patience
 from bot.domain.repository import RepositoryName
 from bot.merge_queue.models import error_of
-from bot.ports import UNMEASURED, Clock, Count, Measures, OnAnswer, ignore
+from bot.metrics import UNSCRAPED, Metrics
+from bot.ports import Clock, OnAnswer, ignore
 from bot.proxies import proxy_towards
 
 logger = logging.getLogger(__name__)
@@ -91,13 +92,13 @@ class Http:
         own_tokens: Mapping[RepositoryName, OwnToken] | None = None,
         patience: Patience = PATIENCE,
         requests_at_once: int = REQUESTS_AT_ONCE,
-        measures: Measures = UNMEASURED,
+        metrics: Metrics = UNSCRAPED,
         transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
         self.base_url = base_url.rstrip("/")
         self.clock = clock
         self.patience = patience
-        self.measures = measures
+        self.metrics = metrics
         self._last_answer_at: datetime | None = None
         self._default = OwnToken(errors.CredentialRefused.setting, token)
         self._own_tokens = dict(own_tokens or {})
@@ -158,7 +159,7 @@ class Http:
                 error.setting = self._credential(call).setting
                 raise
             except errors.MergeQueueProtocolError as error:
-                self.measures.count(Count.SERVICE_UNREADABLE_ANSWERS, call.endpoint)
+                self.metrics.service_unreadable_answers.labels(call.endpoint).inc()
                 details = {"action": "answer_unreadable", "endpoint": call.endpoint}
                 details["problem"] = error.detail
                 logger.warning("An answer of the service could not be read", extra=details)
@@ -181,10 +182,10 @@ class Http:
         is_safe = call.method in {"GET", "OPTIONS"} or not error.arrived
         wait = self.patience.wait(attempt, error.retry_after, remaining) if is_safe else None
         if error.status == HTTPStatus.TOO_MANY_REQUESTS:
-            self.measures.count(Count.SERVICE_WAITS)
-            self.measures.count(Count.SERVICE_WAIT_SECONDS, by=wait or error.retry_after or 0.0)
+            self.metrics.service_waits.inc()
+            self.metrics.service_wait_seconds.inc(wait or error.retry_after or 0.0)
         if wait is not None:
-            self.measures.count(Count.SERVICE_RETRIES, call.endpoint)
+            self.metrics.service_retries.labels(call.endpoint).inc()
             details |= {"action": "request_retried", "attempt": attempt, "cause": error.cause}
             logger.info("A request to the service is sent again", extra=details)
         return wait
@@ -228,7 +229,7 @@ class Http:
             failure = self._lost(call, error, arrived=is_sent and not isinstance(error, _NOT_SENT))
         else:
             status = str(answer.status_code)
-            self.measures.count(Count.SERVICE_REQUESTS, call.endpoint, status)
+            self.metrics.service_requests.labels(call.endpoint, status).inc()
             if answer.status_code in call.expected:
                 return answer
             raise error_of(answer, self.clock.now(), url)
@@ -240,7 +241,7 @@ class Http:
         self, call: Call, error: TimeoutError | httpx.HTTPError, *, arrived: bool
     ) -> errors.MergeQueueError:
         outcome = "lost" if arrived else "unreachable"
-        self.measures.count(Count.SERVICE_REQUESTS, call.endpoint, outcome)
+        self.metrics.service_requests.labels(call.endpoint, outcome).inc()
         if isinstance(error, TimeoutError | httpx.TimeoutException):
             what = "no answer in time"
         else:

@@ -78,7 +78,7 @@ async def build_web(settings: WebSettings, clock: Clock | None = None) -> AsyncI
         # Closed here if the start fails, otherwise below, before its dependencies.
         stack.push_async_callback(server.close)
         ports = await process.open()
-        scheduler = JobScheduler(ports.measures)
+        scheduler = JobScheduler(ports.metrics)
         scheduler.every(SYNC_SECONDS, limits_job(ports.slack.client.limits))
         stack.push_async_callback(scheduler.drain)
         app = process.answer(scheduler, build_use_cases(ports, _leave_to_worker), alone=False)
@@ -117,8 +117,8 @@ class _Process:
         self.machines = MachineApi(settings.machines)
 
     async def open(self) -> Ports:
-        measures = self.monitoring.metrics
-        self.ports = await open_ports(self._settings, self._stack, self._clock, measures)
+        metrics = self.monitoring.metrics
+        self.ports = await open_ports(self._settings, self._stack, self._clock, metrics)
         self.monitoring.watch(self.ports)
         return self.ports
 

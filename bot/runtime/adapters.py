@@ -12,7 +12,8 @@ from bot.domain.errors import ConfigurationError
 from bot.domain.groups import Groups, Repositories
 from bot.merge_queue.client import MergeQueueClient
 from bot.merge_queue.http import Http
-from bot.ports import Clock, Measures
+from bot.metrics import Metrics
+from bot.ports import Clock
 from bot.proxies import proxy_towards
 from bot.slack.conversation import Replies
 from bot.slack.web_api.channels import SlackChannels
@@ -50,12 +51,12 @@ class Ports:
     store: Store
     merge_queue: MergeQueueClient
     slack: SlackSide
-    measures: Measures
+    metrics: Metrics
     configured: Configured
 
 
 async def open_ports(
-    settings: Settings, stack: AsyncExitStack, clock: Clock, measures: Measures
+    settings: Settings, stack: AsyncExitStack, clock: Clock, metrics: Metrics
 ) -> Ports:
     """Open everything and close it with `stack`; raises ConfigurationError for a refused token."""
     url = settings.database_url.get_secret_value()
@@ -70,7 +71,7 @@ async def open_ports(
                 own_tokens=own_tokens(settings),
                 clock=clock,
                 requests_at_once=settings.requests_at_once,
-                measures=measures,
+                metrics=metrics,
             ),
             deprecated_pause=settings.deprecated_pause,
         )
@@ -83,7 +84,7 @@ async def open_ports(
         clock,
         token=settings.slack_bot_token,
         base_url=settings.slack_api_url,
-        measures=measures,
+        metrics=metrics,
         limits=limits,
     )
     try:
@@ -92,9 +93,9 @@ async def open_ports(
         raise refused("SLACK_BOT_TOKEN", error) from None
     _log_missing_scopes(identity)
     channels = SlackChannels(client, clock)
-    slack = SlackSide(client, identity, channels, Replies(client, session, channels, measures))
+    slack = SlackSide(client, identity, channels, Replies(client, session, channels, metrics))
     configured = configured_by(settings, identity)
-    return Ports(clock, store, merge_queue, slack, measures, configured)
+    return Ports(clock, store, merge_queue, slack, metrics, configured)
 
 
 def configured_by(settings: Settings, identity: Identity) -> Configured:

@@ -84,14 +84,14 @@ class Jobs:
         self.use = build_use_cases(ports, self.wake)
         self._storing = ConcurrencyLimit(CONCURRENT_STORES)
         self._ending = asyncio.Event()
-        self.scheduler = JobScheduler(ports.measures)
+        self.scheduler = JobScheduler(ports.metrics)
         jitter = SystemRandom().random
         slack, people = ports.slack, SlackPeople(ports.slack.client, ports.clock)
         poster = SlackPoster(slack.client, slack.channels, ports.clock, slack.identity, people)
         parts = (ports.store, poster, ports.clock, self.wake_posts, holder, jitter)
-        self._posts = PostDeliveries(*parts, measures=ports.measures)
+        self._posts = PostDeliveries(*parts, metrics=ports.metrics)
         self._post = Job("post deliveries", self._posts.run)
-        self._edits = RefreshLiveMessages(*parts, measures=ports.measures)
+        self._edits = RefreshLiveMessages(*parts, metrics=ports.metrics)
         self._edit = Job("edit live messages", self._edits.run)
         self.polls = self._polling()
         self._poll = Job("poll repositories", self.polls.run)
@@ -151,7 +151,7 @@ class Jobs:
             self._post.wake,
             next_digest,
             timedelta(seconds=settings.overlap_seconds),
-            ports.measures,
+            ports.metrics,
             self._storing,
         )
         return PollRepositories(
@@ -167,7 +167,7 @@ class Jobs:
             observe=self._observing(usual),
             rule=PauseByRule(self.use.pause_queue),
             concurrency=ConcurrencyLimit(poll_requests(settings.requests_at_once)),
-            measures=ports.measures,
+            metrics=ports.metrics,
         )
 
     def _observing(self, usual: timedelta) -> ObserveQueue:

@@ -44,7 +44,7 @@ def build_listeners(
         Dispatch(bot).register,
         background,
         signing_secret=settings.slack_signing_secret,
-        measures=ports.measures,
+        metrics=ports.metrics,
     )
     return app, bot
 

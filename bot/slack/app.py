@@ -20,7 +20,7 @@ from typing_extensions import override
 from bot.messages.blocks import sentence
 from bot.messages.errors import TOO_FAST, defect
 from bot.messages.pause_form import result_modal
-from bot.ports import UNMEASURED, Measures, Time
+from bot.metrics import UNSCRAPED, Metrics
 from bot.slack.background import SHOWN, Background, Json, request_key
 from bot.slack.web_api.clients import Identity
 from bot.slack.web_api.remembered import Bounded
@@ -62,9 +62,9 @@ class App(AsyncApp):
         background: Background,
         *,
         signing_secret: SecretStr | None = None,
-        measures: Measures = UNMEASURED,
+        metrics: Metrics = UNSCRAPED,
     ) -> None:
-        self._background, self._measures = background, measures
+        self._background, self._metrics = background, metrics
         secret = signing_secret.get_secret_value() if signing_secret else None
         self._verifier = SignatureVerifier(secret) if secret else None
         self._free_at = Bounded[str, float](MOST_PEOPLE)
@@ -118,8 +118,7 @@ class App(AsyncApp):
         with bound_contextvars(**known):
             answer = await super().async_dispatch(req)
         if answer.status == HTTPStatus.OK:
-            measured = asyncio.get_running_loop().time() - begun
-            self._measures.time(Time.ACKNOWLEDGEMENT, measured)
+            self._metrics.acknowledgement.observe(asyncio.get_running_loop().time() - begun)
         return answer
 
     def _refusal(self, req: AsyncBoltRequest, now: float) -> BoltResponse | None:

@@ -25,7 +25,8 @@ from bot.domain.errors import NeedsClick
 from bot.domain.message import Block, Message, View
 from bot.messages import pause, pause_form
 from bot.messages.blocks import CHART
-from bot.ports import UNMEASURED, ChannelDirectory, Count, Measures
+from bot.metrics import UNSCRAPED, Metrics
+from bot.ports import ChannelDirectory
 from bot.slack.payloads import Said
 from bot.slack.web_api.channels import fitted
 from bot.slack.web_api.failures import (
@@ -94,7 +95,7 @@ class Replies:
     client: AsyncWebClient
     session: ClientSession
     channels: ChannelDirectory
-    measures: Measures = UNMEASURED
+    metrics: Metrics = UNSCRAPED
 
     async def send(self, response_url: str, message: Message, **how: str | bool) -> None:
         """`how`: Slack's other fields, `response_type` and `replace_original`."""
@@ -117,7 +118,7 @@ class Replies:
                 return await self._post_once(response_url, body)
             except NO_CONNECTION as error:
                 lost = type(error).__name__
-                self.measures.count(Count.SLACK_ERRORS, "response_url", lost)
+                self.metrics.count_slack_error("response_url", lost)
                 logger.info("reply sent again", extra={"action": "reply_again", "said": lost})
                 return await self._post_once(response_url, body)
         except (ClientError, TimeoutError) as error:
@@ -131,7 +132,7 @@ class Replies:
         return self._failed(refusal_code(said, answer.status))
 
     def _failed(self, code: str) -> str:
-        self.measures.count(Count.SLACK_ERRORS, "response_url", code)
+        self.metrics.count_slack_error("response_url", code)
         logger.warning("reply not delivered", extra={"action": "reply_failed", "said": code})
         return code
 

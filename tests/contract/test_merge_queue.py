@@ -22,7 +22,8 @@ from bot.domain.queue import QueueRule, QueueStatus
 from bot.domain.repository import RepositoryName
 from bot.merge_queue.client import MergeQueueClient
 from bot.merge_queue.http import Http
-from bot.ports import Count, MergeQueue
+from bot.metrics import Metrics
+from bot.ports import MergeQueue
 from bot.sandbox.merge_queue import payloads
 from bot.sandbox.merge_queue.controls import NewPullRequest, SentEvent
 from bot.sandbox.merge_queue.faults import Fault
@@ -31,8 +32,8 @@ from bot.sandbox.merge_queue.server import MergeQueueSandbox
 from tests.support import published
 from tests.support.clock import FakeClock
 from tests.support.make import make_event_record
-from tests.support.measures import KeptCounts
 from tests.support.merge_queue import FakeMergeQueue
+from tests.support.metrics import counted
 from tests.support.samples import sample_bytes
 
 SITE = RepositoryName.parse("acme/site")
@@ -462,8 +463,8 @@ async def test_all_data_of_the_sandbox_is_read_in_full(
     sandbox.advance(600)
     await sandbox.start()
     try:
-        counts, token = KeptCounts(), SecretStr("key")
-        http = Http(base_url=sandbox.base_url, token=token, clock=FakeClock(), measures=counts)
+        counts, token = Metrics(), SecretStr("key")
+        http = Http(base_url=sandbox.base_url, token=token, clock=FakeClock(), metrics=counts)
         async with MergeQueueClient(http) as client:
             window = Window(NOW - timedelta(days=90), NOW + timedelta(days=1))
             page = await client.event_page(SITE, window)
@@ -479,8 +480,8 @@ async def test_all_data_of_the_sandbox_is_read_in_full(
         await sandbox.stop()
 
     assert _unpublished(sandbox, dialect, metadata) == []
-    assert counts.of(Count.SERVICE_UNREADABLE_EVENTS) == {}
-    assert counts.of(Count.SERVICE_UNREADABLE_METADATA) == {}
+    assert counted(counts.service_unreadable_events) == {}
+    assert counted(counts.service_unreadable_metadata) == {}
     assert len(events) == len(sandbox.events(SITE))
     for event in events:
         assert is_known_event_type(event.type), event.type

@@ -10,7 +10,6 @@ import pytest
 import yaml
 
 from bot.metrics import Metrics
-from bot.ports import Count
 from tests.documentation import ROOT
 from tests.support.bot_tester import BotTester
 from tests.support.watched_bot import WatchedBot, sample_labels
@@ -84,11 +83,11 @@ ONLY_FOR_LOOKING_CLOSER = {
 
 def _with_every_label() -> str:
     metrics = Metrics()
-    metrics.count(Count.SERVICE_REQUESTS, "status", "200")
-    metrics.count(Count.SERVICE_RETRIES, "status")
-    metrics.count(Count.SERVICE_UNREADABLE_ANSWERS, "status")
-    metrics.count(Count.SLACK_ERRORS, "chat.postMessage", "invalid_auth")
-    metrics.count(Count.JOB_FAILURES, "prune history")
+    metrics.service_requests.labels("status", "200")
+    metrics.service_retries.labels("status")
+    metrics.service_unreadable_answers.labels("status")
+    metrics.count_slack_error("chat.postMessage", "invalid_auth")
+    metrics.job_failures.labels("prune history")
     return metrics.render().decode()
 
 
@@ -111,7 +110,7 @@ def test_every_label_in_the_rules_belongs_to_its_metric(name: str) -> None:
 
 def test_alerts_on_a_first_occurrence_see_a_new_counter() -> None:
     fresh = Metrics()
-    fresh.count(Count.JOB_FAILURES, "prune history", by=0)
+    fresh.job_failures.labels("prune history")
     there = sample_labels(fresh.render().decode())
     blind = []
     for rule in alerts():

@@ -8,7 +8,8 @@ from bot.domain.configured import Policy
 from bot.domain.polling import PollingInterval, stale_after
 from bot.domain.queue_health import AlertKind
 from bot.domain.repository import RepositoryName
-from bot.ports import UNMEASURED, Clock, Measures, MergeQueue, Wake
+from bot.metrics import UNSCRAPED, Metrics
+from bot.ports import Clock, MergeQueue, Wake
 from bot.scheduler import next_digest
 from bot.store.transactions import Store
 from bot.usecases.asking import Sources
@@ -45,7 +46,7 @@ class Loop:
     holder: str = "one"
     wake: Wake = unsubscribed
     interval: PollingInterval = field(default_factory=lambda: fixed(TEN_SECONDS))
-    measures: Measures = UNMEASURED
+    metrics: Metrics = UNSCRAPED
     requests: int = POLL_REQUESTS
 
     def only_logs(self) -> PollRepositories:
@@ -69,7 +70,7 @@ class Loop:
 
     def log(self) -> PollEventLog:
         parts = (self.store, self.clock, self.wake)
-        return PollEventLog(StoreEvents(*parts, next_digest, OVERLAP, self.measures))
+        return PollEventLog(StoreEvents(*parts, next_digest, OVERLAP, self.metrics))
 
     def _loop(self, observe: ObserveQueue | None) -> PollRepositories:
         return PollRepositories(
@@ -82,5 +83,5 @@ class Loop:
             self.holder,
             observe,
             concurrency=ConcurrencyLimit(self.requests),
-            measures=self.measures,
+            metrics=self.metrics,
         )

@@ -6,10 +6,10 @@ from datetime import datetime
 from bot.domain.classification import EventKind
 from bot.domain.deliveries import Delivery, NewDelivery
 from bot.domain.live_messages import LiveKind, LiveSubject
+from bot.metrics import Metrics
 from bot.usecases.posting.post_deliveries import PostDeliveries
 from tests.support.clock import FakeClock
 from tests.support.make import SITE, make_event_record, make_subject
-from tests.support.measures import KeptCounts
 from tests.support.poster import RecordingPoster
 from tests.support.store import InMemoryDatabase, InMemoryStore
 from tests.support.transactions import begin
@@ -24,7 +24,7 @@ class Posting:
     poster: RecordingPoster = field(default_factory=RecordingPoster)
     holder: str = "one"
     wakes: list[float] = field(default_factory=list)
-    measures: KeptCounts = field(default_factory=KeptCounts)
+    metrics: Metrics = field(default_factory=Metrics)
     store: InMemoryStore = field(init=False)
 
     def __post_init__(self) -> None:
@@ -39,7 +39,7 @@ class Posting:
             self.wake,
             self.holder,
             lambda: 1.0,
-            measures=self.measures,
+            metrics=self.metrics,
         )
 
     def wake(self, after: float = 0) -> None:

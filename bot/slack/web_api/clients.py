@@ -20,7 +20,8 @@ from typing_extensions import override
 from bot.domain.errors import BotError
 from bot.domain.outages import SlackObservation
 from bot.domain.pacing import retry_delay
-from bot.ports import UNMEASURED, Clock, Count, Measures
+from bot.metrics import UNSCRAPED, Metrics
+from bot.ports import Clock
 from bot.slack.web_api.failures import (
     CREDENTIAL_CODES,
     FAILURES,
@@ -147,7 +148,7 @@ class LimitedWebClient(AsyncWebClient):
         *,
         token: SecretStr,
         base_url: str,
-        measures: Measures = UNMEASURED,
+        metrics: Metrics = UNSCRAPED,
         limits: Limits | None = None,
     ) -> None:
         super().__init__(
@@ -164,7 +165,7 @@ class LimitedWebClient(AsyncWebClient):
         self.limits = limits or Limits()
         self.seen = SlackObservation()
         """Whether Slack answers this process; a refusal is an answer."""
-        self._clock, self._measures = clock, measures
+        self._clock, self._metrics = clock, metrics
 
     @override
     async def api_call(self, api_method: str, **kwargs: Any) -> AsyncSlackResponse:
@@ -186,12 +187,12 @@ class LimitedWebClient(AsyncWebClient):
         else:
             now = self._clock.now()
             self.seen = SlackObservation(self.seen.failing_since or now, failed_at=now)
-        self._measures.count(Count.SLACK_ERRORS, api_method, failure.code)
+        self._metrics.count_slack_error(api_method, failure.code)
         if failure.is_for_rate:
             wait = failure.retry_after
             seconds = DEFAULT_WAIT_SECONDS if wait is None else wait
-            self._measures.count(Count.SLACK_WAITS)
-            self._measures.count(Count.SLACK_WAIT_SECONDS, by=seconds)
+            self._metrics.slack_waits.inc()
+            self._metrics.slack_wait_seconds.inc(seconds)
             where = {"method": api_method, "channel": channel, "seconds": seconds}
             logger.info("Slack limits a method", extra={"action": "slack_limited", **where})
             self.limits.close(api_method, seconds, channel)

@@ -10,7 +10,8 @@ from bot.domain.event_records import EventRecord
 from bot.domain.leases import Lease
 from bot.domain.queue import Pause, QueueStatus
 from bot.domain.repository import RepositoryName
-from bot.ports import UNMEASURED, Clock, Measures, MergeQueue, Time
+from bot.metrics import UNSCRAPED, Metrics
+from bot.ports import Clock, MergeQueue
 from bot.usecases.polling.poll_state import PollState
 from bot.usecases.tasks import ConcurrencyLimit
 
@@ -34,7 +35,7 @@ class Poll:
     clock: Clock
     concurrency: ConcurrencyLimit
     due_at: datetime | None = None
-    measures: Measures = UNMEASURED
+    metrics: Metrics = UNSCRAPED
     asked_at: datetime | None = None
     requests: int = 0
     last_status: QueueStatus | None = None
@@ -51,7 +52,7 @@ class Poll:
                 self.asked_at = self.clock.now()
                 if self.due_at is not None:
                     late = self.asked_at - self.due_at
-                    self.measures.time(Time.POLL_LATENESS, late.total_seconds())
+                    self.metrics.poll_lateness.observe(max(0.0, late.total_seconds()))
             yield self.merge_queue
 
     async def status(self) -> QueueStatus:

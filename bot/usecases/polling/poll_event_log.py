@@ -16,7 +16,8 @@ from bot.domain.errors import (
 from bot.domain.event_records import EventPage, EventRecord
 from bot.domain.event_types import LEAVE
 from bot.domain.freezes import Freeze, advanced, freezes_after
-from bot.ports import Clock, LogProblem
+from bot.metrics import LogProblem
+from bot.ports import Clock
 from bot.usecases.freezes import read_freezes
 from bot.usecases.polling.poll import Poll
 from bot.usecases.polling.poll_state import PollState, asked_to_wait, content, failure

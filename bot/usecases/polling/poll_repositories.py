@@ -14,7 +14,8 @@ from bot.domain.leases import POLL_LEASES, Lease
 from bot.domain.notices import Notice
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import Subscription, Topic, subscribed_channels
-from bot.ports import UNMEASURED, Clock, Count, Measures, MergeQueue, PollOutcome
+from bot.metrics import UNSCRAPED, Metrics, PollOutcome
+from bot.ports import Clock, MergeQueue
 from bot.store.transactions import Store, Transaction
 from bot.usecases.polling.observe_queue import ObserveQueue
 from bot.usecases.polling.pause_by_rule import PauseByRule
@@ -94,7 +95,7 @@ class PollRepositories:
     concurrency: ConcurrencyLimit = field(default_factory=lambda: ConcurrencyLimit(POLL_REQUESTS))
     schedules: dict[RepositoryName, PollSchedule] = field(default_factory=dict)
     tasks: Tasks = field(default_factory=lambda: Tasks("a poll has a defect", "poll_defect"))
-    measures: Measures = UNMEASURED
+    metrics: Metrics = UNSCRAPED
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
     clock_steps: polling.ClockSteps = field(default_factory=polling.ClockSteps)
     pauses_known_until: datetime | None = None
@@ -257,7 +258,7 @@ class PollRepositories:
             self.clock,
             self.concurrency,
             schedule.due_at,
-            self.measures,
+            self.metrics,
         )
         # Even after a defect, do not poll the repository at every tick.
         schedule.due_at = now + self.interval.usual
@@ -272,7 +273,7 @@ class PollRepositories:
                 "lease lost", extra={"action": "lease_lost", "repository": poll.repository}
             )
             schedule.state = None
-            self.measures.count(Count.POLLS, PollOutcome.LEASE_LOST)
+            self.metrics.polls.labels(PollOutcome.LEASE_LOST).inc()
         except LimitClosed:
             return
         except BotError as error:
@@ -292,7 +293,7 @@ class PollRepositories:
         schedule.failures.end()
         if schedule.state is not None:
             schedule.polled_at = started_at
-            self.measures.count(Count.POLLS, PollOutcome.READ)
+            self.metrics.polls.labels(PollOutcome.READ).inc()
         self._plan_next(poll, schedule, started_at)
 
     async def _read_log_and_queue(self, poll: Poll, schedule: PollSchedule) -> None:
@@ -337,7 +338,7 @@ class PollRepositories:
     def _failed(
         self, name: RepositoryName, schedule: PollSchedule, started_at: datetime, error: BotError
     ) -> None:
-        self.measures.count(Count.POLLS, PollOutcome.FAILED)
+        self.metrics.polls.labels(PollOutcome.FAILED).inc()
         wait = schedule.failures.add(started_at, hint=asked_to_wait(error))
         schedule.due_at = self.clock.now() + max(self.interval.usual, wait)
         fields = failure("poll_failed", name, error)

@@ -15,7 +15,8 @@ from bot.domain.leases import Lease
 from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import NextDigest
-from bot.ports import UNMEASURED, Clock, Count, LogProblem, Measures, Wake
+from bot.metrics import UNSCRAPED, LogProblem, Metrics
+from bot.ports import Clock, Wake
 from bot.store.transactions import Store, Transaction
 from bot.usecases.polling.poll import Poll
 from bot.usecases.polling.poll_state import PollState, content, failure
@@ -43,7 +44,7 @@ class StoreEvents:
     wake: Wake
     next_digest: NextDigest
     overlap: timedelta
-    measures: Measures = UNMEASURED
+    metrics: Metrics = UNSCRAPED
     storing: ConcurrencyLimit = field(default_factory=lambda: ConcurrencyLimit(CONCURRENT_STORES))
 
     async def begin(self, poll: Poll, position: Position, freezes: Sequence[Freeze]) -> None:
@@ -120,7 +121,7 @@ class StoreEvents:
     def report(
         self, problem: LogProblem, repository: RepositoryName, sentence: str, **facts: object
     ) -> None:
-        self.measures.count(Count.LOG_PROBLEMS, problem)
+        self.metrics.log_problems.labels(problem).inc()
         extra = {"action": problem.value, "repository": repository, **facts}
         logger.warning(sentence, extra=extra)
 

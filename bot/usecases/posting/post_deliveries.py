@@ -11,7 +11,8 @@ from bot.domain import deliveries as states
 from bot.domain.deliveries import PLAIN_AFTER, POSTS_OF_LIVE_MESSAGES, Delivery, SuspendedChannel
 from bot.domain.errors import LeaseLost, StoreUnavailable
 from bot.domain.pacing import WORKSPACE_PER_SECOND, ClaimSize
-from bot.ports import UNMEASURED, ChannelPoster, Clock, Count, Measures, Wake
+from bot.metrics import UNSCRAPED, Metrics
+from bot.ports import ChannelPoster, Clock, Wake
 from bot.store.transactions import Store, Transaction
 from bot.usecases.leases import JobLease
 from bot.usecases.posting.render_deliveries import LAST_SEND, Claim, render_claim
@@ -50,7 +51,7 @@ class PostDeliveries:
     wake: Wake
     holder: str
     jitter: Callable[[], float]
-    measures: Measures = UNMEASURED
+    metrics: Metrics = UNSCRAPED
     storing: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(LARGEST_OUTCOMES))
     size: ClaimSize = field(default_factory=ClaimSize)
     unstored: asyncio.Event = field(default_factory=asyncio.Event)
@@ -59,7 +60,7 @@ class PostDeliveries:
 
     def __post_init__(self) -> None:
         self.lease = JobLease(LEASE_NAME, self.holder, LEASE)
-        self.sender = Sender(self.poster, self.clock, self.wake, self.jitter, self.measures)
+        self.sender = Sender(self.poster, self.clock, self.wake, self.jitter, self.metrics)
 
     async def run(self) -> None:
         """Post the deliveries that are due; raises StoreError."""
@@ -79,8 +80,7 @@ class PostDeliveries:
         self.sender.notice(claim.lease, claim.at)
         self.size.learn(self.clock.now() - claim.at, LAST_SEND)
         self.unstored.clear()
-        if claim.failed:
-            self.measures.count(Count.NOT_RENDERED, by=len(claim.failed))
+        self.metrics.not_rendered.inc(len(claim.failed))
         queues = groupby(claim.claimed, key=lambda one: (one.channel_id, one.urgent, one.digest))
         runs = [list(run) for _, run in queues]
         # In order within a channel, and channels in parallel.

@@ -11,7 +11,8 @@ from bot.domain.leases import Lease
 from bot.domain.live_messages import LiveKind, LiveMessage
 from bot.domain.message import Message
 from bot.domain.pacing import BURST, ClaimSize, TokenBucket, retry_delay
-from bot.ports import UNMEASURED, ChannelPoster, Clock, Count, Measures, Wake
+from bot.metrics import UNSCRAPED, Metrics
+from bot.ports import ChannelPoster, Clock, Wake
 from bot.store.transactions import Store, Transaction
 from bot.usecases.leases import JobLease
 from bot.usecases.live_messages import post_again
@@ -82,7 +83,7 @@ class RefreshLiveMessages:
     )
     ending: asyncio.Event = field(default_factory=asyncio.Event)
     size: ClaimSize = field(default_factory=ClaimSize)
-    measures: Measures = UNMEASURED
+    metrics: Metrics = UNSCRAPED
     lease: JobLease = field(init=False)
 
     def __post_init__(self) -> None:
@@ -97,8 +98,7 @@ class RefreshLiveMessages:
         if claim is None:
             return
         self.size.learn(self.clock.now() - claim.at, LAST_SEND)
-        if claim.failed:
-            self.measures.count(Count.NOT_RENDERED, by=claim.failed)
+        self.metrics.not_rendered.inc(claim.failed)
         for _ in claim.edits:
             self.pace.take(claim.at)
         await side_by_side(self._edit(live, message, claim) for live, message in claim.edits)

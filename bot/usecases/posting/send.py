@@ -14,7 +14,8 @@ from bot.domain.leases import Lease
 from bot.domain.message import Message, Thread
 from bot.domain.pacing import Pace
 from bot.domain.threads import SHOWN_BY_ROOTS
-from bot.ports import ChannelPoster, Clock, Measures, Time, Wake
+from bot.metrics import Metrics
+from bot.ports import ChannelPoster, Clock, Wake
 from bot.usecases.posting.render_deliveries import Claim, log_fields
 
 logger = logging.getLogger(__name__)
@@ -84,7 +85,7 @@ class Sender:
     clock: Clock
     wake: Wake
     jitter: Callable[[], float]
-    measures: Measures
+    metrics: Metrics
     pace: Pace = field(default_factory=Pace)
     concurrency: asyncio.Semaphore = field(
         default_factory=lambda: asyncio.Semaphore(REQUESTS_AT_ONCE)
@@ -221,7 +222,8 @@ class Sender:
         now = self.clock.now()
         # Waiting for a digest is not a delay.
         if message.since is not None and not delivery.digest:
-            self.measures.time(Time.EVENT_TO_POST, (now - message.since).total_seconds())
+            # The service's clock may be ahead of ours.
+            self.metrics.event_to_post.observe(max(0.0, (now - message.since).total_seconds()))
         logger.info("posted", extra=log_fields("posted", delivery))
         return Outcome(states.delivered(delivery, message_ts, now))
 

@@ -4,20 +4,19 @@ import asyncio
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import timedelta
 from statistics import quantiles
-
-from typing_extensions import override
 
 from bot.clock import SystemClock
 from bot.domain.event_log import first_position
 from bot.domain.repository import RepositoryName
-from bot.ports import Clock, Measures, Time
+from bot.metrics import Metrics
+from bot.ports import Clock
 from bot.scheduler import Job, JobScheduler
 from bot.usecases.polling.poll_repositories import POLL_TICK_SECONDS, PollRepositories
 from tests.bench.contestant import attend
 from tests.bench.ours.poller import Poller, opened, repositories
+from tests.support.metrics import KeptTimes
 from tests.support.transactions import begin
 from tests.support.waiting import until
 
@@ -33,17 +32,6 @@ FEW = 20
 """Polls under way or waiting for their turn, when no backlog of them is left."""
 
 COMMAND_SECONDS = 0.1
-
-
-@dataclass
-class Lateness(Measures):
-    """How long after they were due polls began, in seconds."""
-
-    seconds: list[float] = field(default_factory=list)
-
-    @override
-    def time(self, what: Time, seconds: float) -> None:
-        self.seconds.append(seconds)
 
 
 async def _begin(poller: Poller, names: Sequence[RepositoryName], clock: Clock) -> None:
@@ -77,8 +65,9 @@ async def main(seconds: float) -> None:
     clock = SystemClock()
 
     async def play(amount: int) -> Mapping[str, float]:
-        names, lateness = repositories(amount), Lateness()
-        async with opened(names, clock, measures=lateness, longest=LONGEST) as poller:
+        names, metrics, lateness = repositories(amount), Metrics(), KeptTimes()
+        metrics.poll_lateness = lateness
+        async with opened(names, clock, metrics=metrics, longest=LONGEST) as poller:
             await _begin(poller, names, clock)
             scheduler = JobScheduler()
             scheduler.every(POLL_TICK_SECONDS, Job("poll", poller.polls.run))

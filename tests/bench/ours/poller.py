@@ -14,7 +14,8 @@ from bot.domain.event_log import first_position
 from bot.domain.repository import RepositoryName
 from bot.merge_queue.client import MergeQueueClient
 from bot.merge_queue.http import REQUESTS_AT_ONCE, Http
-from bot.ports import UNMEASURED, Clock, Measures
+from bot.metrics import UNSCRAPED, Metrics
+from bot.ports import Clock
 from bot.store.engines import create_engine
 from bot.store.transactions import Store
 from bot.usecases.polling.poll_repositories import PollRepositories
@@ -50,7 +51,7 @@ async def opened(
     names: Sequence[RepositoryName],
     clock: Clock,
     *,
-    measures: Measures = UNMEASURED,
+    metrics: Metrics = UNSCRAPED,
     longest: timedelta = INTERVAL,
 ) -> AsyncIterator[Poller]:
     """On the database at DATABASE_URL; the service is at BENCH_SERVICE.
@@ -72,7 +73,7 @@ async def opened(
             names,
             "bench",
             interval=interval,
-            measures=measures,
+            metrics=metrics,
             requests=poll_requests(REQUESTS_AT_ONCE),
         ).only_logs()
         gc.set_threshold(GARBAGE_THRESHOLD)

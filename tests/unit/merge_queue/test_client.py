@@ -12,9 +12,9 @@ import pytest
 from bot.domain.errors import MergeQueueError, MergeQueueProtocolError, MergeQueueUnavailable
 from bot.domain.pacing import Patience
 from bot.merge_queue.http import KEPT_FOR_PEOPLE, LARGEST_BODY, REQUESTS_AT_ONCE
-from bot.ports import Count
+from bot.metrics import Metrics
 from tests.support.clock import FakeClock
-from tests.support.measures import KeptCounts
+from tests.support.metrics import counted
 from tests.unit.merge_queue.client_under_test import SITE, STATUS, TOKEN, WINDOW, client_of
 from tests.unit.merge_queue.scripted_service import (
     Arrival,
@@ -55,18 +55,18 @@ async def test_request_carries_the_credential_and_asks_for_json() -> None:
     ],
 )
 async def test_a_read_is_retried(case: str, first: Behaviour, outcome: str) -> None:
-    clock, counts = FakeClock(), KeptCounts()
+    clock, counts = FakeClock(), Metrics()
     async with (
         ScriptedService([first, answer(STATUS)]) as service,
-        client_of(service, clock=clock, measures=counts) as client,
+        client_of(service, clock=clock, metrics=counts) as client,
     ):
         status = await client.status(SITE)
 
     assert len(status.batches) == 2, case
     assert clock.slept == [0.5]
-    outcomes = counts.of(Count.SERVICE_REQUESTS)
+    outcomes = counted(counts.service_requests)
     assert outcomes == {("status", outcome): 1, ("status", "200"): 1}
-    assert counts.of(Count.SERVICE_RETRIES) == {("status",): 1}
+    assert counted(counts.service_retries) == {("status",): 1}
 
 
 async def test_retry_after_is_honoured() -> None:
@@ -122,13 +122,13 @@ async def test_a_refusal_is_not_retried(status: int) -> None:
 async def test_a_refused_connection_means_the_request_did_not_arrive() -> None:
     async with ScriptedService([]) as service:
         address_of_nobody = service.base_url
-    counts = KeptCounts()
-    async with client_of(address_of_nobody, measures=counts) as client:
+    counts = Metrics()
+    async with client_of(address_of_nobody, metrics=counts) as client:
         with pytest.raises(MergeQueueUnavailable) as caught:
             await client.pause(SITE, "deploying")
 
     assert not caught.value.arrived
-    assert counts.of(Count.SERVICE_REQUESTS) == {("set_pause", "unreachable"): 3}
+    assert counted(counts.service_requests) == {("set_pause", "unreachable"): 3}
 
 
 async def test_a_response_that_never_ends_times_out() -> None:
@@ -163,15 +163,15 @@ async def test_a_response_that_never_ends_times_out() -> None:
 async def test_an_unreadable_response_is_counted_and_logged(
     case: str, broken: Behaviour, caplog: pytest.LogCaptureFixture
 ) -> None:
-    counts = KeptCounts()
+    counts = Metrics()
     async with (
         ScriptedService([broken]) as service,
-        client_of(service, measures=counts) as client,
+        client_of(service, metrics=counts) as client,
     ):
         with pytest.raises(MergeQueueProtocolError):
             await client.status(SITE)
 
-    assert counts.of(Count.SERVICE_UNREADABLE_ANSWERS) == {("status",): 1}, case
+    assert counted(counts.service_unreadable_answers) == {("status",): 1}, case
     assert [record.action for record in caplog.records if hasattr(record, "action")] == [
         "answer_unreadable"
     ]

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from bot.ports import Count
-from tests.support.measures import KeptCounts
+from bot.metrics import Metrics
+from tests.support.metrics import counted
 from tests.unit.merge_queue.client_under_test import SITE, WINDOW, client_of
 from tests.unit.merge_queue.scripted_service import Behaviour, ScriptedService, answer
 
@@ -40,18 +40,18 @@ class TestEventLog:
             make_event(5, metadata={"branch": 7.5, "session_id": []}),
         ]
         script = [page_of(*bad), page_of(*bad, make_event(6, metadata=3))]
-        counts = KeptCounts()
+        counts = Metrics()
         async with (
             ScriptedService(script) as service,
-            client_of(service, measures=counts) as client,
+            client_of(service, metrics=counts) as client,
         ):
             page = await client.event_page(SITE, WINDOW)
             await client.event_page(SITE, WINDOW)
 
         assert [event.event_id for event in page.events] == [1, 5]
         assert len(page.unreadable) == 3
-        assert counts.of(Count.SERVICE_UNREADABLE_EVENTS) == {(): 3}
-        assert counts.of(Count.SERVICE_UNREADABLE_METADATA) == {(): 2}
+        assert counted(counts.service_unreadable_events) == {(): 3}
+        assert counted(counts.service_unreadable_metadata) == {(): 2}
         first, second = (record for record in caplog.records if hasattr(record, "action"))
         assert vars(first)["event_ids"] == [4]
         assert vars(first)["metadata_event_ids"] == [5]

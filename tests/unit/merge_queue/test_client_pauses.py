@@ -8,9 +8,9 @@ import pytest
 from typing_extensions import override
 
 from bot.domain.errors import MergeQueueUnavailable, PauseNotOffered, StaleReading, StateConflict
-from bot.ports import Count
+from bot.metrics import Metrics
 from tests.support.clock import FakeClock
-from tests.support.measures import KeptCounts
+from tests.support.metrics import counted
 from tests.unit.merge_queue.client_under_test import (
     BRIEF,
     NOT_PAUSED,
@@ -130,14 +130,14 @@ class TestLostAnswers:
 
     async def test_a_write_that_was_not_sent_is_repeated(self) -> None:
         refusals = [httpx.ConnectError("refused"), httpx.ConnectTimeout("")]
-        counts = KeptCounts()
+        counts = Metrics()
         async with ScriptedService([answer(PAUSE)]) as service:
             transport = FailingFirst(refusals)
-            async with client_of(service, transport=transport, measures=counts) as client:
+            async with client_of(service, transport=transport, metrics=counts) as client:
                 assert (await client.pause(SITE, "deploying")).reason == "deploying"
 
         assert len(service.arrivals) == 1
-        assert counts.of(Count.SERVICE_RETRIES) == {("set_pause",): 2}
+        assert counted(counts.service_retries) == {("set_pause",): 2}
 
 
 class FailingFirst(httpx.AsyncHTTPTransport):

@@ -1,6 +1,6 @@
 """Reading the event log, page by page and poll by poll."""
 
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -25,11 +25,12 @@ from bot.domain.errors import (
 from bot.domain.event_log import IDLE_PAGES
 from bot.domain.event_records import EventPage, EventRecord
 from bot.domain.freezes import FREEZE_TYPES
-from bot.ports import Count, LogProblem, Measures
+from bot.metrics import LogProblem, Metrics
 from bot.usecases.polling.poll_state import STAMPED_APART
 from tests.support.clock import NOON, FakeClock
 from tests.support.make import SITE, make_batch, make_event, make_queued, make_status
 from tests.support.merge_queue import Call, FakeMergeQueue
+from tests.support.metrics import counted
 from tests.support.reading import Reading
 from tests.support.store import GivingUpStore
 from tests.support.transactions import begin
@@ -389,18 +390,6 @@ async def stored_unrouted(bot: Reading) -> Sequence[EventRecord]:
         return transaction.events.unrouted(SITE)
 
 
-class Counts(Measures):
-    """What was odd about the log."""
-
-    def __init__(self) -> None:
-        self.problems: Counter[LogProblem] = Counter()
-
-    @override
-    def count(self, what: Count, *labels: str, by: float = 1) -> None:
-        if what is Count.LOG_PROBLEMS:
-            self.problems[LogProblem(*labels)] += 1
-
-
 @dataclass
 class OddMergeQueue(FakeMergeQueue):
     """Dates each of the next answers so far ahead of the service's clock."""
@@ -423,13 +412,14 @@ class OddReading(Reading):
     def __post_init__(self) -> None:
         super().__post_init__()
         self.service = self.merge_queue = OddMergeQueue(clock=self.clock, page_size=2)
-        self.measures = Counts()
-        events = replace(self.use_case.events, measures=self.measures)
+        self.metrics = Metrics()
+        events = replace(self.use_case.events, metrics=self.metrics)
         self.use_case = replace(self.use_case, events=events)
 
     @property
-    def problems(self) -> Counter[LogProblem]:
-        return self.measures.problems
+    def problems(self) -> dict[LogProblem, float]:
+        found = counted(self.metrics.log_problems)
+        return {LogProblem(problem): count for (problem,), count in found.items()}
 
 
 async def odd_reading() -> OddReading:

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 import pytest
-from typing_extensions import override
 
 from bot.domain.errors import MergeQueueUnavailable
 from bot.domain.event_types import PAUSE_CREATE
@@ -14,7 +13,7 @@ from bot.domain.freezes import FREEZE_TYPES
 from bot.domain.polling import PollingInterval
 from bot.domain.repository import RepositoryName
 from bot.merge_queue.http import REQUESTS_AT_ONCE
-from bot.ports import UNMEASURED, Measures, Time
+from bot.metrics import UNSCRAPED, Metrics
 from bot.usecases.polling import poll_repositories
 from bot.usecases.polling.notify_outages import observation
 from bot.usecases.polling.poll_repositories import MANY
@@ -25,6 +24,7 @@ from tests.support.desk import Desk, World
 from tests.support.loops import TEN_SECONDS, Loop, fixed
 from tests.support.make import API, CHANNEL, SITE, make_event
 from tests.support.merge_queue import Call, FakeMergeQueue
+from tests.support.metrics import KeptTimes
 from tests.support.store import InMemoryDatabase, InMemoryStore
 from tests.support.transactions import begin
 from tests.support.waiting import until
@@ -40,7 +40,7 @@ class Machine:
     clock: FakeClock = field(default_factory=FakeClock)
     database: InMemoryDatabase = field(default_factory=InMemoryDatabase)
     repositories: Sequence[RepositoryName] = (SITE, API)
-    measures: Measures = UNMEASURED
+    metrics: Metrics = UNSCRAPED
     interval: PollingInterval = field(default_factory=lambda: fixed(TEN_SECONDS))
 
     def __post_init__(self) -> None:
@@ -57,7 +57,7 @@ class Machine:
             self.repositories,
             self.holder,
             interval=self.interval,
-            measures=self.measures,
+            metrics=self.metrics,
         ).only_logs()
 
     async def _wait_if_held(self, call: Call) -> None:
@@ -200,21 +200,11 @@ async def test_a_bug_is_logged_and_not_repeated_every_tick(
     assert len(machine.polled()) == 2
 
 
-class Lateness(Measures):
-    """Keeps how late polls were, in seconds."""
-
-    def __init__(self) -> None:
-        self.seconds: list[float] = []
-
-    @override
-    def time(self, what: Time, seconds: float) -> None:
-        self.seconds.append(seconds)
-
-
 async def test_polls_leave_capacity_for_peoples_requests_and_count_as_late_until_sent() -> None:
     names = [RepositoryName(f"acme/r{number}") for number in range(2 * POLL_REQUESTS)]
-    measures = Lateness()
-    machine = Machine(repositories=names, measures=measures)
+    metrics, lateness = Metrics(), KeptTimes()
+    metrics.poll_lateness = lateness
+    machine = Machine(repositories=names, metrics=metrics)
     machine.held = {name: asyncio.Event() for name in names}
     await machine.use_case.run()
     await until(lambda: machine.waiting == POLL_REQUESTS, "as many pages as may be")
@@ -226,7 +216,7 @@ async def test_polls_leave_capacity_for_peoples_requests_and_count_as_late_until
     for held in machine.held.values():
         held.set()
     await machine.use_case.drain()
-    assert measures.seconds == [0] * POLL_REQUESTS + [3] * POLL_REQUESTS
+    assert lateness.seconds == [0] * POLL_REQUESTS + [3] * POLL_REQUESTS
 
 
 async def test_a_stopping_process_leaves_waiting_polls_to_others() -> None:

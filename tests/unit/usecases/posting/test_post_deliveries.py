@@ -25,7 +25,6 @@ from bot.domain.live_messages import LiveKind, LiveSubject
 from bot.domain.message import Message, Thread
 from bot.domain.pacing import WORKSPACE_PER_SECOND
 from bot.domain.pause_records import PauseRecord
-from bot.ports import Count
 from bot.scheduler import Job
 from bot.store.event_logs import Events
 from bot.store.outbox import Outbox
@@ -34,6 +33,7 @@ from bot.usecases.live_messages import open_live_messages
 from bot.usecases.posting.post_deliveries import CONCURRENT_CHANNELS, LARGEST_OUTCOMES
 from bot.usecases.posting.send import SUSPENDED_RETRY
 from tests.support.make import SITE, make_act, make_event_record, make_subject
+from tests.support.metrics import KeptTimes, counted
 from tests.support.poster import RecordingPoster
 from tests.support.posting import Posting
 from tests.support.store import GivingUpStore
@@ -98,10 +98,24 @@ async def test_a_stopping_process_finishes_only_its_current_post(bot: Posting) -
 async def test_deliveries_held_for_a_digest_are_not_late(bot: Posting) -> None:
     bot.add(1, digest_at=bot.clock.now() + timedelta(hours=9))
     bot.add(2)
+    bot.metrics.event_to_post = delays = KeptTimes()
     await bot.run(5)
     await bot.run(9 * 3600)
     assert bot.shown() == [2, 1]
-    assert bot.measures.lengths == [5]
+    assert delays.seconds == [5]
+
+
+async def test_an_event_of_a_service_whose_clock_is_ahead_counts_as_posted_at_once(
+    bot: Posting,
+) -> None:
+    now = bot.clock.now()
+    with begin(bot.store) as transaction:
+        ahead = now + timedelta(seconds=3)
+        transaction.events.add_new([make_event_record(event_id=1, received_at=ahead)])
+        transaction.outbox.add([NewDelivery("1", "C1", make_subject(1), now)])
+    bot.metrics.event_to_post = delays = KeptTimes()
+    await bot.run()
+    assert delays.seconds == [0]
 
 
 async def test_replies_go_to_their_thread_and_their_summary_to_the_channel(bot: Posting) -> None:
@@ -340,7 +354,7 @@ async def test_a_delivery_that_cannot_be_rendered_becomes_plain_text(
     assert "#3 " in third.text
     assert (plain.text.split(":")[0], plain.blocks) == (SITE, ())
     assert bot.delivery(2).state is DeliveryState.DELIVERED
-    assert bot.measures.of(Count.NOT_RENDERED) == {(): 1}
+    assert counted(bot.metrics.not_rendered) == {(): 1}
     assert ("not_rendered", "ERROR") in logged(caplog)
 
 
