@@ -8,10 +8,11 @@ aware, in UTC. Codes and states are strings as sent: the enumerations name the k
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import Field, JsonValue, model_validator
+from pydantic import AliasChoices, Field, JsonValue, model_validator
 from typing_extensions import override
 
 from bot.domain.resource import (
@@ -62,6 +63,35 @@ class Pause(Resource):
     reason: str
     paused_at: Moment
     is_dated: bool = True
+
+
+class PauseAnswer(Resource):
+    """A pause, or an array of them (endpoints 9 and 11), none of which is left out.
+
+    An unreadable pause doesn't mean that the queue is running. Newer services answer without a
+    pause, with `paused` false or missing.
+    """
+
+    paused: Later[bool | None] = None
+    reason: Later[str | None] = None
+    paused_at: Annotated[
+        Foretold, Field(validation_alias=AliasChoices("paused_at", "pause_date"))
+    ] = None
+    queue_pause: Several["PauseAnswer"] = ()
+
+    def in_force(self, now: datetime) -> Pause | None:
+        """The latest pause. One without a time gets the time `now`."""
+        is_given = self.paused_at is not None or self.reason is not None
+        is_paused = is_given if self.paused is None else self.paused
+        pauses = [
+            Pause(
+                reason=one.reason or "",
+                paused_at=one.paused_at or now,
+                is_dated=one.paused_at is not None,
+            )
+            for one in (*([self] if is_paused else []), *self.queue_pause)
+        ]
+        return max(pauses, key=lambda pause: pause.paused_at, default=None)
 
 
 class BatchStatusCode(StrEnum):

@@ -20,7 +20,8 @@ from bot.domain.queue_position import still_queued
 from bot.domain.repository import RepositoryName
 from bot.merge_queue import models
 from bot.merge_queue.http import NO_REPOSITORY, Call, Http
-from bot.merge_queue.pauses import PauseEndpoints, Read, T
+from bot.merge_queue.models import T
+from bot.merge_queue.pauses import PauseEndpoints, Read
 from bot.ports import OnAnswer, ignore
 
 logger = logging.getLogger(__name__)
@@ -182,22 +183,17 @@ class MergeQueueClient(PauseEndpoints, AbstractAsyncContextManager["MergeQueueCl
     async def freezes(self, repository: RepositoryName) -> tuple[ScheduledFreeze, ...]:
         if self.offers_freezes is False:
             raise FreezesNotOffered(None, "the service offers no freezes")
-        call = Call(repository, "freezes", "GET", FREEZES)
         try:
+            call = Call(repository, "freezes", "GET", FREEZES)
             found = await self._list(call, models.read_freezes)
         except NotOffered as error:
             if self.offers_freezes:
                 raise
-            self._find_freezes(offered=False)
+            self.offers_freezes = False
+            logger.info("the service offers no freezes", extra={"action": "freezes_not_offered"})
             raise FreezesNotOffered(error.status, error.detail) from None
-        self._find_freezes(offered=True)
+        self.offers_freezes = True
         return found
-
-    def _find_freezes(self, *, offered: bool) -> None:
-        if self.offers_freezes is not offered:
-            self.offers_freezes = offered
-            details = {"action": "freeze_endpoints", "offered": offered}
-            logger.info("freeze endpoints found out", extra=details)
 
     async def create_freeze(
         self, repository: RepositoryName, wanted: FreezeTerms, on_answer: OnAnswer = ignore

@@ -11,7 +11,7 @@ from functools import cache
 from http import HTTPStatus
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from itertools import count
-from typing import Any, TypeVar
+from typing import Any
 from urllib.parse import urlencode
 
 import httpx
@@ -22,14 +22,12 @@ from bot.domain import errors
 from bot.domain.configured import OwnToken
 from bot.domain.pacing import PATIENCE, Patience
 from bot.domain.repository import RepositoryName
-from bot.merge_queue.models import error_of
+from bot.merge_queue.models import T, error_of
 from bot.metrics import UNSCRAPED, Metrics
 from bot.ports import Clock, OnAnswer, ignore
 from bot.proxies import proxy_towards
 
 logger = logging.getLogger(__name__)
-
-T = TypeVar("T")
 
 NO_REPOSITORY = RepositoryName("")
 REQUESTS_AT_ONCE = 8
@@ -47,7 +45,6 @@ HEADERS = {
 _ENCODINGS = frozenset({"", "identity", "gzip", "deflate"})
 # Raised before the first byte of a request leaves.
 _NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.ProxyError)
-
 SUCCESS = frozenset({HTTPStatus.OK, HTTPStatus.CREATED, HTTPStatus.NO_CONTENT})
 
 

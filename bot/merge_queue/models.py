@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import partial
 from http import HTTPStatus
-from typing import Annotated, Generic, TypeVar
+from typing import Generic, TypeVar
 from urllib.parse import parse_qs, urlsplit
 
 import httpx
@@ -21,9 +21,9 @@ from pydantic import AliasChoices, Field, ValidationError
 from bot.domain import errors
 from bot.domain.event_records import EventLogAnswer, EventPage
 from bot.domain.freezing import ScheduledFreeze
-from bot.domain.queue import Pause, Queue, QueueRule, QueueStatus
+from bot.domain.queue import Queue, QueueRule, QueueStatus
 from bot.domain.repository import RepositoryName
-from bot.domain.resource import Foretold, Later, Readable, Resource, Several, problems, storable
+from bot.domain.resource import Readable, Resource, Several, problems, storable
 
 T = TypeVar("T")
 R = TypeVar("R", bound=Resource)
@@ -42,40 +42,10 @@ _REFUSALS: Mapping[int, type[errors.MergeQueueRefused]] = {
     501: errors.NotOffered,
 }
 _TEMPORARY = {HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_EARLY, HTTPStatus.TOO_MANY_REQUESTS}
-
 DETAIL_MAX_LENGTH = 300
 _LONGEST_BODY = 64 * 1024
 _NAMES = ("detail", "message", "error", "errors", "title")
 _WEB_PAGE = re.compile(rb"\s*(?:\xef\xbb\xbf)?\s*<")
-
-
-class PauseAnswer(Resource):
-    """A pause, or an array of them (endpoints 9 and 11), none of which is left out.
-
-    An unreadable pause doesn't mean that the queue is running. Newer services answer without a
-    pause, with `paused` false or missing.
-    """
-
-    paused: Later[bool | None] = None
-    reason: Later[str | None] = None
-    paused_at: Annotated[
-        Foretold, Field(validation_alias=AliasChoices("paused_at", "pause_date"))
-    ] = None
-    queue_pause: Several["PauseAnswer"] = ()
-
-    def in_force(self, now: datetime) -> Pause | None:
-        """The latest pause. One without a time gets the time `now`."""
-        is_given = self.paused_at is not None or self.reason is not None
-        is_paused = is_given if self.paused is None else self.paused
-        pauses = [
-            Pause(
-                reason=one.reason or "",
-                paused_at=one.paused_at or now,
-                is_dated=one.paused_at is not None,
-            )
-            for one in (*([self] if is_paused else []), *self.queue_pause)
-        ]
-        return max(pauses, key=lambda pause: pause.paused_at, default=None)
 
 
 LISTS = AliasChoices("configuration", "base_refs", "branches", "queues", "scheduled_freezes")

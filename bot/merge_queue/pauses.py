@@ -7,21 +7,19 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import TypeVar
 
 import httpx
 
 from bot.domain import errors
-from bot.domain.queue import Pause, QueueStatus
+from bot.domain.queue import Pause, PauseAnswer, QueueStatus
 from bot.domain.repository import RepositoryName
 from bot.merge_queue import models
 from bot.merge_queue.http import Call, Http
-from bot.merge_queue.models import PauseAnswer
+from bot.merge_queue.models import T
 from bot.ports import OnAnswer, ignore
 
 logger = logging.getLogger(__name__)
 
-T = TypeVar("T")
 Read = Callable[[httpx.Response], T]
 LookUp = Callable[[], Awaitable[T | None]]
 Send = Callable[[Call], Awaitable[T]]

@@ -18,9 +18,9 @@ from bot.domain.errors import (
     StateConflict,
 )
 from bot.domain.event_records import UnreadableEvent
-from bot.domain.queue import Application, Pause
+from bot.domain.queue import Application, Pause, PauseAnswer
 from bot.merge_queue import models
-from bot.merge_queue.models import PauseAnswer, detail, error_of, read_event_page, retry_after
+from bot.merge_queue.models import detail, error_of, read_event_page, retry_after
 from tests.support.make import SITE
 from tests.support.samples import sample, sample_bytes
 
