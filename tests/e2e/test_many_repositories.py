@@ -8,6 +8,7 @@ from bot.store.transactions import Store
 from tests.e2e.conftest import OVER_HTTP, StartBot
 from tests.support.bot_tester import BOB, MERGE_QUEUE, RELEASES, BotTester
 from tests.support.transactions import begin
+from tests.support.waiting import until
 
 pytestmark = [pytest.mark.e2e, OVER_HTTP]
 
@@ -96,6 +97,7 @@ async def test_home_opened_again_while_its_next_page_is_read_shows_the_first(
     bot.break_service("slow", path="acme/repo15", seconds=1.0)
     await bot.click(home, "Show more")
     await bot.open_home()
+    await until(lambda: len(bot.calls("views.publish")) >= 3, "all three tabs")
     await bot.home("Repositories 1 to 10")
 
 
