@@ -174,7 +174,7 @@ class _OutboxCollector(Collector):
         )
         age = GaugeMetricFamily(
             "mqbot_outbox_oldest_seconds",
-            "Age of the oldest of them in channels that Slack does not refuse",
+            "Age of the oldest of them in channels that Slack doesn't refuse",
         )
         suspended = GaugeMetricFamily(
             "mqbot_outbox_suspended_channels", "Channels that Slack refuses posts to"

@@ -133,7 +133,7 @@ def _token_failed(subject: str, error: Exception, fix: str) -> CheckResult:
         return SLACK.problem(subject, f"Slack refuses it ({code}).", fix)
     return SLACK.problem(
         subject,
-        f"Slack does not answer ({code}).",
+        f"Slack doesn't answer ({code}).",
         "See that this machine reaches Slack (SLACK_API_URL), or wait until Slack is well.",
     )
 
@@ -163,7 +163,7 @@ async def _unlisted(client: Client, clock: Clock, channel_id: str) -> CheckResul
             if not failure.is_for_rate:
                 return Area.CHANNEL.unknown(
                     channel_id,
-                    f"Slack does not say how it stands ({failure.code}).",
+                    f"Slack doesn't say how it stands ({failure.code}).",
                     "Fix the bot token and its scopes, or check again in a minute.",
                 )
             await clock.sleep(failure.retry_after or DEFAULT_WAIT_SECONDS)

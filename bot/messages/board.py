@@ -101,6 +101,6 @@ def no_place(repository: RepositoryName, access: ChannelAccess, bot_name: str) -
         )
     if access is ChannelAccess.DIRECT:
         return blocks.sentence(
-            f"{head}: I cannot post in a conversation between people. Use a channel."
+            f"{head}: I can't post in a conversation between people. Use a channel."
         )
     return blocks.sentence(f"{head}: nothing can be posted in this channel any more.")

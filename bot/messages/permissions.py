@@ -24,7 +24,7 @@ _BECAUSE = {
     DenialReason.GUEST: "you are a guest here",
     DenialReason.BOT: "you are a bot",
     DenialReason.DEACTIVATED: "your account is deactivated",
-    DenialReason.UNKNOWN_PERSON: "Slack does not know your account",
+    DenialReason.UNKNOWN_PERSON: "Slack doesn't know your account",
 }
 
 _FIXES = {
@@ -35,7 +35,7 @@ _FIXES = {
     ),
     NO_GUEST_FLAG: "Slack left out whether you are a guest; `mqbot check` tells the operator more.",
 }
-_LATER = "Please try again in a minute; if it cannot wait, use the merge queue's own dashboard."
+_LATER = "Please try again in a minute; if it can't wait, use the merge queue's own dashboard."
 
 
 def denied(error: PermissionDenied) -> str:

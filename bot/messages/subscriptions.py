@@ -35,13 +35,13 @@ _LEVELS = {
     Level.EVERYTHING: (actions.LEVEL_EVERYTHING, "all topics"),
 }
 
-UNCHECKED = "I could not check whether I can post here"
+UNCHECKED = "I couldn't check whether I can post here"
 _WARNINGS = {
     ChannelAccess.OPEN: "",
     ChannelAccess.INVITE: (
         "I'm not in this channel yet: type `/invite @{name}` so that I can post"
     ),
-    ChannelAccess.DIRECT: "I cannot post in a conversation between people: use a channel",
+    ChannelAccess.DIRECT: "I can't post in a conversation between people: use a channel",
 }
 
 NAMED = 5

@@ -26,7 +26,7 @@ LONGEST_STOP = {
     "web": http.FIRST_REQUEST_SECONDS + http.DRAIN_SECONDS + DRAIN_SECONDS + LAST_WORD_SECONDS,
     "worker": clients.TOTAL_SECONDS,
 }
-"""What a stop waits for at most, one after the other, when Slack does not answer any more."""
+"""What a stop waits for at most, one after the other, when Slack doesn't answer any more."""
 
 UNIT = ROOT / "docs" / "operations" / "mqbot.service"
 needs_systemd = pytest.mark.skipif(

@@ -212,7 +212,7 @@ class BotTester:
             yield
 
     async def give_request_url(self, url: str) -> None:
-        """Slack does not wait long for an answer; whoever sets the app up presses Retry."""
+        """Slack doesn't wait long for an answer; whoever sets the app up presses Retry."""
 
         async def is_verified() -> bool:
             try:

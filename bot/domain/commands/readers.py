@@ -151,7 +151,7 @@ def read_resume(words: Words) -> Request:
     if words.rest and where:
         raise words.problem(f"Resuming takes no reason: leave “{words.rest[0]}” out.")
     if words.rest:
-        raise words.problem(f"I do not know a repository “{words.rest[0]}”.")
+        raise words.problem(f"I don't know a repository “{words.rest[0]}”.")
     return Request("resume", where)
 
 
@@ -214,7 +214,7 @@ def read_subscriptions(words: Words) -> Request:
         return Request("subscriptions", None, words.options([FROM]), needs_repository=False)
     if not words.take_anywhere("test"):
         words.repository_anywhere()
-        raise words.problem(f"I do not understand “{words.all[0]}” here.")
+        raise words.problem(f"I don't understand “{words.all[0]}” here.")
     repository = words.repository_anywhere()
     return Request("subscriptions test", repository, words.options([BRANCH]))
 

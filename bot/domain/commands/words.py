@@ -70,7 +70,7 @@ class Words:
     def end(self) -> None:
         """Raise CommandSyntaxError if there are words left."""
         if self.rest:
-            raise self.problem(f"I do not understand “{self.rest[0]}” here.")
+            raise self.problem(f"I don't understand “{self.rest[0]}” here.")
 
     def skip(self, count: int = 1) -> None:
         del self.rest[:count]
@@ -151,7 +151,7 @@ class Words:
             name, colon, value = word.partition(":")
             option = by_name.get(name.lower())
             if not colon or option is None:
-                raise self.problem(f"I do not understand “{word}” here.")
+                raise self.problem(f"I don't understand “{word}” here.")
             if not value:
                 raise self.problem(f"{option.name}: needs {option.needs}.")
             typed.setdefault(option.name, []).append(value)

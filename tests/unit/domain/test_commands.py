@@ -407,7 +407,7 @@ def test_nonsense_gets_all_verbs(typed: str) -> None:
         ("log limit:26", "from 1 to 25"),
         ("log limit:²", "from 1 to 25"),
         ("rules all of them", "“all”"),
-        ("status @release branch:main", "I do not understand “branch:main” here."),
+        ("status @release branch:main", "I don't understand “branch:main” here."),
         ("subscribe release", "There is no topic “release”. Topics are "),
         ("unsubscribe @release style:feed", "style: and digest: are for subscribe."),
     ],

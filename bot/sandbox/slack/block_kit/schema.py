@@ -76,7 +76,7 @@ def integer(minimum: int, maximum: int) -> Check:
 
 
 def anything(_value: object, _pointer: str, _problems: Problems) -> None:
-    """Accept any value: a field whose content Slack does not document."""
+    """Accept any value: a field whose content Slack doesn't document."""
 
 
 def one_of(*allowed: str) -> Check:
