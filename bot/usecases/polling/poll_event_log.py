@@ -52,7 +52,10 @@ class PollEventLog:
         return self.events.clock
 
     async def run(self, poll: Poll) -> None:
-        """Poll once; keeps everything read before MergeQueueError, StoreError or LimitClosed."""
+        """Poll once; stores everything read before MergeQueueError.
+
+        What StoreError or LimitClosed leaves unstored is held for the next poll.
+        """
         state = poll.state
         state.begin(self.clock.now())
         state.clock_ahead = self.service_clock.ahead
@@ -61,8 +64,12 @@ class PollEventLog:
             state.active_at = known.watermark if known is not None else self.clock.now()
         if state.position is None:
             await self._begin(poll)
-        else:
+            return
+        try:
             await self._go_on(poll)
+        except MergeQueueError:
+            await self.events.store_held(poll)
+            raise
 
     async def _go_on(self, poll: Poll) -> None:
         state, now = poll.state, event_log.ServiceTime(self.clock.now())
@@ -126,7 +133,7 @@ class PollEventLog:
             page = await self._page(poll, read)
             served_at = self._served_at(page, poll)
             read.note(page)
-            records = self._new(page, position, poll)
+            self._hold_new(page, position, poll)
             newest = event_log.newest_of((event.received_at for event in page.events), served_at)
             cursor = page.next_cursor
             if cursor is not None and read.is_endless:
@@ -140,18 +147,18 @@ class PollEventLog:
             if cursor is None:
                 break
             read.walk = event_log.turn_page(read.walk, newest, cursor)
-            if records:
+            if poll.state.held:
                 continued = replace(poll.state.known_position, walk=read.walk)
-                await self.events.go_on(poll, continued, records)
+                await self.events.go_on(poll, continued)
         state, walk = poll.state, replace(read.walk, window=read.window)
         finished = event_log.finish_walk(position, walk, newest, state.begun)
         state.read_to = finished.watermark
         is_final = state.final_to == position.watermark
         whole_from = position.watermark - (timedelta() if is_final else self.events.overlap)
         if read.window.received_from > max(whole_from, position.origin):
-            await self.events.finish(poll, replace(position, walk=None), records)
+            await self.events.finish(poll, replace(position, walk=None))
             return
-        await self.events.finish(poll, finished, records)
+        await self.events.finish(poll, finished)
         state.whole_at, state.whole_pages = begun_at, read.pages
         if state.reached_at is None or finished.watermark != position.watermark:
             state.reached_at = self.clock.now()
@@ -163,27 +170,26 @@ class PollEventLog:
             # What appears late has appeared, and this walk read it. One page costs nothing more.
             state.final_to = position.watermark
 
-    def _new(self, page: EventPage, position: event_log.Position, poll: Poll) -> list[EventRecord]:
-        """The events of the page that are not stored yet and that somebody subscribes to."""
+    def _hold_new(self, page: EventPage, position: event_log.Position, poll: Poll) -> None:
+        """Hold the events of the page that are new and that somebody subscribes to."""
         state = poll.state
-        records: list[EventRecord] = []
+        new: list[EventRecord] = []
         duplicates: list[int] = []
-        on_page: dict[int, int] = {}
         for event in page.events:
+            seen = (event.received_at, content(event))
             known = state.seen.get(event.event_id)
-            before = on_page.get(event.event_id) if known is None else known[1]
-            if before is not None:
-                if before != content(event):
+            if known is not None:
+                if known != seen:
                     duplicates.append(event.event_id)
             elif event.received_at >= position.origin and not state.is_history(event):
-                records.append(event)
-                on_page[event.event_id] = content(event)
+                state.seen[event.event_id] = seen
+                new.append(event)
         self.events.report_duplicates(poll.repository, state, duplicates)
-        if records:
+        if new:
+            state.held += new
             state.active_at = self.clock.now()
-        if any(event.type == LEAVE for event in records):
+        if any(event.type == LEAVE for event in new):
             state.removals_new = True
-        return records
 
     async def _begin(self, poll: Poll) -> None:
         """Start at the service's own "now", which may differ from our clock."""

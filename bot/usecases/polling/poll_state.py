@@ -108,7 +108,8 @@ class PollState:
     """The state of one repository between polls, while its lease is held.
 
     The log:
-    `seen`: stored events, at least of the overlap, with their times and their `content`.
+    `seen`: held and stored events, at least of the overlap, with their times and their `content`.
+    `held`: events not stored yet; `position` is behind them.
     `unrouted`: the stored events not routed yet, None while unknown.
     `grace_period`: leaves that wait for an explanation.
     `duplicates`: ids already reported, because two events share one.
@@ -137,6 +138,7 @@ class PollState:
     position: Position | None
     subscriptions: Sequence[Subscription] = ()
     seen: dict[int, tuple[datetime, int]] = field(default_factory=dict)
+    held: list[EventRecord] = field(default_factory=list)
     unrouted: Sequence[EventRecord] | None = None
     refused_types: bool = False
     begun: ServiceTime | None = None
@@ -199,12 +201,10 @@ class PollState:
             types |= DECISIVE
         return sorted(types)
 
-    def remember(self, records: Collection[EventRecord], overlap: timedelta) -> None:
-        """Keep the ids that the next walk's overlap will show again."""
-        self.seen.update((one.event_id, (one.received_at, content(one))) for one in records)
-        if self.known_position.walk is None:
-            kept_from = self.known_position.watermark - overlap
-            self.seen = {key: of for key, of in self.seen.items() if of[0] >= kept_from}
+    def forget(self, overlap: timedelta) -> None:
+        """Keep only the ids that the next walk's overlap will show again."""
+        kept_from = self.known_position.watermark - overlap
+        self.seen = {key: of for key, of in self.seen.items() if of[0] >= kept_from}
 
 
 def content(event: EventRecord) -> int:

@@ -55,9 +55,18 @@ class StoreEvents:
                 _begin, poll.lease, self.clock.now(), position, pull_requests, freezes
             )
 
-    async def go_on(self, poll: Poll, position: Position, records: Sequence[EventRecord]) -> None:
-        """Store a part of a walk; `position` is where it continues."""
+    async def go_on(self, poll: Poll, position: Position) -> None:
+        """Continue a walk at `position`; what it read is stored once it fills a slice."""
+        poll.state.position = position
+        if len(poll.state.held) >= SLICE:
+            await self.store_held(poll)
+
+    async def store_held(self, poll: Poll) -> None:
+        """Store the events that are held, and the position behind them."""
         state = poll.state
+        position, records = state.known_position, state.held
+        if not records:
+            return
         state.titles_wanted |= _enters(records)
         unrouted, state.unrouted = state.unrouted, None
         async with self.storing.slot():
@@ -66,14 +75,16 @@ class StoreEvents:
             )
         if are_new:
             state.unrouted = _with(unrouted, records)
-        self._remember(state, position, records, differ)
+        state.held = []
+        self.report_duplicates(position.repository, state, differ)
 
-    async def finish(self, poll: Poll, position: Position, records: Sequence[EventRecord]) -> None:
+    async def finish(self, poll: Poll, position: Position) -> None:
         """Store the rest of a walk, and route all events that can be classified.
 
         A backlog is routed one transaction per slice.
         """
         state = poll.state
+        records: Sequence[EventRecord] = state.held
         is_all_routed = state.unrouted is not None and not state.unrouted
         if not records and is_all_routed and position == state.known_position:
             return
@@ -97,7 +108,8 @@ class StoreEvents:
                 differ, routed = await self.store.run(
                     _finish, poll.lease, position, records, pull_requests, context
                 )
-            self._remember(state, position, records, differ)
+            self.report_duplicates(position.repository, state, differ)
+            state.position, state.held = position, []
             records, pull_requests, unrouted = (), [], None
             state.grace_period, state.unrouted, is_more = (
                 routed.grace_period,
@@ -106,17 +118,7 @@ class StoreEvents:
             )
             if is_more or routed.added:
                 self.wake()
-
-    def _remember(
-        self,
-        state: PollState,
-        position: Position,
-        records: Sequence[EventRecord],
-        differ: Sequence[int],
-    ) -> None:
-        self.report_duplicates(position.repository, state, differ)
-        state.position = position
-        state.remember(records, self.overlap)
+        state.forget(self.overlap)
 
     def report(
         self, problem: LogProblem, repository: RepositoryName, sentence: str, **facts: object
