@@ -122,9 +122,13 @@ class Outbox(Summaries):
         """
         if not new:
             return 0
-        locked = self._lock_or_add([queue_of(each) for each in new])
+        queues = [queue_of(each) for each in new]
+        locked = self._lock_or_add(queues)
         following = {queue: count(row.next_sequence) for queue, row in locked.items()}
-        rows = [new_row(one, queue_of(one), next(following[queue_of(one)])) for one in new]
+        rows = [
+            new_row(one, queue, next(following[queue]))
+            for one, queue in zip(new, queues, strict=True)
+        ]
         ids = set(self._add_new(deliveries, *rows))
         if ids:
             self._append([row for row in rows if row["delivery_id"] in ids])

@@ -109,6 +109,7 @@ class PollState:
 
     The log:
     `seen`: held and stored events, at least of the overlap, with their times and their `content`.
+    `seen_from`: nothing older is in `seen`, except what was wrongly stamped.
     `held`: events not stored yet; `position` is behind them.
     `unrouted`: the stored events not routed yet, None while unknown.
     `grace_period`: leaves that wait for an explanation.
@@ -138,6 +139,7 @@ class PollState:
     position: Position | None
     subscriptions: Sequence[Subscription] = ()
     seen: dict[int, tuple[datetime, int]] = field(default_factory=dict)
+    seen_from: datetime | None = None
     held: list[EventRecord] = field(default_factory=list)
     unrouted: Sequence[EventRecord] | None = None
     refused_types: bool = False
@@ -202,9 +204,14 @@ class PollState:
         return sorted(types)
 
     def forget(self, overlap: timedelta) -> None:
-        """Keep only the ids that the next walk's overlap will show again."""
+        """Keep only the ids that the next walk's overlap will show again.
+
+        Once in an overlap's length, because it costs as much as all of them.
+        """
         kept_from = self.known_position.watermark - overlap
-        self.seen = {key: of for key, of in self.seen.items() if of[0] >= kept_from}
+        if self.seen_from is None or kept_from >= self.seen_from + overlap:
+            self.seen = {key: of for key, of in self.seen.items() if of[0] >= kept_from}
+            self.seen_from = kept_from
 
 
 def content(event: EventRecord) -> int:

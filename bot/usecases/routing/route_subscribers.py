@@ -78,11 +78,11 @@ class Threads:
         """Load the subjects of the events, and the queue entries that a pause made wait."""
         self.transaction, self.repository = transaction, repository
         self.is_used, self.is_backlog = is_used, len(records) > BACKLOG
-        self._threads: dict[LiveSubject, Thread] = {}
+        self._threads: dict[str, Thread] = {}
         self._entries: dict[int, list[threads.QueueEntry]] = defaultdict(list)
         self._bisections: list[threads.Bisection] = []
         self._changed: dict[str, threads.QueueEntry | threads.Bisection] = {}
-        self._shown: dict[LiveSubject, list[LiveMessage]] = defaultdict(list)
+        self._shown: dict[str, list[LiveMessage]] = defaultdict(list)
         self._moved: list[tuple[Collection[int], LiveSubject]] = []
         if is_used:
             self._load(records)
@@ -106,7 +106,7 @@ class Threads:
 
     def _load_shown(self, kind: LiveKind, keys: Collection[str]) -> None:
         for one in self.transaction.live_messages.of_all(kind, self.repository, keys):
-            self._shown[one.subject].append(one)
+            self._shown[one.subject.key].append(one)
 
     def _mark_waiting(self, resumed_at: datetime) -> None:
         """Edit the live messages of waiting entries, which say that the queue is paused."""
@@ -160,7 +160,7 @@ class Threads:
         """Have messages of a queue entry show the next one, if people can see how it ended."""
         if before.changed is not None:
             return
-        shown = self._shown[before.subject]
+        shown = self._shown[before.subject.key]
         roots = {one.channel_id: one.message_id for one in shown if one.shows_its_end}
         if not roots:
             return
@@ -169,11 +169,11 @@ class Threads:
         self._change(thread, is_over=False)
 
     def _thread(self, kind: LiveKind, key: str, *, is_new: bool) -> Thread:
-        subject = LiveSubject(kind, self.repository, key)
-        thread = self._threads.get(subject)
+        thread = self._threads.get(key)
         if thread is None:
-            roots = {one.channel_id: one.message_id for one in self._shown[subject]}
-            thread = self._threads[subject] = Thread(subject, roots, is_new)
+            roots = {one.channel_id: one.message_id for one in self._shown[key]}
+            subject = LiveSubject(kind, self.repository, key)
+            thread = self._threads[key] = Thread(subject, roots, is_new)
         return thread
 
     def _change(self, thread: Thread, *, is_over: bool, kind: EventKind | None = None) -> None:
