@@ -2,8 +2,10 @@
 
 import shutil
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -11,7 +13,6 @@ import yaml
 from tests.documentation import ROOT
 
 RULES = ROOT / "docs" / "operations" / "alerts.yml"
-FIRING = 'count by (alertname) (ALERTS{alertstate="firing"})'
 MINUTES = 120
 """So long every series is, with a value a minute."""
 
@@ -20,8 +21,9 @@ LATE = 100
 
 pytestmark = pytest.mark.skipif(shutil.which("promtool") is None, reason="there is no promtool")
 
-RUN = 'job="mqbot",instance="a"'
-WORKER = 'job="mqbot",instance="b"'
+JOB = 'job="mqbot"'
+RUN = f'{JOB},instance="a"'
+WORKER = f'{JOB},instance="b"'
 
 
 def always(value: float) -> str:
@@ -124,25 +126,6 @@ def names() -> list[str]:
     return [rule["alert"] for group in document["groups"] for rule in group["rules"]]
 
 
-def wrong(folder: Path, series: Mapping[str, str], firing: list[str], minute: int = LATE) -> str:
-    """Promtool's complaints if exactly these alerts should fire at that minute."""
-    expected = [{"labels": f'{{alertname="{name}"}}', "value": 1} for name in firing]
-    asked = {"expr": FIRING, "eval_time": f"{minute}m", "exp_samples": expected}
-    test = {
-        "interval": "1m",
-        "input_series": [{"series": name, "values": values} for name, values in series.items()],
-        "promql_expr_test": [asked],
-    }
-    plan = folder / "plan.yml"
-    plan.write_text(
-        yaml.safe_dump(
-            {"rule_files": [str(RULES)], "evaluation_interval": "1m", "tests": [test]},
-        )
-    )
-    done = promtool("test", "rules", str(plan))
-    return done.stdout + done.stderr if done.returncode else ""
-
-
 def promtool(*arguments: str) -> subprocess.CompletedProcess[str]:
     command = ["promtool", *arguments]
     return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
@@ -153,24 +136,49 @@ def test_prometheus_accepts_the_rules() -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_nothing_fires_in_normal_operation(tmp_path: Path) -> None:
-    assert wrong(tmp_path, WELL, []) == ""
+@dataclass(frozen=True)
+class Case:
+    """The only alerts that should fire at a minute in an installation with these series."""
+
+    name: str
+    series: Mapping[str, str]
+    firing: Sequence[str] = ()
+    minute: int = LATE
+
+    def as_job(self) -> tuple[dict[str, str], dict[str, Any]]:
+        """The series and the question, under a job that has the name of the case."""
+        job = f'job="mqbot: {self.name}"'
+        series = {one.replace(JOB, job): values for one, values in self.series.items()}
+        return series, self._asked(f'alertstate="firing",{job}')
+
+    def alone(self) -> dict[str, Any]:
+        """A test of this installation in a Prometheus that knows no other."""
+        return rule_test(self.name, self.series, [self._asked('alertstate="firing"')])
+
+    def _asked(self, labels: str) -> dict[str, Any]:
+        expected = [{"labels": f'{{alertname="{name}"}}', "value": 1} for name in self.firing]
+        return {
+            "expr": f"count by (alertname) (ALERTS{{{labels}}})",
+            "eval_time": f"{self.minute}m",
+            "exp_samples": expected,
+        }
 
 
-@pytest.mark.parametrize("name", names())
-def test_each_alert_fires_for_its_own_fault_and_no_other(name: str, tmp_path: Path) -> None:
-    assert wrong(tmp_path, {**WELL, **ILL[name]}, [name]) == ""
+def rule_test(
+    name: str, series: Mapping[str, str], asked: Sequence[Mapping[str, Any]]
+) -> dict[str, Any]:
+    """As promtool reads it."""
+    return {
+        "name": name,
+        "interval": "1m",
+        "input_series": [{"series": one, "values": values} for one, values in series.items()],
+        "promql_expr_test": list(asked),
+    }
 
 
-@pytest.mark.parametrize("what", ["events", "metadata"])
-def test_partly_unreadable_events_raise_an_alert(what: str, tmp_path: Path) -> None:
-    read_before = {unreadable(what): f"0x{LATE - 5} {always(1)}"}
-    assert wrong(tmp_path, {**WELL, **read_before}, ["MqbotServiceUnreadable"]) == ""
-
-
-def test_missing_polling_processes_raise_an_alert_where_only_web_is_scraped(tmp_path: Path) -> None:
-    web = {name: values for name, values in WELL.items() if "_repositories_" not in name}
-    assert wrong(tmp_path, web, ["MqbotNothingPolled"]) == ""
+def without_polling(series: Mapping[str, str]) -> dict[str, str]:
+    """The series where no process that polls is scraped."""
+    return {name: values for name, values in series.items() if "_repositories_" not in name}
 
 
 DEAD = 10
@@ -182,95 +190,118 @@ ALIVE = {name: f"{values.split('x')[0]}x{DEAD} stale" for name, values in WELL.i
 ALL_STALE = {f"mqbot_repositories_stale{{{RUN}}}": always(10)}
 NO_POSTS = {f"mqbot_outbox_oldest_seconds{{{RUN}}}": f"0+60x{MINUTES}"}
 
-ONE_FAULT: Mapping[str, tuple[Mapping[str, str], list[str]]] = {
-    "the only process is dead": (
+NOBODY_POLLS = (
+    Case(
+        "the only process is dead",
         {name: values for name, values in ALIVE.items() if WORKER not in name}
         | {f"up{{{RUN}}}": f"1x{DEAD} {always(0)}"},
         ["MqbotDown"],
     ),
-    "the only worker is dead, and nobody posts": (
-        {name: values for name, values in WELL.items() if "_repositories_" not in name}
-        | {f"up{{{WORKER}}}": always(0), **NO_POSTS},
+    Case(
+        "the only worker is dead, and nobody posts",
+        without_polling(WELL) | {f"up{{{WORKER}}}": always(0), **NO_POSTS},
         ["MqbotDown"],
     ),
-    "a process does not reach its database": (
+    # No process is down for long.
+    Case(
+        "a crash loop",
+        {f"up{{{RUN}}}": " ".join(["0", "1"] * (MINUTES // 2))},
+        ["MqbotNothingPolled"],
+    ),
+    Case("only web is scraped", without_polling(WELL), ["MqbotNothingPolled"]),
+)
+"""Installations whose alert says that a series is absent from all of Prometheus."""
+
+ONE_FAULT = (
+    Case(
+        "a process does not reach its database",
         {**WELL, **ALL_STALE, PRUNING: grows(60), f"mqbot_database_up{{{RUN}}}": always(0)},
         ["MqbotDatabaseAway"],
     ),
-    "the database was away a moment ago": (
+    Case(
+        "the database was away a moment ago",
         {**WELL, f"mqbot_database_up{{{RUN}}}": f"0x{LATE - 10} {always(1)}"}
         | {PRUNING: f"0+60x{LATE - 10} {60 * (LATE - 10)}x{MINUTES}"},
-        [],
     ),
-    "Slack is away": (
+    Case(
+        "Slack is away",
         {**WELL, **NO_POSTS, f"mqbot_slack_sockets{{{RUN}}}": always(0)},
         ["MqbotSocketsDeaf"],
     ),
     # It is in doubt for seconds only, then it waits to be posted again.
-    "Slack never says whether it took a post": (
+    Case(
+        "Slack never says whether it took a post",
         {**WELL, **NO_POSTS}
         | {f'mqbot_outbox_deliveries{{{RUN},state="in_doubt"}}': "1x3 " + "0x9 1 " * 12},
         ["MqbotOutboxOld"],
     ),
-    "the service refuses the credential": (
+    Case(
+        "the service refuses the credential",
         {**WELL, **ALL_STALE, service("401"): grows(300)},
         ["MqbotServiceRefusesCredential"],
     ),
-    "the service is away": (
+    Case(
+        "the service is away",
         {**WELL, **ALL_STALE, service("503"): grows(300)},
         ["MqbotPollsStale", "MqbotServiceFails"],
     ),
-}
-
-
-@pytest.mark.parametrize("fault", ONE_FAULT)
-def test_one_fault_pages_once(fault: str, tmp_path: Path) -> None:
-    series, firing = ONE_FAULT[fault]
-    assert wrong(tmp_path, series, firing) == ""
-
-
-def test_a_crash_loop_raises_an_alert_even_when_no_process_is_down_for_long(tmp_path: Path) -> None:
-    series = {f"up{{{RUN}}}": " ".join(["0", "1"] * (MINUTES // 2))}
-    assert wrong(tmp_path, series, ["MqbotNothingPolled"]) == ""
-
-
-FIRST_OCCURRENCES = pytest.mark.parametrize(
-    "name",
-    ["MqbotSlackRefusesToken", "MqbotServiceRefusesCredential", "MqbotServiceUnreadable"],
+    *(
+        Case(
+            f"some {what} were unreadable",
+            {**WELL, unreadable(what): f"0x{LATE - 5} {always(1)}"},
+            ["MqbotServiceUnreadable"],
+        )
+        for what in ("events", "metadata")
+    ),
 )
-
-
-@FIRST_OCCURRENCES
-def test_a_single_occurrence_does_not_fire_for_ever(name: str, tmp_path: Path) -> None:
-    once = {series: occurs(10) for series in ILL[name]}
-    assert wrong(tmp_path, {**WELL, **once}, [name], minute=12) == ""
-    assert wrong(tmp_path, {**WELL, **once}, []) == ""
-
 
 GAP = range(30, 70)
 """The minutes in which nothing was scraped."""
 
 
-@FIRST_OCCURRENCES
-def test_old_occurrences_do_not_fire_after_a_gap_in_the_scrapes(name: str, tmp_path: Path) -> None:
-    here = {
-        f"up{{{RUN}}}": 1,
-        f"process_start_time_seconds{{{RUN}}}": 0,
-        **dict.fromkeys(ILL[name], 1),
-    }
-    series = {
-        one: f"{value}x{GAP.start} _x{len(GAP)} {always(value)}" for one, value in here.items()
-    }
+def occurrences(name: str) -> Iterator[Case]:
+    """A single one, of an alert whose counter does not exist before it."""
+    once = {**WELL, **{series: occurs(10) for series in ILL[name]}}
+    yield Case(f"{name} right after it occurred", once, [name], minute=12)
+    yield Case(f"{name} does not fire for ever", once)
+
     polled = {f"mqbot_repositories_polled{{{RUN}}}": always(10)}
+    up, started = f"up{{{RUN}}}", f"process_start_time_seconds{{{RUN}}}"
+    scraped = {up: 1, started: 0, **dict.fromkeys(ILL[name], 1)}
+    series = polled | {
+        one: f"{value}x{GAP.start} _x{len(GAP)} {always(value)}" for one, value in scraped.items()
+    }
     for minute in (GAP.stop + 2, GAP.stop + 8, GAP.stop + 40):
-        assert wrong(tmp_path, {**polled, **series}, [], minute) == ""
+        yield Case(f"{name} before a gap in the scrapes, at {minute}", series, minute=minute)
 
-
-@FIRST_OCCURRENCES
-def test_occurrences_right_after_a_start_fire(name: str, tmp_path: Path) -> None:
     begins = LATE - 5
-    here = {f"up{{{RUN}}}": 1, f"process_start_time_seconds{{{RUN}}}": begins * 60}
-    series = {one: f"_x{begins} {always(value)}" for one, value in here.items()}
-    series |= dict.fromkeys(ILL[name], occurs(begins + 1))
-    series[f"mqbot_repositories_polled{{{RUN}}}"] = always(10)
-    assert wrong(tmp_path, series, [name]) == ""
+    series = {up: f"_x{begins} {always(1)}", started: f"_x{begins} {always(begins * 60)}"}
+    series |= polled | dict.fromkeys(ILL[name], occurs(begins + 1))
+    yield Case(f"{name} right after a start", series, [name])
+
+
+COUNTED_FROM_ONE = (
+    "MqbotSlackRefusesToken",
+    "MqbotServiceRefusesCredential",
+    "MqbotServiceUnreadable",
+)
+
+
+def test_each_alert_fires_for_its_own_fault_and_one_fault_fires_no_other(tmp_path: Path) -> None:
+    cases = [
+        Case("normal operation", WELL),
+        *(Case(f"only {name}", {**WELL, **ILL[name]}, [name]) for name in names()),
+        *ONE_FAULT,
+        *(case for name in COUNTED_FROM_ONE for case in occurrences(name)),
+    ]
+    jobs = [case.as_job() for case in cases]
+    series = {name: values for one, _ in jobs for name, values in one.items()}
+    together = rule_test("one Prometheus for all", series, [asked for _, asked in jobs])
+    tests = [together, *(case.alone() for case in NOBODY_POLLS)]
+    document = {"rule_files": [str(RULES)], "evaluation_interval": "1m", "tests": tests}
+    plan = tmp_path / "plan.yml"
+    plan.write_text(yaml.safe_dump(document))
+
+    done = promtool("test", "rules", str(plan))
+
+    assert done.returncode == 0, done.stdout + done.stderr
