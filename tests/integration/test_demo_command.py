@@ -8,20 +8,12 @@ from tests.support.demo_process import running_demo
 DEMO = (sys.executable, "-m", "bot", "demo", "--port", "0")
 
 
-def test_the_channel_shows_arrivals_merges_and_failures(tmp_path: Path) -> None:
+def test_the_channel_shows_events_and_a_pause_and_nothing_is_left_behind(tmp_path: Path) -> None:
     with running_demo(*DEMO, cwd=tmp_path) as demo:
         demo.wait_for_messages("*Queued*", "*Merged*", "*Left the queue*")
-
-
-def test_a_pause_and_its_end_work_and_are_reported_to_everybody(tmp_path: Path) -> None:
-    with running_demo(*DEMO, cwd=tmp_path) as demo:
         demo.type_command("/mq pause now acme/site CI runners are down")
         demo.wait_for_messages("*Queue paused* acme/site: CI runners are down")
         demo.type_command("/mq resume acme/site", user="U0BOB")
         demo.wait_for_messages("*Queue resumed* acme/site")
-
-
-def test_the_demo_leaves_nothing_behind(tmp_path: Path) -> None:
-    with running_demo(*DEMO, cwd=tmp_path) as demo:
         assert demo.messages("C0RELEASE") is not None
     assert list(tmp_path.iterdir()) == []

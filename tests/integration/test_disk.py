@@ -142,9 +142,14 @@ def _integrity(path: Path) -> str:
 
 async def _outlives(disk: Disk, size: int) -> None:
     """What must hold while no file can be written beyond `size`, and afterwards."""
+    before = {action: len(disk.logged(action)) for action in ("job_failed", "job_recovered")}
+
+    def logged(action: str) -> list[dict[str, Any]]:
+        return disk.logged(action)[before[action] :]
+
     disk.limit_files(size)
     meanwhile = disk.enter()
-    await until(lambda: disk.logged("job_failed"), "the log to say so", WAIT_SECONDS)
+    await until(lambda: logged("job_failed"), "the log to say so", WAIT_SECONDS)
 
     assert "acme/site" in await disk.answer_to("/mq status")
     assert "/mq pause" in await disk.answer_to("/mq help")
@@ -155,26 +160,19 @@ async def _outlives(disk: Disk, size: int) -> None:
     disk.limit_files(UNLIMITED)
     await disk.wait_for_post(meanwhile)
     await disk.wait_for_post(disk.enter())
-    await until(lambda: disk.logged("job_recovered"), "the log to say so", WAIT_SECONDS)
+    await until(lambda: logged("job_recovered"), "the log to say so", WAIT_SECONDS)
+    jobs = [entry["job"] for entry in logged("job_failed")]
+    assert len(jobs) == len(set(jobs)), "said when it begins, not at every turn"
+    assert not disk.printed_tracebacks()
+
+
+async def test_a_bot_reports_a_full_disk_and_a_read_only_one_once_and_recovers(disk: Disk) -> None:
+    await _outlives(disk, disk.log_size())
+    await _outlives(disk, 0)
+
     assert await disk.bot.stop() == 0
     assert disk.posted() == sorted(set(disk.posted())), "once each, in order"
     assert _integrity(disk.path) == "ok"
-
-
-async def test_a_bot_reports_a_full_disk_once_and_recovers(disk: Disk) -> None:
-    await _outlives(disk, disk.log_size())
-
-    jobs = [entry["job"] for entry in disk.logged("job_failed")]
-    assert len(jobs) == len(set(jobs)), "said when it begins, not at every turn"
-    assert not disk.printed_tracebacks()
-
-
-async def test_a_bot_reports_a_read_only_database_once_and_recovers(disk: Disk) -> None:
-    await _outlives(disk, 0)
-
-    jobs = [entry["job"] for entry in disk.logged("job_failed")]
-    assert len(jobs) == len(set(jobs)), "said when it begins, not at every turn"
-    assert not disk.printed_tracebacks()
 
 
 async def test_a_bot_killed_on_a_full_disk_loses_nothing(disk: Disk) -> None:

@@ -1,5 +1,6 @@
 """Every command names what is missing, and its exit code says whether to retry."""
 
+import shutil
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -7,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from bot.cli.process import CONFIGURATION_EXIT, UNAVAILABLE_EXIT
-from bot.store import migrate
+from bot.store.engines import sqlite_path
 from tests.support.bot_process import MqbotProcess
+from tests.support.database_fixtures import migrated
 from tests.support.postgres import PostgresServer
 from tests.support.settings import NOWHERE
 
@@ -44,11 +46,12 @@ async def test_an_unreachable_server_may_come_back(tmp_path: Path, command: str)
 
 
 @pytest.mark.parametrize("command", ["run", "migrate", "audit"])
-async def test_a_locked_file_may_be_free_later(tmp_path: Path, command: str) -> None:
-    url = await _database(tmp_path / "bot.sqlite3")
-    with closing(sqlite3.connect(tmp_path / "bot.sqlite3", isolation_level=None)) as other:
+async def test_a_locked_file_may_be_free_later(
+    sqlite_url: str, tmp_path: Path, command: str
+) -> None:
+    with closing(sqlite3.connect(sqlite_path(sqlite_url), isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
-        said = await complaint(tmp_path, command, url, UNAVAILABLE_EXIT)
+        said = await complaint(tmp_path, command, sqlite_url, UNAVAILABLE_EXIT)
     assert "locked" in said
 
 
@@ -67,28 +70,30 @@ async def test_a_file_that_is_not_a_database_is_a_permanent_error(
 
 @pytest.mark.parametrize(("command", "revision"), REFUSED)
 async def test_a_file_of_another_version_is_refused_by_name(
-    tmp_path: Path, command: str, revision: str
+    sqlite_url: str, tmp_path: Path, command: str, revision: str
 ) -> None:
     copy = tmp_path / "copy.sqlite3"
-    await _database(copy)
-    _put_at_revision(revision, copy)
-    url = await _database(tmp_path / "bot.sqlite3")
+    shutil.copy(sqlite_path(sqlite_url), copy)
+    with closing(sqlite3.connect(copy)) as connection, connection:
+        connection.execute("UPDATE alembic_version SET version_num = ?", [revision])
     if command != "restore":
-        _put_at_revision(revision, tmp_path / "bot.sqlite3")
-    assert NOT_OURS[revision] in await complaint(tmp_path, command, url, CONFIGURATION_EXIT)
+        shutil.copy(copy, sqlite_path(sqlite_url))
+    said = await complaint(tmp_path, command, sqlite_url, CONFIGURATION_EXIT)
+    assert NOT_OURS[revision] in said
 
 
 @pytest.mark.postgres
-@pytest.mark.parametrize(("command", "revision"), REFUSED)
 async def test_a_server_database_of_another_version_is_refused_by_name(
-    tmp_path: Path, command: str, revision: str, postgres_server: PostgresServer
+    tmp_path: Path, postgres_server: PostgresServer
 ) -> None:
-    name = postgres_server.create_database()
-    url = postgres_server.url(name)
-    migrate.upgrade(url)
-    changed = f"UPDATE alembic_version SET version_num = '{revision}'"  # noqa: S608  # words of this file
-    postgres_server.execute(changed, name)
-    assert NOT_OURS[revision] in await complaint(tmp_path, command, url, CONFIGURATION_EXIT)
+    name = migrated(postgres_server)
+    for command, revision in REFUSED:
+        changed = f"UPDATE alembic_version SET version_num = '{revision}'"  # noqa: S608  # words of this file
+        postgres_server.execute(changed, name)
+        folder = tmp_path / f"{command} {revision}"
+        folder.mkdir()
+        said = await complaint(folder, command, postgres_server.url(name), CONFIGURATION_EXIT)
+        assert NOT_OURS[revision] in said, command
 
 
 @pytest.mark.parametrize("command", OF_A_FILE)
@@ -105,14 +110,3 @@ async def test_the_expected_form_of_an_address_is_shown_in_full(
     said = await complaint(tmp_path, command, url, CONFIGURATION_EXIT)
     assert "@host:port/database" in said
     assert "redacted" not in said
-
-
-async def _database(path: Path) -> str:
-    url = f"sqlite:///{path}"
-    migrate.upgrade(url)
-    return url
-
-
-def _put_at_revision(revision: str, path: Path) -> None:
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("UPDATE alembic_version SET version_num = ?", [revision])

@@ -9,18 +9,18 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
+from contextlib import AsyncExitStack, contextmanager
 from datetime import time, timedelta
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, func, select, text
+from sqlalchemy import Connection, func, select, text, update
 from sqlalchemy.exc import IntegrityError
 
 import bot
@@ -34,12 +34,11 @@ from bot.domain.subscriptions import DigestTime, Style
 from bot.store import migrate
 from bot.store.engines import create_engine, sqlite_path
 from bot.store.schema import EPOCH, MICROSECOND, metadata
+from bot.store.tables import deliveries
 from bot.store.transactions import Store, Transaction
 from tests.support.databases import PATIENT
 from tests.support.postgres import PostgresServer, postgres_or_skip
-from tests.support.stored import SHOP, SITE, event_subject
-
-T = TypeVar("T")
+from tests.support.stored import NOW, SHOP, SITE, add, event_subject, make_new
 
 DATA = Path(__file__).parent / "migration_data"
 PACKAGE = Path(bot.__file__).parent
@@ -98,142 +97,100 @@ def migrate_with_data(url: str) -> None:
     assert migrate.is_current(url)
 
 
-async def read(url: str, body: Callable[[Transaction], T]) -> T:
-    """The result of `body` after all revisions on all data."""
-    migrate_with_data(url)
-    store = Store(create_engine(url, **PATIENT))
-    try:
-        return await store.run(body)
-    finally:
-        await store.close()
+def has_log_positions(transaction: Transaction) -> None:
+    positions = transaction.positions.load([SITE, SHOP])
+    assert positions[SITE].walk == Walk(
+        Window(at(1772368100000000), at(1772371845123456)), "opaque==", at(1772368244000000)
+    )
+    assert positions[SHOP].walk is None
+    assert len(transaction.positions.polls([SITE])[SITE].polled_types) == 2
+    (unrouted,) = transaction.events.unrouted(SITE)
+    assert unrouted == transaction.events.get([event_subject(2)])[event_subject(2)]
+    assert unrouted.details == EventDetails(queue_name="default", reason="merged é")
+    assert transaction.pull_requests.get(SITE, [41])[41].title == "Add search"
+    entry = transaction.queue_entries.one(SITE, "41-1")
+    assert entry is not None
+    assert entry.entered
+    bisection = transaction.bisections.one(SITE, "9001")
+    assert bisection is not None
+    assert bisection.pull_requests == {41, 42}
+    (outage,) = transaction.outages.active()
+    assert outage.notified_at == at(1772368905123456)
+    (alert,) = transaction.alerts.active(SITE)
+    assert alert.value == 5460
+    assert transaction.alerts.streak(SITE).failures == 3
 
 
-async def test_log_positions_are_there(empty_url: str) -> None:
-    def log(transaction: Transaction) -> None:
-        positions = transaction.positions.load([SITE, SHOP])
-        assert positions[SITE].walk == Walk(
-            Window(at(1772368100000000), at(1772371845123456)), "opaque==", at(1772368244000000)
-        )
-        assert positions[SHOP].walk is None
-        assert len(transaction.positions.polls([SITE])[SITE].polled_types) == 2
-        (unrouted,) = transaction.events.unrouted(SITE)
-        assert unrouted == transaction.events.get([event_subject(2)])[event_subject(2)]
-        assert unrouted.details == EventDetails(queue_name="default", reason="merged é")
-        assert transaction.pull_requests.get(SITE, [41])[41].title == "Add search"
-        entry = transaction.queue_entries.one(SITE, "41-1")
-        assert entry is not None
-        assert entry.entered
-        bisection = transaction.bisections.one(SITE, "9001")
-        assert bisection is not None
-        assert bisection.pull_requests == {41, 42}
-        (outage,) = transaction.outages.active()
-        assert outage.notified_at == at(1772368905123456)
-        (alert,) = transaction.alerts.active(SITE)
-        assert alert.value == 5460
-        assert transaction.alerts.streak(SITE).failures == 3
-
-    await read(empty_url, log)
+def has_preferences_and_actions_of_people(transaction: Transaction) -> None:
+    heard = transaction.subscriptions.of_repository(SITE)
+    assert [each.except_logins for each in heard] == [{"renovate[bot]"}, set(), set()]
+    assert [each.style for each in heard] == [Style.THREAD, Style.THREAD, Style.DIGEST]
+    assert heard[2].branches == {"main", "release/*"}
+    assert heard[2].digest == DigestTime(time(9), "Europe/Paris")
+    assert transaction.channel_defaults.of("C9") == SITE
+    assert transaction.audit.get([1])[1].actor.name == "Ada"
+    assert transaction.people.logins(["U1"]) == {"U1": "ada"}
+    assert transaction.people.chosen(["U1"]) == {
+        "U1": {Notice.MENTION: False, Notice.FAILURE: True}
+    }
+    now, until = at(1772368800000000), at(1772369400000000)
+    added = [
+        transaction.expiring_keys.add_request(key, now=now, until=until)
+        for key in ("8c4b1f", "e3b0c4", "d41d8c")
+    ]
+    assert added == [False, False, True]
 
 
-async def test_preferences_and_actions_of_people_are_there(empty_url: str) -> None:
-    def people(transaction: Transaction) -> None:
-        heard = transaction.subscriptions.of_repository(SITE)
-        assert [each.except_logins for each in heard] == [{"renovate[bot]"}, set(), set()]
-        assert [each.style for each in heard] == [Style.THREAD, Style.THREAD, Style.DIGEST]
-        assert heard[2].branches == {"main", "release/*"}
-        assert heard[2].digest == DigestTime(time(9), "Europe/Paris")
-        assert transaction.channel_defaults.of("C9") == SITE
-        assert transaction.audit.get([1])[1].actor.name == "Ada"
-        assert transaction.people.logins(["U1"]) == {"U1": "ada"}
-        assert transaction.people.chosen(["U1"]) == {
-            "U1": {Notice.MENTION: False, Notice.FAILURE: True}
-        }
-        now, until = at(1772368800000000), at(1772369400000000)
-        added = [
-            transaction.expiring_keys.add_request(key, now=now, until=until)
-            for key in ("8c4b1f", "e3b0c4", "d41d8c")
-        ]
-        assert added == [False, False, True]
-
-    await read(empty_url, people)
+def has_pauses_and_their_rows_in_other_tables(transaction: Transaction) -> None:
+    (pause,) = transaction.pauses.open([SITE, SHOP])
+    assert (pause.reason, pause.group_act_id) == ("deploying 4.2", 1)
+    assert pause.joined == {44, 45}
+    assert transaction.resume_watchers.waiting([pause.pause_id]) == {"U2"}
+    assert pause.resumes_at == at(1772372445123456)
+    assert pause.reminders == ReminderPlan(at(1772372445123456), sent=2)
+    assert transaction.group_acts.get([1])[1].asked == "1h freeze"
+    assert transaction.pauses.of_group("release") == [pause]
+    (card,) = transaction.live_messages.due(at(1772368300000000), 9)
+    assert (card.wanted, card.shown) == (2, 1)
+    (board,) = transaction.boards.kept([SITE])
+    assert board.made_by == "alice"
+    state = transaction.boards.state(SITE)
+    assert state is not None
+    assert state.read_at == at(1772368845123456)
 
 
-async def test_pauses_and_their_rows_in_other_tables_are_there(empty_url: str) -> None:
-    def pausing(transaction: Transaction) -> None:
-        (pause,) = transaction.pauses.open([SITE, SHOP])
-        assert (pause.reason, pause.group_act_id) == ("deploying 4.2", 1)
-        assert pause.joined == {44, 45}
-        assert transaction.resume_watchers.waiting([pause.pause_id]) == {"U2"}
-        assert pause.resumes_at == at(1772372445123456)
-        assert pause.reminders == ReminderPlan(at(1772372445123456), sent=2)
-        assert transaction.group_acts.get([1])[1].asked == "1h freeze"
-        assert transaction.pauses.of_group("release") == [pause]
-        (card,) = transaction.live_messages.due(at(1772368300000000), 9)
-        assert (card.wanted, card.shown) == (2, 1)
-        (board,) = transaction.boards.kept([SITE])
-        assert board.made_by == "alice"
-        state = transaction.boards.state(SITE)
-        assert state is not None
-        assert state.read_at == at(1772368845123456)
-
-    await read(empty_url, pausing)
+def has_waiting_deliveries(transaction: Transaction) -> None:
+    now = at(1772368900000000)
+    before = transaction.outbox.summary()
+    assert (before.pending, before.in_doubt) == (2, 1)
+    assert [suspended.channel_id for suspended in before.suspended] == ["C2"]
+    claimed = transaction.outbox.claim(
+        now=now, claimed_until=now + timedelta(seconds=60), at_most=9, per_channel=9
+    )
+    assert [(one.delivery_id, one.attempts) for one in claimed] == [
+        ("d2", 3),
+        ("d3", 1),
+        ("d4", 2),
+    ]
+    assert claimed[0].attempted_at == at(1772368250000000)
+    transaction.outbox.record([delivered(each, "1.1", now) for each in claimed])
+    assert transaction.outbox.summary().oldest_created_at is None
 
 
-async def test_waiting_deliveries_are_there(empty_url: str) -> None:
-    def posting(transaction: Transaction) -> None:
-        now = at(1772368900000000)
-        before = transaction.outbox.summary()
-        assert (before.pending, before.in_doubt) == (2, 1)
-        assert [suspended.channel_id for suspended in before.suspended] == ["C2"]
-        claimed = transaction.outbox.claim(
-            now=now, claimed_until=now + timedelta(seconds=60), at_most=9, per_channel=9
-        )
-        assert [(one.delivery_id, one.attempts) for one in claimed] == [
-            ("d2", 3),
-            ("d3", 1),
-            ("d4", 2),
-        ]
-        assert claimed[0].attempted_at == at(1772368250000000)
-        transaction.outbox.record([delivered(each, "1.1", now) for each in claimed])
-        assert transaction.outbox.summary().oldest_created_at is None
-
-    await read(empty_url, posting)
+def has_shared_state_of_processes(transaction: Transaction) -> None:
+    now = at(1772368900000000)
+    leases = transaction.leases.claim(
+        ["poll:acme/site"], holder="worker-2", now=now, lifetime=timedelta(seconds=30)
+    )
+    assert leases["poll:acme/site"].token == 5
+    workers = transaction.leases.heartbeat("other:1", now=now, until=now + timedelta(seconds=1))
+    assert workers == {"host:7:0a1b2c3d", "other:1"}
+    ((_, jump),) = transaction.expiring_keys.jumps_since(at(0))
+    assert jump == timedelta(hours=-1)
+    assert transaction.expiring_keys.closed().keys() == {"chat.postMessage C1"}
 
 
-async def test_shared_state_of_processes_is_there(empty_url: str) -> None:
-    def shared(transaction: Transaction) -> None:
-        now = at(1772368900000000)
-        leases = transaction.leases.claim(
-            ["poll:acme/site"], holder="worker-2", now=now, lifetime=timedelta(seconds=30)
-        )
-        assert leases["poll:acme/site"].token == 5
-        workers = transaction.leases.heartbeat("other:1", now=now, until=now + timedelta(seconds=1))
-        assert workers == {"host:7:0a1b2c3d", "other:1"}
-        ((_, jump),) = transaction.expiring_keys.jumps_since(at(0))
-        assert jump == timedelta(hours=-1)
-        assert transaction.expiring_keys.closed().keys() == {"chat.postMessage C1"}
-
-    await read(empty_url, shared)
-
-
-@pytest.mark.parametrize("state", ["delivered", "failed", "summarized"])
-def test_settled_deliveries_have_a_time(empty_url: str, state: str) -> None:
-    migrate_with_data(empty_url)
-
-    for wrong in ("state = :state", "settled_at = 1"):
-        with pytest.raises(IntegrityError):
-            settle(empty_url, wrong, state)
-    settle(empty_url, "state = :state, settled_at = 1", state)
-
-
-def settle(url: str, changes: str, state: str) -> None:
-    changing = text(f"UPDATE deliveries SET {changes} WHERE delivery_id = 'd3'")  # noqa: S608  # words of this file
-    given = {"state": state} if ":state" in changes else {}
-    with connected(url) as connection:
-        connection.execute(changing, given)
-
-
-def test_the_sample_data_fills_every_table(empty_url: str) -> None:
+async def test_all_data_is_there_after_all_migrations(empty_url: str) -> None:
     migrate_with_data(empty_url)
     with connected(empty_url) as connection:
         empty = [
@@ -242,6 +199,24 @@ def test_the_sample_data_fills_every_table(empty_url: str) -> None:
             if not connection.scalar(select(func.count()).select_from(table))
         ]
     assert empty == []
+    async with AsyncExitStack() as stack:
+        store = Store(create_engine(empty_url, **PATIENT))
+        stack.push_async_callback(store.close)
+        await store.run(has_log_positions)
+        await store.run(has_preferences_and_actions_of_people)
+        await store.run(has_pauses_and_their_rows_in_other_tables)
+        await store.run(has_waiting_deliveries)
+        await store.run(has_shared_state_of_processes)
+
+
+@pytest.mark.parametrize("state", ["delivered", "failed", "summarized"])
+def test_settled_deliveries_have_a_time(transaction: Transaction, state: str) -> None:
+    add(transaction, make_new(1))
+    for wrong in ({"state": state}, {"settled_at": NOW}):
+        with pytest.raises(IntegrityError), transaction.connection.begin_nested():
+            transaction.connection.execute(update(deliveries).values(wrong))
+    right = update(deliveries).values(state=state, settled_at=NOW)
+    assert transaction.connection.execute(right).rowcount == 1
 
 
 def test_revisions_are_named_like_their_files_and_each_has_sample_data() -> None:

@@ -15,7 +15,6 @@ from pathlib import Path
 
 import httpx
 import pytest
-import yaml
 from packaging.utils import canonicalize_name
 
 from tests.support.demo_process import running_demo
@@ -133,22 +132,11 @@ def test_the_manifest_can_be_printed_from_any_folder(installed: Installation) ->
     assert installed.run("mqbot", "manifest") == (ROOT / "manifest.yml").read_text()
 
 
-def test_the_manifest_for_http_sends_everything_to_the_given_address(
-    installed: Installation,
-) -> None:
-    printed = yaml.safe_load(installed.run("mqbot", "manifest", "--http", "https://example.com"))
-    url = "https://example.com/slack/events"
-    assert printed["settings"]["socket_mode_enabled"] is False
-    assert printed["settings"]["interactivity"]["request_url"] == url
-    assert printed["settings"]["event_subscriptions"]["request_url"] == url
-    assert [command["url"] for command in printed["features"]["slash_commands"]] == [url]
-
-
 def test_migrations_are_in_the_wheel(installed: Installation) -> None:
     assert "at revision" in installed.run("mqbot", "migrate")
 
 
-def test_the_demo_serves_its_page_and_accepts_a_pause(installed: Installation) -> None:
+def test_the_demo_serves_its_page(installed: Installation) -> None:
     mqbot = installed.programs / "mqbot"
     with running_demo(
         mqbot, "demo", "--port", "0", cwd=installed.folder, environ=installed.environ
@@ -157,6 +145,4 @@ def test_the_demo_serves_its_page_and_accepts_a_pause(installed: Installation) -
         for asset in ("page.js", "page.css"):
             assert asset in page
             httpx.get(f"{demo.page_url}static/{asset}", trust_env=False).raise_for_status()
-        demo.wait_for_messages("Queued", "Merged", "Left the queue")
-        demo.type_command("/mq pause now CI runners are down")
-        demo.wait_for_messages("CI runners are down")
+        demo.wait_for_messages("Queued")
