@@ -174,69 +174,42 @@ async def world(request: pytest.FixtureRequest) -> AsyncIterator[World]:
 
 
 @EVERYWHERE
-async def test_a_queue_that_was_never_paused_has_no_pause(world: World) -> None:
-    assert await world.merge_queue.current_pause(SITE) is None
-    assert await world.merge_queue.resume(SITE) is False
-
-
-@EVERYWHERE
-async def test_pause_is_in_force_until_it_is_resumed(world: World) -> None:
+async def test_a_pause_is_in_force_until_it_is_resumed_once(world: World) -> None:
     queue = world.merge_queue
+    assert await queue.current_pause(SITE) is None
+    assert await queue.resume(SITE) is False
 
     paused = await queue.pause(SITE, "deploying 4.2, émoji 🚀")
 
-    assert paused.reason == "deploying 4.2, émoji 🚀"
-    assert paused.paused_at == NOW
+    assert (paused.reason, paused.paused_at) == ("deploying 4.2, émoji 🚀", NOW)
     assert await queue.current_pause(SITE) == paused
+    await queue.pause(SITE, "second")
+    in_force = await queue.current_pause(SITE)
+    assert in_force is not None
+    assert in_force.reason == "second"
     assert await queue.resume(SITE) is True
+    assert await queue.resume(SITE) is False
     assert await queue.current_pause(SITE) is None
 
 
 @EVERYWHERE
-async def test_second_resume_says_it_was_not_paused(world: World) -> None:
-    await world.merge_queue.pause(SITE, "x")
-
-    assert await world.merge_queue.resume(SITE) is True
-    assert await world.merge_queue.resume(SITE) is False
-
-
-@EVERYWHERE
-async def test_second_pause_gives_the_new_reason(world: World) -> None:
-    await world.merge_queue.pause(SITE, "first")
-    await world.merge_queue.pause(SITE, "second")
-
-    in_force = await world.merge_queue.current_pause(SITE)
-    assert in_force is not None
-    assert in_force.reason == "second"
-
-
-@EVERYWHERE
-@pytest.mark.parametrize("length", [1, 255])
-async def test_reason_within_the_limit_is_taken(world: World, length: int) -> None:
-    assert (await world.merge_queue.pause(SITE, "é" * length)).reason == "é" * length
-
-
-@EVERYWHERE
-async def test_reason_beyond_the_limit_names_its_field(world: World) -> None:
+async def test_a_reason_has_255_characters_at_most_or_names_its_field(world: World) -> None:
+    queue = world.merge_queue
     with pytest.raises(InvalidRequest) as caught:
-        await world.merge_queue.pause(SITE, "x" * 256)
+        await queue.pause(SITE, "x" * 256)
 
     assert caught.value.detail.startswith("reason: ")
-    assert await world.merge_queue.current_pause(SITE) is None
+    assert await queue.current_pause(SITE) is None
+    for length in (1, 255):
+        assert (await queue.pause(SITE, "é" * length)).reason == "é" * length
 
 
 @EVERYWHERE
-async def test_pause_whose_answer_is_lost_is_found(world: World) -> None:
+async def test_changes_whose_answers_are_lost_are_found(world: World) -> None:
     world.lose_next_answer("pause")
-
     assert (await world.merge_queue.pause(SITE, "deploying")).reason == "deploying"
 
-
-@EVERYWHERE
-async def test_resume_whose_answer_is_lost_is_found(world: World) -> None:
-    await world.merge_queue.pause(SITE, "deploying")
     world.lose_next_answer("resume")
-
     assert await world.merge_queue.resume(SITE) is True
     assert await world.merge_queue.current_pause(SITE) is None
 

@@ -69,47 +69,45 @@ def _with_locals(error: BaseException) -> traceback.TracebackException:
     )
 
 
-class TestCredential:
-    """It is in no log, exception or repr."""
+@pytest.mark.parametrize(
+    ("case", "script"),
+    [
+        ("refused", [answer(json.dumps({"detail": f"bad key {TOKEN}"}), status=401)]),
+        ("echoed", [answer(f"unknown: Bearer {TOKEN}", status=422, content_type="text/plain")]),
+        ("lost", [drop] * 3),
+        ("silent", [hang]),
+        ("unreadable", [answer(f'{{"batches": "{TOKEN}"}}')]),
+        ("packed", [answer("{}", headers=(("Content-Encoding", "br"),))]),
+    ],
+)
+async def test_no_event_shows_the_credential(
+    case: str, script: list[Behaviour], caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    patience = replace(BRIEF, attempts=len(script))
+    async with (
+        ScriptedService(list(script)) as service,
+        client_of(service, patience=patience) as client,
+    ):
+        with pytest.raises(MergeQueueError) as caught:
+            await client.status(SITE)
 
-    @pytest.mark.parametrize(
-        ("case", "script"),
-        [
-            ("refused", [answer(json.dumps({"detail": f"bad key {TOKEN}"}), status=401)]),
-            ("echoed", [answer(f"unknown: Bearer {TOKEN}", status=422, content_type="text/plain")]),
-            ("lost", [drop] * 3),
-            ("silent", [hang]),
-            ("unreadable", [answer(f'{{"batches": "{TOKEN}"}}')]),
-            ("packed", [answer("{}", headers=(("Content-Encoding", "br"),))]),
-        ],
-    )
-    async def test_no_event_shows_the_credential(
-        self, case: str, script: list[Behaviour], caplog: pytest.LogCaptureFixture
-    ) -> None:
-        caplog.set_level(logging.DEBUG)
-        patience = replace(BRIEF, attempts=len(script))
-        async with (
-            ScriptedService(list(script)) as service,
-            client_of(service, patience=patience) as client,
-        ):
-            with pytest.raises(MergeQueueError) as caught:
-                await client.status(SITE)
+    reported = "".join(traceback.format_exception(caught.value)) + repr(caught.value)
+    reported += "".join(_with_locals(caught.value).format())
+    reported += "".join(f"{record.getMessage()} {vars(record)}" for record in caplog.records)
+    reported += repr(client) + repr(vars(client))
+    assert TOKEN not in reported, case
+    assert caught.value.__cause__ is None
 
-        reported = "".join(traceback.format_exception(caught.value)) + repr(caught.value)
-        reported += "".join(_with_locals(caught.value).format())
-        reported += "".join(f"{record.getMessage()} {vars(record)}" for record in caplog.records)
-        reported += repr(client) + repr(vars(client))
-        assert TOKEN not in reported, case
-        assert caught.value.__cause__ is None
 
-    async def test_a_credential_too_short_to_be_secret_leaves_responses_unchanged(self) -> None:
-        async with (
-            ScriptedService([answer(STATUS)]) as service,
-            MergeQueueClient(
-                Http(base_url=service.base_url, token=SecretStr("T"), clock=FakeClock())
-            ) as client,
-        ):
-            assert (await client.status(SITE)).batches
+async def test_a_credential_too_short_to_be_secret_leaves_responses_unchanged() -> None:
+    async with (
+        ScriptedService([answer(STATUS)]) as service,
+        MergeQueueClient(
+            Http(base_url=service.base_url, token=SecretStr("T"), clock=FakeClock())
+        ) as client,
+    ):
+        assert (await client.status(SITE)).batches
 
 
 async def test_slash_at_the_end_of_the_address_does_no_harm() -> None:

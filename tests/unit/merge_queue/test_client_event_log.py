@@ -26,34 +26,31 @@ def make_event(event_id: Any, **more: Any) -> dict[str, Any]:
     } | more
 
 
-class TestEventLog:
-    """Pages, and what can't be read of them."""
+async def test_unreadable_events_are_counted_and_logged_once(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    bad = [
+        make_event(1),
+        make_event("x"),
+        "nonsense",
+        make_event(4, received_at="soon"),
+        make_event(5, metadata={"branch": 7.5, "session_id": []}),
+    ]
+    script = [page_of(*bad), page_of(*bad, make_event(6, metadata=3))]
+    counts = Metrics()
+    async with (
+        ScriptedService(script) as service,
+        client_of(service, metrics=counts) as client,
+    ):
+        page = await client.event_page(SITE, WINDOW)
+        await client.event_page(SITE, WINDOW)
 
-    async def test_unreadable_events_are_counted_and_logged_once(
-        self, caplog: pytest.LogCaptureFixture
-    ) -> None:
-        bad = [
-            make_event(1),
-            make_event("x"),
-            "nonsense",
-            make_event(4, received_at="soon"),
-            make_event(5, metadata={"branch": 7.5, "session_id": []}),
-        ]
-        script = [page_of(*bad), page_of(*bad, make_event(6, metadata=3))]
-        counts = Metrics()
-        async with (
-            ScriptedService(script) as service,
-            client_of(service, metrics=counts) as client,
-        ):
-            page = await client.event_page(SITE, WINDOW)
-            await client.event_page(SITE, WINDOW)
-
-        assert [event.event_id for event in page.events] == [1, 5]
-        assert len(page.unreadable) == 3
-        assert counted(counts.service_unreadable_events) == {(): 3}
-        assert counted(counts.service_unreadable_metadata) == {(): 2}
-        first, second = (record for record in caplog.records if hasattr(record, "action"))
-        assert vars(first)["event_ids"] == [4]
-        assert vars(first)["metadata_event_ids"] == [5]
-        assert vars(second)["event_ids"] == []
-        assert vars(second)["metadata_event_ids"] == [6]
+    assert [event.event_id for event in page.events] == [1, 5]
+    assert len(page.unreadable) == 3
+    assert counted(counts.service_unreadable_events) == {(): 3}
+    assert counted(counts.service_unreadable_metadata) == {(): 2}
+    first, second = (record for record in caplog.records if hasattr(record, "action"))
+    assert vars(first)["event_ids"] == [4]
+    assert vars(first)["metadata_event_ids"] == [5]
+    assert vars(second)["event_ids"] == []
+    assert vars(second)["metadata_event_ids"] == [6]

@@ -22,122 +22,124 @@ from tests.unit.merge_queue.client_under_test import (
 from tests.unit.merge_queue.scripted_service import Behaviour, ScriptedService, answer, drop, hang
 
 
-class TestLostAnswers:
-    """Writes: sent again only when they certainly did not arrive, else looked up."""
+@pytest.mark.parametrize(
+    ("case", "lost"),
+    [
+        ("dropped", drop),
+        ("silent", hang),
+        ("500", answer("", status=500)),
+        ("504", answer("<html>", status=504, content_type="text/html")),
+        ("cut short", answer('{"reason": "dep')),
+        ("empty", answer("{}")),
+        ("accepted", answer("", status=202)),
+    ],
+)
+async def test_pause_that_was_set_is_found(case: str, lost: Behaviour) -> None:
+    answers: list[str] = []
+    async with ScriptedService([lost, answer(PAUSE)]) as service, client_of(service) as client:
+        pause = await client.pause(SITE, "deploying", on_answer=answers.append)
 
-    @pytest.mark.parametrize(
-        ("case", "lost"),
-        [
-            ("dropped", drop),
-            ("silent", hang),
-            ("500", answer("", status=500)),
-            ("504", answer("<html>", status=504, content_type="text/html")),
-            ("cut short", answer('{"reason": "dep')),
-            ("empty", answer("{}")),
-            ("accepted", answer("", status=202)),
-        ],
-    )
-    async def test_pause_that_was_set_is_found(self, case: str, lost: Behaviour) -> None:
-        async with ScriptedService([lost, answer(PAUSE)]) as service, client_of(service) as client:
-            pause = await client.pause(SITE, "deploying")
+    assert pause.reason == "deploying", case
+    lost_answer, looked = answers
+    assert looked == "seen done when looked up"
+    if lost is drop:
+        assert lost_answer.startswith("no answer: the connection was lost")
+    assert [arrival.method for arrival in service.arrivals] == ["PUT", "GET"]
 
-        assert pause.reason == "deploying", case
-        assert [arrival.method for arrival in service.arrivals] == ["PUT", "GET"]
 
-    async def test_the_lost_response_and_the_lookup_are_both_reported(self) -> None:
-        answers: list[str] = []
-        async with ScriptedService([drop, answer(PAUSE)]) as service, client_of(service) as client:
-            await client.pause(SITE, "deploying", on_answer=answers.append)
+async def test_a_pause_that_appears_late_is_found_at_the_second_lookup() -> None:
+    clock = FakeClock()
+    async with (
+        ScriptedService([drop, NOT_PAUSED, answer(PAUSE)]) as service,
+        client_of(service, clock=clock) as client,
+    ):
+        pause = await client.pause(SITE, "deploying")
 
-        lost, looked = answers
-        assert lost.startswith("no answer: the connection was lost")
-        assert looked == "seen done when looked up"
+    assert pause.reason == "deploying"
+    assert clock.slept == [1.0]
 
-    async def test_a_pause_that_appears_late_is_found_at_the_second_lookup(self) -> None:
-        clock = FakeClock()
-        async with (
-            ScriptedService([drop, NOT_PAUSED, answer(PAUSE)]) as service,
-            client_of(service, clock=clock) as client,
-        ):
-            pause = await client.pause(SITE, "deploying")
 
-        assert pause.reason == "deploying"
-        assert clock.slept == [1.0]
+@pytest.mark.parametrize("other", ["not paused", "paused by another"])
+async def test_a_pause_that_was_not_made_is_an_error(other: str) -> None:
+    look = NOT_PAUSED if other == "not paused" else answer(OTHER_PAUSE)
+    async with ScriptedService([drop, look, look]) as service, client_of(service) as client:
+        with pytest.raises(MergeQueueUnavailable) as caught:
+            await client.pause(SITE, "deploying")
 
-    @pytest.mark.parametrize("other", ["not paused", "paused by another"])
-    async def test_a_pause_that_was_not_made_is_an_error(self, other: str) -> None:
-        look = NOT_PAUSED if other == "not paused" else answer(OTHER_PAUSE)
-        async with ScriptedService([drop, look, look]) as service, client_of(service) as client:
-            with pytest.raises(MergeQueueUnavailable) as caught:
-                await client.pause(SITE, "deploying")
+    assert caught.value.arrived
+    assert [arrival.method for arrival in service.arrivals] == ["PUT", "GET", "GET"]
 
-        assert caught.value.arrived
-        assert [arrival.method for arrival in service.arrivals] == ["PUT", "GET", "GET"]
 
-    async def test_a_pause_stays_in_doubt_when_the_lookup_fails_too(self) -> None:
-        async with (
-            ScriptedService([drop, answer("{}", status=403)]) as service,
-            client_of(service) as client,
-        ):
-            with pytest.raises(MergeQueueUnavailable, match="connection was lost"):
-                await client.pause(SITE, "deploying")
+async def test_a_pause_stays_in_doubt_when_the_lookup_fails_too() -> None:
+    async with (
+        ScriptedService([drop, answer("{}", status=403)]) as service,
+        client_of(service) as client,
+    ):
+        with pytest.raises(MergeQueueUnavailable, match="connection was lost"):
+            await client.pause(SITE, "deploying")
 
-    async def test_a_lookup_does_not_outlast_its_own_timeout(self) -> None:
-        patience = replace(BRIEF, read=30, read_back=0.3)
-        async with (
-            ScriptedService([drop, hang]) as service,
-            client_of(service, patience=patience) as client,
-            asyncio.timeout(10),
-        ):
-            with pytest.raises(MergeQueueUnavailable, match="connection was lost"):
-                await client.pause(SITE, "deploying")
 
-    async def test_a_rejected_pause_is_neither_sent_again_nor_looked_up(self) -> None:
-        limited = answer("", status=429, headers=(("Retry-After", "1"),))
-        async with ScriptedService([limited]) as service, client_of(service) as client:
-            with pytest.raises(MergeQueueUnavailable) as caught:
-                await client.pause(SITE, "deploying")
+async def test_a_lookup_does_not_outlast_its_own_timeout() -> None:
+    patience = replace(BRIEF, read=30, read_back=0.3)
+    async with (
+        ScriptedService([drop, hang]) as service,
+        client_of(service, patience=patience) as client,
+        asyncio.timeout(10),
+    ):
+        with pytest.raises(MergeQueueUnavailable, match="connection was lost"):
+            await client.pause(SITE, "deploying")
 
-        assert caught.value.retry_after == 1.0
 
-    @pytest.mark.parametrize("look", ["404", "paused false"])
-    async def test_resume_that_was_done_is_found(self, look: str) -> None:
-        seen = NOT_PAUSED if look == "404" else answer('{"paused": false}')
-        async with ScriptedService([drop, seen]) as service, client_of(service) as client:
-            assert await client.resume(SITE) is True
+async def test_a_rejected_pause_is_neither_sent_again_nor_looked_up() -> None:
+    limited = answer("", status=429, headers=(("Retry-After", "1"),))
+    async with ScriptedService([limited]) as service, client_of(service) as client:
+        with pytest.raises(MergeQueueUnavailable) as caught:
+            await client.pause(SITE, "deploying")
 
-        assert [arrival.method for arrival in service.arrivals] == ["DELETE", "GET"]
+    assert caught.value.retry_after == 1.0
 
-    async def test_resume_is_not_repeated_when_it_is_no_longer_allowed(self) -> None:
-        allowed = iter([True, False])
-        async with ScriptedService([]) as service:
-            transport = FailingFirst([httpx.ConnectError("refused")])
-            async with client_of(service, transport=transport) as client:
-                with pytest.raises(StaleReading):
-                    await client.resume(SITE, may_send=lambda: next(allowed))
 
-        assert service.arrivals == []
+@pytest.mark.parametrize("look", ["404", "paused false"])
+async def test_resume_that_was_done_is_found(look: str) -> None:
+    seen = NOT_PAUSED if look == "404" else answer('{"paused": false}')
+    async with ScriptedService([drop, seen]) as service, client_of(service) as client:
+        assert await client.resume(SITE) is True
 
-    async def test_resume_that_was_not_done_is_an_error(self) -> None:
-        async with (
-            ScriptedService([drop, answer(PAUSE), answer(PAUSE)]) as service,
-            client_of(service) as client,
-        ):
-            with pytest.raises(MergeQueueUnavailable):
-                await client.resume(SITE)
+    assert [arrival.method for arrival in service.arrivals] == ["DELETE", "GET"]
 
-        assert [arrival.method for arrival in service.arrivals] == ["DELETE", "GET", "GET"]
 
-    async def test_a_write_that_was_not_sent_is_repeated(self) -> None:
-        refusals = [httpx.ConnectError("refused"), httpx.ConnectTimeout("")]
-        counts = Metrics()
-        async with ScriptedService([answer(PAUSE)]) as service:
-            transport = FailingFirst(refusals)
-            async with client_of(service, transport=transport, metrics=counts) as client:
-                assert (await client.pause(SITE, "deploying")).reason == "deploying"
+async def test_resume_is_not_repeated_when_it_is_no_longer_allowed() -> None:
+    allowed = iter([True, False])
+    async with ScriptedService([]) as service:
+        transport = FailingFirst([httpx.ConnectError("refused")])
+        async with client_of(service, transport=transport) as client:
+            with pytest.raises(StaleReading):
+                await client.resume(SITE, may_send=lambda: next(allowed))
 
-        assert len(service.arrivals) == 1
-        assert counted(counts.service_retries) == {("set_pause",): 2}
+    assert service.arrivals == []
+
+
+async def test_resume_that_was_not_done_is_an_error() -> None:
+    async with (
+        ScriptedService([drop, answer(PAUSE), answer(PAUSE)]) as service,
+        client_of(service) as client,
+    ):
+        with pytest.raises(MergeQueueUnavailable):
+            await client.resume(SITE)
+
+    assert [arrival.method for arrival in service.arrivals] == ["DELETE", "GET", "GET"]
+
+
+async def test_a_write_that_was_not_sent_is_repeated() -> None:
+    refusals = [httpx.ConnectError("refused"), httpx.ConnectTimeout("")]
+    counts = Metrics()
+    async with ScriptedService([answer(PAUSE)]) as service:
+        transport = FailingFirst(refusals)
+        async with client_of(service, transport=transport, metrics=counts) as client:
+            assert (await client.pause(SITE, "deploying")).reason == "deploying"
+
+    assert len(service.arrivals) == 1
+    assert counted(counts.service_retries) == {("set_pause",): 2}
 
 
 class FailingFirst(httpx.AsyncHTTPTransport):
@@ -164,38 +166,31 @@ async def test_resume_that_finds_nothing_while_a_pause_is_in_force_is_no_success
 MISSING = answer('{"detail": "Not Found"}', status=404)
 
 
-class TestWhichEndpointsThereAre:
-    """A 404 is "not paused" only where the endpoint exists."""
-
-    async def test_without_pause_endpoints_the_pause_is_unknown(self) -> None:
-        async with (
-            ScriptedService([MISSING] * 3, not_offered=("/pause",)) as service,
-            client_of(service) as client,
-        ):
-            for call in (client.current_pause(SITE), client.resume(SITE), client.pause(SITE, "x")):
-                with pytest.raises(PauseNotOffered):
-                    await call
-
-    async def test_a_service_that_lists_no_methods_is_assumed_to_follow_the_documentation(
-        self,
-    ) -> None:
-        async with (
-            ScriptedService([MISSING], not_offered=("",)) as service,
-            client_of(service) as client,
-        ):
-            assert await client.current_pause(SITE) is None
+async def test_without_pause_endpoints_the_pause_is_unknown() -> None:
+    async with (
+        ScriptedService([MISSING] * 3, not_offered=("/pause",)) as service,
+        client_of(service) as client,
+    ):
+        for call in (client.current_pause(SITE), client.resume(SITE), client.pause(SITE, "x")):
+            with pytest.raises(PauseNotOffered):
+                await call
 
 
-class TestDeprecatedEndpoints:
-    """Endpoints 9 to 13."""
+async def test_a_service_that_lists_no_methods_is_assumed_to_follow_the_documentation() -> None:
+    async with (
+        ScriptedService([MISSING], not_offered=("",)) as service,
+        client_of(service) as client,
+    ):
+        assert await client.current_pause(SITE) is None
 
-    @pytest.mark.parametrize("status", [404, 405, 410, 501])
-    async def test_post_replaces_a_delete_that_does_not_exist(self, status: int) -> None:
-        script = [answer("", status=status), answer("", status=204)]
-        async with (
-            ScriptedService(script) as service,
-            client_of(service, deprecated_pause=True) as client,
-        ):
-            assert await client.resume(SITE) is True
 
-        assert [arrival.method for arrival in service.arrivals] == ["DELETE", "POST"]
+@pytest.mark.parametrize("status", [404, 405, 410, 501])
+async def test_post_replaces_a_delete_that_does_not_exist(status: int) -> None:
+    script = [answer("", status=status), answer("", status=204)]
+    async with (
+        ScriptedService(script) as service,
+        client_of(service, deprecated_pause=True) as client,
+    ):
+        assert await client.resume(SITE) is True
+
+    assert [arrival.method for arrival in service.arrivals] == ["DELETE", "POST"]

@@ -84,6 +84,8 @@ async def test_endpoint_has_its_method_path_and_body(
     assert request.content == body
     assert request.headers.get("content-type") == ("application/json" if body else None)
     assert request.headers["authorization"] == f"Bearer {TOKEN}"
+    assert request.headers["accept"] == "application/json"
+    assert request.headers["user-agent"].startswith("mqbot/")
 
 
 @pytest.mark.parametrize(
