@@ -21,6 +21,7 @@ ENDS_RUN = {
     "a missing setting": {"SLACK_BOT_TOKEN": ""},
     "two wrong settings": {"MQBOT_API_URL": "nowhere", "SLACK_APP_TOKEN": "xoxb-1"},
     "no settings file": {"MQBOT_CONFIG": "{folder}/none.toml"},
+    "a settings file that is not TOML": {"MQBOT_CONFIG": "{folder}/letter"},
     "a proxy for the service": {
         "MQBOT_API_URL": "https://queue.example/v1",
         "HTTPS_PROXY": SOCKS,
@@ -59,7 +60,10 @@ async def end_of_run(installation: Installation, changes: dict[str, str], code: 
     """What each line of its complaint says is wrong."""
     process = await run(installation, changes)
     assert await process.ends() == code, process.complaints
+    assert "9-unknown" not in process.complaints
     lines = [line for line in process.complaints.splitlines() if line.startswith("mqbot: ")]
+    settings = {line.split(": ")[1] for line in lines}
+    assert settings & {*changes, "DATABASE_URL"}, process.complaints
     return [line.split(": ", 2)[2] for line in lines]
 
 

@@ -29,7 +29,7 @@ from bot.sandbox.merge_queue.server import MergeQueueSandbox
 from bot.sandbox.slack.server import SlackSandbox
 from bot.store import migrate
 from bot.store.engines import create_engine
-from bot.store.transactions import Store
+from bot.store.transactions import Store, Transaction
 from tests.support.bot_process import MqbotProcess
 from tests.support.bot_tester import MANIFEST, REPOSITORY
 from tests.support.postgres import PostgresServer
@@ -195,13 +195,6 @@ async def test_a_terminal_without_unicode_gets_plain_marks(installation: Install
     assert "+ ok" in report.printed
 
 
-async def test_a_paused_queue_is_reported_as_paused(installation: Installation) -> None:
-    installation.merge_queue.pause(REPOSITORY, "CI is down", "carol")
-    report = await installation.check("--json")
-    found = report.of("merge queue", REPOSITORY)
-    assert found["sentence"] == "Its queue can be read; it is paused."
-
-
 async def test_a_check_changes_nothing(installation: Installation) -> None:
     changes = {"MQBOT_CHANNELS": f"{REPOSITORY}=C0RELEASE"}
     report = await installation.check("--json", **changes)
@@ -329,6 +322,7 @@ async def test_a_rejected_credential_is_reported(installation: Installation, set
     assert report.code == 1
     row, part = REFUSED[setting]
     assert part in str(report.of(*row.split(": ")))
+    assert "refuses it (" in report.of(*row.split(": "))["sentence"]
     assert report.not_well - {f"merge queue: {REPOSITORY}"} == {row}
 
 
@@ -408,21 +402,76 @@ async def test_a_failing_service_is_reported_and_the_rest_is_checked(
     assert report.of("Slack", "bot token")["standing"] == "ok"
 
 
-async def test_events_dated_in_the_future_are_reported(installation: Installation) -> None:
-    future = datetime.now(UTC) + timedelta(minutes=10, seconds=30)
-    installation.merge_queue.emit(REPOSITORY, SentEvent("action.refresh", received_at=future))
-    report = await installation.check("--json")
-    found = report.of("clock", f"event log of {REPOSITORY}")
-    assert found["standing"] == "wrong"
-    assert "10 min in the future" in found["sentence"]
-
-
 async def test_a_log_that_cannot_be_read_is_reported(installation: Installation) -> None:
     installation.merge_queue.faults.arm(Fault("error", path="/logs", times=None, status=403))
     report = await installation.check("--json")
     assert report.code == 1
     assert report.of("merge queue", REPOSITORY)["standing"] == "ok"
     assert report.of("merge queue", f"event log of {REPOSITORY}")["standing"] == "wrong"
+
+
+def _fill(transaction: Transaction) -> None:
+    """Waiting deliveries, channels that are closed to the bot, and authors of the last days."""
+    now = datetime.now(UTC)
+    hour_ago, subject = now - timedelta(hours=1), Subject(SubjectKind.EVENT, SITE, 1)
+    outbox = transaction.outbox
+    outbox.add([NewDelivery("d-1", "C0MERGEQ", subject, hour_ago)])
+    a_minute_later = hour_ago + timedelta(minutes=1)
+    (claimed,) = outbox.claim(now=hour_ago, claimed_until=a_minute_later, at_most=1, per_channel=1)
+    outbox.record([in_doubt(claimed, "timeout", hour_ago)])
+    outbox.add([NewDelivery("d-2", "C0RELEASE", subject, hour_ago)])
+    outbox.suspend(SuspendedChannel("C0RELEASE", "is_archived", hour_ago, hour_ago))
+    for channel in ("C0RELEASE", "C0INCIDENT", "C0NOWHERE"):
+        transaction.subscriptions.save(Subscription(channel, SITE, DEFAULT_TOPICS))
+    authors = {1: "Ada", 2: "bob", 3: "ada", 4: "renovate[bot]", 5: "zoe", 8: "gone"}
+    transaction.pull_requests.save(
+        [
+            PullRequestRecord(SITE, days, "A title", "", author, now - timedelta(days=days))
+            for days, author in authors.items()
+        ]
+    )
+    transaction.people.assign({"U1": "ADA"})
+
+
+async def test_what_is_wrong_with_queue_channels_and_deliveries_is_reported_together(
+    installation: Installation,
+) -> None:
+    future = datetime.now(UTC) + timedelta(minutes=10, seconds=30)
+    installation.merge_queue.pause(REPOSITORY, "CI is down", "carol")
+    installation.merge_queue.emit(REPOSITORY, SentEvent("action.refresh", received_at=future))
+    slack = installation.slack
+    slack.arrangement.change_channel("C0RELEASE", {"is_archived": True})
+    bot_user = slack.installation.bot_user_id
+    slack.installation.workspace.users[bot_user].has_guest_flags = False
+    store = installation.store()
+    await store.run(_fill)
+    await store.close()
+
+    report = await installation.check("--json")
+
+    assert report.code == 1
+    assert report.not_well == {
+        f"clock: event log of {REPOSITORY}",
+        "Slack: guests",
+        *(f"channel: {one}" for one in ("C0RELEASE #releases", "C0INCIDENT", "C0NOWHERE")),
+        *(f"deliveries: {one}" for one in ("waiting", "in doubt", "C0RELEASE")),
+    }
+    paused = report.of("merge queue", REPOSITORY)
+    assert paused["sentence"] == "Its queue can be read; it is paused."
+    early = report.of("clock", f"event log of {REPOSITORY}")
+    assert early["standing"] == "wrong"
+    assert "10 min in the future" in early["sentence"]
+    assert "is_restricted" in report.of("Slack", "guests")["sentence"]
+    assert "archived" in report.of("channel", "C0RELEASE")["sentence"]
+    assert "Invite the bot" in report.of("channel", "C0INCIDENT")["fix"]
+    assert report.of("channel", "C0NOWHERE")["standing"] == "wrong"
+    assert report.of("channel", "C0MERGEQ")["standing"] == "ok"
+    assert "the oldest for 60 min" in report.of("deliveries", "waiting")["sentence"]
+    assert "since 60 min" in report.of("deliveries", "in doubt")["sentence"]
+    assert "is_archived" in report.of("deliveries", "C0RELEASE")["sentence"]
+    assert report.of("configuration", "logins")["sentence"] == (
+        "Of 4 authors in the last 7 days, 2 are linked to Slack. Unknown: bob, zoe."
+    )
 
 
 async def check_without(installation: Installation, *scopes: str) -> Report:
@@ -453,74 +502,6 @@ async def test_a_scope_that_the_bot_needs_is_wrong_if_missing(installation: Inst
     report = await check_without(installation, "users:read")
     assert report.code == 1
     assert report.of("Slack", "users:read")["standing"] == "wrong"
-
-
-async def test_channels_closed_to_the_bot_are_reported(installation: Installation) -> None:
-    installation.slack.arrangement.change_channel("C0RELEASE", {"is_archived": True})
-    store = installation.store()
-    with begin(store) as transaction:
-        for channel in ("C0RELEASE", "C0INCIDENT", "C0NOWHERE"):
-            transaction.subscriptions.save(Subscription(channel, SITE, DEFAULT_TOPICS))
-    await store.close()
-    report = await installation.check("--json")
-    assert report.code == 1
-    assert "archived" in report.of("channel", "C0RELEASE")["sentence"]
-    assert "Invite the bot" in report.of("channel", "C0INCIDENT")["fix"]
-    assert report.of("channel", "C0NOWHERE")["standing"] == "wrong"
-    assert report.of("channel", "C0MERGEQ")["standing"] == "ok"
-
-
-async def test_authors_of_the_last_week_without_a_login_are_named(
-    installation: Installation,
-) -> None:
-    now = datetime.now(UTC)
-    authors = {1: "Ada", 2: "bob", 3: "ada", 4: "renovate[bot]", 5: "zoe"}
-    store = installation.store()
-    with begin(store) as transaction:
-        transaction.pull_requests.save(
-            [
-                PullRequestRecord(SITE, number, "A title", "", author, now - timedelta(days=number))
-                for number, author in authors.items()
-            ]
-        )
-        old = PullRequestRecord(SITE, 9, "A title", "", "gone", now - timedelta(days=8))
-        transaction.pull_requests.save([old])
-        transaction.people.assign({"U1": "ADA"})
-    await store.close()
-    report = await installation.check("--json")
-    assert report.of("configuration", "logins")["sentence"] == (
-        "Of 4 authors in the last 7 days, 2 are linked to Slack. Unknown: bob, zoe."
-    )
-
-
-async def test_parked_channels_and_deliveries_in_doubt_are_reported(
-    installation: Installation,
-) -> None:
-    hour_ago = datetime.now(UTC) - timedelta(hours=1)
-    subject = Subject(SubjectKind.EVENT, SITE, 1)
-    store = installation.store()
-    with begin(store) as transaction:
-        transaction.outbox.add([NewDelivery("d-1", "C0MERGEQ", subject, hour_ago)])
-        (claimed,) = transaction.outbox.claim(
-            now=hour_ago,
-            claimed_until=hour_ago + timedelta(minutes=1),
-            at_most=1,
-            per_channel=1,
-        )
-        transaction.outbox.record([in_doubt(claimed, "timeout", hour_ago)])
-        transaction.outbox.add([NewDelivery("d-2", "C0RELEASE", subject, hour_ago)])
-        transaction.outbox.suspend(SuspendedChannel("C0RELEASE", "is_archived", hour_ago, hour_ago))
-    await store.close()
-    report = await installation.check("--json")
-    assert report.code == 1
-    assert report.not_well == {
-        "deliveries: waiting",
-        "deliveries: in doubt",
-        "deliveries: C0RELEASE",
-    }
-    assert "the oldest for 60 min" in report.of("deliveries", "waiting")["sentence"]
-    assert "since 60 min" in report.of("deliveries", "in doubt")["sentence"]
-    assert "is_archived" in report.of("deliveries", "C0RELEASE")["sentence"]
 
 
 async def test_a_jump_of_the_bots_clock_is_reported_for_a_day(installation: Installation) -> None:
@@ -632,14 +613,6 @@ async def test_plain_http_to_another_machine_is_a_warning(installation: Installa
     found = report.of("configuration", "MQBOT_API_URL")
     assert found["standing"] == "warning"
     assert "plain http" in found["sentence"]
-
-
-async def test_an_account_without_guest_flags_is_reported(installation: Installation) -> None:
-    bot_user = installation.slack.installation.bot_user_id
-    installation.slack.installation.workspace.users[bot_user].has_guest_flags = False
-    report = await installation.check("--json")
-    assert report.not_well == {"Slack: guests"}
-    assert "is_restricted" in report.of("Slack", "guests")["sentence"]
 
 
 @pytest.mark.parametrize("path", ["file/mqbot.sqlite3", "\0", "n" * 300])

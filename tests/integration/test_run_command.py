@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from bot.cli.process import CONFIGURATION_EXIT
-from bot.sandbox.slack.server import SlackSandbox
 from tests.support.bot_process import MqbotProcess, ProcessTester
-from tests.support.bot_tester import GENERAL, MANIFEST, MERGE_QUEUE
+from tests.support.bot_tester import GENERAL, MERGE_QUEUE
 from tests.support.postgres import PostgresServer
 from tests.support.settings import NOWHERE
 from tests.support.waiting import until
@@ -113,33 +112,6 @@ async def test_every_wrong_variable_is_named_and_no_secret_is_shown(tmp_path: Pa
     assert "two words" not in complaints
 
 
-async def test_a_settings_file_that_is_not_toml_is_named(tmp_path: Path) -> None:
-    file = tmp_path / "mqbot.toml"
-    file.write_text("MQBOT_API_URL = https", "utf-8")
-    complaints = await refused(tmp_path, {**NOWHERE, "MQBOT_CONFIG": str(file)})
-    assert complaints.startswith("mqbot: MQBOT_CONFIG: ")
-    assert "isn't valid TOML" in complaints
-
-
-@pytest.mark.parametrize("token", ["SLACK_BOT_TOKEN", "SLACK_APP_TOKEN"])
-async def test_a_token_rejected_by_slack_is_named(tmp_path: Path, token: str) -> None:
-    slack = SlackSandbox(MANIFEST)
-    await slack.start()
-    try:
-        environ = {
-            **NOWHERE,
-            "SLACK_BOT_TOKEN": slack.bot_token,
-            "SLACK_APP_TOKEN": slack.app_token,
-            "SLACK_API_URL": slack.api_url,
-        }
-        environ[token] = f"{environ[token][:5]}of-another-workspace"
-        complaints = await refused(tmp_path, environ)
-    finally:
-        await slack.stop()
-    assert f"mqbot: {token}: Slack refuses it (invalid_auth)" in complaints
-    assert "of-another-workspace" not in complaints
-
-
 def _closed_port() -> int:
     with socket.socket() as one:
         one.bind(("127.0.0.1", 0))
@@ -164,15 +136,3 @@ async def test_an_unmigrated_postgresql_asks_for_mqbot_migrate(
     environ = {**NOWHERE, "DATABASE_URL": empty}
     complaints = await refused(tmp_path, environ)
     assert complaints.endswith("mqbot: DATABASE_URL: is not migrated; run mqbot migrate\n")
-
-
-async def test_no_token_is_ever_logged(start_process: StartProcess) -> None:
-    bot = await start_process(channels=HEARING, environment={"MQBOT_LOG_LEVEL": "DEBUG"})
-    await bot.type("/mq pause CI runners are down")
-    await bot.wait_for_post("Queue paused")
-    await bot.stop_bot()
-    log = (bot.folder / "stderr").read_text("utf-8")
-    addresses = bot.addresses
-    for secret in (addresses.api_token, addresses.slack_bot_token, addresses.slack_app_token):
-        assert secret not in log
-    assert "/response/" not in log
