@@ -33,21 +33,14 @@ def delete_all_before(transaction: Transaction, seconds: float) -> int:
     return transaction.upkeep.prune(after(seconds))["events"]
 
 
-def test_an_event_read_twice_is_stored_once_as_first_read(transaction: Transaction) -> None:
-    first = make_event(1)
+def test_an_event_of_a_repository_is_stored_once_as_first_read(transaction: Transaction) -> None:
+    first, elsewhere = make_event(1), make_event(1, repository=SHOP)
 
-    assert keep(transaction, first, make_event(2)) == 2
+    assert keep(transaction, first, make_event(2), elsewhere) == 3
     assert keep(transaction, replace(first, type="changed"), make_event(3), make_event(3)) == 1
-    found = transaction.events.get([event_subject(1)])
-    assert found == {event_subject(1): first}
-
-
-def test_the_same_event_id_in_two_repositories_is_two_events(transaction: Transaction) -> None:
-    assert keep(transaction, make_event(1), make_event(1, repository=SHOP)) == 2
     act = Subject(SubjectKind.ACT, SITE, 1)
     found = transaction.events.get([event_subject(1, SHOP), event_subject(1), act])
-
-    assert {record.repository for record in found.values()} == {SITE, SHOP}
+    assert found == {event_subject(1): first, event_subject(1, SHOP): elsewhere}
 
 
 def test_unrouted_events_come_oldest_first_for_any_order_of_pages(transaction: Transaction) -> None:
@@ -57,6 +50,11 @@ def test_unrouted_events_come_oldest_first_for_any_order_of_pages(transaction: T
     unrouted = transaction.events.unrouted(SITE)
 
     assert [record.event_id for record in unrouted] == [7, 9]
+    assert set(transaction.events.with_unrouted([SITE, SHOP])) == {SITE, SHOP}
+    route(transaction, 7, 9)
+    assert set(transaction.events.with_unrouted([SITE, SHOP])) == {SHOP}
+    assert set(transaction.events.with_unrouted([SITE])) == set()
+    assert set(transaction.events.with_unrouted([])) == set()
 
 
 def test_text_that_a_database_cannot_store_does_not_stop_a_poll(transaction: Transaction) -> None:
@@ -130,12 +128,3 @@ def test_the_newest_events_of_some_pull_requests_come_oldest_first(
     assert [record.event_id for record in both] == [2, 4, 5, 7, 8]
     assert [record.event_id for record in newest] == [5, 7, 8]
     assert nobodys == []
-
-
-def test_repositories_with_unrouted_events_are_listed(transaction: Transaction) -> None:
-    transaction.events.add_new([make_event(1), make_event(2, repository=SHOP)])
-    assert set(transaction.events.with_unrouted([SITE, SHOP])) == {SITE, SHOP}
-    transaction.events.mark_routed(SITE, [1])
-    assert set(transaction.events.with_unrouted([SITE, SHOP])) == {SHOP}
-    assert set(transaction.events.with_unrouted([SITE])) == set()
-    assert set(transaction.events.with_unrouted([])) == set()

@@ -71,14 +71,17 @@ def test_the_shown_text_is_known_until_another_edit_may_have_changed_it(
 def test_a_card_is_edited_only_after_it_was_posted(transaction: Transaction) -> None:
     card = add(transaction)
     assert due(transaction, 100) == []
+    touch(transaction, 1)
+    assert due(transaction, 100) == []
     post(transaction, card)
+    assert due(transaction) == [card]
+    post(transaction, card, 2)
     assert due(transaction, 100) == []
 
     assert touch(transaction, 1) == 1
     assert due(transaction, 0) == []
     assert due(transaction, 1) == [card]
-
-    transaction.live_messages.showed(card, 2)
+    transaction.live_messages.showed(card, 3)
     assert due(transaction, 100) == []
 
 
@@ -95,16 +98,6 @@ def test_one_card_changes_without_the_other(transaction: Transaction) -> None:
 
     assert due(transaction) == [left]
     assert (found[left].shown, found[left].failures, found[left].due_at) == (1, 0, NOW)
-
-
-def test_a_change_before_the_first_post_is_edited_in_afterwards(transaction: Transaction) -> None:
-    card = add(transaction)
-    touch(transaction, 1)
-    assert due(transaction, 100) == []
-    post(transaction, card)
-    assert due(transaction) == [card]
-    post(transaction, card, 2)
-    assert due(transaction, 100) == []
 
 
 def test_a_change_during_an_edit_leads_to_another_edit(transaction: Transaction) -> None:

@@ -34,24 +34,17 @@ def summarize(transaction: Transaction, *, longer_than: int = 3, at_most: int = 
     return transaction.outbox.summarize(now=after(10), longer_than=longer_than, at_most=at_most)
 
 
-def test_an_urgent_delivery_does_not_wait_behind_the_ordinary_ones(
-    transaction: Transaction,
-) -> None:
-    add(transaction, *(make_new(number) for number in range(1, 6)))
-    claim(transaction, per_channel=2)
-    add(transaction, replace(make_new(9), urgent=True))
-
-    (urgent,) = claim(transaction, after(1))
-    assert (urgent.urgent, urgent.subject.subject_id) == (True, 9)
-
-
-def test_each_queue_of_a_channel_keeps_its_own_order(transaction: Transaction) -> None:
+def test_urgent_deliveries_have_an_order_of_their_own(transaction: Transaction) -> None:
     add(transaction, make_new(1), replace(make_new(8), urgent=True), make_new(2))
-    add(transaction, replace(make_new(9), urgent=True))
-    claimed = claim(transaction, per_channel=5)
+    add(transaction, replace(make_new(9), urgent=True), make_new(3))
+    claimed = claim(transaction, per_channel=2)
 
     assert [one.subject.subject_id for one in claimed if one.urgent] == [8, 9]
     assert [one.subject.subject_id for one in claimed if not one.urgent] == [1, 2]
+    record(transaction, *(delivered(one, "1.1", NOW) for one in claimed if one.urgent))
+    add(transaction, replace(make_new(10), urgent=True))
+    (urgent,) = claim(transaction, after(1))
+    assert (urgent.urgent, urgent.subject.subject_id) == (True, 10)
 
 
 def test_a_parked_channel_without_deliveries_is_not_reported(transaction: Transaction) -> None:
@@ -118,13 +111,19 @@ def test_later_deliveries_follow_a_summary(transaction: Transaction) -> None:
     assert claim(transaction, after(100)) == []
 
 
-def test_a_short_queue_is_not_summarized(transaction: Transaction) -> None:
+def test_short_and_urgent_queues_are_not_summarized(transaction: Transaction) -> None:
     add(transaction, make_new(1), make_new(2), make_new(3))
+    add(transaction, *(replace(make_new(number), urgent=True) for number in range(11, 19)))
     assert summarize(transaction, longer_than=3) == 0
 
 
-def test_the_urgent_queue_is_never_summarized(transaction: Transaction) -> None:
-    add(transaction, *(replace(make_new(number), urgent=True) for number in range(1, 9)))
+def test_what_a_living_process_claimed_or_may_have_posted_is_not_summarized(
+    transaction: Transaction,
+) -> None:
+    add(transaction, *(make_new(number) for number in range(1, 9)))
+    run = claim(transaction, per_channel=2)
+    assert summarize(transaction, longer_than=0) == 0
+    record(transaction, *(in_doubt(one, "timeout", after(1)) for one in run))
     assert summarize(transaction) == 0
 
 
@@ -147,13 +146,6 @@ def test_unsent_claims_of_a_dead_process_are_summarized(transaction: Transaction
     run = claim(transaction, after(10), per_channel=10)
     assert [(one.subject.subject_id, one.summarizes) for one in run] == [(1, 0), (2, 6)]
     assert [one.attempted_at for one in run] == [NOW, None]
-
-
-def test_claims_of_a_living_process_are_not_summarized(transaction: Transaction) -> None:
-    add(transaction, *(make_new(number) for number in range(1, 9)))
-    claim(transaction, per_channel=6, seconds=60)
-
-    assert summarize(transaction) == 0
 
 
 def _with_a_summary(transaction: Transaction, many: int) -> None:
@@ -206,16 +198,6 @@ def test_a_summary_can_cover_others_and_itself(transaction: Transaction) -> None
     assert transaction.outbox.subjects_of("C1-2", 2) == reported[:2]
     assert transaction.outbox.summary().pending == 0
     assert reported == [event_subject(one) for one in (2, 3, 4)]
-
-
-def test_nothing_is_summarized_behind_two_that_may_have_been_posted(
-    transaction: Transaction,
-) -> None:
-    add(transaction, *(make_new(number) for number in range(1, 9)))
-    run = claim(transaction, per_channel=2)
-    record(transaction, *(in_doubt(one, "timeout", after(1)) for one in run))
-
-    assert summarize(transaction) == 0
 
 
 def test_summarizing_stops_at_its_limit(transaction: Transaction) -> None:

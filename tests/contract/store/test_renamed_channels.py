@@ -60,24 +60,15 @@ def test_nothing_moves_while_a_post_is_being_sent(transaction: Transaction) -> N
 
     assert not rename(transaction)
 
-    record(transaction, postponed(sending, "x", now=NOW, retry_after=1, jitter=0))
+    code = "channel_not_found"
+    record(transaction, postponed(sending, code, now=NOW, retry_after=1, jitter=0))
+    transaction.outbox.suspend(SuspendedChannel(OLD, code, NOW, retry_at=after(3600)))
     assert rename(transaction)
-    (again,) = claim(transaction, after(60))
-    assert (again.channel_id, again.state) == (NEW, DeliveryState.SENDING)
-
-
-def test_a_suspended_channel_is_open_under_its_new_id(transaction: Transaction) -> None:
-    add(transaction, make_new(1, channel_id=OLD))
-    (first,) = claim(transaction, NOW)
-    record(transaction, postponed(first, "channel_not_found", now=NOW, retry_after=9, jitter=0))
-    transaction.outbox.suspend(
-        SuspendedChannel(OLD, "channel_not_found", NOW, retry_at=after(3600))
-    )
-
-    assert rename(transaction)
-
-    assert ids(claim(transaction, after(60))) == [f"{OLD}-1"]
+    # It is open under its new id.
     assert transaction.outbox.summary().suspended == []
+    (again,) = claim(transaction, after(60))
+    assert (again.delivery_id, again.channel_id) == (f"{OLD}-1", NEW)
+    assert again.state is DeliveryState.SENDING
 
 
 def test_preferences_and_live_messages_move(transaction: Transaction) -> None:
