@@ -4,7 +4,8 @@ import asyncio
 import re
 import ssl
 import threading
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -105,34 +106,30 @@ class TestAddressAndCredentials:
     def test_base_url_ends_with_the_version(self, sandbox: MergeQueueSandbox) -> None:
         assert sandbox.base_url.endswith("/v1")
 
-    @pytest.mark.parametrize("header", [None, "Bearer wrong", "Basic key", "Bearer"])
     async def test_no_endpoint_answers_without_a_known_bearer_token(
-        self, sandbox: MergeQueueSandbox, header: str | None
+        self, sandbox: MergeQueueSandbox
     ) -> None:
-        headers = {} if header is None else {"Authorization": header}
-        async with connect(sandbox, headers) as client:
-            for number, method, path, body in ENDPOINTS:
-                response = await client.request(method, path, json=body)
-                assert response.status_code == 401, number
+        for header in (None, "Bearer wrong", "Basic key", "Bearer"):
+            headers = {} if header is None else {"Authorization": header}
+            async with connect(sandbox, headers) as client:
+                for number, method, path, body in ENDPOINTS:
+                    response = await client.request(method, path, json=body)
+                    assert response.status_code == 401, (header, number)
+                    assert isinstance(response.json()["detail"], str)
+
+    async def test_a_key_without_permission_gets_403(self, client: httpx.AsyncClient) -> None:
+        for token in ("ci-key", "other-key", "one-key"):
+            for number, method, path, body in OF_A_REPOSITORY:
+                response = await client.request(method, path, json=body, headers=as_(token))
+                assert response.status_code == 403, (token, number)
                 assert isinstance(response.json()["detail"], str)
 
-    @pytest.mark.parametrize("token", ["ci-key", "other-key", "one-key"])
-    async def test_a_key_without_permission_gets_403(
-        self, client: httpx.AsyncClient, token: str
-    ) -> None:
-        for number, method, path, body in OF_A_REPOSITORY:
-            response = await client.request(method, path, json=body, headers=as_(token))
-            assert response.status_code == 403, number
-            assert isinstance(response.json()["detail"], str)
-
-    @pytest.mark.parametrize("token", ["key", "person"])
-    async def test_both_kinds_of_credential_are_accepted(
-        self, client: httpx.AsyncClient, token: str
-    ) -> None:
-        for number, method, path, body in OF_A_REPOSITORY:
-            await client.put(PAUSE, json={"reason": "before"})
-            response = await client.request(method, path, json=body, headers=as_(token))
-            assert response.status_code in (200, 204), number
+    async def test_both_kinds_of_credential_are_accepted(self, client: httpx.AsyncClient) -> None:
+        for token in ("key", "person"):
+            for number, method, path, body in OF_A_REPOSITORY:
+                await client.put(PAUSE, json={"reason": "before"})
+                response = await client.request(method, path, json=body, headers=as_(token))
+                assert response.status_code in (200, 204), (token, number)
 
     async def test_application_accepts_keys_of_any_scope_but_no_person(
         self, client: httpx.AsyncClient
@@ -159,9 +156,11 @@ class TestResources:
     def scenario(self) -> str:
         return "busy"
 
-    @pytest.mark.parametrize(
-        ("path", "component"),
-        [
+    async def test_fields_are_exactly_those_documented(
+        self, client: httpx.AsyncClient, schemas: dict[str, Any]
+    ) -> None:
+        await client.put(PAUSE, json={"reason": "look"})
+        for path, component in (
             (f"{REPO}/merge-queue/status", "Status"),
             (PAUSE, "Pause"),
             (f"{REPO}/queues/configuration", "QueueRules"),
@@ -170,30 +169,28 @@ class TestResources:
             ("/application", "Application"),
             (OLD_PAUSE, "QueuePauses"),
             (f"{REPO}/queues", "Queues"),
-        ],
-    )
-    async def test_fields_are_exactly_those_documented(
-        self, client: httpx.AsyncClient, schemas: dict[str, Any], path: str, component: str
-    ) -> None:
-        await client.put(PAUSE, json={"reason": "look"})
-        follows(schemas, component, (await client.get(path)).json())
+        ):
+            follows(schemas, component, (await client.get(path)).json())
 
     async def test_application_names_the_host_account(self, client: httpx.AsyncClient) -> None:
         body = (await client.get("/application")).json()
         assert isinstance(body["id"], int)
         assert body["github_account"] == {"id": 90_001, "login": "acme", "type": "Organization"}
 
-    async def test_status_of_a_batch_has_slots_checks_and_pull_requests(
+    async def test_status_has_batches_with_slots_checks_and_pull_requests_by_scope(
         self, client: httpx.AsyncClient
     ) -> None:
-        batches = (await client.get(f"{REPO}/merge-queue/status")).json()["batches"]
-        assert batches
-        for batch in batches:
+        body = (await client.get(f"{REPO}/merge-queue/status")).json()
+        assert body["batches"]
+        for batch in body["batches"]:
             assert batch["batch_filled_slots"] == len(batch["pull_requests"]) > 0
             assert batch["batch_filled_slots"] <= batch["max_batch_slots"]
             assert 0 <= batch["checks_summary"]["passed"] <= batch["checks_summary"]["total"]
             for pull in batch["pull_requests"]:
                 assert [label["name"] for label in pull["github_labels"]] == pull["labels"]
+        ids = {batch["id"] for batch in body["batches"]}
+        assert body["scope_queues"]
+        assert {one for ids_of in body["scope_queues"].values() for one in ids_of} <= ids
 
     async def test_branch_narrows_the_status(self, client: httpx.AsyncClient) -> None:
         path = f"{REPO}/merge-queue/status"
@@ -204,12 +201,6 @@ class TestResources:
         assert ids[0] + ids[1] == ids[2]
         none = (await client.get(path, params={"branch": "gone"})).json()
         assert (none["batches"], none["waiting_pull_requests"]) == ([], [])
-
-    async def test_scope_queues_map_scopes_to_batches(self, client: httpx.AsyncClient) -> None:
-        body = (await client.get(f"{REPO}/merge-queue/status")).json()
-        ids = {batch["id"] for batch in body["batches"]}
-        assert body["scope_queues"]
-        assert {one for ids_of in body["scope_queues"].values() for one in ids_of} <= ids
 
     async def test_configuration_lists_rules_in_processing_order_with_the_keys_seen(
         self, client: httpx.AsyncClient
@@ -278,25 +269,21 @@ class TestResources:
 
 
 class TestPauseStates:
-    @pytest.mark.parametrize(("method", "path"), RESUME)
-    async def test_pausing_and_resuming(
-        self, client: httpx.AsyncClient, method: str, path: str
-    ) -> None:
-        made = (await client.put(PAUSE, json={"reason": "deploying 4.2"})).json()
-        assert made == {"reason": "deploying 4.2", "paused_at": "2026-03-02T09:00:00.000000Z"}
-        assert (await client.get(PAUSE)).json() == made
-        removed = await client.request(method, path)
-        assert (removed.status_code, removed.content) == (204, b"")
-        assert (await client.get(PAUSE)).status_code == 404
+    async def test_pausing_and_resuming(self, client: httpx.AsyncClient) -> None:
+        for method, path in RESUME:
+            made = (await client.put(PAUSE, json={"reason": "deploying 4.2"})).json()
+            assert made == {"reason": "deploying 4.2", "paused_at": "2026-03-02T09:00:00.000000Z"}
+            assert (await client.get(PAUSE)).json() == made
+            removed = await client.request(method, path)
+            assert (removed.status_code, removed.content) == (204, b""), (method, path)
+            assert (await client.get(PAUSE)).status_code == 404
 
-    @pytest.mark.parametrize(("method", "path"), [*RESUME, ("GET", PAUSE), ("GET", OLD_PAUSE)])
-    async def test_404_when_not_paused(
-        self, client: httpx.AsyncClient, method: str, path: str
-    ) -> None:
-        response = await client.request(method, path)
-        assert response.status_code == 404
+    async def test_404_when_not_paused(self, client: httpx.AsyncClient) -> None:
         detail = "The merge queue is not currently paused on this repository"
-        assert response.json() == {"detail": detail}
+        for method, path in (*RESUME, ("GET", PAUSE), ("GET", OLD_PAUSE)):
+            response = await client.request(method, path)
+            assert response.status_code == 404, (method, path)
+            assert response.json() == {"detail": detail}
 
     async def test_the_deprecated_pause_is_the_same_pause(self, client: httpx.AsyncClient) -> None:
         made = (await client.put(OLD_PAUSE, json={"reason": "old way"})).json()
@@ -326,10 +313,8 @@ class TestPauseStates:
 
 
 class TestLimits:
-    @pytest.mark.parametrize("path", [PAUSE, OLD_PAUSE])
-    @pytest.mark.parametrize(
-        ("body", "status"),
-        [
+    async def test_reason(self, client: httpx.AsyncClient) -> None:
+        for body, status in (
             ({"reason": ""}, 200),
             ({"reason": "x" * 255}, 200),
             ({"reason": "é" * 255}, 200),
@@ -338,13 +323,9 @@ class TestLimits:
             ({"reason": 5}, 422),
             ({}, 422),
             (["reason"], 422),
-        ],
-    )
-    async def test_reason(
-        self, client: httpx.AsyncClient, path: str, body: object, status: int
-    ) -> None:
-        response = await client.put(path, json=body)
-        assert response.status_code == status
+        ):
+            for path in (PAUSE, OLD_PAUSE):
+                assert (await client.put(path, json=body)).status_code == status, (path, body)
 
     @pytest.mark.parametrize(
         ("content", "kind"),
@@ -362,21 +343,14 @@ class TestLimits:
         response = await client.put(PAUSE, content=content, headers={"Content-Type": kind})
         assert response.status_code == 422
 
-    @pytest.mark.parametrize(
-        ("owner", "status"),
-        [("a" * 40, 403), ("a" * 41, 422), ("a_b", 422), ("a.b", 422), ("a%20b", 422)],
-    )
-    async def test_owner(self, client: httpx.AsyncClient, owner: str, status: int) -> None:
-        assert (await client.get(f"/repos/{owner}/site/logs")).status_code == status
-
-    @pytest.mark.parametrize(
-        ("repository", "status"),
-        [("a.b-c_d", 404), ("a" * 300, 404), ("a%20b", 422), ("a%0A", 422), ("a@b", 422)],
-    )
-    async def test_repository(
-        self, client: httpx.AsyncClient, repository: str, status: int
-    ) -> None:
-        assert (await client.get(f"/repos/acme/{repository}/logs")).status_code == status
+    async def test_owner_and_repository(self, client: httpx.AsyncClient) -> None:
+        for name, status in (
+            *(("a" * 40 + "/site", 403), ("a" * 41 + "/site", 422), ("a_b/site", 422)),
+            *(("a.b/site", 422), ("a%20b/site", 422)),
+            *(("acme/a.b-c_d", 404), ("acme/" + "a" * 300, 404), ("acme/a%20b", 422)),
+            *(("acme/a%0A", 422), ("acme/a@b", 422)),
+        ):
+            assert (await client.get(f"/repos/{name}/logs")).status_code == status, name
 
     @pytest.mark.parametrize(
         ("name", "value", "status"),
@@ -640,64 +614,61 @@ class TestSinglePullRequests:
             assert [answer.status_code for answer in answers] == statuses
 
 
+@asynccontextmanager
+async def asked(
+    scenario: str = "busy", **options: Any
+) -> AsyncIterator[tuple[MergeQueueSandbox, Callable[..., Coroutine[Any, Any, Any]]]]:
+    """A sandbox of its own, and what it answers to a path."""
+    sandbox = MergeQueueSandbox(
+        repositories={"acme/site": scenario},
+        token="key",
+        real_time=False,
+        start_at=START,
+        **options,
+    )
+    await sandbox.start()
+    try:
+        async with connect(sandbox, as_("key")) as client:
+
+            async def get(path: str, **params: Any) -> Any:
+                return (await client.get(path, params=params)).json()
+
+            yield sandbox, get
+    finally:
+        await sandbox.stop()
+
+
 class TestDialects:
     async def test_a_service_may_lack_endpoints(self) -> None:
-        sandbox = await self.start(lacks=("queues", "merge-queue/pull"))
-        try:
-            async with connect(sandbox, as_("key")) as client:
-                for path in ("queues", "queues/configuration", "merge-queue/pull/1"):
-                    assert (await client.get(f"{REPO}/{path}")).status_code == 404
-                assert (await client.get(f"{REPO}/merge-queue/branches")).is_success
-        finally:
-            await sandbox.stop()
-
-    async def start(self, **options: Any) -> MergeQueueSandbox:
-        sandbox = MergeQueueSandbox(
-            repositories={"acme/site": "busy"},
-            token="key",
-            real_time=False,
-            start_at=START,
-            **options,
-        )
-        await sandbox.start()
-        return sandbox
-
-    async def get(self, sandbox: MergeQueueSandbox, path: str, **params: Any) -> Any:
-        async with connect(sandbox, as_("key")) as client:
-            return (await client.get(path, params=params)).json()
+        async with asked(lacks=("queues", "merge-queue/pull")) as (_, get):
+            for path in ("queues", "queues/configuration", "merge-queue/pull/1"):
+                assert await get(f"{REPO}/{path}") == {"detail": "Not Found"}
+            assert (await get(f"{REPO}/merge-queue/branches")).keys() == {"branches"}
 
     async def test_another_host_names_its_fields(self) -> None:
-        sandbox = await self.start(host="gitlab")
-        try:
-            assert "gitlab_account" in await self.get(sandbox, "/application")
-            status = await self.get(sandbox, f"{REPO}/merge-queue/status")
+        async with asked(host="gitlab") as (_, get):
+            assert "gitlab_account" in await get("/application")
+            status = await get(f"{REPO}/merge-queue/status")
             assert "gitlab_labels" in status["batches"][0]["pull_requests"][0]
-            log = await self.get(sandbox, f"{REPO}/logs", event_type="action.gitlab_actions")
+            log = await get(f"{REPO}/logs", event_type="action.gitlab_actions")
             assert log["size"] == 0
-        finally:
-            await sandbox.stop()
 
     async def test_the_live_dialect_adds_the_fields_of_the_hosted_service(self) -> None:
-        sandbox = await self.start(dialect="live")
-        try:
-            application = await self.get(sandbox, "/application")
+        async with asked(dialect="live") as (_, get):
+            application = await get("/application")
             assert re.fullmatch(r"[0-9a-f-]{36}", application["id"])
             assert application["scope"] == "admin"
-            status = await self.get(sandbox, f"{REPO}/merge-queue/status")
+            status = await get(f"{REPO}/merge-queue/status")
             batch = status["batches"][0]
             assert "max_batch_slots" in batch["status"]
             assert "max_batch_slots" not in batch
             assert batch["queue_rule_name"]
             assert status["pause"] is None
             assert status["mode"] == "serial"
-            log = await self.get(sandbox, f"{REPO}/logs", event_type="action.queue.leave")
+            log = await get(f"{REPO}/logs", event_type="action.queue.leave")
             assert {event["outcome"] for event in log["events"]} <= {"success", "failure"}
-            paused = await self.get(sandbox, PAUSE)
-            assert paused == {"paused": False, "reason": None, "paused_at": None}
-            schemas = await self.get(sandbox, "/openapi.json")
-            follows(schemas, "Application", application)
-        finally:
-            await sandbox.stop()
+            assert await get(PAUSE) == {"paused": False, "reason": None, "paused_at": None}
+            follows(await get("/openapi.json"), "Application", application)
 
     @pytest.mark.parametrize(
         ("metadata", "fields"),
@@ -706,30 +677,21 @@ class TestDialects:
     async def test_metadata_may_be_complete_or_absent(
         self, metadata: str, fields: set[str]
     ) -> None:
-        sandbox = await self.start(metadata=metadata)
-        try:
-            log = await self.get(sandbox, f"{REPO}/logs", event_type="action.queue.leave")
+        async with asked(metadata=metadata) as (_, get):
+            log = await get(f"{REPO}/logs", event_type="action.queue.leave")
+            assert log["events"]
             for event in log["events"]:
                 assert event["metadata"].keys() & {"dequeue_code", "merged"} == fields
-        finally:
-            await sandbox.stop()
 
-
-async def test_a_batch_under_bisection_shows_its_sub_batches(schemas: dict[str, Any]) -> None:
-    sandbox = MergeQueueSandbox(
-        repositories={"acme/site": "bisecting"},
-        token="key",
-        real_time=False,
-        start_at=START,
-    )
-    await sandbox.start()
-    try:
-        async with connect(sandbox, as_("key")) as client:
+    async def test_a_batch_under_bisection_shows_its_sub_batches(
+        self, schemas: dict[str, Any]
+    ) -> None:
+        async with asked("bisecting") as (sandbox, get):
             codes: set[str] = set()
             split: list[Any] = []
             for _ in range(200):
                 sandbox.advance(2)
-                body = (await client.get(f"{REPO}/merge-queue/status")).json()
+                body = await get(f"{REPO}/merge-queue/status")
                 follows(schemas, "Status", body)
                 codes |= {batch["status"]["code"] for batch in body["batches"]}
                 split = [batch for batch in body["batches"] if batch["sub_batches"]]
@@ -738,8 +700,6 @@ async def test_a_batch_under_bisection_shows_its_sub_batches(schemas: dict[str, 
         assert split[0]["status"]["code"] == "bisecting"
         assert len(split[0]["sub_batches"]) > 1
         assert {"preparing", "running"} <= codes
-    finally:
-        await sandbox.stop()
 
 
 class ThreadedSandbox:
