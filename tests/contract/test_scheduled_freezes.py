@@ -81,37 +81,32 @@ async def test_a_freeze_is_created_listed_changed_and_deleted_and_the_log_tells(
     assert events[2]["metadata"]["reason"] == "released"
 
 
-@pytest.mark.parametrize(
-    ("change", "field"),
-    [
-        ({"reason": None}, "reason"),
-        ({"reason": "x" * 10_001}, "reason"),
-        ({"timezone": "Mars/Olympus"}, "timezone"),
-        ({"start": "2026-03-02T10:00:00Z"}, "start"),
-        ({"end": "tomorrow"}, "end"),
-        ({"end": "2026-03-02T09:59:00"}, "body"),
-        ({"matching_conditions": "base=main"}, "matching_conditions"),
-        ({"exclude_conditions": ["moon=full"]}, "body"),
-        ({"ends": None}, "ends"),
-    ],
-)
-async def test_invalid_fields_are_refused_on_creation_and_on_change(
-    client: httpx.AsyncClient, change: dict[str, Any], field: str
-) -> None:
+INVALID: list[tuple[dict[str, Any], str]] = [
+    ({"reason": None}, "reason"),
+    ({"reason": "x" * 10_001}, "reason"),
+    ({"timezone": "Mars/Olympus"}, "timezone"),
+    ({"start": "2026-03-02T10:00:00Z"}, "start"),
+    ({"end": "tomorrow"}, "end"),
+    ({"end": "2026-03-02T09:59:00"}, "body"),
+    ({"matching_conditions": "base=main"}, "matching_conditions"),
+    ({"exclude_conditions": ["moon=full"]}, "body"),
+    ({"ends": None}, "ends"),
+]
+
+
+async def test_invalid_and_missing_fields_are_refused(client: httpx.AsyncClient) -> None:
     one = f"{FREEZES}/{(await client.post(FREEZES, json=TERMS)).json()['id']}"
-    for refused in (
-        await client.post(FREEZES, json={**TERMS, **change}),
-        await client.patch(one, json=change),
-    ):
-        assert refused.status_code == 422
-        assert refused.json()["detail"].startswith(f"{field}: ")
-
-
-@pytest.mark.parametrize("left_out", ["reason", "start", "timezone"])
-async def test_a_new_freeze_needs_these_fields(client: httpx.AsyncClient, left_out: str) -> None:
-    sent = {name: value for name, value in TERMS.items() if name != left_out}
-    refused = await client.post(FREEZES, json=sent)
-    assert (refused.status_code, refused.json()["detail"]) == (422, f"{left_out}: is required")
+    for change, field in INVALID:
+        for refused in (
+            await client.post(FREEZES, json={**TERMS, **change}),
+            await client.patch(one, json=change),
+        ):
+            assert refused.status_code == 422, change
+            assert refused.json()["detail"].startswith(f"{field}: ")
+    for left_out in ("reason", "start", "timezone"):
+        sent = {name: value for name, value in TERMS.items() if name != left_out}
+        refused = await client.post(FREEZES, json=sent)
+        assert (refused.status_code, refused.json()["detail"]) == (422, f"{left_out}: is required")
 
 
 async def test_the_start_changes_only_before_it_and_an_end_needs_a_reason(
