@@ -147,19 +147,15 @@ async def test_a_request_signed_with_another_secret_is_refused_and_not_logged(
 ) -> None:
     caplog.set_level(logging.DEBUG)
     body = command("pause because of layoffs", response_url="https://hooks.example/response/x")
-    answer = await machine.send(body, signed(body, machine.now, "another secret"))
-    assert answer.status == 401
+    for _ in range(5):
+        answer = await machine.send(body, signed(body, machine.now, "another secret"))
+        assert answer.status == 401
     assert await machine.acted() == []
+    # Once a minute.
     assert logged_actions(caplog).count("signature_refused") == 1
     logged = " ".join(str(vars(one)) for one in caplog.records)
     assert "layoffs" not in logged
     assert "hooks.example" not in logged
-
-
-async def test_a_changed_body_is_refused(machine: Machine) -> None:
-    headers = signed(command("status"), machine.now)
-    assert (await machine.send(command("resume"), headers)).status == 401
-    assert await machine.acted() == []
 
 
 @pytest.mark.parametrize(("age", "status"), [(-310, 401), (-290, 200), (290, 200), (310, 401)])
@@ -170,36 +166,27 @@ async def test_requests_may_be_five_minutes_old_or_early(
     assert (await machine.send(body, signed(body, machine.now - age))).status == status
 
 
-@pytest.mark.parametrize(
-    "timestamp", ["", "now", "1e9", "-5", " 1", "9" * 13, "9" * 5000, "\u0661\u0662", "1_0", "nan"]
-)
-async def test_an_invalid_timestamp_is_refused_and_breaks_nothing(
-    machine: Machine, timestamp: str
+TIMESTAMPS = ("", "now", "1e9", "-5", " 1", "9" * 13, "9" * 5000, "\u0661\u0662", "1_0", "nan")
+SIGNATURES = ("", "v0=", "v1=" + "0" * 64, "v0=" + "é" * 64, "v0")
+
+
+async def test_a_wrong_or_missing_signature_is_refused_and_breaks_nothing(
+    machine: Machine,
 ) -> None:
     body = command("status")
-    assert (await machine.send(body, signed(body, timestamp))).status == 401
-
-
-@pytest.mark.parametrize("signature", ["", "v0=", "v1=" + "0" * 64, "v0=" + "é" * 64, "v0"])
-async def test_a_malformed_signature_is_refused_and_breaks_nothing(
-    machine: Machine, signature: str
-) -> None:
-    body = command("status")
-    headers = {**signed(body, machine.now), "X-Slack-Signature": signature}
-    assert (await machine.send(body, headers)).status == 401
-
-
-@pytest.mark.parametrize("missing", ["X-Slack-Signature", "X-Slack-Request-Timestamp"])
-async def test_an_unsigned_request_is_refused(machine: Machine, missing: str) -> None:
-    body = command("status")
-    headers = {name: value for name, value in signed(body, machine.now).items() if name != missing}
-    assert (await machine.send(body, headers)).status == 401
+    good = signed(body, machine.now)
+    assert set(good) > SIGNED_WITH
+    for headers in (
+        signed(command("resume"), machine.now),
+        *(signed(body, timestamp) for timestamp in TIMESTAMPS),
+        *({**good, "X-Slack-Signature": signature} for signature in SIGNATURES),
+        *({name: good[name] for name in good if name != missing} for missing in SIGNED_WITH),
+    ):
+        assert (await machine.send(body, headers)).status == 401, headers
     assert await machine.acted() == []
 
 
-async def test_undecodable_bytes_are_refused(machine: Machine) -> None:
-    body = b"command=\xff\xfe"
-    assert (await machine.send(body, signed(body, machine.now))).status == 400
+SIGNED_WITH = {"X-Slack-Signature", "X-Slack-Request-Timestamp"}
 
 
 async def test_only_slack_gets_the_challenge_back(machine: Machine) -> None:
@@ -239,22 +226,24 @@ async def test_an_interaction_arrives_as_json_in_a_form(machine: Machine) -> Non
     assert await machine.acted() == ["block_actions"]
 
 
-@pytest.mark.parametrize(
-    ("body", "headers"),
-    [
-        (b"{", JSON),
-        (b"[1]", JSON),
-        (b"null", JSON),
-        (b"[" * 100_000, JSON),
-        (b"payload=%5B", {}),
-        (b"payload=1", {}),
-        (b"&".join(b"a%d=1" % number for number in range(200)), {}),
-    ],
+FORM = {"Content-Type": "application/x-www-form-urlencoded"}
+MALFORMED = (
+    (b"{", JSON),
+    (b"[1]", JSON),
+    (b"null", JSON),
+    (b"[" * 100_000, JSON),
+    (b"payload=%5B", {}),
+    (b"payload=1", {}),
+    (b"&".join(b"a%d=1" % number for number in range(200)), {}),
+    (b"command=\xff\xfe", {}),
+    (command("status"), {"Content-Type": f"{FORM['Content-Type']}; charset=nowhere"}),
 )
-async def test_malformed_requests_are_refused_although_signed(
-    machine: Machine, body: bytes, headers: dict[str, str]
-) -> None:
-    assert (await machine.send(body, {**signed(body, machine.now), **headers})).status == 400
+
+
+async def test_malformed_requests_are_refused_although_signed(machine: Machine) -> None:
+    for body, headers in MALFORMED:
+        answer = await machine.send(body, {**signed(body, machine.now), **headers})
+        assert answer.status == 400, body[:20]
 
 
 SHAPES = st.recursive(
@@ -278,12 +267,6 @@ async def test_any_unsigned_body_is_refused_and_breaks_nothing(
     is_check = isinstance(shape, dict) and shape.get("ssl_check") == "1"
     assert answer.status in ((200,) if is_check else (400, 401))
     assert await machine.acted() == []
-
-
-async def test_an_unknown_encoding_is_refused(machine: Machine) -> None:
-    body = command("status")
-    headers = {"Content-Type": "application/x-www-form-urlencoded; charset=nowhere"}
-    assert (await machine.send(body, {**signed(body, machine.now), **headers})).status == 400
 
 
 async def test_a_request_without_a_handler_is_not_acknowledged(machine: Machine) -> None:
@@ -329,17 +312,14 @@ async def test_a_compressed_body_is_refused(
     assert lengths == [len(bomb)]
 
 
-@pytest.mark.parametrize("method", ["GET", "PUT", "DELETE", "OPTIONS"])
-async def test_only_post_requests_are_accepted(machine: Machine, method: str) -> None:
-    async with machine.session.request(method, machine.url()) as answer:
-        assert answer.status == 405
-
-
-@pytest.mark.parametrize("path", ["/", "/slack", "/slack/events/", "/slack/install", "/metrics"])
-async def test_other_paths_do_not_exist(machine: Machine, path: str) -> None:
+async def test_only_posts_to_one_path_are_accepted(machine: Machine) -> None:
+    for method in ("GET", "PUT", "DELETE", "OPTIONS"):
+        async with machine.session.request(method, machine.url()) as answer:
+            assert answer.status == 405, method
     body = command("status")
-    answer = await send(machine.session, machine.url(path), body, signed(body, machine.now))
-    assert answer.status == 404
+    for path in ("/", "/slack", "/slack/events/", "/slack/install", "/metrics"):
+        sent_with = signed(body, machine.now)
+        assert (await send(machine.session, machine.url(path), body, sent_with)).status == 404
 
 
 # Once
@@ -376,16 +356,14 @@ async def test_a_retried_event_acts_once_and_every_attempt_is_acknowledged(
     assert [number for number in numbers if number] == ["1", "2", "3"]
 
 
-async def test_a_retry_is_handled_when_the_first_attempt_never_arrived(machine: Machine) -> None:
-    await machine.send_event("Ev1", **{"X-Slack-Retry-Num": "1"})
-    assert await machine.acted() == ["Ev1"]
-
-
-async def test_an_event_whose_handler_failed_is_handled_when_retried(machine: Machine) -> None:
+async def test_a_retry_is_handled_when_the_first_attempt_failed_or_never_arrived(
+    machine: Machine,
+) -> None:
     machine.recorder.failures = 1
     assert (await machine.send_event("Ev1")).status == 500
     assert (await machine.send_event("Ev1")).status == 200
-    assert await machine.acted() == ["Ev1"]
+    await machine.send_event("Ev2", **{"X-Slack-Retry-Num": "1"})
+    assert await machine.acted() == ["Ev1", "Ev2"]
 
 
 async def test_a_request_is_handled_once_by_machines_that_share_a_database(
@@ -426,15 +404,6 @@ async def test_nothing_is_done_when_the_database_cannot_tell_whether_it_was_done
     await machine.stop()
     failures = [one.exc_info[1] for one in caplog.records if one.exc_info]
     assert [type(one) for one in failures] == [StoreUnavailable]
-
-
-async def test_requests_are_refused_until_the_connection_to_slack_is_set_up(
-    clock: FakeClock,
-) -> None:
-    machine = Machine(clock)
-    await machine.server.open("127.0.0.1", 0)
-    assert (await machine.send_event("Ev1")).status == 503
-    await machine.stop()
 
 
 # The end
@@ -521,7 +490,9 @@ async def test_an_idle_connection_does_not_delay_the_stop(machine: Machine) -> N
     writer.close()
 
 
-async def test_an_endless_body_times_out(machine: Machine) -> None:
+async def test_half_sent_requests_time_out(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
     reader, writer = await connected(machine, HALF_A_BODY)
     started = time.monotonic()
     answer = await asyncio.wait_for(reader.readline(), 10)
@@ -529,8 +500,27 @@ async def test_an_endless_body_times_out(machine: Machine) -> None:
     assert b"408" in answer
     assert time.monotonic() - started < 6
 
+    for limit, half, answered in (
+        ("READ_SECONDS", HALF_A_BODY, b"HTTP/1.1 408 "),
+        ("HEADER_SECONDS", HALF_HEADERS, b""),
+    ):
+        monkeypatch.setattr(f"bot.slack.http.{limit}", 0.2)
+        reader, writer = await connected(machine, half)
+        # Far less than aiohttp waits for the rest of a body that it has answered.
+        async with asyncio.timeout(8):
+            got = await reader.read()
+        writer.close()
+        assert got.startswith(answered)
+        assert bool(got) is bool(answered)
 
-async def test_no_request_is_accepted_after_the_stop(machine: Machine) -> None:
+
+async def test_no_request_is_accepted_before_the_connection_to_slack_or_after_the_stop(
+    machine: Machine, clock: FakeClock
+) -> None:
+    early = Machine(clock)
+    await early.server.open("127.0.0.1", 0)
+    assert (await early.send_event("Ev1")).status == 503
+    await early.stop()
     await machine.server.close()
     await machine.server.close()
     with pytest.raises(aiohttp.ClientConnectorError):
@@ -542,14 +532,6 @@ async def test_no_request_is_accepted_after_the_stop(machine: Machine) -> None:
 
 HALF_HEADERS = f"POST {EVENTS_PATH} HTTP/1.1\r\nHost: x\r\nX-Slow: ".encode()
 HALF_A_BODY = f"POST {EVENTS_PATH} HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nhalf".encode()
-
-
-async def test_endless_headers_time_out(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bot.slack.http.HEADER_SECONDS", 0.2)
-    reader, writer = await connected(machine, HALF_HEADERS)
-    async with asyncio.timeout(10):
-        assert await reader.read() == b""
-    writer.close()
 
 
 @pytest.mark.parametrize("half", [HALF_HEADERS, HALF_A_BODY], ids=["headers", "body"])
@@ -568,21 +550,9 @@ async def test_a_half_sent_request_blocks_nobody(
     assert not [one.getMessage() for one in caplog.records if one.levelno >= logging.ERROR]
 
 
-async def test_a_half_sent_body_gets_an_answer_and_a_closed_connection(
-    machine: Machine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("bot.slack.http.READ_SECONDS", 0.2)
-    reader, writer = await connected(machine, HALF_A_BODY)
-    # Far less than aiohttp waits for the rest of a body that it has answered.
-    async with asyncio.timeout(8):
-        assert (await reader.read()).startswith(b"HTTP/1.1 408 ")
-    writer.close()
-
-
 @pytest.mark.parametrize(("body", "status"), [(b"x", 401), (b"ssl_check=1", 200)])
 async def test_only_slack_keeps_a_connection(machine: Machine, body: bytes, status: int) -> None:
-    form = {"Content-Type": "application/x-www-form-urlencoded"}
-    reader, writer = await connected(machine, written(body, form))
+    reader, writer = await connected(machine, written(body, FORM))
     async with asyncio.timeout(10):
         assert (await reader.read()).startswith(b"HTTP/1.1 %d " % status)
     writer.close()
@@ -600,11 +570,3 @@ async def test_a_request_that_is_not_http_logs_one_line_without_traceback(
         writer.close()
     assert [one for one in caplog.records if one.exc_info] == []
     assert logged_actions(caplog).count("request_malformed") == 1
-
-
-async def test_bad_signatures_are_logged_once_a_minute(
-    machine: Machine, caplog: pytest.LogCaptureFixture
-) -> None:
-    for _ in range(5):
-        assert (await machine.send(command("status"), {})).status == 401
-    assert logged_actions(caplog).count("signature_refused") == 1

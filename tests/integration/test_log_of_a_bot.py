@@ -24,7 +24,7 @@ def records(bot: ProcessTester, action: str) -> list[dict[str, Any]]:
     return [one for one in bot.log_records() if one.get("action") == action]
 
 
-async def test_requests_and_deliveries_can_be_traced_by_their_ids(
+async def test_requests_and_deliveries_can_be_traced_by_their_ids_and_a_clean_stop_is_reported(
     sqlite_url: str, tmp_path: Path
 ) -> None:
     async with running(sqlite_url, tmp_path) as bot:
@@ -33,17 +33,26 @@ async def test_requests_and_deliveries_can_be_traced_by_their_ids(
             await bot.wait_for_post("Queue paused", channel)
         await bot.type("/mq pause other words")
         await bot.wait_for_reply()
-    decided = {one["request"] for one in records(bot, "decision")}
-    assert len(decided) == 2
-    posted = records(bot, "posted")
-    assert {one["channel"] for one in posted} == {MERGE_QUEUE, RELEASES}
-    assert len({one["delivery_id"] for one in posted}) == 2
-    assert {one["subject"].partition(" ")[0] for one in posted} == {"live_message"}
-    # A post is not of the request that happened to have the bot look for what waits.
-    assert [one for one in posted if "request" in one] == []
-    (done,) = records(bot, "act_done")
-    assert (done["repository"], done["act_kind"]) == ("acme/site", "pause")
-    assert done["request"] in decided
+        decided = {one["request"] for one in records(bot, "decision")}
+        assert len(decided) == 2
+        posted = records(bot, "posted")
+        assert {one["channel"] for one in posted} == {MERGE_QUEUE, RELEASES}
+        assert len({one["delivery_id"] for one in posted}) == 2
+        assert {one["subject"].partition(" ")[0] for one in posted} == {"live_message"}
+        # A post is not of the request that happened to have the bot look for what waits.
+        assert [one for one in posted if "request" in one] == []
+        (done,) = records(bot, "act_done")
+        assert (done["repository"], done["act_kind"]) == ("acme/site", "pause")
+        assert done["request"] in decided
+
+        assert "health_open" not in bot.logged_actions()
+
+        await bot.kill_bot()
+        assert {"stopping", "stopped"}.isdisjoint(bot.logged_actions())
+        await bot.start_bot()
+        await bot.stop_bot()
+        ended = [one for one in bot.logged_actions() if one in {"stopping", "stopped"}]
+        assert (ended, bot.logged_actions()[-1]) == (["stopping", "stopped"], "stopped")
 
 
 class QuietBot(ProcessTester):
@@ -62,13 +71,3 @@ async def test_the_log_level_follows_the_setting(sqlite_url: str, tmp_path: Path
         await bot.ask("/mq status")
         await bot.logged("poll_failed")
     assert {one["level"] for one in bot.log_records()} == {"warning"}
-
-
-async def test_a_clean_stop_is_reported_and_a_kill_is_not(sqlite_url: str, tmp_path: Path) -> None:
-    async with running(sqlite_url, tmp_path) as bot:
-        await bot.kill_bot()
-        assert {"stopping", "stopped"}.isdisjoint(bot.logged_actions())
-        await bot.start_bot()
-        await bot.stop_bot()
-        ended = [one for one in bot.logged_actions() if one in {"stopping", "stopped"}]
-        assert (ended, bot.logged_actions()[-1]) == (["stopping", "stopped"], "stopped")

@@ -58,7 +58,9 @@ async def test_posts_held_by_a_rate_limit_show_in_the_outbox(watched: WatchedBot
     assert await watched.value("mqbot_event_to_post_seconds_count") == 1
 
 
-async def test_a_post_in_doubt_is_shown_until_the_history_answers(watched: WatchedBot) -> None:
+async def test_posts_in_doubt_refused_replies_and_errors_of_the_service_are_counted(
+    watched: WatchedBot,
+) -> None:
     bot = watched.bot
     bot.expected_refusals |= {"chat.postMessage drop_after_accept"}
     bot.expected_refusals |= {"conversations.history internal_error"}
@@ -70,9 +72,11 @@ async def test_a_post_in_doubt_is_shown_until_the_history_answers(watched: Watch
     await is_nought_again(watched, "mqbot_outbox_deliveries", state="in_doubt")
     await bot.wait_for_post(f"#{number}", RELEASES)
 
+    bot.expected_refusals.add("response_url html_500")
+    bot.break_slack("html_500", "response_url")
+    await bot.type("/mq status")
+    await reaches(watched, 1, "mqbot_slack_errors_total", method="response_url", code="http_500")
 
-async def test_service_errors_are_counted_by_kind(watched: WatchedBot) -> None:
-    bot = watched.bot
     bot.break_service("rate_limit", path="/logs", times=1, retry_after="1")
     await reaches(watched, 1, "mqbot_service_rate_limit_waits_total")
     await reaches(watched, 1, "mqbot_service_rate_limit_wait_seconds_total")
@@ -81,11 +85,3 @@ async def test_service_errors_are_counted_by_kind(watched: WatchedBot) -> None:
     for outcome in ("200", "429", "503"):
         asked = {"endpoint": "event_page", "outcome": outcome}
         await reaches(watched, 1, "mqbot_service_requests_total", **asked)
-
-
-async def test_a_reply_that_slack_rejects_is_counted(watched: WatchedBot) -> None:
-    bot = watched.bot
-    bot.expected_refusals.add("response_url html_500")
-    bot.break_slack("html_500", "response_url")
-    await bot.type("/mq status")
-    await reaches(watched, 1, "mqbot_slack_errors_total", method="response_url", code="http_500")

@@ -33,7 +33,7 @@ async def watched(sqlite_url: str, clock: MovedClock) -> AsyncIterator[WatchedBo
         yield WatchedBot(bot)
 
 
-async def test_metrics_cover_operations(watched: WatchedBot) -> None:
+async def test_metrics_cover_operations_and_show_no_secret_and_no_name(watched: WatchedBot) -> None:
     bot = watched.bot
     assert (await watched.get("/healthz"))[0] == 200
     assert await watched.readiness() == (
@@ -62,10 +62,6 @@ async def test_metrics_cover_operations(watched: WatchedBot) -> None:
     assert await watched.value("mqbot_database_up") == 1
     assert await watched.value("mqbot_outbox_deliveries", state="in_doubt") == 0
 
-
-async def test_a_scrape_shows_no_secret_and_no_name(watched: WatchedBot) -> None:
-    bot = watched.bot
-    await bot.ask("/mq status")
     _, text = await watched.get("/metrics")
     secrets = [bot.addresses.api_token, bot.addresses.slack_bot_token]
     secrets += [bot.addresses.slack_app_token, bot.addresses.slack_signing_secret]
@@ -125,12 +121,9 @@ async def test_an_unavailable_database_makes_it_not_ready(
     assert await watched.value("mqbot_outbox_oldest_seconds") == 0
 
 
-async def test_without_the_setting_no_port_opens(sqlite_url: str) -> None:
-    async with BotTester(sqlite_url) as bot:
-        assert "health_open" not in bot.logged_actions()
-
-
-async def test_web_and_worker_have_a_port_each(sqlite_url: str) -> None:
+async def test_web_and_worker_have_a_port_each_and_the_public_one_has_no_metrics(
+    sqlite_url: str,
+) -> None:
     bot = BotTester(sqlite_url, mode="http", environment={"MQBOT_HEALTH_PORT": "0"})
     async with bot:
         await bot.ask("/mq status")
@@ -140,10 +133,6 @@ async def test_web_and_worker_have_a_port_each(sqlite_url: str) -> None:
         assert await web.value("mqbot_slack_ack_seconds_count")
         assert await worker.value("mqbot_slack_ack_seconds_count") == 0
 
-
-async def test_the_public_port_has_no_metrics(sqlite_url: str) -> None:
-    bot = BotTester(sqlite_url, mode="http", environment={"MQBOT_HEALTH_PORT": "0"})
-    async with bot:
         opened = next(one for one in bot.log.records if vars(one).get("action") == "http_open")
         public = WatchedBot(bot, at=vars(opened)["port"])
         assert (await public.get("/metrics"))[0] == 404

@@ -15,6 +15,7 @@ from tests.support.bot_tester import BotTester
 from tests.support.watched_bot import WatchedBot, sample_labels
 
 OPERATIONS = ROOT / "docs" / "operations"
+FILES = ("alerts.yml", "dashboard.json")
 OF_PROMETHEUS = {"up"}
 """What Prometheus itself adds to every target, and to every series."""
 
@@ -44,30 +45,23 @@ def expressions(path: Path) -> Iterator[str]:
             yield variable["query"]
 
 
-FILES = pytest.mark.parametrize("name", ["alerts.yml", "dashboard.json"])
+def asked_by(name: str) -> set[str]:
+    """The metrics in the expressions of a file."""
+    return {one for expr in expressions(OPERATIONS / name) for one in NAME.findall(expr)}
 
 
-@FILES
-async def test_every_metric_in_the_rules_is_exported_by_a_running_bot(
-    name: str, sqlite_url: str
+async def test_rules_and_dashboard_have_the_metrics_that_a_running_bot_exports(
+    sqlite_url: str,
 ) -> None:
     async with BotTester(sqlite_url, environment={"MQBOT_HEALTH_PORT": "0"}) as bot:
         await bot.ask("/mq status")
         exported = await WatchedBot(bot).families()
-    asked = {one for expr in expressions(OPERATIONS / name) for one in NAME.findall(expr)}
-    assert len(asked) > 10
-    assert asked - exported - OF_PROMETHEUS == set()
-
-
-async def test_every_metric_of_the_bot_is_on_the_dashboard(sqlite_url: str) -> None:
-    async with BotTester(sqlite_url, environment={"MQBOT_HEALTH_PORT": "0"}) as bot:
-        exported = await WatchedBot(bot).families()
-    shown = {
-        one
-        for path in (OPERATIONS / "dashboard.json", OPERATIONS / "alerts.yml")
-        for expr in expressions(path)
-        for one in NAME.findall(expr)
-    }
+    shown = set()
+    for name in FILES:
+        asked = asked_by(name)
+        assert len(asked) > 10
+        assert asked - exported - OF_PROMETHEUS == set(), name
+        shown |= asked
     ends = r"_(total|created|bucket|sum|count|info)$"
     missing = {re.sub(ends, "", one) for one in exported if one.startswith("mqbot_")}
     missing -= {re.sub(ends, "", one) for one in shown}
@@ -91,7 +85,7 @@ def _with_every_label() -> str:
     return metrics.render().decode()
 
 
-@FILES
+@pytest.mark.parametrize("name", FILES)
 def test_every_label_in_the_rules_belongs_to_its_metric(name: str) -> None:
     labels = sample_labels(_with_every_label())
     # These are read from the database, one series a state.

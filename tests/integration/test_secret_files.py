@@ -51,7 +51,7 @@ async def bot(tmp_path: Path) -> AsyncIterator[Container]:
         yield running
 
 
-async def test_the_bot_runs_with_its_secrets_in_files_and_logs_none(bot: Container) -> None:
+async def test_the_bot_and_its_check_read_secrets_in_files_and_log_none(bot: Container) -> None:
     assert "acme/site" in str(await bot.ask("/mq status"))
     assert (bot.folder / "own.sqlite3").exists()
     assert bot.running is not None
@@ -59,8 +59,6 @@ async def test_the_bot_runs_with_its_secrets_in_files_and_logs_none(bot: Contain
     for name in SECRETS[1:]:
         assert (bot.folder / "secrets" / name.lower()).read_text().strip() not in written
 
-
-async def test_the_check_reads_secrets_in_files(bot: Container) -> None:
     folder = bot.folder / "check"
     folder.mkdir()
     process = await MqbotProcess.start("check", "--json", folder=folder, environ=bot.given)
