@@ -99,12 +99,15 @@ async def sandbox(listener: Listener) -> AsyncIterator[SlackSandbox]:
         yield running
 
 
-async def test_a_command_arrives_as_a_signed_form(
+async def test_commands_interactions_and_events_arrive_signed_each_in_its_form(
     sandbox: SlackSandbox, listener: Listener
 ) -> None:
     answer = await sandbox.people.command(ALICE, CHANNEL, "/mq status & more")
     assert answer["acknowledged"] is True
-    ((headers, raw),) = listener.requests
+    await sandbox.people.shortcut(ALICE, "pause")
+    assert (await sandbox.people.home(ALICE))["acknowledged"] is True
+
+    (headers, raw), (_, interaction), (of_event, event) = listener.requests
     assert headers["Content-Type"] == "application/x-www-form-urlencoded"
     assert parse_qs(raw.decode())["text"] == ["status &amp; more"]
     assert SignatureVerifier(SECRET).is_valid_request(raw, headers)
@@ -112,38 +115,32 @@ async def test_a_command_arrives_as_a_signed_form(
     signed = f"v0:{headers['X-Slack-Request-Timestamp']}:".encode() + raw
     digest = hmac.new(SECRET.encode(), signed, hashlib.sha256).hexdigest()
     assert headers["X-Slack-Signature"] == f"v0={digest}"
+    payload = json.loads(parse_qs(interaction.decode())["payload"][0])
+    assert (payload["type"], payload["callback_id"]) == ("shortcut", "pause")
+    assert of_event["Content-Type"] == "application/json"
+    assert json.loads(event)["event"]["type"] == "app_home_opened"
+    assert "X-Slack-Retry-Num" not in of_event
 
 
-async def test_an_interaction_arrives_as_json_in_a_form(
+async def test_an_acknowledgement_may_carry_a_reply_and_a_payload_may_be_repeated(
     sandbox: SlackSandbox, listener: Listener
 ) -> None:
-    await sandbox.people.shortcut(ALICE, "pause")
-    ((_, raw),) = listener.requests
-    payload = json.loads(parse_qs(raw.decode())["payload"][0])
-    assert (payload["type"], payload["callback_id"]) == ("shortcut", "pause")
+    for answer in (web.Response(text="Got it"), web.json_response({"text": "Got it"})):
+        listener.answers.append(answer)
+        done = await sandbox.people.command(ALICE, CHANNEL, "/mq")
+        assert done["ack_text"] == "Got it"
+
+    sandbox.faults.arm({"name": "repeat_payload"})
+    await sandbox.people.command(ALICE, CHANNEL, "/mq")
+    first, second = listener.requests[2:]
+    assert first[1] == second[1]
 
 
-async def test_an_event_arrives_as_json(sandbox: SlackSandbox, listener: Listener) -> None:
-    assert (await sandbox.people.home(ALICE))["acknowledged"] is True
-    ((headers, raw),) = listener.requests
-    assert headers["Content-Type"] == "application/json"
-    assert json.loads(raw)["event"]["type"] == "app_home_opened"
-    assert "X-Slack-Retry-Num" not in headers
-
-
-@pytest.mark.parametrize(
-    "answer", [web.Response(text="Got it"), web.json_response({"text": "Got it"})]
-)
-async def test_an_acknowledgement_may_carry_a_reply(
-    sandbox: SlackSandbox, listener: Listener, answer: web.Response
-) -> None:
-    listener.answers.append(answer)
-    done = await sandbox.people.command(ALICE, CHANNEL, "/mq")
-    assert done["ack_text"] == "Got it"
-
-
-async def test_a_late_acknowledgement_does_not_count(listener: Listener) -> None:
+async def test_late_acknowledgements_and_lost_payloads_do_not_count(listener: Listener) -> None:
     async with workspace(listener, IMPATIENT_SECONDS) as sandbox:
+        sandbox.faults.arm({"name": "lose_payload"})
+        assert (await sandbox.people.command(ALICE, CHANNEL, "/mq"))["acknowledged"] is False
+        assert listener.requests == []
         listener.gate.clear()
         done = await sandbox.people.command(ALICE, CHANNEL, "/mq")
         assert (done["acknowledged"], done["error"]) == (False, "operation_timeout")
@@ -159,7 +156,7 @@ async def test_a_status_other_than_200_does_not_acknowledge(
     assert len(listener.requests) == 2
 
 
-async def test_a_retried_event_has_its_number_reason_and_the_same_id(
+async def test_a_retried_event_has_its_number_reason_and_the_same_id_unless_retries_are_off(
     sandbox: SlackSandbox, listener: Listener
 ) -> None:
     listener.answers += [web.Response(status=500) for _ in range(3)]
@@ -170,28 +167,11 @@ async def test_a_retried_event_has_its_number_reason_and_the_same_id(
     ids = {json.loads(raw)["event_id"] for _, raw in listener.requests}
     assert len(ids) == 1
 
-
-async def test_an_app_can_turn_retries_off(sandbox: SlackSandbox, listener: Listener) -> None:
+    listener.requests.clear()
     listener.answers.append(web.Response(status=500, headers={"X-Slack-No-Retry": "1"}))
     await sandbox.people.home(ALICE)
     await sandbox.people.home(ALICE)
     assert listener.header("X-Slack-Retry-Num") == [None, None]
-
-
-async def test_a_repeated_payload_is_the_identical_signed_request(
-    sandbox: SlackSandbox, listener: Listener
-) -> None:
-    sandbox.faults.arm({"name": "repeat_payload"})
-    await sandbox.people.command(ALICE, CHANNEL, "/mq")
-    first, second = listener.requests
-    assert first[1] == second[1]
-
-
-async def test_a_lost_payload_is_not_acknowledged(listener: Listener) -> None:
-    async with workspace(listener, IMPATIENT_SECONDS) as sandbox:
-        sandbox.faults.arm({"name": "lose_payload"})
-        assert (await sandbox.people.command(ALICE, CHANNEL, "/mq"))["acknowledged"] is False
-        assert listener.requests == []
 
 
 async def test_an_app_that_does_not_listen_counts_as_disconnected(
