@@ -1,10 +1,11 @@
 """The audit: who did what, and the state before."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import pytest
 
-from bot.domain.audit import Action, ActResult, AuditRecord, AuditSelection
+from bot.domain.audit import Action, ActResult, AuditPlace, AuditRecord, AuditSelection
 from bot.domain.repository import RepositoryName
 from bot.store.transactions import Transaction
 from tests.support.stored import SHOP, SITE, after, make_record
@@ -46,25 +47,25 @@ def fill(transaction: Transaction, *records: AuditRecord) -> list[int]:
     return [transaction.audit.add(record) for record in records]
 
 
-def newest(transaction: Transaction, selection: AuditSelection, limit: int = 10) -> list[int]:
+def read_in_pages(
+    page_at: Callable[[AuditPlace | None], Sequence[AuditRecord]], limit: int
+) -> list[int]:
     """The ids, read page after page of `limit`."""
     found: list[AuditRecord] = []
-    page = list(transaction.audit.newest(selection, limit))
-    while page:
+    while page := page_at(found[-1].place if found else None):
         assert len(page) <= limit
         found += page
-        page = list(transaction.audit.newest(selection, limit, before=found[-1].place))
     return [record.record_id for record in found]
+
+
+def newest(transaction: Transaction, selection: AuditSelection, limit: int = 10) -> list[int]:
+    read = transaction.audit.newest
+    return read_in_pages(lambda place: read(selection, limit, before=place), limit)
 
 
 def oldest(transaction: Transaction, selection: AuditSelection, limit: int = 10) -> list[int]:
-    found: list[AuditRecord] = []
-    page = list(transaction.audit.oldest(selection, limit))
-    while page:
-        assert len(page) <= limit
-        found += page
-        page = list(transaction.audit.oldest(selection, limit, after=found[-1].place))
-    return [record.record_id for record in found]
+    read = transaction.audit.oldest
+    return read_in_pages(lambda place: read(selection, limit, after=place), limit)
 
 
 @pytest.mark.parametrize("limit", [1, 2, 10])

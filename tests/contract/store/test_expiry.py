@@ -12,7 +12,7 @@ from bot.domain.asked import Asked
 from bot.domain.audit import Action, ActResult, AuditSelection, Caller, Origin
 from bot.domain.durations import For, Until
 from bot.domain.errors import MergeQueueUnavailable
-from bot.domain.group_acts import EVERY_ACT, GroupOutcome
+from bot.domain.group_acts import EVERY_ACT, GroupAct, GroupOutcome
 from bot.domain.groups import Group
 from bot.domain.pauses import PauseChange
 from bot.domain.queue import Pause
@@ -43,11 +43,6 @@ def nobody(after: float = 0.0) -> None:
     del after
 
 
-def group_request(*names: RepositoryName) -> GroupRequest:
-    asked = Asked("deploying", For(HALF_HOUR))
-    return GroupRequest(Action.PAUSE, Group("release", names), CALLER, asked)
-
-
 class Process:
     """A bot on the shared database, service and clock."""
 
@@ -63,6 +58,11 @@ class Process:
 
     async def pause(self, repository: RepositoryName, length: timedelta = HALF_HOUR) -> None:
         await self.pausing.run(CALLER, repository, "deploying", lasting=For(length))
+
+    async def pause_group(self, *names: RepositoryName) -> None:
+        asked = Asked("deploying", For(HALF_HOUR))
+        request = GroupRequest(Action.PAUSE, Group("release", names), CALLER, asked)
+        await self.groups.act(request, ignore_progress)
 
     async def expire(self) -> None:
         """Process what is due, and wait until it is done."""
@@ -111,6 +111,13 @@ async def resumed(store: Store) -> list[RepositoryName]:
     )
 
 
+def latest_act(store: Store) -> GroupAct:
+    with begin(store) as transaction:
+        act = transaction.group_acts.latest("release", EVERY_ACT)
+    assert act is not None
+    return act
+
+
 async def test_two_processes_that_check_together_resume_each_queue_once(store: Store) -> None:
     clock = MovedClock()
     service = FakeMergeQueue((SITE, API))
@@ -152,8 +159,7 @@ async def test_a_group_checked_by_two_processes_is_reported_in_one_post(store: S
     clock = MovedClock()
     service = FakeMergeQueue((SITE, API))
     one, other = (Process(name, store, service, clock) for name in ("one", "other"))
-    request = group_request(SITE, API)
-    await one.groups.act(request, ignore_progress)
+    await one.pause_group(SITE, API)
     clock.advance(HALF_HOUR.total_seconds() + 60)
 
     for _ in range(2):
@@ -161,9 +167,8 @@ async def test_a_group_checked_by_two_processes_is_reported_in_one_post(store: S
 
     assert await resumed(store) == [API, SITE]
     with begin(store) as transaction:
-        act = transaction.group_acts.latest("release", EVERY_ACT)
         assert transaction.pauses.of_group("release") == []
-    assert act is not None
+    act = latest_act(store)
     assert (act.action, act.origin, act.actor.name) == (Action.RESUME, Origin.TIMER, ALICE.name)
     assert act.has_changed
     assert act.left_to_try == ()
@@ -193,8 +198,7 @@ async def test_a_group_that_resumes_slower_than_a_lease_is_posted_as_resumed(sto
     clock = MovedClock()
     service = SlowService((SITE, API))
     one, other = (Process(name, store, service, clock) for name in ("one", "other"))
-    request = group_request(SITE, API)
-    await one.groups.act(request, ignore_progress)
+    await one.pause_group(SITE, API)
     clock.advance(HALF_HOUR.total_seconds() + 60)
     service.passes = clock.advance
 
@@ -202,10 +206,7 @@ async def test_a_group_that_resumes_slower_than_a_lease_is_posted_as_resumed(sto
     await other.expire()
 
     assert await resumed(store) == [API, SITE]
-    with begin(store) as transaction:
-        act = transaction.group_acts.latest("release", EVERY_ACT)
-    assert act is not None
-    assert [one.outcome for one in act.results] == [GroupOutcome.CHANGED] * 2
+    assert [one.outcome for one in latest_act(store).results] == [GroupOutcome.CHANGED] * 2
 
 
 @pytest.mark.parametrize("together", [False, True])
@@ -218,8 +219,7 @@ async def test_a_pause_being_extended_at_its_end_time_is_not_resumed(
     service = HeldService((SITE, API))
     one, other = (Process(name, store, service, clock) for name in ("one", "other"))
     if together:
-        request = group_request(SITE, API)
-        await one.groups.act(request, ignore_progress)
+        await one.pause_group(SITE, API)
     else:
         await one.pause(SITE)
     clock.advance(HALF_HOUR.total_seconds() - 1)
@@ -266,8 +266,7 @@ async def test_a_timer_does_not_wait_for_slow_ones(
     service.answers.set()
     process = Process("one", store, service, clock)
     if together:
-        request = group_request(*slow)
-        await process.groups.act(request, ignore_progress)
+        await process.pause_group(*slow)
     else:
         for name in slow:
             await process.pause(name)
@@ -303,8 +302,7 @@ async def test_a_paused_group_keeps_its_length_when_the_clock_jumps(
     clock = MovedClock()
     service = FakeMergeQueue((SITE, API))
     process = Process("one", store, service, clock)
-    request = group_request(SITE, API)
-    await process.groups.act(request, ignore_progress)
+    await process.pause_group(SITE, API)
     await process.expire()
     clock.advance(60)
     clock.jump(jump)
@@ -320,9 +318,8 @@ async def test_a_paused_group_keeps_its_length_when_the_clock_jumps(
     assert await resumed(store) == [API, SITE]
     with begin(store) as transaction:
         records = transaction.audit.oldest(AuditSelection(), 1000)
-        act = transaction.group_acts.latest("release", EVERY_ACT)
     ends = [(one.at, one.resumes_at) for one in records if one.result is ActResult.DONE][2:]
-    assert act is not None
+    act = latest_act(store)
     ends.append((act.at, act.resumes_at))
     assert not any(late_by(at, resumes_at) for at, resumes_at in ends)
 

@@ -11,8 +11,9 @@ from bot.store.transactions import Transaction
 from tests.support.stored import NOW, SHOP, SITE, after
 
 
-def test_a_position_comes_back_as_it_was_saved(transaction: Transaction) -> None:
-    resting = first_position(SITE, NOW)
+def test_a_position_comes_back_as_it_was_saved_in_utc(transaction: Transaction) -> None:
+    eastern = NOW.astimezone(timezone(timedelta(hours=-5)))
+    resting = first_position(SITE, eastern)
     walk = Walk(Window(NOW, after(0.000001)), cursor="opaque==", newest=after(-1))
     walking = replace(first_position(SHOP, after(1)), walk=walk)
     transaction.positions.save(resting)
@@ -20,18 +21,8 @@ def test_a_position_comes_back_as_it_was_saved(transaction: Transaction) -> None
     loaded = transaction.positions.load([SHOP, SITE])
 
     assert loaded == {SITE: resting, SHOP: walking}
-
-
-def test_times_from_other_zones_come_back_in_utc(transaction: Transaction) -> None:
-    eastern = NOW.astimezone(timezone(timedelta(hours=-5)))
-    transaction.positions.save(first_position(SITE, eastern))
-    loaded = transaction.positions.load([SITE])
-
     assert loaded[SITE].origin == NOW
     assert loaded[SITE].origin.utcoffset() == timedelta(0)
-
-
-def test_a_naive_time_is_refused(transaction: Transaction) -> None:
     naive = datetime(2026, 3, 1)  # noqa: DTZ001  # the naive time is what is tested
     with pytest.raises(ValueError, match="aware"), as_store_errors():
         transaction.positions.save(first_position(SITE, naive))

@@ -60,19 +60,11 @@ def test_a_channels_default_is_set_changed_and_removed(transaction: Transaction)
     assert defaults.of("C1") is None
 
 
-def test_subscriptions_from_commands_and_configuration_coexist(transaction: Transaction) -> None:
-    save(transaction, CONFIGURED, BY_COMMAND)
-
-    assert of_channel(transaction) == [BY_COMMAND, CONFIGURED]
-    assert transaction.subscriptions.delete("C1", SITE)
-    assert not transaction.subscriptions.delete("C1", SITE)
-    assert of_channel(transaction) == [CONFIGURED]
-
-
 def test_configuration_replaces_only_configured_subscriptions(transaction: Transaction) -> None:
     gone = replace(CONFIGURED, repository=SHOP)
     save(transaction, BY_COMMAND)
     assert configure(transaction, CONFIGURED, gone) == []
+    assert of_channel(transaction) == [gone, BY_COMMAND, CONFIGURED]
     narrowed = replace(CONFIGURED, topics=frozenset({"pause"}))
     added = replace(CONFIGURED, channel_id="C2")
     assert configure(transaction, narrowed, added) == [gone]
@@ -82,11 +74,13 @@ def test_configuration_replaces_only_configured_subscriptions(transaction: Trans
     assert configure(transaction) == [narrowed, added]
     assert of_channel(transaction) == [BY_COMMAND]
     assert of_channel(transaction, "C2") == []
-
-
-def test_a_subscription_by_command_does_not_count_as_configured(transaction: Transaction) -> None:
     with pytest.raises(ValueError, match="configured"):
         configure(transaction, BY_COMMAND)
+
+    save(transaction, CONFIGURED)
+    assert transaction.subscriptions.delete("C1", SITE)
+    assert not transaction.subscriptions.delete("C1", SITE)
+    assert of_channel(transaction) == [CONFIGURED]
 
 
 def test_all_subscriptions_come_by_repository_up_to_a_limit(transaction: Transaction) -> None:
