@@ -68,7 +68,7 @@ async def test_copies_made_while_the_bot_writes_are_complete(
 async def test_posts_made_since_the_copy_are_not_repeated(sqlite_url: str, tmp_path: Path) -> None:
     copy = tmp_path / "copy"
     async with BotTester(sqlite_url, channels=f"acme/site={RELEASES}:enter") as bot:
-        await bot.wait_for_post(f"#{await _entered(bot)}", RELEASES)
+        await bot.wait_for_post(f"#{bot.enqueue()}", RELEASES)
         bot.expected_refusals.add("chat.postMessage rate_limit")
         bot.break_slack("rate_limit", "chat.postMessage", retry_after=3)
         number = bot.enqueue()
@@ -87,10 +87,6 @@ async def test_posts_made_since_the_copy_are_not_repeated(sqlite_url: str, tmp_p
         assert len([one for one in posts if f"#{number}" in one]) == 1
 
 
-async def _entered(bot: BotTester) -> int:
-    return bot.enqueue()
-
-
 def _waiting(url: str) -> bool:
     query = "SELECT 1 FROM deliveries WHERE state = 'pending' AND error IS NOT NULL"
     return bool(rows(sqlite_path(url), query))
@@ -100,8 +96,8 @@ def _unsettled(url: str) -> bool:
     return bool(rows(sqlite_path(url), "SELECT 1 FROM deliveries WHERE settled_at IS NULL"))
 
 
-def test_the_previous_database_is_kept(sqlite_url: str, tmp_path: Path) -> None:
-    path, copy = sqlite_path(sqlite_url), tmp_path / "copy"
+def test_the_previous_database_is_kept_if_there_was_one(sqlite_url: str, tmp_path: Path) -> None:
+    path, copy, elsewhere = sqlite_path(sqlite_url), tmp_path / "copy", tmp_path / "new" / "bot"
     assert run("backup", str(copy), url=sqlite_url).exit_code == 0
     with closing(sqlite3.connect(path)) as database:
         database.execute("INSERT INTO expiring_keys VALUES ('request', 'later', 1, NULL)")
@@ -112,12 +108,6 @@ def test_the_previous_database_is_kept(sqlite_url: str, tmp_path: Path) -> None:
     assert rows(path, "SELECT count(*) FROM expiring_keys") == [(0,)]
     assert rows(kept, "SELECT count(*) FROM expiring_keys") == [(1,)]
 
-
-def test_a_copy_can_be_restored_where_there_was_no_database(
-    sqlite_url: str, tmp_path: Path
-) -> None:
-    copy, elsewhere = tmp_path / "copy", tmp_path / "new" / "bot.sqlite3"
-    run("backup", str(copy), url=sqlite_url)
     result = run("restore", str(copy), url=f"sqlite:///{elsewhere}")
     assert result.exit_code == 0
     assert "is kept" not in result.output
@@ -163,35 +153,30 @@ def test_a_damaged_database_is_not_copied(sqlite_url: str, tmp_path: Path) -> No
     assert unfinished(tmp_path) == []
 
 
-@pytest.mark.parametrize("content", [b"", b"no database at all, but long enough" * 100])
-def test_a_file_that_is_not_a_backup_is_refused_and_nothing_changes(
-    sqlite_url: str, tmp_path: Path, content: bytes
+def test_what_is_no_backup_of_ours_is_refused_and_nothing_changes(
+    sqlite_url: str, tmp_path: Path
 ) -> None:
     wrong = tmp_path / "wrong"
-    wrong.write_bytes(content)
-    result = run("restore", str(wrong), url=sqlite_url)
-    assert result.exit_code == 2
-    assert result.stderr.startswith("mqbot: restore: ")
-    assert "Traceback" not in result.output
-    assert rows(sqlite_path(sqlite_url), "SELECT count(*) FROM deliveries") == [(0,)]
-    assert unfinished(tmp_path) == []
 
+    def refused() -> str:
+        result = run("restore", str(wrong), url=sqlite_url)
+        assert result.exit_code == 2
+        assert result.stderr.startswith("mqbot: restore: ")
+        assert "Traceback" not in result.output
+        assert rows(sqlite_path(sqlite_url), "SELECT count(*) FROM deliveries") == [(0,)]
+        assert unfinished(tmp_path) == []
+        return result.stderr
 
-@pytest.mark.parametrize(
-    ("revision", "sentence"), [("9999", "made by a newer version"), ("0026", "first edition")]
-)
-def test_a_backup_of_another_program_is_refused(
-    sqlite_url: str, tmp_path: Path, revision: str, sentence: str
-) -> None:
-    copy = tmp_path / "copy"
-    run("backup", str(copy), url=sqlite_url)
-    with closing(sqlite3.connect(copy)) as database:
-        database.execute("UPDATE alembic_version SET version_num = ?", [revision])
-        database.commit()
-    result = run("restore", str(copy), url=sqlite_url)
-    assert result.exit_code == 2
-    assert sentence in result.stderr
-    assert rows(sqlite_path(sqlite_url), "SELECT count(*) FROM deliveries") == [(0,)]
+    for content in (b"", b"no database at all, but long enough" * 100):
+        wrong.write_bytes(content)
+        refused()
+    wrong.unlink()
+    run("backup", str(wrong), url=sqlite_url)
+    for revision, sentence in (("9999", "made by a newer version"), ("0026", "first edition")):
+        with closing(sqlite3.connect(wrong)) as database:
+            database.execute("UPDATE alembic_version SET version_num = ?", [revision])
+            database.commit()
+        assert sentence in refused()
 
 
 def test_the_wrong_kind_of_database_is_named() -> None:

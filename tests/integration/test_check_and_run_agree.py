@@ -1,7 +1,9 @@
 """Faults that `mqbot check` reports end `mqbot run` with the same words, or don't end it."""
 
 import sqlite3
+from collections.abc import Mapping
 from contextlib import closing
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
@@ -15,48 +17,97 @@ from tests.support.waiting import until
 
 __all__ = ["installation"]
 
-SOCKS = "socks5://someone:hunter2@proxy.example:1080"
+ELSEWHERE = {"MQBOT_API_URL": "https://queue.example/v1"}
+SLACK_ELSEWHERE = {"SLACK_API_URL": "https://slack.example/api/"}
+SOCKS = {"HTTPS_PROXY": "socks5://someone:hunter2@proxy.example:1080"}
 
+
+@dataclass(frozen=True)
+class Fault:
+    """Settings that differ, a part of what rows of the check say of it, and the check's code.
+
+    `only`: the row that isn't "ok", if there is no other but that of the repository.
+    """
+
+    changes: Mapping[str, str]
+    rows: Mapping[str, str] = field(default_factory=dict)
+    code: int = 1
+    only: str = ""
+
+    def assert_reported(self, report: Report) -> None:
+        assert report.code == self.code
+        assert report.not_well
+        if self.only:
+            assert report.not_well - {"merge queue: acme/site"} == {self.only}
+        for row, part in self.rows.items():
+            assert part in str(report.of(*row.split(": ", 1)))
+        assert "itself failed" not in str(report.findings)
+        assert "hunter2" not in str(report.findings)
+
+
+NO_PROXY = {"configuration: HTTPS_PROXY": "NO_PROXY"}
 ENDS_RUN = {
-    "a missing setting": {"SLACK_BOT_TOKEN": ""},
-    "two wrong settings": {"MQBOT_API_URL": "nowhere", "SLACK_APP_TOKEN": "xoxb-1"},
-    "no settings file": {"MQBOT_CONFIG": "{folder}/none.toml"},
-    "a settings file that is not TOML": {"MQBOT_CONFIG": "{folder}/letter"},
-    "a proxy for the service": {
-        "MQBOT_API_URL": "https://queue.example/v1",
-        "HTTPS_PROXY": SOCKS,
-    },
-    "a proxy for Slack": {"SLACK_API_URL": "https://slack.example/api/", "HTTPS_PROXY": SOCKS},
-    "no certificates": {
-        "MQBOT_API_URL": "https://queue.example/v1",
-        "SSL_CERT_FILE": "/no/such/file.pem",
-    },
-    "a refused bot token": {"SLACK_BOT_TOKEN": "xoxb-9-unknown"},
-    "a refused app-level token": {"SLACK_APP_TOKEN": "xapp-9-unknown"},
-    "a database below a file": {"DATABASE_URL": "sqlite:///{folder}/letter/mqbot.sqlite3"},
-    "a database that is a folder": {"DATABASE_URL": "sqlite:///{folder}"},
-    "a database that is none": {"DATABASE_URL": "sqlite:///{folder}/letter"},
-    "an address of another kind": {"DATABASE_URL": "mysql://host/name"},
+    "a missing setting": Fault({"SLACK_APP_TOKEN": ""}, {"configuration: SLACK_APP_TOKEN": ""}, 2),
+    "two wrong settings": Fault(
+        {"MQBOT_API_URL": "nowhere", "SLACK_APP_TOKEN": "xoxb-1"},
+        {
+            "configuration: MQBOT_API_URL": "wrong",
+            "configuration: SLACK_APP_TOKEN": "xapp-…",
+            "database": "ok",
+            "merge queue": "not checked",
+            "Slack": "not checked",
+        },
+        2,
+    ),
+    "no settings file": Fault({"MQBOT_CONFIG": "{folder}/none.toml"}, code=2),
+    "a settings file that is not TOML": Fault({"MQBOT_CONFIG": "{folder}/letter"}, code=2),
+    "a proxy for the service": Fault(ELSEWHERE | SOCKS, NO_PROXY | {"database": "ok"}),
+    "a proxy for Slack": Fault(SLACK_ELSEWHERE | SOCKS, NO_PROXY),
+    "an invalid proxy": Fault(
+        ELSEWHERE | SLACK_ELSEWHERE | {"HTTPS_PROXY": "http://proxy.example:port:3128"}, NO_PROXY
+    ),
+    "no certificates": Fault(
+        ELSEWHERE | {"SSL_CERT_FILE": "/no/such/file.pem"},
+        {"configuration: SSL_CERT_FILE": "No such file"},
+    ),
+    "a refused bot token": Fault({"SLACK_BOT_TOKEN": "xoxb-9-unknown"}),
+    "a refused app-level token": Fault(
+        {"SLACK_APP_TOKEN": "xapp-9-unknown"},
+        {"Slack: app-level token": "connections:write", "Slack: app": "refuses it (invalid_auth)"},
+        only="Slack: app-level token",
+    ),
+    "a database below a file": Fault({"DATABASE_URL": "sqlite:///{folder}/letter/mqbot.sqlite3"}),
+    "a database that is a folder": Fault({"DATABASE_URL": "sqlite:///{folder}"}),
+    "a database that is none": Fault({"DATABASE_URL": "sqlite:///{folder}/letter"}),
+    "an address of another kind": Fault({"DATABASE_URL": "mysql://host/name"}),
 }
 
 RUN_GOES_ON = {
-    "a refused API token": {"MQBOT_API_TOKEN": "unknown-key"},
-    "a key with too small a scope": {"MQBOT_API_TOKEN": "ci-key-141421356"},
-    "a repository that is not there": {"MQBOT_REPOSITORIES": "acme/site,acme/gone"},
-    "a service that is away": {"MQBOT_API_URL": "http://127.0.0.1:9/v1"},
-    "a channel that is not there": {"MQBOT_CHANNELS": "acme/site=C0NOWHERE"},
+    "a refused API token": Fault(
+        {"MQBOT_API_TOKEN": "9-unknown-key"},
+        {"merge queue: credential": "refuses it (status 401)"},
+        only="merge queue: credential",
+    ),
+    "a key with too small a scope": Fault(
+        {"MQBOT_API_TOKEN": "ci-key-141421356"}, {"merge queue: acme/site": "wrong"}
+    ),
+    "a repository that is not there": Fault({"MQBOT_REPOSITORIES": "acme/site,acme/gone"}),
+    "a service that is away": Fault({"MQBOT_API_URL": "http://127.0.0.1:9/v1"}),
+    "a channel that is not there": Fault({"MQBOT_CHANNELS": "acme/site=C0NOWHERE"}),
 }
 """Each may be mended while the bot runs, or passes."""
 
 
-async def run(installation: Installation, changes: dict[str, str]) -> MqbotProcess:
+async def run(installation: Installation, changes: Mapping[str, str]) -> MqbotProcess:
     for name in ("stdout", "stderr"):
         (installation.folder / name).unlink(missing_ok=True)
     environ = {**installation.environment(), **changes}
     return await MqbotProcess.start("run", folder=installation.folder, environ=environ)
 
 
-async def end_of_run(installation: Installation, changes: dict[str, str], code: int) -> list[str]:
+async def end_of_run(
+    installation: Installation, changes: Mapping[str, str], code: int
+) -> list[str]:
     """What each line of its complaint says is wrong."""
     process = await run(installation, changes)
     assert await process.ends() == code, process.complaints
@@ -76,13 +127,15 @@ def assert_same_words(problems: list[str], report: Report) -> None:
         assert cause in problem
 
 
-@pytest.mark.parametrize("changes", ENDS_RUN.values(), ids=ENDS_RUN)
+@pytest.mark.parametrize("fault", ENDS_RUN.values(), ids=ENDS_RUN)
 async def test_check_reports_a_fault_that_ends_run_in_the_same_words(
-    installation: Installation, changes: dict[str, str]
+    installation: Installation, fault: Fault
 ) -> None:
     (installation.folder / "letter").write_text("Dear database, " * 500)
-    made = {name: value.format(folder=installation.folder) for name, value in changes.items()}
+    folder = installation.folder
+    made = {name: value.format(folder=folder) for name, value in fault.changes.items()}
     report = await installation.check("--json", **made)
+    fault.assert_reported(report)
     assert_same_words(await end_of_run(installation, made, CONFIGURATION_EXIT), report)
 
 
@@ -108,13 +161,13 @@ async def test_check_reports_a_temporarily_unavailable_database_in_the_same_word
         assert_same_words(await end_of_run(installation, {}, UNAVAILABLE_EXIT), report)
 
 
-@pytest.mark.parametrize("changes", RUN_GOES_ON.values(), ids=RUN_GOES_ON)
+@pytest.mark.parametrize("fault", RUN_GOES_ON.values(), ids=RUN_GOES_ON)
 async def test_other_problems_that_check_reports_do_not_end_run(
-    installation: Installation, changes: dict[str, str]
+    installation: Installation, fault: Fault
 ) -> None:
-    report = await installation.check("--json", **changes)
-    assert report.code == 1
-    process = await run(installation, {**changes, "MQBOT_LOG_FORMAT": "json"})
+    report = await installation.check("--json", **fault.changes)
+    fault.assert_reported(report)
+    process = await run(installation, {**fault.changes, "MQBOT_LOG_FORMAT": "json"})
     await until(lambda: '"ready"' in process.complaints, "a bot that runs")
     assert await process.stop() == 0, process.complaints
 

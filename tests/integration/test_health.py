@@ -59,7 +59,7 @@ async def watched() -> AsyncIterator[Watched]:
         await one.server.close()
 
 
-async def test_a_process_that_starts_is_healthy_and_not_ready(watched: Watched) -> None:
+async def test_a_process_is_ready_between_its_start_and_its_stop(watched: Watched) -> None:
     assert (await watched.get("/healthz"))[0] == 200
     assert await watched.readiness() == (
         503,
@@ -69,14 +69,15 @@ async def test_a_process_that_starts_is_healthy_and_not_ready(watched: Watched) 
             "problems": {"started": "still starting"},
         },
     )
-
-
-async def test_a_started_process_is_ready(watched: Watched) -> None:
+    assert await watched.get("/metrics") == (200, "text/plain; version=0.0.4", "mqbot_up 1\n")
     watched.health.begin()
-    assert await watched.readiness() == (
-        200,
-        {"ready": True, "checks": {"database": True}, "problems": {}},
-    )
+    ready = {"ready": True, "checks": {"database": True}, "problems": {}}
+    assert await watched.readiness() == (200, ready)
+    watched.health.end()
+    status, body = await watched.readiness()
+    assert status == 503
+    assert isinstance(body, dict)
+    assert body["problems"] == {"stopping": "stopping"}
 
 
 @pytest.mark.parametrize("problem", ["does not answer", StoreUnavailable("s3same"), OSError("no")])
@@ -127,16 +128,3 @@ async def test_a_check_that_cannot_be_cancelled_blocks_nobody_and_is_not_repeate
     monkeypatch.setattr(health_module, "CHECK_SECONDS", 30)
     assert (await watched.readiness())[0] == 200
     assert len(begun) <= 2
-
-
-async def test_a_stopping_process_is_not_ready(watched: Watched) -> None:
-    watched.health.begin()
-    watched.health.end()
-    status, body = await watched.readiness()
-    assert status == 503
-    assert isinstance(body, dict)
-    assert body["problems"] == {"stopping": "stopping"}
-
-
-async def test_metrics_have_the_prometheus_format(watched: Watched) -> None:
-    assert await watched.get("/metrics") == (200, "text/plain; version=0.0.4", "mqbot_up 1\n")
