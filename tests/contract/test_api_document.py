@@ -110,7 +110,7 @@ class TestAddressAndCredentials:
         self, sandbox: MergeQueueSandbox
     ) -> None:
         for header in (None, "Bearer wrong", "Basic key", "Bearer"):
-            headers = {} if header is None else {"Authorization": header}
+            headers: dict[str, str] = {} if header is None else {"Authorization": header}
             async with connect(sandbox, headers) as client:
                 for number, method, path, body in ENDPOINTS:
                     response = await client.request(method, path, json=body)

@@ -91,7 +91,11 @@ RUN_GOES_ON = {
     "a key with too small a scope": Fault(
         {"MQBOT_API_TOKEN": "ci-key-141421356"}, {"merge queue: acme/site": "wrong"}
     ),
-    "a repository that is not there": Fault({"MQBOT_REPOSITORIES": "acme/site,acme/gone"}),
+    "a repository that is not there": Fault(
+        {"MQBOT_REPOSITORIES": "acme/site,acme/gone"},
+        {"merge queue: acme/gone": "wrong", "merge queue: acme/site": "ok"},
+        only="merge queue: acme/gone",
+    ),
     "a service that is away": Fault({"MQBOT_API_URL": "http://127.0.0.1:9/v1"}),
     "a channel that is not there": Fault({"MQBOT_CHANNELS": "acme/site=C0NOWHERE"}),
 }
@@ -146,6 +150,10 @@ async def test_check_reports_a_database_of_another_version_in_the_same_words(
     with closing(sqlite3.connect(_path(installation))) as connection, connection:
         connection.execute("UPDATE alembic_version SET version_num = ?", [revision])
     report = await installation.check("--json")
+    assert report.code == 1
+    sentence = report.of("database")["sentence"]
+    assert NOT_OURS[revision] in sentence
+    assert ("move the file away" in sentence) is (revision == "0026")
     assert_same_words(await end_of_run(installation, {}, CONFIGURATION_EXIT), report)
 
 
@@ -177,7 +185,12 @@ async def test_a_missing_database_file_passes_the_check_and_run_creates_it(
 ) -> None:
     path = installation.folder / "new" / "mqbot.sqlite3"
     new = {"DATABASE_URL": f"sqlite:///{path}", "MQBOT_LOG_FORMAT": "json"}
-    assert (await installation.check("--json", **new)).code == 0
+    report = await installation.check("--json", **new)
+    assert (report.code, report.not_well) == (0, set())
+    assert report.of("database")["sentence"] == (
+        f"It has no tables yet; mqbot brings it to {migrate.head_revision()} when it starts."
+    )
+    assert not path.parent.exists()
     process = await run(installation, new)
     await until(lambda: '"ready"' in process.complaints, "a bot that runs")
     assert await process.stop() == 0, process.complaints

@@ -2,9 +2,7 @@
 
 import io
 import json
-import sqlite3
 from collections.abc import AsyncIterator, Sequence
-from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -139,10 +137,11 @@ async def installation(sqlite_url: str, tmp_path: Path) -> AsyncIterator[Install
         yield one
 
 
-async def test_a_healthy_installation_passes_every_part_of_the_check(
+async def test_a_healthy_installation_passes_every_part_of_the_check_and_is_not_changed(
     installation: Installation,
 ) -> None:
-    report = await installation.check("--json")
+    channels = f"{REPOSITORY}=C0MERGEQ;{REPOSITORY}=C0RELEASE"
+    report = await installation.check("--json", MQBOT_CHANNELS=channels)
     assert report.not_well == set()
     assert (report.code, report.complaints) == (0, "")
     assert {one["area"] for one in report.findings} == {
@@ -157,49 +156,15 @@ async def test_a_healthy_installation_passes_every_part_of_the_check(
     assert report.of("merge queue", "credential")["sentence"].startswith("The service knows it")
     assert report.of("merge queue", REPOSITORY)["sentence"].endswith("it is running.")
     assert report.of("Slack", "bot token")["sentence"] == "It is merge-queue in Acme."
-    assert report.of("channel")["subject"] == "C0MERGEQ #merge-queue"
+    assert report.of("channel", "C0MERGEQ")["subject"] == "C0MERGEQ #merge-queue"
+    other = report.of("channel", "C0RELEASE")
+    assert other["sentence"] == "It is public; the bot joins when it posts."
     assert [one["subject"] for one in report.findings if one["area"] == "clock"] == [
         "the bot's clock",
         "merge queue service",
         "Slack",
     ]
 
-
-async def test_over_http_the_app_level_token_is_not_checked(installation: Installation) -> None:
-    over_http = {"SLACK_APP_TOKEN": "", "SLACK_SIGNING_SECRET": "e6b19c573432dcc6"}
-    report = await installation.check("--json", **over_http)
-    assert (report.code, report.not_well) == (0, set())
-    subjects = {one["subject"] for one in report.findings if one["area"] == "Slack"}
-    assert "bot token" in subjects
-    assert "app-level token" not in subjects
-
-
-async def test_the_table_shows_a_mark_a_word_a_sentence_and_the_fix(
-    installation: Installation,
-) -> None:
-    report = await installation.check(PYTHONIOENCODING="utf-8")
-    assert report.code == 0
-    assert "✓ ok" in report.printed
-    assert "All is well." in report.printed
-    report = await installation.check(SLACK_BOT_TOKEN="xoxb-9999-wrong", PYTHONIOENCODING="utf-8")
-    assert report.code == 1
-    assert "✗ wrong" in report.printed
-    assert "Slack refuses it (invalid_auth)." in report.printed
-    assert "Install the app and copy its bot token" in report.printed
-    assert "problem found" in report.printed or "problems found" in report.printed
-
-
-async def test_a_terminal_without_unicode_gets_plain_marks(installation: Installation) -> None:
-    report = await installation.check(PYTHONIOENCODING="ascii", PYTHONUTF8="0")
-    assert (report.code, report.complaints) == (0, "")
-    assert "+ ok" in report.printed
-
-
-async def test_a_check_changes_nothing(installation: Installation) -> None:
-    changes = {"MQBOT_CHANNELS": f"{REPOSITORY}=C0RELEASE"}
-    report = await installation.check("--json", **changes)
-    assert report.of("channel")["sentence"] == "It is public; the bot joins when it posts."
-    assert report.code == 0
     asked = {one["method"] for one in installation.slack.calls.since(0)}
     assert asked == {
         "auth.test",
@@ -219,32 +184,54 @@ async def test_a_check_changes_nothing(installation: Installation) -> None:
     assert installation.slack.socket_mode.connections == 0
 
 
-async def test_more_channels_than_slacks_limit_per_minute_are_all_checked(
+async def test_over_http_the_app_level_token_is_not_checked(installation: Installation) -> None:
+    over_http = {"SLACK_APP_TOKEN": "", "SLACK_SIGNING_SECRET": "e6b19c573432dcc6"}
+    report = await installation.check("--json", **over_http)
+    assert (report.code, report.not_well) == (0, set())
+    subjects = {one["subject"] for one in report.findings if one["area"] == "Slack"}
+    assert "bot token" in subjects
+    assert "app-level token" not in subjects
+
+
+async def test_the_table_shows_a_mark_a_word_a_sentence_and_the_fix(
     installation: Installation,
 ) -> None:
-    arrangement = installation.slack.arrangement
-    app = installation.slack.installation.bot_user_id
-    many = [arrangement.add_channel(f"team{n}", [])["channel"] for n in range(60)]
-    for channel in many:
-        arrangement.set_member(channel, app, is_member=True)
-    installation.slack.faults.arm(
-        {"name": "rate_limit", "method": "conversations.info", "retry_after": 1}
-    )
-    channels = ";".join(f"{REPOSITORY}={one}" for one in [*many, "C0RELEASE"])
-    report = await installation.check("--json", MQBOT_CHANNELS=channels)
-    found = [one["sentence"] for one in report.findings if one["area"] == "channel"]
-    assert sorted(set(found)) == ["It is public; the bot joins when it posts.", "The bot is in it."]
-    assert (len(found), report.code) == (61, 0)
+    plain = await installation.check(PYTHONIOENCODING="ascii", PYTHONUTF8="0")
+    assert (plain.code, plain.complaints) == (0, "")
+    assert "+ ok" in plain.printed
+    assert "All is well." in plain.printed
+    report = await installation.check(SLACK_BOT_TOKEN="xoxb-9999-wrong", PYTHONIOENCODING="utf-8")
+    assert report.code == 1
+    assert "✓ ok" in report.printed
+    assert "✗ wrong" in report.printed
+    assert "Slack refuses it (invalid_auth)." in report.printed
+    assert "Install the app and copy its bot token" in report.printed
+    assert "problem found" in report.printed or "problems found" in report.printed
 
 
-async def test_each_of_hundreds_of_repositories_is_checked(sqlite_url: str, tmp_path: Path) -> None:
+async def test_each_of_hundreds_of_repositories_and_channels_is_checked(
+    sqlite_url: str, tmp_path: Path
+) -> None:
+    """More channels than Slack's limit per minute."""
     names = [f"acme/service-{number:04d}" for number in range(300)]
     async with Installation(sqlite_url, tmp_path, names) as installation:
         installation.merge_queue.pause(names[-1], "CI is down", "carol")
+        arrangement = installation.slack.arrangement
+        app = installation.slack.installation.bot_user_id
+        many = [arrangement.add_channel(f"team{n}", [])["channel"] for n in range(60)]
+        for channel in many:
+            arrangement.set_member(channel, app, is_member=True)
+        limited = {"name": "rate_limit", "method": "conversations.info", "retry_after": 1}
+        installation.slack.faults.arm(limited)
         report = await installation.check(
-            "--json", MQBOT_REPOSITORIES=",".join(names), MQBOT_CHANNELS=f"{names[0]}=C0MERGEQ"
+            "--json",
+            MQBOT_REPOSITORIES=",".join(names),
+            MQBOT_CHANNELS=";".join(f"{names[0]}={one}" for one in [*many, "C0RELEASE"]),
         )
     assert (report.code, report.not_well) == (0, set())
+    found = [one["sentence"] for one in report.findings if one["area"] == "channel"]
+    assert sorted(set(found)) == ["It is public; the bot joins when it posts.", "The bot is in it."]
+    assert len(found) == 61
     said = {one["subject"]: one["sentence"] for one in report.findings}
     assert {said[name] for name in names[:-1]} == {"Its queue can be read; it is running."}
     assert said[names[-1]] == "Its queue can be read; it is paused."
@@ -258,39 +245,12 @@ async def test_a_personal_token_is_accepted_and_called_no_application(
     assert "personal access token" in report.of("merge queue", "credential")["sentence"]
 
 
-def _put_at_revision(revision: str, installation: Installation) -> None:
-    path = installation.database_url.removeprefix("sqlite:///")
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("UPDATE alembic_version SET version_num = ?", [revision])
-
-
-async def test_a_missing_sqlite_file_passes_and_is_not_created(
-    installation: Installation, tmp_path: Path
-) -> None:
-    path = tmp_path / "none" / "db.sqlite3"
-    report = await installation.check("--json", DATABASE_URL=f"sqlite:///{path}")
-    assert (report.code, report.not_well) == (0, set())
-    assert report.of("database")["sentence"] == (
-        f"It has no tables yet; mqbot brings it to {migrate.head_revision()} when it starts."
-    )
-    assert not path.parent.exists()
-
-
 @pytest.mark.parametrize("at_start", [True, False])
 def test_a_database_of_another_version_is_migrated_at_start_or_by_hand(*, at_start: bool) -> None:
     found = schema("0000_before", migrates_at_start=at_start)
     assert found.standing is (CheckStatus.OK if at_start else CheckStatus.WRONG)
     assert found.sentence.startswith("It is at revision 0000_before")
     assert found.fix == (None if at_start else "Run: mqbot migrate")
-
-
-async def test_a_database_of_the_first_edition_is_reported(installation: Installation) -> None:
-    _put_at_revision("0017", installation)
-    report = await installation.check("--json")
-    assert report.code == 1
-    sentence = report.of("database")["sentence"]
-    assert "the first edition of mqbot made this database (revision 0017)" in sentence
-    assert "move the file away" in sentence
 
 
 @pytest.mark.postgres
@@ -313,15 +273,6 @@ async def test_an_empty_server_database_must_be_migrated_first(
     assert report.code == 1
     assert report.of("database")["fix"] == "Run: mqbot migrate"
     assert report.not_well == {"database: schema", "deliveries: outbox"}
-
-
-async def test_only_the_missing_repository_is_reported(installation: Installation) -> None:
-    names = ",".join([REPOSITORY, *(f"acme/gone{number}" for number in range(20))])
-    report = await installation.check("--json", MQBOT_REPOSITORIES=names)
-    assert report.code == 1
-    assert len(report.not_well) == 20
-    assert report.of("merge queue", "acme/gone7")["standing"] == "wrong"
-    assert report.of("merge queue", REPOSITORY)["standing"] == "ok"
 
 
 async def test_a_failing_service_is_reported_and_the_rest_is_checked(
@@ -523,16 +474,34 @@ def test_setting_names_are_never_wrapped_on_narrow_terminals(width: int) -> None
     assert lines[-1] == "2 problems found."
 
 
-async def test_a_settings_file_readable_by_others_is_only_a_warning(
+async def test_a_settings_file_shows_its_policies_and_a_warning_if_others_may_read_it(
     installation: Installation,
 ) -> None:
     path = installation.folder / "mqbot.toml"
-    path.write_text(f'SLACK_BOT_TOKEN = "{BOT_TOKEN}"\n')
+    path.write_text(
+        f"""
+        SLACK_BOT_TOKEN = "{BOT_TOKEN}"
+        [MQBOT_POLICY."{REPOSITORY}"]
+        who_may_resume = ["S0RELEASE", "U0BOB"]
+        health_depth = 20
+        alert_mention = "S0ONCALL"
+        reminder_minutes = 0
+        api_token = "{TOKEN}"
+        """,
+        "utf-8",
+    )
     path.chmod(0o644)
     report = await installation.check("--json", MQBOT_CONFIG=str(path))
     found = report.of("configuration", "MQBOT_CONFIG")
     assert (found["standing"], report.code) == ("warning", 0)
     assert "chmod 600" in found["fix"]
+    assert report.of("configuration", f"policy of {REPOSITORY}")["sentence"] == (
+        "Pausing: everyone. Resuming: S0RELEASE, U0BOB. Removing others' pull requests: everyone. "
+        "Alerts: head after 1 h 30 min, batch after 1 h, more than 20 queued, "
+        "5 failures in a row; they mention S0ONCALL. Reminders: none. "
+        f'Credential: api_token in MQBOT_POLICY."{REPOSITORY}".'
+    )
+    assert report.of("merge queue", REPOSITORY)["standing"] == "ok"
     printed = (await installation.check(MQBOT_CONFIG=str(path))).printed
     assert "All is well, with 1 warning." in printed
     path.chmod(0o600)
@@ -563,33 +532,6 @@ def test_checking_a_path_creates_nothing(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/a/b/mqbot.sqlite3"
     assert migrate.current_revision(url) is None
     assert list(tmp_path.iterdir()) == []
-
-
-async def test_the_policy_of_each_repository_is_shown(
-    installation: Installation, tmp_path: Path
-) -> None:
-    file = tmp_path / "mqbot.toml"
-    file.write_text(
-        f"""
-        [MQBOT_POLICY."{REPOSITORY}"]
-        who_may_resume = ["S0RELEASE", "U0BOB"]
-        health_depth = 20
-        alert_mention = "S0ONCALL"
-        reminder_minutes = 0
-        api_token = "{TOKEN}"
-        """,
-        "utf-8",
-    )
-    file.chmod(0o600)
-    report = await installation.check("--json", MQBOT_CONFIG=str(file))
-    assert report.of("configuration", f"policy of {REPOSITORY}")["sentence"] == (
-        "Pausing: everyone. Resuming: S0RELEASE, U0BOB. Removing others' pull requests: everyone. "
-        "Alerts: head after 1 h 30 min, batch after 1 h, more than 20 queued, "
-        "5 failures in a row; they mention S0ONCALL. Reminders: none. "
-        f'Credential: api_token in MQBOT_POLICY."{REPOSITORY}".'
-    )
-    assert report.of("merge queue", REPOSITORY)["standing"] == "ok"
-    assert report.not_well == set()
 
 
 async def test_each_credential_has_a_row_and_a_refused_one_is_named_by_its_setting(

@@ -227,7 +227,7 @@ async def test_an_interaction_arrives_as_json_in_a_form(machine: Machine) -> Non
 
 
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
-MALFORMED = (
+MALFORMED: tuple[tuple[bytes, dict[str, str]], ...] = (
     (b"{", JSON),
     (b"[1]", JSON),
     (b"null", JSON),
