@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from enum import StrEnum
 
 from bot.domain.freezes import Freeze
 from bot.domain.live_messages import LiveKind, LiveSubject
@@ -117,13 +118,33 @@ class Picture:
     freezes: tuple[Freeze, ...] = ()
 
 
+class WhyUnread(StrEnum):
+    """Why a queue can't be read: no answer, a refusal, or an unreadable answer."""
+
+    SILENT = "silent"
+    REFUSED = "refused"
+    UNREADABLE = "unreadable"
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """The queue can't be read; only boards say so, and channels aren't notified."""
+
+    since: datetime
+    why: WhyUnread
+
+
 @dataclass(frozen=True, slots=True)
 class BoardState:
-    """The last known picture of a queue, and when it was first read."""
+    """The last known picture of a queue, and when it was first read.
+
+    `unread`: None while it can be read.
+    """
 
     repository: RepositoryName
     picture: Picture
     read_at: datetime
+    unread: Unread | None = None
 
 
 def seen(before: BoardState | None, snapshot: Snapshot) -> BoardState:

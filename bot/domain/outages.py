@@ -1,4 +1,4 @@
-"""Outages: event logs, a queue or Slack, from the first failure to recovery.
+"""Outages: event logs or Slack, from the first failure to recovery.
 
 All logs that become unreadable at about the same time are one outage, whichever processes poll
 them. The stored outages decide what channels are notified of.
@@ -7,7 +7,6 @@ them. The stored outages decide what channels are notified of.
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from datetime import datetime, timedelta
-from enum import StrEnum
 
 from bot.domain.pacing import LONGEST_SECONDS
 from bot.domain.repository import RepositoryName
@@ -20,28 +19,9 @@ LONGEST_WAIT = timedelta(seconds=LONGEST_SECONDS)
 """Between two polls of a log that fails."""
 
 
-class OutageCause(StrEnum):
-    """What can't be read and why.
-
-    `LOG`: event logs.
-    `SILENT`, `REFUSED`, `UNREADABLE`: one queue: no answer, a refusal, or an unreadable answer.
-    `SLACK`: Slack doesn't answer.
-    """
-
-    LOG = "log"
-    SILENT = "silent"
-    REFUSED = "refused"
-    UNREADABLE = "unreadable"
-    SLACK = "slack"
-
-
-OF_QUEUE = (OutageCause.SILENT, OutageCause.REFUSED, OutageCause.UNREADABLE)
-"""Boards show these; channels aren't notified of them."""
-
-
 @dataclass(frozen=True, slots=True)
 class Outage:
-    """Logs that became unreadable together, one queue that can't be read, or Slack.
+    """Logs that became unreadable together, or Slack, which doesn't answer.
 
     `repositories`: none for Slack.
     `began_at`: when the first of them was last read; for Slack, the first call without an answer.
@@ -55,12 +35,15 @@ class Outage:
     repositories: tuple[RepositoryName, ...]
     began_at: datetime
     _: KW_ONLY
-    cause: OutageCause = OutageCause.LOG
     notified_at: datetime | None = None
     recovered: Mapping[RepositoryName, datetime] = field(default_factory=dict)
     ended_at: datetime | None = None
     late: int | None = None
     alert_id: int = 0
+
+    @property
+    def is_of_slack(self) -> bool:
+        return not self.repositories
 
     @property
     def unread(self) -> tuple[RepositoryName, ...]:

@@ -6,7 +6,6 @@ from datetime import datetime, timedelta
 
 from bot.domain.deliveries import OutboxSummary
 from bot.domain.errors import StoreUnavailable, StoreUnusable
-from bot.domain.outages import OutageCause
 from bot.domain.repository import RepositoryName
 from bot.inspection.results import Area, CheckResult, age_of, as_sentence
 from bot.messages.text import listed, plural
@@ -72,7 +71,7 @@ async def inspect_store(store: Store, clock: Clock) -> Sequence[CheckResult]:
 
 
 def _stored(transaction: Transaction, now: datetime) -> Iterable[CheckResult]:
-    for outage in transaction.outages.active(OutageCause.SLACK):
+    for outage in [one for one in transaction.outages.active() if one.is_of_slack]:
         yield DELIVERIES.problem(
             "Slack",
             f"mqbot has had no answer from Slack for {age_of(now - outage.began_at)}.",

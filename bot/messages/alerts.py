@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from bot.domain.event_records import PullRequestRecord
 from bot.domain.message import Message
-from bot.domain.outages import Outage, OutageCause
+from bot.domain.outages import Outage
 from bot.domain.queue_health import Alert, AlertKind
 from bot.messages import actions, blocks
 from bot.messages.queue_parts import pause_button
@@ -97,7 +97,7 @@ def outage(begun: Outage) -> Message:
 def ongoing(outage: Outage) -> str:
     """What can't be reached, and since when."""
     since = local_time(outage.began_at)
-    if outage.cause is OutageCause.SLACK:
+    if outage.is_of_slack:
         return f"*Slack has taken no posts* since {since}"
     return f"*The event log of {_logs(outage)} can't be read*, last read {since}"
 
@@ -107,7 +107,7 @@ def outage_over(ended: Outage) -> Message:
     lasted = ""
     if ended.ended_at is not None:
         lasted = f", after {duration(ended.ended_at - ended.began_at)}"
-    if ended.cause is OutageCause.SLACK:
+    if ended.is_of_slack:
         late = plural(ended.late or 0, "message is", "messages are")
         return blocks.sentence(
             f":white_check_mark: Slack can be reached again{lasted}. It hadn't responded since "

@@ -1,31 +1,31 @@
 """Boards, the live messages that show a queue, and the replies about them."""
 
-from bot.domain.boards import Board, BoardState, Picture
+from bot.domain.boards import Board, BoardState, Picture, WhyUnread
 from bot.domain.message import Block, Message
-from bot.domain.outages import Outage, OutageCause
 from bot.domain.repository import RepositoryName
 from bot.messages import actions, blocks, queue_parts
 from bot.messages.freezes import freeze_blocks
 from bot.messages.text import escape, link, listed, local_time, quote
 from bot.ports import ChannelAccess
 
-_OUTAGES = {
-    OutageCause.SILENT: "The merge queue service hasn't responded since then",
-    OutageCause.REFUSED: "The merge queue service hasn't let the bot read this queue since then",
-    OutageCause.UNREADABLE: "The merge queue service's answers could not be read since then",
+_WHY_UNREAD = {
+    WhyUnread.SILENT: "The merge queue service hasn't responded since then",
+    WhyUnread.REFUSED: "The merge queue service hasn't let the bot read this queue since then",
+    WhyUnread.UNREADABLE: "The merge queue service's answers could not be read since then",
 }
 
 
-def board(known: Board, state: BoardState, outage: Outage | None = None) -> Message:
-    """The last known state of the queue; edited when it changes. `outage`: it can't be read."""
-    return blocks.message(*queue_parts.fitting(lambda room: _blocks(known, state, outage, room)))
+def board(known: Board, state: BoardState) -> Message:
+    """The last known state of the queue; edited when it changes."""
+    return blocks.message(*queue_parts.fitting(lambda room: _blocks(known, state, room)))
 
 
-def _blocks(known: Board, state: BoardState, outage: Outage | None, room: int) -> list[Block]:
+def _blocks(known: Board, state: BoardState, room: int) -> list[Block]:
     picture, is_idle = state.picture, queue_parts.is_idle(state.picture)
     read, tense, unread = f"read {local_time(state.read_at)}, unchanged since", "is", []
-    if outage is not None:
-        as_of = f":warning: *As of* {local_time(outage.began_at)}. {_OUTAGES[outage.cause]}."
+    if state.unread is not None:
+        since, why = local_time(state.unread.since), _WHY_UNREAD[state.unread.why]
+        as_of = f":warning: *As of* {since}. {why}."
         read, tense, unread = "", "was", [blocks.section(as_of)]
     return [
         queue_parts.headline(state.repository, picture, tense=tense, is_idle=is_idle),

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from sqlalchemy import func, select
 
-from bot.domain.outages import OF_QUEUE, Outage, OutageCause
+from bot.domain.outages import Outage
 from bot.domain.queue_health import Alert, FailureStreak
 from bot.domain.repository import RepositoryName
 from bot.store.statements import Numbered, as_row
@@ -50,7 +50,7 @@ class Alerts(Numbered[Alert]):
 
 
 class Outages(Numbered[Outage]):
-    """What can't be read: event logs together, one queue, or Slack; an outage has no kind.
+    """What can't be read: event logs together, or Slack; an outage has no kind.
 
     Processes that notify of outages of event logs take the lock `hold("outages")` first.
     """
@@ -65,18 +65,13 @@ class Outages(Numbered[Outage]):
         this = alerts.c.alert_id == changed.alert_id
         return self._change(alerts, this, LASTS, **_outage_row(changed)) > 0
 
-    def active(self, *causes: OutageCause) -> Sequence[Outage]:
-        """Active outages with one of the causes, by default any, oldest first."""
-        active = self.rows.where(LASTS, alerts.c.cause.in_(causes or OutageCause))
-        return self._records(Outage, active.order_by(alerts.c.alert_id))
-
-    def of_queue(self, repository: RepositoryName) -> Outage | None:
-        active = self.active(*OF_QUEUE)
-        return next((one for one in active if one.repositories == (repository,)), None)
+    def active(self) -> Sequence[Outage]:
+        """Active outages, oldest first."""
+        return self._records(Outage, self.rows.where(LASTS).order_by(alerts.c.alert_id))
 
     def last_end(self) -> datetime | None:
         """When the last outage of event logs ended; None if none has."""
-        is_of_logs = alerts.c.cause == OutageCause.LOG
+        is_of_logs = alerts.c.repository.is_not(None)
         ended = self._run(select(func.max(alerts.c.ended_at)).where(IS_OUTAGE, is_of_logs))
         last: datetime | None = ended.scalar_one()
         return last

@@ -5,7 +5,7 @@ from datetime import datetime
 import sqlalchemy as sa
 
 from bot.domain.audit import Action, Actor, ActResult, Evidence, Origin
-from bot.domain.boards import Picture
+from bot.domain.boards import Picture, Unread
 from bot.domain.deliveries import DeliveryState, SubjectKind
 from bot.domain.event_log import Walk
 from bot.domain.event_records import FreezeAttributes
@@ -14,7 +14,6 @@ from bot.domain.group_acts import RepositoryResult
 from bot.domain.leases import WORKER_LEASES, KeyKind
 from bot.domain.live_messages import LiveKind
 from bot.domain.notices import Notice
-from bot.domain.outages import OutageCause
 from bot.domain.pause_records import PauseEnding, ReminderPlan, Timer, Who
 from bot.domain.queue_health import AlertKind
 from bot.domain.repository import RepositoryName
@@ -44,6 +43,7 @@ repositories = table(
     *optional(SortedSet, "polled_types"),
     *optional(sa.BigInteger, "failures", "failed_pull_request"),
     *optional(as_json(Picture), "picture"),
+    *optional(as_json(Unread), "unread"),
 )
 """Each writer sets its own columns; columns without a value yet are None.
 
@@ -82,7 +82,6 @@ alerts = table(
     row_number("alert_id"),
     *optional(Repository, "repository"),
     *optional(as_text(AlertKind), "kind"),
-    *optional(as_text(OutageCause), "cause"),
     *required(UtcTime, "began_at"),
     *optional(UtcTime, "ended_at", "notified_at"),
     *optional(sa.BigInteger, "value", "threshold", "pull_request", "late"),
@@ -91,12 +90,11 @@ alerts = table(
     *optional(as_json(tuple[RepositoryName, ...]), "repositories"),
     *optional(as_json(dict[RepositoryName, datetime]), "recovered"),
     sa.CheckConstraint(
-        "(kind IS NULL) = (repositories IS NOT NULL) AND (kind IS NULL) = (cause IS NOT NULL) "
-        "AND (repository IS NULL) = (cause = 'slack' AND cause IS NOT NULL)",
+        "(kind IS NULL) = (repositories IS NOT NULL) AND (repository IS NOT NULL OR kind IS NULL)",
         name="alert_or_outage",
     ),
 )
-"""A row without a kind is an outage, which has a cause; Slack's has no repository.
+"""A row without a kind is an outage; Slack's has no repository.
 `value` to `mention` are of queue health; `notified_at`, `recovered` and `late` are of an outage.
 """
 IS_OUTAGE = alerts.c.kind.is_(None)

@@ -5,10 +5,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from bot.domain.audit import Action, ActResult, AuditRecord, Caller
-from bot.domain.boards import Board, seen
+from bot.domain.boards import Board, Unread, WhyUnread, seen
 from bot.domain.deliveries import Subject, SubjectKind
 from bot.domain.live_messages import LiveMessage
-from bot.domain.outages import Outage, OutageCause
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import Snapshot
 from bot.ports import ChannelAccess
@@ -173,26 +172,25 @@ def mark_boards(
 ) -> bool:
     """Store a reading; return whether boards have to change.
 
-    A pause and the end of an outage are shown immediately, other changes from `later` on.
+    A pause, and that it can be read again, are shown immediately, other changes from `later` on.
     """
     repository = snapshot.repository
     before = transaction.boards.state(repository)
     after = seen(before, snapshot)
-    outage = transaction.outages.of_queue(repository)
-    if outage is not None:
-        transaction.outages.save(replace(outage, ended_at=now))
-    elif before is not None and before.picture == after.picture:
-        return False
+    due_at = now
+    if before is not None and before.unread is None:
+        if before.picture == after.picture:
+            return False
+        due_at = now if before.picture.pause != after.picture.pause else later
     transaction.boards.save_state(after)
-    presses = outage or before is None or before.picture.pause != after.picture.pause
-    touch_boards(transaction, repository, now, now if presses else later)
+    touch_boards(transaction, repository, now, due_at)
     return True
 
 
-def mark_outage(
+def mark_unread(
     transaction: Transaction,
     repository: RepositoryName,
-    cause: OutageCause,
+    why: WhyUnread,
     read_at: datetime | None,
     now: datetime,
 ) -> bool:
@@ -201,14 +199,12 @@ def mark_outage(
     `read_at`: when the service last answered, if this process knows.
     """
     before = transaction.boards.state(repository)
-    outage = transaction.outages.of_queue(repository)
-    if before is None or (outage is not None and outage.cause is cause):
+    if before is None or (before.unread is not None and before.unread.why is why):
         return False
-    if outage is None:
-        since = max(before.read_at, read_at or before.read_at)
-        transaction.outages.add(Outage((repository,), since, cause=cause))
-    else:
-        transaction.outages.save(replace(outage, cause=cause))
+    since = max(before.read_at, read_at or before.read_at)
+    if before.unread is not None:
+        since = before.unread.since
+    transaction.boards.save_state(replace(before, unread=Unread(since, why)))
     touch_boards(transaction, repository, now, now)
     return True
 

@@ -4,7 +4,6 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import timedelta
 
 from bot.domain.home import HomeState, Viewer, by_need
-from bot.domain.outages import OutageCause
 from bot.domain.pause_records import timed
 from bot.domain.repository import RepositoryName
 from bot.usecases.asking import Sources
@@ -62,7 +61,7 @@ async def home_state(
             },
             subscriptions=transaction.subscriptions.all(SUBSCRIPTIONS_SHOWN),
             outbox=transaction.outbox.summary(),
-            outages=transaction.outages.active(OutageCause.LOG, OutageCause.SLACK),
+            outages=transaction.outages.active(),
             read_at=sources.clock.now(),
             timed=timed(transaction.pauses.open(repositories)),
             others=[one for one in read if one not in shown],

@@ -8,7 +8,6 @@ from datetime import datetime, timedelta
 from bot.domain.deliveries import Subject, SubjectKind
 from bot.domain.outages import (
     Outage,
-    OutageCause,
     PollObservation,
     SlackObservation,
     outage_changes,
@@ -71,10 +70,10 @@ class NotifyOutages:
 
     def _of_slack(self, transaction: Transaction, seen: SlackObservation, now: datetime) -> int:
         """Nobody can be notified before Slack answers again."""
-        active = next(iter(transaction.outages.active(OutageCause.SLACK)), None)
+        active = next((one for one in transaction.outages.active() if one.is_of_slack), None)
         began_at = seen.began_at(self.limit)
         if active is None and began_at is not None:
-            transaction.outages.add(Outage((), began_at, cause=OutageCause.SLACK))
+            transaction.outages.add(Outage((), began_at))
             logger.warning("Slack doesn't answer", extra={"action": "slack_silent"})
         if active is None or seen.failing_since is not None:
             return 0
@@ -95,7 +94,7 @@ class NotifyOutages:
             last = transaction.positions.polls(sorted(unread))
             read = {name: one.polled_at for name, one in last.items()}
             observation = observation.corrected(read, transaction.outages.last_end())
-        active = transaction.outages.active(OutageCause.LOG)
+        active = [one for one in transaction.outages.active() if not one.is_of_slack]
         added = 0
         for one, notify in outage_changes(observation, active, self.limit):
             changed = one

@@ -6,6 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
+from bot.domain.boards import WhyUnread
 from bot.domain.configured import Configured, Policy
 from bot.domain.deliveries import Subject, SubjectKind
 from bot.domain.errors import (
@@ -15,7 +16,6 @@ from bot.domain.errors import (
     PauseNotOffered,
     about,
 )
-from bot.domain.outages import OutageCause
 from bot.domain.polling import queue_due
 from bot.domain.preceding_events import LONGEST_QUEUE_TIME
 from bot.domain.queue import QueueStatus
@@ -25,7 +25,7 @@ from bot.domain.subscriptions import Topic, subscribed_channels
 from bot.ports import Wake
 from bot.store.transactions import Transaction
 from bot.usecases.asking import Sources, queues
-from bot.usecases.boards import mark_boards, mark_outage
+from bot.usecases.boards import mark_boards, mark_unread
 from bot.usecases.live_messages import enqueue_urgent
 from bot.usecases.polling.observe_pause import ObservePause
 from bot.usecases.polling.poll import Poll
@@ -130,11 +130,11 @@ class ObserveQueue:
         if not state.interest.boards or now - (state.failures.since or now) <= self.limit:
             return
         is_refused = isinstance(error, MergeQueueRefused)
-        cause = OutageCause.REFUSED if is_refused else OutageCause.UNREADABLE
+        why = WhyUnread.REFUSED if is_refused else WhyUnread.UNREADABLE
         if isinstance(error, MergeQueueUnavailable):
-            cause = OutageCause.SILENT
+            why = WhyUnread.SILENT
         async with self.storing.slot():
-            changed = await self.sources.store.run(mark_outage, name, cause, state.answered_at, now)
+            changed = await self.sources.store.run(mark_unread, name, why, state.answered_at, now)
         if changed:
             self.wake()
 

@@ -145,7 +145,7 @@ def _board(transaction: Transaction, subject: LiveSubject) -> Message | None:
     state = transaction.boards.state(board.repository)
     if state is None:
         return None
-    return boards.board(board, state, transaction.outages.of_queue(board.repository))
+    return boards.board(board, state)
 
 
 def _reminder(transaction: Transaction, subject: LiveSubject) -> Message | None:

@@ -43,9 +43,9 @@ INSERT INTO audit (act_id, at, actor, action, origin, repository, result, channe
 INSERT INTO people (user_id, login, linked_at, choices)
   VALUES ('U1', 'ada', 1772368845123456, '{"failures":true,"mentions":false}');
 
-INSERT INTO alerts (repository, kind, cause, value, threshold, began_at, pull_request, notified_at, repositories, recovered)
-  VALUES ('acme/site', 'head', NULL, 5460, 5400, 1772368845123456, 41, NULL, NULL, NULL),
-         ('acme/site', NULL, 'log', NULL, NULL, 1772368845123456, NULL, 1772368905123456, '["acme/site","acme/shop"]', '{"acme/shop":"2026-03-01T12:42:45.123456+00:00"}');
+INSERT INTO alerts (repository, kind, value, threshold, began_at, pull_request, notified_at, repositories, recovered)
+  VALUES ('acme/site', 'head', 5460, 5400, 1772368845123456, 41, NULL, NULL, NULL),
+         ('acme/site', NULL, NULL, NULL, 1772368845123456, NULL, 1772368905123456, '["acme/site","acme/shop"]', '{"acme/shop":"2026-03-01T12:42:45.123456+00:00"}');
 INSERT INTO leases (name, holder, token, expires_at) VALUES ('poll:acme/site', 'worker-1', 4, 1772368245123456),
          ('worker:host:7:0a1b2c3d', 'host:7:0a1b2c3d', 1, 1772368950000000);
 INSERT INTO expiring_keys (kind, key, until, value)

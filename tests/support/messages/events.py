@@ -6,7 +6,7 @@ from typing import Any
 
 from bot.domain.classification import EventKind
 from bot.domain.event_types import DEQUEUE_CODES
-from bot.domain.outages import Outage, OutageCause
+from bot.domain.outages import Outage
 from bot.domain.queue_health import Alert, AlertKind
 from bot.messages import alerts, errors
 from bot.messages.events import event_posts, summaries
@@ -88,7 +88,7 @@ CASES: Cases = {
     ),
     "outage-of-slack-over": partial(
         alerts.outage_over,
-        Outage((), NOON, cause=OutageCause.SLACK, ended_at=NOON + timedelta(minutes=42), late=1270),
+        Outage((), NOON, ended_at=NOON + timedelta(minutes=42), late=1270),
     ),
     "event-enter": reported("action.queue.enter", queue_name="hotfix"),
     "event-enter-untitled": partial(

@@ -6,8 +6,7 @@ from datetime import timedelta
 from functools import partial
 from typing import Any
 
-from bot.domain.boards import seen
-from bot.domain.outages import Outage, OutageCause
+from bot.domain.boards import Unread, WhyUnread, seen
 from bot.domain.queue import MergeabilityCheck, QueueCheck, QueuedDetails, SpeculativeCheck
 from bot.domain.queue_position import (
     Explanation,
@@ -171,8 +170,8 @@ CASES: Cases = {
             make_snapshot(BUSY, pause=make_known_pause(resumes_at=NOON + timedelta(hours=1))),
         )
     ),
-    "board-silent": boards(STATE, Outage((SITE,), NOON, cause=OutageCause.SILENT)),
-    "board-refused": boards(STATE, Outage((SITE,), NOON, cause=OutageCause.REFUSED)),
+    "board-silent": boards(later(replace, STATE, unread=Unread(NOON, WhyUnread.SILENT))),
+    "board-refused": boards(later(replace, STATE, unread=Unread(NOON, WhyUnread.REFUSED))),
     "board-ended": partial(board.ended, replace(BOARD, ended_at=NOON, ended_by="bob")),
     "board-there": partial(board.there_already, SITE, "https://acme.example/archives/C1/p1"),
     "board-not-there": partial(board.not_there, SITE),

@@ -10,6 +10,7 @@ CREATE TABLE repositories (
     failures BIGINT,
     failed_pull_request BIGINT,
     picture TEXT,
+    unread TEXT,
     CONSTRAINT pk_repositories PRIMARY KEY (repository)
 );
 COMMENT ON TABLE repositories IS 'One repository: what is read of its log, its failures in a row, what boards show.';
@@ -44,7 +45,6 @@ CREATE TABLE alerts (
     alert_id BIGSERIAL NOT NULL,
     repository TEXT,
     kind TEXT,
-    cause TEXT,
     began_at BIGINT NOT NULL,
     ended_at BIGINT,
     notified_at BIGINT,
@@ -57,7 +57,7 @@ CREATE TABLE alerts (
     repositories TEXT,
     recovered TEXT,
     CONSTRAINT pk_alerts PRIMARY KEY (alert_id),
-    CONSTRAINT ck_alerts_alert_or_outage CHECK ((kind IS NULL) = (repositories IS NOT NULL) AND (kind IS NULL) = (cause IS NOT NULL) AND (repository IS NULL) = (cause = 'slack' AND cause IS NOT NULL))
+    CONSTRAINT ck_alerts_alert_or_outage CHECK ((kind IS NULL) = (repositories IS NOT NULL) AND (repository IS NOT NULL OR kind IS NULL))
 );
 CREATE INDEX ix_alerts_alert_id ON alerts (alert_id) WHERE kind IS NULL AND ended_at IS NULL;
 CREATE UNIQUE INDEX ix_alerts_repository_kind ON alerts (repository, kind) WHERE ended_at IS NULL;

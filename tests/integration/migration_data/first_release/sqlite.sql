@@ -10,6 +10,7 @@ CREATE TABLE repositories (
     failures BIGINT,
     failed_pull_request BIGINT,
     picture TEXT,
+    unread TEXT,
     CONSTRAINT pk_repositories PRIMARY KEY (repository)
 );
 CREATE TABLE events (
@@ -41,7 +42,6 @@ CREATE TABLE alerts (
     alert_id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
     repository TEXT,
     kind TEXT,
-    cause TEXT,
     began_at BIGINT NOT NULL,
     ended_at BIGINT,
     notified_at BIGINT,
@@ -53,7 +53,7 @@ CREATE TABLE alerts (
     mention TEXT,
     repositories TEXT,
     recovered TEXT,
-    CONSTRAINT ck_alerts_alert_or_outage CHECK ((kind IS NULL) = (repositories IS NOT NULL) AND (kind IS NULL) = (cause IS NOT NULL) AND (repository IS NULL) = (cause = 'slack' AND cause IS NOT NULL))
+    CONSTRAINT ck_alerts_alert_or_outage CHECK ((kind IS NULL) = (repositories IS NOT NULL) AND (repository IS NOT NULL OR kind IS NULL))
 );
 CREATE INDEX ix_alerts_alert_id ON alerts (alert_id) WHERE kind IS NULL AND ended_at IS NULL;
 CREATE UNIQUE INDEX ix_alerts_repository_kind ON alerts (repository, kind) WHERE ended_at IS NULL;

@@ -9,6 +9,7 @@ import pytest
 from typing_extensions import override
 
 from bot.domain.audit import ActResult, Caller, Origin
+from bot.domain.boards import WhyUnread
 from bot.domain.errors import (
     CredentialRefused,
     MergeQueueError,
@@ -18,7 +19,6 @@ from bot.domain.errors import (
     PostRefused,
     Refusal,
 )
-from bot.domain.outages import OF_QUEUE
 from bot.domain.permissions import Denied
 from bot.domain.queue import QueueStatus
 from bot.domain.repository import RepositoryName
@@ -133,7 +133,7 @@ async def test_a_queue_is_read_once_an_interval_however_many_boards_show_it() ->
         (CredentialRefused(403, "no"), "hasn't let the bot read this queue since"),
         (MergeQueueProtocolError("no JSON"), "could not be read since"),
     ],
-    ids=[*OF_QUEUE],
+    ids=[*WhyUnread],
 )
 async def test_an_unreadable_queue_and_its_recovery_are_shown_once(
     error: MergeQueueError, words: str

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from bot.domain.deliveries import NewDelivery, SubjectKind
 from bot.domain.event_log import LastPoll
-from bot.domain.outages import Outage, OutageCause, PollObservation, SlackObservation
+from bot.domain.outages import Outage, PollObservation, SlackObservation
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import Subscription
 from bot.usecases.polling.notify_outages import NotifyOutages
@@ -54,7 +54,7 @@ class Process:
 
     def outages_of_slack(self) -> Sequence[Outage]:
         with begin(self.store) as transaction:
-            return transaction.outages.active(OutageCause.SLACK)
+            return [one for one in transaction.outages.active() if one.is_of_slack]
 
     def reported(self, channel: str = "C1") -> list[SubjectKind]:
         return [
