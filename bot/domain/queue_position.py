@@ -1,4 +1,4 @@
-"""Where a pull request is: in a batch, waiting, gone, or never queued."""
+"""Where a pull request is: in a batch, waiting, or not in the queue."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -37,30 +37,17 @@ class InQueue:
 
 
 @dataclass(frozen=True, slots=True)
-class Merged:
-    """It merged, according to `record`."""
+class NotQueued:
+    """Not in the queue.
 
-    record: EventRecord
+    `end`: the event that says how it left, merged or not; None without one.
+    """
 
-
-@dataclass(frozen=True, slots=True)
-class Left:
-    """It left the queue unmerged, according to `record`."""
-
-    record: EventRecord
+    end: EventRecord | None = None
+    has_merged: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class NotListed:
-    """Not in the queue; it has events, but none says that it left."""
-
-
-@dataclass(frozen=True, slots=True)
-class NeverQueued:
-    """Not in the queue, and without any event."""
-
-
-QueuePosition = InBatch | InQueue | Merged | Left | NotListed | NeverQueued
+QueuePosition = InBatch | InQueue | NotQueued
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,12 +87,11 @@ def find(number: int, status: QueueStatus, records: Sequence[EventRecord]) -> Qu
     entry = records[entered[-1] :] if entered else records
     for record in reversed(entry):
         if record.type == MERGED or is_merge(record):
-            return Merged(record)
+            return NotQueued(record, has_merged=True)
     for record in reversed(entry):
         if record.type == LEAVE:
-            return Left(record)
-    in_finished_batch = next(_places(number, status), None)
-    return in_finished_batch or (NotListed() if records else NeverQueued())
+            return NotQueued(record)
+    return next(_places(number, status), NotQueued())
 
 
 def still_queued(number: int, status: QueueStatus) -> InBatch | InQueue | None:

@@ -33,28 +33,21 @@ CHARTED = 6
 CHECK_NAME_LIMIT = 60
 
 
-def _for_caller(shared: Message, command: str) -> Message:
-    """The same with *Share in channel*."""
-    share = blocks.button("Share in channel", action_id=SHARE, value=command)
-    return blocks.message(*shared.blocks, blocks.actions([share]))
-
-
 def _intro(head: str, lines: Sequence[str]) -> list[Block]:
     bullets = "\n".join(f"• {line}" for line in lines)
     return [blocks.section(f":bar_chart: {head}"), *([blocks.section(bullets)] if lines else [])]
 
 
+def _share_button(command: str) -> Block:
+    share = blocks.button("Share in channel", action_id=SHARE, value=command)
+    return blocks.actions([share])
+
+
 def statistics(found: QueueStatistics) -> Message:
-    """For the person who asked."""
-    branch = f" branch:{found.branch}" if found.branch is not None else ""
-    command = f"stats {found.repository} {since_option(found.span.asked)}{branch}"
-    return _for_caller(shared(found), command)
-
-
-def shared(found: QueueStatistics) -> Message:
-    """For everybody in a channel."""
-    branch = f" on {code(found.branch, NAME_LIMIT)}" if found.branch is not None else ""
-    shown = _intro(f"*{escape(found.repository)}*{branch}: {_verdict(found)}", _figures(found))
+    on, branch = "", ""
+    if found.branch is not None:
+        on, branch = f" on {code(found.branch, NAME_LIMIT)}", f" branch:{found.branch}"
+    shown = _intro(f"*{escape(found.repository)}*{on}: {_verdict(found)}", _figures(found))
     has_chart = len(found.tallies) > 1 and found.merged + found.failed > 0
     if has_chart:
         shown += [_chart(found), blocks.section(_in_words(found))]
@@ -63,7 +56,8 @@ def shared(found: QueueStatistics) -> Message:
         f"days of {escape(found.span.zone.key)}" if has_chart else "",
         "the log is longer than I can read in one go" if found.cut else "",
     )
-    return blocks.message(*shown, context)
+    command = f"stats {found.repository} {since_option(found.span.asked)}{branch}"
+    return blocks.message(*shown, context, _share_button(command))
 
 
 def _verdict(found: QueueStatistics) -> str:
@@ -129,18 +123,16 @@ def _in_words(found: QueueStatistics) -> str:
 
 
 def check_statistics(found: CheckStatistics) -> Message:
-    """For the person who asked."""
     command = f"stats checks {found.repository} {since_option(found.asked)}"
-    return _for_caller(shared_checks(found), command)
+    return blocks.message(*_compared(found), _share_button(command))
 
 
 def weekly(found: CheckStatistics) -> Message:
     """For the channels subscribed to `weekly`."""
-    return shared_checks(found, "Last week in ")
+    return blocks.message(*_compared(found, "Last week in "))
 
 
-def shared_checks(found: CheckStatistics, intro: str = "") -> Message:
-    """For everybody in a channel."""
+def _compared(found: CheckStatistics, intro: str = "") -> list[Block]:
     now, before = found.now, found.before
     count = f"{plural(now.count, 'pull request')} left the queue unmerged"
     was = f" ({before.count:,} in the {period(found.asked)} before)" if before is not None else ""
@@ -151,7 +143,7 @@ def shared_checks(found: CheckStatistics, intro: str = "") -> Message:
         f"{local_time(found.start)} to {local_time(found.end)}",
         "" if before is not None else "the time before isn't known in full",
     )
-    return blocks.message(*shown, context)
+    return [*shown, context]
 
 
 def _removals(now: Removals, before: Removals | None) -> list[str]:

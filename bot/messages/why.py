@@ -9,15 +9,7 @@ from bot.domain.freezes import Freeze
 from bot.domain.message import Message
 from bot.domain.pauses import REASON_LIMIT
 from bot.domain.queue import Checks, HoldKind, SubBatch
-from bot.domain.queue_position import (
-    Explanation,
-    InBatch,
-    InQueue,
-    Left,
-    Merged,
-    NeverQueued,
-    NotListed,
-)
+from bot.domain.queue_position import Explanation, InBatch, InQueue, NotQueued
 from bot.messages import actions, blocks
 from bot.messages.events.event_posts import asking, in_words, removed_by
 from bot.messages.events.wording import leaving
@@ -122,18 +114,18 @@ def _said(explanation: Explanation) -> _Said | None:
             waits = _held(explanation, place) or f"room in a batch{ahead}"
             verdict = f"Place {at:,} of {length:,} in line, in no batch yet"
             return _Said(":inbox_tray:", "Waiting in line", step, waits, verdict)
-        case Merged(record=record):
-            merged = f"Merged {local_time(record.received_at)}"
+        case NotQueued(end=EventRecord() as end, has_merged=True):
+            merged = f"Merged {local_time(end.received_at)}"
             return _Said(":white_check_mark:", "Merged", NO_ACTION, verdict=merged)
-        case Left(record=record):
-            return _left(record, explanation.seen)
-        case NotListed():
+        case NotQueued(end=EventRecord() as end):
+            return _left(end, explanation.seen)
+        case NotQueued() if explanation.records:
             step, verdict = (
                 "*Next step:* see the pull request",
                 "Its events don't show that it left",
             )
             return _Said(":grey_question:", "Not in the queue", step, verdict=verdict)
-        case NeverQueued():
+        case NotQueued():
             return None
 
 
@@ -208,7 +200,7 @@ def _unmet(explanation: Explanation) -> str:
 
 def _facts(explanation: Explanation) -> list[str]:
     place, read_at = explanation.position, explanation.snapshot.read_at
-    if not isinstance(place, (InBatch, InQueue)):
+    if isinstance(place, NotQueued):
         base = next((one.base_ref for one in reversed(explanation.records) if one.base_ref), None)
         return [code(base) if base else "", f"read {local_time(read_at)}"]
     queued, details = place.pull_request, explanation.details

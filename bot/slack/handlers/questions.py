@@ -8,6 +8,7 @@ from typing import Any
 
 from bot.domain.audit import AuditSelection
 from bot.domain.groups import Group, Target
+from bot.domain.message import Message
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import LogPlace
 from bot.messages import (
@@ -22,6 +23,7 @@ from bot.messages import (
     status,
     why,
 )
+from bot.messages.blocks import without_controls
 from bot.slack.conversation import Answers
 from bot.slack.handlers.registry import Call, handles
 from bot.slack.payloads import Interaction
@@ -50,8 +52,7 @@ async def show_statistics(
 ) -> None:
     zone = await call.bot.use.check_permission.zone(call.actor)
     found = await count_statistics(repository, since, branch, zone, call.bot.sources)
-    is_shared = call.answers is Answers.TO_CHANNEL
-    await call.answer(statistics.shared(found) if is_shared else statistics.statistics(found))
+    await _answer_once(call, statistics.statistics(found))
 
 
 @handles.command("stats checks")
@@ -59,9 +60,13 @@ async def show_check_statistics(
     call: Call, repository: RepositoryName, *, since: timedelta
 ) -> None:
     found = await check_statistics(repository, since, call.bot.sources)
+    await _answer_once(call, statistics.check_statistics(found))
+
+
+async def _answer_once(call: Call, message: Message) -> None:
+    """What the whole channel sees already has no *Share in channel*."""
     is_shared = call.answers is Answers.TO_CHANNEL
-    show = statistics.shared_checks if is_shared else statistics.check_statistics
-    await call.answer(show(found))
+    await call.answer(without_controls(message) if is_shared else message)
 
 
 @handles.command("why")

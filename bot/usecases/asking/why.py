@@ -10,7 +10,7 @@ from bot.domain.event_log import LONGEST_LOOKBACK
 from bot.domain.event_records import EventRecord, PullRequestRecord, in_order
 from bot.domain.preceding_events import with_preceding_events
 from bot.domain.queue import BatchStatusCode, Checks, QueuedDetails
-from bot.domain.queue_position import Explanation, InBatch, InQueue, NeverQueued, find
+from bot.domain.queue_position import Explanation, InBatch, NotQueued, find
 from bot.domain.repository import RepositoryName
 from bot.usecases.asking import Sources, answer_or
 from bot.usecases.asking.queues import read_queue
@@ -46,10 +46,10 @@ async def explain(repository: RepositoryName, number: int, sources: Sources) -> 
     around = await sources.store.read(with_removals_here, repository, read, read)
     records = [with_preceding_events(record, around) for record in read]
     position = find(number, snapshot.status, records)
-    if isinstance(logged, MergeQueueError) and isinstance(position, NeverQueued):
+    if isinstance(logged, MergeQueueError) and position == NotQueued() and not records:
         raise logged
-    queued = position.pull_request if isinstance(position, (InBatch, InQueue)) else None
-    if queued is not None:
+    if not isinstance(position, NotQueued):
+        queued = position.pull_request
         seen: PullRequestRecord | None = PullRequestRecord(
             repository, number, queued.title, queued.url, queued.author.login, snapshot.read_at
         )

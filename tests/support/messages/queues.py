@@ -12,10 +12,7 @@ from bot.domain.queue_position import (
     Explanation,
     InBatch,
     InQueue,
-    Left,
-    Merged,
-    NeverQueued,
-    NotListed,
+    NotQueued,
     QueuePosition,
 )
 from bot.domain.snapshots import BranchActivity, BranchPage, LogPage
@@ -29,6 +26,7 @@ from bot.messages import (
     status,
     why,
 )
+from bot.messages.blocks import without_controls
 from bot.ports import ChannelAccess
 from tests.support.clock import NOON
 from tests.support.make import (
@@ -80,7 +78,8 @@ def in_batch(code: str = "running", **queued: Any) -> InBatch:
 
 
 def stats(**how: Any) -> Case:
-    return partial(statistics.shared, make_statistics(**how))
+    """As the channel sees it."""
+    return partial(without_controls, later(statistics.statistics, make_statistics(**how)))
 
 
 no_place = partial(cases_of(board.no_place), SITE)
@@ -94,7 +93,7 @@ status_of = cases_of(status.status)
 CASES: Cases = {
     "board-no-place-between-people": no_place(ChannelAccess.DIRECT, "mqbot"),
     "board-no-place-any-more": no_place(ChannelAccess.UNKNOWN, "mqbot"),
-    "why-without-events": explained(Left(REMOVED), records=[], snapshot=make_snapshot()),
+    "why-without-events": explained(NotQueued(REMOVED), records=[], snapshot=make_snapshot()),
     "help": helping(),
     "help-pause": helping("pause"),
     "help-resume": helping("resume"),
@@ -120,7 +119,7 @@ CASES: Cases = {
     "why-open-conditions": explained(
         in_batch(), checks=make_checks({}, "- [X] `label=ready`\n- [ ] `#approved>=1`")
     ),
-    "why-removed": explained(Left(REMOVED)),
+    "why-removed": explained(NotQueued(REMOVED)),
     "why-conflict": explained(in_batch(conflict_with_pull_requests=(40, 39))),
     "why-in-line": explained(InQueue(make_queued(41), 3, 12)),
     "why-paused": explained(
@@ -129,11 +128,11 @@ CASES: Cases = {
     "why-paused-elsewhere": explained(
         InQueue(make_queued(41), 3, 12), snapshot=make_snapshot(BUSY, pause=ELSEWHERE)
     ),
-    "why-merged": explained(Merged(make_event_record("action.queue.merged"))),
-    "why-left": explained(Left(LEFT), records=HISTORY),
-    "why-left-without-metadata": explained(Left(make_event_record(LEAVE)), seen=None),
-    "why-out-of-sight": explained(NotListed(), whole_log=False),
-    "why-never-seen": explained(NeverQueued()),
+    "why-merged": explained(NotQueued(make_event_record("action.queue.merged"), has_merged=True)),
+    "why-left": explained(NotQueued(LEFT), records=HISTORY),
+    "why-left-without-metadata": explained(NotQueued(make_event_record(LEAVE)), seen=None),
+    "why-out-of-sight": explained(NotQueued(), whole_log=False),
+    "why-never-seen": explained(NotQueued(), records=[]),
     "event-log": log(
         LogPage(PLACE, HISTORY[::-1], {}, {41: SEEN}, older=replace(PLACE, cursor="next"))
     ),
@@ -155,7 +154,10 @@ CASES: Cases = {
     "branches-none": partial(branches.branches, SITE, timedelta(hours=24), BranchPage((), 0, 0)),
     "statistics": partial(statistics.statistics, make_statistics()),
     "statistics-of-weeks": stats(branch="release/4.2", days=30),
-    "statistics-cut": partial(statistics.shared, replace(make_statistics(days=3), cut=True)),
+    "statistics-cut": partial(
+        without_controls,
+        later(statistics.statistics, replace(make_statistics(days=3), cut=True)),
+    ),
     "statistics-without-merges": stats(each=(0, 0, 0)),
     "statistics-of-hours": stats(days=0.25),
     "stats-checks": partial(statistics.check_statistics, OUT),

@@ -9,10 +9,7 @@ from bot.domain.queue import QueueStatus, SubBatch
 from bot.domain.queue_position import (
     InBatch,
     InQueue,
-    Left,
-    Merged,
-    NeverQueued,
-    NotListed,
+    NotQueued,
     QueuePosition,
     find,
 )
@@ -65,38 +62,36 @@ def test_a_waiting_pull_request_shows_its_place() -> None:
 
 
 def test_a_merge_is_reported_regardless_of_the_leave() -> None:
-    assert isinstance(where(*reported(ENTER, LEAVE, MERGED)), Merged)
-    assert isinstance(where(*reported(ENTER, LEAVE, merged=True)), Merged)
-    entered, left = reported(ENTER, LEAVE)
+    entered, left, merged = reported(ENTER, LEAVE, MERGED)
+    assert where(entered, left, merged) == NotQueued(merged, has_merged=True)
+    _, merged = both = reported(ENTER, LEAVE, merged=True)
+    assert where(*both) == NotQueued(merged, has_merged=True)
     for code in ("PR_MERGED", "PR_MANUALLY_MERGED"):
         by_its_code = replace(left, details=EventDetails(code=code))
-        assert isinstance(where(entered, by_its_code), Merged)
+        assert where(entered, by_its_code) == NotQueued(by_its_code, has_merged=True)
 
 
 def test_a_leave_is_reported_with_its_record() -> None:
     records = reported(ENTER, LEAVE, merged=False)
 
-    assert where(*records) == Left(records[1])
+    assert where(*records) == NotQueued(records[1])
 
 
 def test_only_the_latest_queue_entry_counts() -> None:
-    assert isinstance(where(*reported(ENTER, MERGED, ENTER)), NotListed)
-    assert isinstance(
-        where(
-            *reported(ENTER, MERGED, ENTER, LEAVE),
-        ),
-        Left,
-    )
+    assert where(*reported(ENTER, MERGED, ENTER)) == NotQueued()
+    records = reported(ENTER, MERGED, ENTER, LEAVE)
+    assert where(*records) == NotQueued(records[-1])
 
 
 @pytest.mark.parametrize("code", ["failed", "merged"])
 def test_a_pull_request_in_a_finished_batch_has_left(code: str) -> None:
     status = make_status(make_batch(make_queued(41), code=code))
 
-    assert isinstance(where(*reported(ENTER, LEAVE, merged=False), status=status), Left)
+    records = reported(ENTER, LEAVE, merged=False)
+    assert where(*records, status=status) == NotQueued(records[1])
     assert isinstance(where(*reported(ENTER), status=status), InBatch)
 
 
-def test_a_pull_request_without_events_was_never_queued() -> None:
-    assert where() == NeverQueued()
-    assert where(*reported("command.queue")) == NotListed()
+def test_a_pull_request_without_an_end_is_not_queued() -> None:
+    assert where() == NotQueued()
+    assert where(*reported("command.queue")) == NotQueued()

@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from bot.domain.statistics import QueueStatistics, count, span_back
-from bot.messages.statistics import shared
+from bot.messages.statistics import statistics
 from tests.support.make import SITE
 
 LONDON = ZoneInfo("Europe/London")
@@ -25,5 +25,5 @@ LONDON = ZoneInfo("Europe/London")
 def test_days_follow_the_calendar(now: datetime, asked: int, reported: str) -> None:
     span = span_back(now, timedelta(days=asked), LONDON)
     tallies, lengths = count((), span)
-    said = shared(QueueStatistics(SITE, None, span, tallies, lengths))
+    said = statistics(QueueStatistics(SITE, None, span, tallies, lengths))
     assert f"0 merges in {reported}\n" in said.text

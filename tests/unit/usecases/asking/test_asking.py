@@ -7,7 +7,7 @@ import pytest
 
 from bot.domain.errors import CredentialRefused, InvalidRequest, MergeQueueUnavailable
 from bot.domain.event_log import CLOCK_ALLOWANCE, LONGEST_LOOKBACK, first_position
-from bot.domain.queue_position import Explanation, InBatch, Left
+from bot.domain.queue_position import Explanation, InBatch, NotQueued
 from bot.domain.snapshots import BranchPage, LogPage, LogPlace
 from bot.usecases.asking import Sources, why
 from bot.usecases.asking.event_log import newest_page, page_at
@@ -103,7 +103,9 @@ async def test_titles_known_from_the_queue_are_shown_after_it_left(world: World)
     page, found = await world.newest(), await world.explain()
 
     assert page.seen[41] == known
-    assert isinstance(found.position, Left)
+    assert isinstance(found.position, NotQueued)
+    assert found.position.end is not None
+    assert not found.position.has_merged
     assert found.seen == known
 
 
