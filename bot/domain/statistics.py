@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from statistics import median, quantiles
 from zoneinfo import ZoneInfo
@@ -14,7 +14,7 @@ from bot.domain.freezes import Freeze
 from bot.domain.pause_records import PauseRecord
 from bot.domain.preceding_events import is_uninformative, with_preceding_events
 from bot.domain.repository import RepositoryName
-from bot.domain.subscriptions import DIGEST_AT, UTC_ZONE, DigestTime, Subscription, Topic
+from bot.domain.subscriptions import DIGEST_AT, UTC_ZONE, Subscription
 
 LEFT = frozenset({EventKind.FAILURE, EventKind.DEQUEUE})
 DAY = timedelta(days=1)
@@ -286,12 +286,6 @@ def _held(
             held += until - begin
             reached = until
     return held
-
-
-def with_zone(subscription: Subscription, digest: DigestTime) -> Subscription:
-    """The same with the zone of its weekly post, where it has the topic and no zone yet."""
-    has_none = Topic.WEEKLY in subscription.topics and subscription.digest is None
-    return replace(subscription, digest=digest) if has_none else subscription
 
 
 def zone_of(subscription: Subscription) -> str:

@@ -105,8 +105,8 @@ class Subscription:
     `topics`: Topic values or single event types of the API document.
     `branches`: globs over base branches, empty for all.
     `except_logins`: authors whose pull requests are left out.
-    `digest`: when summaries are posted; None unless the style is DIGEST. For the topic WEEKLY only
-    its zone counts.
+    `digest`: when summaries are posted; None unless the style is DIGEST or WEEKLY is a topic, for
+    which only its zone counts.
     """
 
     channel_id: str
@@ -322,7 +322,7 @@ def added(
         except_logins=options.except_logins | known.except_logins,
         style=style,
         digest=DigestTime(at, options.digest_zone or digest.zone)
-        if style is Style.DIGEST
+        if style is Style.DIGEST or Topic.WEEKLY in topics
         else None,
     )
 

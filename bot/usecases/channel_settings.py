@@ -9,7 +9,6 @@ from bot.domain.audit import Action, ActResult, AuditRecord, Caller
 from bot.domain.commands import COMMAND_BY_WORD
 from bot.domain.errors import CommandSyntaxError
 from bot.domain.repository import RepositoryName
-from bot.domain.statistics import with_zone
 from bot.domain.subscriptions import (
     DIGEST_AT,
     UTC_ZONE,
@@ -94,8 +93,7 @@ class ChannelSettings:
             new = Subscription(
                 place, act.repository, created_by=by, created_at=act.at, digest=digest
             )
-            known = before.digest if before is not None else None
-            return with_zone(added(before, new, options), known or digest)
+            return added(before, new, options)
 
         return await self._change(caller.place, acts, subscribed)
 
