@@ -43,9 +43,7 @@ PRIORITIES = {
 }
 """Of the others REST, and FAILURE while they wait to show one."""
 
-POSTED_FIRST = frozenset(
-    {LiveKind.PAUSE, LiveKind.GROUP, LiveKind.BOARD, LiveKind.REMINDER, LiveKind.FREEZE}
-)
+POSTED_FIRST = frozenset(PRIORITIES)
 """Their first posts are urgent, because a person waits for them."""
 
 

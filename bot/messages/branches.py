@@ -12,7 +12,6 @@ from bot.messages.text import code, escape, local_time, period, plural, portions
 
 PAGE = 10
 PAGE_LENGTH = 8400
-NAME_LIMIT = 120
 
 
 def branches(repository: RepositoryName, since: timedelta, found: BranchPage) -> Message:
