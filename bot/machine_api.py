@@ -233,5 +233,5 @@ async def _status(use: UseCases, actor: Actor, target: Target) -> web.Response:
         read = await read_queues(target.repositories, use.sources)
         return _reply(group_messages.status(target, read))
     snapshot = await read_queue(target, use.sources)
-    queued = snapshot.impact().queued
+    queued = len(snapshot.status.queued)
     return _reply(status.status(snapshot), paused=snapshot.pause is not None, queued=queued)

@@ -174,7 +174,7 @@ def picture(snapshot: Snapshot) -> Picture:
         batches=tuple(_batch(batch, snapshot.status) for batch in batches[:SHOWN_BATCHES]),
         batch_count=len(batches),
         in_batches=len(snapshot.status.in_batches),
-        due_at=snapshot.impact().next_merge_at,
+        due_at=snapshot.status.next_merge_at,
         next_up=tuple(map(shown, waiting[:NEXT_UP])),
         behind=tuple(one.number for one in behind),
         waiting=len(waiting),

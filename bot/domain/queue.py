@@ -247,6 +247,16 @@ class QueueStatus(Resource):
         )
 
     @property
+    def running(self) -> Sequence[Batch]:
+        """The batches whose checks a pause would stop."""
+        return [one for one in self.batches if one.status.code == BatchStatusCode.RUNNING]
+
+    @property
+    def next_merge_at(self) -> datetime | None:
+        due = (one.estimated_merge_at for one in self.batches)
+        return min((at for at in due if at is not None), default=None)
+
+    @property
     def queued(self) -> Sequence[QueuedPullRequest]:
         """Each pull request, in a batch or waiting."""
         return [*self.in_batches, *self.waiting_pull_requests]

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import Annotated, Self
+from typing import Annotated
 
 from pydantic import PlainSerializer
 
@@ -40,41 +40,9 @@ class Snapshot:
     is_pause_known: bool = True
     freezes: tuple[Freeze, ...] = ()
 
-    def impact(self) -> "Impact":
-        return Impact.of(self.status)
-
 
 ReadQueue = Snapshot | RepositoryName
 """A queue as it is now, or the bare name of a repository whose queue could not be read."""
-
-
-@dataclass(frozen=True, slots=True)
-class Impact:
-    """What a pause would stop: counts, and the time of the next merge."""
-
-    waiting: int
-    in_batches: int
-    running_batches: int
-    next_merge_at: datetime | None
-    checks: int = 0
-    """Those of the running batches."""
-
-    @classmethod
-    def of(cls, status: QueueStatus) -> Self:
-        running = [batch for batch in status.batches if batch.status.code == "running"]
-        due = [batch.estimated_merge_at for batch in status.batches]
-        return cls(
-            waiting=len(status.waiting_pull_requests),
-            in_batches=len(status.in_batches),
-            running_batches=len(running),
-            next_merge_at=min((at for at in due if at is not None), default=None),
-            checks=sum(batch.checks_summary.total for batch in running),
-        )
-
-    @property
-    def queued(self) -> int:
-        """Pull requests in batches and waiting."""
-        return self.waiting + self.in_batches
 
 
 @dataclass(frozen=True, slots=True)

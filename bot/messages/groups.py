@@ -90,7 +90,7 @@ def _status_line(one: Snapshot | RepositoryName) -> str:
         state += f": {reason}" if reason else ""
     else:
         state = "running" if one.is_pause_known else "running or paused"
-    queued = f"{plural(one.impact().queued, 'pull request')} in the queue"
+    queued = f"{plural(len(one.status.queued), 'pull request')} in the queue"
     return f"• *{escape(one.repository)}* {state} · {queued}"
 
 
@@ -137,13 +137,13 @@ def confirm(
 def impact(read: Sequence[Snapshot | RepositoryName]) -> list[str]:
     """What would stop, what stays as it is, and what couldn't be read; may be empty."""
     snapshots = [one for one in read if isinstance(one, Snapshot)]
-    running = [one.impact() for one in snapshots if one.pause is None]
+    running = [one.status for one in snapshots if one.pause is None]
     facts = []
     if running:
         due = min((one.next_merge_at for one in running if one.next_merge_at), default=None)
         facts.append(
-            f"{plural(sum(one.queued for one in running), 'pull request')} in the queues, "
-            + pause_form.will_stop(sum(one.running_batches for one in running))
+            f"{plural(sum(len(one.queued) for one in running), 'pull request')} in the queues, "
+            + pause_form.will_stop(sum(len(one.running) for one in running))
             + (f", next merge was due {local_time(due)}." if due is not None else ".")
         )
     paused = [f"{escape(one.repository)}{by_whom(one.pause)}" for one in snapshots if one.pause]

@@ -79,14 +79,13 @@ def _repository(one: ReadQueue, state: HomeState, viewer: Viewer) -> list[Block]
             *([blocks.context(last_poll)] if last_poll else []),
             blocks.actions([retry], block_id=block_id),
         ]
-    impact = one.impact()
     change = [queue_parts.toggle(repository, boards.picture(one))] if viewer.may_pause else []
     return [
         status.headline(one),
         blocks.context(
             plural(len(one.status.batches), "batch", "batches"),
-            f"{impact.waiting:,} waiting",
-            queue_parts.next_merge(impact.next_merge_at),
+            f"{len(one.status.waiting_pull_requests):,} waiting",
+            queue_parts.next_merge(one.status.next_merge_at),
             last_poll,
         ),
         *status.reason(one),

@@ -6,8 +6,8 @@ from bot.domain.durations import written
 from bot.domain.message import Message
 from bot.domain.pause_records import PauseEnding, PauseRecord
 from bot.domain.pauses import REASON_LIMIT, NotPaused, OtherEnd, OtherPause
+from bot.domain.queue import QueueStatus
 from bot.domain.repository import RepositoryName
-from bot.domain.snapshots import Impact
 from bot.messages import actions, blocks, timers
 from bot.messages.pause_card import by_whom, resume_button
 from bot.messages.text import NAME_LIMIT, escape, local_time, plural, quote, time_ago
@@ -144,7 +144,7 @@ def already_paused(
 
 
 def is_it_an_end(
-    repository: RepositoryName, asked: Asked, timed: Asked, impact: Impact | None = None
+    repository: RepositoryName, asked: Asked, timed: Asked, running: QueueStatus | None = None
 ) -> Message:
     """The question whether a duration in or at the end of a reason is the length of the pause."""
     end, before = timers.ending(timed), timed.reason
@@ -155,7 +155,7 @@ def is_it_an_end(
         quote(asked.reason, REASON_LIMIT),
     )
     return blocks.post(
-        f":double_vertical_bar: *{question}* {_stops(impact)}".rstrip(),
+        f":double_vertical_bar: *{question}* {_stops(running)}".rstrip(),
         f"Yes: it resumes by itself{why}",
         f"No: it stays paused {timers.NO_END}, with the reason “{reason}”",
         buttons=[
@@ -167,14 +167,14 @@ def is_it_an_end(
     )
 
 
-def confirm(repository: RepositoryName, asked: Asked, impact: Impact, command: str) -> Message:
+def confirm(repository: RepositoryName, asked: Asked, status: QueueStatus, command: str) -> Message:
     """The question before a typed pause stops running batches, with the numbers."""
-    waiting = f" {plural(impact.waiting, 'pull request')} waiting." if impact.waiting else ""
-    due = impact.next_merge_at
+    count, due = len(status.waiting_pull_requests), status.next_merge_at
+    waiting = f" {plural(count, 'pull request')} waiting." if count else ""
     value = actions.value_of(actions.PauseChoice(repository, asked))
     return blocks.message(
         blocks.section(
-            f":double_vertical_bar: *Pause {escape(repository)}?* {_stops(impact)}{waiting}"
+            f":double_vertical_bar: *Pause {escape(repository)}?* {_stops(status)}{waiting}"
         ),
         blocks.context(
             f"next merge due {local_time(due)}" if due is not None else "",
@@ -196,14 +196,15 @@ def confirm(repository: RepositoryName, asked: Asked, impact: Impact, command: s
     )
 
 
-def _stops(impact: Impact | None) -> str:
+def _stops(status: QueueStatus | None) -> str:
     """The batches that a pause stops, and their checks; empty if none is known to be running."""
-    if impact is None:
+    if status is None:
         return ""
-    stop = plural(impact.running_batches, "running batch stops", "running batches stop")
-    if not impact.checks:
+    stop = plural(len(status.running), "running batch stops", "running batches stop")
+    checks = sum(one.checks_summary.total for one in status.running)
+    if not checks:
         return f"{stop}, and their checks start over later."
-    start = plural(impact.checks, "check starts", "checks start")
+    start = plural(checks, "check starts", "checks start")
     return f"{stop}, and {start} over after the pause."
 
 

@@ -26,16 +26,16 @@ def will_stop(running: int) -> str:
 
 def queue_notes(snapshot: Snapshot) -> list[str]:
     """What pausing would stop, or who has already paused, and who has frozen the queue."""
-    known, impact = snapshot.pause, snapshot.impact()
+    known, status = snapshot.pause, snapshot.status
     if known is not None:
         times = ", ".join(filter(None, pause_times(known)))
         note = f":double_vertical_bar: Already paused{by_whom(known)} {times}: "
         note += quote(known.reason, REASON_LIMIT)
     else:
-        due = impact.next_merge_at
-        queued = f"{plural(impact.queued, 'pull request')} in the queue"
+        due = status.next_merge_at
+        queued = f"{plural(len(status.queued), 'pull request')} in the queue"
         next_merge = f", next merge was due {local_time(due)}" if due is not None else ""
-        note = f"{queued}, {will_stop(impact.running_batches)}{next_merge}."
+        note = f"{queued}, {will_stop(len(status.running))}{next_merge}."
     return [note, *(freeze_line(one) for one in snapshot.freezes[:SHOWN])]
 
 

@@ -13,7 +13,6 @@ from bot.domain.errors import FreezesNotOffered, MergeQueueError, about, join_an
 from bot.domain.group_acts import GroupAct
 from bot.domain.notices import Notice
 from bot.domain.repository import RepositoryName
-from bot.domain.snapshots import Impact
 from bot.ports import MergeQueue
 from bot.usecases.freeze_acts import know_freezes, last_end
 from bot.usecases.freezes import show_made, shows_freezes
@@ -85,7 +84,7 @@ class FreezeQueue:
         """How many pull requests a freeze would keep waiting; None if that takes too long."""
         try:
             async with asyncio.timeout(IMPACT_SECONDS):
-                return Impact.of(await self.merge_queue.status(repository)).queued
+                return len((await self.merge_queue.status(repository)).queued)
         except (MergeQueueError, TimeoutError):
             return None
 

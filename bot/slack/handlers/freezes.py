@@ -46,7 +46,7 @@ async def _queued(call: Call, target: Target) -> int | None:
     if isinstance(target, Group):
         await call.bot.use.freeze_queue.require_offered(target.repositories[0])
         read = await read_queues(target.repositories, call.bot.sources)
-        return sum(one.impact().queued for one in read if isinstance(one, Snapshot))
+        return sum(len(one.status.queued) for one in read if isinstance(one, Snapshot))
     await call.bot.use.freeze_queue.freezes(target)
     return await call.bot.use.freeze_queue.queued(target)
 

@@ -13,8 +13,8 @@ from bot.domain.errors import MergeQueueError, join_answers
 from bot.domain.group_acts import GroupAct
 from bot.domain.notices import Notice
 from bot.domain.pause_records import PauseRecord, Timer, Who
+from bot.domain.queue import QueueStatus
 from bot.domain.repository import RepositoryName
-from bot.domain.snapshots import Impact
 from bot.ports import MergeQueue
 from bot.store.transactions import Transaction
 from bot.usecases.live_messages import reply
@@ -62,16 +62,8 @@ class PauseQueue:
         act = await self._permitted(caller, repository, reason, lasting, part_of)
         return await self._pause(act, replacing)
 
-    async def run_or_ask(
-        self, caller: Caller, repository: RepositoryName, reason: str, lasting: Lasting | None
-    ) -> pauses.PauseOutcome | Impact:
-        """As `run`; but nothing is done yet where running checks would stop: those are returned."""
-        act = await self._permitted(caller, repository, reason, lasting, None)
-        impact = await self.impact(caller, repository)
-        return await self._pause(act, None) if impact is None else impact
-
-    async def impact(self, caller: Caller, repository: RepositoryName) -> Impact | None:
-        """What a pause would stop; None where the person is not to be asked about it.
+    async def impact(self, caller: Caller, repository: RepositoryName) -> QueueStatus | None:
+        """The queue, if a pause would stop running checks; None where the person isn't asked.
 
         That is where nothing runs, where they have switched the question off, and where the queue
         is paused already. A slow answer is not waited for: nothing keeps people from pausing.
@@ -81,10 +73,7 @@ class PauseQueue:
                 status = await self.merge_queue.status(repository)
         except (MergeQueueError, TimeoutError):
             return None
-        if status.paused or not status.batches:
-            return None
-        impact = Impact.of(status)
-        if not impact.running_batches:
+        if status.paused or not status.running:
             return None
         user_id = caller.actor.user_id
         is_asked = await self.acts.store.run(
@@ -93,7 +82,7 @@ class PauseQueue:
                 and not transaction.pauses.open([repository])
             )
         )
-        return impact if is_asked else None
+        return status if is_asked else None
 
     async def by_rule(self, act: AuditRecord, begin: Begin) -> pauses.PauseChange | None:
         """Pause for a rule of the settings, which needs no permission; None if it is not to.

@@ -13,17 +13,18 @@ from bot.domain.pauses import OtherEnd, OtherPause
 from bot.domain.queue import RemovalImpact
 from bot.domain.removals import LEFT_UNSEEN, NotRemoved, Removed, Unremovable, WouldRemove
 from bot.domain.repository import RepositoryName
-from bot.domain.snapshots import Impact
 from bot.messages import group_acts, pause, pause_card, pause_form, reminders, removals, timers
 from tests.support.clock import NOON
 from tests.support.make import (
     API,
     SITE,
     make_act,
+    make_batch,
     make_known_pause,
     make_pull_request_record,
     make_queued,
     make_snapshot,
+    make_status,
     make_timer,
 )
 from tests.support.messages.rendering import Case, Cases, cases_of, later
@@ -103,19 +104,25 @@ CASES: Cases = {
         pause.confirm,
         SITE,
         Asked("CI runners are down", LENGTH),
-        Impact(waiting=12, in_batches=9, running_batches=3, next_merge_at=NOON, checks=24),
+        make_status(
+            *(make_batch(checks=(0, 8), estimated_merge_at=NOON) for _ in range(3)),
+            waiting=[make_queued(number) for number in range(12)],
+        ),
         "/mq",
     ),
     "pause-confirm-one": partial(
         pause.confirm,
         SITE,
         Asked("CI runners are down"),
-        Impact(0, 1, 1, None, 1),
+        make_status(make_batch(checks=(0, 1))),
         "/mq",
     ),
     "pause-in-doubt": in_doubt(SITE, Asked("CI down 45m"), Asked("CI down", LENGTH)),
     "pause-in-doubt-running": in_doubt(
-        SITE, Asked("CI down 45m"), Asked("CI down", LENGTH), Impact(1, 2, 2, None)
+        SITE,
+        Asked("CI down 45m"),
+        Asked("CI down", LENGTH),
+        make_status(*(make_batch(checks=(0, 0)) for _ in range(2))),
     ),
     "pause-in-doubt-lone-number": in_doubt(
         SITE, Asked("90"), Asked("", For(timedelta(minutes=90)))
