@@ -61,7 +61,7 @@ def section(text: str, *, block_id: str | None = None, accessory: Element | None
     return _part("section", text=shown, expand=True, accessory=accessory, block_id=block_id)
 
 
-def message(*shown: Block, updates: int = 1) -> Message:
+def message(*shown: Block) -> Message:
     """A message whose text, for screen readers and notifications, says the same as its blocks.
 
     As many lines as fit, without markup and controls.
@@ -69,7 +69,7 @@ def message(*shown: Block, updates: int = 1) -> Message:
     read = "\n".join(text for block in shown for text in _texts(block))
     said = [line.rstrip() for line in without_markup(read).split("\n")]
     text = listed(said, "\n", length=PLAIN_LENGTH, rest=" lines")
-    return Message(text=text, blocks=shown, updates=updates)
+    return Message(text=text, blocks=shown)
 
 
 def sentence(text: str) -> Message:

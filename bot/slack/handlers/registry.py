@@ -91,9 +91,9 @@ class Call(Conversation):
 
     bot: Bot = field(kw_only=True)
 
-    async def admit(self, right: Right = Right.READ) -> None:
+    async def admit(self) -> None:
         """Raises PermissionDenied."""
-        await self.bot.use.check_permission.require(self.actor, right)
+        await self.bot.use.check_permission.require(self.actor, Right.READ)
 
     async def permit(self, action: Action, target: Target | None, asked: Asked = NOTHING) -> None:
         """Check before asking for more; without a target, for all repositories.
