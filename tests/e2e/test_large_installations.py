@@ -65,17 +65,7 @@ async def every_page(bot: BotTester, shown: Shown) -> list[Shown]:
     return pages
 
 
-async def test_the_shortcut_opens_a_form_that_finds_any_repository(bot: BotTester) -> None:
-    await bot.shortcut()
-    form = await bot.modal("Choose a repository")
-    assert len(await bot.suggestions(form, "", menu=MENU)) == 100
-    assert await bot.suggestions(form, LAST[-9:], menu=MENU) == [LAST]
-    await bot.choose(form, LAST, menu=MENU)
-    await bot.submit(await bot.modal("0 pull requests"), reason="CI runners are down")
-    await bot.modal(f"{LAST} is paused")
-
-
-async def test_the_repository_menu_lists_some_and_finds_all(bot: BotTester) -> None:
+async def test_the_repository_menu_and_the_form_find_any_repository(bot: BotTester) -> None:
     question = await bot.ask("/mq status")
     assert len(question.line) <= TEXT_LIMIT
     named = len(NAME.findall(question.line))
@@ -84,19 +74,34 @@ async def test_the_repository_menu_lists_some_and_finds_all(bot: BotTester) -> N
     await bot.choose(question, LAST, menu=MENU)
     assert f"*{LAST}* is running" in await bot.wait_for_reply()
 
+    await bot.shortcut()
+    form = await bot.modal("Choose a repository")
+    assert len(await bot.suggestions(form, "", menu=MENU)) == 100
+    assert await bot.suggestions(form, LAST[-9:], menu=MENU) == [LAST]
+    await bot.choose(form, LAST, menu=MENU)
+    await bot.submit(await bot.modal("0 pull requests"), reason="CI runners are down")
+    await bot.modal(f"{LAST} is paused")
 
-async def test_the_reply_to_an_unknown_repository_links_to_the_full_list(bot: BotTester) -> None:
     answer = await bot.ask("/mq status acme/no-such-thing")
     named = len(NAME.findall(answer.words))
     assert f"and {ALL - named} more (`/mq status all` lists them)" in answer
 
 
-async def test_home_shows_paused_queues_first_and_links_to_the_rest(start_bot: StartBot) -> None:
+async def test_a_large_groups_queues_are_one_click_away_and_home_shows_paused_ones_first(
+    start_bot: StartBot,
+) -> None:
     heard = ";".join(f"{name}={MERGE_QUEUE}:freeze" for name in NAMES[:SUBSCRIBED])
     bot = await start_large(start_bot, channels=heard)
     question = await bot.ask("/mq pause @timed 2h CI is down", channel="C0GENERAL")
+    await bot.click(question, "Show all queues")
+    answer = await bot.wait_for_reply(channel="C0GENERAL")
+    assert NAME.findall(answer.words) == GROUPS["timed"]
     await bot.click(question, "Pause 40 queues")
-    await bot.wait_for_post("@timed: 40 of 40 queues paused", "C0GENERAL", by=BOB)
+    card = await bot.wait_for_post("@timed: 40 of 40 queues paused", "C0GENERAL", by=BOB)
+    await bot.click(card, "Show all queues")
+    answer = await bot.wait_for_reply(channel="C0GENERAL")
+    assert "@timed: 40 of 40 queues paused" in answer
+    assert NAME.findall(answer.words) == GROUPS["timed"]
 
     await bot.open_home()
     home = await bot.home(f"Repositories 1 to 10 of {ALL:,}, paused ones first")
@@ -112,13 +117,20 @@ async def test_home_shows_paused_queues_first_and_links_to_the_rest(start_bot: S
     assert "* is paused" not in home
 
 
-async def test_the_status_of_a_group_lists_each_of_its_queues_once(bot: BotTester) -> None:
+async def test_a_large_groups_status_lists_each_queue_once_and_its_form_links_there(
+    bot: BotTester,
+) -> None:
     pages = await every_page(bot, await bot.ask("/mq status @release"))
     assert [name for page in pages for name in NAME.findall(page.words)] == GROUPS["release"]
     for page in pages:
         assert len(page.line) <= TEXT_LIMIT
         assert f"@release: 0 of {IN_GROUP} queues paused" in page
     assert f"to {IN_GROUP} of {IN_GROUP}" in pages[-1]
+
+    await bot.type("/mq pause @release")
+    form = await bot.modal("0 pull requests in the queues")
+    named = len(NAME.findall(form.words))
+    assert f"and {IN_GROUP - named} more (`/mq status @release` lists them all)" in form
 
 
 async def test_a_channel_of_many_subscriptions_lists_each_of_them(bot: BotTester) -> None:
@@ -150,13 +162,6 @@ async def test_many_subscriptions_that_all_differ_are_listed_too(start_bot: Star
     await bot.wait_for_change(pages[-1], f"Page {len(pages) - 1} of {len(pages)}")
 
 
-async def test_the_form_for_a_large_group_links_to_the_full_list(bot: BotTester) -> None:
-    await bot.type("/mq pause @release")
-    form = await bot.modal("0 pull requests in the queues")
-    named = len(NAME.findall(form.words))
-    assert f"and {IN_GROUP - named} more (`/mq status @release` lists them all)" in form
-
-
 async def test_a_large_group_is_paused_and_resumed_as_one(start_bot: StartBot) -> None:
     bot = await start_large(start_bot, names=GROUPS["release"], groups=["release"])
     question = await bot.ask("/mq pause @release CI is down")
@@ -170,16 +175,3 @@ async def test_a_large_group_is_paused_and_resumed_as_one(start_bot: StartBot) -
         f"@release: {IN_GROUP} of {IN_GROUP} queues resumed", by=BOB, seconds=240
     )
     assert not any(bot.pause_reason(name) for name in GROUPS["release"])
-
-
-async def test_all_queues_of_a_group_are_one_click_away_from_its_messages(bot: BotTester) -> None:
-    question = await bot.ask("/mq pause @timed CI is down")
-    await bot.click(question, "Show all queues")
-    answer = await bot.wait_for_reply()
-    assert NAME.findall(answer.words) == GROUPS["timed"]
-    await bot.click(question, "Pause 40 queues")
-    card = await bot.wait_for_post("@timed: 40 of 40 queues paused", by=BOB)
-    await bot.click(card, "Show all queues")
-    answer = await bot.wait_for_reply()
-    assert "@timed: 40 of 40 queues paused" in answer
-    assert NAME.findall(answer.words) == GROUPS["timed"]

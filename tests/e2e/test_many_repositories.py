@@ -7,6 +7,7 @@ from bot.store.engines import create_engine
 from bot.store.transactions import Store
 from tests.e2e.conftest import OVER_HTTP, StartBot
 from tests.support.bot_tester import BOB, MERGE_QUEUE, RELEASES, BotTester
+from tests.support.shown import ShownView
 from tests.support.transactions import begin
 from tests.support.waiting import until
 
@@ -21,16 +22,32 @@ async def start_with_many(
     start_bot: StartBot, channels: str = "acme/repo0=C0RELEASE:freeze"
 ) -> BotTester:
     repositories = {f"acme/repo{number}": "quiet" for number in range(COUNT)}
-    environment = {"MQBOT_POLL_SECONDS": "5"}
+    environment = {"MQBOT_POLL_SECONDS": "600"}
     return await start_bot(repositories=repositories, channels=channels, environment=environment)
 
 
 @pytest.fixture
 async def bot(start_bot: StartBot) -> BotTester:
+    """Each log is read once: these tests are about what is asked for, not about what happens."""
     return await start_with_many(start_bot)
 
 
-async def test_the_form_opens_for_a_repository_past_the_hundredth(bot: BotTester) -> None:
+async def test_menus_and_forms_reach_a_repository_past_the_hundredth(bot: BotTester) -> None:
+    question = await bot.ask("/mq status")
+    assert len(await bot.suggestions(question, "", menu=MENU)) == 100
+    assert await bot.suggestions(question, "no such", menu=MENU) == []
+    await bot.choose(question, LAST, menu=MENU)
+    assert f"*{LAST}* is running" in await bot.wait_for_reply()
+
+    await bot.shortcut()
+    modal = await bot.modal("Choose a repository")
+    assert await bot.suggestions(modal, "PO120", menu=MENU) == [LAST]
+    await bot.choose(modal, LAST, menu=MENU)
+    await bot.submit(await bot.modal("0 pull requests"), reason="CI runners are down")
+    await bot.modal(f"{LAST} is paused")
+    await bot.type(f"/mq resume {LAST}")
+    await bot.wait_for_post("Queue resumed")
+
     await bot.type(f"/mq pause {LAST}")
     modal = await bot.modal("0 pull requests")
     assert modal.element(MENU).body["initial_option"]["value"] == LAST
@@ -40,44 +57,49 @@ async def test_the_form_opens_for_a_repository_past_the_hundredth(bot: BotTester
     assert bot.pause_reason(LAST) == "CI runners are down (by alice via Slack)"
 
 
-async def test_the_shortcut_finds_a_repository_past_the_hundredth_by_a_part_of_its_name(
+async def test_a_guests_refused_shortcut_is_on_record_once_and_nothing_is_suggested(
     bot: BotTester,
 ) -> None:
-    await bot.shortcut()
-    modal = await bot.modal("Choose a repository")
-    assert await bot.suggestions(modal, "PO120", menu=MENU) == [LAST]
-    await bot.choose(modal, LAST, menu=MENU)
-    await bot.submit(await bot.modal("0 pull requests"), reason="CI runners are down")
-    await bot.modal(f"{LAST} is paused")
+    guest = str(bot.slack.arrangement.add_user("guy", "guest")["user"])
+    await bot.shortcut(by=guest)
+    await bot.wait_for_direct_message("you are a guest here", by=guest)
+    store = Store(create_engine(bot.database_url))
+    with begin(store) as transaction:
+        (refused,) = transaction.audit.oldest(AuditSelection(), 1000)
+    await store.close()
+    assert refused.detail == f"pause: guest (and {COUNT - 1} more repositories)"
 
-
-async def test_the_repository_menu_accepts_any_of_them(bot: BotTester) -> None:
-    question = await bot.ask("/mq status")
-    assert len(await bot.suggestions(question, "", menu=MENU)) == 100
-    assert await bot.suggestions(question, "no such", menu=MENU) == []
-    await bot.choose(question, LAST, menu=MENU)
-    assert f"*{LAST}* is running" in await bot.wait_for_reply()
-
-
-async def test_an_outsider_gets_no_suggestions(bot: BotTester) -> None:
     question = await bot.ask("/mq status", by=BOB)
     bot.slack.installation.workspace.users[BOB].kind = "guest"
     await bot.pass_time(600)
     assert await bot.suggestions(question, "repo", menu=MENU, by=BOB) == []
 
 
-async def test_home_shows_a_paused_queue_first_wherever_it_is_configured(bot: BotTester) -> None:
+async def home_is_opened_while_its_next_page_is_read(bot: BotTester, home: ShownView) -> None:
+    """It shows the first page; the test ends with an error if the person is told of one."""
+
+    def readings() -> int:
+        return len(bot.requests("acme/repo15/merge-queue/status"))
+
+    before = readings()
+    bot.break_service("slow", path="acme/repo15", seconds=1.0)
+    await bot.click(home, "Show more")
+    await bot.open_home()
+    await until(lambda: readings() > before, "the next page read")
+    await bot.home("Repositories 1 to 10")
+    bot.fix_service()
+
+
+async def test_home_and_the_status_of_all_show_a_paused_queue_first_and_have_pages(
+    bot: BotTester,
+) -> None:
     await bot.type(f"/mq pause {LAST} CI runners are down", channel=MERGE_QUEUE)
     await bot.wait_for_post("Queue paused")
     await bot.open_home()
     home = await bot.home(f"*{LAST}* is paused")
     assert home.words.index(f"*{LAST}* is paused") < home.words.index("is running")
     assert f"Repositories 1 to 10 of {COUNT}, paused ones first" in home
-
-
-async def test_home_has_pages_for_the_rest(bot: BotTester) -> None:
-    await bot.open_home()
-    home = await bot.home("Repositories 1 to 10")
+    await home_is_opened_while_its_next_page_is_read(bot, home)
     await bot.click(home, "Show more")
     home = await bot.home("Repositories 11 to 20")
     assert "*acme/repo10* is running" in home
@@ -87,34 +109,6 @@ async def test_home_has_pages_for_the_rest(bot: BotTester) -> None:
     await bot.open_home()
     await bot.home("Repositories 1 to 10")
 
-
-async def test_home_opened_again_while_its_next_page_is_read_shows_the_first(
-    bot: BotTester,
-) -> None:
-    """The test ends with an error if the person is told of one."""
-    await bot.open_home()
-    home = await bot.home("Repositories 1 to 10")
-    bot.break_service("slow", path="acme/repo15", seconds=1.0)
-    await bot.click(home, "Show more")
-    await bot.open_home()
-    await until(lambda: len(bot.calls("views.publish")) >= 3, "all three tabs")
-    await bot.home("Repositories 1 to 10")
-
-
-async def test_home_shows_my_pull_requests_wherever_they_are(start_bot: StartBot) -> None:
-    bot = await start_with_many(start_bot, channels=f"{LAST}=C0RELEASE:enter")
-    assert "You are ada" in await bot.ask("/mq link ada")
-    bot.enqueue(LAST, title="Add search", author="ada", hangs=True)
-    await bot.wait_for_post("Queued", RELEASES)
-    await bot.open_home()
-    home = await bot.home("Add search")
-    assert f"*{LAST}*" not in home
-    assert f"looked at 41 of {COUNT} repositories" in home
-
-
-async def test_the_status_of_all_has_pages_and_shows_a_paused_queue_first(bot: BotTester) -> None:
-    await bot.type(f"/mq pause {LAST} CI runners are down", channel=MERGE_QUEUE)
-    await bot.wait_for_post("Queue paused")
     answer = await bot.ask("/mq status all")
     assert f"all: 1 of {COUNT} queues paused" in answer
     assert answer.words.index(f"*{LAST}* paused by alice") < answer.words.index("running")
@@ -129,12 +123,13 @@ async def test_the_status_of_all_has_pages_and_shows_a_paused_queue_first(bot: B
     await bot.wait_for_change(answer, f"Queues 51 to 100 of {COUNT}")
 
 
-async def test_a_refused_shortcut_is_on_record_once(bot: BotTester) -> None:
-    guest = str(bot.slack.arrangement.add_user("guy", "guest")["user"])
-    await bot.shortcut(by=guest)
-    await bot.wait_for_direct_message("you are a guest here", by=guest)
-    store = Store(create_engine(bot.database_url))
-    with begin(store) as transaction:
-        (refused,) = transaction.audit.oldest(AuditSelection(), 1000)
-    await store.close()
-    assert refused.detail == f"pause: guest (and {COUNT - 1} more repositories)"
+async def test_home_shows_my_pull_requests_wherever_they_are(start_bot: StartBot) -> None:
+    bot = await start_with_many(start_bot, channels=f"{LAST}=C0RELEASE:enter")
+    assert "You are ada" in await bot.ask("/mq link ada")
+    bot.enqueue(LAST, title="Add search", author="ada", hangs=True)
+    await bot.pass_time(600)
+    await bot.wait_for_post("Queued", RELEASES)
+    await bot.open_home()
+    home = await bot.home("Add search")
+    assert f"*{LAST}*" not in home
+    assert f"looked at 41 of {COUNT} repositories" in home
