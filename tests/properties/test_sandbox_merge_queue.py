@@ -8,7 +8,7 @@ from typing import Any
 
 from hypothesis import HealthCheck, given, settings, strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
-from jsonschema import Draft202012Validator
+from jsonschema_rs import Draft202012Validator
 from typing_extensions import override
 
 from bot.sandbox.merge_queue import openapi

@@ -11,8 +11,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 from hypothesis import strategies as st
+from jsonschema_rs import Draft202012Validator
 
 VINTAGES = ("april", "august")
 
@@ -58,9 +58,13 @@ def event_shapes(vintage: str) -> Mapping[str, str]:
 
 def problems(vintage: str, name: str, sent: object) -> list[str]:
     """Where `sent` is not of the published shape."""
-    schema = {"$ref": f"#/$defs/{name}", "$defs": shapes(vintage)}
-    found = jsonschema.Draft202012Validator(schema).iter_errors(sent)
-    return [f"{error.json_path}: {error.message}" for error in found]
+    found = _validator(vintage, name).iter_errors(sent)
+    return [f"{error.instance_path}: {error.message}" for error in found]
+
+
+@cache
+def _validator(vintage: str, name: str) -> Draft202012Validator:
+    return Draft202012Validator({"$ref": f"#/$defs/{name}", "$defs": shapes(vintage)})
 
 
 def answers(vintage: str, name: str) -> st.SearchStrategy[Any]:

@@ -6,12 +6,12 @@ import shutil
 import subprocess
 import tomllib
 from collections.abc import Iterator, Mapping
+from importlib import import_module
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-import jsonschema
-import kubernetes_validate
+import jsonschema_rs
 import pytest
 import yaml
 
@@ -41,13 +41,18 @@ def short(path: Path) -> str:
 def test_a_file_fits_the_published_schema(path: Path) -> None:
     schemas = files("check_jsonschema") / "builtin_schemas" / "vendor"
     schema = json.loads((schemas / f"{PUBLISHED[path]}.json").read_text())
-    jsonschema.validate(_load(path), schema)
+    jsonschema_rs.validate(schema, _load(path))
 
 
 def _load(path: Path) -> Body:
     # PyYAML takes a workflow's key `on` for true.
     body: Body = yaml.safe_load(path.read_text().replace("\non:\n", '\n"on":\n'))
     return body
+
+
+def fits_kubernetes(body: Body) -> None:
+    # Its import takes longer than all these tests, and every process of tests imports this module.
+    import_module("kubernetes_validate").validate(body, KUBERNETES, strict=True)
 
 
 def secrets_of(command: str) -> set[str]:
@@ -125,7 +130,7 @@ def pods(kind: str) -> Iterator[tuple[str, Body]]:
 @pytest.mark.parametrize("folder", ["base", *KINDS])
 def test_a_manifest_fits_the_schema_of_kubernetes(folder: str) -> None:
     for one in manifests(folder):
-        kubernetes_validate.validate(one, KUBERNETES, strict=True)
+        fits_kubernetes(one)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -204,4 +209,4 @@ def test_kustomize_renders_objects_that_fit_the_schema(kind: str) -> None:
     objects = list(yaml.safe_load_all(rendered.stdout))
     assert len(objects) > len(manifests(kind))
     for one in objects:
-        kubernetes_validate.validate(one, KUBERNETES, strict=True)
+        fits_kubernetes(one)

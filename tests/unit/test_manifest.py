@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from jsonschema import Draft7Validator
+from jsonschema_rs import Draft7Validator
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.cli.manifest import with_required_scopes
