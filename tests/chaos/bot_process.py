@@ -1,12 +1,12 @@
 """`mqbot run` as a separate process: started, killed, frozen and stopped by its own id."""
 
 import asyncio
-import contextlib
+import os
 import signal
-import sys
-from asyncio.subprocess import DEVNULL, PIPE, STDOUT, Process
 from collections.abc import Mapping
 from pathlib import Path
+
+from tests.support.forked_mqbot import ForkedProcess, forked_mqbot
 
 ROOT = Path(__file__).parents[2]
 STOP_SECONDS = 15.0
@@ -21,7 +21,7 @@ class BotProcess:
         self.exits: list[int] = []
         self._environ = dict(environ)
         self._folder = folder
-        self._process: Process | None = None
+        self._process: ForkedProcess | None = None
 
     @property
     def pid(self) -> int | None:
@@ -40,24 +40,16 @@ class BotProcess:
         log = self._folder / f"{self.name}-{len(self.logs) + 1:03}.log"
         log.touch()
         self.logs.append(log)
-        self._process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "bot", "run"),
-            cwd=ROOT,
-            env=self._environ,
-            stdin=DEVNULL,
-            # Through a pipe: a limit on the files of the bot must not take its voice as well.
-            stdout=PIPE,
-            stderr=STDOUT,
-            start_new_session=True,
-        )
-        assert self._process.stdout is not None
-        self._writing = asyncio.create_task(_write_down(self._process.stdout, log))
+        # Through a pipe: a limit on the files of the bot must not take its voice as well.
+        reading, writing = os.pipe()
+        with os.fdopen(writing, "wb", buffering=0) as output:
+            self._process = await forked_mqbot(["run"], ROOT, self._environ, (output, output))
+        self._writing = asyncio.create_task(_write_down(reading, log))
 
     def signal(self, number: int) -> None:
         """Send a signal, unless the process has already ended."""
         if self._process is not None:
-            with contextlib.suppress(ProcessLookupError):
-                self._process.send_signal(number)
+            self._process.send_signal(number)
 
     async def kill(self) -> None:
         self.signal(signal.SIGKILL)
@@ -91,7 +83,14 @@ class BotProcess:
         return code
 
 
-async def _write_down(output: asyncio.StreamReader, log: Path) -> None:
+async def _write_down(reading: int, log: Path) -> None:
+    """Keep all that comes through the pipe, until nobody writes into it any more."""
+    output = asyncio.StreamReader()
+    protocol = asyncio.StreamReaderProtocol(output)
+    transport, _ = await asyncio.get_running_loop().connect_read_pipe(
+        lambda: protocol, os.fdopen(reading, "rb", buffering=0)
+    )
     with log.open("wb", buffering=0) as written:
         while some := await output.read(1 << 16):
             written.write(some)
+    transport.close()

@@ -1,7 +1,7 @@
 """Processes of `mqbot` forked from one that has imported it, because an import takes a second.
 
 Each has its own environment, folder, output and signals, as `python -m bot` has. That a start from
-nothing works is shown by the tests of the wheel, of the Procfile, of the backlog, and of chaos.
+nothing works is shown by the tests of the wheel, of the Procfile, and of the backlog.
 """
 
 import asyncio
