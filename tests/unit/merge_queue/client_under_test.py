@@ -15,7 +15,7 @@ from bot.merge_queue.client import MergeQueueClient
 from bot.merge_queue.http import Http
 from tests.support.clock import FakeClock
 from tests.support.samples import sample_bytes
-from tests.unit.merge_queue.scripted_service import ScriptedService, answer
+from tests.unit.merge_queue.scripted_service import Behaviour, ScriptedService, answer
 
 SITE = RepositoryName.parse("acme/site")
 TOKEN = "app-key-very-secret"
@@ -46,3 +46,15 @@ async def client_of(
     )
     async with MergeQueueClient(http, deprecated_pause=deprecated_pause) as client:
         yield client
+
+
+@asynccontextmanager
+async def scripted(
+    *script: Behaviour, not_offered: tuple[str, ...] = (), **more: Any
+) -> AsyncIterator[tuple[ScriptedService, MergeQueueClient]]:
+    """A service that plays the script, and a client of it with `more` options."""
+    async with (
+        ScriptedService([*script], not_offered=not_offered) as service,
+        client_of(service, **more) as client,
+    ):
+        yield service, client

@@ -17,7 +17,7 @@ from bot.merge_queue.http import KEPT_FOR_PEOPLE, LARGEST_BODY, REQUESTS_AT_ONCE
 from bot.metrics import Metrics
 from tests.support.clock import FakeClock
 from tests.support.metrics import counted
-from tests.unit.merge_queue.client_under_test import SITE, STATUS, WINDOW, client_of
+from tests.unit.merge_queue.client_under_test import SITE, STATUS, WINDOW, client_of, scripted
 from tests.unit.merge_queue.scripted_service import (
     Arrival,
     Behaviour,
@@ -43,10 +43,7 @@ from tests.unit.merge_queue.scripted_service import (
 )
 async def test_a_read_is_retried(case: str, first: Behaviour, outcome: str) -> None:
     clock, counts = FakeClock(), Metrics()
-    async with (
-        ScriptedService([first, answer(STATUS)]) as service,
-        client_of(service, clock=clock, metrics=counts) as client,
-    ):
+    async with scripted(first, answer(STATUS), clock=clock, metrics=counts) as (_, client):
         status = await client.status(SITE)
 
     assert len(status.batches) == 2, case
@@ -59,10 +56,7 @@ async def test_a_read_is_retried(case: str, first: Behaviour, outcome: str) -> N
 async def test_retry_after_is_honoured() -> None:
     clock = FakeClock()
     limited = answer("", status=429, headers=(("Retry-After", "4"),))
-    async with (
-        ScriptedService([limited, answer(STATUS)]) as service,
-        client_of(service, clock=clock) as client,
-    ):
+    async with scripted(limited, answer(STATUS), clock=clock) as (_, client):
         await client.status(SITE)
 
     assert clock.slept == [4.0]
@@ -74,7 +68,7 @@ async def test_a_wait_over_five_minutes_is_shortened_and_reported(
     status: int, asked: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     limited = answer("", status=status, headers=(("Retry-After", asked),))
-    async with ScriptedService([limited]) as service, client_of(service) as client:
+    async with scripted(limited) as (_, client):
         with pytest.raises(MergeQueueUnavailable) as caught:
             await client.status(SITE)
 
@@ -86,7 +80,7 @@ async def test_a_wait_over_five_minutes_is_shortened_and_reported(
 async def test_a_retry_after_beyond_a_persons_patience_is_reported_instead() -> None:
     clock = FakeClock()
     limited = answer("", status=429, headers=(("Retry-After", "Mon, 20 Jul 2026 12:01:00 GMT"),))
-    async with ScriptedService([limited]) as service, client_of(service, clock=clock) as client:
+    async with scripted(limited, clock=clock) as (_, client):
         with pytest.raises(MergeQueueUnavailable) as caught:
             await client.status(SITE)
 
@@ -96,10 +90,7 @@ async def test_a_retry_after_beyond_a_persons_patience_is_reported_instead() -> 
 
 @pytest.mark.parametrize("status", [401, 403, 404, 409, 422])
 async def test_a_refusal_is_not_retried(status: int) -> None:
-    async with (
-        ScriptedService([answer('{"detail": "no"}', status=status)]) as service,
-        client_of(service) as client,
-    ):
+    async with scripted(answer('{"detail": "no"}', status=status)) as (service, client):
         with pytest.raises(MergeQueueError):
             await client.status(SITE)
 
@@ -127,10 +118,7 @@ async def test_a_response_that_never_ends_times_out() -> None:
             await asyncio.sleep(0.05)
 
     patience = Patience(connect=2, read=2, total=0.6, jitter=lambda: 0.0)
-    async with (
-        ScriptedService([drip]) as service,
-        client_of(service, patience=patience) as client,
-    ):
+    async with scripted(drip, patience=patience) as (_, client):
         with pytest.raises(MergeQueueUnavailable, match="in time"):
             await client.status(SITE)
 
@@ -151,10 +139,7 @@ async def test_an_unreadable_response_is_counted_and_logged(
     case: str, broken: Behaviour, caplog: pytest.LogCaptureFixture
 ) -> None:
     counts = Metrics()
-    async with (
-        ScriptedService([broken]) as service,
-        client_of(service, metrics=counts) as client,
-    ):
+    async with scripted(broken, metrics=counts) as (_, client):
         with pytest.raises(MergeQueueProtocolError):
             await client.status(SITE)
 
@@ -178,8 +163,7 @@ async def test_a_body_beyond_the_limit_is_not_read_to_its_end() -> None:
             writer.write(b"100000\r\n" + b" " * 0x100000 + b"\r\n")
             await writer.drain()
 
-    script = [barely, gigabyte, endless, answer(STATUS)]
-    async with ScriptedService(script) as service, client_of(service) as client:
+    async with scripted(barely, gigabyte, endless, answer(STATUS)) as (_, client):
         with peak_memory() as peak:
             for _ in range(3):
                 with pytest.raises(MergeQueueProtocolError, match="32 MiB"):
@@ -207,10 +191,7 @@ async def test_a_body_compressed_several_times_is_rejected() -> None:
     bomb = gzip.compress(gzip.compress(packed))
     assert len(bomb) < 1000
     encodings = (("Content-Encoding", "gzip, gzip, gzip"),)
-    async with (
-        ScriptedService([answer(bomb, headers=encodings)]) as service,
-        client_of(service) as client,
-    ):
+    async with scripted(answer(bomb, headers=encodings)) as (_, client):
         with peak_memory() as peak, pytest.raises(MergeQueueProtocolError):
             await client.status(SITE)
 
@@ -229,7 +210,7 @@ async def test_a_body_compressed_several_times_is_rejected() -> None:
 )
 async def test_a_body_is_decompressed_as_its_header_says(encoding: str, body: bytes) -> None:
     packed = answer(body, headers=(("Content-Encoding", encoding),))
-    async with ScriptedService([packed]) as service, client_of(service) as client:
+    async with scripted(packed) as (_, client):
         assert len((await client.status(SITE)).batches) == 2
 
 
@@ -248,7 +229,7 @@ class Held:
 
 async def test_a_header_in_another_encoding_does_no_harm() -> None:
     head = b"HTTP/1.1 200 OK\r\nServer: caf\xe9\r\nContent-Length: %d\r\n\r\n" % len(STATUS)
-    async with ScriptedService([raw(head + STATUS)]) as service, client_of(service) as client:
+    async with scripted(raw(head + STATUS)) as (_, client):
         status = await client.status(SITE)
 
     assert status.batches
@@ -257,10 +238,7 @@ async def test_a_header_in_another_encoding_does_no_harm() -> None:
 async def test_at_most_eight_requests_are_in_flight_on_as_many_connections() -> None:
     held = Held()
     patience = Patience(read=30, total=30)
-    async with (
-        ScriptedService([held] * 30) as service,
-        client_of(service, patience=patience) as client,
-    ):
+    async with scripted(*[held] * 30, patience=patience) as (service, client):
         calls = [asyncio.create_task(client.status(SITE)) for _ in range(30)]
         async with asyncio.timeout(10):
             for _ in range(8):
@@ -276,10 +254,7 @@ async def test_at_most_eight_requests_are_in_flight_on_as_many_connections() -> 
 async def test_cancelled_requests_free_their_connections() -> None:
     held, again = Held(), Held()
     patience = Patience(read=30, total=30)
-    async with (
-        ScriptedService([*[held] * 8, *[again] * 8]) as service,
-        client_of(service, patience=patience) as client,
-    ):
+    async with scripted(*[held] * 8, *[again] * 8, patience=patience) as (service, client):
         calls = [asyncio.create_task(client.status(SITE)) for _ in range(30)]
         async with asyncio.timeout(10):
             for _ in range(8):
@@ -299,10 +274,8 @@ async def test_cancelled_requests_free_their_connections() -> None:
 async def test_requests_of_people_do_not_wait_for_scheduled_ones() -> None:
     held = Held()
     most = REQUESTS_AT_ONCE - KEPT_FOR_PEOPLE
-    async with (
-        ScriptedService([*[held] * most, answer(STATUS), *[held] * most]) as service,
-        client_of(service, patience=Patience(read=30, total=30)) as client,
-    ):
+    script: list[Behaviour] = [*[held] * most, answer(STATUS), *[held] * most]
+    async with scripted(*script, patience=Patience(read=30, total=30)) as (service, client):
         scheduled = [asyncio.create_task(client.scheduled.status(SITE)) for _ in range(2 * most)]
         async with asyncio.timeout(10):
             for _ in range(most):
@@ -316,7 +289,7 @@ async def test_requests_of_people_do_not_wait_for_scheduled_ones() -> None:
 
 async def test_connection_is_kept_for_the_next_poll_and_cookies_are_not() -> None:
     listed = answer('{"base_refs": []}', headers=(("Set-Cookie", "session=1; Path=/"),))
-    async with ScriptedService([listed] * 5) as service, client_of(service) as client:
+    async with scripted(*[listed] * 5) as (service, client):
         for _ in range(5):
             assert await client.branches(SITE, WINDOW) == ()
 

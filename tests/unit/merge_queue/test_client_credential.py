@@ -19,7 +19,7 @@ from bot.merge_queue.client import MergeQueueClient
 from bot.merge_queue.http import Http
 from bot.messages.errors import explain
 from tests.support.clock import FakeClock
-from tests.unit.merge_queue.client_under_test import BRIEF, SITE, STATUS, TOKEN, client_of
+from tests.unit.merge_queue.client_under_test import BRIEF, SITE, STATUS, TOKEN, client_of, scripted
 from tests.unit.merge_queue.scripted_service import Behaviour, ScriptedService, answer, drop, hang
 
 
@@ -28,7 +28,7 @@ async def test_redirects_are_not_followed(path: str) -> None:
     """The credential would go with it."""
     async with ScriptedService([]) as elsewhere:
         moved = answer("", status=307, headers=(("Location", path or f"{elsewhere.base_url}/x"),))
-        async with ScriptedService([moved] * 2) as service, client_of(service) as client:
+        async with scripted(moved, moved) as (service, client):
             with pytest.raises(MergeQueueProtocolError, match="307"):
                 await client.status(SITE)
             with pytest.raises(MergeQueueProtocolError, match="307"):
@@ -50,7 +50,7 @@ async def test_a_redirect_is_reported_with_its_target_and_no_secret(
     location: str, reported: str
 ) -> None:
     moved = answer("", status=308, headers=(("Location", location),))
-    async with ScriptedService([moved]) as service, client_of(service) as client:
+    async with scripted(moved) as (_, client):
         with pytest.raises(ServiceMoved) as caught:
             await client.status(SITE)
 
@@ -85,10 +85,7 @@ async def test_no_event_shows_the_credential(
 ) -> None:
     caplog.set_level(logging.DEBUG)
     patience = replace(BRIEF, attempts=len(script))
-    async with (
-        ScriptedService(list(script)) as service,
-        client_of(service, patience=patience) as client,
-    ):
+    async with scripted(*script, patience=patience) as (_, client):
         with pytest.raises(MergeQueueError) as caught:
             await client.status(SITE)
 

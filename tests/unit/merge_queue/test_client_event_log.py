@@ -7,8 +7,8 @@ import pytest
 
 from bot.metrics import Metrics
 from tests.support.metrics import counted
-from tests.unit.merge_queue.client_under_test import SITE, WINDOW, client_of
-from tests.unit.merge_queue.scripted_service import Behaviour, ScriptedService, answer
+from tests.unit.merge_queue.client_under_test import SITE, WINDOW, scripted
+from tests.unit.merge_queue.scripted_service import Behaviour, answer
 
 
 def page_of(*events: Any, cursor: str | None = None) -> Behaviour:
@@ -38,10 +38,7 @@ async def test_unreadable_events_are_counted_and_logged_once(
     ]
     script = [page_of(*bad), page_of(*bad, make_event(6, metadata=3))]
     counts = Metrics()
-    async with (
-        ScriptedService(script) as service,
-        client_of(service, metrics=counts) as client,
-    ):
+    async with scripted(*script, metrics=counts) as (_, client):
         page = await client.event_page(SITE, WINDOW)
         await client.event_page(SITE, WINDOW)
 

@@ -18,6 +18,7 @@ from tests.unit.merge_queue.client_under_test import (
     PAUSE,
     SITE,
     client_of,
+    scripted,
 )
 from tests.unit.merge_queue.scripted_service import Behaviour, ScriptedService, answer, drop, hang
 
@@ -36,7 +37,7 @@ from tests.unit.merge_queue.scripted_service import Behaviour, ScriptedService, 
 )
 async def test_pause_that_was_set_is_found(case: str, lost: Behaviour) -> None:
     answers: list[str] = []
-    async with ScriptedService([lost, answer(PAUSE)]) as service, client_of(service) as client:
+    async with scripted(lost, answer(PAUSE)) as (service, client):
         pause = await client.pause(SITE, "deploying", on_answer=answers.append)
 
     assert pause.reason == "deploying", case
@@ -49,10 +50,7 @@ async def test_pause_that_was_set_is_found(case: str, lost: Behaviour) -> None:
 
 async def test_a_pause_that_appears_late_is_found_at_the_second_lookup() -> None:
     clock = FakeClock()
-    async with (
-        ScriptedService([drop, NOT_PAUSED, answer(PAUSE)]) as service,
-        client_of(service, clock=clock) as client,
-    ):
+    async with scripted(drop, NOT_PAUSED, answer(PAUSE), clock=clock) as (_, client):
         pause = await client.pause(SITE, "deploying")
 
     assert pause.reason == "deploying"
@@ -62,7 +60,7 @@ async def test_a_pause_that_appears_late_is_found_at_the_second_lookup() -> None
 @pytest.mark.parametrize("other", ["not paused", "paused by another"])
 async def test_a_pause_that_was_not_made_is_an_error(other: str) -> None:
     look = NOT_PAUSED if other == "not paused" else answer(OTHER_PAUSE)
-    async with ScriptedService([drop, look, look]) as service, client_of(service) as client:
+    async with scripted(drop, look, look) as (service, client):
         with pytest.raises(MergeQueueUnavailable) as caught:
             await client.pause(SITE, "deploying")
 
@@ -71,10 +69,7 @@ async def test_a_pause_that_was_not_made_is_an_error(other: str) -> None:
 
 
 async def test_a_pause_stays_in_doubt_when_the_lookup_fails_too() -> None:
-    async with (
-        ScriptedService([drop, answer("{}", status=403)]) as service,
-        client_of(service) as client,
-    ):
+    async with scripted(drop, answer("{}", status=403)) as (_, client):
         with pytest.raises(MergeQueueUnavailable, match="connection was lost"):
             await client.pause(SITE, "deploying")
 
@@ -92,7 +87,7 @@ async def test_a_lookup_does_not_outlast_its_own_timeout() -> None:
 
 async def test_a_rejected_pause_is_neither_sent_again_nor_looked_up() -> None:
     limited = answer("", status=429, headers=(("Retry-After", "1"),))
-    async with ScriptedService([limited]) as service, client_of(service) as client:
+    async with scripted(limited) as (_, client):
         with pytest.raises(MergeQueueUnavailable) as caught:
             await client.pause(SITE, "deploying")
 
@@ -102,7 +97,7 @@ async def test_a_rejected_pause_is_neither_sent_again_nor_looked_up() -> None:
 @pytest.mark.parametrize("look", ["404", "paused false"])
 async def test_resume_that_was_done_is_found(look: str) -> None:
     seen = NOT_PAUSED if look == "404" else answer('{"paused": false}')
-    async with ScriptedService([drop, seen]) as service, client_of(service) as client:
+    async with scripted(drop, seen) as (service, client):
         assert await client.resume(SITE) is True
 
     assert [arrival.method for arrival in service.arrivals] == ["DELETE", "GET"]
@@ -120,10 +115,7 @@ async def test_resume_is_not_repeated_when_it_is_no_longer_allowed() -> None:
 
 
 async def test_resume_that_was_not_done_is_an_error() -> None:
-    async with (
-        ScriptedService([drop, answer(PAUSE), answer(PAUSE)]) as service,
-        client_of(service) as client,
-    ):
+    async with scripted(drop, answer(PAUSE), answer(PAUSE)) as (service, client):
         with pytest.raises(MergeQueueUnavailable):
             await client.resume(SITE)
 
@@ -157,8 +149,7 @@ class FailingFirst(httpx.AsyncHTTPTransport):
 
 
 async def test_resume_that_finds_nothing_while_a_pause_is_in_force_is_no_success() -> None:
-    script = [NOT_PAUSED, answer(PAUSE)]
-    async with ScriptedService(script) as service, client_of(service) as client:
+    async with scripted(NOT_PAUSED, answer(PAUSE)) as (_, client):
         with pytest.raises(StateConflict):
             await client.resume(SITE)
 
@@ -167,30 +158,21 @@ MISSING = answer('{"detail": "Not Found"}', status=404)
 
 
 async def test_without_pause_endpoints_the_pause_is_unknown() -> None:
-    async with (
-        ScriptedService([MISSING] * 3, not_offered=("/pause",)) as service,
-        client_of(service) as client,
-    ):
+    async with scripted(MISSING, MISSING, MISSING, not_offered=("/pause",)) as (_, client):
         for call in (client.current_pause(SITE), client.resume(SITE), client.pause(SITE, "x")):
             with pytest.raises(PauseNotOffered):
                 await call
 
 
 async def test_a_service_that_lists_no_methods_is_assumed_to_follow_the_documentation() -> None:
-    async with (
-        ScriptedService([MISSING], not_offered=("",)) as service,
-        client_of(service) as client,
-    ):
+    async with scripted(MISSING, not_offered=("",)) as (_, client):
         assert await client.current_pause(SITE) is None
 
 
 @pytest.mark.parametrize("status", [404, 405, 410, 501])
 async def test_post_replaces_a_delete_that_does_not_exist(status: int) -> None:
     script = [answer("", status=status), answer("", status=204)]
-    async with (
-        ScriptedService(script) as service,
-        client_of(service, deprecated_pause=True) as client,
-    ):
+    async with scripted(*script, deprecated_pause=True) as (service, client):
         assert await client.resume(SITE) is True
 
     assert [arrival.method for arrival in service.arrivals] == ["DELETE", "POST"]
