@@ -102,53 +102,54 @@ def follows(document: dict[str, Any], component: str, body: object) -> None:
     Draft202012Validator(schema, validate_formats=True).validate(body)
 
 
-class TestAddressAndCredentials:
-    def test_base_url_ends_with_the_version(self, sandbox: MergeQueueSandbox) -> None:
-        assert sandbox.base_url.endswith("/v1")
+def test_base_url_ends_with_the_version(sandbox: MergeQueueSandbox) -> None:
+    assert sandbox.base_url.endswith("/v1")
 
-    async def test_no_endpoint_answers_without_a_known_bearer_token(
-        self, sandbox: MergeQueueSandbox
-    ) -> None:
-        for header in (None, "Bearer wrong", "Basic key", "Bearer"):
-            headers: dict[str, str] = {} if header is None else {"Authorization": header}
-            async with connect(sandbox, headers) as client:
-                for number, method, path, body in ENDPOINTS:
-                    response = await client.request(method, path, json=body)
-                    assert response.status_code == 401, (header, number)
-                    assert isinstance(response.json()["detail"], str)
 
-    async def test_a_key_without_permission_gets_403(self, client: httpx.AsyncClient) -> None:
-        for token in ("ci-key", "other-key", "one-key"):
-            for number, method, path, body in OF_A_REPOSITORY:
-                response = await client.request(method, path, json=body, headers=as_(token))
-                assert response.status_code == 403, (token, number)
+async def test_no_endpoint_answers_without_a_known_bearer_token(sandbox: MergeQueueSandbox) -> None:
+    for header in (None, "Bearer wrong", "Basic key", "Bearer"):
+        headers: dict[str, str] = {} if header is None else {"Authorization": header}
+        async with connect(sandbox, headers) as client:
+            for number, method, path, body in ENDPOINTS:
+                response = await client.request(method, path, json=body)
+                assert response.status_code == 401, (header, number)
                 assert isinstance(response.json()["detail"], str)
 
-    async def test_both_kinds_of_credential_are_accepted(self, client: httpx.AsyncClient) -> None:
-        for token in ("key", "person"):
-            for number, method, path, body in OF_A_REPOSITORY:
-                await client.put(PAUSE, json={"reason": "before"})
-                response = await client.request(method, path, json=body, headers=as_(token))
-                assert response.status_code in (200, 204), (token, number)
 
-    async def test_application_accepts_keys_of_any_scope_but_no_person(
-        self, client: httpx.AsyncClient
-    ) -> None:
-        for token, status in (("key", 200), ("ci-key", 200), ("person", 403)):
-            response = await client.get("/application", headers=as_(token))
-            assert response.status_code == status
+async def test_a_key_without_permission_gets_403(client: httpx.AsyncClient) -> None:
+    for token in ("ci-key", "other-key", "one-key"):
+        for number, method, path, body in OF_A_REPOSITORY:
+            response = await client.request(method, path, json=body, headers=as_(token))
+            assert response.status_code == 403, (token, number)
+            assert isinstance(response.json()["detail"], str)
 
-    async def test_a_person_who_may_only_read_cannot_pause(self, client: httpx.AsyncClient) -> None:
-        headers = as_("reader")
-        assert (await client.get(f"{REPO}/merge-queue/status", headers=headers)).is_success
-        response = await client.put(PAUSE, json={"reason": "x"}, headers=headers)
-        assert response.status_code == 403
 
-    async def test_an_unknown_repository_of_a_known_owner_is_404(
-        self, client: httpx.AsyncClient
-    ) -> None:
-        assert (await client.get("/repos/acme/nothing/logs")).status_code == 404
-        assert (await client.get("/repos/nobody/site/logs")).status_code == 403
+async def test_both_kinds_of_credential_are_accepted(client: httpx.AsyncClient) -> None:
+    for token in ("key", "person"):
+        for number, method, path, body in OF_A_REPOSITORY:
+            await client.put(PAUSE, json={"reason": "before"})
+            response = await client.request(method, path, json=body, headers=as_(token))
+            assert response.status_code in (200, 204), (token, number)
+
+
+async def test_application_accepts_keys_of_any_scope_but_no_person(
+    client: httpx.AsyncClient,
+) -> None:
+    for token, status in (("key", 200), ("ci-key", 200), ("person", 403)):
+        response = await client.get("/application", headers=as_(token))
+        assert response.status_code == status
+
+
+async def test_a_person_who_may_only_read_cannot_pause(client: httpx.AsyncClient) -> None:
+    headers = as_("reader")
+    assert (await client.get(f"{REPO}/merge-queue/status", headers=headers)).is_success
+    response = await client.put(PAUSE, json={"reason": "x"}, headers=headers)
+    assert response.status_code == 403
+
+
+async def test_an_unknown_repository_of_a_known_owner_is_404(client: httpx.AsyncClient) -> None:
+    assert (await client.get("/repos/acme/nothing/logs")).status_code == 404
+    assert (await client.get("/repos/nobody/site/logs")).status_code == 403
 
 
 class TestResources:
@@ -268,144 +269,149 @@ class TestResources:
         assert {check["check_type"] for check in checked} == {"draft_pr"}
 
 
-class TestPauseStates:
-    async def test_pausing_and_resuming(self, client: httpx.AsyncClient) -> None:
-        for method, path in RESUME:
-            made = (await client.put(PAUSE, json={"reason": "deploying 4.2"})).json()
-            assert made == {"reason": "deploying 4.2", "paused_at": "2026-03-02T09:00:00.000000Z"}
-            assert (await client.get(PAUSE)).json() == made
-            removed = await client.request(method, path)
-            assert (removed.status_code, removed.content) == (204, b""), (method, path)
-            assert (await client.get(PAUSE)).status_code == 404
-
-    async def test_404_when_not_paused(self, client: httpx.AsyncClient) -> None:
-        detail = "The merge queue is not currently paused on this repository"
-        for method, path in (*RESUME, ("GET", PAUSE), ("GET", OLD_PAUSE)):
-            response = await client.request(method, path)
-            assert response.status_code == 404, (method, path)
-            assert response.json() == {"detail": detail}
-
-    async def test_the_deprecated_pause_is_the_same_pause(self, client: httpx.AsyncClient) -> None:
-        made = (await client.put(OLD_PAUSE, json={"reason": "old way"})).json()
-        (record,) = made["queue_pause"]
-        assert (await client.get(OLD_PAUSE)).json() == made
-        assert (await client.get(PAUSE)).json() == {
-            "reason": "old way",
-            "paused_at": record["pause_date"],
-        }
-
-    async def test_pausing_again_changes_the_reason(self, client: httpx.AsyncClient) -> None:
-        for reason in ("first", "second"):
-            assert (await client.put(PAUSE, json={"reason": reason})).is_success
-        assert (await client.get(PAUSE)).json()["reason"] == "second"
-        events = (
-            await client.get(
-                f"{REPO}/logs",
-                params={"event_type": ["queue.pause.create", "queue.pause.update"]},
-            )
-        ).json()["events"]
-        assert [event["type"] for event in events] == ["queue.pause.update", "queue.pause.create"]
-        assert events[0]["metadata"]["updated_by"]["type"] == "application"
-
-    async def test_a_pause_concerns_one_repository(self, client: httpx.AsyncClient) -> None:
-        await client.put(PAUSE, json={"reason": "x"})
-        assert (await client.get("/repos/acme/api/merge-queue/pause")).status_code == 404
+async def test_pausing_and_resuming(client: httpx.AsyncClient) -> None:
+    for method, path in RESUME:
+        made = (await client.put(PAUSE, json={"reason": "deploying 4.2"})).json()
+        assert made == {"reason": "deploying 4.2", "paused_at": "2026-03-02T09:00:00.000000Z"}
+        assert (await client.get(PAUSE)).json() == made
+        removed = await client.request(method, path)
+        assert (removed.status_code, removed.content) == (204, b""), (method, path)
+        assert (await client.get(PAUSE)).status_code == 404
 
 
-class TestLimits:
-    async def test_reason(self, client: httpx.AsyncClient) -> None:
-        for body, status in (
-            ({"reason": ""}, 200),
-            ({"reason": "x" * 255}, 200),
-            ({"reason": "é" * 255}, 200),
-            ({"reason": "x" * 256}, 422),
-            ({"reason": None}, 422),
-            ({"reason": 5}, 422),
-            ({}, 422),
-            (["reason"], 422),
-        ):
-            for path in (PAUSE, OLD_PAUSE):
-                assert (await client.put(path, json=body)).status_code == status, (path, body)
+async def test_404_when_not_paused(client: httpx.AsyncClient) -> None:
+    detail = "The merge queue is not currently paused on this repository"
+    for method, path in (*RESUME, ("GET", PAUSE), ("GET", OLD_PAUSE)):
+        response = await client.request(method, path)
+        assert response.status_code == 404, (method, path)
+        assert response.json() == {"detail": detail}
 
-    @pytest.mark.parametrize(
-        ("content", "kind"),
-        [
-            (b"", "application/json"),
-            (b"{", "application/json"),
-            (b"[" * 100_000, "application/json"),
-            ('{"reason":"x"}'.encode("utf-16"), "application/json"),
-            (b'{"reason":"x"}', "text/plain"),
-        ],
-    )
-    async def test_a_body_that_is_not_json_is_422(
-        self, client: httpx.AsyncClient, content: bytes, kind: str
-    ) -> None:
-        response = await client.put(PAUSE, content=content, headers={"Content-Type": kind})
-        assert response.status_code == 422
 
-    async def test_owner_and_repository(self, client: httpx.AsyncClient) -> None:
-        for name, status in (
-            *(("a" * 40 + "/site", 403), ("a" * 41 + "/site", 422), ("a_b/site", 422)),
-            *(("a.b/site", 422), ("a%20b/site", 422)),
-            *(("acme/a.b-c_d", 404), ("acme/" + "a" * 300, 404), ("acme/a%20b", 422)),
-            *(("acme/a%0A", 422), ("acme/a@b", 422)),
-        ):
-            assert (await client.get(f"/repos/{name}/logs")).status_code == status, name
+async def test_the_deprecated_pause_is_the_same_pause(client: httpx.AsyncClient) -> None:
+    made = (await client.put(OLD_PAUSE, json={"reason": "old way"})).json()
+    (record,) = made["queue_pause"]
+    assert (await client.get(OLD_PAUSE)).json() == made
+    assert (await client.get(PAUSE)).json() == {
+        "reason": "old way",
+        "paused_at": record["pause_date"],
+    }
 
-    @pytest.mark.parametrize(
-        ("name", "value", "status"),
-        [
-            ("per_page", "1", 200),
-            ("per_page", "100", 200),
-            ("per_page", "0", 422),
-            ("per_page", "101", 422),
-            ("per_page", "ten", 422),
-            ("pull_request", "1", 200),
-            ("pull_request", "2147483646", 200),
-            ("pull_request", "2147483647", 422),
-            ("pull_request", "0", 422),
-            ("pull_request", "-1", 422),
-            ("base_ref", "m", 200),
-            ("base_ref", "m" * 255, 200),
-            ("base_ref", "m" * 256, 422),
-            ("base_ref", "", 422),
-            ("event_type", "action.queue.enter", 200),
-            ("event_type", "action.github_actions", 200),
-            ("event_type", "action.gitlab_actions", 422),
-            ("event_type", "no.such.event", 422),
-            ("received_from", "2026-03-02T08:00:00Z", 200),
-            ("received_from", "2026-03-02T08:00:00.123456+02:00", 200),
-            ("received_from", "yesterday", 422),
-            ("received_from", "2026-03-02", 422),
-            ("received_to", "2026-13-02T08:00:00Z", 422),
-            ("cursor", "made-up", 422),
-        ],
-    )
-    async def test_log_query(
-        self, client: httpx.AsyncClient, name: str, value: str, status: int
-    ) -> None:
-        response = await client.get(f"{REPO}/logs", params={name: value})
-        assert response.status_code == status, response.text
-        if status == 422:
-            assert name in response.json()["detail"]
 
-    async def test_the_widest_window_is_93_days(self, client: httpx.AsyncClient) -> None:
-        async def read_from(begin: datetime) -> httpx.Response:
-            window = {"received_from": begin.isoformat(), "received_to": START.isoformat()}
-            return await client.get(f"{REPO}/logs", params=window)
+async def test_pausing_again_changes_the_reason(client: httpx.AsyncClient) -> None:
+    for reason in ("first", "second"):
+        assert (await client.put(PAUSE, json={"reason": reason})).is_success
+    assert (await client.get(PAUSE)).json()["reason"] == "second"
+    events = (
+        await client.get(
+            f"{REPO}/logs",
+            params={"event_type": ["queue.pause.create", "queue.pause.update"]},
+        )
+    ).json()["events"]
+    assert [event["type"] for event in events] == ["queue.pause.update", "queue.pause.create"]
+    assert events[0]["metadata"]["updated_by"]["type"] == "application"
 
-        widest = START - timedelta(days=93)
-        assert (await read_from(widest)).is_success
-        refused = await read_from(widest - timedelta(seconds=1))
-        text = "'received_from' and 'received_to' cannot span more than 93 days"
-        assert (refused.status_code, refused.json()) == (422, {"detail": text})
 
-    async def test_unknown_paths_and_methods_have_a_detail(self, client: httpx.AsyncClient) -> None:
-        nowhere = await client.get(f"{REPO}/nowhere")
-        assert (nowhere.status_code, list(nowhere.json())) == (404, ["detail"])
-        wrong = await client.patch(PAUSE)
-        assert (wrong.status_code, list(wrong.json())) == (405, ["detail"])
-        assert set(wrong.headers["Allow"].split(",")) >= {"GET", "PUT", "DELETE"}
+async def test_a_pause_concerns_one_repository(client: httpx.AsyncClient) -> None:
+    await client.put(PAUSE, json={"reason": "x"})
+    assert (await client.get("/repos/acme/api/merge-queue/pause")).status_code == 404
+
+
+async def test_reason(client: httpx.AsyncClient) -> None:
+    for body, status in (
+        ({"reason": ""}, 200),
+        ({"reason": "x" * 255}, 200),
+        ({"reason": "é" * 255}, 200),
+        ({"reason": "x" * 256}, 422),
+        ({"reason": None}, 422),
+        ({"reason": 5}, 422),
+        ({}, 422),
+        (["reason"], 422),
+    ):
+        for path in (PAUSE, OLD_PAUSE):
+            assert (await client.put(path, json=body)).status_code == status, (path, body)
+
+
+@pytest.mark.parametrize(
+    ("content", "kind"),
+    [
+        (b"", "application/json"),
+        (b"{", "application/json"),
+        (b"[" * 100_000, "application/json"),
+        ('{"reason":"x"}'.encode("utf-16"), "application/json"),
+        (b'{"reason":"x"}', "text/plain"),
+    ],
+)
+async def test_a_body_that_is_not_json_is_422(
+    client: httpx.AsyncClient, content: bytes, kind: str
+) -> None:
+    response = await client.put(PAUSE, content=content, headers={"Content-Type": kind})
+    assert response.status_code == 422
+
+
+async def test_owner_and_repository(client: httpx.AsyncClient) -> None:
+    for name, status in (
+        *(("a" * 40 + "/site", 403), ("a" * 41 + "/site", 422), ("a_b/site", 422)),
+        *(("a.b/site", 422), ("a%20b/site", 422)),
+        *(("acme/a.b-c_d", 404), ("acme/" + "a" * 300, 404), ("acme/a%20b", 422)),
+        *(("acme/a%0A", 422), ("acme/a@b", 422)),
+    ):
+        assert (await client.get(f"/repos/{name}/logs")).status_code == status, name
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "status"),
+    [
+        ("per_page", "1", 200),
+        ("per_page", "100", 200),
+        ("per_page", "0", 422),
+        ("per_page", "101", 422),
+        ("per_page", "ten", 422),
+        ("pull_request", "1", 200),
+        ("pull_request", "2147483646", 200),
+        ("pull_request", "2147483647", 422),
+        ("pull_request", "0", 422),
+        ("pull_request", "-1", 422),
+        ("base_ref", "m", 200),
+        ("base_ref", "m" * 255, 200),
+        ("base_ref", "m" * 256, 422),
+        ("base_ref", "", 422),
+        ("event_type", "action.queue.enter", 200),
+        ("event_type", "action.github_actions", 200),
+        ("event_type", "action.gitlab_actions", 422),
+        ("event_type", "no.such.event", 422),
+        ("received_from", "2026-03-02T08:00:00Z", 200),
+        ("received_from", "2026-03-02T08:00:00.123456+02:00", 200),
+        ("received_from", "yesterday", 422),
+        ("received_from", "2026-03-02", 422),
+        ("received_to", "2026-13-02T08:00:00Z", 422),
+        ("cursor", "made-up", 422),
+    ],
+)
+async def test_log_query(client: httpx.AsyncClient, name: str, value: str, status: int) -> None:
+    response = await client.get(f"{REPO}/logs", params={name: value})
+    assert response.status_code == status, response.text
+    if status == 422:
+        assert name in response.json()["detail"]
+
+
+async def test_the_widest_window_is_93_days(client: httpx.AsyncClient) -> None:
+    async def read_from(begin: datetime) -> httpx.Response:
+        window = {"received_from": begin.isoformat(), "received_to": START.isoformat()}
+        return await client.get(f"{REPO}/logs", params=window)
+
+    widest = START - timedelta(days=93)
+    assert (await read_from(widest)).is_success
+    refused = await read_from(widest - timedelta(seconds=1))
+    text = "'received_from' and 'received_to' cannot span more than 93 days"
+    assert (refused.status_code, refused.json()) == (422, {"detail": text})
+
+
+async def test_unknown_paths_and_methods_have_a_detail(client: httpx.AsyncClient) -> None:
+    nowhere = await client.get(f"{REPO}/nowhere")
+    assert (nowhere.status_code, list(nowhere.json())) == (404, ["detail"])
+    wrong = await client.patch(PAUSE)
+    assert (wrong.status_code, list(wrong.json())) == (405, ["detail"])
+    assert set(wrong.headers["Allow"].split(",")) >= {"GET", "PUT", "DELETE"}
 
 
 async def read_all(client: httpx.AsyncClient, url: str, **params: Any) -> list[dict[str, Any]]:
@@ -542,76 +548,76 @@ class TestEventLog:
 ONE = f"{REPO}/merge-queue/pull/{{}}"
 
 
-class TestSinglePullRequests:
-    """Endpoints beyond the document, as the vendor publishes them."""
-
-    async def test_a_queued_pull_request_shows_its_place_and_its_checks(
-        self, client: httpx.AsyncClient, sandbox: MergeQueueSandbox
-    ) -> None:
-        first, second = (
-            sandbox.enqueue("acme/site", NewPullRequest(base_ref=base, hangs=True))
-            for base in ("main", "release/4.2")
-        )
-        sandbox.advance(60)
-        assert (await client.get(f"{REPO}/merge-queue/branches")).json() == {
-            "branches": ["main", "release/4.2"]
-        }
-        body = (await client.get(ONE.format(first))).json()
-        assert (body["number"], body["position"], body["queue_rule_name"]) == (first, 0, "default")
-        assert body["checks_timeout_at"] > body["mergeability_check"]["started_at"]
-        assert {one["state"] for one in body["mergeability_check"]["checks"]} == {"pending"}
-        assert body["mergeability_check"]["conditions_evaluation"]["match"] is False
-        assert set(body) == {
-            *("number", "queued_at", "estimated_time_of_merge", "position", "checks_timeout_at"),
-            *("priority_rule_name", "queue_rule_name", "queue_rule", "mergeability_check"),
-        }
-        assert (await client.get(ONE.format(second))).json()["position"] == 0
-
-    async def test_a_removal_has_the_impact_announced(
-        self, client: httpx.AsyncClient, sandbox: MergeQueueSandbox
-    ) -> None:
-        numbers = [sandbox.enqueue("acme/site", NewPullRequest(hangs=True)) for _ in range(4)]
-        stacked = sandbox.enqueue("acme/site", NewPullRequest(stacked_on=numbers[0], hangs=True))
-        sandbox.advance(120)
-        running = (await client.get(f"{REPO}/merge-queue/status")).json()["batches"]
-        impact = (await client.get(f"{ONE.format(numbers[0])}/dequeue-impact")).json()
-        assert impact == {
-            "interrupted_batches": len(running),
-            "rechecked_pull_requests": len(numbers) - 1,
-            "cascaded_pull_requests": 1,
-        }
-        removed = await client.post(f"{ONE.format(numbers[0])}/dequeue")
-        assert (removed.status_code, removed.content) == (204, b"")
-        left = {"event_type": "action.queue.leave"}
-        events = (await client.get(f"{REPO}/logs", params=left)).json()["events"]
-        assert {one["pull_request"]: one["metadata"]["dequeue_code"] for one in events} == {
-            numbers[0]: "PR_MANUALLY_DEQUEUED",
-            stacked: "STACK_PREDECESSOR_DEQUEUED",
-        }
-        stopped = {"event_type": "action.queue.checks_end"}
-        events = (await client.get(f"{REPO}/logs", params=stopped)).json()["events"]
-        assert {one["pull_request"] for one in events} == {*numbers, stacked}
-
-    @pytest.mark.parametrize(
-        ("number", "status"), [("7", 404), ("0", 422), ("x", 422), (str(2**31 - 1), 422)]
+async def test_a_queued_pull_request_shows_its_place_and_its_checks(
+    client: httpx.AsyncClient, sandbox: MergeQueueSandbox
+) -> None:
+    first, second = (
+        sandbox.enqueue("acme/site", NewPullRequest(base_ref=base, hangs=True))
+        for base in ("main", "release/4.2")
     )
-    async def test_what_is_not_queued_or_no_number_is_refused(
-        self, client: httpx.AsyncClient, number: str, status: int
-    ) -> None:
-        one = ONE.format(number)
-        for method, path in (("GET", one), ("GET", f"{one}/dequeue-impact")):
-            assert (await client.request(method, path)).status_code == status
-        refused = await client.post(f"{one}/dequeue")
-        assert (refused.status_code, list(refused.json())) == (status, ["detail"])
+    sandbox.advance(60)
+    assert (await client.get(f"{REPO}/merge-queue/branches")).json() == {
+        "branches": ["main", "release/4.2"]
+    }
+    body = (await client.get(ONE.format(first))).json()
+    assert (body["number"], body["position"], body["queue_rule_name"]) == (first, 0, "default")
+    assert body["checks_timeout_at"] > body["mergeability_check"]["started_at"]
+    assert {one["state"] for one in body["mergeability_check"]["checks"]} == {"pending"}
+    assert body["mergeability_check"]["conditions_evaluation"]["match"] is False
+    assert set(body) == {
+        *("number", "queued_at", "estimated_time_of_merge", "position", "checks_timeout_at"),
+        *("priority_rule_name", "queue_rule_name", "queue_rule", "mergeability_check"),
+    }
+    assert (await client.get(ONE.format(second))).json()["position"] == 0
 
-    async def test_who_may_only_read_cannot_remove(
-        self, client: httpx.AsyncClient, sandbox: MergeQueueSandbox
-    ) -> None:
-        one = ONE.format(sandbox.enqueue("acme/site"))
-        for token, statuses in (("reader", [200, 200, 403]), ("ci-key", [403] * 3)):
-            asked = [("GET", one), ("GET", f"{one}/dequeue-impact"), ("POST", f"{one}/dequeue")]
-            answers = [await client.request(*how, headers=as_(token)) for how in asked]
-            assert [answer.status_code for answer in answers] == statuses
+
+async def test_a_removal_has_the_impact_announced(
+    client: httpx.AsyncClient, sandbox: MergeQueueSandbox
+) -> None:
+    numbers = [sandbox.enqueue("acme/site", NewPullRequest(hangs=True)) for _ in range(4)]
+    stacked = sandbox.enqueue("acme/site", NewPullRequest(stacked_on=numbers[0], hangs=True))
+    sandbox.advance(120)
+    running = (await client.get(f"{REPO}/merge-queue/status")).json()["batches"]
+    impact = (await client.get(f"{ONE.format(numbers[0])}/dequeue-impact")).json()
+    assert impact == {
+        "interrupted_batches": len(running),
+        "rechecked_pull_requests": len(numbers) - 1,
+        "cascaded_pull_requests": 1,
+    }
+    removed = await client.post(f"{ONE.format(numbers[0])}/dequeue")
+    assert (removed.status_code, removed.content) == (204, b"")
+    left = {"event_type": "action.queue.leave"}
+    events = (await client.get(f"{REPO}/logs", params=left)).json()["events"]
+    assert {one["pull_request"]: one["metadata"]["dequeue_code"] for one in events} == {
+        numbers[0]: "PR_MANUALLY_DEQUEUED",
+        stacked: "STACK_PREDECESSOR_DEQUEUED",
+    }
+    stopped = {"event_type": "action.queue.checks_end"}
+    events = (await client.get(f"{REPO}/logs", params=stopped)).json()["events"]
+    assert {one["pull_request"] for one in events} == {*numbers, stacked}
+
+
+@pytest.mark.parametrize(
+    ("number", "status"), [("7", 404), ("0", 422), ("x", 422), (str(2**31 - 1), 422)]
+)
+async def test_what_is_not_queued_or_no_number_is_refused(
+    client: httpx.AsyncClient, number: str, status: int
+) -> None:
+    one = ONE.format(number)
+    for method, path in (("GET", one), ("GET", f"{one}/dequeue-impact")):
+        assert (await client.request(method, path)).status_code == status
+    refused = await client.post(f"{one}/dequeue")
+    assert (refused.status_code, list(refused.json())) == (status, ["detail"])
+
+
+async def test_who_may_only_read_cannot_remove(
+    client: httpx.AsyncClient, sandbox: MergeQueueSandbox
+) -> None:
+    one = ONE.format(sandbox.enqueue("acme/site"))
+    for token, statuses in (("reader", [200, 200, 403]), ("ci-key", [403] * 3)):
+        asked = [("GET", one), ("GET", f"{one}/dequeue-impact"), ("POST", f"{one}/dequeue")]
+        answers = [await client.request(*how, headers=as_(token)) for how in asked]
+        assert [answer.status_code for answer in answers] == statuses
 
 
 @asynccontextmanager
@@ -638,69 +644,68 @@ async def asked(
         await sandbox.stop()
 
 
-class TestDialects:
-    async def test_a_service_may_lack_endpoints(self) -> None:
-        lacks = ("queues", "merge-queue/pull")
-        async with asked(lacks=lacks) as (sandbox, _), connect(sandbox, as_("key")) as client:
-            for path in ("queues", "queues/configuration", "merge-queue/pull/1"):
-                assert (await client.get(f"{REPO}/{path}")).status_code == 404
-            assert (await client.get(f"{REPO}/merge-queue/branches")).is_success
+async def test_a_service_may_lack_endpoints() -> None:
+    lacks = ("queues", "merge-queue/pull")
+    async with asked(lacks=lacks) as (sandbox, _), connect(sandbox, as_("key")) as client:
+        for path in ("queues", "queues/configuration", "merge-queue/pull/1"):
+            assert (await client.get(f"{REPO}/{path}")).status_code == 404
+        assert (await client.get(f"{REPO}/merge-queue/branches")).is_success
 
-    async def test_another_host_names_its_fields(self) -> None:
-        async with asked(host="gitlab") as (_, get):
-            assert "gitlab_account" in await get("/application")
-            status = await get(f"{REPO}/merge-queue/status")
-            assert "gitlab_labels" in status["batches"][0]["pull_requests"][0]
-            log = await get(f"{REPO}/logs", event_type="action.gitlab_actions")
-            assert log["size"] == 0
 
-    async def test_the_live_dialect_adds_the_fields_of_the_hosted_service(self) -> None:
-        async with asked(dialect="live") as (_, get):
-            application = await get("/application")
-            assert re.fullmatch(r"[0-9a-f-]{36}", application["id"])
-            assert application["scope"] == "admin"
-            status = await get(f"{REPO}/merge-queue/status")
-            batch = status["batches"][0]
-            assert "max_batch_slots" in batch["status"]
-            assert "max_batch_slots" not in batch
-            assert batch["queue_rule_name"]
-            assert status["pause"] is None
-            assert status["mode"] == "serial"
-            log = await get(f"{REPO}/logs", event_type="action.queue.leave")
-            assert {event["outcome"] for event in log["events"]} <= {"success", "failure"}
-            assert await get(PAUSE) == {"paused": False, "reason": None, "paused_at": None}
-            follows(await get("/openapi.json"), "Application", application)
+async def test_another_host_names_its_fields() -> None:
+    async with asked(host="gitlab") as (_, get):
+        assert "gitlab_account" in await get("/application")
+        status = await get(f"{REPO}/merge-queue/status")
+        assert "gitlab_labels" in status["batches"][0]["pull_requests"][0]
+        log = await get(f"{REPO}/logs", event_type="action.gitlab_actions")
+        assert log["size"] == 0
 
-    @pytest.mark.parametrize(
-        ("metadata", "fields"),
-        [("full", {"dequeue_code", "merged"}), ("seed", {"merged"}), ("none", set())],
-    )
-    async def test_metadata_may_be_complete_or_absent(
-        self, metadata: str, fields: set[str]
-    ) -> None:
-        async with asked(metadata=metadata) as (_, get):
-            log = await get(f"{REPO}/logs", event_type="action.queue.leave")
-            assert log["events"]
-            for event in log["events"]:
-                assert event["metadata"].keys() & {"dequeue_code", "merged"} == fields
 
-    async def test_a_batch_under_bisection_shows_its_sub_batches(
-        self, schemas: dict[str, Any]
-    ) -> None:
-        async with asked("bisecting") as (sandbox, get):
-            codes: set[str] = set()
-            split: list[Any] = []
-            for _ in range(200):
-                sandbox.advance(2)
-                body = await get(f"{REPO}/merge-queue/status")
-                follows(schemas, "Status", body)
-                codes |= {batch["status"]["code"] for batch in body["batches"]}
-                split = [batch for batch in body["batches"] if batch["sub_batches"]]
-                if split:
-                    break
-        assert split[0]["status"]["code"] == "bisecting"
-        assert len(split[0]["sub_batches"]) > 1
-        assert {"preparing", "running"} <= codes
+async def test_the_live_dialect_adds_the_fields_of_the_hosted_service() -> None:
+    async with asked(dialect="live") as (_, get):
+        application = await get("/application")
+        assert re.fullmatch(r"[0-9a-f-]{36}", application["id"])
+        assert application["scope"] == "admin"
+        status = await get(f"{REPO}/merge-queue/status")
+        batch = status["batches"][0]
+        assert "max_batch_slots" in batch["status"]
+        assert "max_batch_slots" not in batch
+        assert batch["queue_rule_name"]
+        assert status["pause"] is None
+        assert status["mode"] == "serial"
+        log = await get(f"{REPO}/logs", event_type="action.queue.leave")
+        assert {event["outcome"] for event in log["events"]} <= {"success", "failure"}
+        assert await get(PAUSE) == {"paused": False, "reason": None, "paused_at": None}
+        follows(await get("/openapi.json"), "Application", application)
+
+
+@pytest.mark.parametrize(
+    ("metadata", "fields"),
+    [("full", {"dequeue_code", "merged"}), ("seed", {"merged"}), ("none", set())],
+)
+async def test_metadata_may_be_complete_or_absent(metadata: str, fields: set[str]) -> None:
+    async with asked(metadata=metadata) as (_, get):
+        log = await get(f"{REPO}/logs", event_type="action.queue.leave")
+        assert log["events"]
+        for event in log["events"]:
+            assert event["metadata"].keys() & {"dequeue_code", "merged"} == fields
+
+
+async def test_a_batch_under_bisection_shows_its_sub_batches(schemas: dict[str, Any]) -> None:
+    async with asked("bisecting") as (sandbox, get):
+        codes: set[str] = set()
+        split: list[Any] = []
+        for _ in range(200):
+            sandbox.advance(2)
+            body = await get(f"{REPO}/merge-queue/status")
+            follows(schemas, "Status", body)
+            codes |= {batch["status"]["code"] for batch in body["batches"]}
+            split = [batch for batch in body["batches"] if batch["sub_batches"]]
+            if split:
+                break
+    assert split[0]["status"]["code"] == "bisecting"
+    assert len(split[0]["sub_batches"]) > 1
+    assert {"preparing", "running"} <= codes
 
 
 class ThreadedSandbox:

@@ -1,6 +1,5 @@
 """The ChannelPoster port: RecordingPoster, and SlackPoster against the local Slack workspace."""
 
-from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Awaitable
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
@@ -8,13 +7,12 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from aiohttp import ClientSession
 from slack_sdk.web.async_client import AsyncWebClient
-from typing_extensions import override
 
 from bot.clock import SystemClock
 from bot.domain.errors import PostError, PostInDoubt, PostPostponed, PostRefused, Refusal
 from bot.domain.message import Message, Thread
 from bot.messages import blocks
-from bot.ports import ChannelPoster, Clock
+from bot.ports import Clock
 from bot.sandbox.slack.server import SlackSandbox
 from bot.sandbox.slack.state.seed import BOT_USER_ID
 from bot.slack.web_api.channels import SlackChannels
@@ -41,47 +39,9 @@ def just_now() -> datetime:
     return datetime.now(UTC)
 
 
-class World(ABC):
-    """An implementation of the port, and ways to disturb Slack."""
+class FakeWorld:
+    """The port on lists, and ways to disturb it."""
 
-    poster: ChannelPoster
-
-    @abstractmethod
-    def lose_answer(self) -> None:
-        """Let the next post succeed and lose its response."""
-
-    @abstractmethod
-    def lose_request(self) -> None:
-        """Lose the next post on its way."""
-
-    @abstractmethod
-    def limit_rate(self, seconds: int) -> None: ...
-
-    @abstractmethod
-    def hide_history(self) -> None:
-        """Fail the next lookup in a channel."""
-
-    @abstractmethod
-    def refuse_edit(self, code: str) -> None:
-        """Refuse the next edit with this code."""
-
-    @abstractmethod
-    def delete(self, channel_id: str, ts: str) -> None:
-        """Somebody deletes the message."""
-
-    @abstractmethod
-    def archive(self, channel_id: str) -> None: ...
-
-    @abstractmethod
-    def shown(self, channel_id: str) -> list[str]:
-        """The texts of the bot's messages in the channel, oldest first."""
-
-    @abstractmethod
-    def posts_asked(self) -> int:
-        """How many posts Slack was asked for."""
-
-
-class FakeWorld(World):
     def __init__(self) -> None:
         self.fake = RecordingPoster(
             closed=dict.fromkeys([PRIVATE, NOWHERE], "channel_not_found"),
@@ -89,45 +49,46 @@ class FakeWorld(World):
         )
         self.poster = self.fake
 
-    @override
     def lose_answer(self) -> None:
+        """Let the next post succeed and lose its response."""
         self.fake.fail_next(PostInDoubt("ServerDisconnectedError"), after=True)
 
-    @override
     def lose_request(self) -> None:
+        """Lose the next post on its way."""
         self.fake.fail_next(PostInDoubt("ServerDisconnectedError"))
 
-    @override
     def limit_rate(self, seconds: int) -> None:
         error = PostPostponed("ratelimited", retry_after=seconds)
         self.fake.fail_next(error)
 
-    @override
     def hide_history(self) -> None:
+        """Fail the next lookup in a channel."""
         self.fake.fail_next(PostInDoubt("http_500"), method="find")
 
-    @override
     def refuse_edit(self, code: str) -> None:
+        """Refuse the next edit with this code."""
         self.fake.fail_next(PostRefused(code, Refusal.EDIT), method="update")
 
-    @override
     def delete(self, channel_id: str, ts: str) -> None:
+        """Somebody deletes the message."""
+        del channel_id
         self.fake.deleted.add(ts)
 
-    @override
     def archive(self, channel_id: str) -> None:
         self.fake.closed[channel_id] = "is_archived"
 
-    @override
     def shown(self, channel_id: str) -> list[str]:
+        """The texts of the bot's messages in the channel, oldest first."""
         return self.fake.shown(channel_id)
 
-    @override
     def posts_asked(self) -> int:
+        """How many posts Slack was asked for."""
         return len(self.fake.called("post"))
 
 
-class SlackWorld(World):
+class SlackWorld:
+    """The port on the local Slack workspace, and the same ways to disturb it."""
+
     def __init__(self, sandbox: SlackSandbox, poster: SlackPoster) -> None:
         self.sandbox = sandbox
         self.poster = poster
@@ -142,38 +103,30 @@ class SlackWorld(World):
     def arm(self, name: str, **settings: object) -> None:
         self.sandbox.faults.arm({"name": name, "method": "chat.postMessage", **settings})
 
-    @override
     def lose_answer(self) -> None:
         self.arm("drop_after_accept")
 
-    @override
     def lose_request(self) -> None:
         self.arm("drop_before")
 
-    @override
     def limit_rate(self, seconds: int) -> None:
         self.arm("rate_limit", retry_after=seconds)
 
-    @override
     def hide_history(self) -> None:
         self.arm("html_500", method="conversations.history")
 
-    @override
     def refuse_edit(self, code: str) -> None:
         self.arm("refuse", method="chat.update", code=code)
 
-    @override
     def delete(self, channel_id: str, ts: str) -> None:
         workspace = self.sandbox.installation.workspace
         message = workspace.channels[channel_id].messages.get(ts)
         assert message is not None
         workspace.delete(message)
 
-    @override
     def archive(self, channel_id: str) -> None:
         self.sandbox.arrangement.change_channel(channel_id, {"is_archived": True})
 
-    @override
     def shown(self, channel_id: str) -> list[str]:
         viewer = "U0ALICE"
         if channel_id.startswith("U"):
@@ -183,9 +136,11 @@ class SlackWorld(World):
         messages = self.sandbox.sight.messages(viewer, channel_id, None, 100)["messages"]
         return [one["text"] for one in messages if one["is_bot"]]
 
-    @override
     def posts_asked(self) -> int:
         return sum(call["method"] == "chat.postMessage" for call in self.sandbox.calls.since(0))
+
+
+World = FakeWorld | SlackWorld
 
 
 def slack_poster(client: AsyncWebClient, clock: Clock | None = None) -> SlackPoster:

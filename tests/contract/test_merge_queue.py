@@ -1,7 +1,6 @@
 """The MergeQueue port: FakeMergeQueue, and MergeQueueClient against the sandbox."""
 
 import json
-from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -9,7 +8,6 @@ from zoneinfo import ZoneInfo
 
 import pytest
 from pydantic import SecretStr
-from typing_extensions import override
 
 from bot.domain.asked import number_condition
 from bot.domain.errors import InvalidRequest, MergeQueueUnavailable, ResourceNotFound
@@ -23,7 +21,6 @@ from bot.domain.repository import RepositoryName
 from bot.merge_queue.client import MergeQueueClient
 from bot.merge_queue.http import Http
 from bot.metrics import Metrics
-from bot.ports import MergeQueue
 from bot.sandbox.merge_queue import payloads
 from bot.sandbox.merge_queue.controls import NewPullRequest, SentEvent
 from bot.sandbox.merge_queue.faults import Fault
@@ -52,28 +49,9 @@ CHANGES = {
 """Path and method of the request for each method of the port."""
 
 
-class World(ABC):
-    """An implementation of the port, and ways to change the service."""
+class FakeWorld:
+    """The fake, and ways to change the service."""
 
-    merge_queue: MergeQueue
-
-    @abstractmethod
-    def write(self, event_type: str, received_at: datetime, pull_request: int | None) -> int:
-        """Write an event into the log and return its id."""
-
-    @abstractmethod
-    def lose_next_answer(self, method: str) -> None:
-        """Carry out the next call of the port's method, then break the connection."""
-
-    @abstractmethod
-    def be_down(self) -> None: ...
-
-    @abstractmethod
-    def queue_some(self) -> None:
-        """Put pull requests into the queue's status."""
-
-
-class FakeWorld(World):
     def __init__(self) -> None:
         self.fake = FakeMergeQueue(clock=FakeClock(), page_size=100)
         self.fake.all_rules[SITE] = (QueueRule(name="default", config={}),)
@@ -81,8 +59,8 @@ class FakeWorld(World):
         self.merge_queue = self.fake
         self._next_id = 1
 
-    @override
     def write(self, event_type: str, received_at: datetime, pull_request: int | None) -> int:
+        """Write an event into the log and return its id."""
         event_id, self._next_id = self._next_id, self._next_id + 1
         self.fake.log(
             SITE,
@@ -96,45 +74,43 @@ class FakeWorld(World):
         )
         return event_id
 
-    @override
     def lose_next_answer(self, method: str) -> None:
-        """Does nothing: the adapter looks up lost responses itself."""
+        """Do nothing: the adapter looks up lost responses itself."""
 
-    @override
     def be_down(self) -> None:
         self.fake.fail_next(MergeQueueUnavailable("down", status=503))
 
-    @override
     def queue_some(self) -> None:
+        """Put pull requests into the queue's status."""
         self.fake.statuses[SITE] = QueueStatus.model_validate_json(sample_bytes("status"))
 
 
-class SandboxWorld(World):
+class SandboxWorld:
+    """The client on the sandbox, and the same ways to change the service."""
+
     def __init__(self, sandbox: MergeQueueSandbox, client: MergeQueueClient) -> None:
         self.sandbox = sandbox
         self.client = client
         self.merge_queue = client
 
-    @override
     def write(self, event_type: str, received_at: datetime, pull_request: int | None) -> int:
         sent = SentEvent(event_type, {"merged": True}, pull_request, "main", "test", received_at)
         return self.sandbox.emit(SITE, sent)
 
-    @override
     def lose_next_answer(self, method: str) -> None:
+        """Carry out the next call of the port's method, then break the connection."""
         path, verb = CHANGES[method]
         self.sandbox.faults.arm(Fault("drop_after_accept", path=path, method=verb))
 
-    @override
     def be_down(self) -> None:
         self.sandbox.faults.arm(Fault("error", status=503, times=None))
 
-    @override
     def queue_some(self) -> None:
         for number in range(3):
             self.sandbox.enqueue(SITE, NewPullRequest(title=f"Change {number}"))
 
 
+World = FakeWorld | SandboxWorld
 WORLDS = ("fake", "sandbox", "live sandbox")
 EVERYWHERE = pytest.mark.parametrize(
     "world",
@@ -475,5 +451,5 @@ def _unpublished(sandbox: MergeQueueSandbox, dialect: str, metadata: str) -> lis
         f"{event.type} {problem}"
         for event in sandbox.events(SITE)
         if (shape := published.event_shapes(vintage).get(event.type)) is not None
-        for problem in published.problems(vintage, shape, payloads.event(event, SITE, speaks))
+        for problem in published.problems(vintage, shape, payloads.event(event, str(SITE), speaks))
     ]
