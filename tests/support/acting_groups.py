@@ -1,7 +1,6 @@
 """Group actions on fakes: many repositories, and a service that counts concurrent requests."""
 
 import asyncio
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from typing_extensions import override
@@ -11,15 +10,13 @@ from bot.domain.audit import Action, Actor, AuditRecord, AuditSelection, Caller,
 from bot.domain.group_acts import GroupAct
 from bot.domain.groups import Group
 from bot.domain.pause_records import PauseRecord
-from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
-from bot.ports import OnAnswer, ignore
 from bot.usecases.freezing import FreezeQueue
 from bot.usecases.groups import ActOnGroups
 from bot.usecases.pausing.group_work import GroupRequest, GroupWork, SinceThen
 from tests.support.acting import Acting
 from tests.support.make import ALICE, CHANNEL
-from tests.support.merge_queue import FakeMergeQueue
+from tests.support.merge_queue import Call, FakeMergeQueue
 from tests.support.transactions import begin
 
 
@@ -35,7 +32,14 @@ class BusyMergeQueue(FakeMergeQueue):
     rounds: int = 0
     _waiting: list[asyncio.Future[None]] = field(default_factory=list)
 
-    async def _round(self) -> None:
+    @override
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.before_answer = self._round
+
+    async def _round(self, call: Call) -> None:
+        if call.method not in {"current_pause", "pause", "resume"}:
+            return
         loop = asyncio.get_running_loop()
         self.in_flight += 1
         self.most = max(self.most, self.in_flight)
@@ -55,29 +59,6 @@ class BusyMergeQueue(FakeMergeQueue):
         waiting, self._waiting = self._waiting, []
         for each in waiting:
             each.set_result(None)
-
-    @override
-    async def current_pause(self, repository: RepositoryName) -> Pause | None:
-        await self._round()
-        return await super().current_pause(repository)
-
-    @override
-    async def pause(
-        self, repository: RepositoryName, reason: str, *, on_answer: OnAnswer = ignore
-    ) -> Pause:
-        await self._round()
-        return await super().pause(repository, reason, on_answer=on_answer)
-
-    @override
-    async def resume(
-        self,
-        repository: RepositoryName,
-        *,
-        on_answer: OnAnswer = ignore,
-        may_send: Callable[[], bool] | None = None,
-    ) -> bool:
-        await self._round()
-        return await super().resume(repository, on_answer=on_answer, may_send=may_send)
 
 
 @dataclass

@@ -35,7 +35,7 @@ from tests.support.disturbances import (
     disturbed_merge_queue,
     disturbed_poster,
 )
-from tests.support.loops import Loop
+from tests.support.loops import Loop, unsubscribed
 from tests.support.make import (
     ALICE,
     CHANNEL,
@@ -171,14 +171,14 @@ class Desk:
         service = disturbed_merge_queue(world.service, steps)
         poster = disturbed_poster(world.poster, steps)
         check = CheckPermission(world.people, make_configured(policy=world.policy))
-        self.acts = ActLog(acting, world.clock, FakeChannels(), check, _nobody)
+        self.acts = ActLog(acting, world.clock, FakeChannels(), check, unsubscribed)
         self.pausing = PauseQueue(service, self.acts)
         self.resuming = ResumeQueue(service, self.acts)
         self.posts = PostDeliveries(
             store=posting,
             poster=poster,
             clock=world.clock,
-            wake=_nobody,
+            wake=unsubscribed,
             holder=self.name,
             jitter=lambda: 0.5,
         )
@@ -188,7 +188,7 @@ class Desk:
             store=posting,
             poster=poster,
             clock=world.clock,
-            wake=_nobody,
+            wake=unsubscribed,
             holder=self.name,
             jitter=lambda: 0.5,
         )
@@ -267,7 +267,3 @@ async def _let_others_end() -> None:
     """Tasks of a dead process end with their next step."""
     mine = asyncio.all_tasks() - {asyncio.current_task()}
     await asyncio.gather(*mine, return_exceptions=True)
-
-
-def _nobody(after: float = 0.0) -> None:
-    del after

@@ -23,7 +23,7 @@ from tests.support.disturbances import (
     disturbed_merge_queue,
     disturbed_poster,
 )
-from tests.support.loops import Loop
+from tests.support.loops import Loop, unsubscribed
 from tests.support.make import API, SITE, make_event
 from tests.support.merge_queue import FakeMergeQueue
 from tests.support.poster import Posted, RecordingPoster
@@ -101,7 +101,7 @@ class Process:
             store=posting,
             poster=disturbed_poster(world.poster, steps),
             clock=world.clock,
-            wake=_nobody,
+            wake=unsubscribed,
             holder=self.name,
             jitter=lambda: 0.5,
         )
@@ -130,10 +130,6 @@ class Process:
             # The other channels' tasks end by themselves, the next step of a dead process.
             mine = {task for task in asyncio.all_tasks() - before if "poll" not in task.get_name()}
             await asyncio.gather(*mine, return_exceptions=True)
-
-
-def _nobody(after: float = 0.0) -> None:
-    del after
 
 
 @dataclass

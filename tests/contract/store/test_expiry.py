@@ -1,7 +1,7 @@
 """Timed pauses end once, however many processes check the timers."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from datetime import timedelta
 
@@ -15,7 +15,6 @@ from bot.domain.errors import MergeQueueUnavailable
 from bot.domain.group_acts import EVERY_ACT, GroupAct, GroupOutcome
 from bot.domain.groups import Group
 from bot.domain.pauses import PauseChange
-from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
 from bot.messages.timers import late_by
 from bot.ports import OnAnswer, ignore
@@ -30,8 +29,9 @@ from bot.usecases.pausing.resume_queue import ResumeQueue
 from bot.usecases.pausing.timers import LEASE, ExpirePauses, WatchClock, timers_lease
 from tests.support.clock import MovedClock
 from tests.support.directories import FakeChannels, FakePeople
+from tests.support.loops import unsubscribed
 from tests.support.make import ALICE, API, SITE, make_configured
-from tests.support.merge_queue import FakeMergeQueue
+from tests.support.merge_queue import Call, FakeMergeQueue
 from tests.support.transactions import begin
 from tests.support.waiting import until_true
 
@@ -39,16 +39,12 @@ HALF_HOUR = timedelta(minutes=30)
 CALLER = Caller(ALICE, Origin.COMMAND, "C1")
 
 
-def nobody(after: float = 0.0) -> None:
-    del after
-
-
 class Process:
     """A bot on the shared database, service and clock."""
 
     def __init__(self, name: str, store: Store, service: FakeMergeQueue, clock: MovedClock) -> None:
         check = CheckPermission(FakePeople(), make_configured())
-        acts = ActLog(store, clock, FakeChannels(), check, nobody)
+        acts = ActLog(store, clock, FakeChannels(), check, unsubscribed)
         self.pausing = PauseQueue(service, acts)
         resuming, work = ResumeQueue(service, acts), GroupWork(acts)
         self.groups = ActOnGroups(self.pausing, resuming, FreezeQueue(service, acts), work)
@@ -73,18 +69,21 @@ class Process:
 
 @dataclass
 class HeldService(FakeMergeQueue):
-    """Blocks reads of a pause while `is_held`."""
+    """Blocks reads of the pauses of `held`."""
 
     asked: asyncio.Event = field(default_factory=asyncio.Event)
     answers: asyncio.Event = field(default_factory=asyncio.Event)
-    is_held: bool = False
+    held: Collection[str] = ()
 
     @override
-    async def current_pause(self, repository: RepositoryName) -> Pause | None:
-        if self.is_held:
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.before_answer = self._hold
+
+    async def _hold(self, call: Call) -> None:
+        if call.method == "current_pause" and call.repository in self.held:
             self.asked.set()
             await self.answers.wait()
-        return await super().current_pause(repository)
 
 
 class RecordedClock(MovedClock):
@@ -223,10 +222,10 @@ async def test_a_pause_being_extended_at_its_end_time_is_not_resumed(
     else:
         await one.pause(SITE)
     clock.advance(HALF_HOUR.total_seconds() - 1)
-    service.is_held = True
+    service.held = (SITE, API)
     extending = asyncio.create_task(one.pausing.extend(CALLER, SITE, For(HALF_HOUR)))
     await service.asked.wait()
-    service.is_held = False
+    service.held = ()
     clock.advance(2)
     expiring = asyncio.create_task(other.expire())
     await clock.waited.wait()
@@ -241,18 +240,6 @@ async def test_a_pause_being_extended_at_its_end_time_is_not_resumed(
     assert SITE in await resumed(store)
 
 
-@dataclass
-class PartlyHeldService(HeldService):
-    """Blocks reads of the pauses of `held`."""
-
-    held: frozenset[RepositoryName] = frozenset()
-
-    @override
-    async def current_pause(self, repository: RepositoryName) -> Pause | None:
-        self.is_held = repository in self.held
-        return await super().current_pause(repository)
-
-
 @pytest.mark.parametrize("together", [False, True])
 async def test_a_timer_does_not_wait_for_slow_ones(
     store: Store,
@@ -262,7 +249,7 @@ async def test_a_timer_does_not_wait_for_slow_ones(
     clock = MovedClock()
     slow = tuple(RepositoryName(f"acme/slow-{number}") for number in range(2))
     same, later = RepositoryName("acme/same"), RepositoryName("acme/later")
-    service = PartlyHeldService((*slow, same, later), held=frozenset(slow))
+    service = HeldService((*slow, same, later), held=slow)
     service.answers.set()
     process = Process("one", store, service, clock)
     if together:

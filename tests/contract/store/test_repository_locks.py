@@ -18,6 +18,7 @@ from bot.usecases.pausing.pause_queue import PauseQueue
 from bot.usecases.pausing.resume_queue import ResumeQueue
 from tests.support.clock import FakeClock
 from tests.support.directories import FakeChannels, FakePeople
+from tests.support.loops import unsubscribed
 from tests.support.make import ALICE, API, BOB, SITE, make_configured
 from tests.support.merge_queue import FakeMergeQueue
 from tests.support.transactions import begin
@@ -100,17 +101,13 @@ async def is_renewed(store: Store, clock: FakeClock) -> bool:
     return False
 
 
-def nobody(after: float = 0.0) -> None:
-    del after
-
-
 class Process:
     """A bot on the shared database and service."""
 
     def __init__(self, store: Store, service: FakeMergeQueue) -> None:
         clock = SystemClock()
         check = CheckPermission(FakePeople(), make_configured())
-        acts = ActLog(store, clock, FakeChannels(), check, nobody)
+        acts = ActLog(store, clock, FakeChannels(), check, unsubscribed)
         self.pausing = PauseQueue(service, acts)
         self.resuming = ResumeQueue(service, acts)
 
