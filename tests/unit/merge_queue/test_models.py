@@ -58,6 +58,8 @@ def test_samples_of_every_resource_are_read() -> None:
     assert rules[0].config["batch_size"] == 1
     assert models.read_names(answer({"base_refs": ["main", "v1"]})) == ("main", "v1")
     assert models.read(Application, answer(sample_bytes("application"))).name == "control room"
+    sparse = models.read(Application, answer({"id": {}, "account_scope": None}))
+    assert (sparse.name, sparse.account.login) == ("", "")
     assert len(models.read_queues(answer(sample_bytes("queues")))[0].pull_requests) == 2
 
 
@@ -109,22 +111,21 @@ def test_a_repeated_cursor_is_an_error() -> None:
         read_event_page(sent, SITE, asked_cursor="abc")
 
 
-def test_nonsense_among_good_events_is_set_aside() -> None:
+def test_nonsense_among_events_is_set_aside() -> None:
     odd: list[Any] = ["nonsense", None, [], event(7, received_at="soon"), event(2, id=None)]
-    body: Any = {"events": [event(1), *odd, event(3)]}
+    body: Any = {"events": [event(1), *odd, event(3, trigger="\\u0000")]}
 
     page = read_event_page(answer(body), SITE, asked_cursor=None)
 
     assert [one.event_id for one in page.events] == [1, 3]
+    # An escaped backslash is no part of a NUL.
+    assert page.events[1].details.trigger == "\\u0000"
     assert len(page.unreadable) == 5
     set_aside = next(one for one in page.unreadable if one.identity == 7)
     assert "received_at" in set_aside.problem
     assert "soon" not in set_aside.problem
 
-
-def test_a_page_of_only_nonsense_is_still_a_page() -> None:
     page = read_event_page(answer({"events": [1, {}]}), SITE, asked_cursor=None)
-
     assert page.events == ()
     assert all(isinstance(one, UnreadableEvent) for one in page.unreadable)
     assert len(page.unreadable) == 2
@@ -157,14 +158,6 @@ def test_odd_characters_and_numbers_do_no_harm(odd: bytes) -> None:
     assert trigger in {"", "\ufffd"}
 
 
-def test_escaped_backslash_before_u0000_is_no_nul() -> None:
-    body = b'{"events": [' + json.dumps(event(1, trigger="\\u0000")).encode() + b"]}"
-
-    page = read_event_page(answer(body), SITE, asked_cursor=None)
-
-    assert page.events[0].details.trigger == "\\u0000"
-
-
 @pytest.mark.parametrize(
     "body",
     [
@@ -189,19 +182,12 @@ def test_a_response_that_is_not_an_event_log_is_a_protocol_error(body: bytes) ->
     assert "maintenance" not in caught.value.detail
 
 
-def test_web_page_in_place_of_json_is_reported_as_such() -> None:
+def test_json_is_read_with_any_content_type_and_a_web_page_is_reported_as_such() -> None:
+    sent = answer(sample_bytes("status"), content_type="text/plain")
+    assert len(models.read_status(sent).batches) == 2
+    assert models.read_names(answer(b'\xef\xbb\xbf{"base_refs": ["main"]}')) == ("main",)
     with pytest.raises(MergeQueueProtocolError, match="web page"):
         models.read_status(answer(b"<html>hello</html>", content_type="text/html"))
-
-
-def test_json_is_read_with_any_content_type() -> None:
-    sent = answer(sample_bytes("status"), content_type="text/plain")
-
-    assert len(models.read_status(sent).batches) == 2
-
-
-def test_byte_order_mark_does_no_harm() -> None:
-    assert models.read_names(answer(b'\xef\xbb\xbf{"base_refs": ["main"]}')) == ("main",)
 
 
 def test_one_bad_element_does_not_cost_a_status_the_others() -> None:
@@ -249,12 +235,6 @@ def test_a_partly_unreadable_deprecated_pause_is_in_force() -> None:
     assert models.read(PauseAnswer, answer({"queue_pause": []})).in_force(NOW) is None
     with pytest.raises(MergeQueueProtocolError):
         models.read(PauseAnswer, answer({"queue_pause": ["paused"]})).in_force(NOW)
-
-
-def test_a_sparse_application_is_still_valid() -> None:
-    application = models.read(Application, answer({"id": {}, "account_scope": None}))
-
-    assert (application.name, application.account.login) == ("", "")
 
 
 def test_missing_required_field_is_named_and_nothing_is_quoted() -> None:
@@ -336,15 +316,12 @@ def test_detail_is_one_short_safe_line(body: bytes, content_type: str, said: str
     assert line.isprintable()
 
 
-def test_an_unnamed_status_is_reported_by_its_number() -> None:
-    assert detail(answer(b"", 599)) == "599"
-
-
-def test_long_detail_is_truncated() -> None:
+def test_long_detail_is_truncated_and_an_unnamed_status_is_reported_by_its_number() -> None:
     line = detail(answer({"detail": "x" * 5000}, 422))
 
     assert len(line) == 300
     assert line.endswith("…")
+    assert detail(answer(b"", 599)) == "599"
 
 
 @pytest.mark.parametrize(
