@@ -176,13 +176,12 @@ class PollEventLog:
         new: list[EventRecord] = []
         duplicates: list[int] = []
         for event in page.events:
-            seen = (event.received_at, content(event))
             known = state.seen.get(event.event_id)
             if known is not None:
-                if known != seen:
+                if known != content(event):
                     duplicates.append(event.event_id)
             elif event.received_at >= position.origin and not state.is_history(event):
-                state.seen[event.event_id] = seen
+                state.seen[event.event_id] = content(event)
                 new.append(event)
         self.events.report_duplicates(poll.repository, state, duplicates)
         if new:

@@ -108,7 +108,7 @@ class PollState:
     """The state of one repository between polls, while its lease is held.
 
     The log:
-    `seen`: held and stored events, at least of the overlap, with their times and their `content`.
+    `seen`: the `content` of held and stored events, at least of the overlap, by their ids.
     `seen_from`: nothing older is in `seen`, except what was wrongly stamped.
     `held`: events not stored yet; `position` is behind them.
     `unrouted`: the stored events not routed yet, None while unknown.
@@ -138,7 +138,7 @@ class PollState:
 
     position: Position | None
     subscriptions: Sequence[Subscription] = ()
-    seen: dict[int, tuple[datetime, int]] = field(default_factory=dict)
+    seen: dict[int, "Content"] = field(default_factory=dict)
     seen_from: datetime | None = None
     held: list[EventRecord] = field(default_factory=list)
     unrouted: Sequence[EventRecord] | None = None
@@ -214,9 +214,12 @@ class PollState:
             self.seen_from = kept_from
 
 
-def content(event: EventRecord) -> int:
-    """A hash that distinguishes two events with the same id."""
-    return hash((event.received_at, event.type, event.pull_request))
+Content = tuple[datetime, str, int | None]
+
+
+def content(event: EventRecord) -> Content:
+    """Its time, and what else distinguishes two events with the same id."""
+    return event.received_at, event.type, event.pull_request
 
 
 def asked_to_wait(error: Exception) -> float | None:
