@@ -6,6 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from typing_extensions import override
@@ -21,11 +22,13 @@ from bot.domain.errors import (
     MergeQueueUnavailable,
     ResourceNotFound,
     StateConflict,
+    StoreUnavailable,
 )
 from bot.domain.event_log import IDLE_PAGES
 from bot.domain.event_records import EventPage, EventRecord
 from bot.domain.freezes import FREEZE_TYPES
 from bot.metrics import LogProblem, Metrics
+from bot.usecases.polling import store_events
 from bot.usecases.polling.poll_state import STAMPED_APART
 from tests.support.clock import NOON, FakeClock
 from tests.support.make import SITE, make_batch, make_event, make_queued, make_status
@@ -184,6 +187,35 @@ async def test_nothing_is_reported_before_the_walk_is_whole_and_then_in_order() 
     await bot.poll()
     assert bot.reported() == events(*reported)
     assert bot.wakes == 1
+
+
+async def test_a_walk_is_stored_a_slice_at_a_time_and_posted_once_it_is_whole() -> None:
+    bot = await Reading().start("enter")
+    reported = [bot.tell(number=number, seconds=0).event_id for number in range(10)]
+    bot.merge_queue.page_size = 2
+    before = bot.store.transactions
+
+    with patch.object(store_events, "SLICE", 4):
+        await bot.poll()
+
+    # After the second and the fourth page, and at the end.
+    assert bot.store.transactions == before + 3
+    assert bot.reported() == events(*reported)
+
+
+async def test_pages_that_could_not_be_stored_are_stored_with_the_next_poll() -> None:
+    bot = await Reading().start("enter")
+    bot.merge_queue.page_size = 2
+    reported = [bot.tell(number=number).event_id for number in range(5)]
+    bot.merge_queue.script(SITE, newest_page_of(bot), MergeQueueUnavailable("down"))
+    bot.store.unavailable = "the disk is full"
+    with pytest.raises(StoreUnavailable):
+        await bot.poll()
+
+    bot.store.unavailable = None
+    await bot.poll()
+
+    assert bot.reported() == events(*reported)
 
 
 async def test_a_service_that_refuses_its_own_cursors_is_not_asked_endlessly() -> None:
