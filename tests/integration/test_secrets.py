@@ -9,11 +9,11 @@ import aiohttp
 import pytest
 from typing_extensions import override
 
-from tests.integration.test_web_command import TwoProcesses
 from tests.support import slack_requests
 from tests.support.bot_process import MqbotProcess, ProcessTester
 from tests.support.bot_tester import ALICE, BOB, GENERAL, MERGE_QUEUE, BotTester
 from tests.support.settings import NOWHERE
+from tests.support.several_processes import SeveralProcesses
 from tests.support.waiting import until
 
 SIGNING_SECRET = "8f742231b10e8888abcd99yyyzzz85a5"
@@ -31,7 +31,7 @@ def opens_something(bot: BotTester) -> dict[str, str]:
 
 
 @dataclass
-class TalkativePair(TwoProcesses):
+class TalkativePair(SeveralProcesses):
     """`mqbot web` and `mqbot worker` at DEBUG, and what both wrote."""
 
     @override
@@ -45,8 +45,13 @@ class TalkativePair(TwoProcesses):
     def bearer_secrets(self) -> dict[str, str]:
         return {**opens_something(self), self.addresses.slack_signing_secret: "signing secret"}
 
+    @property
+    def written(self) -> str:
+        processes = [one.process for one in self.processes]
+        return "".join(one.printed + one.complaints for one in processes)
+
     def found_in_log(self) -> set[str]:
-        written = "".join(one.printed + one.complaints for one in self.running)
+        written = self.written
         assert '"level": "debug"' in written
         return {kind for secret, kind in self.bearer_secrets().items() if secret in written}
 
@@ -200,6 +205,8 @@ async def test_a_run_over_http_at_debug_logs_no_secret(tmp_path: Path) -> None:
     pair = TalkativePair(
         f"sqlite:///{tmp_path / 'bot.sqlite3'}",
         folder=tmp_path,
+        webs=1,
+        workers=1,
         mode="http",
         channels=f"acme/site={MERGE_QUEUE}:enter,merge,failure,pause",
         environment={"SLACK_APP_TOKEN": ""},
@@ -216,9 +223,9 @@ async def test_a_run_over_http_at_debug_logs_no_secret(tmp_path: Path) -> None:
             "status", response_url="https://hooks.slack.com/commands/T1/2/forged"
         )
         async with aiohttp.ClientSession() as session:
-            answer = await slack_requests.send(
-                session, f"{bot.url}/slack/events", forged, slack_requests.signed(forged, 1)
-            )
+            url = f"http://127.0.0.1:{bot.balancer.port}/slack/events"
+            sent_with = slack_requests.signed(forged, 1)
+            answer = await slack_requests.send(session, url, forged, sent_with)
         assert answer.status == 401
         assert set(bot.bearer_secrets().values()) == {
             "API credential",
@@ -228,7 +235,7 @@ async def test_a_run_over_http_at_debug_logs_no_secret(tmp_path: Path) -> None:
             "response address",
         }
         assert bot.found_in_log() == set()
-        assert "forged" not in "".join(one.complaints for one in bot.running)
+        assert "forged" not in bot.written
 
 
 @pytest.mark.parametrize("command", [["run"], ["check"], ["check", "--json"], ["migrate"]])
