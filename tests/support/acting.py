@@ -60,13 +60,10 @@ class Acting:
         caller = Caller(actor, Origin.COMMAND, channel_id)
         return await self.pausing.run(caller, SITE, reason, replacing=replacing)
 
-    async def resume(
-        self, actor: Actor = ALICE, *, expected: datetime | None = None
-    ) -> ResumeOutcome:
+    async def resume(self, actor: Actor = ALICE) -> ResumeOutcome:
         """A second after what was before."""
         self.clock.advance(1)
-        caller = Caller(actor, Origin.BUTTON, CHANNEL)
-        return await self.resuming.run(caller, SITE, expected=expected)
+        return await self.resuming.run(Caller(actor, Origin.BUTTON, CHANNEL), SITE)
 
     async def subscribe(self, subscription: Subscription) -> None:
         with begin(self.store) as transaction:

@@ -84,9 +84,9 @@ class World:
             )
             self.service.log(SITE, event)
 
-    def fails(self, *numbers: int, check: str = "unit tests") -> None:
-        """These leave the queue because they failed on that check."""
-        failed = {"dequeue_code": "CHECKS_FAILED", "unsuccessful_checks": [{"name": check}]}
+    def fails(self, *numbers: int) -> None:
+        """These leave the queue because they failed on one check."""
+        failed = {"dequeue_code": "CHECKS_FAILED", "unsuccessful_checks": [{"name": "unit tests"}]}
         for number in numbers:
             self.log("action.queue.leave", number, merged=False, **failed)
 
@@ -214,10 +214,8 @@ class Desk:
         caller = Caller(actor, Origin.COMMAND, CHANNEL)
         return await self.pausing.run(caller, SITE, reason, replacing=over, lasting=lasting)
 
-    async def resume(
-        self, actor: Actor = ALICE, *, origin: Origin = Origin.BUTTON
-    ) -> ResumeOutcome:
-        return await self.resuming.run(Caller(actor, origin, CHANNEL), SITE)
+    async def resume(self, actor: Actor = ALICE) -> ResumeOutcome:
+        return await self.resuming.run(Caller(actor, Origin.BUTTON, CHANNEL), SITE)
 
     async def ask_for_notification(self, actor: Actor = ALICE) -> bool | None:
         return await self.resuming.watch(SITE, actor)

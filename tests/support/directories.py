@@ -35,16 +35,17 @@ class FakeChannels(ChannelDirectory):
         return 0
 
 
-def make_person(
-    user_id: str,
-    *,
-    team_ids: frozenset[str] = frozenset({HOME}),
-    is_guest: bool = False,
-    is_bot: bool = False,
-    is_deactivated: bool = False,
-    is_stranger: bool = False,
-) -> Person:
-    return Person(user_id, user_id.lower(), team_ids, is_deactivated, is_bot, is_guest, is_stranger)
+def make_person(user_id: str, *, is_guest: bool = False) -> Person:
+    """Of the home workspace."""
+    return Person(
+        user_id,
+        user_id.lower(),
+        frozenset({HOME}),
+        is_deactivated=False,
+        is_bot=False,
+        is_guest=is_guest,
+        is_stranger=False,
+    )
 
 
 @dataclass

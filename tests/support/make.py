@@ -72,7 +72,6 @@ def make_event(
     received_at: datetime = NOON,
     pull_request: int | None = 41,
     base_ref: str | None = "main",
-    trigger: str = "",
     metadata: Mapping[str, Any] | None = None,
     repository: RepositoryName = SITE,
 ) -> EventRecord:
@@ -84,7 +83,7 @@ def make_event(
             "type": type_,
             "pull_request": pull_request,
             "base_ref": base_ref,
-            "trigger": trigger,
+            "trigger": "",
             "metadata": metadata,
         },
         repository,
@@ -93,16 +92,10 @@ def make_event(
 
 
 def make_pull_request_record(
-    number: int = 41,
-    *,
-    title: str = "Add search",
-    url: str | None = None,
-    author: str = "ana",
-    repository: RepositoryName = SITE,
-    seen_at: datetime = NOON,
+    number: int = 41, *, title: str = "Add search", seen_at: datetime = NOON
 ) -> PullRequestRecord:
-    address = f"https://code.example/{repository}/pull/{number}" if url is None else url
-    return PullRequestRecord(repository, number, title, address, author, seen_at)
+    address = f"https://code.example/{SITE}/pull/{number}"
+    return PullRequestRecord(SITE, number, title, address, "ana", seen_at)
 
 
 def make_queued(
@@ -144,17 +137,9 @@ def make_batch(
 
 
 def make_status(
-    *batches: Batch,
-    waiting: Sequence[QueuedPullRequest] = (),
-    paused: bool | None = None,
-    unreadable: int = 0,
+    *batches: Batch, waiting: Sequence[QueuedPullRequest] = (), paused: bool | None = None
 ) -> QueueStatus:
-    return QueueStatus(
-        batches=batches,
-        waiting_pull_requests=tuple(waiting),
-        paused=paused,
-        unreadable=unreadable,
-    )
+    return QueueStatus(batches=batches, waiting_pull_requests=tuple(waiting), paused=paused)
 
 
 def make_act(
@@ -164,8 +149,6 @@ def make_act(
     at: datetime = NOON,
     actor: Actor = ALICE,
     reason: str | None = "CI runners are down",
-    stored_reason: str | None = "CI runners are down (by alice via Slack)",
-    repository: RepositoryName = SITE,
     paused_at: datetime | None = NOON,
     previous_reason: str | None = None,
     previous_paused_at: datetime | None = None,
@@ -182,11 +165,11 @@ def make_act(
         action=action,
         origin=origin,
         resumes_at=resumes_at,
-        repository=repository,
+        repository=SITE,
         result=result,
         channel_id=channel_id,
         reason=reason if pauses else None,
-        stored_reason=stored_reason if pauses else None,
+        stored_reason="CI runners are down (by alice via Slack)" if pauses else None,
         paused_at=paused_at if pauses else None,
         previous_reason=previous_reason,
         previous_paused_at=previous_paused_at,
@@ -198,13 +181,12 @@ def make_act(
 def make_known_pause(
     reason: str = "CI runners are down",
     *,
-    paused_at: datetime = NOON,
     actor: Actor | None = ALICE,
     resumes_at: datetime | None = None,
 ) -> PauseRecord:
     by = Who(actor.name, actor.user_id) if actor is not None else None
     timer = make_timer(resumes_at=resumes_at) if resumes_at is not None else None
-    return PauseRecord(SITE, paused_at, reason, reason, by, timer=timer)
+    return PauseRecord(SITE, NOON, reason, reason, by, timer=timer)
 
 
 def make_snapshot(
@@ -231,16 +213,15 @@ def make_outbox(
 
 def make_home(
     *queues: ReadQueue,
-    first: int = 0,
     left_out: int = 0,
     polled: Mapping[RepositoryName, datetime] | None = None,
     subscriptions: Sequence[Subscription] = (),
     outbox: OutboxSummary | None = None,
     timed: Sequence[PauseRecord] = (),
 ) -> HomeState:
-    total = first + len(queues) + left_out
+    total = len(queues) + left_out
     return HomeState(
-        queues, first, total, polled or {}, subscriptions, outbox or make_outbox(), (), NOON, timed
+        queues, 0, total, polled or {}, subscriptions, outbox or make_outbox(), (), NOON, timed
     )
 
 
@@ -253,10 +234,8 @@ def make_viewer(login: str | None = None, *, may_pause: bool = True) -> Viewer:
     return Viewer(may_pause, make_person(login))
 
 
-def make_timer(
-    name: str = "alice", *, resumes_at: datetime = NOON + timedelta(minutes=45), failures: int = 0
-) -> Timer:
-    return Timer(resumes_at, resumes_at, Who(name, "U0ALICE"), "CI is down", failures=failures)
+def make_timer(*, resumes_at: datetime = NOON + timedelta(minutes=45), failures: int = 0) -> Timer:
+    return Timer(resumes_at, resumes_at, Who("alice", "U0ALICE"), "CI is down", failures=failures)
 
 
 def make_subscription(
@@ -274,20 +253,18 @@ def make_subscription(
     )
 
 
-def make_subject(event_id: int = 1, repository: RepositoryName = SITE) -> Subject:
-    return Subject(SubjectKind.EVENT, repository, event_id)
+def make_subject(event_id: int = 1) -> Subject:
+    return Subject(SubjectKind.EVENT, SITE, event_id)
 
 
-def make_delivery(
-    event_id: int = 1, *, channel_id: str = CHANNEL, now: datetime = NOON, **fields: Any
-) -> Delivery:
+def make_delivery(**fields: Any) -> Delivery:
     return Delivery(
-        delivery_id=f"{channel_id}{event_id}",
-        channel_id=channel_id,
-        subject=make_subject(event_id),
-        sequence=event_id,
-        created_at=now,
-        due_at=now,
+        delivery_id=f"{CHANNEL}1",
+        channel_id=CHANNEL,
+        subject=make_subject(),
+        sequence=1,
+        created_at=NOON,
+        due_at=NOON,
         **fields,
     )
 

@@ -42,7 +42,6 @@ def make_group_act(
     action: Action = Action.PAUSE,
     actor: Actor | None = None,
     asked: str = "freeze for 4.2",
-    ended: bool = True,
 ) -> GroupAct:
     return GroupAct(
         group="release",
@@ -54,7 +53,7 @@ def make_group_act(
         channel_id="C0MERGEQ",
         asked=asked if action is Action.PAUSE else "",
         results=results,
-        ended_at=NOON + timedelta(seconds=3) if ended else None,
+        ended_at=NOON + timedelta(seconds=3),
         group_act_id=7,
     )
 
