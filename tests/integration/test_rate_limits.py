@@ -142,6 +142,7 @@ async def test_expired_limits_do_not_affect_a_new_process(
     slack: SlackSandbox, processes: tuple[Caller, Caller]
 ) -> None:
     one, other = processes
+    one.limits.close("views.open", 60)
     limit(slack, "conversations.info", 1)
     assert await one.is_refused()
     await one.limits.sync()
@@ -149,6 +150,7 @@ async def test_expired_limits_do_not_affect_a_new_process(
     await other.limits.sync()
 
     assert not await other.is_refused()
+    assert 50 < other.limits.left("views.open") <= 60
 
 
 async def test_limits_met_while_the_database_is_away_are_shared_later(

@@ -65,5 +65,7 @@ def test_postgresql_without_its_driver_names_the_package_to_install(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(sys.modules, "psycopg", None)
-    with pytest.raises(ValueError, match="extra 'postgres'"):
+    with pytest.raises(ValueError, match="PostgreSQL needs psycopg") as caught:
         create_engine("postgresql://mqbot:s3cret@db.example/mqbot")
+    said = "PostgreSQL needs psycopg: install mqbot with its extra 'postgres'"
+    assert str(caught.value) == said

@@ -8,7 +8,6 @@ import pytest
 
 from bot.store.transactions import Store
 from tests.support.databases import TestDatabase
-from tests.support.waiting import until_true
 
 HOUR = 3600
 
@@ -19,19 +18,6 @@ async def close(store: Store, name: str, seconds: float) -> None:
 
 async def closed(store: Store) -> Mapping[str, float]:
     return await store.run(lambda transaction: transaction.expiring_keys.closed())
-
-
-async def test_a_rate_limit_hit_by_one_process_applies_to_others(database: TestDatabase) -> None:
-    one, two = database.open_store(), database.open_store()
-    assert await closed(two) == {}
-    await close(one, "views.open", 30)
-    await close(one, "users.info", 0.5)
-
-    async def is_open() -> bool:
-        return set(await closed(two)) == {"views.open"}
-
-    await until_true(is_open, "the end of the shorter wait")
-    assert 20 < (await closed(two))["views.open"] <= 30
 
 
 async def test_the_later_of_two_ends_holds(store: Store) -> None:

@@ -1,6 +1,5 @@
 """What is sent for each endpoint of the API document."""
 
-import json
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta, timezone
@@ -27,18 +26,16 @@ BASE = "/v1/repos/acme/site.web-2_x"
 Act = Callable[[MergeQueueClient], Awaitable[Any]]
 
 
-async def sent_by(act: Act, *, deprecated: bool = False, status: int = 200) -> list[httpx.Request]:
-    """What reaches the network when a service answers everything with this status and nothing."""
+async def sent_by(act: Act) -> list[httpx.Request]:
+    """What reaches the network when a service answers everything with nothing."""
     requests: list[httpx.Request] = []
 
     def answer(request: httpx.Request) -> httpx.Response:
         requests.append(request)
-        return httpx.Response(status)
+        return httpx.Response(200)
 
     async with client_of(
-        "https://queue.example/v1",
-        transport=httpx.MockTransport(answer),
-        deprecated_pause=deprecated,
+        "https://queue.example/v1", transport=httpx.MockTransport(answer)
     ) as client:
         with suppress(MergeQueueError):
             await act(client)
@@ -86,26 +83,6 @@ async def test_endpoint_has_its_method_path_and_body(
     assert request.headers["authorization"] == f"Bearer {TOKEN}"
     assert request.headers["accept"] == "application/json"
     assert request.headers["user-agent"].startswith("mqbot/")
-
-
-@pytest.mark.parametrize(
-    ("act", "sent"),
-    [
-        (lambda client: client.pause(SITE, "x"), [("PUT", "/pause")]),
-        (lambda client: client.current_pause(SITE), [("GET", "/pause")]),
-        (lambda client: client.resume(SITE), [("DELETE", "/pause"), ("POST", "/pause/delete")]),
-    ],
-)
-async def test_deprecated_endpoint_has_its_method_and_path(
-    act: Act, sent: list[tuple[str, str]]
-) -> None:
-    requests = await sent_by(act, deprecated=True, status=405)
-
-    assert [(one.method, one.url.path) for one in requests] == [
-        (method, f"{BASE}/queue{path}") for method, path in sent
-    ]
-    if requests[0].method == "PUT":
-        assert json.loads(requests[0].content) == {"reason": "x"}
 
 
 async def test_event_log_request_has_both_ends_of_its_window() -> None:
