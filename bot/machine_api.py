@@ -156,7 +156,6 @@ async def _answer(use: UseCases, groups: Groups, name: str, what: str, body: byt
             error,
             command=COMMAND,
             reference=reference,
-            repository=getattr(error, "repository", None),
             retry=None,
         )
         return _reply(said, _status_of(error))

@@ -143,7 +143,7 @@ class InvalidCondition(UserError):
 
 
 class MergeQueueError(BotError):
-    """The merge queue service did not carry out a request about `repository`."""
+    """The merge queue service did not carry out a request about `repository`, if it is known."""
 
     repository: str | None = None
 

@@ -141,6 +141,10 @@ class Http:
 
         Raises only MergeQueueError, and StaleReading if `may_send` returns False.
         """
+        with errors.about(call.repository):
+            return await self._call(call, read)
+
+    async def _call(self, call: Call, read: Callable[[httpx.Response], T]) -> T:
         deadline = self.clock.monotonic() + self.patience.total
         for attempt in count(1):
             try:

@@ -184,7 +184,8 @@ class PauseEndpoints:
             if self.http.clock.monotonic() >= self._known_until:
                 await self._find_out(call.repository)
             if self._family is None:
-                raise errors.PauseNotOffered(error.status, error.detail) from None
+                with errors.about(call.repository):
+                    raise errors.PauseNotOffered(error.status, error.detail) from None
             if self._family == assumed:
                 raise
         return await send(replace(call, path=self._family))

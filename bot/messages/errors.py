@@ -28,15 +28,14 @@ TOO_FAST = (
 BUSY = "I'm busy right now. Please try again in a moment."
 
 
-def explain(
-    error: Exception, *, command: str, reference: str, repository: str | None, retry: str | None
-) -> Message:
+def explain(error: Exception, *, command: str, reference: str, retry: str | None) -> Message:
     """The message for a failure.
 
     `reference` is the number that finds the failure in the log. `retry` is the command text that
     a *Try again* button repeats, for failures that may pass.
     """
-    said = _say(error, command, quote(repository or "the repository", 150))
+    repository = getattr(error, "repository", None) or "the repository"
+    said = _say(error, command, quote(repository, 150))
     shown = [blocks.section(f":warning: {said or _went_wrong(reference, command)}")]
     may_pass = isinstance(
         error,

@@ -222,7 +222,6 @@ class Background:
             error,
             command=self.command,
             reference=reference,
-            repository=getattr(error, "repository", None),
             retry=retry,
         )
         try:

@@ -9,7 +9,7 @@ from bot.domain import freezing
 from bot.domain.asked import Asked, number_condition
 from bot.domain.audit import Action, ActResult, AuditRecord, Caller
 from bot.domain.durations import Lasting
-from bot.domain.errors import FreezesNotOffered, MergeQueueError, about, join_answers
+from bot.domain.errors import FreezesNotOffered, MergeQueueError, join_answers
 from bot.domain.group_acts import GroupAct
 from bot.domain.notices import Notice
 from bot.domain.repository import RepositoryName
@@ -54,8 +54,7 @@ class FreezeQueue:
 
     async def freezes(self, repository: RepositoryName) -> list[freezing.KnownFreeze]:
         """Those in force and to come."""
-        with about(repository):
-            listed = await self.merge_queue.freezes(repository)
+        listed = await self.merge_queue.freezes(repository)
         now = self.acts.clock.now()
         return await self.acts.store.run(know_freezes, repository, listed, now)
 

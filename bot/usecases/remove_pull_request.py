@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from bot.domain.audit import Action, ActResult, AuditRecord, Caller
-from bot.domain.errors import about, join_answers
+from bot.domain.errors import join_answers
 from bot.domain.event_records import PullRequestRecord
 from bot.domain.permissions import Right
 from bot.domain.queue import QueuedPullRequest, Removal
@@ -40,11 +40,10 @@ class RemovePullRequest:
     ) -> WouldRemove | NotRemoved:
         """What a removal would do. Raises PermissionDenied, after recording it, or NotOffered."""
         act = self._act(caller, repository, number)
-        with about(repository):
-            found = await self._permitted(act)
-            if isinstance(found, NotRemoved):
-                return found
-            impact = await self.merge_queue.removal_impact(repository, number)
+        found = await self._permitted(act)
+        if isinstance(found, NotRemoved):
+            return found
+        impact = await self.merge_queue.removal_impact(repository, number)
         if impact is None:
             return await self._left(act)
         return WouldRemove(repository, found, impact)

@@ -263,8 +263,9 @@ async def test_unknown_repository_is_not_found(world: World) -> None:
         lambda: queue.event_page(UNKNOWN, WINDOW),
         lambda: queue.branches(UNKNOWN, WINDOW),
     ):
-        with pytest.raises(ResourceNotFound):
+        with pytest.raises(ResourceNotFound) as caught:
             await call()
+        assert caught.value.repository == UNKNOWN
     assert await queue.current_pause(UNKNOWN) is None
 
 

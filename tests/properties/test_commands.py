@@ -42,9 +42,7 @@ def test_parsing_raises_only_the_three_refusals(typed: str) -> None:
     try:
         parse_command(typed, REPOSITORIES)
     except (CommandSyntaxError, RepositoryNotAllowed, UnknownGroup) as refused:
-        reported = errors.explain(
-            refused, command="/mq", reference="0", repository=None, retry=None
-        )
+        reported = errors.explain(refused, command="/mq", reference="0", retry=None)
         assert "reference" not in reported.text
 
 

@@ -10,7 +10,13 @@ from zoneinfo import ZoneInfo
 
 from typing_extensions import override
 
-from bot.domain.errors import InvalidRequest, MergeQueueError, ResourceNotFound, StaleReading
+from bot.domain.errors import (
+    InvalidRequest,
+    MergeQueueError,
+    ResourceNotFound,
+    StaleReading,
+    about,
+)
 from bot.domain.event_log import LARGEST_PAGE, Window
 from bot.domain.event_records import EventPage, EventRecord
 from bot.domain.freezing import FreezeChange, FreezeTerms, ScheduledFreeze, local
@@ -317,6 +323,12 @@ class FakeMergeQueue(MergeQueue):
 
     @asynccontextmanager
     async def _call(self, call: Call, *, knows_all: bool = False) -> AsyncIterator[None]:
+        with about(call.repository or ""):
+            async with self._answer(call, knows_all=knows_all):
+                yield
+
+    @asynccontextmanager
+    async def _answer(self, call: Call, *, knows_all: bool) -> AsyncIterator[None]:
         if self.before_answer is not None:
             await self.before_answer(call)
         self.calls.append(call)

@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 from bot.domain.classification import EventKind, kinds, topic_of
-from bot.domain.errors import InvalidRequest, MergeQueueError, ResourceNotFound, about
+from bot.domain.errors import InvalidRequest, MergeQueueError, ResourceNotFound
 from bot.domain.event_records import in_order
 from bot.domain.event_types import BISECTION_START, ENTER, LEAVE, MERGED, PAUSE_CREATE
 from bot.domain.preceding_events import with_preceding_events
@@ -58,16 +58,15 @@ async def page_at(place: LogPlace, sources: Sources) -> LogPage:
 
 async def _page(place: LogPlace, sources: Sources) -> LogPage:
     wanted = place.selection
-    with about(wanted.repository):
-        page = await sources.service.event_page(
-            wanted.repository,
-            wanted.window,
-            types=sorted(wanted.types),
-            cursor=place.cursor,
-            pull_request=wanted.pull_request,
-            base_ref=wanted.branch,
-            per_page=wanted.per_page,
-        )
+    page = await sources.service.event_page(
+        wanted.repository,
+        wanted.window,
+        types=sorted(wanted.types),
+        cursor=place.cursor,
+        pull_request=wanted.pull_request,
+        base_ref=wanted.branch,
+        per_page=wanted.per_page,
+    )
     records = in_order(page.events)
     numbers = {one.pull_request for one in records if one.pull_request is not None}
     seen = await sources.store.read(

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from bot.domain.errors import MergeQueueError, PauseNotOffered, about
+from bot.domain.errors import MergeQueueError, PauseNotOffered
 from bot.domain.freezes import Freeze
 from bot.domain.groups import Group
 from bot.domain.pause_records import PauseRecord
@@ -36,12 +36,11 @@ async def read_queue(
 ) -> Snapshot:
     """Raises MergeQueueError: an unreadable queue never looks empty."""
     service = sources.service
-    with about(repository):
-        status, (pause, is_known), frozen = await asyncio.gather(
-            service.status(repository, branch),
-            _pause(repository, lambda: service.current_pause(repository), sources),
-            _frozen(repository, sources),
-        )
+    status, (pause, is_known), frozen = await asyncio.gather(
+        service.status(repository, branch),
+        _pause(repository, lambda: service.current_pause(repository), sources),
+        _frozen(repository, sources),
+    )
     return Snapshot(repository, status, pause, sources.clock.now(), branch, is_known, frozen)
 
 
@@ -49,8 +48,7 @@ async def complete(
     repository: RepositoryName, status: QueueStatus, read_pause: ReadPause, sources: Sources
 ) -> Snapshot:
     """The snapshot for a status that a poll has read, after the log. Raises MergeQueueError."""
-    with about(repository):
-        pause, is_known = await _pause(repository, read_pause, sources)
+    pause, is_known = await _pause(repository, read_pause, sources)
     now, stored = sources.clock.now(), await _stored_freezes(repository, sources)
     return Snapshot(repository, status, pause, now, None, is_known, _in_force(stored, now))
 

@@ -22,12 +22,12 @@ MERGES_READ = 10
 
 async def queue_rules(repository: RepositoryName, sources: Sources) -> Sequence[QueueRule]:
     """Raises MergeQueueError; InvalidConfiguration if the service can't read the file."""
-    with about(repository):
-        try:
-            return await sources.service.rules(repository)
-        except InvalidRequest as error:
-            if error.status is None:
-                raise
+    try:
+        return await sources.service.rules(repository)
+    except InvalidRequest as error:
+        if error.status is None:
+            raise
+        with about(repository):
             # API document, Errors: the meaning of 422 for this endpoint only.
             raise InvalidConfiguration(error.status, error.detail) from error
 
@@ -40,11 +40,10 @@ async def active_branches(
     If the service no longer lists those of a window, they are those with a queue now.
     """
     window, is_now = await sources.window(repository, since), False
-    with about(repository):
-        try:
-            names = await sources.service.branches(repository, window)
-        except NotOffered:
-            names, is_now = await sources.service.queued_branches(repository), True
+    try:
+        names = await sources.service.branches(repository, window)
+    except NotOffered:
+        names, is_now = await sources.service.queued_branches(repository), True
     first, shown = slice_from(names, first, PAGE)
     merges, queued = await asyncio.gather(
         _last_merges(repository, shown, window, sources),

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from bot.domain.errors import about
 from bot.domain.event_log import CLOCK_ALLOWANCE, Window
 from bot.domain.event_records import EventRecord
 from bot.domain.event_types import CHECKS_END, DEQUEUE_COMMAND, ENTER, LEAVE, MERGED
@@ -53,8 +52,7 @@ async def statistics(
     newest = await sources.newest_known(repository)
     span = span_back(max(sources.clock.now(), newest), since, zone)
     reading = LogReading(sources.service, repository, branch)
-    with about(repository):
-        start = await reading.back_to(span.start, span.end + CLOCK_ALLOWANCE)
+    start = await reading.back_to(span.start, span.end + CLOCK_ALLOWANCE)
     counted = replace(span, start=start)
     tallies, time_in_queue = count(reading.records, counted)
     return QueueStatistics(
@@ -72,8 +70,7 @@ async def check_statistics(
     newest = await sources.newest_known(repository)
     end = max(sources.clock.now(), newest)
     reading = LogReading(sources.service, repository, None, frozenset({LEAVE}))
-    with about(repository):
-        known_since = await reading.back_to(end - 2 * since, end + CLOCK_ALLOWANCE)
+    known_since = await reading.back_to(end - 2 * since, end + CLOCK_ALLOWANCE)
     pauses, freezes = await sources.store.read(holds, repository, end - 2 * since)
     return compare(
         repository, reading.records, pauses, freezes, asked=since, end=end, known_since=known_since

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from itertools import chain
 
 from bot.domain.classification import kinds
-from bot.domain.errors import MergeQueueError, about
+from bot.domain.errors import MergeQueueError
 from bot.domain.event_log import LONGEST_LOOKBACK
 from bot.domain.event_records import EventRecord, PullRequestRecord, in_order
 from bot.domain.preceding_events import with_preceding_events
@@ -83,10 +83,9 @@ async def _logged(
 ) -> Sequence[EventRecord] | MergeQueueError:
     window = await sources.window(repository, LONGEST_LOOKBACK)
     try:
-        with about(repository):
-            page = await sources.service.event_page(
-                repository, window, pull_request=number, per_page=EVENTS_READ
-            )
+        page = await sources.service.event_page(
+            repository, window, pull_request=number, per_page=EVENTS_READ
+        )
     except MergeQueueError as error:
         return error
     return page.events

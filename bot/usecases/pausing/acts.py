@@ -24,7 +24,6 @@ from bot.domain.errors import (
     PermissionDenied,
     QueueBusy,
     SecondPersonNeeded,
-    about,
     answer_of,
 )
 from bot.domain.group_acts import GroupAct
@@ -141,14 +140,10 @@ class ActLog:
 
     @asynccontextmanager
     async def locked(self, act: AuditRecord) -> AsyncIterator[None]:
-        """Hold the repository lock; raises QueueBusy after recording that nothing was done.
-
-        Adds the repository to any MergeQueueError raised inside.
-        """
+        """Hold the repository lock; raises QueueBusy after recording that nothing was done."""
         try:
-            with about(act.repository):
-                async with self.locks.of(act.repository):
-                    yield
+            async with self.locks.of(act.repository):
+                yield
         except QueueBusy as busy:
             await self.leave(act, str(busy))
             raise

@@ -7,7 +7,6 @@ from datetime import datetime, timedelta
 
 from bot.domain.audit import Action, ActResult, AuditRecord, Caller
 from bot.domain.deliveries import REMINDER_POST, Subject, SubjectKind
-from bot.domain.errors import about
 from bot.domain.notices import Notice
 from bot.domain.pause_records import RESUMES_SOON, PauseRecord, ReminderPlan
 from bot.domain.pauses import NotPaused, OtherPause
@@ -79,8 +78,7 @@ class RemindOfPauses:
         if snoozed is not None:
             return snoozed
         await self.acts.leave(act, "that pause is over")
-        with about(repository):
-            current = await self.merge_queue.current_pause(repository)
+        current = await self.merge_queue.current_pause(repository)
         if current is None:
             return NotPaused()
         return OtherPause(await pause_history.know_pause(self.acts.store, repository, current))

@@ -9,7 +9,6 @@ from bot.domain.errors import (
     MergeQueueProtocolError,
     MergeQueueUnavailable,
     StaleReading,
-    about,
     join_answers,
 )
 from bot.domain.group_acts import GroupAct
@@ -76,8 +75,7 @@ class ResumeQueue:
         if meant is None or not known:
             return known
         is_known = any(one.repository == meant for one in known)
-        with about(meant):
-            is_paused = is_known or await self.merge_queue.current_pause(meant) is not None
+        is_paused = is_known or await self.merge_queue.current_pause(meant) is not None
         return () if is_paused else known
 
     async def watch(self, target: Target, actor: Actor) -> bool | None:

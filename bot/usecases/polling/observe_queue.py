@@ -14,7 +14,6 @@ from bot.domain.errors import (
     MergeQueueRefused,
     MergeQueueUnavailable,
     PauseNotOffered,
-    about,
 )
 from bot.domain.polling import queue_due
 from bot.domain.preceding_events import LONGEST_QUEUE_TIME
@@ -69,17 +68,16 @@ class ObserveQueue:
         queue = schedule.queue
         begun_at = queue.read_at = self.sources.clock.now()
         try:
-            with about(poll.repository):
-                # If the service doesn't say whether it is paused, only the event log shows it.
-                with suppress(PauseNotOffered):
-                    await self.pause.run(poll, schedule.pause, queue)
-                if queue.interest.health:
-                    await self.observe_health(poll)
-                if queue.interest.boards:
-                    await self._mark_boards(poll, queue)
-                if schedule.pause is None:
-                    # Running batches make the next poll of the log come sooner.
-                    await poll.status()
+            # If the service doesn't say whether it is paused, only the event log shows it.
+            with suppress(PauseNotOffered):
+                await self.pause.run(poll, schedule.pause, queue)
+            if queue.interest.health:
+                await self.observe_health(poll)
+            if queue.interest.boards:
+                await self._mark_boards(poll, queue)
+            if schedule.pause is None:
+                # Running batches make the next poll of the log come sooner.
+                await poll.status()
         except MergeQueueError as error:
             await self._failed(poll.repository, queue, begun_at, error)
         else:

@@ -11,14 +11,9 @@ from tests.support.messages.rendering import Case, Cases
 
 
 def explain(error: Exception) -> Case:
-    return partial(
-        errors.explain,
-        error,
-        command="/mq",
-        reference="0a1b2c3d",
-        repository=SITE,
-        retry="status",
-    )
+    if isinstance(error, domain.MergeQueueError):
+        error.repository = SITE
+    return partial(errors.explain, error, command="/mq", reference="0a1b2c3d", retry="status")
 
 
 EVERYBODY = WhoCan()

@@ -56,7 +56,7 @@ async def test_a_redirect_is_reported_with_its_target_and_no_secret(
 
     assert caught.value.address == reported
     assert str(caught.value) == f"308 Permanent Redirect: it redirects to {reported}"
-    said = explain(caught.value, command="/mq", reference="1", repository=None, retry=None).text
+    said = explain(caught.value, command="/mq", reference="1", retry=None).text
     assert f"`{reported}`" in said
     assert "MQBOT_API_URL" in said
 

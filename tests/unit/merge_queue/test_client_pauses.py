@@ -160,8 +160,9 @@ MISSING = answer('{"detail": "Not Found"}', status=404)
 async def test_without_pause_endpoints_the_pause_is_unknown() -> None:
     async with scripted(MISSING, MISSING, MISSING, not_offered=("/pause",)) as (_, client):
         for call in (client.current_pause(SITE), client.resume(SITE), client.pause(SITE, "x")):
-            with pytest.raises(PauseNotOffered):
+            with pytest.raises(PauseNotOffered) as caught:
                 await call
+            assert caught.value.repository == SITE
 
 
 async def test_a_service_that_lists_no_methods_is_assumed_to_follow_the_documentation() -> None:
