@@ -240,14 +240,14 @@ def _with_digest(
         raise InvalidOptions(f"digest: needs {_NEEDED['digest']}.")
     if options.digest_at is not None:
         raise InvalidOptions("Use digest: only once.")
-    is_zone = bool(following) and (following[0] == UTC_ZONE or "/" in following[0])
+    is_zone = bool(following) and (following[0].upper() == UTC_ZONE or "/" in following[0])
     zone = _zone(following.pop(0)) if is_zone else None
     return replace(options, digest_at=at, digest_zone=zone)
 
 
 def _zone(name: str) -> str:
     try:
-        return ZoneInfo(name).key
+        return ZoneInfo(UTC_ZONE if name.upper() == UTC_ZONE else name).key
     except (ZoneInfoNotFoundError, ValueError, OSError):
         raise InvalidOptions(f"There is no time zone “{name}”. Try Europe/Paris or UTC.") from None
 

@@ -51,6 +51,7 @@ def test_every_documented_option_is_read_in_any_order() -> None:
     assert read("style:feed") == SubscriptionOptions(style=Style.FEED)
     assert read("digest:7:30 merge").digest_zone is None
     assert read("style:digest digest:7:30 Europe/Paris").digest_zone == "Europe/Paris"
+    assert read("digest:7:30 utc merge").digest_zone == "UTC"
     assert read("Failures,merges check").topics == {"failure", "merge", "checks"}
     assert read("all").topics == ALL
     assert all(read(one).topics == {one} for one in EVENT_TYPES)
