@@ -152,12 +152,7 @@ async def _answer(use: UseCases, groups: Groups, name: str, what: str, body: byt
         level = logging.ERROR if unforeseen else logging.INFO
         fields = {**extra, "error": type(error).__name__, "detail": str(error)[:300]}
         logger.log(level, "a machine's request failed", extra=fields, exc_info=unforeseen)
-        said = explain(
-            error,
-            command=COMMAND,
-            reference=reference,
-            retry=None,
-        )
+        said = explain(error, command=COMMAND, reference=reference, retry=None)
         return _reply(said, _status_of(error))
     logger.info("a machine's request was answered", extra={**extra, "status": response.status})
     return response

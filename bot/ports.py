@@ -49,7 +49,9 @@ def ignore(_answer: str) -> None:
 
 
 class MergeQueue(Protocol):
-    """The merge queue service. Every method raises only MergeQueueError, except for `may_send`.
+    """The merge queue service.
+
+    Every method raises only MergeQueueError, with its repository, except for `may_send`.
 
     `offers_freezes`: None until the first answer about freezes.
     """

@@ -218,12 +218,7 @@ class Background:
         _log(error, reference, conversation)
         if not conversation.actor.user_id:
             return
-        message = explain(
-            error,
-            command=self.command,
-            reference=reference,
-            retry=retry,
-        )
+        message = explain(error, command=self.command, reference=reference, retry=retry)
         try:
             await conversation.reply(message)
         except Exception:
