@@ -156,7 +156,10 @@ def read_resume(words: Words) -> Request:
 
 
 def read_freeze(words: Words) -> Request:
-    """Read the repository before or after the times, and the reason; options may be anywhere."""
+    """Read the repository before or after the times, and the reason; options may be anywhere.
+
+    `now` as in `read_pause`.
+    """
     options, words.rest = read_conditions(words.rest)
     where, is_confirmed = _place(words)
     asked = read_asked_freeze(words.rest)
@@ -164,6 +167,9 @@ def read_freeze(words: Words) -> Request:
     if where is None and asked.is_timed and "/" in first:
         where = words.repositories.find(first)
         asked = asked if where is None else replace(asked, reason=reason)
+    first, _, reason = asked.reason.partition(" ")
+    if asked.is_timed and not is_confirmed and first.lower() == NOW:
+        is_confirmed, asked = True, replace(asked, reason=reason)
     asked = replace(asked, branches=options.branches, excepted=options.excepted)
     return Request("freeze", where, {"asked": asked, "is_confirmed": is_confirmed})
 

@@ -167,6 +167,9 @@ EVENING = Until(time(18), weekday=4)
         ("2h release", "freeze", None, Asked("release", lasting=For(2 * HOUR)), {}),
         ("now acme/site release", "freeze", SITE, Asked("release"), NO_QUESTION),
         ("2h acme/site x", "freeze", SITE, Asked("x", lasting=For(2 * HOUR)), {}),
+        ("2h now x", "freeze", None, Asked("x", lasting=For(2 * HOUR)), NO_QUESTION),
+        ("2h acme/site now x", "freeze", SITE, Asked("x", lasting=For(2 * HOUR)), NO_QUESTION),
+        ("now 2h now x", "freeze", None, Asked("now x", lasting=For(2 * HOUR)), NO_QUESTION),
         (
             "branch:main @release now from fri 18:00 until mon 08:00 quiet except:#41 weekend",
             "freeze",
