@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import timedelta
 from typing import Annotated, Any
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+from zoneinfo import ZoneInfo
 
 from pydantic import (
     AfterValidator,
@@ -17,7 +17,7 @@ from pydantic import (
 )
 
 from bot.config import values
-from bot.domain.durations import For, read_whole
+from bot.domain.durations import For, read_whole, zone_named
 from bot.domain.errors import InvalidDuration
 from bot.domain.groups import ALL, Group
 from bot.domain.pauses import REASON_LIMIT
@@ -82,10 +82,10 @@ class PolicyTable(_Table):
 
 
 def _zone(given: object) -> ZoneInfo:
-    try:
-        return ZoneInfo(str(given))
-    except (ZoneInfoNotFoundError, ValueError, OSError):
-        raise ValueError("not a time zone such as Europe/Paris") from None
+    zone = zone_named(str(given))
+    if zone is None:
+        raise ValueError("not a time zone such as Europe/Paris")
+    return zone
 
 
 def _length(given: object) -> timedelta:

@@ -238,6 +238,14 @@ def _read_day(words: Sequence[str]) -> date | None:
         raise InvalidDuration(DurationProblem.NO_SUCH_TIME, shown) from None
 
 
+def zone_named(name: str | None) -> ZoneInfo | None:
+    """The time zone of that IANA name; None for another name or none."""
+    try:
+        return ZoneInfo(name) if name else None
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        return None
+
+
 def _read_zone(word: str) -> str | None:
     """The time zone; None for any other word, because the reason may follow the time."""
     if word.upper() in {"UTC", "GMT", "Z"}:
@@ -247,10 +255,10 @@ def _read_zone(word: str) -> str | None:
     area, slash, _ = word.lower().partition("/")
     if not slash or not _AREA.fullmatch(area):
         return None
-    try:
-        return ZoneInfo(word).key
-    except (ZoneInfoNotFoundError, ValueError, OSError):
-        raise InvalidDuration(DurationProblem.NO_SUCH_ZONE, word) from None
+    zone = zone_named(word)
+    if zone is None:
+        raise InvalidDuration(DurationProblem.NO_SUCH_ZONE, word)
+    return zone.key
 
 
 def _read_clock(word: str) -> time | None:

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from bot.domain.durations import zone_named
 from bot.domain.event_records import EventRecord, FreezeAttributes, in_order
 from bot.domain.queue import QueueStatus
 from bot.domain.repository import RepositoryName
@@ -243,16 +243,8 @@ def moment(sent: str | None, terms: FreezeAttributes) -> datetime | None:
     try:
         at = datetime.fromisoformat(sent) if sent else None
         if at is not None and at.tzinfo is None:
-            zone = zone_of(terms) if terms.timezone else UTC
+            zone = zone_named(terms.timezone) if terms.timezone else UTC
             at = at.replace(tzinfo=zone) if zone is not None else None
         return at.astimezone(UTC) if at is not None else None
     except (ValueError, OverflowError):
-        return None
-
-
-def zone_of(terms: FreezeAttributes) -> ZoneInfo | None:
-    """Its time zone; None if missing or unknown."""
-    try:
-        return ZoneInfo(terms.timezone) if terms.timezone else None
-    except (ZoneInfoNotFoundError, ValueError, OSError):
         return None

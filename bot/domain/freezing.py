@@ -11,9 +11,9 @@ from pydantic import Field
 
 from bot.domain.asked import Asked
 from bot.domain.audit import AuditRecord
-from bot.domain.durations import resumes_at
+from bot.domain.durations import resumes_at, zone_named
 from bot.domain.event_records import FreezeAttributes
-from bot.domain.freezes import moment, zone_of
+from bot.domain.freezes import moment
 from bot.domain.repository import RepositoryName
 from bot.domain.resource import Several
 
@@ -98,7 +98,7 @@ class ScheduledFreeze(FreezeAttributes):
 
     def sent(self, change: FreezeChange) -> Mapping[str, Any]:
         """The change as the service takes it for this freeze."""
-        end = None if change.end is None else local(change.end, zone_of(self) or UTC)
+        end = None if change.end is None else local(change.end, zone_named(self.timezone) or UTC)
         excluded = None if change.excluded is None else list(change.excluded)
         fields = {"end": end, "exclude_conditions": excluded}
         return {name: value for name, value in fields.items() if value is not None}

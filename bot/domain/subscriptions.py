@@ -7,10 +7,10 @@ from datetime import datetime, time
 from difflib import get_close_matches
 from enum import StrEnum
 from fnmatch import fnmatchcase
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from typing_extensions import override
 
+from bot.domain.durations import zone_named
 from bot.domain.event_types import is_known_event_type
 from bot.domain.repository import RepositoryName
 
@@ -246,10 +246,10 @@ def _with_digest(
 
 
 def _zone(name: str) -> str:
-    try:
-        return ZoneInfo(UTC_ZONE if name.upper() == UTC_ZONE else name).key
-    except (ZoneInfoNotFoundError, ValueError, OSError):
-        raise InvalidOptions(f"There is no time zone “{name}”. Try Europe/Paris or UTC.") from None
+    zone = zone_named(UTC_ZONE if name.upper() == UTC_ZONE else name)
+    if zone is None:
+        raise InvalidOptions(f"There is no time zone “{name}”. Try Europe/Paris or UTC.")
+    return zone.key
 
 
 def _style(value: str) -> Style:

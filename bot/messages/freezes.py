@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 
 from bot.domain.audit import Action, AuditRecord
+from bot.domain.durations import zone_named
 from bot.domain.event_records import FreezeAttributes
-from bot.domain.freezes import Freeze, Stage, moment, zone_of
+from bot.domain.freezes import Freeze, Stage, moment
 from bot.domain.message import Block, Message
 from bot.domain.pauses import REASON_LIMIT, unsigned_reason
 from bot.messages import actions, blocks
@@ -146,7 +147,7 @@ def freeze_period(terms: FreezeAttributes) -> str:
     if not start and not end:
         return ""
     times = " ".join(filter(None, [start and f"from {start}", end and f"until {end}"]))
-    zone = zone_of(terms)
+    zone = zone_named(terms.timezone)
     if zone is not None and zone.key != "UTC":
         read = [moment(terms.start, terms), moment(terms.end, terms)]
         own = [f"{at.astimezone(zone):%Y-%m-%d %H:%M}" for at in read if at and at.year in YEARS]

@@ -4,10 +4,11 @@ import asyncio
 import logging
 from collections.abc import Collection
 from dataclasses import dataclass
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+from zoneinfo import ZoneInfo
 
 from bot.domain.audit import Actor
 from bot.domain.configured import Configured
+from bot.domain.durations import zone_named
 from bot.domain.errors import PermissionDenied
 from bot.domain.permissions import (
     MACHINE,
@@ -77,11 +78,8 @@ class CheckPermission:
         if is_machine(actor.user_id):
             return ZoneInfo("UTC")
         person = await self.people.person(actor.user_id)
-        name = person.zone if isinstance(person, Person) else None
-        try:
-            return ZoneInfo(name or "UTC")
-        except (ZoneInfoNotFoundError, ValueError):
-            return ZoneInfo("UTC")
+        zone = zone_named(person.zone) if isinstance(person, Person) else None
+        return zone or ZoneInfo("UTC")
 
     async def _decide(self, actor: Actor, rule: WhoMayPause) -> Denied | None:
         if is_machine(actor.user_id):

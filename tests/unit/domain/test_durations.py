@@ -15,6 +15,7 @@ from bot.domain.durations import (
     read_whole,
     resumes_at,
     written,
+    zone_named,
 )
 from bot.domain.errors import InvalidDuration
 
@@ -253,3 +254,12 @@ def test_a_time_that_occurs_twice_means_the_next_occurrence() -> None:
 def test_a_duration_across_a_clock_change_keeps_its_length() -> None:
     saturday = datetime(2026, 3, 28, 22, 0, tzinfo=UTC)
     assert resumes_at(minutes(12 * 60), saturday, BERLIN) - saturday == timedelta(hours=12)
+
+
+@pytest.mark.parametrize("name", [None, "", "Europe/Pariss", "Europe", "../../etc/passwd", "a\0b"])
+def test_a_name_of_no_time_zone_is_none(name: str | None) -> None:
+    assert zone_named(name) is None
+
+
+def test_a_time_zone_has_its_name() -> None:
+    assert zone_named("Europe/Berlin") == BERLIN
