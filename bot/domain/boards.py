@@ -104,6 +104,7 @@ class Picture:
     `batches`, `next_up`: those shown in full.
     `behind`: the numbers of those that follow them.
     `due_at`: the expected time of the next merge.
+    `unreadable`: how many entries could not be read.
     """
 
     pause: PausedFor | None
@@ -116,6 +117,7 @@ class Picture:
     waiting: int
     is_pause_known: bool = True
     freezes: tuple[Freeze, ...] = ()
+    unreadable: int = 0
 
 
 class WhyUnread(StrEnum):
@@ -180,6 +182,7 @@ def picture(snapshot: Snapshot) -> Picture:
         waiting=len(waiting),
         is_pause_known=snapshot.is_pause_known,
         freezes=snapshot.freezes[:FREEZES_SHOWN],
+        unreadable=snapshot.status.unreadable,
     )
 
 

@@ -21,16 +21,21 @@ def board(known: Board, state: BoardState) -> Message:
 
 
 def _blocks(known: Board, state: BoardState, room: int) -> list[Block]:
-    picture, is_idle = state.picture, queue_parts.is_idle(state.picture)
-    read, tense, unread = f"read {local_time(state.read_at)}, unchanged since", "is", []
+    picture, tense, unread = state.picture, "is", []
+    read = f"read {local_time(state.read_at)}, unchanged since"
     if state.unread is not None:
         since, why = local_time(state.unread.since), _WHY_UNREAD[state.unread.why]
         as_of = f":warning: *As of* {since}. {why}."
         read, tense, unread = "", "was", [blocks.section(as_of)]
     return [
-        queue_parts.headline(state.repository, picture, tense=tense, is_idle=is_idle),
+        queue_parts.headline(state.repository, picture, tense=tense),
         *unread,
-        blocks.context(queue_parts.counts(picture), queue_parts.next_merge(picture.due_at), read),
+        blocks.context(
+            queue_parts.counts(picture),
+            queue_parts.next_merge(picture.due_at),
+            queue_parts.unreadable(picture),
+            read,
+        ),
         *queue_parts.pause_blocks(picture.pause),
         *freeze_blocks(picture.freezes),
         *queue_parts.batch_blocks(picture, room),

@@ -53,7 +53,6 @@ def headline(
     *,
     branch: str | None = None,
     tense: str = "is",
-    is_idle: bool,
 ) -> Block:
     on = f" on {code(branch)}" if branch else ""
     mark, word = ":snowflake:", "frozen"
@@ -64,14 +63,20 @@ def headline(
         word = "running or paused: the merge queue service doesn't say which"
     elif not picture.freezes:
         mark, word = ":arrow_forward:", "running"
-    empty = ", the queue is empty" if is_idle else ""
+    empty = ", the queue is empty" if is_idle(picture) else ""
     return blocks.section(f"{mark} *{escape(repository)}*{on} {tense} {word}{empty}")
 
 
 def is_idle(picture: Picture) -> bool:
     """Whether it is running and empty; the headline says so."""
     is_running = picture.pause is None and picture.is_pause_known and not picture.freezes
-    return is_running and not (picture.batch_count or picture.waiting)
+    return is_running and not (picture.batch_count or picture.waiting or picture.unreadable)
+
+
+def unreadable(picture: Picture) -> str:
+    """How many entries are missing; empty for none."""
+    entries = plural(picture.unreadable, "entry", "entries")
+    return f":warning: {entries} could not be read" if picture.unreadable else ""
 
 
 def counts(picture: Picture) -> str:

@@ -11,7 +11,7 @@ from bot.messages.actions import NEXT, REFRESH, SHARE
 from bot.messages.freezes import freeze_blocks
 from bot.messages.paging import from_place
 from bot.messages.queue_parts import filling
-from bot.messages.text import clean, duration, listed, local_time, plural, portions, quote
+from bot.messages.text import clean, duration, listed, local_time, portions, quote
 
 PAGE_LENGTH = 8400
 SHOWN_WAITING = 10
@@ -24,15 +24,14 @@ def status(snapshot: Snapshot) -> Message:
 
 
 def _blocks(snapshot: Snapshot, room: int) -> list[Block]:
-    picture, unreadable = boards.picture(snapshot), snapshot.status.unreadable
-    entries = plural(unreadable, "entry", "entries")
+    picture = boards.picture(snapshot)
     full = {batch.id: filling(batch) for batch in snapshot.status.batches}
     return [
         headline(snapshot),
         blocks.context(
-            "" if _is_idle(snapshot) else queue_parts.counts(picture),
+            "" if queue_parts.is_idle(picture) else queue_parts.counts(picture),
             queue_parts.next_merge(picture.due_at),
-            f":warning: {entries} could not be read" if unreadable else "",
+            queue_parts.unreadable(picture),
             f"read {local_time(snapshot.read_at)}",
         ),
         *reason(snapshot),
@@ -43,9 +42,8 @@ def _blocks(snapshot: Snapshot, room: int) -> list[Block]:
 
 
 def headline(snapshot: Snapshot) -> Block:
-    picture, is_idle = boards.picture(snapshot), _is_idle(snapshot)
-    name, branch = snapshot.repository, snapshot.branch
-    return queue_parts.headline(name, picture, branch=branch, is_idle=is_idle)
+    picture = boards.picture(snapshot)
+    return queue_parts.headline(snapshot.repository, picture, branch=snapshot.branch)
 
 
 def reason(snapshot: Snapshot) -> list[Block]:
@@ -78,10 +76,6 @@ def _more_button(snapshot: Snapshot, first: int) -> blocks.Element:
 def _command(snapshot: Snapshot) -> str:
     branch = f" branch:{snapshot.branch}" if snapshot.branch is not None else ""
     return f"status {snapshot.repository}{branch}"
-
-
-def _is_idle(snapshot: Snapshot) -> bool:
-    return queue_parts.is_idle(boards.picture(snapshot)) and not snapshot.status.unreadable
 
 
 def _waiting_blocks(snapshot: Snapshot, room: int) -> list[Block]:

@@ -4,10 +4,13 @@ from typing import Any
 
 import pytest
 
+from bot.domain.boards import Board, seen
 from bot.domain.queue import BatchStatus, Hold, HoldKind, QueueStatus, SpeculativeCheck
+from bot.messages.board import board
 from bot.messages.queue_parts import batch_state, filling, hold
+from bot.messages.status import status
 from tests.support.clock import NOON
-from tests.support.make import make_batch, make_queued, make_status
+from tests.support.make import CHANNEL, SITE, make_batch, make_queued, make_snapshot, make_status
 
 
 def behind(**fields: Any) -> QueueStatus:
@@ -70,3 +73,12 @@ def test_a_pull_request_shows_why_it_waits(fields: dict[str, Any], said: str) ->
 def test_unticked_lines_of_a_report_are_open_conditions() -> None:
     report = "- [X] `label=ready`\n  - [ ] `#approved>=1`\n- [ ] any of:"
     assert SpeculativeCheck(evaluated_conditions=report).unmet == ["#approved>=1", "any of:"]
+
+
+def test_a_queue_with_unreadable_entries_never_looks_empty() -> None:
+    snapshot = make_snapshot(make_status().model_copy(update={"unreadable": 2}))
+    shown = board(Board(CHANNEL, SITE, "alice", NOON), seen(None, snapshot))
+    for said in (status(snapshot).text, shown.text):
+        assert "2 entries could not be read" in said
+        assert "is running\n" in said
+    assert "is running, the queue is empty" in status(make_snapshot()).text
