@@ -189,11 +189,16 @@ class MergeQueueClient(PauseEndpoints, AbstractAsyncContextManager["MergeQueueCl
         except NotOffered as error:
             if self.offers_freezes:
                 raise
-            self.offers_freezes = False
-            logger.info("the service offers no freezes", extra={"action": "freezes_not_offered"})
+            self._find_freezes(offered=False)
             raise FreezesNotOffered(error.status, error.detail) from None
-        self.offers_freezes = True
+        self._find_freezes(offered=True)
         return found
+
+    def _find_freezes(self, *, offered: bool) -> None:
+        if self.offers_freezes is not offered:
+            self.offers_freezes = offered
+            details = {"action": "freeze_endpoints", "offered": offered}
+            logger.info("freeze endpoints found out", extra=details)
 
     async def create_freeze(
         self, repository: RepositoryName, wanted: FreezeTerms, on_answer: OnAnswer = ignore
