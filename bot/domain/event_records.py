@@ -263,24 +263,22 @@ class EventPage:
 
 
 class _Event(Resource):
-    """The fields that every event has."""
+    """The fields that every event has, and its details."""
 
     id: Number
     received_at: Moment
     type: Text
-    trigger: Later[str] = ""
     pull_request: Later[Number | None] = None
     base_ref: Later[Text | None] = None
-    metadata: Any = None
+    details: EventDetails = Field(default_factory=EventDetails)
 
 
-def read_event(sent: object, repository: RepositoryName) -> tuple[EventRecord, bool]:
+def read_event(sent: Any, repository: RepositoryName) -> tuple[EventRecord, bool]:  # noqa: ANN401 - anything the service may send
     """The event, and whether all of its details were readable.
 
     Raises ValidationError when it lacks a required field.
     """
-    event = _Event.model_validate(sent)
-    details, is_complete = _read_details(event)
+    event, is_complete = _read(sent if isinstance(sent, dict) else {})
     record = EventRecord(
         repository,
         event.id,
@@ -288,8 +286,8 @@ def read_event(sent: object, repository: RepositoryName) -> tuple[EventRecord, b
         event.type,
         event.pull_request,
         event.base_ref,
-        details.session_id,
-        details,
+        event.details.session_id,
+        event.details,
     )
     return record, is_complete
 
@@ -319,22 +317,23 @@ class EventLogAnswer(Resource):
         return EventPage(tuple(events), unreadable=tuple(unreadable), incomplete=tuple(incomplete))
 
 
-def _read_details(event: _Event) -> tuple[EventDetails, bool]:
-    """The readable details: one unreadable field must not hide the others."""
-    sent = event.metadata
-    if not isinstance(sent, dict):
-        return EventDetails(trigger=event.trigger), sent is None
-    known = {**sent, "trigger": event.trigger} | _gathered(event.type, sent)
+def _read(sent: Mapping[str, Any]) -> tuple[_Event, bool]:
+    """The event with its readable details: one unreadable field must not hide the others."""
+    metadata = sent.get("metadata")
+    details = {"trigger": sent.get("trigger") or ""}
+    if isinstance(metadata, dict):
+        details = {**metadata, **details, **_gathered(sent.get("type"), metadata)}
     try:
-        return EventDetails.model_validate(known, by_name=False), True
+        event = _Event.model_validate({**sent, "details": details}, by_name=False)
     except ValidationError as error:
         problems = error.errors(include_url=False, include_context=False, include_input=False)
-        bad = {problem["loc"][0] for problem in problems}
-        readable = {name: known[name] for name in known if name not in bad}
-        return EventDetails.model_validate(readable, by_name=False), False
+        bad = {problem["loc"][1] for problem in problems if problem["loc"][0] == "details"}
+        readable = {name: details[name] for name in details if name not in bad}
+        return _Event.model_validate({**sent, "details": readable}, by_name=False), False
+    return event, metadata is None or isinstance(metadata, dict)
 
 
-def _gathered(event_type: str, sent: Mapping[str, Any]) -> dict[str, Any]:
+def _gathered(event_type: object, sent: Mapping[str, Any]) -> dict[str, Any]:
     """Gather details that the service sends in several places, or at greater length."""
     found = {"batch_id": sent.get("batch_id") or sent.get("train_car_id")}
     failed: Any = None
