@@ -309,14 +309,6 @@ async def test_a_public_channel_needs_no_invitation_to_post_and_is_joined_for_lo
     assert "conversations.join" in called
 
 
-async def test_a_post_is_found_behind_a_page_of_other_messages(slack: SlackWorld) -> None:
-    ts = await slack.poster.post(HERE, HELLO, "d-1")
-    for number in range(230):
-        slack.sandbox.people.message("U0ALICE", HERE, f"chatter {number}")
-
-    assert await slack.poster.find(HERE, "d-1", just_now()) == ts
-
-
 async def test_an_unreachable_slack_means_the_post_was_not_made(slack: SlackWorld) -> None:
     await slack.sandbox.stop()
 

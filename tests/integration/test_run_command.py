@@ -78,19 +78,6 @@ async def test_a_signal_stops_the_bot_while_slack_is_unreachable(tmp_path: Path)
     assert "Traceback" not in process.complaints
 
 
-async def test_missing_variables_are_named_with_their_values(tmp_path: Path) -> None:
-    complaints = await refused(tmp_path, {})
-    named = [line.split(": ")[1] for line in complaints.splitlines()]
-    assert named == [
-        "MQBOT_API_URL",
-        "MQBOT_API_TOKEN",
-        "MQBOT_REPOSITORIES",
-        "SLACK_BOT_TOKEN",
-        "SLACK_APP_TOKEN",
-    ]
-    assert complaints.count("is missing. It takes: ") == 5
-
-
 async def test_every_wrong_variable_is_named_and_no_secret_is_shown(tmp_path: Path) -> None:
     wrong = {
         "MQBOT_API_URL": "https://queue.example/v2",

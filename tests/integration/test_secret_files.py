@@ -66,21 +66,12 @@ async def test_the_bot_and_its_check_read_secrets_in_files_and_log_none(bot: Con
     assert json.loads(process.printed)["ok"]
 
 
-@pytest.mark.parametrize(
-    ("command", "content"),
-    [
-        ("run", b""),
-        ("run", b"xoxb-hush\0hush"),
-        ("run", b"xoxb-hush hush"),
-        ("run", b"xoxb-\xff"),
-        *((command, b"xoxb-hush\nhush\n") for command in ("run", "check", "web", "worker")),
-    ],
-)
+@pytest.mark.parametrize("command", ["run", "check", "web", "worker"])
 async def test_a_file_that_holds_no_secret_is_named_without_its_content(
-    command: str, content: bytes, tmp_path: Path
+    command: str, tmp_path: Path
 ) -> None:
     file = tmp_path / "token"
-    file.write_bytes(content)
+    file.write_bytes(b"xoxb-hush\nhush\n")
     environ = {
         **NOWHERE,
         "SLACK_BOT_TOKEN": "",
