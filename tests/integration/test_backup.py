@@ -14,6 +14,7 @@ from bot.store.backup import back_up, presence
 from bot.store.engines import create_engine, sqlite_path
 from bot.store.transactions import Store
 from tests.support.bot_tester import RELEASES, BotTester
+from tests.support.database_fixtures import migrated
 from tests.support.databases import PATIENT
 from tests.support.postgres import PostgresServer
 from tests.support.stored import make_new
@@ -190,43 +191,31 @@ def test_the_wrong_kind_of_database_is_named() -> None:
 
 
 @pytest.mark.postgres
-async def test_postgresql_is_dumped_and_restored_in_two_commands(
-    postgres_server: PostgresServer, postgres_url: str
-) -> None:
-    store = Store(create_engine(postgres_url, **PATIENT))
-    with begin(store) as transaction:
-        transaction.outbox.add([make_new(1)])
-    await store.close()
-    empty = postgres_server.url(postgres_server.create_database())
-    postgres_server.tool("pg_dump", "-Fc", "-f", "data/mqbot.dump", postgres_url)
-    postgres_server.tool("pg_restore", "--no-owner", "-d", empty, "data/mqbot.dump")
-    result = await asyncio.to_thread(run, "restore", url=empty)
-    assert result.exit_code == 0, result.output
-    restored = Store(create_engine(empty, **PATIENT))
-    with begin(restored) as transaction:
-        (doubted,) = transaction.outbox.in_doubt(10)
-        assert doubted.attempted_at == doubted.created_at
-    await restored.close()
-
-
-@pytest.mark.postgres
-async def test_a_backup_is_restored_over_its_own_postgresql_database(
+async def test_a_postgresql_backup_is_restored_to_an_empty_database_and_over_its_own(
     postgres_server: PostgresServer,
 ) -> None:
     """With the exact commands of docs/operations."""
-    name = postgres_server.create_database()
-    url = postgres_server.url(name)
-    migrate.upgrade(url)
+    name, elsewhere = migrated(postgres_server), postgres_server.create_database()
+    url, empty = postgres_server.url(name), postgres_server.url(elsewhere)
+    store = Store(create_engine(url, **PATIENT))
+    await store.run(lambda transaction: transaction.outbox.add([make_new(1)]))
+    await store.close()
     postgres_server.execute("CREATE TABLE somebody_elses (one int)", name)
     postgres_server.execute("INSERT INTO expiring_keys VALUES ('request', 'before', 1, NULL)", name)
-    postgres_server.tool("pg_dump", "-Fc", "-f", "data/same.dump", url)
+    postgres_server.tool("pg_dump", "-Fc", "-f", "data/mqbot.dump", url)
+    postgres_server.tool("pg_restore", "--no-owner", "-d", empty, "data/mqbot.dump")
     postgres_server.execute("INSERT INTO expiring_keys VALUES ('request', 'since', 1, NULL)", name)
     postgres_server.tool(
-        "pg_restore", "--clean", "--if-exists", "--no-owner", "-d", url, "data/same.dump"
+        "pg_restore", "--clean", "--if-exists", "--no-owner", "-d", url, "data/mqbot.dump"
     )
-    result = await asyncio.to_thread(run, "restore", url=url)
-    assert result.exit_code == 0, result.output
-    assert migrate.is_current(url)
+    for restored in (empty, url):
+        result = await asyncio.to_thread(run, "restore", url=restored)
+        assert result.exit_code == 0, result.output
+        assert migrate.is_current(restored)
+        store = Store(create_engine(restored, **PATIENT))
+        (doubted,) = await store.run(lambda transaction: transaction.outbox.in_doubt(10))
+        assert doubted.attempted_at == doubted.created_at
+        await store.close()
     assert postgres_server.execute("SELECT key FROM expiring_keys", name) == [("before",)]
     assert postgres_server.execute("SELECT * FROM somebody_elses", name) == []
 

@@ -46,9 +46,12 @@ async def another_process(database: Path) -> AsyncIterator[asyncio.subprocess.Pr
         await process.wait()
 
 
-async def test_a_killed_process_is_gone(tmp_path: Path) -> None:
+async def test_a_suspended_process_is_present_and_a_killed_one_is_gone(tmp_path: Path) -> None:
     database = tmp_path / "bot.sqlite3"
     async with another_process(database) as process:
+        with presence(database) as is_alone:
+            assert not is_alone
+        os.kill(process.pid, signal.SIGSTOP)
         with presence(database) as is_alone:
             assert not is_alone
         process.kill()
@@ -56,14 +59,6 @@ async def test_a_killed_process_is_gone(tmp_path: Path) -> None:
 
     with presence(database) as is_alone:
         assert is_alone
-
-
-async def test_a_suspended_process_is_still_present(tmp_path: Path) -> None:
-    database = tmp_path / "bot.sqlite3"
-    async with another_process(database) as process:
-        os.kill(process.pid, signal.SIGSTOP)
-        with presence(database) as is_alone:
-            assert not is_alone
 
 
 def test_two_processes_that_share_a_file_know_of_each_other(tmp_path: Path) -> None:

@@ -92,22 +92,15 @@ async def test_a_dead_server_is_unavailable_until_it_recovers(
         await store.run(write_while_it_dies)
     with pytest.raises(StoreUnavailable):
         await store.run(add, make_new(4))
-
     mortal_server.start()
     assert ids(await store.run(claim)) == ["C1-1"]
-    assert await store.run(add, make_new(2)) == 1
-
-
-async def test_the_first_error_is_reported_when_the_server_died_too(
-    mortal_server: PostgresServer, opened: Open
-) -> None:
-    store = opened(mortal_server.url())
 
     def lose_the_lease(transaction: Transaction) -> None:
         transaction.outbox.add([make_new(2)])
         mortal_server.kill()
         raise LeaseLost("poll")
 
+    # The first error is reported.
     with pytest.raises(LeaseLost):
         await store.run(lose_the_lease)
     mortal_server.start()
@@ -132,40 +125,31 @@ async def test_connections_that_a_restart_broke_while_idle_are_replaced_unnotice
         assert await store.run(add, make_new(number)) == 1
 
 
-async def test_a_frozen_server_is_unavailable_until_it_recovers(
-    mortal_server: PostgresServer, opened: Open
+async def test_a_frozen_server_is_unavailable_until_it_recovers_and_delays_no_stop(
+    mortal_server: PostgresServer, opened: Open, caplog: pytest.LogCaptureFixture
 ) -> None:
     store = opened(mortal_server.url(), wait_seconds=0.5, command_seconds=0.5)
+    other = opened(mortal_server.url(), command_seconds=3600)
+    all_open = threading.Barrier(3)
+
+    def occupy(_: Transaction) -> None:
+        all_open.wait()
+
+    await asyncio.gather(other.run(occupy), other.run(occupy), other.run(occupy))
     await until_added(store, make_new(1))
     mortal_server.freeze()
     try:
         for _ in range(2):
             with pytest.raises(StoreUnavailable):
                 await store.run(add, make_new(2))
+        # Otherwise a stopping process waits for each connection.
+        async with asyncio.timeout(60):
+            await other.close()
     finally:
         mortal_server.thaw()
 
     await until_added(store, make_new(2))
     assert await until_added(store, make_new(2)) == 0
-
-
-async def test_connections_to_a_frozen_server_are_closed(
-    mortal_server: PostgresServer, opened: Open, caplog: pytest.LogCaptureFixture
-) -> None:
-    """Otherwise a stopping process waits for each connection."""
-    store = opened(mortal_server.url(), command_seconds=3600)
-    all_open = threading.Barrier(3)
-
-    def occupy(_: Transaction) -> None:
-        all_open.wait()
-
-    await asyncio.gather(store.run(occupy), store.run(occupy), store.run(occupy))
-    mortal_server.freeze()
-    try:
-        async with asyncio.timeout(60):
-            await store.close()
-    finally:
-        mortal_server.thaw()
     assert [one.getMessage() for one in caplog.records if one.levelname == "ERROR"] == []
 
 
@@ -238,18 +222,12 @@ async def test_a_holder_renews_a_lease_that_its_own_transaction_uses(
         assert await lease_of(ticking, "two", 41) is None
         transaction.leases.require(lease, after(35))
     taken = await lease_of(ticking, "two", 41)
-
     assert taken == Lease("poll", "two", 2, after(71))
 
-
-async def test_a_holder_keeps_a_lease_that_its_own_transaction_renews(
-    stores: tuple[Store, Store],
-) -> None:
-    one, again = stores
-    lease = await lease_of(one, "one")
-    with begin(one) as transaction:
-        transaction.leases.claim(["poll"], holder="one", now=after(5), lifetime=LIFETIME)
-        assert await lease_of(again, "one", 10) == lease
+    # And the one that its own transaction renews.
+    with begin(polling) as transaction:
+        transaction.leases.claim(["poll"], holder="two", now=after(45), lifetime=LIFETIME)
+        assert await lease_of(ticking, "two", 50) == taken
 
 
 async def test_channels_locked_by_another_transaction_are_skipped(
