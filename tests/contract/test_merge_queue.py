@@ -4,6 +4,7 @@ import json
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -12,7 +13,7 @@ from pydantic import SecretStr
 from bot.domain.asked import number_condition
 from bot.domain.errors import InvalidRequest, MergeQueueUnavailable, ResourceNotFound
 from bot.domain.event_log import Window
-from bot.domain.event_records import EventPage
+from bot.domain.event_records import EventPage, EventRecord
 from bot.domain.event_types import is_known_event_type
 from bot.domain.freezing import FreezeChange, FreezeTerms, with_exception
 from bot.domain.pacing import Patience
@@ -279,7 +280,7 @@ async def test_service_that_is_down_is_unavailable(world: World) -> None:
 
 
 @EVERYWHERE
-async def test_status_shows_the_queued_pull_requests(world: World) -> None:
+async def test_status_rules_branches_and_application_are_read(world: World) -> None:
     world.queue_some()
 
     status = await world.merge_queue.status(SITE)
@@ -288,12 +289,6 @@ async def test_status_shows_the_queued_pull_requests(world: World) -> None:
     queued += [one for batch in status.batches for one in batch.pull_requests]
     assert len(queued) >= 3
     assert all(one.title and one.url and one.author.login for one in queued)
-
-
-@EVERYWHERE
-async def test_rules_branches_and_application_are_read(world: World) -> None:
-    world.queue_some()
-
     assert (await world.merge_queue.rules(SITE))[0].name
     assert "main" in await world.merge_queue.branches(SITE, WINDOW)
     assert (await world.merge_queue.application()).account.login == "acme"
@@ -313,6 +308,8 @@ async def test_event_log_is_read_page_by_page_without_gaps_or_duplicates(world: 
             SITE, WINDOW, types=["action.queue.leave"], cursor=cursor
         )
         assert page.unreadable == ()
+        assert page.served_at is not None
+        assert page.served_at.tzinfo is UTC
         assert page.next_cursor != cursor or cursor is None
         read += [event.event_id for event in page.events]
         cursor = page.next_cursor
@@ -325,42 +322,29 @@ async def test_event_log_is_read_page_by_page_without_gaps_or_duplicates(world: 
     assert sorted(read) == sorted(written)
 
 
-async def test_window_and_types_choose_the_events(world: World) -> None:
-    early = world.write("action.queue.leave", NOW - timedelta(hours=3), 41)
-    wanted = world.write("action.queue.leave", NOW - timedelta(hours=1), 42)
-    other = world.write("action.queue.merged", NOW - timedelta(hours=1), 42)
+async def test_window_types_pull_request_and_base_branch_choose_the_events(world: World) -> None:
+    leave, merged = "action.queue.leave", "action.queue.merged"
+    early = world.write(leave, NOW - timedelta(hours=3), 4100)
+    wanted = world.write(leave, NOW - timedelta(hours=1), 4100)
+    other = world.write(merged, NOW - timedelta(hours=1), 4100)
+    elsewhere = world.write(leave, NOW - timedelta(hours=1), 4200)
 
-    page = await world.merge_queue.event_page(SITE, WINDOW, types=["action.queue.leave"])
-    ids = {event.event_id for event in page.events}
-    both = await world.merge_queue.event_page(
-        SITE, WINDOW, types=("action.queue.leave", "action.queue.merged")
-    )
+    async def read(**chosen: Any) -> dict[int, EventRecord]:
+        page = await world.merge_queue.event_page(SITE, WINDOW, **chosen)
+        return {event.event_id: event for event in page.events}
 
-    assert wanted in ids
-    assert early not in ids
-    assert other not in ids
-    assert {wanted, other} <= {event.event_id for event in both.events}
-    leave = next(event for event in page.events if event.event_id == wanted)
-    assert (leave.details.merged, leave.pull_request, leave.base_ref) == (True, 42, "main")
-    assert leave.received_at == NOW - timedelta(hours=1)
-    assert leave.repository == SITE
-
-
-async def test_pull_request_and_base_branch_choose_the_events_too(world: World) -> None:
-    mine = world.write("action.queue.leave", NOW - timedelta(hours=1), 4100)
-    world.write("action.queue.leave", NOW - timedelta(hours=1), 4200)
-
-    page = await world.merge_queue.event_page(SITE, WINDOW, pull_request=4100)
-    on_main = await world.merge_queue.event_page(
-        SITE, WINDOW, pull_request=4100, base_ref="main", types=["action.queue.leave"]
-    )
-    elsewhere = await world.merge_queue.event_page(
-        SITE, WINDOW, pull_request=4100, base_ref="release"
-    )
-
-    assert [event.event_id for event in page.events] == [mine]
-    assert [event.event_id for event in on_main.events] == [mine]
-    assert elsewhere.events == ()
+    leaves = await read(types=[leave])
+    assert {wanted, elsewhere} <= leaves.keys()
+    assert leaves.keys().isdisjoint({early, other})
+    assert {wanted, other, elsewhere} <= (await read(types=(leave, merged))).keys()
+    assert (await read(pull_request=4100)).keys() == {wanted, other}
+    chosen = await read(pull_request=4100, base_ref="main", types=[leave])
+    assert chosen.keys() == {wanted}
+    assert await read(pull_request=4100, base_ref="release") == {}
+    found = leaves[wanted]
+    assert (found.details.merged, found.pull_request, found.base_ref) == (True, 4100, "main")
+    assert found.received_at == NOW - timedelta(hours=1)
+    assert found.repository == SITE
 
 
 async def test_pages_lead_back_to_the_newest(world: World) -> None:
@@ -386,13 +370,6 @@ async def test_pages_lead_back_to_the_newest(world: World) -> None:
     assert (first.previous_cursor, third.next_cursor) == (None, None)
     assert (ids(first), ids(second), ids(third)) == (written[:3], written[3:6], written[6:])
     assert (ids(back), ids(newest)) == (written[3:6], written[:3])
-
-
-async def test_page_shows_the_clock_of_the_service(world: World) -> None:
-    page = await world.merge_queue.event_page(SITE, WINDOW)
-
-    assert page.served_at is not None
-    assert page.served_at.tzinfo is UTC
 
 
 @pytest.mark.parametrize(

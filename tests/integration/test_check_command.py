@@ -184,10 +184,17 @@ async def test_a_healthy_installation_passes_every_part_of_the_check_and_is_not_
     assert installation.slack.socket_mode.connections == 0
 
 
-async def test_over_http_the_app_level_token_is_not_checked(installation: Installation) -> None:
-    over_http = {"SLACK_APP_TOKEN": "", "SLACK_SIGNING_SECRET": "e6b19c573432dcc6"}
-    report = await installation.check("--json", **over_http)
+async def test_a_personal_token_passes_and_over_http_the_app_level_token_is_not_checked(
+    installation: Installation,
+) -> None:
+    report = await installation.check(
+        "--json",
+        MQBOT_API_TOKEN="personal-271828182",
+        SLACK_APP_TOKEN="",
+        SLACK_SIGNING_SECRET="e6b19c573432dcc6",
+    )
     assert (report.code, report.not_well) == (0, set())
+    assert "personal access token" in report.of("merge queue", "credential")["sentence"]
     subjects = {one["subject"] for one in report.findings if one["area"] == "Slack"}
     assert "bot token" in subjects
     assert "app-level token" not in subjects
@@ -237,14 +244,6 @@ async def test_each_of_hundreds_of_repositories_and_channels_is_checked(
     assert said[names[-1]] == "Its queue can be read; it is paused."
 
 
-async def test_a_personal_token_is_accepted_and_called_no_application(
-    installation: Installation,
-) -> None:
-    report = await installation.check("--json", MQBOT_API_TOKEN="personal-271828182")
-    assert (report.code, report.not_well) == (0, set())
-    assert "personal access token" in report.of("merge queue", "credential")["sentence"]
-
-
 @pytest.mark.parametrize("at_start", [True, False])
 def test_a_database_of_another_version_is_migrated_at_start_or_by_hand(*, at_start: bool) -> None:
     found = schema("0000_before", migrates_at_start=at_start)
@@ -254,25 +253,18 @@ def test_a_database_of_another_version_is_migrated_at_start_or_by_hand(*, at_sta
 
 
 @pytest.mark.postgres
-async def test_a_server_database_without_an_encoding_can_be_used(
+async def test_a_server_database_must_be_migrated_first_and_needs_no_encoding(
     installation: Installation, postgres_server: PostgresServer
 ) -> None:
     options = "template0 ENCODING 'SQL_ASCII' LC_COLLATE 'C' LC_CTYPE 'C'"
     url = postgres_server.url(postgres_server.create_database(options))
-    migrate.upgrade(url)
-    report = await installation.check("--json", DATABASE_URL=url)
-    assert report.not_well == set()
-
-
-@pytest.mark.postgres
-async def test_an_empty_server_database_must_be_migrated_first(
-    installation: Installation, postgres_server: PostgresServer
-) -> None:
-    url = postgres_server.url(postgres_server.create_database())
     report = await installation.check("--json", DATABASE_URL=url)
     assert report.code == 1
     assert report.of("database")["fix"] == "Run: mqbot migrate"
     assert report.not_well == {"database: schema", "deliveries: outbox"}
+    migrate.upgrade(url)
+    report = await installation.check("--json", DATABASE_URL=url)
+    assert report.not_well == set()
 
 
 async def test_a_failing_service_is_reported_and_the_rest_is_checked(
