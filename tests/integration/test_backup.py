@@ -125,13 +125,10 @@ def test_a_database_in_use_is_not_replaced(sqlite_url: str, tmp_path: Path) -> N
     assert result.stderr == "mqbot: restore: the database is in use: stop the bot first\n"
     assert sqlite_path(sqlite_url).stat().st_ino == before.st_ino
 
-
-def test_a_folder_without_file_locks_does_not_look_like_a_running_bot(
-    sqlite_url: str, tmp_path: Path
-) -> None:
-    copy, path = tmp_path / "copy", sqlite_path(sqlite_url)
-    assert run("backup", str(copy), url=sqlite_url).exit_code == 0
-    path.with_name(f"{path.name}.in-use").mkdir()
+    # A folder without file locks does not look like a running bot.
+    lock = sqlite_path(sqlite_url).with_name(f"{sqlite_path(sqlite_url).name}.in-use")
+    lock.unlink(missing_ok=True)
+    lock.mkdir()
     result = run("restore", str(copy), url=sqlite_url)
     assert result.exit_code == 1
     assert "Is a directory" in result.stderr
