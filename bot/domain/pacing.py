@@ -3,7 +3,8 @@
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
 from secrets import SystemRandom
 
 BURST = 5
@@ -152,6 +153,15 @@ class Failures:
     def end(self) -> None:
         """Reset after a success."""
         self.count, self.unanswered, self.since = 0, 0, None
+
+
+def http_date(sent: str | None) -> datetime | None:
+    """A date as in RFC 9110, section 5.6.7, in UTC; None if it is invalid or missing."""
+    try:
+        moment = parsedate_to_datetime(sent or "")
+        return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    except (ValueError, OverflowError, IndexError, TypeError):
+        return None
 
 
 _LARGEST_STEP = 3

@@ -15,6 +15,7 @@ from bot.domain.errors import FreezesNotOffered, NotOffered, ResourceNotFound
 from bot.domain.event_log import LARGEST_PAGE, Window
 from bot.domain.event_records import EventPage
 from bot.domain.freezing import FreezeChange, FreezeTerms, ScheduledFreeze
+from bot.domain.pacing import http_date
 from bot.domain.queue import Application, Queue, QueuedDetails, QueueRule, Removal, RemovalImpact
 from bot.domain.queue_position import still_queued
 from bot.domain.repository import RepositoryName
@@ -27,7 +28,6 @@ from bot.ports import OnAnswer, ignore
 logger = logging.getLogger(__name__)
 
 FREEZES = "scheduled_freeze"
-
 REMEMBERED = 10_000  # Polls overlap and return the same unreadable event repeatedly.
 
 
@@ -64,7 +64,7 @@ class MergeQueueClient(PauseEndpoints, AbstractAsyncContextManager["MergeQueueCl
     async def clock_ahead(self) -> timedelta | None:
         """From the `Date` of any answer to endpoint 8."""
         call = Call(NO_REPOSITORY, "application", "GET", "/application", expected=range(1000))
-        date = await self.http.call(call, lambda answer: models.date_of(answer.headers))
+        date = await self.http.call(call, lambda answer: http_date(answer.headers.get("date")))
         return None if date is None else self.http.clock.now() - date
 
     async def rules(self, repository: RepositoryName) -> tuple[QueueRule, ...]:

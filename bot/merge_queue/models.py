@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from functools import partial
 from http import HTTPStatus
 from typing import Generic, TypeVar
@@ -21,13 +20,13 @@ from pydantic import AliasChoices, Field, ValidationError
 from bot.domain import errors
 from bot.domain.event_records import EventLogAnswer, EventPage
 from bot.domain.freezing import ScheduledFreeze
+from bot.domain.pacing import http_date
 from bot.domain.queue import Queue, QueueRule, QueueStatus
 from bot.domain.repository import RepositoryName
 from bot.domain.resource import Readable, Resource, Several, problems, storable
 
 T = TypeVar("T")
 R = TypeVar("R", bound=Resource)
-
 LONGEST_NUMBER = 100
 
 _REFUSALS: Mapping[int, type[errors.MergeQueueRefused]] = {
@@ -127,7 +126,7 @@ def read_event_page(
         read(EventLogAnswer, response).page(repository),
         next_cursor=next_cursor,
         previous_cursor=previous_cursor,
-        served_at=date_of(response.headers),
+        served_at=http_date(response.headers.get("date")),
     )
 
 
@@ -196,21 +195,12 @@ def retry_after(response: httpx.Response, now: datetime) -> float | None:
     asked, reset = headers.get("retry-after", "").strip(), headers.get("x-ratelimit-reset", "")
     if asked.isascii() and asked.isdigit():
         return float(asked[:9])
-    until = date_of(headers, "retry-after")
+    until = http_date(asked)
     is_spent = headers.get("x-ratelimit-remaining") == "0"
     if until is None and is_spent and reset.isascii() and reset.isdigit():
         until = datetime.fromtimestamp(int(reset[:10]), UTC)
-    since = date_of(headers) or now
+    since = http_date(headers.get("date")) or now
     return None if until is None else max(0.0, (until - since).total_seconds())
-
-
-def date_of(headers: httpx.Headers, name: str = "date") -> datetime | None:
-    """A date as in RFC 9110, section 5.6.7, in UTC; None if it is invalid or missing."""
-    try:
-        moment = parsedate_to_datetime(headers.get(name, ""))
-        return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
-    except (ValueError, OverflowError, IndexError, TypeError):
-        return None
 
 
 def detail(response: httpx.Response) -> str:

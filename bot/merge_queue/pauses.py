@@ -31,7 +31,6 @@ BELIEVED_SECONDS = 300.0  # For so long an uncertain finding is used.
 NOT_BROKEN = frozenset({*range(500), 501}) - {429}
 MISSING = frozenset({404, 405, 410, 501})  # Answers at an endpoint that a service doesn't have.
 LOST = (errors.MergeQueueUnavailable, errors.MergeQueueProtocolError)
-
 STATUS, CURRENT, DEPRECATED = "merge-queue/status", "merge-queue/pause", "queue/pause"
 
 

@@ -5,8 +5,7 @@ import logging
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
+from datetime import datetime
 from http import HTTPStatus
 from typing import Any
 
@@ -19,7 +18,7 @@ from typing_extensions import override
 
 from bot.domain.errors import BotError
 from bot.domain.outages import SlackObservation
-from bot.domain.pacing import retry_delay
+from bot.domain.pacing import http_date, retry_delay
 from bot.metrics import UNSCRAPED, Metrics
 from bot.ports import Clock
 from bot.slack.web_api.failures import (
@@ -293,8 +292,4 @@ def granted_scopes(answer: AsyncSlackResponse) -> frozenset[str] | None:
 
 def served_at(answer: AsyncSlackResponse) -> datetime | None:
     """When Slack answered, by its own clock."""
-    try:
-        moment = parsedate_to_datetime(answer.headers["Date"])
-    except (KeyError, TypeError, ValueError):
-        return None
-    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment
+    return http_date(answer.headers.get("Date"))
