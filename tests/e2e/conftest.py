@@ -10,6 +10,7 @@ import pytest
 from bot.domain import polling
 from bot.domain.polling import PollingInterval
 from bot.runtime import adapters, jobs
+from bot.store import transactions
 from bot.usecases.polling import observe_queue, poll_repositories
 from bot.usecases.routing import route_subscribers
 from tests.support.bot_tester import BotTester, Mode
@@ -69,6 +70,7 @@ def all_engines(tmp_path_factory: pytest.TempPathFactory) -> ReusedEngines:
 @pytest.fixture(autouse=True)
 def reused_engines(all_engines: ReusedEngines, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(adapters, "create_engine", all_engines.create_engine)
+    monkeypatch.setattr(transactions, "reading_engine", all_engines.reading_engine)
     yield
     all_engines.take_back()
 

@@ -49,7 +49,7 @@ class Log:
 class Worker:
     """One process with a clock of its own, a few seconds off."""
 
-    database: InMemoryDatabase
+    store: InMemoryStore
     clock: FakeClock
     phase: int
     logs: dict[RepositoryName, Log] = field(default_factory=dict)
@@ -75,7 +75,7 @@ class Worker:
             return
         log.failures, log.polled_at, log.due = 0, self.clock.now(), second + INTERVAL
         if second % REPORTED_EVERY < INTERVAL:
-            with begin(InMemoryStore(self.database)) as transaction:
+            with begin(self.store) as transaction:
                 transaction.positions.save_polls({name: LastPoll(log.polled_at)})
 
     async def _check(self) -> None:
@@ -90,8 +90,7 @@ class Worker:
             if log.polled_at is not None and not log.failures
         }
         observation = PollObservation(now, unread_since, read, REPOSITORIES)
-        store = InMemoryStore(self.database)
-        await NotifyOutages(store, _unconfirmed, LIMIT, lambda: observation).run()
+        await NotifyOutages(self.store, _unconfirmed, LIMIT, lambda: observation).run()
 
 
 def _unconfirmed(after: float = 0.0) -> None:
@@ -111,7 +110,7 @@ class World:
     def start(self, second: int) -> Worker:
         skew = self.chance.uniform(-4, 4)
         clock = FakeClock(NOON + timedelta(seconds=second + skew))
-        worker = Worker(self.database, clock, self.chance.randrange(LOOK_SECONDS))
+        worker = Worker(InMemoryStore(self.database), clock, self.chance.randrange(LOOK_SECONDS))
         self.workers.append(worker)
         return worker
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from sqlalchemy import Engine
 
-from bot.store.engines import create_engine, sqlite_path
+from bot.store.engines import create_engine, reading_engine, sqlite_path
 
 
 class ReusedEngines:
@@ -14,6 +14,7 @@ class ReusedEngines:
         self._folder = folder
         self._free: list[Engine] = []
         self._lent: list[Engine] = []
+        self._reading: dict[Engine, Engine] = {}
 
     def create_engine(self, url: str) -> Engine:
         """As the function of that name, until `take_back`."""
@@ -24,6 +25,14 @@ class ReusedEngines:
         link.symlink_to(sqlite_path(url).absolute())
         return engine
 
+    def reading_engine(self, engine: Engine) -> Engine:
+        """As the function of that name; what a lent engine gets is kept with it."""
+        if engine not in self._lent:
+            return reading_engine(engine)
+        if engine not in self._reading:
+            self._reading[engine] = reading_engine(engine)
+        return self._reading[engine]
+
     def _new(self) -> Engine:
         number = len(self._lent)
         return create_engine(f"sqlite:///{self._folder / f'engine-{number}.sqlite3'}")
@@ -32,5 +41,7 @@ class ReusedEngines:
         """Their test is over: nothing of its file stays open."""
         for engine in self._lent:
             engine.dispose()
+            if engine in self._reading:
+                self._reading[engine].dispose()
         self._free += self._lent
         self._lent = []
