@@ -199,13 +199,6 @@ async def test_without_a_board_the_queue_is_not_read(bot: BotTester) -> None:
     assert len(bot.requests(STATUS)) == before
 
 
-async def test_the_reply_says_how_to_invite_a_bot_that_cannot_post(bot: BotTester) -> None:
-    bot.expected_refusals = {"conversations.info channel_not_found"}
-    answer = await bot.ask("/mq board", by=BOB, channel=INCIDENTS)
-    assert "There is no board of acme/site here: I'm not in this channel yet" in answer
-    assert "/invite @" in answer
-
-
 async def test_a_direct_message_can_have_a_board(bot: BotTester) -> None:
     workspace = bot.slack.installation.workspace
     alone = workspace.direct_channel(bot.slack.installation.bot_user_id, ALICE).id
@@ -214,15 +207,18 @@ async def test_a_direct_message_can_have_a_board(bot: BotTester) -> None:
     await bot.wait_for_change(board, "*Reason:* Database migration")
 
 
-async def test_a_guest_gets_no_board(bot: BotTester) -> None:
+async def test_the_reply_says_why_there_is_no_board(bot: BotTester) -> None:
+    bot.expected_refusals = {"conversations.info channel_not_found"}
+    answer = await bot.ask("/mq board", by=BOB, channel=INCIDENTS)
+    assert "There is no board of acme/site here: I'm not in this channel yet" in answer
+    assert "/invite @" in answer
+
     guest: str = bot.slack.arrangement.add_user("gus", "guest", None)["user"]
     bot.slack.arrangement.set_member(MERGE_QUEUE, guest, is_member=True)
     answer = await bot.ask("/mq board", by=guest)
     assert "you are a guest here" in answer
     assert bot.posts() == []
 
-
-async def test_no_board_is_posted_while_the_service_is_down(bot: BotTester) -> None:
     bot.break_service("error", path=STATUS, status=503)
     answer = await bot.ask("/mq board")
     assert "isn't responding" in answer

@@ -14,40 +14,36 @@ MENU = "Choose notifications"
 async def test_the_home_tab_shows_every_queue(start_bot: StartBot) -> None:
     bot = await start_bot(repositories={"acme/site": "quiet", "acme/api": "quiet"})
     bot.merge_queue.pause("acme/api", "Database migration", by="carol")
+    await bot.slack.people.home(BOB, "messages")
     await bot.open_home()
     home = await bot.home("Merge queues")
+    assert bot.slack.sight.views(BOB)["home"] is None
     assert "*acme/site* is running, the queue is empty" in home
     assert "*acme/api* is paused" in home
     assert "*Reason:* Database migration" in home
     assert home.labels == ["Resume queue", "Refresh", "Pause queue…", "Refresh", MENU]
 
 
-async def test_pausing_from_the_home_tab_asks_for_a_reason(start_bot: StartBot) -> None:
+async def test_a_queue_is_resumed_and_paused_from_the_home_tab(start_bot: StartBot) -> None:
     bot = await start_bot(channels=f"acme/site={MERGE_QUEUE}:pause")
+    await bot.type("/mq pause CI runners are down", by=BOB)
+    await bot.wait_for_post("Queue paused")
     await bot.open_home()
-    await bot.click(await bot.home("is running"), "Pause queue…")
+    await bot.click(await bot.home("is paused"), "Resume queue")
+    home = await bot.home("*acme/site* is running")
+    post = await bot.wait_for_post("Queue resumed")
+    assert "by alice" in post
+    await bot.wait_for_direct_message("Queue resumed")
+    await bot.wait_for_direct_message("alice resumed acme/site", by=BOB)
+    assert bot.pause_reason() is None
+
+    await bot.click(home, "Pause queue…")
     await bot.submit(await bot.modal("0 pull requests"), reason="CI runners are down")
     await bot.modal("acme/site is paused")
     await bot.wait_for_post("Queue paused", by=BOB)
     await bot.click(await bot.home(), "Refresh")
     home = await bot.home("*acme/site* is paused")
     assert "Paused by alice" in home
-
-
-async def test_resuming_from_the_home_tab_shows_the_queue_running_again(
-    start_bot: StartBot,
-) -> None:
-    bot = await start_bot(channels=f"acme/site={MERGE_QUEUE}:pause")
-    await bot.type("/mq pause CI runners are down", by=BOB)
-    await bot.wait_for_post("Queue paused")
-    await bot.open_home()
-    await bot.click(await bot.home("is paused"), "Resume queue")
-    await bot.home("*acme/site* is running")
-    post = await bot.wait_for_post("Queue resumed")
-    assert "by alice" in post
-    await bot.wait_for_direct_message("Queue resumed")
-    await bot.wait_for_direct_message("alice resumed acme/site", by=BOB)
-    assert bot.pause_reason() is None
 
 
 async def test_the_home_tab_shows_only_timers_that_will_end_a_pause(bot: BotTester) -> None:
@@ -85,13 +81,6 @@ async def test_a_queue_that_cannot_be_read_is_never_shown_as_empty(start_bot: St
     bot.fix_service()
     await bot.click(home, "Try again")
     await bot.home("*acme/api* is running")
-
-
-async def test_the_messages_tab_draws_nothing(bot: BotTester) -> None:
-    await bot.slack.people.home(BOB, "messages")
-    await bot.open_home()
-    await bot.home("Merge queues")
-    assert bot.slack.sight.views(BOB)["home"] is None
 
 
 async def test_the_home_tab_shows_subscriptions_and_the_bot_status(start_bot: StartBot) -> None:
@@ -135,6 +124,8 @@ async def test_a_login_of_another_person_is_refused_and_both_are_notified(bot: B
     assert BOB in str(notice.blocks)
     assert "I don't know your code host login" in await bot.ask("/mq me", by=BOB)
     assert "You are ada on the code host" in await bot.ask("/mq me")
+    assert "A login has letters" in await bot.ask("/mq link <!channel>")
+    assert "one word" in await bot.ask("/mq link")
 
 
 async def test_the_operator_can_assign_a_login(bot: BotTester) -> None:
@@ -152,19 +143,6 @@ async def test_the_operator_can_assign_a_login(bot: BotTester) -> None:
     assert "You are bob-m on the code host" in await bot.ask("/mq me", by=BOB)
 
 
-async def test_an_invalid_login_is_refused(bot: BotTester) -> None:
-    assert "A login has letters" in await bot.ask("/mq link <!channel>")
-    assert "one word" in await bot.ask("/mq link")
-
-
-async def test_an_open_home_tab_updates_by_itself(bot: BotTester) -> None:
-    await bot.open_home()
-    await bot.home("is running, the queue is empty")
-    bot.merge_queue.pause("acme/site", "Night", by="carol")
-    await bot.pass_time(61)
-    await bot.home("*acme/site* is paused")
-
-
 async def test_the_age_of_a_home_tab_is_that_of_its_data(bot: BotTester) -> None:
     bot.break_slack("slow", "views.publish", seconds=3.0)
     await bot.open_home()
@@ -175,7 +153,9 @@ async def test_the_age_of_a_home_tab_is_that_of_its_data(bot: BotTester) -> None
     await bot.home("*acme/site* is paused")
 
 
-async def test_a_home_tab_that_slack_rejected_is_drawn_again_after_a_minute(bot: BotTester) -> None:
+async def test_an_open_home_tab_updates_by_itself_though_slack_rejected_it_once(
+    bot: BotTester,
+) -> None:
     bot.expected_refusals = {"views.publish internal_error"}
     await bot.open_home()
     await bot.home("is running, the queue is empty")

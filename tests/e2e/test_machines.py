@@ -160,34 +160,29 @@ async def test_a_machine_that_is_not_listed_may_look_but_not_pause(
     await bot.wait_for_post("Queue paused")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "complaint"),
-    [
+async def test_a_refusal_is_the_sentence_that_people_read(
+    start_bot: StartBot, shell: Shell
+) -> None:
+    bot = await start_bot(environment=WITH_MACHINES)
+    for arguments, complaint in (
         (("resume", "acme/other"), "I don't manage `acme/other`. Available: acme/site"),
         (("pause", "@web", "--reason", "x"), "There is no group `@web`."),
         (("pause", "acme/site", "--reason", " "), "Please enter a reason."),
         (("pause", "acme/site", "--reason", "x", "--end", "soon"), "I can't read that duration."),
-    ],
-)
-async def test_a_refusal_is_the_sentence_that_people_read(
-    start_bot: StartBot, shell: Shell, arguments: tuple[str, ...], complaint: str
-) -> None:
-    bot = await start_bot(environment=WITH_MACHINES)
-    refused = await shell(bot, *arguments)
-    assert (refused.code, refused.printed) == (1, "")
-    assert complaint in refused.complaints
+    ):
+        refused = await shell(bot, *arguments)
+        assert (refused.code, refused.printed) == (1, "")
+        assert complaint in refused.complaints
     assert bot.pause_reason() is None
-
-
-async def test_a_service_that_does_not_answer_is_a_failure(
-    start_bot: StartBot, shell: Shell
-) -> None:
-    bot = await start_bot(environment=WITH_MACHINES)
     bot.break_service("error", path="/merge-queue/pause", status=503)
     failed = await shell(bot, "pause", "acme/site", "--reason", "deploying")
     assert failed.code == 1
     assert "The merge queue service isn't responding" in failed.complaints
     bot.fix_service()
+    for body in ({}, {"target": 1}, {"target": "acme/site", "sudo": True}):
+        status, answer = await post(bot, "pause", DEPLOY, **body)
+        assert (status, answer["message"][:8]) == (400, "The body")
+    assert bot.pause_reason() is None
 
 
 async def test_a_wrong_token_gets_nothing_and_is_not_logged(
@@ -205,14 +200,6 @@ async def test_a_wrong_token_gets_nothing_and_is_not_logged(
     refusals = bot.logged_actions().count("machine_refused")
     assert 0 < refusals < len(statuses)
     assert not any(wrong in str(record.__dict__) for record in bot.log.records)
-    assert bot.pause_reason() is None
-
-
-async def test_a_body_that_nobody_understands_is_refused(start_bot: StartBot) -> None:
-    bot = await start_bot(environment=WITH_MACHINES)
-    for body in ({}, {"target": 1}, {"target": "acme/site", "sudo": True}):
-        status, answer = await post(bot, "pause", DEPLOY, **body)
-        assert (status, answer["message"][:8]) == (400, "The body")
     assert bot.pause_reason() is None
 
 

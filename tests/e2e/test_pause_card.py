@@ -129,7 +129,7 @@ async def test_a_watcher_gets_one_direct_message_when_anybody_resumes(bot: BotTe
     notice = await bot.wait_for_direct_message("acme/site was resumed", by=BOB)
     await bot.wait_for_post("Queue resumed")
     await bot.wait_for_change(card, "resumed by carol after")
-    await bot.wait_for_direct_message("carol resumed acme/site outside Slack")
+    await bot.wait_for_direct_message("carol resumed acme/site outside Slack after")
     assert len(bot.posts(notice.channel, by=BOB)) == 1
 
 

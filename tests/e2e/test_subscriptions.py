@@ -9,11 +9,21 @@ pytestmark = [pytest.mark.e2e, OVER_HTTP]
 
 
 async def test_subscribing_shows_the_topics_of_the_channel(bot: BotTester) -> None:
+    answer = await bot.ask("/mq subscribe acme/site merged")
+    assert "There is no topic “merged”. Did you mean merge? Topics are enter" in answer
+    assert "Levels are quiet, normal, everything" in answer
+    assert "Usage: `/mq subscribe [owner/name|@group|@all] [quiet|normal|everything]" in answer
+    assert bot.posts() == []
+
     await bot.type("/mq subscribe")
     post = await bot.wait_for_post("Subscribed this channel to acme/site", by=BOB)
     assert "enter, merge, failure, pause" in post
     answer = await bot.ask("/mq subscriptions")
     assert "• *acme/site*: enter, merge, failure, pause" in answer
+
+    await bot.type("/mq subscribe all")
+    topics = "enter, checks, merge, failure, dequeue, batch, pause, freeze, command, ci, health"
+    await bot.wait_for_post(topics)
 
 
 async def test_subscribing_to_one_topic_turns_on_only_that_one_until_others_are_added(
@@ -34,12 +44,6 @@ async def test_a_single_event_type_is_a_topic_too(bot: BotTester) -> None:
     await bot.wait_for_post("`action.queue.checks_start`")
     number = bot.enqueue(hangs=True)
     await bot.wait_for_post(f"*Checks started* #{number}")
-
-
-async def test_all_topics_can_be_asked_for_at_once(bot: BotTester) -> None:
-    await bot.type("/mq subscribe all")
-    topics = "enter, checks, merge, failure, dequeue, batch, pause, freeze, command, ci, health"
-    await bot.wait_for_post(topics)
 
 
 async def test_a_quiet_channel_is_notified_of_failures_and_not_of_merges(bot: BotTester) -> None:
@@ -119,14 +123,6 @@ async def test_after_unsubscribing_nothing_more_is_posted(start_bot: StartBot) -
     second = bot.enqueue()
     await bot.wait_for_post(f"#{second}", RELEASES)
     assert len(bot.posts(MERGE_QUEUE)) == 3
-
-
-async def test_an_unknown_topic_is_named_with_those_there_are(bot: BotTester) -> None:
-    answer = await bot.ask("/mq subscribe acme/site merged")
-    assert "There is no topic “merged”. Did you mean merge? Topics are enter" in answer
-    assert "Levels are quiet, normal, everything" in answer
-    assert "Usage: `/mq subscribe [owner/name|@group|@all] [quiet|normal|everything]" in answer
-    assert bot.posts() == []
 
 
 async def test_a_channel_subscribed_twice_gets_each_event_once(start_bot: StartBot) -> None:

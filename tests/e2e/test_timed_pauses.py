@@ -125,18 +125,13 @@ async def test_a_failed_automatic_resume_is_shown_and_reminded_of(start_bot: Sta
     assert len(bot.posts()) == 4
 
 
-async def test_the_status_of_a_timed_pause_shows_its_end(bot: BotTester) -> None:
-    await bot.type("/mq pause 45m CI runners are down")
-    await bot.wait_for_post("Queue paused")
-    assert "resumes" in await bot.ask("/mq status", by=BOB)
-    assert "resumes" in await bot.ask("/mq status all", by=BOB)
-
-
-async def test_the_question_before_replacing_a_timed_pause_shows_the_new_end(
+async def test_the_status_and_the_question_before_replacing_a_pause_show_the_end(
     bot: BotTester,
 ) -> None:
     await bot.type("/mq pause 45m CI runners are down")
     await bot.wait_for_post("Queue paused")
+    assert "resumes" in await bot.ask("/mq status", by=BOB)
+    assert "resumes" in await bot.ask("/mq status all", by=BOB)
     notice = await bot.ask("/mq pause deploying", by=BOB)
     assert "your reason: deploying · still resumes" in notice
     assert notice.labels == ["Replace reason, keep end", "Leave it"]
@@ -258,20 +253,15 @@ async def test_a_time_of_day_is_the_persons_own_and_may_be_tomorrows(bot: BotTes
     assert "resumes" in await bot.wait_for_post("Queue paused")
 
 
-@pytest.mark.parametrize(
-    ("typed", "notice"),
-    [
+async def test_an_impossible_duration_is_refused_with_a_fix(bot: BotTester) -> None:
+    for typed, notice in (
         ("0m too short", "at least one minute"),
         ("-5m negative", "Write it like 45m"),
         ("99999999h overflow", "at most 30 days"),
         ("until 25:00 nonsense", "time doesn't exist"),
         ("until 2020-01-01 09:00 past", "That time is in the past"),
-    ],
-)
-async def test_an_impossible_duration_is_refused_with_a_fix(
-    bot: BotTester, typed: str, notice: str
-) -> None:
-    assert notice in await bot.ask(f"/mq pause {typed}")
+    ):
+        assert notice in await bot.ask(f"/mq pause {typed}")
     assert bot.pause_reason() is None
 
 
