@@ -58,29 +58,21 @@ def test_a_first_delivery_that_is_not_due_holds_back_those_behind_it(
     assert ids(claim(transaction, after(30))) == ["C1-1", "C1-2"]
 
 
-def test_the_channels_that_waited_longest_are_claimed_first(transaction: Transaction) -> None:
+def test_pauses_are_claimed_first_then_failures_then_what_waited_longest(
+    transaction: Transaction,
+) -> None:
     add(
         transaction,
         make_new(1, channel_id="C1", due_at=after(2)),
-        make_new(1, channel_id="C2", due_at=after(1)),
-        make_new(1, channel_id="C3", due_at=after(3)),
-    )
-
-    assert ids(claim(transaction, after(5), channels=2)) == ["C1-1", "C2-1"]
-    assert ids(claim(transaction, after(5), channels=2)) == ["C3-1"]
-
-
-def test_pauses_are_claimed_first_then_failures_then_the_rest(transaction: Transaction) -> None:
-    add(
-        transaction,
-        make_new(1, channel_id="C1", due_at=after(1)),
-        make_new(2, channel_id="C2", due_at=after(2)),
+        make_new(2, channel_id="C2", due_at=after(1)),
+        make_new(5, channel_id="C5", due_at=after(3)),
         replace(make_new(3, channel_id="C3", due_at=after(3)), kind="failure"),
         replace(make_new(4, channel_id="C4", due_at=after(4)), urgent=True),
     )
 
-    claimed = [claim(transaction, after(5), channels=1) for _ in range(4)]
-    assert [ids(one) for one in claimed] == [["C4-4"], ["C3-3"], ["C1-1"], ["C2-2"]]
+    claimed = [claim(transaction, after(5), channels=1) for _ in range(3)]
+    assert [ids(one) for one in claimed] == [["C4-4"], ["C3-3"], ["C2-2"]]
+    assert ids(claim(transaction, after(5), channels=2)) == ["C1-1", "C5-5"]
 
 
 def test_deliveries_delayed_by_a_wrong_clock_are_claimed_once_it_is_corrected(
@@ -138,20 +130,17 @@ def test_a_parked_channel_releases_one_delivery_at_its_retry_time(transaction: T
     assert ids(claim(transaction, after(601))) == ["C1-2"]
 
 
-def test_a_channel_parked_again_waits_for_its_new_retry_time(transaction: Transaction) -> None:
-    add(transaction, make_new(1))
-    for retry_at in (after(10), after(20)):
-        transaction.outbox.suspend(SuspendedChannel("C1", "not_in_channel", NOW, retry_at))
-
-    assert claim(transaction, after(19)) == []
-    assert ids(claim(transaction, after(20))) == ["C1-1"]
-
-
-def test_unparking_makes_the_first_delivery_due_at_once(transaction: Transaction) -> None:
-    transaction.outbox.suspend(SuspendedChannel("C1", "is_archived", NOW, after(600)))
+def test_a_channel_parked_again_waits_for_its_new_retry_time_unless_it_is_unparked(
+    transaction: Transaction,
+) -> None:
+    for channel_id in ("C1", "C2"):
+        for retry_at in (after(10), after(20)):
+            suspended = SuspendedChannel(channel_id, "not_in_channel", NOW, retry_at)
+            transaction.outbox.suspend(suspended)
     transaction.outbox.resume("C9")
-    add(transaction, make_new(1), make_new(2))
+    add(transaction, make_new(1), make_new(2), make_new(1, channel_id="C2"))
     assert claim(transaction, after(1)) == []
     transaction.outbox.resume("C1")
-
     assert ids(claim(transaction, after(1))) == ["C1-1", "C1-2"]
+    assert claim(transaction, after(19)) == []
+    assert ids(claim(transaction, after(20))) == ["C2-1"]

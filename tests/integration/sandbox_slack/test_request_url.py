@@ -146,7 +146,7 @@ async def test_late_acknowledgements_and_lost_payloads_do_not_count(listener: Li
         assert (done["acknowledged"], done["error"]) == (False, "operation_timeout")
 
 
-async def test_a_status_other_than_200_does_not_acknowledge(
+async def test_a_status_other_than_200_does_not_acknowledge_and_a_stopped_app_is_disconnected(
     sandbox: SlackSandbox, listener: Listener
 ) -> None:
     listener.answers += [web.Response(status=500), web.Response(status=302)]
@@ -154,6 +154,10 @@ async def test_a_status_other_than_200_does_not_acknowledge(
         assert (await sandbox.people.command(ALICE, CHANNEL, "/mq"))["acknowledged"] is False
     # A command is never sent again.
     assert len(listener.requests) == 2
+
+    await listener.stop()
+    with pytest.raises(ControlRefusal, match="connection"):
+        await sandbox.people.command(ALICE, CHANNEL, "/mq")
 
 
 async def test_a_retried_event_has_its_number_reason_and_the_same_id_unless_retries_are_off(
@@ -172,14 +176,6 @@ async def test_a_retried_event_has_its_number_reason_and_the_same_id_unless_retr
     await sandbox.people.home(ALICE)
     await sandbox.people.home(ALICE)
     assert listener.header("X-Slack-Retry-Num") == [None, None]
-
-
-async def test_an_app_that_does_not_listen_counts_as_disconnected(
-    sandbox: SlackSandbox, listener: Listener
-) -> None:
-    await listener.stop()
-    with pytest.raises(ControlRefusal, match="connection"):
-        await sandbox.people.command(ALICE, CHANNEL, "/mq")
 
 
 async def test_an_address_that_does_not_return_the_challenge_is_refused(listener: Listener) -> None:
