@@ -16,23 +16,15 @@ def clock(request: pytest.FixtureRequest) -> Clock:
     return made
 
 
-def test_now_is_aware_and_in_utc(clock: Clock) -> None:
+async def test_time_is_in_utc_and_goes_on_and_never_back(clock: Clock) -> None:
     assert clock.now().utcoffset() == timedelta()
-
-
-def test_time_does_not_go_back(clock: Clock) -> None:
     moments = [clock.now() for _ in range(100)]
-
     assert moments == sorted(moments)
-
-
-async def test_sleeping_takes_at_least_its_seconds(clock: Clock) -> None:
-    before = clock.now()
 
     await clock.sleep(0.02)
 
     # The wall clock and the timer need not agree to the last millisecond.
-    assert clock.now() - before >= timedelta(seconds=0.015)
+    assert clock.now() - moments[-1] >= timedelta(seconds=0.015)
 
 
 @pytest.mark.parametrize("seconds", [0, 0.001])

@@ -29,9 +29,6 @@ LONGEST_STOP = {
 """What a stop waits for at most, one after the other, when Slack doesn't answer any more."""
 
 UNIT = ROOT / "docs" / "operations" / "mqbot.service"
-needs_systemd = pytest.mark.skipif(
-    shutil.which("systemd-analyze") is None, reason="there is no systemd-analyze"
-)
 
 
 def settings() -> dict[str, str]:
@@ -48,21 +45,15 @@ def analyze(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-@needs_systemd
-def test_systemd_accepts_the_unit_without_warnings() -> None:
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="there is no systemd-analyze")
+def test_systemd_accepts_the_unit_without_warnings_and_rates_it_as_well_confined(
+    tmp_path: Path,
+) -> None:
     done = analyze("verify", UNIT)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-
-
-@needs_systemd
-def test_systemd_reports_a_unit_with_a_mistake(tmp_path: Path) -> None:
     wrong = tmp_path / UNIT.name
     wrong.write_text(UNIT.read_text().replace("ProtectSystem=strict", "ProtectSystem=strictly"))
     assert "strictly" in analyze("verify", wrong).stderr
-
-
-@needs_systemd
-def test_systemd_rates_the_unit_as_well_confined() -> None:
     said = analyze("security", "--offline=true", "--no-pager", UNIT).stdout
     exposure = re.search(r"Overall exposure level for \S+: ([\d.]+)", said)
     assert exposure, said

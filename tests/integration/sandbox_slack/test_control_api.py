@@ -131,14 +131,6 @@ async def test_the_stream_names_every_kind_of_change(
     ]
 
 
-async def test_a_permalink_opens_the_page(bolt: BoltApp, http: aiohttp.ClientSession) -> None:
-    posted = await bolt.app.client.chat_postMessage(channel=CHANNEL, text="x")
-    link = await bolt.app.client.chat_getPermalink(channel=CHANNEL, message_ts=posted["ts"])
-    async with http.get(link["permalink"], allow_redirects=False) as answer:
-        assert answer.status == 302
-        assert answer.headers["Location"].endswith(f"/?channel={CHANNEL}&ts={posted['ts']}")
-
-
 async def test_a_wrong_control_request_gets_the_reason(
     sandbox: SlackSandbox, http: aiohttp.ClientSession
 ) -> None:
@@ -227,22 +219,29 @@ async def test_foreign_pages_cannot_call_the_app_api_either(
     assert "From elsewhere" not in str(sandbox.sight.messages(ALICE, CHANNEL))
 
 
-async def test_the_page_and_its_files_come_from_the_package(
-    sandbox: SlackSandbox, http: aiohttp.ClientSession
+async def test_the_page_and_its_files_come_from_the_package_and_permalinks_open_it(
+    bolt: BoltApp, http: aiohttp.ClientSession
 ) -> None:
-    async with http.get(sandbox.url) as answer:
+    url = bolt.sandbox.url
+    async with http.get(url) as answer:
         assert answer.status == 200
         assert answer.content_type == "text/html"
         assert "<!doctype html>" in (await answer.text()).lower()
-    async with http.get(f"{sandbox.url}static/page.js") as answer:
+    async with http.get(f"{url}static/page.js") as answer:
         assert answer.content_type == "text/javascript"
-    async with http.get(f"{sandbox.url}static/no-such-file.js") as answer:
+    async with http.get(f"{url}static/no-such-file.js") as answer:
         assert answer.status == 404
         assert "no-such-file.js" in await answer.text()
-    async with http.get(f"{sandbox.url}static/%2e%2e%2fserver.py") as answer:
+    async with http.get(f"{url}static/%2e%2e%2fserver.py") as answer:
         assert answer.status == 404
-    async with http.get(sandbox.url, headers={"Host": "evil.example"}) as answer:
+    async with http.get(url, headers={"Host": "evil.example"}) as answer:
         assert answer.status == 403
+
+    posted = await bolt.app.client.chat_postMessage(channel=CHANNEL, text="x")
+    link = await bolt.app.client.chat_getPermalink(channel=CHANNEL, message_ts=posted["ts"])
+    async with http.get(link["permalink"], allow_redirects=False) as answer:
+        assert answer.status == 302
+        assert answer.headers["Location"].endswith(f"/?channel={CHANNEL}&ts={posted['ts']}")
 
 
 async def test_a_reader_that_falls_behind_has_to_reconnect(

@@ -107,16 +107,6 @@ async def test_a_credential_too_short_to_be_secret_leaves_responses_unchanged() 
         assert (await client.status(SITE)).batches
 
 
-async def test_slash_at_the_end_of_the_address_does_no_harm() -> None:
-    async with (
-        ScriptedService([answer(STATUS)]) as service,
-        client_of(f"{service.base_url}/") as client,
-    ):
-        await client.status(SITE)
-
-    assert service.arrivals[0].target == "/v1/repos/acme/site/merge-queue/status"
-
-
 @pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "[::1]"])
 async def test_proxies_of_the_environment_are_for_other_machines(
     host: str, monkeypatch: pytest.MonkeyPatch

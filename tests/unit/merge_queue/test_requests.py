@@ -27,7 +27,10 @@ Act = Callable[[MergeQueueClient], Awaitable[Any]]
 
 
 async def sent_by(act: Act) -> list[httpx.Request]:
-    """What reaches the network when a service answers everything with nothing."""
+    """What reaches the network when a service answers everything with nothing.
+
+    The slash at the end of its address does no harm.
+    """
     requests: list[httpx.Request] = []
 
     def answer(request: httpx.Request) -> httpx.Response:
@@ -35,7 +38,7 @@ async def sent_by(act: Act) -> list[httpx.Request]:
         return httpx.Response(200)
 
     async with client_of(
-        "https://queue.example/v1", transport=httpx.MockTransport(answer)
+        "https://queue.example/v1/", transport=httpx.MockTransport(answer)
     ) as client:
         with suppress(MergeQueueError):
             await act(client)
