@@ -386,15 +386,15 @@ async def test_a_jump_of_the_bots_clock_is_reported_for_a_day(installation: Inst
     assert sentence.endswith("It jumped 2 times since yesterday.")
 
 
-@pytest.mark.parametrize("seconds", [3630, -3630])
-async def test_a_wrong_clock_is_reported(installation: Installation, seconds: float) -> None:
-    wrong = Fault("wrong_date", times=None, seconds=seconds)
-    installation.merge_queue.faults.arm(wrong)
-    report = await installation.check("--json")
-    assert report.not_well == {"clock: merge queue service"}
-    direction = "behind" if seconds > 0 else "ahead of"
-    found = report.of("clock", "merge queue service")
-    assert found["sentence"] == f"Our clock is 60 min {direction} it."
+async def test_a_wrong_clock_is_reported(installation: Installation) -> None:
+    for seconds, direction in ((3630, "behind"), (-3630, "ahead of")):
+        faults = installation.merge_queue.faults
+        faults.disarm()
+        faults.arm(Fault("wrong_date", times=None, seconds=seconds))
+        report = await installation.check("--json")
+        assert report.not_well == {"clock: merge queue service"}
+        found = report.of("clock", "merge queue service")
+        assert found["sentence"] == f"Our clock is 60 min {direction} it."
 
 
 async def test_with_everything_down_every_part_is_still_reported(

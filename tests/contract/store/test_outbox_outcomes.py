@@ -37,11 +37,15 @@ def claimed_one(transaction: Transaction) -> Delivery:
 
 def test_a_permanently_rejected_delivery_lets_the_next_one_pass(transaction: Transaction) -> None:
     add(transaction, make_new(1), make_new(2))
-    first, _ = claim(transaction)
+    first, second = claim(transaction)
     record(transaction, failed(first, "msg_too_long", NOW))
 
-    assert (stored(transaction, 1)).error == "msg_too_long"
-    assert ids(claim(transaction, after(60))) == ["C1-2"]
+    assert stored(transaction, 1).error == "msg_too_long"
+    # What is added during an attempt comes after it.
+    add(transaction, make_new(3))
+    assert ids(claim(transaction, after(60))) == ["C1-2", "C1-3"]
+    with pytest.raises(LeaseLost):
+        record(transaction, delivered(second, "1.1", after(61)))
 
 
 def test_the_time_of_the_first_attempt_is_left_by_a_crash_and_by_later_attempts(
@@ -156,14 +160,6 @@ def test_the_second_outcome_of_a_claim_changes_nothing(transaction: Transaction)
     kept = stored(transaction, 1)
     assert (kept.state, kept.due_at) == (DeliveryState.PENDING, after(9))
     assert len(claim(transaction, after(10))) == 1
-
-
-def test_deliveries_added_during_an_attempt_come_next(transaction: Transaction) -> None:
-    claimed = claimed_one(transaction)
-    add(transaction, make_new(2))
-    record(transaction, delivered(claimed, "1.1", after(1)))
-
-    assert [one.subject.subject_id for one in claim(transaction, after(2))] == [2]
 
 
 def test_invalid_outcomes_and_claims_are_refused(transaction: Transaction) -> None:

@@ -113,22 +113,17 @@ async def test_a_read_only_database_is_unavailable(sqlite_url: str) -> None:
     await store.close()
 
 
-@pytest.mark.parametrize(
-    ("name", "reason"),
-    [
+async def test_a_file_without_our_tables_is_unavailable(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("not a database, " * 100)
+    for name, reason in (
         ("notes.txt", "not a database"),
         ("nowhere/bot.sqlite3", "unable to open"),
         ("new.sqlite3", "no such table"),
-    ],
-)
-async def test_a_file_without_our_tables_is_unavailable(
-    tmp_path: Path, name: str, reason: str
-) -> None:
-    (tmp_path / "notes.txt").write_text("not a database, " * 100)
-    store = Store(create_engine(f"sqlite:///{tmp_path}/{name}"))
-    with pytest.raises(StoreUnavailable, match=reason):
-        await store.run(add, make_new(1))
-    await store.close()
+    ):
+        store = Store(create_engine(f"sqlite:///{tmp_path}/{name}"))
+        with pytest.raises(StoreUnavailable, match=reason):
+            await store.run(add, make_new(1))
+        await store.close()
 
 
 async def test_audit_records_cannot_be_changed(sqlite_url: str) -> None:
