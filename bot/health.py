@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable
+from contextlib import AsyncExitStack
 
 from aiohttp import web
 
@@ -85,30 +86,23 @@ async def _on_health(_request: web.Request) -> web.Response:
     return web.json_response({"healthy": True})
 
 
-class HealthServer:
-    """A port for monitoring only, not for the public."""
+async def open_port(
+    stack: AsyncExitStack, host: str, port: int, routes: Iterable[web.RouteDef]
+) -> int:
+    """Listen for monitoring until `stack` closes, and return the port; 0 lets the system choose.
 
-    def __init__(self) -> None:
-        self._runner: web.AppRunner | None = None
-        self.port = 0
-        """The port that is listened on, once open."""
-
-    async def open(self, host: str, port: int, routes: Iterable[web.RouteDef]) -> None:
-        """Listen; port 0 lets the system choose. Raises OSError when the address is in use."""
-        application = web.Application()
-        application.add_routes(routes)
-        self._runner = web.AppRunner(application, access_log=None, shutdown_timeout=CLOSE_SECONDS)
-        await self._runner.setup()
-        await web.TCPSite(self._runner, host, port).start()
-        self.port = self._runner.addresses[0][1]
-        logger.info(
-            "health port open",
-            extra={"action": "health_open", "host": host, "port": self.port},
-        )
-
-    async def close(self) -> None:
-        if self._runner is not None:
-            await self._runner.cleanup()
+    Raises OSError when the address is in use.
+    """
+    application = web.Application()
+    application.add_routes(routes)
+    runner = web.AppRunner(application, access_log=None, shutdown_timeout=CLOSE_SECONDS)
+    stack.push_async_callback(runner.cleanup)
+    await runner.setup()
+    await web.TCPSite(runner, host, port).start()
+    port = runner.addresses[0][1]
+    extra = {"action": "health_open", "host": host, "port": port}
+    logger.info("health port open", extra=extra)
+    return port
 
 
 def metrics_route(scrape: Scrape, content_type: str) -> web.RouteDef:

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from bot.config.settings import Settings
 from bot.domain.errors import ConfigurationError, StoreUnavailable
-from bot.health import Health, HealthServer, metrics_route
+from bot.health import Health, metrics_route, open_port
 from bot.machine_api import MachineApi
 from bot.metrics import CONTENT_TYPE, Metrics, OutboxReading
 from bot.ports import Clock
@@ -57,12 +57,10 @@ class Monitoring:
         if port is None:
             return
         host = self._settings.health_host
-        server = HealthServer()
-        stack.push_async_callback(server.close)
         routes = [*self.health.routes(), metrics_route(self.scrape, CONTENT_TYPE)]
         routes += machines.routes() if machines is not None else ()
         with listening_on("MQBOT_HEALTH_PORT", host, port):
-            await server.open(host, port, routes)
+            await open_port(stack, host, port, routes)
 
     def watch(self, ports: Ports) -> None:
         self._ports = ports

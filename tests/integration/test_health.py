@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import suppress
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field
 
 import aiohttp
@@ -10,7 +10,7 @@ import pytest
 
 from bot import health as health_module
 from bot.domain.errors import StoreUnavailable
-from bot.health import Health, HealthServer, metrics_route
+from bot.health import Health, metrics_route, open_port
 
 
 @dataclass
@@ -19,11 +19,11 @@ class Watched:
 
     session: aiohttp.ClientSession
     health: Health = field(default_factory=Health)
-    server: HealthServer = field(default_factory=HealthServer)
+    port: int = 0
     database: str | Exception | None = None
     answers: asyncio.Event = field(default_factory=asyncio.Event)
 
-    async def open(self) -> None:
+    async def open(self, stack: AsyncExitStack) -> None:
         async def check() -> str | None:
             await self.answers.wait()
             if isinstance(self.database, Exception):
@@ -36,10 +36,10 @@ class Watched:
         self.answers.set()
         self.health.add("database", check)
         routes = [*self.health.routes(), metrics_route(scrape, "text/plain; version=0.0.4")]
-        await self.server.open("127.0.0.1", 0, routes)
+        self.port = await open_port(stack, "127.0.0.1", 0, routes)
 
     async def get(self, path: str) -> tuple[int, str, object]:
-        url = f"http://127.0.0.1:{self.server.port}{path}"
+        url = f"http://127.0.0.1:{self.port}{path}"
         async with self.session.get(url) as answer:
             is_json = answer.content_type == "application/json"
             body = await answer.json() if is_json else await answer.text()
@@ -52,11 +52,10 @@ class Watched:
 
 @pytest.fixture
 async def watched() -> AsyncIterator[Watched]:
-    async with aiohttp.ClientSession() as session:
+    async with aiohttp.ClientSession() as session, AsyncExitStack() as stack:
         one = Watched(session)
-        await one.open()
+        await one.open(stack)
         yield one
-        await one.server.close()
 
 
 async def test_a_process_is_ready_between_its_start_and_its_stop(watched: Watched) -> None:
