@@ -14,5 +14,4 @@ from bot.slack.handlers import (  # noqa: F401 - imported to register their hand
     people,
     questions,
     removing,
-    resuming,
 )
