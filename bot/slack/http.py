@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import select
 import time
 from collections import Counter
 from collections.abc import Iterable
@@ -48,11 +47,8 @@ DRAIN_SECONDS = 4.0
 MOST_CONNECTIONS = 400
 """At a time."""
 
-TURNS = 5
-"""Of the event loop at a time."""
-
-LAST_LOOKS = 100
-"""How often to look for connections that wait, at shutdown; a flood doesn't hold it up."""
+LAST_SECONDS = 0.05
+"""At shutdown, the time in which the connections that wait at the port are accepted."""
 
 SELDOM_SECONDS = 60.0
 
@@ -60,7 +56,7 @@ STRANGERS_LOGGERS = ("asyncio", "aiohttp.server")
 """Loggers of libraries that log what strangers send."""
 
 CERTIFICATE_CHECK = "ssl_check"
-"""The field of a request that Bolt answers without a signature; nothing else happens."""
+"""The field of a request that is answered without a signature; nothing else happens."""
 
 UNREADABLE = (AttributeError, LookupError, RecursionError, TypeError, ValueError)
 """Bolt's errors for a body that isn't one of Slack's payloads."""
@@ -117,7 +113,12 @@ class HttpServer:
         """Accept no more connections, and answer those that exist. May be called twice."""
         listening, self._listening = self._listening, None
         if listening is not None:
-            await _let_in_the_last(listening)
+            # Closing would reset connections that wait at the port, and a load balancer can't send
+            # their requests to another process, because this one may have carried them out.
+            await asyncio.sleep(LAST_SECONDS)  # noqa: TID251 - for sockets, which have no clock
+            listening.close()
+            # Those accepted last become known to the server.
+            await asyncio.sleep(LAST_SECONDS)  # noqa: TID251 - for sockets, which have no clock
             with suppress(TimeoutError):
                 async with asyncio.timeout(FIRST_REQUEST_SECONDS):
                     # aiohttp would drop connections that have not sent a request yet.
@@ -171,7 +172,8 @@ class HttpServer:
     # Connections
 
     def _let_in(self) -> asyncio.Protocol:
-        connection, connected, seconds = self._server(), self._server.connections, HEADER_SECONDS
+        connection, seconds = self._server(), HEADER_SECONDS
+        connected = set(self._server.connections)
         if len(connected) >= MOST_CONNECTIONS:
             self._seldom.warn("connections_full", "too many connections at once")
             oldest = next((one for one in self._silent if one in connected), None)
@@ -212,26 +214,6 @@ async def _read(request: web.Request) -> AsyncBoltRequest:
         # Bolt reads no fields in a form that has “payload” in a text.
         received.body = dict(parse_qsl(text, keep_blank_values=True))
     return received
-
-
-async def _let_in_the_last(listening: asyncio.Server) -> None:
-    """Close the port when no connection waits in its queue.
-
-    Closing would reset those, and a load balancer can't send their requests to another process,
-    because this one may have carried them out.
-    """
-    for _ in range(LAST_LOOKS):
-        await _let_the_loop_turn()
-        if not select.select(listening.sockets, (), (), 0)[0]:
-            break
-    listening.close()
-    await _let_the_loop_turn()
-
-
-async def _let_the_loop_turn() -> None:
-    """After three turns, the server knows a connection that was accepted in the first."""
-    for _ in range(TURNS):
-        await asyncio.sleep(0)  # noqa: TID251 - a turn of the loop, no time
 
 
 class Seldom:
