@@ -60,10 +60,6 @@ def explain(error: Exception, *, command: str, reference: str, retry: str | None
     return blocks.message(*shown)
 
 
-def defect(reference: str, command: str) -> Message:
-    return blocks.sentence(f":warning: {_went_wrong(reference, command)}")
-
-
 def unrendered(repository: RepositoryName, kind: str | None, *, updates: int) -> Message:
     """Replaces a post that could not be rendered because of a defect."""
     what = f"{updates} updates" if updates > 1 else kind.replace("_", " ") if kind else "an update"

@@ -3,7 +3,6 @@
 import asyncio
 import logging
 import re
-import uuid
 from collections.abc import Callable
 from http import HTTPStatus
 
@@ -18,7 +17,7 @@ from structlog.contextvars import bound_contextvars
 from typing_extensions import override
 
 from bot.messages.blocks import sentence
-from bot.messages.errors import TOO_FAST, defect
+from bot.messages.errors import TOO_FAST
 from bot.messages.pause_form import result_modal
 from bot.metrics import UNSCRAPED, Metrics
 from bot.slack.background import SHOWN, Background, Json, request_key
@@ -122,13 +121,13 @@ class App(AsyncApp):
         return answer
 
     def _refusal(self, req: AsyncBoltRequest, now: float) -> BoltResponse | None:
-        """Turn away forged requests, all while the inbox is overrun, and those of a fast person.
+        """Answer forged requests, all while the inbox is overrun, and those of a fast person.
 
         Overrun, Slack shows an error, and sends events again.
         """
-        # Bolt answers a certificate check, which is not signed, and does nothing.
         if req.body.get("ssl_check") == "1":
-            return None
+            # A certificate check is not signed.
+            return BoltResponse(status=HTTPStatus.OK)
         if not self._is_signed(req):
             return BoltResponse(status=HTTPStatus.UNAUTHORIZED)
         if self._background.inbox.is_overrun:
@@ -145,7 +144,8 @@ class App(AsyncApp):
             extra = {"action": "person_too_fast", "actor": user_id}
             logger.warning("a person sends requests too fast", extra=extra)
             if not is_command:
-                self._background.reply(user_id, req.body, sentence(TOO_FAST))
+                person = self._background.asked_by(user_id, req.body)
+                self._background.inbox.hand_over(person.reply(sentence(TOO_FAST)))
         return BoltResponse(status=HTTPStatus.OK, body=TOO_FAST if is_command else "")
 
     def _is_signed(self, req: AsyncBoltRequest) -> bool:
@@ -166,17 +166,15 @@ class App(AsyncApp):
 
         None for an event: Slack retries it.
         """
-        reference, kind = uuid.uuid4().hex[:8], str(body.get("type"))
-        fields = {"action": "listener_failed", "payload_type": kind, "reference": reference}
-        logger.error("a listener failed", extra=fields, exc_info=error)
-        message = defect(reference, self._background.command)
-        if kind == "view_submission":
+        person = self._background.asked_by(context.user_id or "", body)
+        message = self._background.failed(error, person)
+        if body.get("type") == "view_submission":
             # Without an answer, Slack would ask the person to submit the form again.
             answer = {"response_action": "update", "view": dict(result_modal(message, None).view)}
             return BoltResponse(status=HTTPStatus.OK, body=answer)
-        if "command" not in body and kind not in FROM_PEOPLE:
+        if "command" not in body and body.get("type") not in FROM_PEOPLE:
             return None
-        self._background.reply(context.user_id or "", body, message)
+        self._background.inbox.hand_over(person.reply(message))
         return BoltResponse(status=HTTPStatus.OK)
 
 

@@ -19,6 +19,7 @@ from bot.slack.conversation import Conversation, Replies
 from bot.slack.web_api.failures import BLOCKS_CODES, FAILURES, read_failure
 from bot.slack.web_api.remembered import Bounded
 from bot.store.transactions import Store
+from bot.usecases.tasks import Tasks
 
 logger = logging.getLogger(__name__)
 
@@ -58,7 +59,7 @@ class Inbox:
 
     def __init__(self, most_at_once: int = MOST_AT_ONCE) -> None:
         self._most_at_once = most_at_once
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks = Tasks("work behind an acknowledgement failed", "inbox_failed")
         self._quiet = asyncio.Event()
         self._timer: asyncio.TimerHandle | None = None
 
@@ -81,9 +82,7 @@ class Inbox:
         if self._timer is not None:
             self._timer.cancel()
         self._timer = asyncio.get_running_loop().call_later(QUIET_SECONDS, self._quiet.set)
-        task = asyncio.create_task(self._run(work))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        self._tasks.start(self._run(work), "inbox")
 
     async def drain(self, seconds: float) -> int:
         """Wait for all work, at most `seconds`; cancel the rest and return how many.
@@ -93,8 +92,7 @@ class Inbox:
         self._quiet.set()
         try:
             async with asyncio.timeout(seconds):
-                while self._tasks:
-                    await asyncio.wait(self._tasks)
+                await self._tasks.drain()
         except TimeoutError:
             cut = set(self._tasks)
             for task in cut:
@@ -108,11 +106,7 @@ class Inbox:
         with suppress(TimeoutError):
             async with asyncio.timeout(LATEST_SECONDS):
                 await self._quiet.wait()
-        try:
-            await work
-        except Exception:
-            extra = {"action": "inbox_failed"}
-            logger.exception("work behind an acknowledgement failed", extra=extra)
+        await work
 
 
 def request_key(body: Mapping[str, Any]) -> str | None:
@@ -177,17 +171,16 @@ class Background:
     replies: Replies
     command: str
 
-    def reply(self, user_id: str, body: Json, message: Message) -> None:
-        """Soon send a message to the person who sent `body`, which no handler could read."""
+    def asked_by(self, user_id: str, body: Json) -> Conversation:
+        """The conversation with the person who sent `body`, which no handler could read."""
         view = body.get("view") or {}
-        conversation = Conversation(
+        return Conversation(
             self.replies,
             Actor(user_id, user_id),
             Origin.BUTTON,
             response_url=body.get("response_url"),
             view_id=view.get("id") if view.get("type") == "modal" else None,
         )
-        self.inbox.hand_over(conversation.reply(message))
 
     async def carry_out(
         self, body: Json, work: Work, conversation: Conversation, retry: str | None = None
@@ -206,24 +199,29 @@ class Background:
             except TimeoutError:
                 logger.warning("failure not reported", extra={"action": "failure_not_reported"})
             raise
-        except FAILURES as error:
-            await self._explain(SlackRefused(read_failure(error).code), conversation, retry)
         except Exception as error:  # noqa: BLE001 - everything ends here, explained and logged
             await self._explain(error, conversation, retry)
 
     async def _explain(
         self, error: Exception, conversation: Conversation, retry: str | None
     ) -> None:
-        reference = uuid.uuid4().hex[:8]
-        _log(error, reference, conversation)
+        message = self.failed(error, conversation, retry)
         if not conversation.actor.user_id:
             return
-        message = explain(error, command=self.command, reference=reference, retry=retry)
         try:
             await conversation.reply(message)
         except Exception:
-            extra = {"action": "failure_not_reported", "reference": reference}
-            logger.exception("failure not reported", extra=extra)
+            logger.exception("failure not reported", extra={"action": "failure_not_reported"})
+
+    def failed(
+        self, error: Exception, conversation: Conversation, retry: str | None = None
+    ) -> Message:
+        """Log a failure, and return what the person gets to read about it."""
+        reference = uuid.uuid4().hex[:8]
+        if isinstance(error, FAILURES):
+            error = SlackRefused(read_failure(error).code)
+        _log(error, reference, conversation)
+        return explain(error, command=self.command, reference=reference, retry=retry)
 
 
 def _log(error: Exception, reference: str, conversation: Conversation) -> None:

@@ -141,7 +141,7 @@ async def test_everybody_gets_an_answer_when_too_many_requests_come(
 async def test_the_person_is_notified_when_a_handler_fails(
     monkeypatch: pytest.MonkeyPatch, start_bot: StartBot
 ) -> None:
-    bot = await start_bot(expected_errors={"listener_failed"})
+    bot = await start_bot(expected_errors={"defect"})
     status = await bot.ask("/mq status")
 
     async def fail(_self: object, ack: AsyncAck, body: dict[str, Any]) -> None:

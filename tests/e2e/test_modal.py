@@ -237,7 +237,7 @@ async def test_a_person_who_closes_the_form_early_gets_a_direct_message(bot: Bot
 
 async def test_an_unreadable_form_shows_an_error(bot: BotTester) -> None:
     """As one that another version of the bot has opened may be."""
-    bot.expected_errors = {"listener_failed"}
+    bot.expected_errors = {"defect"}
     await bot.type("/mq pause")
     modal = await bot.modal("0 pull requests")
     opened = bot.slack.installation.views.find(modal.view_id)

@@ -45,4 +45,4 @@ async def test_an_event_without_a_handler_is_acknowledged_at_once(bot: BotTester
     ]
     for event in events:
         assert await bot.slack.app_events.send(event) is None
-    assert "listener_failed" not in bot.logged_actions()
+    assert "defect" not in bot.logged_actions()

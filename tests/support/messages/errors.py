@@ -28,7 +28,7 @@ def refused(
 
 
 CASES: Cases = {
-    "defect": partial(errors.defect, "0a1b2c3d", "/mq"),
+    "defect": explain(RuntimeError("a defect")),
     "error-second-person": explain(domain.SecondPersonNeeded(SITE, "bob", is_asked=True)),
     "error-second-person-never": explain(domain.SecondPersonNeeded(SITE, None, is_asked=False)),
     "error-group": explain(domain.UnknownGroup("@relase", ("release", "all"), "release")),
