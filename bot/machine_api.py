@@ -109,7 +109,8 @@ class MachineApi:
         return await asyncio.shield(task)
 
     def _name(self, authorization: str) -> str | None:
-        given = authorization.removeprefix("Bearer ").encode()
+        # It may be no text at all.
+        given = authorization.removeprefix("Bearer ").encode(errors="surrogateescape")
         known = [
             name for token, name in self._machines.items() if compare_digest(token.encode(), given)
         ]

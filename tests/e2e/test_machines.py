@@ -63,6 +63,17 @@ def shell(tmp_path: Path) -> Shell:
     return run
 
 
+async def sent(bot: BotTester, request: bytes) -> bytes:
+    """The first line of the answer."""
+    port = int(address(bot).rpartition(":")[2])
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.write(request)
+    async with asyncio.timeout(30):
+        line = await reader.readline()
+    writer.close()
+    return line
+
+
 async def post(bot: BotTester, what: str, token: str, **body: object) -> tuple[int, Any]:
     url, headers = f"{address(bot)}/api/v1/{what}", {"Authorization": f"Bearer {token}"}
     async with (
@@ -192,6 +203,8 @@ async def test_a_wrong_token_gets_nothing_and_is_not_logged(
     wrong = "wrong-" * 4
     refused = await shell(bot, "pause", "acme/site", "--reason", "x", token=wrong)
     assert (refused.code, refused.complaints) == (1, "mqbot: The token is wrong.\n")
+    no_text = b"POST /api/v1/status HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer \xff\r\n\r\n"
+    assert (await sent(bot, no_text)).startswith(b"HTTP/1.1 401 ")
     # All at once, so that no machine is too slow to be too fast for the bot.
     asked = [post(bot, "status", wrong, target="acme/site") for _ in range(100)]
     statuses = [status for status, _ in await asyncio.gather(*asked)]
