@@ -18,9 +18,6 @@ from bot.slack.socket_mode import SocketMode
 from bot.slack.web_api.clients import LimitedWebClient
 from bot.usecases.polling.poll_repositories import PollRepositories
 
-READ_AGAIN_SECONDS = 5.0
-"""Several may scrape; the database is asked once for all of them."""
-
 READ_SECONDS = 3.0
 SECOND = timedelta(seconds=1)
 
@@ -46,7 +43,6 @@ class Monitoring:
         self._ports: Ports | None = None
         self._reading: OutboxReading | None = None
         self._asked: asyncio.Task[OutboxReading | None] | None = None
-        self._asked_at = float("-inf")
 
     async def open(self, stack: AsyncExitStack, machines: MachineApi | None = None) -> None:
         """Listen; raises ConfigurationError when the address is in use.
@@ -133,12 +129,10 @@ class Monitoring:
 
     async def _read_within(self, ports: Ports) -> OutboxReading | None:
         """The outbox; None if the database is too slow, because Prometheus waits 10 seconds."""
-        now = asyncio.get_running_loop().time()
         reading = self._asked
-        if reading is None or (reading.done() and now - self._asked_at >= READ_AGAIN_SECONDS):
+        if reading is None or reading.done():
             reading = self._asked = asyncio.create_task(self._read(ports))
-            self._asked_at = now
-        # Not cancelled: the transaction runs to its end, and the next scrape waits for this one.
+        # Not cancelled: the transaction runs to its end, and scrapes meanwhile share it.
         done, _ = await asyncio.wait([reading], timeout=READ_SECONDS)
         return reading.result() if done else None
 

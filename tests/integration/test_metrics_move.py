@@ -4,7 +4,6 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from bot.runtime import monitoring
 from tests.support.bot_tester import RELEASES, BotTester
 from tests.support.waiting import until_true
 from tests.support.watched_bot import WatchedBot
@@ -13,8 +12,7 @@ LIMITED_SECONDS = 10
 
 
 @pytest.fixture
-async def watched(sqlite_url: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[WatchedBot]:
-    monkeypatch.setattr(monitoring, "READ_AGAIN_SECONDS", 0.0)
+async def watched(sqlite_url: str) -> AsyncIterator[WatchedBot]:
     bot = BotTester(
         sqlite_url,
         channels=f"acme/site={RELEASES}:enter",

@@ -107,7 +107,6 @@ async def test_an_unavailable_database_makes_it_not_ready(
 ) -> None:
     monkeypatch.setattr(health, "CHECK_SECONDS", 0.2)
     monkeypatch.setattr(monitoring, "READ_SECONDS", 0.2)
-    monkeypatch.setattr(monitoring, "READ_AGAIN_SECONDS", 0.0)
     other = sqlite3.connect(sqlite_path(sqlite_url), isolation_level=None, check_same_thread=False)
     with closing(other):
         # Somebody else writes and does not end.
