@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Sequence
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from bot.domain.event_log import LARGEST_PAGE, Window
 from bot.domain.event_records import EventPage
@@ -176,6 +176,17 @@ class MergeQueue(Protocol):
     ) -> Removal: ...
 
 
+class Sent(NamedTuple):
+    """A post that Slack took, by its `ts`.
+
+    It is not whole if it lacks its buttons, because Slack hasn't said who reads the channel. An
+    edit adds them.
+    """
+
+    ts: str
+    is_whole: bool = True
+
+
 class ChannelPoster(Protocol):
     """Posts to Slack channels. Every method raises only PostError.
 
@@ -184,8 +195,8 @@ class ChannelPoster(Protocol):
 
     async def post(
         self, channel_id: str, message: Message, delivery_id: str, thread: Thread | None = None
-    ) -> str:
-        """Send at most one request; return the message's `ts`.
+    ) -> Sent:
+        """Send at most one request.
 
         PostRefused with Refusal.THREAD: that thread takes no replies.
         """
@@ -204,13 +215,6 @@ class ChannelPoster(Protocol):
         Searches around `since` in the channel's history, and in the thread if one is given; with
         `until`, from `since` to then, without reading anything twice.
         PostPostponed: the same call continues later where this one stopped.
-        """
-        ...
-
-    def lacks_buttons(self, channel_id: str, message_ts: str) -> bool:
-        """Whether a new post lacks its buttons, because Slack hasn't said who reads the channel.
-
-        Call it once; an edit adds them.
         """
         ...
 

@@ -168,11 +168,11 @@ def world(request: pytest.FixtureRequest) -> World:
 
 async def test_a_post_is_shown_once_and_found_by_its_delivery_and_channel(world: World) -> None:
     poster = world.poster
-    first = await poster.post(HERE, HELLO, "d-1")
+    first = (await poster.post(HERE, HELLO, "d-1")).ts
 
     assert world.shown(HERE) == [HELLO.text]
     assert world.posts_asked() == 1
-    second = await poster.post(HERE, PLAIN, "d-2")
+    second = (await poster.post(HERE, PLAIN, "d-2")).ts
     assert first != second
     assert world.shown(HERE) == [HELLO.text, PLAIN.text]
     assert await poster.find(HERE, "d-1", just_now()) == first
@@ -183,7 +183,7 @@ async def test_a_post_is_shown_once_and_found_by_its_delivery_and_channel(world:
 
 async def test_a_post_is_found_among_many(world: World) -> None:
     just_before = datetime.now(UTC) - timedelta(seconds=5)
-    stamps = [await world.poster.post(HERE, PLAIN, f"d-{number}") for number in range(30)]
+    stamps = [(await world.poster.post(HERE, PLAIN, f"d-{number}")).ts for number in range(30)]
 
     assert await world.poster.find(HERE, "d-0", just_before) == stamps[0]
     assert await world.poster.find(HERE, "d-29", just_before) == stamps[29]
@@ -227,7 +227,7 @@ async def test_a_refusal_is_the_channels_or_the_messages(world: World) -> None:
     in_blocks = ("invalid_blocks", Refusal.MESSAGE)
     assert await refused(poster.post(HERE, BROKEN, "d-1")) == in_blocks
     assert world.shown(HERE) == []
-    ts = await poster.post(HERE, HELLO, "d-1")
+    ts = (await poster.post(HERE, HELLO, "d-1")).ts
     assert await refused(poster.update(HERE, ts, BROKEN)) == in_blocks
     world.archive(HERE)
     assert await refused(poster.post(HERE, HELLO, "d-2")) == ("is_archived", Refusal.CHANNEL)
@@ -245,7 +245,7 @@ async def test_an_unreadable_history_does_not_mean_the_post_is_missing(world: Wo
 
 
 async def test_an_edit_changes_a_messages_text_and_may_be_repeated(world: World) -> None:
-    ts = await world.poster.post(HERE, HELLO, "d-1")
+    ts = (await world.poster.post(HERE, HELLO, "d-1")).ts
     for _ in range(2):
         await world.poster.update(HERE, ts, PLAIN)
 
@@ -254,7 +254,7 @@ async def test_an_edit_changes_a_messages_text_and_may_be_repeated(world: World)
 
 
 async def test_a_message_that_cannot_be_edited_is_recognised(world: World) -> None:
-    ts = await world.poster.post(HERE, HELLO, "d-1")
+    ts = (await world.poster.post(HERE, HELLO, "d-1")).ts
     for code in ("edit_window_closed", "cant_update_message", "block_mismatch"):
         world.refuse_edit(code)
         assert await refused(world.poster.update(HERE, ts, PLAIN)) == (code, Refusal.EDIT)
@@ -267,7 +267,7 @@ async def test_a_message_that_cannot_be_edited_is_recognised(world: World) -> No
 
 
 async def test_a_direct_message_is_found_and_edited(world: World) -> None:
-    ts = await world.poster.post("U0BOB", HELLO, "d-1")
+    ts = (await world.poster.post("U0BOB", HELLO, "d-1")).ts
 
     assert await world.poster.find("U0BOB", "d-1", just_now()) == ts
     await world.poster.update("U0BOB", ts, PLAIN)
@@ -299,7 +299,7 @@ UNCLEAR = {
 async def test_a_public_channel_needs_no_invitation_to_post_and_is_joined_for_lookups(
     slack: SlackWorld,
 ) -> None:
-    ts = await slack.poster.post(PUBLIC, HELLO, "d-1")
+    ts = (await slack.poster.post(PUBLIC, HELLO, "d-1")).ts
 
     assert await slack.poster.find(PUBLIC, "d-1", just_now()) == ts
     called = [call["method"] for call in slack.sandbox.calls.since(0)]
@@ -325,7 +325,7 @@ async def test_a_rejected_token_is_a_credential_problem(slack: SlackWorld) -> No
 
 async def test_an_edit_does_not_link_names(slack: SlackWorld) -> None:
     """By default, chat.update parses a text like a person's message."""
-    ts = await slack.poster.post(HERE, HELLO, "d-1")
+    ts = (await slack.poster.post(HERE, HELLO, "d-1")).ts
     await slack.poster.update(HERE, ts, Message("@here #mergeq"))
 
     assert slack.shown(HERE) == ["@here #mergeq"]
@@ -370,10 +370,10 @@ async def test_a_reply_is_found_in_its_thread_and_if_broadcast_in_the_channel(
     world: World,
 ) -> None:
     poster = world.poster
-    root = await poster.post(HERE, HELLO, "d1")
-    reply = await poster.post(HERE, PLAIN, "d2", Thread(root))
-    loud = await poster.post(HERE, PLAIN, "d3", Thread(root, broadcast=True))
-    plain = await poster.post(HERE, PLAIN, "d4")
+    root = (await poster.post(HERE, HELLO, "d1")).ts
+    reply = (await poster.post(HERE, PLAIN, "d2", Thread(root))).ts
+    loud = (await poster.post(HERE, PLAIN, "d3", Thread(root, broadcast=True))).ts
+    plain = (await poster.post(HERE, PLAIN, "d4")).ts
     assert len({root, reply, loud, plain}) == 4
     for delivery_id, in_channel, in_thread in (
         ("d2", None, reply),
@@ -385,7 +385,7 @@ async def test_a_reply_is_found_in_its_thread_and_if_broadcast_in_the_channel(
 
 
 async def test_a_thread_without_its_first_message_takes_no_replies(world: World) -> None:
-    root = await world.poster.post(HERE, HELLO, "d1")
+    root = (await world.poster.post(HERE, HELLO, "d1")).ts
     world.delete(HERE, root)
     assert (await refused(world.poster.post(HERE, PLAIN, "d2", Thread(root))))[1] is Refusal.THREAD
     assert await world.poster.find(HERE, "d2", just_now(), root) is None
@@ -414,7 +414,7 @@ async def test_a_clock_put_right_before_the_lookup_does_not_hide_the_post(
         poster = slack.poster_on(session, clock)
         await poster.post(HERE, PLAIN, "d-0")
         since = clock.now()
-        ts = await poster.post(HERE, HELLO, "d-1")
+        ts = (await poster.post(HERE, HELLO, "d-1")).ts
         clock.advance(-2 * 3600)
 
         assert await poster.find(HERE, "d-1", since) == ts
@@ -432,7 +432,7 @@ async def test_a_lookup_among_thousands_of_messages_continues_where_it_stopped(
     slack: SlackWorld,
 ) -> None:
     slack.sandbox.installation.history_most = 15
-    ts = await slack.poster.post(HERE, HELLO, "d-1")
+    ts = (await slack.poster.post(HERE, HELLO, "d-1")).ts
     for number in range(400):
         slack.sandbox.people.message("U0ALICE", HERE, f"chatter {number}")
     slack.sandbox.faults.arm(

@@ -8,7 +8,7 @@ from typing_extensions import override
 
 from bot.domain.errors import PostError, PostRefused, Refusal
 from bot.domain.message import Block, Message, Thread
-from bot.ports import ChannelPoster
+from bot.ports import ChannelPoster, Sent
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ class RecordingPoster(ChannelPoster):
     @override
     async def post(
         self, channel_id: str, message: Message, delivery_id: str, thread: Thread | None = None
-    ) -> str:
+    ) -> Sent:
         self.calls.append(Call("post", channel_id, delivery_id))
         if self.meanwhile is not None:
             await self.meanwhile(channel_id, message)
@@ -116,7 +116,7 @@ class RecordingPoster(ChannelPoster):
         self._unseen[ts] = self.shows_late
         if planned is not None:
             raise planned.error
-        return ts
+        return Sent(ts)
 
     @override
     async def find(
@@ -142,10 +142,6 @@ class RecordingPoster(ChannelPoster):
             and one.ts not in self.deleted
             and (one.thread is None or one.thread.broadcast or one.thread.ts == thread_ts)
         )
-
-    @override
-    def lacks_buttons(self, channel_id: str, message_ts: str) -> bool:
-        return False
 
     @override
     async def update(self, channel_id: str, message_ts: str, message: Message) -> None:

@@ -14,6 +14,7 @@ from bot.domain.errors import BotError
 from bot.domain.event_records import EventRecord
 from bot.domain.message import Message, Thread
 from bot.domain.repository import RepositoryName
+from bot.ports import Sent
 from bot.usecases.posting.post_deliveries import PostDeliveries
 from tests.support.clock import FakeClock
 from tests.support.disturbances import (
@@ -62,7 +63,7 @@ class LatePoster(RecordingPoster):
     @override
     async def post(
         self, channel_id: str, message: Message, delivery_id: str, thread: Thread | None = None
-    ) -> str:
+    ) -> Sent:
         before = len(self.history)
         try:
             return await super().post(channel_id, message, delivery_id, thread)

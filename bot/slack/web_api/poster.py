@@ -15,7 +15,7 @@ from bot.domain.deliveries import SURELY_SHOWN, is_person
 from bot.domain.errors import PostInDoubt, PostPostponed, PostRefused, Refusal
 from bot.domain.message import Message, Thread
 from bot.domain.permissions import DenialReason, not_a_member
-from bot.ports import ChannelPoster, Clock, PeopleDirectory
+from bot.ports import ChannelPoster, Clock, PeopleDirectory, Sent
 from bot.slack.web_api.channels import SlackChannels, fitted
 from bot.slack.web_api.clients import Identity, served_at
 from bot.slack.web_api.failures import FAILURES, THREAD_CODES, post_error, read_failure
@@ -97,7 +97,6 @@ class SlackPoster(ChannelPoster):
         self._clock = clock
         self._identity = identity
         self._people = people
-        self._without_buttons: set[tuple[str, str]] = set()
         self._readings = Bounded[Key, _Reading](READINGS)
         # The most that Slack's clock was behind ours, and ahead of it.
         self._clocks = (timedelta(), timedelta())
@@ -105,7 +104,7 @@ class SlackPoster(ChannelPoster):
     @override
     async def post(
         self, channel_id: str, message: Message, delivery_id: str, thread: Thread | None = None
-    ) -> str:
+    ) -> Sent:
         with bound_contextvars(delivery_id=delivery_id):
             channel, message, is_whole = await self._addressed(channel_id, message)
             blocks = [dict(block) for block in message.blocks]
@@ -131,15 +130,7 @@ class SlackPoster(ChannelPoster):
         ts = answer.get("ts")
         if not isinstance(ts, str):
             raise PostInDoubt("answer_without_ts")
-        if not is_whole:
-            self._without_buttons.add((channel_id, ts))
-        return ts
-
-    @override
-    def lacks_buttons(self, channel_id: str, message_ts: str) -> bool:
-        lacking = (channel_id, message_ts) in self._without_buttons
-        self._without_buttons.discard((channel_id, message_ts))
-        return lacking
+        return Sent(ts, is_whole)
 
     @override
     async def update(self, channel_id: str, message_ts: str, message: Message) -> None:

@@ -127,10 +127,8 @@ class PostDeliveries:
                 outcome.following = left[0] if left else None
             else:
                 outcome.given_back = [states.given_back(one, self.clock.now()) for one in left]
-            ts = after.message_ts
-            lacks_buttons = ts is not None and self.poster.lacks_buttons(after.channel_id, ts)
             is_plain = after.times_absent >= PLAIN_AFTER
-            if not (lacks_buttons or is_plain or after.attempted_at is not None):
+            if outcome.is_whole and not is_plain and after.attempted_at is None:
                 # It is up to date. Not if its blocks are missing, which the next edit adds, nor if
                 # it was found in the history: then it shows an older state. One edit too many is
                 # harmless, one too few is not.

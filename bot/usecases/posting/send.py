@@ -15,7 +15,7 @@ from bot.domain.message import Message, Thread
 from bot.domain.pacing import Pace
 from bot.domain.threads import SHOWN_BY_ROOTS
 from bot.metrics import Metrics
-from bot.ports import ChannelPoster, Clock, Wake
+from bot.ports import ChannelPoster, Clock, Sent, Wake
 from bot.usecases.posting.render_deliveries import Claim, log_fields
 
 logger = logging.getLogger(__name__)
@@ -55,6 +55,7 @@ class Outcome:
     """The next state of a delivery, and of those behind it that are `given_back`.
 
     `is_suspended`: Slack refuses posts to its channel.
+    `is_whole`: it was posted with its buttons.
     `shown`: the state of its subject that the post of a live message shows.
     `digest`: the digest of that message.
     `following`: the delivery to send next.
@@ -62,6 +63,7 @@ class Outcome:
 
     after: Delivery
     is_suspended: bool = False
+    is_whole: bool = True
     given_back: Sequence[Delivery] = ()
     shown: int = 0
     digest: str | None = None
@@ -211,7 +213,7 @@ class Sender:
         # Failures and reminders also go to the channel: few people follow the thread.
         thread = Thread(root, delivery.kind in ALSO_TO_CHANNEL) if root is not None else None
         try:
-            message_ts = await self._send(delivery, message, thread, claim)
+            sent = await self._send(delivery, message, thread, claim)
         except PostInDoubt as error:
             logger.warning("post in doubt", extra=log_fields("post_in_doubt", delivery, error))
             doubted = replace(delivery, attempted_at=sent_at)
@@ -225,11 +227,11 @@ class Sender:
             # The service's clock may be ahead of ours.
             self.metrics.event_to_post.observe(max(0.0, (now - message.since).total_seconds()))
         logger.info("posted", extra=log_fields("posted", delivery))
-        return Outcome(states.delivered(delivery, message_ts, now))
+        return Outcome(states.delivered(delivery, sent.ts, now), is_whole=sent.is_whole)
 
     async def _send(
         self, delivery: Delivery, message: Message, thread: Thread | None, claim: Claim
-    ) -> str:
+    ) -> Sent:
         """Post the message in any form that Slack accepts.
 
         If it refuses the blocks, send the text alone; if the thread is gone, post to the channel.

@@ -44,7 +44,7 @@ def posted(ts: str, **changed: Any) -> dict[str, Any]:
 
 async def test_the_delivery_id_goes_into_the_metadata_and_the_first_block() -> None:
     slack, client = poster({"ts": "1.2"})
-    assert await slack.post("C1", MESSAGE, DELIVERY) == "1.2"
+    assert await slack.post("C1", MESSAGE, DELIVERY) == ("1.2", True)
     ((method, sent),) = client.calls
     assert method == "chat.postMessage"
     assert sent["channel"] == "C1"

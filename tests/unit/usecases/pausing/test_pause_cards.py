@@ -447,7 +447,7 @@ async def test_a_card_that_cannot_be_rendered_delays_no_other(
     )
     now = world.clock.now()
     for repository in (SITE, API):
-        ts = await world.poster.post(CHANNEL, Message("Was posted"), repository)
+        ts = (await world.poster.post(CHANNEL, Message("Was posted"), repository)).ts
         with begin(InMemoryStore(world.database)) as transaction:
             pause_id = transaction.pauses.save(PauseRecord(repository, now, "CI", "CI"))
             name = LiveSubject(LiveKind.PAUSE, repository, str(pause_id))

@@ -119,7 +119,7 @@ async def test_an_event_of_a_service_whose_clock_is_ahead_counts_as_posted_at_on
 
 
 async def test_replies_go_to_their_thread_and_their_summary_to_the_channel(bot: Posting) -> None:
-    root = await bot.poster.post("C1", Message("Queued #1"), "root")
+    root = (await bot.poster.post("C1", Message("Queued #1"), "root")).ts
     card_id = bot.add_root(root)
     bot.add(1, root_id=card_id, kind=EventKind.CHECKS_STARTED)
     bot.add(2, root_id=card_id, kind=EventKind.FAILURE)
