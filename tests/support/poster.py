@@ -52,6 +52,7 @@ class RecordingPoster(ChannelPoster):
 
     `closed` channels refuse posts with the code given. `blocks_refused`: messages with blocks
     are refused as `invalid_blocks`; `refused_blocks`: those with these very blocks are.
+    `lacks_buttons`: Slack doesn't say who reads the channels, so posts have none.
     `shows_late`: a post is not found at so many looks. `deleted` messages, by their `ts`, are gone
     from the channel; `locked` ones refuse edits with the code given. `meanwhile`: what happens
     before Slack answers a post, or a look, which has no message.
@@ -60,6 +61,7 @@ class RecordingPoster(ChannelPoster):
     closed: dict[str, str] = field(default_factory=dict)
     blocks_refused: bool = False
     refused_blocks: tuple[Block, ...] = ()
+    lacks_buttons: bool = False
     shows_late: int = 0
     deleted: set[str] = field(default_factory=set)
     locked: dict[str, str] = field(default_factory=dict)
@@ -116,7 +118,7 @@ class RecordingPoster(ChannelPoster):
         self._unseen[ts] = self.shows_late
         if planned is not None:
             raise planned.error
-        return Sent(ts)
+        return Sent(ts, not self.lacks_buttons)
 
     @override
     async def find(

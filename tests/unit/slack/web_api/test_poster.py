@@ -10,6 +10,7 @@ from typing_extensions import override
 
 from bot.domain.errors import PostInDoubt, PostPostponed
 from bot.domain.message import Block, Message
+from bot.messages import blocks
 from bot.slack.web_api.channels import OPEN_SECONDS, SlackChannels
 from bot.slack.web_api.clients import Identity
 from bot.slack.web_api.poster import METADATA_TYPE, PAGES, SlackPoster
@@ -55,6 +56,14 @@ async def test_the_delivery_id_goes_into_the_metadata_and_the_first_block() -> N
     assert sent["unfurl_links"] is False
     assert sent["unfurl_media"] is False
     assert "block_id" not in MESSAGE.blocks[0]
+
+
+async def test_a_post_lacks_its_buttons_while_slack_does_not_say_who_reads_the_channel() -> None:
+    slack, client = poster("internal_error", {"ts": "1.2"})
+    button = blocks.button("Resume queue", action_id="mq:x", value="1")
+    asking = Message("Paused", (SECTION, blocks.actions([button])))
+    assert await slack.post("C1", asking, DELIVERY) == ("1.2", False)
+    assert [block["type"] for block in client.calls[-1][1]["blocks"]] == ["section"]
 
 
 async def test_a_post_whose_metadata_is_hidden_is_found_by_its_first_block() -> None:

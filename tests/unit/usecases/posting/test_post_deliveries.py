@@ -283,18 +283,36 @@ async def test_a_post_that_stays_unclear_is_dropped_after_a_week(
     assert ("given_up", "ERROR") in logged(caplog)
 
 
-async def test_blocks_that_stay_unclear_are_replaced_by_plain_text(
-    bot: Posting, caplog: pytest.LogCaptureFixture
-) -> None:
-    """A card gets them later."""
-    stays_unclear(bot, "", blocks_only=True)
-    bot.add(1)
+def open_card(bot: Posting) -> None:
+    """A live message of a pause, which is to be posted."""
     with begin(bot.store) as transaction:
         pause_id = transaction.pauses.save(
             PauseRecord(SITE, bot.clock.now(), "CI is down", "CI is down")
         )
         name = LiveSubject(LiveKind.PAUSE, SITE, str(pause_id))
         open_live_messages(transaction, name, ["C2"], bot.clock.now(), identity="1")
+
+
+@pytest.mark.parametrize("lacks_buttons", [False, True])
+async def test_a_card_without_its_buttons_is_edited_later(
+    bot: Posting,
+    lacks_buttons: bool,  # noqa: FBT001 - a case of the table
+) -> None:
+    bot.poster.lacks_buttons = lacks_buttons
+    open_card(bot)
+    await bot.run()
+    assert bot.poster.history
+    with begin(bot.store) as transaction:
+        assert bool(transaction.live_messages.due(bot.clock.now(), 10)) is lacks_buttons
+
+
+async def test_blocks_that_stay_unclear_are_replaced_by_plain_text(
+    bot: Posting, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A card gets them later."""
+    stays_unclear(bot, "", blocks_only=True)
+    bot.add(1)
+    open_card(bot)
 
     await bot.run(1, times=300)
 
