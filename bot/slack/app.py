@@ -183,5 +183,5 @@ async def _acknowledge(ack: AsyncAck) -> None:
 
 
 def _is_worth_logging(record: logging.LogRecord) -> bool:
-    """Bolt warns of a token in the environment that it doesn't need."""
-    return "will be unused" not in record.getMessage()
+    """Bolt warns that it ignores the token in the environment, which isn't meant for it."""
+    return "SLACK_BOT_TOKEN" not in record.getMessage()

@@ -71,3 +71,5 @@ async def test_the_log_level_follows_the_setting(sqlite_url: str, tmp_path: Path
         await bot.ask("/mq status")
         await bot.logged("poll_failed")
     assert {one["level"] for one in bot.log_records()} == {"warning"}
+    # Bolt would warn of a token that it ignores.
+    assert "SLACK_BOT_TOKEN" not in str(bot.log_records())
