@@ -548,7 +548,9 @@ async def test_a_half_sent_request_blocks_nobody(
     assert not [one.getMessage() for one in caplog.records if one.levelno >= logging.ERROR]
 
 
-@pytest.mark.parametrize(("body", "status"), [(b"x", 401), (b"ssl_check=1", 200)])
+@pytest.mark.parametrize(
+    ("body", "status"), [(b"x", 401), (b"ssl_check=1", 200), (b"payload=[", 400)]
+)
 async def test_only_slack_keeps_a_connection(machine: Machine, body: bytes, status: int) -> None:
     reader, writer = await connected(machine, written(body, FORM))
     async with asyncio.timeout(10):
