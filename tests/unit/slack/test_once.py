@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from bot.domain.errors import StoreUnavailable
 from bot.slack.background import EVENT_LIFETIME, TRIGGER_LIFETIME, Once, request_key
 from tests.support.clock import FakeClock
 from tests.support.store import InMemoryStore
@@ -39,6 +40,17 @@ async def test_a_request_is_remembered_for_its_lifetime_and_repeats_do_not_exten
     assert not await Once(clock, store).is_first(EVENT)
     clock.advance(2)
     assert await Once(clock, store).is_first(EVENT)
+
+
+async def test_a_request_that_the_database_could_not_judge_may_come_again() -> None:
+    store = InMemoryStore()
+    once = Once(FakeClock(), store)
+    store.unavailable = "no database"
+    with pytest.raises(StoreUnavailable):
+        await once.is_first(EVENT)
+    store.unavailable = None
+    assert await once.is_first(EVENT)
+    assert not await once.is_first(EVENT)
 
 
 async def test_a_single_process_remembers_its_last_requests_without_a_database(

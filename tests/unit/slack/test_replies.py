@@ -9,11 +9,15 @@ from dataclasses import dataclass, field
 
 import pytest
 from aiohttp import ClientSession, ClientTimeout
+from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
+from bot.domain.audit import Actor, Origin
 from bot.domain.message import Message
-from bot.slack.conversation import NOT_SLACK, Replies, is_slacks, refusal_code
+from bot.messages.blocks import section
+from bot.slack.conversation import NOT_SLACK, Conversation, Replies, is_slacks, refusal_code
 from tests.support.directories import FakeChannels
+from tests.unit.slack.web_api.scripted_client import ScriptedClient
 
 
 @pytest.mark.parametrize(
@@ -105,6 +109,18 @@ async def test_an_unconfirmed_reply_is_sent_once() -> None:
     async with hooks.listening() as url, replies(url, read_seconds=0.1) as ours:
         await ours.send(url, SAID)
     assert len(hooks.bodies) == 1
+
+
+async def test_a_message_is_sent_again_without_blocks_only_if_slack_refuses_those() -> None:
+    with_blocks = Message("The queue is running.", (section("The queue is *running*."),))
+    async with ClientSession() as session:
+        client = ScriptedClient("invalid_blocks", {"ts": "1.2"}, "internal_error")
+        ours = Replies(client, session, FakeChannels())
+        to_alice = Conversation(ours, Actor("U1", "alice"), Origin.COMMAND)
+        await to_alice.reply(with_blocks)
+        assert [bool(sent.get("blocks")) for _, sent in client.calls] == [True, False]
+        with pytest.raises(SlackApiError):
+            await to_alice.reply(with_blocks)
 
 
 HOOK = "https://hooks.slack.com/commands/T1/2/3"
