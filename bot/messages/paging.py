@@ -14,7 +14,7 @@ Item = TypeVar("Item")
 def slice_from(items: Sequence[Item], first: int, size: int) -> tuple[int, Sequence[Item]]:
     """The page at `first`, or the last page of a list that has become shorter meanwhile."""
     last_page = (len(items) - 1) // size * size
-    first = max(min(first, last_page), 0)
+    first = max(first if first < len(items) else last_page, 0)
     return first, items[first : first + size]
 
 

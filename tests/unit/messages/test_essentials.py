@@ -17,6 +17,7 @@ from bot.domain.repository import RepositoryName
 from bot.messages import actions, audit, choice, group_acts, status, timers
 from bot.messages.blocks import VALUE_LIMIT
 from bot.messages.events import event_posts
+from bot.messages.paging import slice_from
 from tests.support.clock import NOON
 from tests.support.make import API, SITE, make_act, make_event_record, make_snapshot, make_status
 from tests.support.messages.groups import RESULTS, make_group_act
@@ -107,3 +108,12 @@ def test_every_kind_of_record_has_words() -> None:
         records = [make_act(action, result, origin=origin)]
         page = AuditPage(AuditSelection(), records, has_newer=False, has_older=False)
         assert "alice" in audit.audit(page).text
+
+
+@pytest.mark.parametrize(
+    ("first", "begins"), [(-3, 0), (0, 0), (20, 20), (23, 23), (25, 20), (99, 20)]
+)
+def test_a_page_begins_where_it_was_asked_for_unless_the_list_ends_before(
+    first: int, begins: int
+) -> None:
+    assert slice_from(range(25), first, 10) == (begins, range(begins, min(begins + 10, 25)))
