@@ -109,10 +109,13 @@ class QueueStatistics:
 
 
 def span_back(now: datetime, asked: timedelta, zone: ZoneInfo) -> Span:
-    """Whole days of `zone` up to today; a span below one day is taken as requested."""
+    """Whole days of `zone` up to today; a span below one day is taken as requested.
+
+    A part of a day counts as a whole one.
+    """
     if asked < DAY:
         return Span(now - asked, now, asked, zone)
-    first = now.astimezone(zone).date() - timedelta(days=asked.days - 1)
+    first = now.astimezone(zone).date() - (-(-asked // DAY) - 1) * DAY
     return Span(start_of(first, zone), now, asked, zone)
 
 

@@ -20,9 +20,10 @@ LONDON = ZoneInfo("Europe/London")
         (datetime(2026, 11, 21, 0, 30, tzinfo=UTC), 30, "30 days"),
         (datetime(2026, 10, 25, 23, 30, tzinfo=UTC), 1, "1 day"),
         (datetime(2026, 7, 20, 12, 0, tzinfo=UTC), 7, "7 days"),
+        (datetime(2026, 7, 20, 12, 0, tzinfo=UTC), 1.5, "2 days"),
     ],
 )
-def test_days_follow_the_calendar(now: datetime, asked: int, reported: str) -> None:
+def test_days_follow_the_calendar(now: datetime, asked: float, reported: str) -> None:
     span = span_back(now, timedelta(days=asked), LONDON)
     tallies, lengths = count((), span)
     said = statistics(QueueStatistics(SITE, None, span, tallies, lengths))
