@@ -52,21 +52,15 @@ class PollEventLog:
         return self.events.clock
 
     async def run(self, poll: Poll) -> None:
-        """Poll once; stores everything read before MergeQueueError.
-
-        What StoreError or LimitClosed leaves unstored is held for the next poll.
-        """
+        """Poll once; what was read before MergeQueueError is stored, before other errors held."""
         state = poll.state
         state.begin(self.clock.now())
         state.clock_ahead = self.service_clock.ahead
         if state.active_at is None:
             known = state.position
             state.active_at = known.watermark if known is not None else self.clock.now()
-        if state.position is None:
-            await self._begin(poll)
-            return
         try:
-            await self._go_on(poll)
+            await (self._begin(poll) if state.position is None else self._go_on(poll))
         except MergeQueueError:
             await self.events.store_held(poll)
             raise
@@ -187,8 +181,7 @@ class PollEventLog:
         if new:
             state.held += new
             state.active_at = self.clock.now()
-        if any(event.type == LEAVE for event in new):
-            state.removals_new = True
+            state.removals_new |= any(event.type == LEAVE for event in new)
 
     async def _begin(self, poll: Poll) -> None:
         """Start at the service's own "now", which may differ from our clock."""

@@ -138,7 +138,7 @@ class PollState:
 
     position: Position | None
     subscriptions: Sequence[Subscription] = ()
-    seen: dict[int, "Content"] = field(default_factory=dict)
+    seen: dict[int, tuple[datetime, str, int | None]] = field(default_factory=dict)
     seen_from: datetime | None = None
     held: list[EventRecord] = field(default_factory=list)
     unrouted: Sequence[EventRecord] | None = None
@@ -204,20 +204,14 @@ class PollState:
         return sorted(types)
 
     def forget(self, overlap: timedelta) -> None:
-        """Keep only the ids that the next walk's overlap will show again.
-
-        Once in an overlap's length, because it costs as much as all of them.
-        """
+        """Once in an overlap's length, keep only what the next overlap will show again."""
         kept_from = self.known_position.watermark - overlap
         if self.seen_from is None or kept_from >= self.seen_from + overlap:
             self.seen = {key: of for key, of in self.seen.items() if of[0] >= kept_from}
             self.seen_from = kept_from
 
 
-Content = tuple[datetime, str, int | None]
-
-
-def content(event: EventRecord) -> Content:
+def content(event: EventRecord) -> tuple[datetime, str, int | None]:
     """Its time, and what else distinguishes two events with the same id."""
     return event.received_at, event.type, event.pull_request
 

@@ -63,20 +63,18 @@ class StoreEvents:
 
     async def store_held(self, poll: Poll) -> None:
         """Store the events that are held, and the position behind them."""
-        state = poll.state
-        position, records = state.known_position, state.held
+        state, records = poll.state, poll.state.held
         if not records:
             return
         state.titles_wanted |= _enters(records)
         unrouted, state.unrouted = state.unrouted, None
         async with self.storing.slot():
             are_new, differ = await self.store.run(
-                _keep, poll.lease, position, records, self.clock.now()
+                _keep, poll.lease, state.known_position, records, self.clock.now()
             )
-        if are_new:
-            state.unrouted = _with(unrouted, records)
+        state.unrouted = _with(unrouted, records) if are_new else None
         state.held = []
-        self.report_duplicates(position.repository, state, differ)
+        self.report_duplicates(poll.repository, state, differ)
 
     async def finish(self, poll: Poll, position: Position) -> None:
         """Store the rest of a walk, and route all events that can be classified.
@@ -111,11 +109,8 @@ class StoreEvents:
             self.report_duplicates(position.repository, state, differ)
             state.position, state.held = position, []
             records, pull_requests, unrouted = (), [], None
-            state.grace_period, state.unrouted, is_more = (
-                routed.grace_period,
-                routed.left,
-                routed.more,
-            )
+            state.grace_period, state.unrouted = routed.grace_period, routed.left
+            is_more = routed.more
             if is_more or routed.added:
                 self.wake()
         state.forget(self.overlap)
@@ -220,17 +215,16 @@ def _finish(
     are_new, differ = _keep(transaction, lease, position, records, context.now)
     transaction.pull_requests.save(pull_requests)
     unrouted = _with(context.unrouted, records) if are_new else None
-    unrouted = None if unrouted is None else in_order(unrouted)
     return differ, route_events(transaction, position.repository, context, unrouted)
 
 
 def _with(
     unrouted: Sequence[EventRecord] | None, records: Sequence[EventRecord]
 ) -> Sequence[EventRecord] | None:
-    """All unrouted events; None if they are to be read, as when there are many."""
+    """All unrouted events in order; None if they are to be read, as when there are many."""
     if unrouted is None or len(unrouted) + len(records) > SLICE:
         return None
-    return [*unrouted, *records]
+    return in_order([*unrouted, *records])
 
 
 def _enters(records: Sequence[EventRecord]) -> bool:
