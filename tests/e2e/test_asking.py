@@ -8,7 +8,7 @@ from tests.support.bot_tester import BOB, BotTester
 pytestmark = [pytest.mark.e2e, OVER_SOCKET_MODE]
 
 
-async def test_why_shows_the_conditions_a_pull_request_waits_for(bot: BotTester) -> None:
+async def test_why_shows_what_a_pull_request_waits_for_and_who_removed_it(bot: BotTester) -> None:
     number = bot.enqueue(title="Add search", author="ana", hangs=True)
     await bot.checks_run(1)
     answer = await bot.ask(f"/mq why #{number}")
@@ -19,6 +19,11 @@ async def test_why_shows_the_conditions_a_pull_request_waits_for(bot: BotTester)
     assert "*Next step:* no action needed" in answer
     assert "Checks started" in answer
     assert bot.replies(by=BOB) == []
+
+    bot.merge_queue.dequeue("acme/site", number, by="bob")
+    answer = await bot.ask(f"/mq why {number}")
+    assert "*Removed from the queue*" in answer
+    assert "removed on request, by @bob" in answer
 
 
 async def test_why_shows_the_place_and_the_timeout_where_the_service_says_them(
@@ -67,15 +72,6 @@ async def test_why_lists_no_checks_when_the_service_no_longer_has_them(bot: BotT
     assert "*Waits for:* the checks of its batch (" in await bot.ask(f"/mq why {number}")
 
 
-async def test_why_shows_who_removed_a_pull_request(bot: BotTester) -> None:
-    number = bot.enqueue(hangs=True)
-    await bot.checks_run(1)
-    bot.merge_queue.dequeue("acme/site", number, by="bob")
-    answer = await bot.ask(f"/mq why {number}")
-    assert "*Removed from the queue*" in answer
-    assert "removed on request, by @bob" in answer
-
-
 async def test_why_of_a_merged_pull_request_links_to_its_log(bot: BotTester) -> None:
     number = await bot.merge()
     answer = await bot.ask(f"/mq why {number} acme/site")
@@ -119,6 +115,11 @@ async def test_the_log_is_read_page_by_page_in_both_directions(bot: BotTester) -
     assert "*Merged*" in log
     assert len(newer) == len(older)
 
+    bot.break_service("stale_cursor", path="/logs")
+    await bot.click(log, "Older")
+    log = await bot.wait_for_change(log, "That page has expired")
+    assert "*Merged*" in log
+
 
 async def test_every_filter_of_the_log_reaches_the_service(bot: BotTester) -> None:
     number = await bot.merge(base_ref="release/4.2")
@@ -142,16 +143,7 @@ async def test_every_filter_of_the_log_reaches_the_service(bot: BotTester) -> No
     assert "No events from " in empty
 
 
-async def test_an_expired_log_cursor_leads_to_the_newest_page(bot: BotTester) -> None:
-    number = await bot.merge()
-    log = await bot.ask(f"/mq log pr:{number} limit:2")
-    bot.break_service("stale_cursor", path="/logs")
-    await bot.click(log, "Older")
-    log = await bot.wait_for_change(log, "That page has expired")
-    assert "*Merged*" in log
-
-
-async def test_rules_are_shown_in_processing_order(bot: BotTester) -> None:
+async def test_rules_are_shown_in_processing_order_or_with_what_is_wrong(bot: BotTester) -> None:
     answer = await bot.ask("/mq rules")
     names = [rule.name for rule in bot.merge_queue.repository("acme/site").rules]
     places = [answer.words.index(f"{place}. {name}") for place, name in enumerate(names, 1)]
@@ -162,10 +154,6 @@ async def test_rules_are_shown_in_processing_order(bot: BotTester) -> None:
     whole = await bot.wait_for_change(answer, "`batch_size`: 3")
     assert "Show all" not in whole.labels
 
-
-async def test_an_invalid_configuration_file_is_reported_with_the_services_words(
-    bot: BotTester,
-) -> None:
     bot.merge_queue.break_configuration("acme/site", "batch_size must be at least 1")
     answer = await bot.ask("/mq rules")
     assert answer.words.startswith(

@@ -27,12 +27,6 @@ def write(bot: BotTester, text: str) -> None:
     bot.slack.people.message(ALICE, channel.id, text)
 
 
-async def test_a_mention_is_answered_in_its_thread_for_everybody(bot: BotTester) -> None:
-    asked = mention(bot, "status")
-    answer = await bot.wait_in_thread(asked, "acme/site", by=BOB)
-    assert "is running" in answer
-
-
 async def test_a_mention_in_a_thread_pauses_and_the_thread_says_so(bot: BotTester) -> None:
     incident = say(bot, "CI is red", by=BOB)
     mention(bot, "pause 2h CI runners are down", beneath=incident)
@@ -56,40 +50,34 @@ async def test_a_direct_message_understands_the_same_words(bot: BotTester) -> No
     assert bot.pause_reason() == "database migration (by alice via Slack)"
 
 
-async def test_a_pause_without_a_reason_offers_the_form_behind_a_button(bot: BotTester) -> None:
+async def test_a_mention_that_cannot_be_carried_out_gets_help_in_private(bot: BotTester) -> None:
     mention(bot, "pause")
     offer = await bot.wait_for_reply("Slack opens forms only after a click")
     await bot.click(offer, "Open form")
     await bot.modal("Reason")
 
-
-async def test_a_misspelled_command_offers_the_nearest_one(bot: BotTester) -> None:
     mention(bot, "stauts")
     offer = await bot.wait_for_reply("Did you mean")
     await bot.click(offer, "Run /mq status")
     assert "is running" in await bot.wait_for_reply("acme/site")
 
-
-async def test_a_mention_in_the_middle_of_a_sentence_gets_help_for_its_author(
-    bot: BotTester,
-) -> None:
     say(bot, "thanks @merge-queue, that was quick")
     await bot.wait_for_reply("What I can do")
-    assert bot.pause_reason() is None
 
-
-async def test_people_without_the_right_are_refused_in_private(bot: BotTester) -> None:
     guest = add_person(bot, "guy", "guest")
     mention(bot, "pause now mine", by=guest)
     await bot.wait_for_reply("you are a guest here", by=guest)
     assert bot.pause_reason() is None
 
 
-async def test_messages_without_a_mention_get_nothing(bot: BotTester) -> None:
+async def test_a_mention_is_answered_in_its_thread_and_other_messages_get_nothing(
+    bot: BotTester,
+) -> None:
     ignored = say(bot, "pause now")
     bot.slack.people.message(ALICE, GENERAL, "pause now")
     asked = mention(bot, "status")
-    await bot.wait_in_thread(asked, "is running")
+    answer = await bot.wait_in_thread(asked, "acme/site", by=BOB)
+    assert "is running" in answer
     assert bot.thread(ignored) == []
     assert bot.pause_reason() is None
 

@@ -28,18 +28,25 @@ async def test_a_reason_has_255_characters_and_is_signed_within_them(bot: BotTes
     assert stored.endswith("… (by alice via Slack)")
 
 
-async def test_control_and_bidirectional_characters_are_removed(bot: BotTester) -> None:
+async def test_a_reason_appears_as_typed_without_control_and_bidirectional_characters(
+    bot: BotTester,
+) -> None:
     await bot.type("/mq pause deploy\x07ing \u202e4.2\u200b now")
     await bot.wait_for_post("*Queue paused* acme/site: deploying 4.2 now")
     assert bot.pause_reason() == "deploying 4.2 now (by alice via Slack)"
+    await bot.type("/mq resume")
+    await bot.wait_for_post("Queue resumed")
 
-
-async def test_markup_channels_and_addresses_in_a_reason_appear_as_typed(bot: BotTester) -> None:
     await bot.type("/mq pause <b> & *see* #general or https://ci.example/1?a=1&b=2 <!here>")
     typed = "<b> & *see* #general or https://ci.example/1?a=1&b=2 <!here>"
     post = await bot.wait_for_post(typed)
     assert "<!here>" not in str(post.blocks)
     assert bot.pause_reason() == f"{typed} (by alice via Slack)"
+    await bot.type("/mq resume")
+    await bot.wait_for_post("Queue resumed")
+
+    await bot.type("/mq pause 45 tests fail")
+    await bot.wait_for_post("*Queue paused* acme/site: 45 tests fail")
 
 
 async def test_among_several_repositories_the_bot_asks_and_continues_with_the_chosen_one(
@@ -52,6 +59,9 @@ async def test_among_several_repositories_the_bot_asks_and_continues_with_the_ch
     await two.wait_for_post("*Queue paused* acme/api: Deploying 4.2")
     assert two.pause_reason("acme/site") is None
     assert two.pause_reason(SECOND) == "Deploying 4.2 (by alice via Slack)"
+    # With one owner, the name alone is enough.
+    await two.type("/mq pause site Deploying 4.3")
+    await two.wait_for_post("*Queue paused* acme/site: Deploying 4.3")
 
 
 async def test_a_channel_subscribed_to_one_repository_defaults_to_it(start_bot: StartBot) -> None:
@@ -166,16 +176,3 @@ async def test_what_looks_like_a_duration_may_belong_to_the_reason(
     card = await bot.wait_for_post(f"*Queue paused* acme/site: {reason}")
     assert "resumes" not in card
     await bot.wait_for_change(question, "acme/site is paused.")
-
-
-async def test_a_reason_that_begins_with_a_number_is_a_reason(bot: BotTester) -> None:
-    await bot.type("/mq pause 45 tests fail")
-    await bot.wait_for_post("*Queue paused* acme/site: 45 tests fail")
-
-
-async def test_a_repository_is_found_by_its_name_alone_when_there_is_one_owner(
-    start_bot: StartBot,
-) -> None:
-    bot = await start_bot(repositories={"acme/site": "quiet", "acme/api": "quiet"}, channels="")
-    await bot.type("/mq pause api Deploying 4.2")
-    await bot.wait_for_post("*Queue paused* acme/api: Deploying 4.2")

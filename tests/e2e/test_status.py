@@ -11,12 +11,19 @@ from tests.support.bot_tester import BOB, GENERAL, MERGE_QUEUE, BotTester
 pytestmark = [pytest.mark.e2e, OVER_SOCKET_MODE]
 
 
-async def test_the_bare_command_shows_the_queue_to_the_caller_alone(bot: BotTester) -> None:
-    answer = await bot.ask("/mq")
+async def test_the_bare_command_shows_the_queue_to_the_caller_alone_until_it_is_shared(
+    bot: BotTester,
+) -> None:
+    answer = await bot.ask("/mq", channel=GENERAL)
     assert answer.words.startswith(":arrow_forward: *acme/site* is running, the queue is empty")
     assert answer.labels == ["Pause queue…", "Refresh", "Share in channel"]
-    assert bot.replies(by=BOB) == []
-    assert bot.posts() == []
+    assert bot.replies(by=BOB, channel=GENERAL) == []
+    assert bot.posts(GENERAL) == []
+    await bot.click(answer, "Share in channel")
+    shared = await bot.wait_for_post("*acme/site* is running", GENERAL, by=BOB)
+    assert not shared.ephemeral
+    bot.break_service("error", path="/logs", status=403)
+    assert "*acme/site* is running" in await bot.ask("/mq status")
 
 
 async def test_batches_show_their_checks_and_waiting_ones_their_position(
@@ -185,20 +192,20 @@ async def test_a_freeze_is_known_after_a_restart_without_the_log(bot: BotTester)
     assert "Scheduled freeze by carol: release week" in answer
 
 
-async def test_refresh_shows_the_current_queue(start_bot: StartBot) -> None:
+async def test_refresh_shows_the_current_queue_and_titles_cannot_format_mention_or_link(
+    start_bot: StartBot,
+) -> None:
     bot = await start_bot(speed=1.0)
     answer = await bot.ask("/mq status")
-    bot.enqueue(title="Rename the door", hangs=True)
+    bot.enqueue(title="<!channel> *now* <https://evil.example|ok> \u202egnp.exe", hangs=True)
     await bot.click(answer, "Refresh")
-    await bot.wait_for_change(answer, "Rename the door")
+    answer = await bot.wait_for_change(answer, "*now*")
+    raw = str(answer.blocks)
+    assert "&lt;!channel&gt;" in raw
+    assert "<!channel>" not in raw
+    assert "<https://evil.example" not in raw
+    assert "\u202e" not in raw
     assert len(bot.replies()) == 1
-
-
-async def test_share_shows_the_status_to_everybody(bot: BotTester) -> None:
-    answer = await bot.ask("/mq status", channel=GENERAL)
-    await bot.click(answer, "Share in channel")
-    shared = await bot.wait_for_post("*acme/site* is running", GENERAL, by=BOB)
-    assert not shared.ephemeral
 
 
 async def test_one_branch_can_be_asked_for(start_bot: StartBot) -> None:
@@ -211,19 +218,3 @@ async def test_one_branch_can_be_asked_for(start_bot: StartBot) -> None:
     assert "On the main branch" not in answer
     await bot.click(answer, "Refresh")
     await bot.wait_for_change(answer, "on `release/4.2` is running")
-
-
-async def test_titles_cannot_format_mention_or_link(start_bot: StartBot) -> None:
-    bot = await start_bot(speed=1.0)
-    bot.enqueue(title="<!channel> *now* <https://evil.example|ok> \u202egnp.exe", hangs=True)
-    answer = await bot.ask("/mq status")
-    raw = str(answer.blocks)
-    assert "&lt;!channel&gt;" in raw
-    assert "<!channel>" not in raw
-    assert "<https://evil.example" not in raw
-    assert "\u202e" not in raw
-
-
-async def test_an_unreadable_log_does_not_hide_the_status(bot: BotTester) -> None:
-    bot.break_service("error", path="/logs", status=403)
-    assert "*acme/site* is running" in await bot.ask("/mq status")
