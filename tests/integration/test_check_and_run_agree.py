@@ -4,12 +4,12 @@ import sqlite3
 from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import pytest
 
 from bot.cli.process import CONFIGURATION_EXIT, UNAVAILABLE_EXIT
 from bot.store import migrate
+from bot.store.engines import sqlite_path
 from tests.integration.test_check_command import Installation, Report, installation
 from tests.integration.test_exit_codes import NOBODY, NOT_OURS
 from tests.support.bot_process import MqbotProcess
@@ -147,7 +147,7 @@ async def test_check_reports_a_fault_that_ends_run_in_the_same_words(
 async def test_check_reports_a_database_of_another_version_in_the_same_words(
     installation: Installation, revision: str
 ) -> None:
-    with closing(sqlite3.connect(_path(installation))) as connection, connection:
+    with closing(sqlite3.connect(sqlite_path(installation.database_url))) as connection, connection:
         connection.execute("UPDATE alembic_version SET version_num = ?", [revision])
     report = await installation.check("--json")
     assert report.code == 1
@@ -163,7 +163,9 @@ async def test_check_reports_a_temporarily_unavailable_database_in_the_same_word
     away = {"DATABASE_URL": NOBODY}
     report = await installation.check("--json", **away)
     assert_same_words(await end_of_run(installation, away, UNAVAILABLE_EXIT), report)
-    with closing(sqlite3.connect(_path(installation), isolation_level=None)) as other:
+    with closing(
+        sqlite3.connect(sqlite_path(installation.database_url), isolation_level=None)
+    ) as other:
         other.execute("BEGIN IMMEDIATE")
         report = await installation.check("--json")
         assert_same_words(await end_of_run(installation, {}, UNAVAILABLE_EXIT), report)
@@ -195,7 +197,3 @@ async def test_a_missing_database_file_passes_the_check_and_run_creates_it(
     await until(lambda: '"ready"' in process.complaints, "a bot that runs")
     assert await process.stop() == 0, process.complaints
     assert migrate.is_current(new["DATABASE_URL"])
-
-
-def _path(installation: Installation) -> Path:
-    return Path(installation.database_url.removeprefix("sqlite:///"))

@@ -313,7 +313,7 @@ async def test_two_processes_that_start_at_once_migrate_once(empty_url: str) -> 
 
 async def test_an_upgrade_that_fails_leaves_the_database_as_it_was(empty_url: str) -> None:
     if empty_url.startswith("sqlite"):
-        Path(empty_url.removeprefix("sqlite:///")).parent.mkdir()
+        sqlite_path(empty_url).parent.mkdir()
     with connected(empty_url) as connection:
         connection.exec_driver_sql("CREATE TABLE subscriptions (in_the_way TEXT)")
     with pytest.raises(StoreUnavailable, match="already exists"):

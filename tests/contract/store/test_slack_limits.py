@@ -6,6 +6,7 @@ from contextlib import closing
 
 import pytest
 
+from bot.store.engines import sqlite_path
 from bot.store.transactions import Store
 from tests.support.databases import TestDatabase
 
@@ -33,7 +34,7 @@ async def test_a_limit_stored_with_a_wrong_clock_blocks_nothing(database: TestDa
     """Only the clock of a file is that of the machine."""
     store = database.open_store()
     await close(store, "views.open", 5)
-    with closing(sqlite3.connect(database.url.removeprefix("sqlite:///"))) as file, file:
+    with closing(sqlite3.connect(sqlite_path(database.url))) as file, file:
         file.execute(
             "UPDATE expiring_keys SET value = value + ?1, until = until + ?1",
             [HOUR * 1_000_000],

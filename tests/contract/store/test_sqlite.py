@@ -15,7 +15,7 @@ from bot.domain.audit import AuditPlace, AuditSelection
 from bot.domain.deliveries import SuspendedChannel, delivered
 from bot.domain.errors import StoreUnavailable
 from bot.store import migrate
-from bot.store.engines import create_engine
+from bot.store.engines import create_engine, sqlite_path
 from bot.store.transactions import Store
 from tests.support.stored import (
     NOW,
@@ -32,10 +32,6 @@ from tests.support.stored import (
     record,
 )
 from tests.support.transactions import begin
-
-
-def path_of(url: str) -> Path:
-    return Path(url.removeprefix("sqlite:///"))
 
 
 def on_connect(engine: Engine, prepare: Callable[[Any], object]) -> None:
@@ -63,7 +59,7 @@ async def test_a_file_that_another_process_has_locked_is_unavailable_until_it_is
     sqlite_url: str,
 ) -> None:
     store = Store(create_engine(sqlite_url, wait_seconds=0.05))
-    with closing(sqlite3.connect(path_of(sqlite_url), isolation_level=None)) as other:
+    with closing(sqlite3.connect(sqlite_path(sqlite_url), isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(StoreUnavailable, match="locked") as caught:
             await store.run(add, make_new(1))
@@ -75,7 +71,7 @@ async def test_a_file_that_another_process_has_locked_is_unavailable_until_it_is
 
 async def test_waiting_for_another_process_blocks_nobody_else(sqlite_url: str) -> None:
     store = Store(create_engine(sqlite_url, wait_seconds=30))
-    with closing(sqlite3.connect(path_of(sqlite_url), isolation_level=None)) as other:
+    with closing(sqlite3.connect(sqlite_path(sqlite_url), isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         adding = asyncio.create_task(store.run(add, make_new(1)))
         # The loop goes round while the file is locked, or the lock would never be given up.
@@ -100,7 +96,7 @@ async def test_a_full_disk_is_unavailable_and_corrupts_nothing(sqlite_url: str) 
     roomy = Store(create_engine(sqlite_url))
     assert await roomy.run(add, *(make_new(number) for number in range(3000))) == 2999
     await roomy.close()
-    with closing(sqlite3.connect(path_of(sqlite_url))) as plain:
+    with closing(sqlite3.connect(sqlite_path(sqlite_url))) as plain:
         assert plain.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
 
 
@@ -131,7 +127,7 @@ async def test_audit_records_cannot_be_changed(sqlite_url: str) -> None:
     with begin(store) as transaction:
         transaction.audit.add(make_record())
     await store.close()
-    with closing(sqlite3.connect(path_of(sqlite_url))) as plain:
+    with closing(sqlite3.connect(sqlite_path(sqlite_url))) as plain:
         for statement in ("UPDATE audit SET reason = ''", "DELETE FROM audit"):
             with pytest.raises(sqlite3.IntegrityError, match="only ever added"):
                 plain.execute(statement)
@@ -195,7 +191,7 @@ async def test_posting_cost_does_not_depend_on_history_or_backlog(tmp_path: Path
     for settled, waiting in ((1_000, 100), (20_000, 2_000)):
         url = f"sqlite:///{tmp_path}/{settled}.sqlite3"
         migrate.upgrade(url)
-        fill(path_of(url), settled=settled, waiting=waiting)
+        fill(sqlite_path(url), settled=settled, waiting=waiting)
         costs.append(await steps_of_posting(url))
 
     assert costs[0] == costs[1]
@@ -250,7 +246,7 @@ async def test_no_statement_reads_a_whole_table_that_grows(sqlite_url: str) -> N
     await every_part(store)
     await store.close()
     scans = set()
-    with closing(sqlite3.connect(path_of(sqlite_url))) as plain:
+    with closing(sqlite3.connect(sqlite_path(sqlite_url))) as plain:
         for statement in seen:
             if statement.startswith(("SELECT", "UPDATE", "DELETE")):
                 plan = plain.execute(f"EXPLAIN QUERY PLAN {statement}")
