@@ -1,6 +1,7 @@
 """Responses read from bytes."""
 
 import json
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -248,30 +249,20 @@ def test_missing_required_field_is_named_and_nothing_is_quoted() -> None:
     assert caught.value.__cause__ is None
 
 
+ERRORS: Mapping[type[Exception], tuple[int, ...]] = {
+    InvalidRequest: (400, 422),
+    CredentialRefused: (401, 403),
+    ResourceNotFound: (404,),
+    NotOffered: (405, 410, 501),
+    StateConflict: (409,),
+    MergeQueueRefused: (451,),
+    MergeQueueUnavailable: (408, 429, 500, 503, 599),
+    MergeQueueProtocolError: (202, 204, 206, 302, 304),
+}
+
+
 @pytest.mark.parametrize(
-    ("status", "kind"),
-    [
-        (400, InvalidRequest),
-        (401, CredentialRefused),
-        (403, CredentialRefused),
-        (404, ResourceNotFound),
-        (405, NotOffered),
-        (409, StateConflict),
-        (410, NotOffered),
-        (451, MergeQueueRefused),
-        (501, NotOffered),
-        (422, InvalidRequest),
-        (408, MergeQueueUnavailable),
-        (429, MergeQueueUnavailable),
-        (500, MergeQueueUnavailable),
-        (503, MergeQueueUnavailable),
-        (599, MergeQueueUnavailable),
-        (202, MergeQueueProtocolError),
-        (204, MergeQueueProtocolError),
-        (206, MergeQueueProtocolError),
-        (304, MergeQueueProtocolError),
-        (302, MergeQueueProtocolError),
-    ],
+    ("status", "kind"), [(status, kind) for kind in ERRORS for status in ERRORS[kind]]
 )
 def test_each_status_has_its_error(status: int, kind: type[Exception]) -> None:
     error = error_of(answer({"detail": "because"}, status), NOW, ASKED)
