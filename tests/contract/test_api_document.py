@@ -696,11 +696,7 @@ class ThreadedSandbox:
     """A sandbox on a loop of its own, for clients that block."""
 
     def __init__(self) -> None:
-        self.sandbox = MergeQueueSandbox(
-            repositories={"acme/site": "busy"},
-            token="key",
-            speed=20,
-        )
+        self.sandbox = MergeQueueSandbox(repositories={"acme/site": "busy"}, token="key", speed=20)
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever)
 
@@ -736,10 +732,7 @@ def test_schemathesis_finds_nothing_against_the_published_document(
 
         @given(case=operation.as_strategy(generation_mode=mode), known=st.booleans())
         @settings(
-            max_examples=15,
-            deadline=None,
-            suppress_health_check=list(HealthCheck),
-            database=None,
+            max_examples=15, deadline=None, suppress_health_check=list(HealthCheck), database=None
         )
         def hold(case: schemathesis.Case[Any], *, known: bool) -> None:
             if known and mode is schemathesis.GenerationMode.POSITIVE:

@@ -366,9 +366,7 @@ async def test_a_conversation_that_cannot_be_opened_now_leaves_nothing_in_doubt(
     assert slack.shown("U0BOB") == [HELLO.text]
 
 
-async def test_a_reply_is_found_in_its_thread_and_if_broadcast_in_the_channel(
-    world: World,
-) -> None:
+async def test_a_reply_is_found_in_its_thread_and_if_broadcast_in_the_channel(world: World) -> None:
     poster = world.poster
     root = (await poster.post(HERE, HELLO, "d1")).ts
     reply = (await poster.post(HERE, PLAIN, "d2", Thread(root))).ts

@@ -171,9 +171,7 @@ TIMESTAMPS = ("", "now", "1e9", "-5", " 1", "9" * 13, "9" * 5000, "\u0661\u0662"
 SIGNATURES = ("", "v0=", "v1=" + "0" * 64, "v0=" + "é" * 64, "v0")
 
 
-async def test_a_wrong_or_missing_signature_is_refused_and_breaks_nothing(
-    machine: Machine,
-) -> None:
+async def test_a_wrong_or_missing_signature_is_refused_and_breaks_nothing(machine: Machine) -> None:
     body = command("status")
     good = signed(body, machine.now)
     assert set(good) > SIGNED_WITH

@@ -14,9 +14,7 @@ LIMITED_SECONDS = 10
 @pytest.fixture
 async def watched(sqlite_url: str) -> AsyncIterator[WatchedBot]:
     bot = BotTester(
-        sqlite_url,
-        channels=f"acme/site={RELEASES}:enter",
-        environment={"MQBOT_HEALTH_PORT": "0"},
+        sqlite_url, channels=f"acme/site={RELEASES}:enter", environment={"MQBOT_HEALTH_PORT": "0"}
     )
     async with bot:
         yield WatchedBot(bot)

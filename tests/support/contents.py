@@ -19,14 +19,7 @@ from bot.domain.pause_records import PauseRecord
 from bot.domain.repository import RepositoryName
 from bot.store.channel_queues import delivery_of
 from bot.store.statements import Dataclass, Numbered
-from bot.store.tables import (
-    deliveries,
-    events,
-    leases,
-    live_messages,
-    pull_requests,
-    repositories,
-)
+from bot.store.tables import deliveries, events, leases, live_messages, pull_requests, repositories
 from bot.store.transactions import Transaction
 
 T = TypeVar("T", bound=Dataclass)

@@ -16,9 +16,7 @@ def state(title: str = "\ufffd\ufffd title") -> BoardState:
     waiting = [make_queued(number, title=title) for number in range(20)]
     batch = make_batch(estimated_merge_at=NOW)
     snapshot = make_snapshot(
-        make_status(batch, waiting=waiting),
-        repository=SITE,
-        pause=make_known_pause("CI is down"),
+        make_status(batch, waiting=waiting), repository=SITE, pause=make_known_pause("CI is down")
     )
     return seen(None, snapshot)
 

@@ -105,9 +105,7 @@ def timed(pause: PauseRecord, seconds: float) -> PauseRecord:
     )
 
 
-def test_a_pause_is_kept_while_a_card_shows_it_or_if_it_was_timed(
-    transaction: Transaction,
-) -> None:
+def test_a_pause_is_kept_while_a_card_shows_it_or_if_it_was_timed(transaction: Transaction) -> None:
     shown, gone, unnotified, in_force, was_timed = save(
         transaction,
         make_pause(after(0), ended_at=after(5), end_notified=True),

@@ -27,9 +27,7 @@ def test_the_last_poll_of_each_repository_is_known_to_other_processes(
     }
 
 
-def test_a_persons_latest_login_counts_and_belongs_to_nobody_else(
-    transaction: Transaction,
-) -> None:
+def test_a_persons_latest_login_counts_and_belongs_to_nobody_else(transaction: Transaction) -> None:
     people = transaction.people
     people.link("U1", "ada", NOW)
     assert people.link("U1", "ada-l", after(1))

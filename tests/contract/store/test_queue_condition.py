@@ -21,10 +21,7 @@ def test_an_alert_lasts_until_it_is_ended_once(transaction: Transaction) -> None
     assert first is not None
     assert second is not None
     kept = transaction.alerts
-    assert kept.active(SITE) == [
-        replace(HEAD, alert_id=first),
-        replace(BATCH, alert_id=second),
-    ]
+    assert kept.active(SITE) == [replace(HEAD, alert_id=first), replace(BATCH, alert_id=second)]
     assert kept.active(SHOP) == []
     assert kept.end(first, after(60))
     assert not kept.end(first, after(61))

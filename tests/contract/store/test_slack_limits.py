@@ -36,8 +36,7 @@ async def test_a_limit_stored_with_a_wrong_clock_blocks_nothing(database: TestDa
     await close(store, "views.open", 5)
     with closing(sqlite3.connect(sqlite_path(database.url))) as file, file:
         file.execute(
-            "UPDATE expiring_keys SET value = value + ?1, until = until + ?1",
-            [HOUR * 1_000_000],
+            "UPDATE expiring_keys SET value = value + ?1, until = until + ?1", [HOUR * 1_000_000]
         )
     assert await closed(store) == {}
 

@@ -174,10 +174,7 @@ async def steps_of_posting(url: str) -> int:
         return 0
 
     engine = create_engine(url)
-    on_connect(
-        engine,
-        lambda connection: connection.set_progress_handler(count, 1),
-    )
+    on_connect(engine, lambda connection: connection.set_progress_handler(count, 1))
     store = Store(engine)
     await store.run(add, *(make_new(number) for number in range(5)))
     steps = 0

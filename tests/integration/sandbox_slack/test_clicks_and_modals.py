@@ -73,11 +73,7 @@ async def test_a_select_sends_its_option_and_keeps_it_in_the_state(bolt: BoltApp
         bolt.received.append(body)
         await ack()
 
-    menu = {
-        "type": "static_select",
-        "action_id": "pick",
-        "options": [option("one"), option("two")],
-    }
+    menu = {"type": "static_select", "action_id": "pick", "options": [option("one"), option("two")]}
     await bolt.connect()
     container = await bolt.post(actions(menu, block_id="row"))
     where = {"container": container, "block_id": "row", "action_id": "pick"}

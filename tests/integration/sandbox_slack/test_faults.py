@@ -4,13 +4,7 @@ import aiohttp
 import pytest
 from slack_sdk.errors import SlackApiError
 
-from tests.integration.sandbox_slack.clients import (
-    ALICE,
-    CHANNEL,
-    BoltApp,
-    be_patient,
-    eventually,
-)
+from tests.integration.sandbox_slack.clients import ALICE, CHANNEL, BoltApp, be_patient, eventually
 
 
 async def test_a_dropped_post_exists_only_if_it_arrived(bolt: BoltApp) -> None:
@@ -39,9 +33,7 @@ async def test_an_armed_fault_refuses_one_call_and_the_next_goes_through(bolt: B
     assert [one["hits"] for one in bolt.sandbox.faults.listing()["faults"]] == [1, 1, 1]
 
 
-async def test_an_answer_that_is_late_or_not_json_reaches_the_client_as_such(
-    bolt: BoltApp,
-) -> None:
+async def test_an_answer_that_is_late_or_not_json_reaches_the_client_as_such(bolt: BoltApp) -> None:
     for fault in ("html_500", "invalid_json", "truncate"):
         bolt.sandbox.faults.arm({"name": fault, "method": "auth.test"})
         with pytest.raises(SlackApiError):

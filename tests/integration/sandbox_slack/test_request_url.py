@@ -196,10 +196,7 @@ async def test_a_configured_address_is_verified_once_the_app_has_started(
     port = int(listener.url.split(":")[2].partition("/")[0])
     await listener.stop()
     sandbox = SlackSandbox(
-        OVER_HTTP,
-        request_url=listener.url,
-        signing_secret=SECRET,
-        ack_seconds=PATIENT_SECONDS,
+        OVER_HTTP, request_url=listener.url, signing_secret=SECRET, ack_seconds=PATIENT_SECONDS
     )
     await sandbox.start()
     assert _app(sandbox)["connected"] is False

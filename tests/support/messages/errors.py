@@ -19,11 +19,7 @@ def explain(error: Exception) -> Case:
 EVERYBODY = WhoCan()
 
 
-def refused(
-    reason: DenialReason,
-    who: WhoCan = EVERYBODY,
-    code: str | None = None,
-) -> Case:
+def refused(reason: DenialReason, who: WhoCan = EVERYBODY, code: str | None = None) -> Case:
     return explain(domain.PermissionDenied(Right.PAUSE, Denied(reason, code), who))
 
 

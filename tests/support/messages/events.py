@@ -87,8 +87,7 @@ CASES: Cases = {
         alerts.outage_over, Outage((SITE,) * 7, NOON, ended_at=NOON + timedelta(minutes=12))
     ),
     "outage-of-slack-over": partial(
-        alerts.outage_over,
-        Outage((), NOON, ended_at=NOON + timedelta(minutes=42), late=1270),
+        alerts.outage_over, Outage((), NOON, ended_at=NOON + timedelta(minutes=42), late=1270)
     ),
     "event-enter": reported("action.queue.enter", queue_name="hotfix"),
     "event-enter-untitled": partial(

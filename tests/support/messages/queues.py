@@ -8,13 +8,7 @@ from typing import Any
 
 from bot.domain.boards import Unread, WhyUnread, seen
 from bot.domain.queue import MergeabilityCheck, QueueCheck, QueuedDetails, SpeculativeCheck
-from bot.domain.queue_position import (
-    Explanation,
-    InBatch,
-    InQueue,
-    NotQueued,
-    QueuePosition,
-)
+from bot.domain.queue_position import Explanation, InBatch, InQueue, NotQueued, QueuePosition
 from bot.domain.snapshots import BranchActivity, BranchPage, LogPage
 from bot.messages import (
     board,
@@ -155,8 +149,7 @@ CASES: Cases = {
     "statistics": partial(statistics.statistics, make_statistics()),
     "statistics-of-weeks": stats(branch="release/4.2", days=30),
     "statistics-cut": partial(
-        without_controls,
-        later(statistics.statistics, replace(make_statistics(days=3), cut=True)),
+        without_controls, later(statistics.statistics, replace(make_statistics(days=3), cut=True))
     ),
     "statistics-without-merges": stats(each=(0, 0, 0)),
     "statistics-of-hours": stats(days=0.25),
