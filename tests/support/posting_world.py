@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -72,18 +72,9 @@ class LatePoster(RecordingPoster):
                 self._posted_at[one.ts] = self._clock.now()
 
     @override
-    async def find(
-        self,
-        channel_id: str,
-        delivery_id: str,
-        since: datetime,
-        thread_ts: str | None = None,
-        until: datetime | None = None,
-    ) -> str | None:
-        ts = await super().find(channel_id, delivery_id, since, thread_ts, until)
-        if ts is not None and self._clock.now() - self._posted_at[ts] < self.shown_after:
-            return None
-        return ts
+    def _first_shown(self, posts: Iterable[Posted]) -> str | None:
+        latest = self._clock.now() - self.shown_after
+        return super()._first_shown(one for one in posts if self._posted_at[one.ts] <= latest)
 
 
 @dataclass
