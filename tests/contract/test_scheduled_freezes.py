@@ -78,7 +78,11 @@ async def test_a_freeze_is_created_listed_changed_and_deleted_and_the_log_tells(
     events = (await client.get("/repos/acme/site/logs")).json()["events"]
     told = [one["type"].removeprefix("scheduled_freeze.") for one in events]
     assert told == ["delete", "create", "delete", "update", "create"]
-    assert events[2]["metadata"]["reason"] == "released"
+    delete, update, create = (one["metadata"] for one in events[2:])
+    assert delete["reason"] == "released"
+    attributes = "scheduled_freeze_attributes"
+    assert update[f"{attributes}_before"] == create[attributes]
+    assert update[f"{attributes}_after"] == delete[attributes]
 
 
 INVALID: list[tuple[dict[str, Any], str]] = [

@@ -226,3 +226,6 @@ async def test_the_reply_says_why_there_is_no_board(bot: BotTester) -> None:
     bot.fix_service()
     await bot.click(answer, "Try again")
     await bot.wait_for_post("*acme/site* is running")
+
+    assert "you are a guest here" in await bot.ask("/mq board off", by=guest)
+    assert (await bot.ask("/mq audit")).words.count("*gus*") == 2

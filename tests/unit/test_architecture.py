@@ -61,17 +61,6 @@ def test_messages_use_only_data_classes_of_the_slack_sdk() -> None:
     assert found == []
 
 
-def test_the_sandbox_imports_nothing_from_the_bot() -> None:
-    found = [
-        f"{module} imports {name}"
-        for module, path in modules()
-        if module.startswith("bot.sandbox")
-        for name in imports(path)
-        if name == "bot" or (name.startswith("bot.") and not name.startswith("bot.sandbox"))
-    ]
-    assert found == []
-
-
 def loaded_by(statement: str) -> set[str]:
     """The modules in memory after a statement in a fresh interpreter."""
     program = f"import sys\n{statement}\nprint('\\n'.join(sys.modules))"

@@ -88,41 +88,32 @@ async def test_the_earlier_of_delayed_wakes_counts_and_is_not_run_before() -> No
     assert work.runs == 1
 
 
-async def test_a_failing_job_logs_its_failure_and_recovery_once_and_continues(
-    caplog: pytest.LogCaptureFixture,
+@pytest.mark.parametrize(
+    ("failure", "logged"),
+    [
+        (StoreUnavailable("locked"), ["job_failed", "job_recovered"]),
+        (ZeroDivisionError("a defect"), ["job_defect"] * 3),
+    ],
+    ids=["failure", "bug"],
+)
+async def test_a_failing_job_is_logged_and_continues(
+    failure: Exception, logged: list[str], caplog: pytest.LogCaptureFixture
 ) -> None:
+    """A failure and its recovery once, a bug each time and with its traceback."""
     caplog.set_level(logging.INFO)
     work = Work()
-    work.failure = StoreUnavailable("locked")
+    work.failure = failure
     job = Job("post", work.run)
-    for _ in range(3):
-        job.wake()
-        await job.drain()
-    work.failure = None
-    for _ in range(2):
+    for turn in range(5):
+        if turn == 3:
+            work.failure = None
         job.wake()
         await job.drain()
 
     assert work.runs == 5
-    assert actions(caplog) == ["job_failed", "job_recovered"]
-
-
-async def test_a_bug_is_logged_with_its_traceback_and_does_not_end_the_job(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    work = Work()
-    work.failure = ZeroDivisionError("a defect")
-    job = Job("post", work.run)
-    job.wake()
-    await job.drain()
-    work.failure = None
-
-    job.wake()
-    await job.drain()
-
-    assert work.runs == 2
-    assert actions(caplog) == ["job_defect"]
-    assert caplog.records[0].exc_info is not None
+    assert actions(caplog) == logged
+    has_traceback = caplog.records[0].exc_info is not None
+    assert has_traceback is isinstance(failure, ZeroDivisionError)
 
 
 async def test_jobs_due_at_the_same_instant_all_run() -> None:

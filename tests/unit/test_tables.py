@@ -54,9 +54,7 @@ def test_without_tables_the_settings_rule_all_repositories(tmp_path: Path) -> No
     assert policy.alert_mention is None
 
 
-def test_who_may_freeze_are_those_who_may_pause_unless_a_setting_says_otherwise(
-    tmp_path: Path,
-) -> None:
+def test_who_may_pause_may_freeze_unless_a_setting_says_otherwise(tmp_path: Path) -> None:
     tables = """
     [MQBOT_POLICY."acme/site"]
     who_may_pause = "U0BOB"
@@ -149,9 +147,7 @@ def read_windows(folder: Path, tables: str) -> list[RecurringWindow]:
     return list(windows(settings.window, settings.repositories, settings.groups))
 
 
-def test_a_window_applies_to_a_groups_repositories_and_is_announced_an_hour_before(
-    tmp_path: Path,
-) -> None:
+def test_a_window_applies_to_a_group_and_is_announced_an_hour_before(tmp_path: Path) -> None:
     (found,) = read_windows(tmp_path, WEEKEND)
     assert (found.name, found.repositories) == ("weekend", ["acme/site", "acme/api"])
     assert (found.starts, found.zone.key) == ("0 18 * * fri", "Europe/Paris")

@@ -1,17 +1,19 @@
-"""What a board shows, and which changes count."""
+"""What a board shows, and which changes redraw it and the Home tab."""
 
 from dataclasses import replace
 from datetime import datetime, timedelta
 
 import pytest
 
-from bot.domain.boards import ADDRESS_KEPT, NAMED_WAITING, NEXT_UP, BoardState, round_up, seen
+from bot.domain.boards import ADDRESS_KEPT, NAMED_WAITING, NEXT_UP, BoardState, seen
 from bot.domain.pause_records import PauseRecord
 from bot.domain.queue import Batch
 from bot.domain.snapshots import Snapshot
 from tests.support.clock import NOON
 from tests.support.make import (
+    SITE,
     make_batch,
+    make_home,
     make_known_pause,
     make_queued,
     make_snapshot,
@@ -43,52 +45,60 @@ def timed_pause(failures: int = 0) -> PauseRecord:
     return replace(make_known_pause(), timer=make_timer(failures=failures))
 
 
+def paused_by(pause: PauseRecord) -> Snapshot:
+    return replace(queue(), pause=pause)
+
+
 def is_change(before: Snapshot, after: Snapshot) -> bool:
     first, second = followed(before, after)
     return first.picture != second.picture
 
 
-def test_passing_time_alone_is_not_a_change() -> None:
-    first, second = followed(queue(due_in(12)), queue(due_in(12), at=NOON + 9 * MINUTE))
-    assert first.picture == second.picture
-    assert second.read_at == NOON + 9 * MINUTE
-
-
-def test_a_difference_that_boards_do_not_show_is_not_a_change() -> None:
-    relabelled = make_queued().model_copy(update={"labels": ("urgent",), "scopes": ("web",)})
-    assert not is_change(queue(make_batch()), queue(make_batch(relabelled)))
+RUNNING = queue(make_batch())
+RELABELLED = make_queued().model_copy(update={"labels": ("urgent",), "scopes": ("web",)})
 
 
 @pytest.mark.parametrize(
-    "after",
+    ("before", "after"),
     [
-        queue(make_batch(checks=(4, 5))),
-        queue(make_batch(code="failed")),
-        queue(make_batch(make_queued(42))),
-        queue(make_batch(), make_batch(name="batch-8")),
-        queue(make_batch(), waiting=1),
-        queue(),
-        replace(queue(make_batch()), pause=make_known_pause()),
+        (queue(due_in(12)), queue(due_in(12), at=NOON + 9 * MINUTE)),
+        (RUNNING, queue(make_batch(RELABELLED))),
     ],
-    ids=["checks", "state", "pull request", "batch", "waiting", "empty", "paused"],
+    ids=["time passes", "not shown"],
 )
-def test_a_change_that_boards_show_counts(after: Snapshot) -> None:
-    assert is_change(queue(make_batch()), after)
+def test_what_boards_do_not_show_is_not_a_change(before: Snapshot, after: Snapshot) -> None:
+    first, second = followed(before, after)
+    assert first.picture == second.picture
+    assert second.read_at == after.read_at
 
 
-def test_the_pausers_name_and_the_end_of_a_pause_count_as_changes() -> None:
-    unknown = replace(queue(), pause=make_known_pause(actor=None))
-    known = replace(queue(), pause=make_known_pause())
-    assert is_change(unknown, known)
-    state = seen(None, known)
-    timed = seen(state, replace(queue(), pause=timed_pause()))
-    assert state.picture != timed.picture
-    late = replace(queue(), pause=timed_pause(failures=1))
-    assert timed.picture != seen(timed, late).picture
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (RUNNING, queue(make_batch(checks=(4, 5)))),
+        (RUNNING, queue(make_batch(code="failed"))),
+        (RUNNING, queue(make_batch(make_queued(42)))),
+        (RUNNING, queue(make_batch(), make_batch(name="batch-8"))),
+        (RUNNING, queue(make_batch(), waiting=1)),
+        (RUNNING, queue()),
+        (RUNNING, replace(RUNNING, pause=make_known_pause())),
+        (RUNNING, queue(due_in(5))),
+        (queue(due_in(5)), RUNNING),
+        (paused_by(make_known_pause(actor=None)), paused_by(make_known_pause())),
+        (paused_by(make_known_pause()), paused_by(timed_pause())),
+        (paused_by(timed_pause()), paused_by(timed_pause(failures=1))),
+    ],
+    ids=[
+        *("checks", "state", "pull request", "batch", "waiting", "empty", "paused"),
+        *("an estimate", "no estimate", "who paused", "an end", "an end that failed"),
+    ],
+)
+def test_a_change_that_boards_show_counts(before: Snapshot, after: Snapshot) -> None:
+    assert is_change(before, after)
 
 
 def test_small_changes_of_an_estimate_keep_the_shown_one() -> None:
-    sights = followed(*(queue(due_in(12 + move)) for move in (0, 1, -1, 2.9, -2)))
+    sights = followed(*(queue(due_in(12 + move)) for move in (0, 1, -1, 2.9, 3, -2)))
     assert {one.picture.batches[0].due_at for one in sights} == {NOON + 15 * MINUTE}
     assert {one.picture.due_at for one in sights} == {NOON + 15 * MINUTE}
 
@@ -112,17 +122,6 @@ def test_a_passed_estimate_is_replaced_by_the_next_one() -> None:
     assert not is_change(queue(due_in(5)), passed)
 
 
-def test_an_appearing_or_disappearing_estimate_is_a_change() -> None:
-    assert is_change(queue(make_batch()), queue(due_in(5)))
-    assert is_change(queue(due_in(5)), queue(make_batch()))
-
-
-def test_estimates_are_rounded_up() -> None:
-    assert round_up(NOON) == NOON
-    assert round_up(NOON + timedelta(microseconds=1)) == NOON + 5 * MINUTE
-    assert round_up(None) is None
-
-
 def test_a_long_queue_shows_its_count_and_first_entries() -> None:
     batches = [make_batch(*map(make_queued, range(9)), name=str(number)) for number in range(7)]
     picture = seen(None, queue(*batches, waiting=400)).picture
@@ -138,3 +137,22 @@ def test_memory_has_a_limit() -> None:
     endless = make_queued(title="t" * 9999, author="a" * 999, url="https://" + "u" * ADDRESS_KEPT)
     shown = seen(None, queue(make_batch(endless))).picture.batches[0].pull_requests[0]
     assert (len(shown.title), len(shown.author), shown.url) == (200, 100, "")
+
+
+LATER = NOON + timedelta(minutes=1)
+
+
+def test_without_its_times_the_home_tab_changes_only_on_events() -> None:
+    before = make_home(make_snapshot(), polled={SITE: NOON})
+    later = replace(
+        before,
+        queues=[make_snapshot(read_at=LATER)],
+        polled={SITE: LATER},
+        read_at=LATER,
+    )
+    assert later != before
+    assert later.timeless() == before.timeless()
+
+    queued = make_status(waiting=[make_queued(41)])
+    happened = replace(later, queues=[make_snapshot(queued, read_at=LATER)])
+    assert happened.timeless() != before.timeless()

@@ -1,4 +1,4 @@
-"""Durations and ends of pauses, as people type them."""
+"""Durations, ends of pauses and lookback lengths, as people type them."""
 
 from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
@@ -6,12 +6,15 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from bot.domain.durations import (
+    OLDEST_LOOKBACK,
     DurationProblem,
     For,
+    InvalidLookback,
     Lasting,
     Until,
     read_end,
     read_lasting,
+    read_lookback,
     read_whole,
     resumes_at,
     written,
@@ -86,9 +89,7 @@ def minutes(number: float) -> For:
         ("h2", None, 0),
     ],
 )
-def test_a_duration_stands_before_the_reason(
-    typed: str, lasting: Lasting | None, words: int
-) -> None:
+def test_a_duration_comes_before_a_reason(typed: str, lasting: Lasting | None, words: int) -> None:
     assert read_lasting(typed.split()) == (lasting, words)
 
 
@@ -145,18 +146,26 @@ def test_an_invalid_duration_is_refused(typed: str, problem: DurationProblem) ->
     assert refused.value.problem == problem
 
 
-def test_a_duration_counts_from_now() -> None:
-    assert resumes_at(minutes(90), MONDAY, BERLIN) == MONDAY + timedelta(minutes=90)
-
-
-def test_a_time_of_day_is_in_the_persons_time_zone() -> None:
-    assert resumes_at(Until(time(15)), MONDAY, BERLIN) == MONDAY + timedelta(hours=1)
-
-
-def test_a_time_of_day_with_a_zone_is_in_that_zone() -> None:
-    assert resumes_at(Until(time(15), zone="UTC"), MONDAY, BERLIN) == MONDAY + timedelta(hours=3)
-    passed = Until(time(7), zone="America/New_York")
-    assert resumes_at(passed, MONDAY, BERLIN) == MONDAY + timedelta(hours=23)
+@pytest.mark.parametrize(
+    ("lasting", "expected"),
+    [
+        (minutes(90), MONDAY + timedelta(minutes=90)),
+        # In the person's zone, or in the one that is typed.
+        (Until(time(15)), MONDAY + timedelta(hours=1)),
+        (Until(time(15), zone="UTC"), MONDAY + timedelta(hours=3)),
+        # A time that has passed today, or is now, means tomorrow.
+        (Until(time(7), zone="America/New_York"), MONDAY + timedelta(hours=23)),
+        (Until(time(14)), datetime(2026, 7, 21, 14, tzinfo=BERLIN)),
+        (Until(time(9, 30)), datetime(2026, 7, 21, 9, 30, tzinfo=BERLIN)),
+        # A weekday means the next such time.
+        (Until(time(15), weekday=0), datetime(2026, 7, 20, 15, tzinfo=BERLIN)),
+        (Until(time(14), weekday=0), datetime(2026, 7, 27, 14, tzinfo=BERLIN)),
+        (Until(time(9), weekday=4), datetime(2026, 7, 24, 9, tzinfo=BERLIN)),
+        (Until(time(9), weekday=6), datetime(2026, 7, 26, 9, tzinfo=BERLIN)),
+    ],
+)
+def test_an_end_counts_by_the_clock_of_its_zone(lasting: Lasting, expected: datetime) -> None:
+    assert resumes_at(lasting, MONDAY, BERLIN) == expected
 
 
 @pytest.mark.parametrize(
@@ -180,20 +189,6 @@ def test_parsed_options_are_written_as_typed(typed: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("weekday", "clock", "expected"),
-    [
-        (0, time(15), datetime(2026, 7, 20, 15, tzinfo=BERLIN)),
-        (0, time(14), datetime(2026, 7, 27, 14, tzinfo=BERLIN)),
-        (4, time(9), datetime(2026, 7, 24, 9, tzinfo=BERLIN)),
-        (6, time(9), datetime(2026, 7, 26, 9, tzinfo=BERLIN)),
-    ],
-)
-def test_a_weekday_means_the_next_such_time(weekday: int, clock: time, expected: datetime) -> None:
-    at = resumes_at(Until(clock, weekday=weekday), MONDAY, BERLIN)
-    assert at == expected
-
-
-@pytest.mark.parametrize(
     ("typed", "lasting"),
     [
         ("15:00", Until(time(15))),
@@ -212,48 +207,70 @@ def test_an_invalid_end_is_refused_at_its_field(typed: str) -> None:
         read_end(typed)
 
 
-@pytest.mark.parametrize("clock", [time(14, 0), time(9, 30)])
-def test_a_time_that_has_passed_today_means_tomorrow(clock: time) -> None:
-    at = resumes_at(Until(clock), MONDAY, BERLIN).astimezone(BERLIN)
-    assert (at.date(), at.time()) == (date(2026, 7, 21), clock)
+@pytest.mark.parametrize(
+    ("now", "lasting", "expected"),
+    [
+        # A time that occurs twice means the next occurrence.
+        ("2026-10-24T23:00Z", Until(time(2, 30)), "2026-10-25T00:30Z"),
+        ("2026-10-25T00:45Z", Until(time(2, 30)), "2026-10-25T01:30Z"),
+        # A duration keeps its length.
+        ("2026-03-28T22:00Z", minutes(12 * 60), "2026-03-29T10:00Z"),
+    ],
+)
+def test_an_end_is_exact_when_clocks_change(now: str, lasting: Lasting, expected: str) -> None:
+    at = resumes_at(lasting, datetime.fromisoformat(now), BERLIN)
+    assert at == datetime.fromisoformat(expected)
+
+
+SATURDAY = datetime(2026, 3, 28, 20, 0, tzinfo=UTC)
+"""The clocks skip half past two in the night after it."""
 
 
 @pytest.mark.parametrize(
-    ("until", "problem"),
+    ("now", "until", "problem"),
     [
-        (Until(time(13), date(2026, 7, 20)), DurationProblem.PAST),
-        (Until(time(9), date(2025, 1, 1)), DurationProblem.PAST),
-        (Until(time(9), date(2026, 9, 1)), DurationProblem.TOO_LONG),
-        (Until(time(9), date(9999, 12, 31)), DurationProblem.TOO_LONG),
+        (MONDAY, Until(time(13), date(2026, 7, 20)), DurationProblem.PAST),
+        (MONDAY, Until(time(9), date(2025, 1, 1)), DurationProblem.PAST),
+        (MONDAY, Until(time(9), date(2026, 9, 1)), DurationProblem.TOO_LONG),
+        (MONDAY, Until(time(9), date(9999, 12, 31)), DurationProblem.TOO_LONG),
+        (SATURDAY, Until(time(2, 30)), DurationProblem.SKIPPED),
     ],
 )
-def test_a_past_or_distant_date_is_refused(until: Until, problem: str) -> None:
+def test_a_past_distant_or_skipped_end_is_refused(
+    now: datetime, until: Until, problem: DurationProblem
+) -> None:
     with pytest.raises(InvalidDuration) as refused:
-        resumes_at(until, MONDAY, BERLIN)
+        resumes_at(until, now, BERLIN)
     assert refused.value.problem == problem
 
 
-def test_a_time_skipped_by_the_clock_change_is_refused() -> None:
-    saturday = datetime(2026, 3, 28, 20, 0, tzinfo=UTC)
-    with pytest.raises(InvalidDuration) as refused:
-        resumes_at(Until(time(2, 30)), saturday, BERLIN)
-    assert refused.value.problem == DurationProblem.SKIPPED
+@pytest.mark.parametrize(
+    ("text", "length"),
+    [
+        ("90m", timedelta(minutes=90)),
+        ("24h", timedelta(hours=24)),
+        ("7d", timedelta(days=7)),
+        ("2w", timedelta(weeks=2)),
+        (" 1D12H ", timedelta(hours=36)),
+    ],
+)
+def test_lookback_lengths_are_read(text: str, length: timedelta) -> None:
+    assert read_lookback(text) == length
 
 
-def test_a_time_that_occurs_twice_means_the_next_occurrence() -> None:
-    before = datetime(2026, 10, 24, 23, 0, tzinfo=UTC)
-    between = datetime(2026, 10, 25, 0, 45, tzinfo=UTC)
-    assert resumes_at(Until(time(2, 30)), before, BERLIN) == datetime(
-        2026, 10, 25, 0, 30, tzinfo=UTC
-    )
-    assert resumes_at(Until(time(2, 30)), between, BERLIN) == datetime(
-        2026, 10, 25, 1, 30, tzinfo=UTC
-    )
+@pytest.mark.parametrize("text", ["", "7", "d", "-1d", "1.5d", "7 d", "1y", "٣d", "0m", "9999999d"])
+def test_an_invalid_lookback_is_refused(text: str) -> None:
+    with pytest.raises(InvalidLookback):
+        read_lookback(text)
 
 
-def test_a_duration_across_a_clock_change_keeps_its_length() -> None:
-    saturday = datetime(2026, 3, 28, 22, 0, tzinfo=UTC)
-    assert resumes_at(minutes(12 * 60), saturday, BERLIN) - saturday == timedelta(hours=12)
+def test_lookback_is_at_most_ten_years() -> None:
+    assert read_lookback("3660d") == OLDEST_LOOKBACK
+    with pytest.raises(InvalidLookback):
+        read_lookback("3660d1m")
+    for length in ("9999999d", "99999999999999999999w", "6000000m1m", "9" * 20 + "w" + "1w" * 90):
+        with pytest.raises(InvalidLookback, match="at most ten years"):
+            read_lookback(length)
 
 
 @pytest.mark.parametrize("name", [None, "", "Europe/Pariss", "Europe", "../../etc/passwd", "a\0b"])

@@ -43,20 +43,9 @@ def after(minutes: float) -> datetime:
         (NOON, after(1).replace(tzinfo=None)),
     ],
 )
-def test_a_window_that_the_service_would_refuse_cannot_be_made(
-    start: datetime, end: datetime
-) -> None:
+def test_a_window_that_would_be_refused_cannot_be_made(start: datetime, end: datetime) -> None:
     with pytest.raises(ValueError, match="a window"):
         Window(start, end)
-
-
-def test_a_service_ahead_of_our_clock_is_read_up_to_its_own_time() -> None:
-    ahead = replace(START, watermark=after(30))
-
-    assert (
-        next_walk(ahead, ServiceTime(after(0)), OVERLAP).window.received_to
-        == after(30) + CLOCK_ALLOWANCE
-    )
 
 
 def test_a_position_far_behind_catches_up_in_slices() -> None:

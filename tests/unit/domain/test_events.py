@@ -152,24 +152,6 @@ def test_event_of_an_unknown_type_keeps_its_type() -> None:
     assert is_complete
 
 
-def test_one_bad_field_does_not_hide_the_others() -> None:
-    sent = {"merged": True, "checks": 4, "queue_name": ["main"], "reason": "merged"}
-
-    event, is_complete = make("action.queue.leave", sent)
-
-    assert (event.details.merged, event.details.reason) == (True, "merged")
-    assert event.details.queue_name is None
-    assert not is_complete
-
-
-@pytest.mark.parametrize("sent", [[], "nonsense", 7, [{"merged": True}]])
-def test_metadata_that_is_not_an_object_is_ignored(sent: Any) -> None:
-    event, is_complete = make("action.queue.leave", sent)
-
-    assert event.details == EventDetails()
-    assert not is_complete
-
-
 @pytest.mark.parametrize(
     "change",
     [{"id": None}, {"id": -1}, {"id": 2**63}, {"received_at": "soon"}, {"type": None}],

@@ -1,14 +1,16 @@
-"""Groups of repositories: what is taken, what is refused, and what a person may call them."""
+"""Names of repositories and groups: what is taken, what is refused, and which of them is meant."""
 
 import pytest
+from pydantic import BaseModel, ValidationError
 
 from bot.config.settings import Settings
-from bot.domain.errors import ConfigurationError, UnknownGroup
+from bot.domain.errors import ConfigurationError, InvalidRequest, RepositoryNotAllowed, UnknownGroup
 from bot.domain.groups import ALL, Groups, Repositories, read_groups
-from bot.domain.repository import RepositoryName
+from bot.domain.repository import NAME_MAX_LENGTH, OWNER_MAX_LENGTH, RepositoryName
+from tests.support.make import API, SITE
 from tests.support.settings import settings_in
 
-SITE, API, DOCS = (RepositoryName(name) for name in ("acme/site", "acme/api", "acme/docs"))
+DOCS = RepositoryName("acme/docs")
 ENOUGH = {
     "MQBOT_API_URL": "https://queue.example/v1",
     "MQBOT_API_TOKEN": "mq-application-key",
@@ -55,33 +57,34 @@ def test_a_refused_setting_is_named_with_its_fix(written: str, sentence: str) ->
     assert sentence in raised.value.problems["MQBOT_GROUPS"]
 
 
-@pytest.mark.parametrize("word", ["@release", "release", "@RELEASE", "Release"])
-def test_a_group_is_found_with_and_without_its_prefix(word: str) -> None:
+@pytest.mark.parametrize(
+    ("word", "name", "mention", "repositories"),
+    [
+        *((one, "release", "@release", (SITE, API)) for one in ("@release", "release", "@RELEASE")),
+        *((one, ALL, "all", (SITE, API, DOCS)) for one in ("all", "@all", "ALL")),
+    ],
+)
+def test_a_group_is_found_with_and_without_its_prefix_and_all_is_every_repository(
+    word: str, name: str, mention: str, repositories: tuple[RepositoryName, ...]
+) -> None:
     found = groups_of(WRITTEN).find(word)
     assert found is not None
-    assert (found.mention, found.repositories) == ("@release", (SITE, API))
+    assert (found.name, found.mention, found.repositories) == (name, mention, repositories)
 
 
-@pytest.mark.parametrize("word", ["all", "@all", "ALL"])
-def test_all_means_every_repository(word: str) -> None:
-    found = groups_of(WRITTEN).find(word)
+@pytest.mark.parametrize("word", ["site", "acme/site", "deploying", "api-is-broken"])
+def test_a_repository_or_any_other_word_is_no_group_without_the_prefix(word: str) -> None:
+    assert groups_of("site=acme/api; api=acme/api").find(word) is None
+
+
+@pytest.mark.parametrize(
+    ("written", "word", "meant"),
+    [("site=acme/api", "@site", API), ("release=Acme/SITE", "@release", SITE)],
+)
+def test_a_group_has_what_is_configured(written: str, word: str, meant: RepositoryName) -> None:
+    found = groups_of(written).find(word)
     assert found is not None
-    assert (found.name, found.mention, found.repositories) == (ALL, "all", (SITE, API, DOCS))
-
-
-def test_a_repository_wins_over_a_group_of_the_same_name_without_prefix() -> None:
-    groups = groups_of("site=acme/api")
-    assert groups.find("site") is None
-    assert groups.find("acme/site") is None
-    marked = groups.find("@site")
-    assert marked is not None
-    assert marked.repositories == (API,)
-
-
-def test_repositories_are_spelled_as_configured() -> None:
-    found = groups_of("release=Acme/SITE").find("@release")
-    assert found is not None
-    assert found.repositories == (SITE,)
+    assert found.repositories == (meant,)
 
 
 @pytest.mark.parametrize(
@@ -94,12 +97,72 @@ def test_an_unknown_group_is_refused_with_the_nearest_name(word: str, nearest: s
     assert raised.value.known == ("release", "docs", "all")
 
 
-def test_a_word_that_is_not_a_group_belongs_to_the_reason() -> None:
-    assert groups_of(WRITTEN).find("deploying") is None
-    assert groups_of(WRITTEN).find("docs-are-broken") is None
-
-
 def test_a_button_of_a_removed_group_is_refused() -> None:
     assert groups_of(WRITTEN).named("docs").repositories == (DOCS,)
     with pytest.raises(UnknownGroup):
         groups_of(WRITTEN).named("gone")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "acme/site",
+        "A-1/my_repo.js",
+        "a/b",
+        "o" * OWNER_MAX_LENGTH + "/" + "r" * NAME_MAX_LENGTH,
+        "a/...",
+        "a/.x",
+    ],
+)
+def test_a_name_within_the_documented_limits_is_accepted(text: str) -> None:
+    name = RepositoryName.parse(text)
+
+    assert name == text
+    assert f"{name.owner}/{name.name}" == text
+
+
+@pytest.mark.parametrize(
+    ("text", "field"),
+    [
+        ("site", "repository"),
+        ("", "repository"),
+        ("/site", "owner"),
+        ("acme/", "repository"),
+        ("acme/" + "r" * (NAME_MAX_LENGTH + 1), "repository"),
+        ("o" * 41 + "/site", "owner"),
+        ("ac_me/site", "owner"),
+        ("acmé/site", "owner"),
+        ("acme/sité", "repository"),
+        ("acme/si te", "repository"),
+        ("acme/a/b", "repository"),
+        ("acme/.", "repository"),
+        ("acme/..", "repository"),
+        ("acme/site\n", "repository"),
+        ("acme/site?x=1", "repository"),
+        ("acme/%2e%2e", "repository"),
+    ],
+)
+def test_a_name_beyond_the_limits_is_refused_with_its_field(text: str, field: str) -> None:
+    with pytest.raises(InvalidRequest) as refused:
+        RepositoryName.parse(text)
+
+    assert field in refused.value.detail
+    assert refused.value.status is None
+
+
+def test_a_model_holds_names_to_the_same_limits() -> None:
+    class Holder(BaseModel):
+        name: RepositoryName
+
+    assert Holder.model_validate({"name": "acme/site"}).name.owner == "acme"
+    with pytest.raises((ValidationError, InvalidRequest)):
+        Holder.model_validate({"name": "../site"})
+
+
+def test_an_unknown_repository_is_refused_with_the_known_ones() -> None:
+    known = Repositories((SITE, API))
+
+    assert known.allowed("api") == API
+    with pytest.raises(RepositoryNotAllowed) as refused:
+        known.allowed("acme/other")
+    assert refused.value.configured == (SITE, API)

@@ -1,4 +1,4 @@
-"""Which pause a report belongs to, and what is known about it."""
+"""Which pause a report belongs to, what is known about it, and when people are reminded of it."""
 
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -6,11 +6,16 @@ from datetime import datetime, timedelta
 import pytest
 
 from bot.domain.pause_records import (
+    LONGEST_GAP,
+    OVERDUE,
+    SHORTEST_SNOOZE,
     PauseEnding,
     PauseRecord,
+    ReminderPlan,
     Who,
     ended_by_act,
     ended_by_event,
+    hurried,
     same_moment,
     same_pause,
     seen_again,
@@ -136,30 +141,6 @@ def test_the_services_time_replaces_an_events_time() -> None:
     assert seen_again(known, by_event(3)).paused_at == at(0)
 
 
-def test_a_workspace_member_is_preferred_to_a_name() -> None:
-    named = seen_again(make_pause(by=CAROL), seen(0, "night", by=ALICE, words="late"))
-    assert (named.by, named.reason) == (ALICE, "late")
-    assert seen_again(named, seen(0, "night", by=CAROL)).by == ALICE
-    assert seen_again(named, seen(0, "night")) == named
-
-
-def test_any_source_shows_that_a_pause_belongs_to_a_group() -> None:
-    of_group = seen(0, "night", group_act_id=4)
-    assert seen_again(make_pause(), of_group).group_act_id == 4
-    known = seen_again(seen_again(make_pause(), of_group), by_event(3))
-    assert known.group_act_id == 4
-
-
-def test_a_new_reason_has_its_own_author() -> None:
-    changed = seen_again(make_pause(by=ALICE, event_id=3), seen(0, "day"))
-    assert (changed.reason, changed.stored_reason, changed.previous_reason) == (
-        "day",
-        "day",
-        "night",
-    )
-    assert (changed.by, changed.event_id) == (None, None)
-
-
 def test_an_action_ends_the_pause_it_read() -> None:
     first, second = make_pause(0, pause_id=1, ended=5), make_pause(9, pause_id=2)
     assert ended_by_act([second, first], at(9), at(60)) is second
@@ -221,3 +202,55 @@ def test_a_pause_never_has_a_negative_length(ended: float, lasted: float) -> Non
     length = make_pause(0, ended=ended).lasted
     assert length == timedelta(seconds=lasted)
     assert make_pause().lasted is None
+
+
+FIRST = timedelta(minutes=30)
+
+
+def test_reminder_intervals_grow_up_to_a_day() -> None:
+    plan, now, gaps = ReminderPlan(NOON + FIRST), NOON, []
+    for _ in range(9):
+        gaps.append(plan.next_at - now)
+        now = plan.next_at
+        plan = plan.after_one(now, FIRST)
+
+    hours = [gap / timedelta(hours=1) for gap in gaps]
+    assert hours == [0.5, 1, 2, 4, 8, 16, 24, 24, 24]
+
+
+def test_a_late_reminder_is_sent_once_and_the_next_counts_from_it() -> None:
+    late = NOON + timedelta(days=3)
+    plan = ReminderPlan(NOON + FIRST).after_one(late, FIRST)
+    assert plan.next_at == late + timedelta(hours=1)
+
+
+def test_snoozing_postpones_by_one_more_interval() -> None:
+    plan = ReminderPlan(NOON + FIRST).after_one(NOON + FIRST, FIRST)
+    assert plan.snooze_length == timedelta(hours=2)
+    snoozed = plan.snoozed(NOON + FIRST, plan.snooze_length)
+    assert snoozed.next_at == plan.next_at + timedelta(hours=1)
+    assert snoozed.snoozed(NOON + FIRST, plan.snooze_length) == snoozed
+
+
+def test_a_snooze_is_bounded_both_ways() -> None:
+    plan = ReminderPlan(NOON + FIRST)
+    assert plan.snooze_length == SHORTEST_SNOOZE
+    for _ in range(9):
+        plan = plan.after_one(plan.next_at, FIRST)
+    plan = plan.snoozed(plan.next_at, timedelta(days=9))
+    assert plan.snooze_length == 2 * LONGEST_GAP
+
+
+def test_a_pause_of_years_causes_no_overflow() -> None:
+    plan = ReminderPlan(NOON + FIRST)
+    for _ in range(1500):
+        plan = plan.after_one(plan.next_at, FIRST)
+    assert plan.next_at < NOON + 1500 * LONGEST_GAP
+
+
+def test_a_pause_that_could_not_be_resumed_is_reported_soon_and_in_the_channels() -> None:
+    plan = ReminderPlan(NOON + FIRST)
+    reported = hurried(plan, NOON)
+    assert reported == hurried(None, NOON) == ReminderPlan(NOON + OVERDUE, sent=1)
+    # What comes sooner comes then.
+    assert hurried(plan, NOON + FIRST - OVERDUE / 2).next_at == plan.next_at

@@ -87,9 +87,7 @@ def test_a_payload_from_another_or_no_team_is_refused(claimed: str | None) -> No
 @pytest.mark.parametrize(
     "person", [of_teams(HOME, ORGANISATION, SISTER), of_teams(SISTER, ORGANISATION)]
 )
-def test_people_of_the_enterprise_grid_are_members_by_any_of_its_ids(
-    person: Person, claimed: str
-) -> None:
+def test_people_of_a_grid_are_members_by_any_of_its_ids(person: Person, claimed: str) -> None:
     assert judge(person, claimed=claimed, home_ids=GRID) is None
 
 

@@ -26,20 +26,24 @@ def seconds(count: float) -> timedelta:
 
 
 @pytest.mark.parametrize(
-    ("quiet", "wait"), [(0, 3), (-5, 3), (180, 3), (600, 10), (3600, 60), (86_400, 60)]
+    ("is_running", "may_hurry", "waits"),
+    [
+        # The quieter, the less often, up to a minute.
+        (False, True, {0: 3, -5: 3, 180: 3, 600: 10, 3600: 60, 86_400: 60}),
+        (True, True, {0: 3, 600: 4, 86_400: 4}),
+        # Without requests to spare, at the usual interval.
+        (False, False, {0: 10, 600: 10, 86_400: 60}),
+    ],
+    ids=["quiet", "active", "no hurry"],
 )
-def test_a_quiet_repository_is_polled_less_often_up_to_a_minute(quiet: float, wait: float) -> None:
-    assert USUAL.wait(seconds(quiet), is_running=False, may_hurry=True) == seconds(wait)
-
-
-@pytest.mark.parametrize(("quiet", "wait"), [(0, 3), (600, 4), (86_400, 4)])
-def test_an_active_repository_is_polled_every_few_seconds(quiet: float, wait: float) -> None:
-    assert USUAL.wait(seconds(quiet), is_running=True, may_hurry=True) == seconds(wait)
-
-
-@pytest.mark.parametrize(("quiet", "wait"), [(0, 10), (600, 10), (86_400, 60)])
-def test_other_repositories_are_polled_at_the_usual_interval(quiet: float, wait: float) -> None:
-    assert USUAL.wait(seconds(quiet), is_running=False, may_hurry=False) == seconds(wait)
+def test_the_wait_depends_on_how_long_a_repository_was_quiet(
+    waits: dict[float, float], *, is_running: bool, may_hurry: bool
+) -> None:
+    found = {
+        quiet: USUAL.wait(seconds(quiet), is_running=is_running, may_hurry=may_hurry)
+        for quiet in waits
+    }
+    assert found == {quiet: seconds(wait) for quiet, wait in waits.items()}
 
 
 def test_no_setting_polls_a_repository_more_than_once_a_second() -> None:
@@ -48,9 +52,7 @@ def test_no_setting_polls_a_repository_more_than_once_a_second() -> None:
 
 
 @pytest.mark.parametrize(("longest", "wait"), [(300, 300), (10, 10), (3, 10)])
-def test_the_longest_interval_can_be_set_and_is_never_below_the_usual_one(
-    longest: float, wait: float
-) -> None:
+def test_the_longest_interval_is_never_below_the_usual_one(longest: float, wait: float) -> None:
     interval = PollingInterval.around(TEN, seconds(longest))
     assert interval.wait(timedelta(days=1), is_running=False, may_hurry=True) == seconds(wait)
 
@@ -76,14 +78,14 @@ def test_polls_saved_at_night_are_available_in_the_morning() -> None:
     assert budget.has_some(100)
 
 
-@pytest.mark.parametrize("code", ["preparing", "running", "bisecting", "waiting_for_merge"])
+ABOUT_TO_REPORT = ("preparing", "running", "bisecting", "waiting_for_merge")
+HELD_OR_FINISHED = ("frozen", "waiting_schedule", "failed", "merged", "new_code")
+
+
+@pytest.mark.parametrize("code", [*ABOUT_TO_REPORT, *HELD_OR_FINISHED])
 def test_a_batch_that_is_about_to_report_counts_as_active(code: str) -> None:
-    assert is_running(make_status(make_batch(code=code)))
-
-
-@pytest.mark.parametrize("code", ["frozen", "waiting_schedule", "failed", "merged", "new_code"])
-def test_held_or_finished_batches_do_not_count_as_active(code: str) -> None:
-    assert not is_running(make_status(make_batch(code=code), waiting=[make_queued()]))
+    status = make_status(make_batch(code=code), waiting=[make_queued()])
+    assert is_running(status) is (code in ABOUT_TO_REPORT)
 
 
 @pytest.mark.parametrize(
@@ -99,7 +101,7 @@ def test_held_or_finished_batches_do_not_count_as_active(code: str) -> None:
         (QueueInterest(), -1, True),
     ],
 )
-def test_a_queue_is_read_only_as_often_as_needed(
+def test_a_queue_is_read_as_often_as_needed(
     interest: QueueInterest, age: float, *, is_due: bool
 ) -> None:
     read_at = NOON - seconds(age)

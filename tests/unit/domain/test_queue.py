@@ -1,15 +1,15 @@
-"""The resources of the merge queue, read from what a service sends."""
+"""The resources of the merge queue, read from what a service sends, and what a queue counts."""
 
 import json
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 from pydantic import ValidationError
 
-from bot.domain.event_records import read_event
 from bot.domain.queue import Account, Application, BatchStatusCode, Condition, Pause, QueueStatus
-from tests.support.make import SITE
+from tests.support.clock import NOON
+from tests.support.make import make_batch, make_queued, make_status
 from tests.support.samples import sample, sample_bytes
 
 
@@ -109,13 +109,6 @@ def test_an_implausible_estimate_is_ignored(never: str) -> None:
     assert status.waiting_pull_requests[0].estimated_merge_at is None
 
 
-@pytest.mark.parametrize("odd", [True, 5, [], {"a": None}])
-def test_an_event_is_read_whatever_its_outcome(odd: object) -> None:
-    sent = {"id": 1, "received_at": "2026-07-20T11:48:00Z", "type": "action.queue.enter"}
-
-    assert read_event({**sent, "outcome": odd}, SITE)[0].event_id == 1
-
-
 def test_conditions_not_met_are_the_innermost_ones_the_service_says_so_of() -> None:
     unmet, met, unsaid = ({"match": one, "label": str(one)} for one in (False, True, None))
     any_of = {"match": False, "label": "any of", "subconditions": [met | {"match": 7}, unmet]}
@@ -129,3 +122,30 @@ def test_conditions_not_met_are_the_innermost_ones_the_service_says_so_of() -> N
 
     assert Condition.model_validate(tree).unmet == ["False", "not draft"]
     assert Condition.model_validate(tree | {"match": None}).unmet == ()
+
+
+def test_running_batches_and_the_next_merge_are_known() -> None:
+    soon, later = NOON + timedelta(minutes=6), NOON + timedelta(minutes=20)
+    status = make_status(
+        make_batch(make_queued(1), make_queued(2), name="a", estimated_merge_at=later),
+        make_batch(make_queued(3), name="b", code="preparing", estimated_merge_at=soon),
+        make_batch(make_queued(4), name="c"),
+        waiting=[make_queued(5), make_queued(6)],
+    )
+
+    assert [one.name for one in status.running] == ["a", "c"]
+    assert status.next_merge_at == soon
+    assert [one.number for one in status.queued] == [1, 2, 3, 4, 5, 6]
+
+
+def test_a_pull_request_in_two_batches_counts_once() -> None:
+    status = make_status(
+        make_batch(make_queued(1), name="a"), make_batch(make_queued(1), make_queued(2), name="b")
+    )
+
+    assert [one.number for one in status.in_batches] == [1, 2]
+
+
+def test_an_empty_queue_has_nothing_to_stop() -> None:
+    status = make_status()
+    assert (status.running, status.next_merge_at, status.queued) == ([], None, [])

@@ -28,9 +28,7 @@ from bot.domain.errors import (
         (MergeQueueError("something else"), "something else"),
     ],
 )
-def test_an_unsuccessful_response_is_reported_with_its_status(
-    error: MergeQueueError, words: str
-) -> None:
+def test_a_failed_response_is_reported_with_its_status(error: MergeQueueError, words: str) -> None:
     assert answer_of(error) == words
 
 

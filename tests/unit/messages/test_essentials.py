@@ -1,7 +1,9 @@
 """What the fallback text must say, and the values of buttons."""
 
-from datetime import timedelta
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from itertools import product
+from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given, strategies as st
@@ -10,14 +12,20 @@ from bot.domain.asked import Asked
 from bot.domain.audit import Action, Actor, ActResult, AuditPage, AuditPlace, AuditSelection, Origin
 from bot.domain.commands import parse_command
 from bot.domain.errors import RepositoryNotAllowed
+from bot.domain.event_log import Window
 from bot.domain.group_acts import GroupOutcome, RepositoryResult
 from bot.domain.groups import Groups, Repositories
+from bot.domain.message import Message
 from bot.domain.pauses import REASON_LIMIT
 from bot.domain.repository import RepositoryName
+from bot.domain.snapshots import LogPage, LogPlace, LogSelection
+from bot.domain.statistics import QueueStatistics, count, span_back
 from bot.messages import actions, audit, choice, group_acts, status, timers
 from bot.messages.blocks import VALUE_LIMIT
+from bot.messages.event_log import event_log
 from bot.messages.events import event_posts
 from bot.messages.paging import slice_from
+from bot.messages.statistics import statistics
 from tests.support.clock import NOON
 from tests.support.make import API, SITE, make_act, make_event_record, make_snapshot, make_status
 from tests.support.messages.groups import RESULTS, make_group_act
@@ -39,9 +47,7 @@ def test_internal_names_are_never_shown() -> None:
 
 
 @given(owner=st.integers(1, 40), name=st.integers(1, 100), has_end=st.booleans())
-def test_a_menu_carries_its_pause_for_any_repository_name(
-    owner: int, name: int, *, has_end: bool
-) -> None:
+def test_a_menu_carries_its_pause_for_any_name(owner: int, name: int, *, has_end: bool) -> None:
     repository = RepositoryName.parse(f"{'o' * owner}/{'n' * name}")
     paused_at = NOON + timedelta(microseconds=123456)
     resumes_at = paused_at if has_end else None
@@ -117,3 +123,71 @@ def test_a_page_begins_where_it_was_asked_for_unless_the_list_ends_before(
     first: int, begins: int
 ) -> None:
     assert slice_from(range(25), first, 10) == (begins, range(begins, min(begins + 10, 25)))
+
+
+WINDOW = Window(NOON - timedelta(days=30), NOON + timedelta(hours=1))
+SELECTION = LogSelection(SITE, WINDOW, 41, "release/4.2", frozenset({"action.queue.leave"}), 5)
+OLDEST = NOON - timedelta(hours=3)
+RECORDS = [make_event_record(event_id=2), make_event_record(event_id=1, received_at=OLDEST)]
+
+
+def places(shown: Message) -> dict[str, LogPlace]:
+    """What each button asks for, by its label."""
+    buttons = shown.blocks[-1]["elements"]
+    assert isinstance(buttons, list)
+    found = {}
+    for button in buttons:
+        assert isinstance(button, dict)
+        assert isinstance(button["text"], dict)
+        value = str(button["value"])
+        assert len(value) <= VALUE_LIMIT
+        found[str(button["text"]["text"])] = actions.read_value(
+            LogPlace, value, Repositories((SITE,))
+        )
+    return found
+
+
+def test_buttons_carry_the_filters_and_the_cursor() -> None:
+    older, newer, here = (LogPlace(SELECTION, one) for one in ("older", "newer", "here"))
+    page = LogPage(here, RECORDS, older=older, newer=newer)
+    assert places(event_log(page)) == {"Newer": newer, "Older": older}
+    # Without a way back.
+    page = LogPage(here, RECORDS, newer=LogPlace(SELECTION))
+    assert places(event_log(page)) == {"Newest": LogPlace(SELECTION)}
+
+
+def test_a_cursor_too_long_for_a_button_is_replaced_by_a_time() -> None:
+    long = LogPlace(SELECTION, "c" * VALUE_LIMIT)
+
+    found = places(event_log(LogPage(LogPlace(SELECTION), RECORDS, older=long, newer=long)))
+
+    until = replace(WINDOW, received_to=OLDEST)
+    assert found["Older"] == LogPlace(replace(SELECTION, window=until))
+    assert found["Newer"] == LogPlace(SELECTION)
+
+
+def test_a_page_that_ends_at_the_start_of_the_window_can_still_be_asked_for() -> None:
+    place = LogPlace(SELECTION, "c").ending_at(WINDOW.received_from)
+
+    assert place.selection.window.received_to > WINDOW.received_from
+
+
+LONDON = ZoneInfo("Europe/London")
+
+
+@pytest.mark.parametrize(
+    ("now", "asked", "reported"),
+    [
+        # Clocks went back in the night to the 25th of October.
+        (datetime(2026, 11, 21, 23, 30, tzinfo=UTC), 30, "30 days"),
+        (datetime(2026, 11, 21, 0, 30, tzinfo=UTC), 30, "30 days"),
+        (datetime(2026, 10, 25, 23, 30, tzinfo=UTC), 1, "1 day"),
+        (datetime(2026, 7, 20, 12, 0, tzinfo=UTC), 7, "7 days"),
+        (datetime(2026, 7, 20, 12, 0, tzinfo=UTC), 1.5, "2 days"),
+    ],
+)
+def test_days_follow_the_calendar(now: datetime, asked: float, reported: str) -> None:
+    span = span_back(now, timedelta(days=asked), LONDON)
+    tallies, lengths = count((), span)
+    said = statistics(QueueStatistics(SITE, None, span, tallies, lengths))
+    assert f"0 merges in {reported}\n" in said.text

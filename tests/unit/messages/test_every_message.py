@@ -1,9 +1,16 @@
-"""Every function that makes a message or view is covered by the other tests."""
+"""Every message as people see it: reviewed as snapshots, in plain English, within Slack's limits.
+
+Snapshots are JSON files in `snapshots/`. `--update-snapshots` writes them anew; the difference is
+then reviewed as wording.
+"""
 
 import importlib
 import inspect
 import pkgutil
+import re
 import sys
+from collections.abc import Iterator
+from pathlib import Path
 from types import CodeType, FrameType
 
 import pytest
@@ -11,8 +18,10 @@ import pytest
 import bot.messages
 from bot.domain import errors
 from bot.domain.errors import MergeQueueError, UserError
-from tests.support.every_message import EVERY, every_message
+from bot.domain.message import Message, View
+from tests.support.every_message import EVERY, REVIEWED, every_message
 from tests.support.messages.rendering import render
+from tests.support.snapshots import Snapshots
 
 SHOWN_AFTER_ALL_ELSE = {"without_controls"}
 """What takes a finished message and makes another of it."""
@@ -80,3 +89,72 @@ def test_every_error_shown_to_people_is_included() -> None:
 def test_messages_fit_for_any_length_of_outside_text(text: str, path: str) -> None:
     rendered = every_message(lambda: text, lambda: f"https://code.example/{path}", many=8)
     assert len(rendered) > 300
+
+
+@pytest.mark.parametrize("name", sorted(REVIEWED))
+def test_message_is_as_it_was_reviewed(name: str, snapshots: Snapshots) -> None:
+    snapshots.check(name, render(REVIEWED[name]))
+
+
+def test_every_snapshot_is_of_a_message(snapshots: Snapshots) -> None:
+    snapshots.check_names(REVIEWED)
+
+
+BANNED = re.compile(
+    r"\b(hears?|heard|goes? on|lifts?|lifted|unpaused|told|tells|looks? after|mends?|whoever"
+    r"|at once|kept true|waited for no|it is tried)\b",
+    re.IGNORECASE,
+)
+"""Words that the first edition used with a meaning of its own, or as a translation does."""
+
+NOT_READ = {"action_id", "block_id", "callback_id", "private_metadata", "type", "url", "value"}
+
+
+def test_no_message_uses_a_banned_word() -> None:
+    found = {
+        (name, match[0], text)
+        for name, case in EVERY.items()
+        for text in _texts(_read(render(case)))
+        if (match := BANNED.search(text))
+    }
+    assert found == set()
+
+
+def _read(shown: Message | View) -> object:
+    return shown.view if isinstance(shown, View) else [shown.text, list(shown.blocks)]
+
+
+def _texts(part: object) -> Iterator[str]:
+    """Everything in a block that a person reads."""
+    if isinstance(part, str):
+        yield part
+    elif isinstance(part, dict):
+        for name, value in part.items():
+            if name not in NOT_READ:
+                yield from _texts(value)
+    elif isinstance(part, (list, tuple)):
+        for value in part:
+            yield from _texts(value)
+
+
+BOT = Path(__file__).parents[3] / "bot"
+STATIC = BOT / "sandbox" / "slack" / "static"
+USED = re.compile(r"[\"' ]:([a-z][a-z_]*):[\"' ]")
+
+
+def used() -> set[str]:
+    sources = [*(BOT / "messages").rglob("*.py"), *(BOT / "slack").rglob("*.py")]
+    return {name for one in sources for name in USED.findall(one.read_text())}
+
+
+def test_slack_knows_every_emoji() -> None:
+    table = (STATIC / "emoji-table.js").read_text()
+    known = set(re.findall(r"[\"|]([a-z0-9_+'-]+) ", table))
+    assert len(known) > 1900
+    assert used() - known == set()
+
+
+def test_every_emoji_has_a_picture_where_the_system_has_none() -> None:
+    pictures = (STATIC / "emoji-pictures.js").read_text()
+    pictured = set(re.findall(r"^  ([a-z_]+)(?::|,$)", pictures, re.MULTILINE))
+    assert used() - pictured == set()

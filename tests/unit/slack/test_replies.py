@@ -92,7 +92,7 @@ async def test_a_reply_is_sent_again_when_slack_closed_the_reused_connection() -
     assert hooks.connections == 2
 
 
-async def test_a_reply_whose_connection_is_lost_twice_is_dropped(
+async def test_a_reply_lost_with_two_connections_is_dropped(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     hooks = Hooks(["close", "close"])
@@ -164,9 +164,7 @@ def test_replies_go_to_no_other_address(response_url: str) -> None:
     assert not is_slacks(response_url, "https://slack.com/api/")
 
 
-async def test_a_reply_to_another_address_is_not_sent_but_counted(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+async def test_a_reply_elsewhere_is_not_sent_but_counted(caplog: pytest.LogCaptureFixture) -> None:
     elsewhere = Hooks(["answer"])
     async with elsewhere.listening() as url, replies("https://slack.com/api/") as ours:
         await ours.send(url, SAID)

@@ -1,23 +1,34 @@
-"""Subscribing, unsubscribing and listing."""
+"""Subscribing, unsubscribing and listing; what ends with a configured subscription."""
 
 from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
 from bot.domain.audit import Action, Actor, ActResult, AuditRecord, AuditSelection, Caller, Origin
+from bot.domain.deliveries import DeliveryState
 from bot.domain.errors import CommandSyntaxError
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import (
+    Style,
     Subscription,
     SubscriptionOptions,
     SubscriptionSource,
 )
 from bot.scheduler import next_digest
-from bot.usecases.channel_settings import PART_SIZE, ChannelSettings, SubscriptionChange
+from bot.usecases.channel_settings import (
+    PART_SIZE,
+    ChannelSettings,
+    SubscriptionChange,
+    take_configuration,
+)
 from tests.support.acting import Acting
 from tests.support.clock import NOON
 from tests.support.directories import FakeChannels
 from tests.support.make import ALICE, API, BOB, SITE, make_subscription
+from tests.support.store import InMemoryDatabase, InMemoryStore
+from tests.support.stored import NOW, SHOP, event_subject, make_new
 from tests.support.transactions import begin
 
 
@@ -131,3 +142,38 @@ async def test_a_topic_that_cannot_be_removed_names_the_repository_and_changes_n
     said = "acme/api: This channel is subscribed to all branches, not main by name."
     assert raised.value.problem == said
     assert len(await use_case.subscriptions("C1")) == 2
+
+
+CONFIGURED = Subscription("C1", SITE, style=Style.DIGEST, source=SubscriptionSource.CONFIGURATION)
+
+
+async def states_after(
+    *configured: Subscription, by_command: Subscription | None = None
+) -> list[DeliveryState]:
+    """Of what waits for a digest of the channel, about the one and about another repository."""
+    database = InMemoryDatabase()
+    store = InMemoryStore(database)
+    before = [CONFIGURED, Subscription("C1", SHOP, source=SubscriptionSource.CONFIGURATION)]
+    await store.run(take_configuration, NOW, before)
+    at = NOW + timedelta(hours=1)
+    with begin(store) as transaction:
+        if by_command is not None:
+            transaction.subscriptions.save(by_command)
+        transaction.outbox.add(
+            [
+                replace(make_new(number), subject=event_subject(number, name), digest_at=at)
+                for number, name in enumerate((SITE, SHOP))
+            ]
+        )
+    await store.run(take_configuration, NOW, [*configured, before[1]])
+    return [one.state for one in database.contents.deliveries.values()]
+
+
+async def test_a_digest_of_a_removed_subscription_is_dropped() -> None:
+    assert await states_after() == [DeliveryState.FAILED, DeliveryState.PENDING]
+
+
+async def test_deliveries_of_remaining_subscriptions_keep_waiting() -> None:
+    waiting = [DeliveryState.PENDING] * 2
+    assert await states_after(CONFIGURED) == waiting
+    assert await states_after(by_command=Subscription("C1", SITE)) == waiting

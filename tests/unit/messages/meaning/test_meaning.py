@@ -49,9 +49,7 @@ def test_an_events_text_is_as_reviewed_and_without_internal_names(
 
 
 @pytest.mark.parametrize("code", sorted(DEQUEUE_CODES))
-def test_a_codes_text_is_as_reviewed_and_names_who_acts_next(
-    code: str, snapshots: Snapshots
-) -> None:
+def test_a_codes_text_is_as_reviewed_and_says_who_acts(code: str, snapshots: Snapshots) -> None:
     shown: dict[str, Message] = {}
     for era in ERAS[:2]:
         shown[f"leave {era}"] = event_posts.event(leave_with(code, era), SEEN)

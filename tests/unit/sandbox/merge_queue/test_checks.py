@@ -54,20 +54,6 @@ def test_a_failing_pull_request_alone_leaves_with_the_checks_that_failed() -> No
     assert [part["match"] for part in evaluation["subconditions"]] == [True, False]
 
 
-def test_later_batches_start_again_without_the_one_that_failed() -> None:
-    story = Story()
-    broken, good = story.one(broken_check="unit tests"), story.one()
-    story.wait_for(lambda: broken in story.left())
-    assert story.codes_of(good) == ["BATCH_AHEAD_FAILED"]
-    story.pass_time(100)
-    run = ["checks_start", "checks_end"]
-    assert story.reported(good) == ["enter", *run, *run, "leave", "merged"]
-    again = story.log("checks_start", pull=good)[1]
-    assert again.metadata["start_reason"] == f"Checking again pull request #{good}"
-    sessions = {event.metadata["session_id"] for event in story.log("checks_start", pull=good)}
-    assert len(sessions) == 1
-
-
 def test_a_failure_is_not_judged_while_a_batch_ahead_is_undecided() -> None:
     story = Story()
     ahead, broken = story.one(), story.one(broken_check="lint")
@@ -107,21 +93,10 @@ def test_a_batch_of_one_is_tried_again_before_it_leaves() -> None:
 
 
 @pytest.mark.parametrize(("parallel", "in_place"), [(1, True), (2, False)])
-def test_checks_run_in_place_only_one_at_a_time_without_batches(
-    parallel: int, *, in_place: bool
-) -> None:
+def test_checks_run_in_place_only_without_any_others(parallel: int, *, in_place: bool) -> None:
     story = Story(parallel=parallel)
     number = story.one()
     story.pass_time(10)
     run = run_of(story.log("checks_start")[0])
     assert run["in_place"] is in_place
     assert (run["number"] == number) is in_place
-
-
-def test_a_pull_request_set_to_fail_during_its_checks_fails() -> None:
-    story = Story()
-    number = story.one()
-    story.pass_time(30)
-    story.controls.make_checks_fail("acme/site", number)
-    story.pass_time(60)
-    assert story.left() == {number: "CHECKS_FAILED"}

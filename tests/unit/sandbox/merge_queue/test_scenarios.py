@@ -1,4 +1,4 @@
-"""Scenarios: what a person sees at the start, and after hours."""
+"""Scenarios: what a person sees at the start, and after hours; old events are forgotten."""
 
 from collections import Counter
 from datetime import UTC, datetime
@@ -8,9 +8,8 @@ import pytest
 
 from bot.cli import demo
 from bot.sandbox.merge_queue.controls import Controls
-from bot.sandbox.merge_queue.simulation import scenarios
-from bot.sandbox.merge_queue.simulation.event_log import Event
-from bot.sandbox.merge_queue.simulation.vocabulary import BATCH_STATUS_CODES, event_types
+from bot.sandbox.merge_queue.simulation.event_log import Event, EventLog, Selection
+from bot.sandbox.merge_queue.simulation.vocabulary import BATCH_STATUS_CODES
 
 NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 SEEN_SOON = {"enter", "merged", "failure"}
@@ -36,11 +35,6 @@ def kinds(events: list[Event]) -> Counter[str]:
 def queued(controls: Controls) -> int:
     lines = controls.repository("acme/site").lines.values()
     return sum(1 for line in lines for _ in line.queued())
-
-
-@pytest.mark.parametrize("seed", range(1, 13))
-def test_busy_shows_entries_merges_and_failures_within_ten_seconds_at_speed_20(seed: int) -> None:
-    assert kinds(start("busy", seed, speed=20).advance(10)).keys() >= SEEN_SOON
 
 
 def test_mqbot_demo_shows_all_three_within_eight_seconds() -> None:
@@ -86,40 +80,6 @@ def test_calm_is_quieter_than_busy_failing_fails_often_and_bisecting_finds_a_cul
     assert bisecting["batch_bisection_end"] >= 1
 
 
-def test_paused_accepts_pull_requests_and_merges_none() -> None:
-    controls = start("paused")
-    counted = kinds(controls.advance(3_600))
-    assert counted["enter"] > 10
-    assert (counted["merged"], counted["checks_start"]) == (0, 0)
-    pause = controls.repository("acme/site").pause
-    assert pause is not None
-    assert pause.reason
-    assert queued(controls) <= controls.repository("acme/site").tempo.queue_limit + 5
-
-
-def test_frozen_merges_only_pull_requests_outside_the_freeze() -> None:
-    controls = start("frozen")
-    codes: set[str] = set()
-    merged: list[Event] = []
-    for _ in range(60):
-        events = controls.advance(60)
-        merged += [event for event in events if event.type == "action.queue.merged"]
-        codes |= {batch.code for batch in controls.repository("acme/site").line("main").batches}
-    assert "frozen" in codes
-    assert {event.base_ref for event in merged} >= {"release/4.2"}
-    on_main = [event for event in merged if event.base_ref == "main"]
-    assert {event.metadata["queue_name"] for event in on_main} <= {"hotfix"}
-
-
-@pytest.mark.parametrize("name", ["quiet", "empty"])
-def test_quiet_is_empty_until_someone_acts(name: str) -> None:
-    controls = start(name)
-    assert controls.advance(86_400) == []
-    number = controls.enqueue("acme/site")
-    controls.advance(600)
-    assert [event.pull_request for event in controls.events("acme/site")].count(number) > 4
-
-
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
@@ -142,16 +102,6 @@ def test_the_same_seed_gives_the_same_events_and_another_seed_others() -> None:
     assert reported[0] == reported[1] != reported[2]
 
 
-def test_speed_shortens_durations_but_not_the_clock() -> None:
-    slow, fast = start("quiet"), start("quiet", speed=20)
-    for controls, seconds in ((slow, 200), (fast, 10)):
-        number = controls.enqueue("acme/site")
-        events = controls.advance(seconds)
-        assert [event.pull_request for event in events if "merged" in event.type] == [number]
-        assert max(event.received_at for event in events) <= controls.service.now
-    assert fast.service.now - slow.service.now == -190_000_000
-
-
 def test_the_scenarios_together_show_nearly_every_batch_code() -> None:
     seen: set[str] = set()
     for scenario in ("busy", "failing", "bisecting", "frozen"):
@@ -165,10 +115,24 @@ def test_the_scenarios_together_show_nearly_every_batch_code() -> None:
     assert seen == set(BATCH_STATUS_CODES) - {"waiting_schedule"}
 
 
-def test_every_event_is_of_a_documented_type() -> None:
-    known = set(event_types("github"))
-    assert len(known) == 47
-    for scenario in scenarios.NAMES:
-        controls = start(scenario)
-        controls.advance(3_600)
-        assert {event.type for event in controls.events("acme/site")} <= known
+EVERYTHING = Selection(-(2**62), 2**62)
+
+
+def an_event(number: int, at: int | None = None, kind: str = "action.queue.enter") -> Event:
+    return Event(number, number if at is None else at, "t", number % 50, "main", kind, {})
+
+
+def test_the_oldest_events_are_forgotten_beyond_the_limit() -> None:
+    log = EventLog(limit=100)
+    for number in range(1, 1_001):
+        log.append(an_event(number, kind=f"action.{number}"))
+        assert len(log) <= 106
+    kept = [event.id for event in log.oldest_first(EVERYTHING)]
+    assert kept == list(range(kept[0], 1_001))
+    assert len(kept) >= 100
+    assert log.count(Selection(0, 2_000, types=("action.5",))) == 0
+    assert log.count(Selection(0, 2_000, types=("action.1000",))) == 1
+    of_one = Selection(0, 2_000, pull_request=0)
+    assert [event.id for event in log.newest_first(of_one)] == [
+        number for number in reversed(kept) if number % 50 == 0
+    ]

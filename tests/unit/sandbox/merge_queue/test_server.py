@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import AsyncIterator
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -12,21 +13,35 @@ from bot.sandbox.merge_queue.faults import Fault
 from bot.sandbox.merge_queue.server import MergeQueueSandbox
 
 START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
-REPO = "/repos/acme/site"
-CONTROL = "/repositories/acme/site"
+SITE = "acme/site"
+REPO = f"/repos/{SITE}"
+CONTROL = f"/repositories/{SITE}"
+PULLS = f"{CONTROL}/pull-requests"
+
+Answer = tuple[int, Any]
 
 
-@pytest.fixture
-async def sandbox() -> AsyncIterator[MergeQueueSandbox]:
-    made = MergeQueueSandbox(
-        repositories={"acme/site": "quiet"},
-        token="key",
-        real_time=False,
-        start_at=START,
-    )
-    await made.start()
-    yield made
-    await made.stop()
+@dataclass
+class Wire:
+    """A sandbox as its clients see it."""
+
+    sandbox: MergeQueueSandbox
+    http: aiohttp.ClientSession
+
+    async def ask(self, method: str, path: str, json: object = None) -> Answer:
+        """The API."""
+        return await self._send(method, f"{self.sandbox.base_url}{path}", json)
+
+    async def control(
+        self, method: str, path: str, json: object = None, headers: dict[str, str] | None = None
+    ) -> Answer:
+        return await self._send(method, f"{self.sandbox.control_url}{path}", json, headers)
+
+    async def _send(
+        self, method: str, url: str, json: object, headers: dict[str, str] | None = None
+    ) -> Answer:
+        async with self.http.request(method, url, json=json, headers=headers) as response:
+            return response.status, await response.json()
 
 
 @pytest.fixture
@@ -35,18 +50,14 @@ async def http() -> AsyncIterator[aiohttp.ClientSession]:
         yield session
 
 
-Answer = tuple[int, Any]
-
-
-async def ask(
-    http: aiohttp.ClientSession,
-    method: str,
-    url: str,
-    json: object = None,
-    headers: dict[str, str] | None = None,
-) -> Answer:
-    async with http.request(method, url, json=json, headers=headers) as response:
-        return response.status, await response.json()
+@pytest.fixture
+async def wire(http: aiohttp.ClientSession) -> AsyncIterator[Wire]:
+    made = MergeQueueSandbox(
+        repositories={SITE: "quiet"}, token="key", real_time=False, start_at=START
+    )
+    await made.start()
+    yield Wire(made, http)
+    await made.stop()
 
 
 class TestFaults:
@@ -54,27 +65,20 @@ class TestFaults:
         ("kind", "is_carried_out"), [("drop_after_accept", True), ("drop_before", False)]
     )
     async def test_a_dropped_request_has_no_answer(
-        self,
-        sandbox: MergeQueueSandbox,
-        http: aiohttp.ClientSession,
-        kind: str,
-        *,
-        is_carried_out: bool,
+        self, wire: Wire, kind: str, *, is_carried_out: bool
     ) -> None:
         # Always armed, because this client tries a dropped PUT again by itself.
-        sandbox.faults.arm(Fault(kind, method="PUT", times=None))
+        wire.sandbox.faults.arm(Fault(kind, method="PUT", times=None))
         with pytest.raises(aiohttp.ClientConnectionError):
-            await ask(http, "PUT", f"{sandbox.base_url}{REPO}/merge-queue/pause", {"reason": "x"})
-        assert (sandbox.repository("acme/site").pause is not None) is is_carried_out
-        assert sandbox.requests[-1].status == 0
+            await wire.ask("PUT", f"{REPO}/merge-queue/pause", {"reason": "x"})
+        assert (wire.sandbox.repository(SITE).pause is not None) is is_carried_out
+        assert wire.sandbox.requests[-1].status == 0
 
-    async def test_a_fault_affects_a_given_number_of_requests_to_its_path(
-        self, sandbox: MergeQueueSandbox, http: aiohttp.ClientSession
-    ) -> None:
+    async def test_a_fault_affects_a_given_number_of_requests_to_its_path(self, wire: Wire) -> None:
         fault = Fault("error", path="/logs", times=2, status=503)
-        sandbox.faults.arm(fault)
-        logs, status = (f"{sandbox.base_url}{REPO}/{end}" for end in ("logs", "merge-queue/status"))
-        answers = [(await ask(http, "GET", url))[0] for url in (logs, status, logs, logs)]
+        wire.sandbox.faults.arm(fault)
+        ends = ("logs", "merge-queue/status", "logs", "logs")
+        answers = [(await wire.ask("GET", f"{REPO}/{end}"))[0] for end in ends]
         assert answers == [503, 200, 503, 200]
         assert fault.hits == 2
 
@@ -89,70 +93,52 @@ class TestFaults:
         ],
     )
     async def test_a_fault_has_its_status_and_body(
-        self,
-        sandbox: MergeQueueSandbox,
-        http: aiohttp.ClientSession,
-        fault: Fault,
-        status: int,
-        hint: str | None,
-        body: str,
+        self, wire: Wire, fault: Fault, status: int, hint: str | None, body: str
     ) -> None:
-        sandbox.faults.arm(fault)
-        async with http.get(f"{sandbox.base_url}/application") as response:
+        wire.sandbox.faults.arm(fault)
+        async with wire.http.get(f"{wire.sandbox.base_url}/application") as response:
             assert (response.status, response.headers.get("Retry-After")) == (status, hint)
             assert body in await response.text()
             if fault.kind in {"malformed", "html_error"}:
                 with pytest.raises(ValueError, match="Expecting"):
                     await response.json(content_type=None)
 
-    async def test_a_truncated_body_is_shorter_than_announced(
-        self, sandbox: MergeQueueSandbox, http: aiohttp.ClientSession
-    ) -> None:
-        sandbox.faults.arm(Fault("truncate"))
-        async with http.get(f"{sandbox.base_url}{REPO}/logs") as response:
+    async def test_a_truncated_body_is_shorter_than_announced(self, wire: Wire) -> None:
+        wire.sandbox.faults.arm(Fault("truncate"))
+        async with wire.http.get(f"{wire.sandbox.base_url}{REPO}/logs") as response:
             assert response.status == 200
             with pytest.raises(aiohttp.ClientPayloadError):
                 await response.read()
 
-    async def test_slow_gives_a_late_but_correct_response(
-        self, sandbox: MergeQueueSandbox, http: aiohttp.ClientSession
-    ) -> None:
-        sandbox.faults.arm(Fault("slow", seconds=0.2))
+    async def test_slow_gives_a_late_but_correct_response(self, wire: Wire) -> None:
+        wire.sandbox.faults.arm(Fault("slow", seconds=0.2))
         began = time.monotonic()
-        status, _ = await ask(http, "GET", f"{sandbox.base_url}/application")
-        assert status == 200
+        assert (await wire.ask("GET", "/application"))[0] == 200
         assert time.monotonic() - began >= 0.2
 
 
 class TestControl:
-    async def test_faults_can_be_armed_listed_and_disarmed(
-        self, sandbox: MergeQueueSandbox, http: aiohttp.ClientSession
-    ) -> None:
-        url = f"{sandbox.control_url}/faults"
-        assert (await ask(http, "POST", url, {"kind": "error", "times": None}))[0] == 200
-        assert (await ask(http, "GET", f"{sandbox.base_url}/application"))[0] == 500
-        _, listed = await ask(http, "GET", url)
+    async def test_faults_can_be_armed_listed_and_disarmed(self, wire: Wire) -> None:
+        assert (await wire.control("POST", "/faults", {"kind": "error", "times": None}))[0] == 200
+        assert (await wire.ask("GET", "/application"))[0] == 500
+        _, listed = await wire.control("GET", "/faults")
         assert [(fault["kind"], fault["hits"]) for fault in listed["faults"]] == [("error", 1)]
-        assert (await ask(http, "DELETE", url))[0] == 200
-        assert (await ask(http, "GET", f"{sandbox.base_url}/application"))[0] == 200
+        assert (await wire.control("DELETE", "/faults"))[0] == 200
+        assert (await wire.ask("GET", "/application"))[0] == 200
 
-    async def test_a_pull_request_can_be_queued_failed_and_dequeued(
-        self, sandbox: MergeQueueSandbox, http: aiohttp.ClientSession
-    ) -> None:
-        pulls = f"{sandbox.control_url}{CONTROL}/pull-requests"
+    async def test_a_pull_request_can_be_queued_failed_and_dequeued(self, wire: Wire) -> None:
         new = {"title": "Fix the lift", "author": "bob", "by": "bob"}
-        _, first = await ask(http, "POST", pulls, new)
-        _, second = await ask(http, "POST", pulls, {})
-        _, third = await ask(http, "POST", pulls, {"conflict": "CONFLICT_WITH_BASE_BRANCH"})
-        assert sandbox.queued("acme/site", first["number"]).title == "Fix the lift"
-        assert (await ask(http, "POST", f"{pulls}/{first['number']}/fail", {}))[0] == 200
-        assert (await ask(http, "POST", f"{pulls}/{second['number']}/dequeue", {}))[0] == 200
-        advance = f"{sandbox.control_url}/advance"
-        _, advanced = await ask(http, "POST", advance, {"seconds": 300})
+        _, first = await wire.control("POST", PULLS, new)
+        _, second = await wire.control("POST", PULLS, {})
+        _, third = await wire.control("POST", PULLS, {"conflict": "CONFLICT_WITH_BASE_BRANCH"})
+        assert wire.sandbox.queued(SITE, first["number"]).title == "Fix the lift"
+        assert (await wire.control("POST", f"{PULLS}/{first['number']}/fail", {}))[0] == 200
+        assert (await wire.control("POST", f"{PULLS}/{second['number']}/dequeue", {}))[0] == 200
+        _, advanced = await wire.control("POST", "/advance", {"seconds": 300})
         assert advanced["now"] == "2026-03-02T09:05:00.000000Z"
         left = {
             event.pull_request: event.metadata["dequeue_code"]
-            for event in sandbox.events("acme/site")
+            for event in wire.sandbox.events(SITE)
             if event.type == "action.queue.leave"
         }
         assert left == {
@@ -161,89 +147,80 @@ class TestControl:
             third["number"]: "CONFLICT_WITH_BASE_BRANCH",
         }
 
-    async def test_outside_the_merge_hours_a_batch_waits_for_its_schedule(
-        self, sandbox: MergeQueueSandbox, http: aiohttp.ClientSession
-    ) -> None:
-        control = f"{sandbox.control_url}{CONTROL}"
-        await ask(http, "POST", f"{control}/merge-hours", {"opens": 12, "closes": 14})
-        await ask(http, "POST", f"{control}/pull-requests", {})
-        sandbox.advance(1800)
-        url = f"{sandbox.base_url}/repos/acme/site/merge-queue/status"
-        _, status = await ask(http, "GET", url)
+    async def test_outside_the_merge_hours_a_batch_waits_for_its_schedule(self, wire: Wire) -> None:
+        await wire.control("POST", f"{CONTROL}/merge-hours", {"opens": 12, "closes": 14})
+        await wire.control("POST", PULLS, {})
+        wire.sandbox.advance(1800)
+        _, status = await wire.ask("GET", f"{REPO}/merge-queue/status")
         assert [one["status"]["code"] for one in status["batches"]] == ["waiting_schedule"]
 
-    async def test_a_dashboard_user_pauses_and_resumes(
-        self, sandbox: MergeQueueSandbox, http: aiohttp.ClientSession
-    ) -> None:
-        url = f"{sandbox.control_url}{CONTROL}/pause"
-        assert (await ask(http, "POST", url, {"reason": "incident", "by": "dave"}))[0] == 200
-        (event,) = sandbox.events("acme/site")
-        assert event.metadata["created_by"] == {"type": "user", "id": 10_404, "name": "dave"}
-        assert (await ask(http, "DELETE", url))[1]["was_paused"] is True
-        assert (await ask(http, "DELETE", url))[1]["was_paused"] is False
+    async def test_a_dashboard_user_pauses_twice_and_resumes(self, wire: Wire) -> None:
+        pause = f"{CONTROL}/pause"
+        dave = {"type": "user", "id": 10_404, "name": "dave"}
+        for reason in ("incident", "fire"):
+            said = {"reason": reason, "by": "dave"}
+            assert (await wire.control("POST", pause, said))[0] == 200
+        assert (await wire.control("DELETE", f"{pause}?by=dave"))[1]["was_paused"] is True
+        assert (await wire.control("DELETE", pause))[1]["was_paused"] is False
+        logged = [(event.type, event.metadata) for event in wire.sandbox.events(SITE)]
+        (create, made), (update, changed), (delete, ended) = logged
+        assert [create, update, delete] == [
+            f"queue.pause.{one}" for one in ("create", "update", "delete")
+        ]
+        assert (made["reason"], made["created_by"]) == ("incident", dave)
+        assert (changed["reason"], changed["updated_by"]) == ("fire", dave)
+        assert ("reason" in ended, ended["deleted_by"]) == (False, dave)
 
-    async def test_a_freeze_is_made_and_removed(
-        self, sandbox: MergeQueueSandbox, http: aiohttp.ClientSession
-    ) -> None:
-        url = f"{sandbox.control_url}{CONTROL}/freezes"
+    async def test_a_freeze_is_made_and_removed(self, wire: Wire) -> None:
+        url = f"{CONTROL}/freezes"
         terms = {
             "reason": "release",
             "end": "2026-03-03T00:00:00Z",
             "matching_conditions": ["base=main"],
         }
-        _, made = await ask(http, "POST", url, terms)
-        assert sandbox.repository("acme/site").freezes[0].id == made["id"]
-        assert (await ask(http, "DELETE", f"{url}/{made['id']}?reason=done"))[0] == 200
-        assert (await ask(http, "DELETE", f"{url}/{made['id']}"))[0] == 404
+        _, made = await wire.control("POST", url, terms)
+        assert wire.sandbox.repository(SITE).freezes[0].id == made["id"]
+        assert (await wire.control("DELETE", f"{url}/{made['id']}?reason=done"))[0] == 200
+        assert (await wire.control("DELETE", f"{url}/{made['id']}"))[0] == 404
         wrong = terms | {"matching_conditions": ["weather=fine"]}
-        assert (await ask(http, "POST", url, wrong))[0] == 400
+        assert (await wire.control("POST", url, wrong))[0] == 400
 
-    async def test_an_event_may_arrive_late(
-        self, sandbox: MergeQueueSandbox, http: aiohttp.ClientSession
-    ) -> None:
-        url = f"{sandbox.control_url}{CONTROL}/events"
+    async def test_an_event_may_arrive_late(self, wire: Wire) -> None:
         body = {"type": "action.refresh", "pull_request": 5, "base_ref": "main"}
-        _, now = await ask(http, "POST", url, body)
+        _, now = await wire.control("POST", f"{CONTROL}/events", body)
         late = (START - timedelta(hours=1)).isoformat()
-        _, then = await ask(http, "POST", url, body | {"received_at": late})
+        _, then = await wire.control("POST", f"{CONTROL}/events", body | {"received_at": late})
         assert then["id"] > now["id"]
-        _, log = await ask(http, "GET", f"{sandbox.base_url}{REPO}/logs")
+        _, log = await wire.ask("GET", f"{REPO}/logs")
         assert [event["id"] for event in log["events"]] == [now["id"], then["id"]]
 
-    async def test_the_configuration_file_is_broken_and_fixed(
-        self, sandbox: MergeQueueSandbox, http: aiohttp.ClientSession
-    ) -> None:
-        control = f"{sandbox.control_url}{CONTROL}/configuration"
-        read = f"{sandbox.base_url}{REPO}/queues/configuration"
-        await ask(http, "POST", control, {"problem": "bad indent"})
-        assert await ask(http, "GET", read) == (422, {"detail": "bad indent"})
-        await ask(http, "POST", control, {"problem": None})
-        assert (await ask(http, "GET", read))[0] == 200
+    async def test_the_configuration_file_is_broken_and_fixed(self, wire: Wire) -> None:
+        read = f"{REPO}/queues/configuration"
+        await wire.control("POST", f"{CONTROL}/configuration", {"problem": "bad indent"})
+        assert await wire.ask("GET", read) == (422, {"detail": "bad indent"})
+        await wire.control("POST", f"{CONTROL}/configuration", {"problem": None})
+        assert (await wire.ask("GET", read))[0] == 200
 
-    async def test_requests_to_the_api_are_counted_and_control_is_not(
-        self, sandbox: MergeQueueSandbox, http: aiohttp.ClientSession
-    ) -> None:
-        await ask(http, "GET", f"{sandbox.base_url}{REPO}/logs?per_page=1")
-        _, seen = await ask(http, "GET", f"{sandbox.control_url}/requests")
-        assert seen["count"] == sandbox.request_count == 1
+    async def test_requests_to_the_api_are_counted_and_control_is_not(self, wire: Wire) -> None:
+        await wire.ask("GET", f"{REPO}/logs?per_page=1")
+        _, seen = await wire.control("GET", "/requests")
+        assert seen["count"] == wire.sandbox.request_count == 1
         assert seen["requests"] == [
             {"method": "GET", "path": f"/v1{REPO}/logs?per_page=1", "status": 200},
         ]
-        _, summary = await ask(http, "GET", sandbox.control_url)
-        assert summary["repositories"] == {"acme/site": "quiet"}
+        _, summary = await wire.control("GET", "")
+        assert summary["repositories"] == {SITE: "quiet"}
 
     @pytest.mark.parametrize(
-        "headers",
-        [{"Host": "evil.example.com"}, {"Origin": "http://evil.example.com"}],
+        "headers", [{"Host": "evil.example.com"}, {"Origin": "http://evil.example.com"}]
     )
     async def test_control_requests_with_another_host_or_from_a_foreign_page_are_refused(
-        self, sandbox: MergeQueueSandbox, http: aiohttp.ClientSession, headers: dict[str, str]
+        self, wire: Wire, headers: dict[str, str]
     ) -> None:
-        url = f"{sandbox.control_url}/faults"
         for method in ("GET", "POST", "DELETE"):
-            status, _ = await ask(http, method, url, {"kind": "error"}, headers)
+            status, _ = await wire.control(method, "/faults", {"kind": "error"}, headers)
             assert status == 403
-        assert sandbox.faults.armed == []
+        assert wire.sandbox.faults.armed == []
 
     @pytest.mark.parametrize(
         ("path", "body", "status"),
@@ -258,41 +235,35 @@ class TestControl:
             (f"{CONTROL}/events", {"type": "x", "received_at": "2026-03-02T09:00:00"}, 400),
             (f"{CONTROL}/events", {"type": "x", "pull_request": "7"}, 400),
             (f"{CONTROL}/merge-hours", {"opens": 24, "closes": 1}, 400),
-            (f"{CONTROL}/pull-requests", {"title": 7}, 400),
-            (f"{CONTROL}/pull-requests", {"conflict": "WITH_EVERYBODY"}, 400),
-            (f"{CONTROL}/pull-requests/9/fail", {}, 404),
-            (f"{CONTROL}/pull-requests/nine/fail", {}, 404),
+            (f"{PULLS}", {"title": 7}, 400),
+            (f"{PULLS}", {"conflict": "WITH_EVERYBODY"}, 400),
+            (f"{PULLS}/9/fail", {}, 404),
+            (f"{PULLS}/nine/fail", {}, 404),
             ("/repositories/acme/none/pause", {}, 404),
         ],
     )
     async def test_wrong_control_requests_get_a_clear_answer(
-        self,
-        sandbox: MergeQueueSandbox,
-        http: aiohttp.ClientSession,
-        path: str,
-        body: object,
-        status: int,
+        self, wire: Wire, path: str, body: object, status: int
     ) -> None:
-        answered, said = await ask(http, "POST", f"{sandbox.control_url}{path}", body)
+        answered, said = await wire.control("POST", path, body)
         assert answered == status
         assert said["detail"]
 
 
 class TestRealTime:
     async def test_the_clock_cannot_be_moved_by_hand(self, http: aiohttp.ClientSession) -> None:
-        sandbox = MergeQueueSandbox(repositories={"acme/site": "quiet"})
+        sandbox = MergeQueueSandbox(repositories={SITE: "quiet"})
         await sandbox.start()
         try:
             with pytest.raises(RuntimeError, match="wall clock"):
                 sandbox.advance(1)
-            url = f"{sandbox.control_url}/advance"
-            assert (await ask(http, "POST", url, {"seconds": 1}))[0] == 409
+            assert (await Wire(sandbox, http).control("POST", "/advance", {"seconds": 1}))[0] == 409
         finally:
             await sandbox.stop()
 
     async def test_a_taken_port_is_an_error_and_stopping_twice_is_not(self) -> None:
-        first = MergeQueueSandbox(repositories={"acme/site": "quiet"})
-        second = MergeQueueSandbox(repositories={"acme/site": "quiet"})
+        first = MergeQueueSandbox(repositories={SITE: "quiet"})
+        second = MergeQueueSandbox(repositories={SITE: "quiet"})
         await first.start()
         try:
             port = int(first.base_url.split(":")[2].split("/")[0])
@@ -304,9 +275,9 @@ class TestRealTime:
             await second.stop()
 
     async def test_a_crashed_simulation_is_reported(self) -> None:
-        sandbox = MergeQueueSandbox(repositories={"acme/site": "quiet"})
+        sandbox = MergeQueueSandbox(repositories={SITE: "quiet"})
         await sandbox.start()
-        sandbox.repository("acme/site").rules = ()
+        sandbox.repository(SITE).rules = ()
         with pytest.raises(IndexError):
-            sandbox.enqueue("acme/site")
+            sandbox.enqueue(SITE)
         await sandbox.stop()

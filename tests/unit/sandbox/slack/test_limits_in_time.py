@@ -4,7 +4,7 @@ import pytest
 
 from bot.sandbox.slack.acting.response_urls import ResponseUrls
 from bot.sandbox.slack.fault_effects import Striker
-from bot.sandbox.slack.faults import CALL_FAULTS, Faults
+from bot.sandbox.slack.faults import Faults
 from bot.sandbox.slack.server import SlackSandbox
 from bot.sandbox.slack.state.workspace import Message
 from bot.sandbox.slack.web_api.methods.chat import METHODS
@@ -140,17 +140,6 @@ def test_a_response_allows_more_text_than_a_post() -> None:
     _, target = urls.mint("U0ALICE", "C0MERGEQ")
     urls.respond(target, {"text": "x", "blocks": [section("x" * 3000)] * 5})
     assert len(shown(desk)) == 1
-
-
-def test_a_fault_hits_its_method_as_often_as_armed() -> None:
-    faults = Faults()
-    faults.arm("http_500", method=POST, times=2)
-    assert faults.take(CALL_FAULTS, UPDATE) is None
-    struck = [faults.take(CALL_FAULTS, POST) is not None for _ in range(3)]
-    assert struck == [True, True, False]
-    assert faults.armed()[0].hits == 2
-    faults.disarm_all()
-    assert faults.armed() == []
 
 
 @pytest.mark.parametrize(

@@ -2,11 +2,8 @@ import pytest
 
 from bot.sandbox.slack.state.mrkdwn import (
     command_text,
-    escape,
     rich_text_from_person,
-    text_from_app,
     text_from_person,
-    unescape,
 )
 from bot.sandbox.slack.state.seed import default_workspace
 from bot.sandbox.slack.state.workspace import Workspace
@@ -15,25 +12,6 @@ from bot.sandbox.slack.state.workspace import Workspace
 @pytest.fixture
 def workspace() -> Workspace:
     return default_workspace("merge-queue", "Merge Queue")
-
-
-@pytest.mark.parametrize(
-    ("sent", "stored"),
-    [
-        ("a & b", "a &amp; b"),
-        ("a &amp; b", "a &amp; b"),
-        ("1 < 2 > 0", "1 &lt; 2 &gt; 0"),
-        ("<@U0ALICE> <#C0GENERAL|general> <!here>", "<@U0ALICE> <#C0GENERAL|general> <!here>"),
-        ("<https://a.example|a>", "<https://a.example|a>"),
-        ("see https://a.example/b?c=d&e=f.", "see <https://a.example/b?c=d&amp;e=f>."),
-        ("(https://a.example)", "(<https://a.example>)"),
-        ("@here #general", "@here #general"),
-    ],
-)
-def test_the_text_of_an_app_is_stored_with_links_marked_and_stray_characters_escaped(
-    workspace: Workspace, sent: str, stored: str
-) -> None:
-    assert text_from_app(sent, workspace) == stored
 
 
 @pytest.mark.parametrize(
@@ -58,10 +36,6 @@ def test_a_command_is_always_escaped_and_linked_on_request(workspace: Workspace)
     typed = "pause <b> & @bob"
     assert command_text(typed, workspace, should_escape=False) == "pause &lt;b&gt; &amp; @bob"
     assert command_text(typed, workspace, should_escape=True) == ("pause &lt;b&gt; &amp; <@U0BOB>")
-
-
-def test_escaping_is_undone() -> None:
-    assert unescape(escape("<&amp;>")) == "<&amp;>"
 
 
 def test_a_persons_message_carries_rich_text() -> None:

@@ -1,13 +1,25 @@
+"""Views: what opens, changes and closes them, and the state of their forms."""
+
 import json
+from typing import Any
 
 import pytest
 
+from bot.sandbox.slack.block_kit.form_state import (
+    REQUIRED,
+    ChoiceUnknown,
+    initial_values,
+    merged,
+    refusals,
+)
 from bot.sandbox.slack.server import SlackSandbox
 from bot.sandbox.slack.state.triggers import Triggers
 from tests.support.block_kit import (
     DIVIDER,
     Json,
+    input_block,
     modal as make_modal,
+    option,
     plain,
     reason_input,
     section,
@@ -66,7 +78,7 @@ def test_an_opened_view_has_every_field_that_slack_gives(desk: Desk) -> None:
         ({"notify_on_close": "yes"}, "must provide a boolean"),
     ],
 )
-def test_views_past_their_limits_are_refused(
+def test_views_past_limits_are_refused(
     desk: Desk, fields: dict[str, object], sentence: str
 ) -> None:
     body = desk.call("views.open", trigger_id=trigger(desk), view=modal(**fields))
@@ -88,20 +100,15 @@ def test_view_calls_check_their_arguments(desk: Desk) -> None:
     assert desk.error("views.publish", user_id="U0NOBODY", view=modal()) == "invalid_arguments"
 
 
-def test_a_trigger_must_be_valid_and_works_once(desk: Desk) -> None:
+def test_a_trigger_must_be_valid_and_works_once_unless_its_view_was_refused(desk: Desk) -> None:
     once = trigger(desk)
-    desk.call("views.open", trigger_id=once, view=json.dumps(modal()))
+    assert desk.error("views.open", trigger_id=once, view={}) == "invalid_arguments"
+    assert desk.call("views.open", trigger_id=once, view=json.dumps(modal()))["ok"] is True
     again = {"trigger_id": once, "view": modal()}
     assert desk.error("views.open", **again) == "exchanged_trigger_id"
     assert desk.error("views.open", **{**again, "trigger_id": "x"}) == "invalid_trigger_id"
     old = {**again, "trigger_id": "1.2.abc"}
     assert desk.error("views.open", **old) == "expired_trigger_id"
-
-
-def test_a_refused_view_does_not_use_the_trigger_up(desk: Desk) -> None:
-    once = trigger(desk)
-    assert desk.error("views.open", trigger_id=once, view={}) == "invalid_arguments"
-    assert desk.call("views.open", trigger_id=once, view=modal())["ok"] is True
 
 
 def test_a_trigger_expires_after_three_seconds(desk: Desk) -> None:
@@ -144,21 +151,6 @@ def test_an_update_needs_the_current_hash_and_keeps_the_input(desk: Desk) -> Non
     assert fresh["state"]["values"]["why2"]["text"]["value"] is None
 
 
-def test_a_closed_view_is_not_found(desk: Desk) -> None:
-    view = opened(desk)
-    desk.sandbox.people.close(ALICE, view["id"])
-    assert desk.error("views.update", view_id=view["id"], view=modal()) == "not_found"
-
-
-def test_an_external_id_belongs_to_one_view(desk: Desk) -> None:
-    opened(desk, external_id="e1")
-    again = {"trigger_id": trigger(desk), "view": modal(external_id="e1")}
-    assert desk.error("views.open", **again) == "duplicate_external_id"
-    new = modal(external_id="e1", title=plain("New"))
-    updated = desk.call("views.update", external_id="e1", view=new)
-    assert updated["view"]["title"]["text"] == "New"
-
-
 @pytest.mark.parametrize("clears", [False, True])
 def test_closing_a_pushed_view_shows_the_one_below_or_closes_the_whole_stack(
     desk: Desk, *, clears: bool
@@ -168,6 +160,16 @@ def test_closing_a_pushed_view_shows_the_one_below_or_closes_the_whole_stack(
     pushed = desk.call("views.push", trigger_id=trigger(desk, root["id"]), view=view)["view"]
     desk.sandbox.people.close(ALICE, pushed["id"])
     assert stack(desk) == ([] if clears else [root["id"]])
+    assert desk.error("views.update", view_id=pushed["id"], view=modal()) == "not_found"
+
+
+def test_an_external_id_belongs_to_one_view(desk: Desk) -> None:
+    opened(desk, external_id="e1")
+    again = {"trigger_id": trigger(desk), "view": modal(external_id="e1")}
+    assert desk.error("views.open", **again) == "duplicate_external_id"
+    new = modal(external_id="e1", title=plain("New"))
+    updated = desk.call("views.update", external_id="e1", view=new)
+    assert updated["view"]["title"]["text"] == "New"
 
 
 def test_a_home_view_is_published_again_under_its_id(desk: Desk) -> None:
@@ -180,3 +182,69 @@ def test_a_home_view_is_published_again_under_its_id(desk: Desk) -> None:
     assert desk.error("views.publish", user_id=ALICE, view=modal()) == "invalid_arguments"
     without = Desk(SlackSandbox(make_manifest(app_home={"home_tab_enabled": False})))
     assert without.error("views.publish", user_id=ALICE, view=home) == "not_enabled"
+
+
+def block(element: Json, **fields: Any) -> Json:
+    return input_block({"action_id": "a", **element}, block_id="b", **fields)
+
+
+OPTIONS = [option("One", "one"), option("Two", "two")]
+
+
+def test_choices_come_from_the_elements_options() -> None:
+    blocks = [block({"type": "static_select", "options": OPTIONS})]
+    given = {"b": {"a": {"selected_option": {"value": "two"}}}}
+    values = merged(blocks, initial_values(blocks), given)
+    assert values["b"]["a"]["selected_option"] == OPTIONS[1]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        "text",
+        {"other": {"a": {"value": "x"}}},
+        {"b": {"other": {"value": "x"}}},
+        {"b": {"a": "x"}},
+        {"b": {"a": {"selected_option": {"value": "three"}}}},
+    ],
+)
+def test_choices_that_the_form_does_not_offer_are_refused(given: object) -> None:
+    blocks = [block({"type": "static_select", "options": OPTIONS})]
+    with pytest.raises(ChoiceUnknown):
+        merged(blocks, initial_values(blocks), given)
+
+
+@pytest.mark.parametrize(
+    ("element", "value", "sentence"),
+    [
+        ({"type": "plain_text_input"}, None, REQUIRED),
+        ({"type": "plain_text_input"}, "   ", REQUIRED),
+        ({"type": "plain_text_input", "max_length": 3}, "abcd", "no more than 3 characters"),
+        ({"type": "plain_text_input", "min_length": 3}, "ab", "at least 3 characters"),
+        ({"type": "email_text_input"}, "alice", "valid email"),
+        ({"type": "url_text_input"}, "alice", "valid URL"),
+        ({"type": "number_input", "is_decimal_allowed": False}, "1.5", "whole number"),
+        ({"type": "number_input", "is_decimal_allowed": True}, "x", "enter a number"),
+        ({"type": "number_input", "is_decimal_allowed": True, "max_value": "2"}, "3", "at most 2"),
+        ({"type": "number_input", "is_decimal_allowed": True, "min_value": "2"}, "1", "at least 2"),
+    ],
+)
+def test_slacks_own_form_check_refuses(element: Json, value: str | None, sentence: str) -> None:
+    values = {"b": {"a": {"type": element["type"], "value": value}}}
+    assert sentence in refusals([block(element)], values)["b"]
+
+
+@pytest.mark.parametrize(
+    ("element", "value"),
+    [
+        ({"type": "plain_text_input", "max_length": 3}, "abc"),
+        ({"type": "email_text_input"}, "alice@acme.example"),
+        ({"type": "url_text_input"}, "https://acme.example"),
+        ({"type": "number_input", "is_decimal_allowed": False, "min_value": "2"}, "2"),
+    ],
+)
+def test_slacks_own_form_check_accepts_good_and_no_values(element: Json, value: str) -> None:
+    values = {"b": {"a": {"type": element["type"], "value": value}}}
+    assert refusals([block(element)], values) == {}
+    optional = [block(element, optional=True)]
+    assert refusals(optional, initial_values(optional)) == {}

@@ -82,9 +82,7 @@ async def test_elsewhere_one_line_shows_that_the_action_continues(
     assert [how for how, _ in sent] == ["new"]
 
 
-async def test_an_act_done_within_a_second_needs_no_progress_line(
-    conversation: Conversation,
-) -> None:
+async def test_an_act_of_less_than_a_second_shows_no_progress(conversation: Conversation) -> None:
     clock = FakeClock()
     line = progress_line(conversation, clock)
     clock.advance(0.9)

@@ -3,6 +3,7 @@
 from collections import deque
 from typing import Any
 
+from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 from typing_extensions import override
@@ -41,3 +42,20 @@ class ScriptedClient(AsyncWebClient):
         )
         response.validate()  # type: ignore[no-untyped-call]  # the SDK's own
         return response
+
+
+def failed(
+    code: str | None, *, status: int = 200, headers: dict[str, str] | None = None
+) -> SlackApiError:
+    """The SDK's error for an answer of Slack."""
+    data: Any = {"ok": False, "error": code} if code is not None else "<html>"
+    response = AsyncSlackResponse(
+        client=AsyncWebClient(),
+        http_verb="POST",
+        api_url="https://slack.com/api/chat.postMessage",
+        req_args={},
+        data=data,
+        headers=headers or {},
+        status_code=status,
+    )
+    return SlackApiError("the call failed", response)  # type: ignore[no-untyped-call]  # the SDK's

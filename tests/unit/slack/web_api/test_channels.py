@@ -1,12 +1,13 @@
-"""Whether the bot can post in a channel, according to Slack."""
+"""Whether the bot can post in a channel, and how long answers about it are remembered."""
 
 import pytest
 
 from bot.ports import ChannelAccess
+from bot.slack.web_api import remembered
 from bot.slack.web_api.channels import SlackChannels
+from bot.slack.web_api.remembered import REMEMBERED, Bounded, Remembered
 from tests.support.clock import FakeClock
-from tests.unit.slack.web_api.scripted_client import Answer, ScriptedClient
-from tests.unit.slack.web_api.test_failures import failed
+from tests.unit.slack.web_api.scripted_client import Answer, ScriptedClient, failed
 
 A_DAY = 86400
 PUBLIC = {"channel": {"id": "C1", "is_channel": True, "is_member": False}}
@@ -58,25 +59,29 @@ async def test_a_closed_channel_is_tried_again_at_once() -> None:
     assert await channels.access("C1") is ChannelAccess.OPEN
 
 
-async def test_a_brief_outage_removes_no_buttons_from_an_unshared_channel() -> None:
-    shared = {"channel": {"id": "C1", "is_ext_shared": True}}
-    client, clock = ScriptedClient(JOINED, "ratelimited", shared, TimeoutError()), FakeClock()
-    channels = SlackChannels(client, clock)
-    seen = []
-    for _ in range(4):
-        seen.append(await channels.is_shared("C1"))
-        clock.advance(A_DAY)
-    assert seen == [False, False, True, True]
+SHARED: Answer = {"channel": {"id": "C1", "is_ext_shared": True}}
 
 
-async def test_a_channel_that_slack_hides_always_counts_as_shared() -> None:
-    client, clock = ScriptedClient(JOINED, "channel_not_found", "ratelimited"), FakeClock()
-    channels = SlackChannels(client, clock)
+@pytest.mark.parametrize(
+    ("answers", "shared"),
+    [
+        # A brief outage changes nothing.
+        ([JOINED, "ratelimited", SHARED, TimeoutError()], [False, False, True, True]),
+        # What Slack hides counts as shared.
+        ([JOINED, "channel_not_found", "ratelimited"], [False, True, None]),
+    ],
+    ids=["outage", "hidden"],
+)
+async def test_a_channel_is_shared_as_slack_said_last(
+    answers: list[Answer], shared: list[bool | None]
+) -> None:
+    clock = FakeClock()
+    channels = SlackChannels(ScriptedClient(*answers), clock)
     seen = []
-    for _ in range(3):
+    for _ in answers:
         seen.append(await channels.is_shared("C1"))
         clock.advance(A_DAY)
-    assert seen == [False, True, None]
+    assert seen == shared
 
 
 async def test_the_bots_channels_are_learned_with_few_calls() -> None:
@@ -133,3 +138,33 @@ async def test_a_corrected_clock_does_not_extend_a_rate_limit() -> None:
     before = channels.wait("C1")
     clock.jump(-3600)
     assert 0 < channels.wait("C1") <= before
+
+
+async def test_an_answer_is_as_old_as_its_question_and_the_oldest_is_dropped(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(remembered, "REMEMBERED_MOST", 2)
+    clock, asked = FakeClock(), list[str]()
+
+    async def ask(key: str) -> str:
+        asked.append(key)
+        clock.advance(10)
+        return key
+
+    answers = Remembered(ask, clock)
+    await answers.get("U1")
+    clock.advance(REMEMBERED.total_seconds() - 11)
+    await answers.get("U1")
+    assert asked == ["U1"]
+    clock.advance(1)
+    for user in ("U1", "U2", "U3", "U2", "U1"):
+        await answers.get(user)
+    assert asked == ["U1", "U1", "U2", "U3", "U1"]
+
+
+def test_setting_renews_an_entry() -> None:
+    kept = Bounded[str, int](2)
+    kept["a"], kept["b"] = 1, 2
+    kept["a"] = 3
+    kept["c"] = 4
+    assert kept == {"a": 3, "c": 4}

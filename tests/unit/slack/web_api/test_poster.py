@@ -1,9 +1,10 @@
-"""A post is marked so that it can be found again, and is sent once."""
+"""A post is marked so that it can be found again, and sent once; what a failed call means."""
 
 import asyncio
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import aiohttp
 import pytest
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 from typing_extensions import override
@@ -13,10 +14,11 @@ from bot.domain.message import Block, Message
 from bot.messages import blocks
 from bot.slack.web_api.channels import OPEN_SECONDS, SlackChannels
 from bot.slack.web_api.clients import Identity
-from bot.slack.web_api.poster import METADATA_TYPE, PAGES, SlackPoster
+from bot.slack.web_api.failures import post_error
+from bot.slack.web_api.poster import METADATA_TYPE, SlackPoster
 from tests.support.clock import FakeClock
 from tests.support.virtual_time import run_virtually
-from tests.unit.slack.web_api.scripted_client import Answer, ScriptedClient
+from tests.unit.slack.web_api.scripted_client import Answer, ScriptedClient, failed
 
 DELIVERY = "3374da576c324317"
 MARK = "mq:3374da576c324317"
@@ -126,25 +128,6 @@ def page(number: int, *messages: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-async def test_a_long_history_is_read_a_few_pages_at_a_time() -> None:
-    slack, client = poster(*map(page, range(PAGES)), page(PAGES, posted("1.2")))
-    with pytest.raises(PostPostponed) as postponed:
-        await slack.find("C1", DELIVERY, SINCE)
-    assert postponed.value.retry_after
-    assert len(client.calls) == PAGES
-    assert await slack.find("C1", DELIVERY, SINCE) == "1.2"
-    assert client.calls[-1][1]["cursor"] == f"cursor {PAGES - 1}"
-
-
-async def test_a_lookup_that_fails_between_pages_resumes_at_the_second() -> None:
-    slack, client = poster(page(1), TimeoutError(), "ratelimited", {"messages": [posted("1.2")]})
-    for error in (PostInDoubt, PostPostponed):
-        with pytest.raises(error):
-            await slack.find("C1", DELIVERY, SINCE)
-    assert await slack.find("C1", DELIVERY, SINCE) == "1.2"
-    assert [asked.get("cursor") for _, asked in client.calls] == [None, *["cursor 1"] * 3]
-
-
 async def test_an_invalid_cursor_restarts_the_lookup() -> None:
     slack, client = poster(page(1), "invalid_cursor", {"messages": [posted("1.2")]})
     with pytest.raises(PostInDoubt):
@@ -181,3 +164,47 @@ def test_a_slowly_opened_conversation_still_leaves_time_to_post() -> None:
 
     assert run_virtually(post()) == OPEN_SECONDS
     assert client.calls == []
+
+
+@pytest.mark.parametrize("code", ["ratelimited", "rate_limited", "message_limit_exceeded"])
+def test_a_workspace_rate_limit_postpones_every_channel(code: str) -> None:
+    for workspace_wide in (True, False):
+        error = post_error(failed(code), workspace_wide=workspace_wide)
+        assert isinstance(error, PostPostponed)
+        assert error.workspace_wide is workspace_wide
+
+
+@pytest.mark.parametrize("code", ["ratelimited", None], ids=["body", "no body"])
+@pytest.mark.parametrize(
+    ("header", "wait"),
+    [("30", 30.0), ("86400", 300.0), ("0", 0.0), ("-5", 0.0), ("soon", None), (None, None)],
+)
+def test_slacks_requested_wait_is_read_and_shortened_when_implausible(
+    code: str | None, header: str | None, wait: float | None
+) -> None:
+    headers = {"Retry-After": header} if header is not None else {}
+    error = post_error(failed(code, status=429, headers=headers))
+    assert isinstance(error, PostPostponed)
+    assert error.retry_after == wait
+
+
+@pytest.mark.parametrize(
+    ("unclear", "code"),
+    [
+        *((failed(code), code) for code in ("internal_error", "brand_new_code")),
+        *((failed(None, status=status), f"http_{status}") for status in (500, 503)),
+        (failed(None), "unreadable_answer"),
+        (TimeoutError(), "TimeoutError"),
+        (aiohttp.ServerDisconnectedError(), "ServerDisconnectedError"),
+        (aiohttp.ClientOSError(104, "reset"), "ClientOSError"),
+    ],
+)
+def test_an_unclear_answer_leaves_the_post_in_doubt(unclear: Exception, code: str) -> None:
+    error = post_error(unclear)
+    assert isinstance(error, PostInDoubt)
+    assert error.code == code
+
+
+def test_a_bug_of_ours_is_not_a_slack_failure() -> None:
+    with pytest.raises(KeyError):
+        post_error(KeyError("ts"))

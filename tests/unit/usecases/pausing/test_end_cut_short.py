@@ -58,11 +58,11 @@ async def test_changes_with_a_lost_response_are_part_of_the_action() -> None:
     """The process died between the request and its answer."""
     bot = Dying()
     act = await bot.cut_short(done=1)
-    ignore_progress = bot.names[1]
+    name = bot.names[1]
     bot.merge_queue.fail_next(KeyboardInterrupt(), method="pause", after=True)
     with pytest.raises(KeyboardInterrupt):
-        await bot.pausing.run(act.caller, ignore_progress, "freeze", part_of=act)
-    assert ignore_progress in bot.merge_queue.pauses
+        await bot.pausing.run(act.caller, name, "freeze", part_of=act)
+    assert name in bot.merge_queue.pauses
 
     await bot.reading()
 
@@ -105,21 +105,8 @@ async def test_an_action_superseded_by_another_does_not_continue() -> None:
     assert bot.merge_queue.pauses == {}
     assert bot.outcomes(act) == [CHANGED, NOT_TRIED, NOT_TRIED]
     assert bot.act(act).is_cut_short
-
-
-async def test_the_rest_of_an_act_is_shown_to_the_actor_and_reported_in_the_same_place() -> None:
-    bot = Dying()
-    act = await bot.cut_short(done=1)
-    await bot.reading(TOO_LATE)
-    assert bot.outcomes(act) == [CHANGED, NOT_TRIED, NOT_TRIED]
-    assert bot.reported() == sorted([CARD, TO_ALICE])
-    elsewhere = Caller(ALICE, Origin.BUTTON, "D1")
-    request = await bot.groups.again(elsewhere, bot.group, act.group_act_id)
-    assert request is not None
-    again = await bot.groups.act(request, bot.report)
-    assert isinstance(again, GroupAct)
-    assert CHANNEL in again.notified_together
-    assert await bot.groups.again(elsewhere, Group("other", bot.names), act.group_act_id) is None
+    other = Group("other", bot.names)
+    assert await bot.groups.again(act.caller, other, act.group_act_id) is None
 
 
 async def test_an_action_in_progress_in_another_process_is_left_alone() -> None:
@@ -149,7 +136,7 @@ async def test_two_processes_continue_an_action_once() -> None:
 @pytest.mark.parametrize(
     ("origin", "after"), [(Origin.COMMAND, STILL_NEWS), (Origin.TIMER, SOON)], ids=["days", "timer"]
 )
-async def test_acts_of_days_ago_and_of_timers_end_without_a_message(
+async def test_acts_of_days_ago_and_of_timers_end_silently(
     origin: Origin, after: timedelta
 ) -> None:
     """Timers resume the rest by themselves."""

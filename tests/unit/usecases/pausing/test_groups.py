@@ -9,10 +9,9 @@ from datetime import timedelta
 import pytest
 from typing_extensions import override
 
-from bot.domain.audit import Action, ActResult, Caller, Origin
+from bot.domain.audit import ActResult, Caller
 from bot.domain.errors import StateConflict
 from bot.domain.group_acts import GroupAct, GroupOutcome, RepositoryResult
-from bot.domain.live_messages import LiveKind
 from bot.domain.pause_records import Who, observed, timed
 from bot.domain.pauses import PauseChange
 from bot.domain.queue import Pause
@@ -21,9 +20,8 @@ from bot.ports import OnAnswer, ignore
 from bot.usecases.pausing.group_work import CONCURRENCY, SinceThen
 from bot.usecases.pausing.reports import report_pause
 from tests.support.acting_groups import ActingOnGroups, BusyMergeQueue
-from tests.support.make import ALICE, API, BOB, CHANNEL, SITE, make_act, make_status
+from tests.support.make import ALICE, BOB, CHANNEL
 from tests.support.merge_queue import FakeMergeQueue
-from tests.support.reading import Reading
 from tests.support.transactions import begin
 
 CHANGED, FAILED = GroupOutcome.CHANGED, GroupOutcome.FAILED
@@ -38,7 +36,7 @@ def outcomes(act: GroupAct | SinceThen | None) -> list[GroupOutcome]:
     return [one.outcome for one in act.results]
 
 
-async def test_a_pause_logged_before_its_response_is_restored_exactly(
+async def test_a_pause_logged_before_its_response_is_restored(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Of an act that is over already by its event, the time is the event's."""
@@ -106,25 +104,6 @@ class LateMergeQueue(FakeMergeQueue):
         return answer
 
 
-async def test_a_404_for_a_pause_in_force_leaves_the_rest_to_retry() -> None:
-    """As long as the status says that the queue is paused, it is not believed."""
-    bot = ActingOnGroups(count=2)
-    lost, found = bot.names
-    await bot.pause_group()
-    pause = bot.merge_queue.pauses.pop(lost)
-    bot.merge_queue.statuses[lost] = make_status(paused=True)
-
-    first = await bot.resume_group(BOB)
-
-    assert outcomes(first) == [FAILED, CHANGED]
-    assert [one.repository for one in await bot.held()] == [lost]
-    bot.merge_queue.pauses[lost] = pause
-    assert isinstance(first, GroupAct)
-    again = await bot.resume_group(BOB, again=first.group_act_id)
-    assert outcomes(again) == [CHANGED]
-    assert found not in bot.merge_queue.pauses
-
-
 async def test_a_queue_paused_again_while_its_group_resumes_can_be_restored() -> None:
     bot = ActingOnGroups(count=1)
     service = LateMergeQueue(bot.names, clock=bot.clock)
@@ -187,20 +166,6 @@ async def test_repositories_removed_from_the_group_are_restored_too() -> None:
     resumed = await bot.resume_group()
 
     assert outcomes(resumed) == [CHANGED] * 3
-    assert bot.merge_queue.pauses == {}
-
-
-async def test_retrying_after_another_change_changes_nothing() -> None:
-    bot = ActingOnGroups()
-    bot.merge_queue.fail_next(StateConflict(409, "busy"), method="pause")
-    first = await bot.pause_group()
-    assert isinstance(first, GroupAct)
-    resumed = await bot.resume_group(BOB)
-    assert isinstance(resumed, GroupAct)
-
-    stale = await bot.pause_group(again=first.group_act_id)
-
-    assert stale == SinceThen(resumed)
     assert bot.merge_queue.pauses == {}
 
 
@@ -274,46 +239,6 @@ async def test_one_person_changes_one_repository_of_the_group_at_a_time() -> Non
     assert outcomes(group) == [GroupOutcome.ALREADY_PAUSED, CHANGED, CHANGED]
     await bot.resume_group()
     assert [one.reason for one in bot.merge_queue.pauses.values()] == ["alone (by bob via Slack)"]
-
-
-async def group_in_the_log(reading: Reading) -> int:
-    """An act on a group of two queues that has no end, and what the service's log tells of it."""
-    now = reading.clock.now()
-    act = GroupAct(
-        group="release",
-        action=Action.PAUSE,
-        at=now,
-        actor=ALICE,
-        origin=Origin.COMMAND,
-        repositories=(SITE, API),
-        channel_id="C9",
-        asked="freeze",
-        notified_together=frozenset({"C1", "C9"}),
-    )
-    with begin(reading.store) as transaction:
-        group_act_id = transaction.group_acts.add(act)
-        started = replace(
-            make_act(result=ActResult.STARTED, at=now, paused_at=None, channel_id="C9"),
-            group="release",
-            group_act_id=group_act_id,
-        )
-        transaction.audit.add(started)
-    reading.tell("queue.pause.create", reason="CI runners are down (by alice via Slack)")
-    return group_act_id
-
-
-async def test_events_about_part_of_a_group_are_left_to_the_group_message() -> None:
-    """That comes when the act ends, also when a crash has cut it off."""
-    reading = await Reading().start("pause")
-    await reading.subscribe("pause", channel_id="C2")
-    await group_in_the_log(reading)
-    reading.clock.advance(40)
-
-    await reading.poll()
-
-    cards = reading.store.database.contents.live_messages.values()
-    assert {one.channel_id: one.subject.kind for one in cards} == {"C2": LiveKind.PAUSE}
-    assert reading.reported("C1") == []
 
 
 async def test_queues_paused_after_the_others_end_get_their_own_end() -> None:

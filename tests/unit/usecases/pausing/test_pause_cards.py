@@ -2,7 +2,6 @@
 
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -17,21 +16,17 @@ from bot.domain.errors import (
     Refusal,
     StoreUnavailable,
 )
-from bot.domain.group_acts import GroupOutcome, RepositoryResult
 from bot.domain.live_messages import LiveKind, LiveMessage, LiveSubject
 from bot.domain.message import Message
-from bot.domain.pause_records import PauseRecord, observed
+from bot.domain.pause_records import PauseRecord
 from bot.messages import pause_card
 from bot.store.live_messages import LiveMessages
 from bot.store.pauses import Pauses
-from bot.usecases.pausing.group_pauses import notify_together
-from bot.usecases.pausing.reports import report_pause
 from bot.usecases.polling.share_repositories import follow, give_up
 from bot.usecases.posting.refresh_live_messages import CLAIMED_EDITS, RefreshLiveMessages
 from tests.support.clock import NOON
 from tests.support.desk import Desk, World
 from tests.support.make import ALICE, API, BOB, CHANNEL, SITE, make_status
-from tests.support.messages.groups import make_group_act
 from tests.support.store import InMemoryStore
 from tests.support.transactions import begin
 
@@ -122,36 +117,7 @@ async def test_a_person_whose_pause_is_replaced_on_the_dashboard_is_notified_onc
     assert "It now says: Deploying 4.2\nprevious reason: CI runners are down" in reported
 
 
-async def test_a_group_card_names_the_person_who_replaced_its_pause() -> None:
-    desk = await begun()
-    paused = desk.world.service.paused_by("mqbot", "freeze")
-    act = replace(
-        make_group_act(RepositoryResult(SITE, GroupOutcome.CHANGED)),
-        notified_together=frozenset({CHANNEL}),
-    )
-    with begin(InMemoryStore(desk.world.database)) as transaction:
-        act = replace(act, group_act_id=transaction.group_acts.add(act))
-        transaction.group_acts.end(act.group_act_id, act.results, paused.paused_at)
-        seen = replace(observed(SITE, paused), group_act_id=act.group_act_id)
-        report_pause(transaction, seen, None, (), paused.paused_at)
-        notify_together(transaction, act, paused.paused_at)
-    await desk.turns(5)
-    desk.world.service.paused_by("carol", "Night")
-    desk.world.clock.advance(10)
-    await desk.watch()
-    await desk.edit()
-    card, *_ = desk.world.shown()
-    assert "paused again since: acme/site\n" in card
-
-    await desk.turns(30)
-
-    card, *_ = desk.world.shown()
-    assert "paused again since: acme/site by carol\n" in card
-
-
-async def test_a_person_who_replaces_their_own_pause_on_the_dashboard_gets_no_notification() -> (
-    None
-):
+async def test_a_person_who_replaces_their_own_pause_elsewhere_gets_no_notification() -> None:
     desk = await begun()
     with begin(InMemoryStore(desk.world.database)) as transaction:
         transaction.people.link(ALICE.user_id, "Alice-on-host", NOON)
@@ -161,23 +127,6 @@ async def test_a_person_who_replaces_their_own_pause_on_the_dashboard_gets_no_no
     await desk.turns(30)
     assert len(desk.world.pauses()) == 2
     assert desk.world.shown(ALICE.user_id) == []
-
-
-async def test_a_new_reason_with_the_same_time_changes_the_one_card() -> None:
-    desk = await begun(World(keeps_time=True), OTHER)
-    await desk.pause()
-    await desk.turns(15)
-    await desk.pause("Deploying 4.2", BOB, replacing=desk.world.service.pauses[SITE])
-    await desk.turns(30)
-
-    for channel in (CHANNEL, OTHER):
-        card, line = desk.world.shown(channel)
-        assert card.startswith(
-            "Queue paused acme/site: Deploying 4.2\nby bob · since 2026-07-20 12:00 UTC"
-        )
-        assert line.startswith("Pause reason changed acme/site: Deploying 4.2\nby bob")
-    assert len(desk.world.shown(ALICE.user_id)) == 1
-    assert len(desk.world.pauses()) == 1
 
 
 async def test_a_dashboard_change_of_reason_with_the_same_time_changes_the_one_card() -> None:
@@ -205,32 +154,6 @@ async def test_a_dashboard_change_of_reason_with_a_new_time_makes_a_new_card() -
     old, new = desk.world.shown(OTHER)
     assert old.startswith("Pause replaced acme/site: Night\npaused by carol · replaced by dave")
     assert new.startswith("Queue paused acme/site: Still night\nby dave")
-
-
-async def test_the_depth_stays_up_to_date_and_arrivals_are_counted() -> None:
-    desk = await begun()
-    desk.world.enqueue(41, 42)
-    desk.world.clock.advance(1)
-    await desk.pause()
-    await desk.turns(6)
-    assert desk.world.shown()[0].endswith(" · 2 pull requests queued")
-    edits = len(desk.world.poster.called("update"))
-
-    desk.world.clock.advance(60)
-    desk.world.enqueue(43)
-    await desk.turns(70)
-    assert desk.world.shown()[0].endswith(" · 3 pull requests queued, 2 when paused")
-    desk.world.enqueue(44)
-    desk.world.enqueue(45)
-    await desk.turns(70)
-    await desk.turns(120)
-    assert desk.world.shown()[0].endswith(" · 5 pull requests queued, 2 when paused")
-    # Several changes are one edit, and nothing is edited where nothing changed.
-    assert len(desk.world.poster.called("update")) <= edits + 3
-
-    await desk.resume()
-    await desk.turns(3)
-    assert "3 pull requests joined meanwhile" in desk.world.shown()[0]
 
 
 async def test_an_unchanged_pause_causes_only_reads() -> None:
@@ -472,9 +395,7 @@ async def test_a_card_that_cannot_be_rendered_delays_no_other(
     assert logged == ["not_rendered"]
 
 
-async def test_a_database_failure_while_rendering_loses_no_edit(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_a_database_failure_loses_no_edit(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> None:
         raise OperationalError("SELECT", {}, sqlite3.OperationalError("disk I/O error"))
 

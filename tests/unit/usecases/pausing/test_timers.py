@@ -1,20 +1,22 @@
-"""Which pause a timer ends, with services that report pauses differently."""
+"""Which pause a timer ends, whatever the service reports, and what operators read of clocks."""
 
+import logging
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
-from bot.domain.audit import Action, AuditSelection, Caller, Origin
-from bot.domain.deliveries import SubjectKind
+from bot.domain.audit import Caller, Origin
 from bot.domain.durations import For
 from bot.domain.errors import MergeQueueError, MergeQueueUnavailable, QueueBusy
 from bot.domain.pause_records import PauseRecord
-from bot.domain.pauses import OtherPause, PauseChange, ResumeOutcome
-from bot.domain.queue import Pause
+from bot.domain.pauses import OtherPause, ResumeOutcome
+from bot.store.transactions import Store
 from bot.usecases.pausing.group_work import GroupWork
 from bot.usecases.pausing.pause_history import know_pause
-from bot.usecases.pausing.timers import ExpirePauses, timers_lease
+from bot.usecases.pausing.timers import ExpirePauses, WatchClock, timers_lease
+from tests.support.clock import FakeClock
 from tests.support.desk import Desk, World
 from tests.support.disturbances import Disturbance, DisturbedStore
 from tests.support.make import ALICE, BOB, CHANNEL, SITE
@@ -74,17 +76,6 @@ async def test_a_pause_that_was_extended_and_then_changed_elsewhere_is_not_resum
     assert desk.world.service.pauses[SITE] == theirs
 
 
-async def test_a_timed_pause_that_is_replaced_without_a_time_keeps_its_end() -> None:
-    desk = Desk(World(keeps_time=True))
-    await pause(desk)
-    (before,) = await running(desk)
-    await desk.pause("CI is down", BOB, replacing=desk.world.service.pauses[SITE])
-
-    (timed,) = await running(desk)
-    assert (timed.resumes_at, set_by(timed)) == (before.resumes_at, BOB.user_id)
-    assert isinstance(await run_timer(desk), PauseChange)
-
-
 async def test_a_pause_extended_while_its_timer_gives_up_ends_at_its_new_end() -> None:
     desk = Desk(World(keeps_time=True))
     await pause(desk)
@@ -131,35 +122,38 @@ async def test_the_reason_shown_is_current_and_credited_to_no_other_person() -> 
     assert (known.by, known.reason) == (None, "CI is down")
 
 
-async def over_by_a_look(desk: Desk) -> Pause:
-    """A timed pause that the service omits for a while."""
-    await desk.turns(2)
-    await pause(desk)
-    made = desk.world.service.pauses.pop(SITE)
-    while desk.world.pauses()[0].is_open:
-        await desk.turns(15)
-    return made
+def watching(
+    store: Store, clock: FakeClock, service_ahead: Callable[[], timedelta | None] = lambda: None
+) -> WatchClock:
+    lease, first_gap = timers_lease("this one"), timedelta(minutes=30)
+    return WatchClock(store, clock, lease, lambda _: first_gap, service_ahead)
 
 
-async def test_a_pause_that_proves_to_be_in_force_ends_with_its_timer() -> None:
-    desk = Desk(World(is_silent=True))
-    desk.world.service.pauses[SITE] = await over_by_a_look(desk)
+def said(caplog: pytest.LogCaptureFixture) -> list[tuple[str, float]]:
+    return [
+        (getattr(one, "action", ""), getattr(one, "seconds", 0.0))
+        for one in caplog.records
+        if one.name == "bot.usecases.pausing.timers"
+    ]
 
-    assert isinstance(await run_timer(desk), PauseChange)
-    assert desk.world.service.pauses == {}
+
+async def test_a_clock_corrected_gradually_has_not_jumped(caplog: pytest.LogCaptureFixture) -> None:
+    clock = FakeClock()
+    watch = watching(InMemoryStore(), clock)
+    for _ in range(100):
+        clock.advance(1)
+        clock.jump(0.5)
+        await watch.run()
+    assert said(caplog) == []
 
 
-async def test_a_timer_whose_pause_ended_ignores_the_next_pause() -> None:
-    desk = Desk(World(is_silent=True))
-    await over_by_a_look(desk)
-    theirs = desk.world.service.paused_by("carol", "Night")
-
-    assert isinstance(await run_timer(desk), OtherPause)
-
-    assert desk.world.service.pauses[SITE] == theirs
-    assert await running(desk) == []
-    with begin(InMemoryStore(desk.world.database)) as transaction:
-        records = transaction.audit.oldest(AuditSelection(), 100)
-    assert Action.RESUME not in {one.action for one in records}
-    subjects = {one.subject.kind for one in desk.world.database.contents.deliveries.values()}
-    assert SubjectKind.ACT not in subjects
+async def test_a_clock_more_than_a_minute_off_is_reported_when_it_begins_and_ends(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level(logging.INFO)
+    service_ahead: list[timedelta | None] = [None]
+    watch = watching(InMemoryStore(), FakeClock(), lambda: service_ahead[0])
+    for seconds in (0, 60, -61, -3600, 61, 60, 0):
+        service_ahead[0] = timedelta(seconds=seconds)
+        await watch.run()
+    assert said(caplog) == [("clock_off", 61.0), ("clock_right", -60.0)]

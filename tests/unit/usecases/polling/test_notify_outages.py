@@ -106,42 +106,6 @@ async def test_logs_polled_by_another_process_join_a_reported_outage() -> None:
     assert [first.reported(each) for each in ("C1", "C3")] == [[OUTAGE], [OUTAGE]]
 
 
-async def test_an_outage_that_flaps_is_reported_once() -> None:
-    first = await in_an_outage(SITE, API)
-    second = Process.beside(first, API)
-    del first.unread_since[API]
-    for _ in range(5):
-        first.reads(SITE)
-        await first.check()
-        first.fails()
-        first.clock.advance(POSTED_AFTER)
-        await first.check()
-        await second.check()
-    assert first.reported() == [OUTAGE]
-    first.reads(SITE)
-    second.reads(API)
-    for process in (second, first):
-        await process.check()
-    assert first.reported() == [OUTAGE, OVER]
-
-
-async def test_a_log_waiting_for_its_poll_when_the_outage_ends_is_not_a_second_one() -> None:
-    first = await one_that_polls(SITE)
-    first.clock.advance(12)
-    waiting = Process.beside(first, API)
-    first.clock.advance(POSTED_AFTER - 12)
-    await first.check()
-    first.clock.advance(1)
-    first.reads(SITE)
-    await first.check()
-    assert first.reported() == [OUTAGE, OVER]
-    first.clock.advance(20)
-    await waiting.check()
-    assert first.reported() == [OUTAGE, OVER]
-    assert not first.database.contents.outages[1].unread
-    assert len(first.database.contents.outages) == 1
-
-
 async def test_events_read_again_before_their_post_are_posted_once() -> None:
     process = await one_that_polls(SITE)
     process.clock.advance(51)

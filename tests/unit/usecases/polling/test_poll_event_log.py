@@ -24,7 +24,6 @@ from bot.domain.errors import (
     StateConflict,
     StoreUnavailable,
 )
-from bot.domain.event_log import IDLE_PAGES
 from bot.domain.event_records import EventPage, EventRecord
 from bot.domain.freezes import FREEZE_TYPES
 from bot.metrics import LogProblem, Metrics
@@ -273,24 +272,6 @@ async def test_a_lease_that_expired_during_a_poll_writes_nothing() -> None:
     assert not bot.store.database.contents.events
 
 
-@pytest.mark.parametrize(
-    "error",
-    [MergeQueueUnavailable("down"), CredentialRefused(403, "no"), ResourceNotFound(404, "")],
-)
-async def test_a_failing_page_leaves_the_position_as_it_was(error: MergeQueueError) -> None:
-    bot = await Reading().start("enter")
-    before = bot.position()
-    reported = bot.tell()
-    bot.merge_queue.fail_next(error, method="event_page")
-
-    with pytest.raises(type(error)):
-        await bot.poll()
-    assert bot.position() == before
-
-    await bot.poll()
-    assert bot.reported() == events(reported.event_id)
-
-
 async def test_titles_are_read_only_when_a_pull_request_enters() -> None:
     bot = await Reading().start("enter", "merge")
     bot.merge_queue.statuses[SITE] = make_status(
@@ -407,16 +388,6 @@ async def test_a_clock_set_back_does_not_extend_the_wait_of_a_silent_leave() -> 
     assert bot.reported() == events(leave.event_id)
 
 
-async def test_an_event_that_another_process_stored_meanwhile_is_reported() -> None:
-    bot = await Reading().start("enter")
-    await bot.poll()
-    reported = bot.tell()
-    with begin(bot.store) as transaction:
-        transaction.events.add_new([reported])
-    await bot.poll()
-    assert bot.reported() == events(reported.event_id)
-
-
 async def stored_unrouted(bot: Reading) -> Sequence[EventRecord]:
     with begin(bot.store) as transaction:
         return transaction.events.unrouted(SITE)
@@ -473,7 +444,7 @@ REFUSALS = [
 
 @pytest.mark.parametrize("refusal", REFUSALS, ids=lambda one: type(one).__name__)
 @pytest.mark.parametrize("meanwhile", ["goes on", "starts anew"])
-async def test_a_cursor_that_is_always_refused_blocks_nothing(
+async def test_a_cursor_refused_for_ever_blocks_nothing(
     refusal: MergeQueueError, meanwhile: str
 ) -> None:
     bot = await odd_reading()
@@ -517,21 +488,6 @@ async def test_an_outage_does_not_restart_a_walk_at_once() -> None:
     assert first_page.next_cursor == asked[0]
     assert bot.reported() == events(*reported)
     assert not bot.problems
-
-
-async def test_circular_next_links_block_nothing() -> None:
-    bot = await odd_reading()
-    reported: list[int] = []
-    for number in range(3):
-        reported += [bot.tell(number=2 * number).event_id, bot.tell(number=2 * number + 1).event_id]
-        shown = tuple(bot.merge_queue.logs[SITE])
-        circle = [EventPage(shown, link, bot.clock.now()) for link in ("one", "two")]
-        bot.merge_queue.script(SITE, *circle * IDLE_PAGES)
-        await bot.poll()
-        bot.merge_queue.pages[SITE].clear()
-
-    assert bot.reported() == events(*reported)
-    assert bot.problems == {LogProblem.ENDLESS: 3}
 
 
 async def test_endless_new_events_are_not_read_forever(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -606,17 +562,6 @@ async def test_the_first_poll_after_idle_hours_reads_up_to_now(hours: float) -> 
     assert bot.reported() == events(reported.event_id)
 
 
-async def test_a_burst_in_a_log_that_falls_quiet_is_read_twice_at_most() -> None:
-    bot = await odd_reading()
-    burst = [bot.tell(number=number, seconds=0.01).event_id for number in range(200)]
-    before = len(bot.merge_queue.calls)
-    for _ in range(500):
-        await bot.poll()
-
-    assert bot.reported() == events(*burst)
-    assert len(bot.merge_queue.calls) - before < 2 * 200 / 2 + 600
-
-
 async def test_an_event_that_appears_an_hour_late_in_a_quiet_log_is_posted() -> None:
     bot = await Reading().start("enter")
     first = bot.tell(number=1)
@@ -629,30 +574,21 @@ async def test_an_event_that_appears_an_hour_late_in_a_quiet_log_is_posted() -> 
     assert bot.reported() == events(first.event_id, late.event_id)
 
 
-async def test_two_events_of_one_page_with_the_same_id_are_reported() -> None:
+async def test_events_with_the_same_id_are_noticed_in_one_page_and_after_a_restart() -> None:
     bot = await odd_reading()
     at = bot.clock.advance(1)
-    two = (
-        make_event(7, received_at=at, pull_request=41),
-        make_event(7, received_at=at, pull_request=42),
+    first, second, same = (
+        make_event(number, received_at=at, pull_request=pull_request)
+        for number, pull_request in ((7, 41), (7, 42), (8, 43))
     )
-    bot.merge_queue.script(SITE, EventPage(two, None, bot.clock.now()))
-
+    bot.merge_queue.script(SITE, EventPage((first, second), None, bot.clock.now()))
     await bot.poll()
-
     assert bot.problems == {LogProblem.DUPLICATE_ID: 1}
 
-
-async def test_after_a_restart_an_event_with_the_id_of_a_stored_one_is_reported() -> None:
     bot = await odd_reading()
-    first, same = bot.tell(number=41), bot.tell(number=43)
+    bot.merge_queue.log(SITE, first, same)
     await bot.poll()
-    bot.merge_queue.logs[SITE] = [
-        make_event(first.event_id, received_at=first.received_at, pull_request=42),
-        same,
-    ]
-
+    bot.merge_queue.logs[SITE] = [second, same]
     await bot.restart()
     await bot.poll()
-
     assert bot.problems == {LogProblem.DUPLICATE_ID: 1}

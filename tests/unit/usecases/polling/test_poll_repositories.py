@@ -8,21 +8,23 @@ from datetime import timedelta
 import pytest
 
 from bot.domain.errors import MergeQueueUnavailable
-from bot.domain.event_types import PAUSE_CREATE
 from bot.domain.freezes import FREEZE_TYPES
 from bot.domain.polling import PollingInterval
 from bot.domain.repository import RepositoryName
-from bot.merge_queue.http import REQUESTS_AT_ONCE
+from bot.merge_queue.http import KEPT_FOR_PEOPLE, REQUESTS_AT_ONCE
 from bot.metrics import UNSCRAPED, Metrics
 from bot.usecases.polling import poll_repositories
 from bot.usecases.polling.notify_outages import observation
 from bot.usecases.polling.poll_repositories import MANY
 from bot.usecases.polling.poll_state import STAMPED_APART, STORED_EVERY
-from bot.usecases.tasks import POLL_REQUESTS
+from bot.usecases.tasks import (
+    POLL_REQUESTS,
+    poll_requests,
+)
 from tests.support.clock import FakeClock
 from tests.support.desk import Desk, World
 from tests.support.loops import TEN_SECONDS, Loop, fixed
-from tests.support.make import API, CHANNEL, SITE, make_event
+from tests.support.make import API, CHANNEL, SITE
 from tests.support.merge_queue import Call, FakeMergeQueue
 from tests.support.metrics import KeptTimes
 from tests.support.store import InMemoryDatabase, InMemoryStore
@@ -153,23 +155,6 @@ async def test_a_repository_limited_often_is_polled_soon_after_a_failure() -> No
     assert SITE in machine.polled()
 
 
-async def test_a_machine_whose_lease_was_taken_writes_nothing_and_reads_again_later() -> None:
-    one = Machine()
-    other = Machine("other", one.clock, one.database)
-    await one.tick()
-    one.held[SITE] = asyncio.Event()
-    one.clock.advance(INTERVAL)
-    await one.use_case.run()
-    one.clock.advance(600)
-    await other.tick()
-    before = dict(one.database.contents.positions)
-
-    one.held[SITE].set()
-    await one.use_case.drain()
-
-    assert one.database.contents.positions == before
-
-
 async def test_a_machine_that_hung_does_not_overwrite_others_polls() -> None:
     one = Machine()
     other = Machine("other", one.clock, one.database)
@@ -185,9 +170,7 @@ async def test_a_machine_that_hung_does_not_overwrite_others_polls() -> None:
     assert last[SITE].polled_at == polled_at
 
 
-async def test_a_bug_is_logged_and_not_repeated_every_tick(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+async def test_a_bug_is_logged_and_not_met_every_tick(caplog: pytest.LogCaptureFixture) -> None:
     machine = Machine()
     await machine.tick()
     machine.polled()
@@ -235,24 +218,6 @@ async def test_a_stopping_process_leaves_waiting_polls_to_others() -> None:
     other = Machine("two", machine.clock, machine.database, names)
     await other.tick()
     assert len(other.polled()) == len(names)
-
-
-async def test_a_quiet_repository_is_polled_less_often_and_a_busy_one_more_often() -> None:
-    machine = Machine(interval=PollingInterval.around(TEN_SECONDS))
-    for _ in range(400):
-        await machine.tick(INTERVAL)
-    machine.polled()
-    await machine.tick(60)
-    assert sorted(map(str, machine.polled())) == [API, SITE]
-
-    await machine.tick(50)
-    assert machine.polled() == []
-    machine.merge_queue.log(SITE, make_event(1, PAUSE_CREATE, received_at=machine.clock.now()))
-    await machine.tick(10)
-    assert sorted(map(str, machine.polled())) == [API, SITE]
-    await machine.tick(3)
-    # The event was reported within the bound, and the repository is polled often again.
-    assert machine.polled() == [SITE]
 
 
 async def test_thousands_due_together_do_not_stay_in_step() -> None:
@@ -390,3 +355,8 @@ async def test_events_unread_before_a_restart_go_to_earlier_subscribers() -> Non
     await after.turns(60)
 
     assert len(world.shown(CHANNEL)) == len(world.shown("C0NEW")) == 20
+
+
+def test_polls_leave_capacity_for_people_with_any_setting() -> None:
+    assert poll_requests(REQUESTS_AT_ONCE) == POLL_REQUESTS
+    assert all(requests - poll_requests(requests) > KEPT_FOR_PEOPLE for requests in range(8, 129))

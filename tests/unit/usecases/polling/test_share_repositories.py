@@ -1,12 +1,13 @@
-"""Repositories are shared out anew when a worker comes, goes or hangs."""
+"""Repositories are shared out evenly, and anew when a worker comes, goes or hangs."""
 
 import asyncio
 from contextlib import AsyncExitStack
 
 import pytest
+from hypothesis import given, strategies as st
 
 from bot.domain.errors import StoreUnavailable
-from bot.domain.leases import POLL_LEASES
+from bot.domain.leases import POLL_LEASES, share_of
 from bot.domain.repository import RepositoryName
 from bot.store.engines import IDLE_SECONDS
 from bot.usecases.polling.share_repositories import (
@@ -219,3 +220,34 @@ async def test_a_repository_followed_during_a_tick_waits_for_the_next() -> None:
     await polls.run()
     await polls.drain()
     assert one.polled() == set(REPOSITORIES[2:])
+
+
+MANY = [RepositoryName(f"acme/r{number}") for number in range(97)]
+HOLDERS = st.sets(st.text(min_size=1, max_size=8), min_size=1, max_size=7)
+
+
+def shares(workers: set[str]) -> dict[str, frozenset[RepositoryName]]:
+    return {one: share_of(one, workers, MANY) for one in workers}
+
+
+@given(workers=HOLDERS)
+def test_each_repository_has_one_worker_and_no_worker_exceeds_its_share(workers: set[str]) -> None:
+    found = shares(workers)
+    assert sorted(name for share in found.values() for name in share) == sorted(MANY)
+    assert max(len(share) for share in found.values()) <= -(-len(MANY) // len(workers))
+
+
+def test_the_order_of_inputs_changes_nothing() -> None:
+    assert share_of("b", ["a", "b", "c"], MANY) == share_of("b", ["c", "b", "a"], MANY[::-1])
+
+
+def test_most_repositories_stay_where_they_are_when_a_worker_joins() -> None:
+    before, after = shares({"a", "b", "c"}), shares({"a", "b", "c", "d"})
+    stayed = sum(len(before[one] & after[one]) for one in before)
+    # A fourth has to move; the room of each moves a few more.
+    assert stayed >= len(MANY) * 0.55
+
+
+def test_a_process_that_does_not_poll_has_no_share() -> None:
+    assert share_of("z", {"a"}, MANY) == frozenset()
+    assert share_of("a", {"a"}, []) == frozenset()

@@ -84,9 +84,7 @@ async def test_the_pauser_gets_a_reminder_even_if_the_channel_got_one(bot: Chann
 
 
 @pytest.mark.parametrize("is_over", [True, False])
-async def test_what_ended_before_its_report_shows_only_the_end(
-    bot: Channels, *, is_over: bool
-) -> None:
+async def test_what_ended_before_its_report_shows_its_end(bot: Channels, *, is_over: bool) -> None:
     """An outage and an alert."""
     for _ in range(2):
         bot.poster.fail_next(PostPostponed("not_connected"))

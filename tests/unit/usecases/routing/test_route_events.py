@@ -8,7 +8,6 @@ import pytest
 
 from bot.domain.audit import Action, ActResult, AuditRecord
 from bot.domain.deliveries import Delivery
-from bot.domain.errors import MergeQueueUnavailable
 from bot.domain.event_records import EventRecord
 from bot.domain.subscriptions import Style
 from tests.support.acting import Acting
@@ -56,17 +55,6 @@ async def posts(bot: Reading, channel_id: str = "C1") -> list[tuple[int, int]]:
     return [
         (one.subject.subject_id, one.summarizes) for one in found if one.channel_id == channel_id
     ]
-
-
-async def test_merges_of_a_batch_share_one_post() -> None:
-    bot = await Reading().start("enter", "merge")
-    checked(bot, 41, 42, 43)
-    entered = bot.tell(number=50)
-    first, *_ = merges(bot, 41, 42, 43)
-    alone = merges(bot, 44, batch="b2")[0]
-    await bot.poll()
-
-    assert await posts(bot) == [(entered.event_id, 0), (first.event_id, 2), (alone.event_id, 0)]
 
 
 @pytest.mark.parametrize(("batch", "posted"), [("b1", [(2, 1)]), (None, [(2, 0), (4, 0)])])
@@ -174,21 +162,6 @@ async def test_a_leave_without_a_code_is_classified_by_earlier_events() -> None:
     assert bot.reported("C2") == [("event", removed.event_id), ("event", pushed.event_id)]
 
 
-async def test_a_branch_and_excluded_authors_narrow_a_subscription() -> None:
-    bot = await Reading().start("enter")
-    await bot.add(make_subscription("enter", channel_id="C2", branches=frozenset({"release/*"})))
-    await bot.add(make_subscription("enter", channel_id="C3", except_logins=frozenset({"robot"})))
-    bot.merge_queue.statuses[SITE] = make_status(
-        waiting=[make_queued(41, author="robot"), make_queued(42)]
-    )
-    by_robot, by_ana = bot.tell(number=41), bot.tell(number=42)
-    await bot.poll()
-
-    assert bot.reported("C1") == [("event", by_robot.event_id), ("event", by_ana.event_id)]
-    assert bot.reported("C2") == []
-    assert bot.reported("C3") == [("event", by_ana.event_id)]
-
-
 async def test_an_action_by_the_bot_is_reported_once_when_the_event_comes_first() -> None:
     """The act is still under way: its event, and all behind it, wait for its end."""
     log = await Reading().start("pause", "enter")
@@ -206,23 +179,6 @@ async def test_an_action_by_the_bot_is_reported_once_when_the_event_comes_first(
     assert ("event", behind.event_id) in log.reported("C1")
     assert [kind for kind, _ in log.reported(CHANNEL)] == ["live_message"]
     assert len(log.pauses()) == 1
-
-
-async def test_an_action_with_a_lost_response_is_reported_as_the_persons() -> None:
-    log = await Reading().start("pause")
-    bot = Acting(clock=log.clock, store=log.store)
-    bot.merge_queue.fail_next(MergeQueueUnavailable("no answer"), method="pause", after=True)
-    with pytest.raises(MergeQueueUnavailable):
-        await bot.pause()
-    log.tell(CREATE, number=None, reason=SIGNED)
-
-    await log.poll()
-
-    assert _done(log).detail == "known from the event log"
-    assert sorted([*log.reported("C1"), *log.reported(CHANNEL)]) == [
-        ("live_message", 1),
-        ("live_message", 2),
-    ]
 
 
 @pytest.mark.parametrize(("seconds", "is_ours"), [(1, True), (90, False)])
@@ -253,6 +209,7 @@ async def test_an_action_already_logged_is_not_stored_twice_at_its_end() -> None
 
     reported = await bot.acts.succeed(started)
 
+    assert _done(log).detail == "known from the event log"
     assert reported.act.record_id == _done(log).record_id
     assert sorted([*log.reported("C1"), *log.reported(CHANNEL)]) == [
         ("live_message", 1),

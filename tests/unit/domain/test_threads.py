@@ -1,20 +1,23 @@
-"""Which queue entry an event belongs to, with any missing events and in any order."""
+"""Which queue entry or bisection an event belongs to, and which event says how it is now."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
 from bot.domain.classification import kinds
 from bot.domain.event_records import EventDetails, EventRecord
+from bot.domain.event_types import BISECTION_END, BISECTION_START
 from bot.domain.threads import (
     AFTERWARDS,
     BEFORE_ENTER,
+    Bisection,
     QueueEntry,
     events_of,
     state_of,
 )
 from tests.support.clock import NOON
-from tests.support.make import SITE
+from tests.support.make import SITE, make_event_record
 
 ENTER, LEAVE, MERGED = "action.queue.enter", "action.queue.leave", "action.queue.merged"
 START, END = "action.queue.checks_start", "action.queue.checks_end"
@@ -134,23 +137,11 @@ def test_an_entry_without_a_session_excludes_an_earlier_entrys_events() -> None:
         ([ENTER, "command.dequeue"], ENTER),
     ],
 )
-def test_the_latest_informative_event_decides_the_state_of_an_entry(
-    types: list[str], now: str
-) -> None:
+def test_the_latest_telling_event_decides_an_entrys_state(types: list[str], now: str) -> None:
     records = [event(one, 5.0 * place) for place, one in enumerate(types)]
     state = state_of(records, kinds(records))
     assert state is not None
     assert state.type == now
-
-
-@pytest.mark.parametrize("before", [[ENTER], [ENTER, START, END], [END]])
-def test_a_leave_with_a_merge_ends_the_entry_before_the_merge_event(before: list[str]) -> None:
-    records = [event(one, 5.0 * place) for place, one in enumerate(before)]
-    records.append(event(LEAVE, 20, code="PR_MERGED"))
-
-    assert state_of(records, kinds(records)) == records[-1]
-    reported_of = event(MERGED, 21)
-    assert state_of([*records, reported_of], kinds([*records, reported_of])) == reported_of
 
 
 def test_a_failure_is_the_end_regardless_of_later_events() -> None:
@@ -158,3 +149,55 @@ def test_a_failure_is_the_end_regardless_of_later_events() -> None:
     state = state_of(records, kinds(records))
     assert state is not None
     assert state.type == LEAVE
+
+
+def of_bisection(
+    event_id: int, *numbers: int, batch: str | None = "b-1", ends: bool = False, at: float = 0
+) -> EventRecord:
+    return make_event_record(
+        BISECTION_END if ends else BISECTION_START,
+        event_id=event_id,
+        received_at=NOON + timedelta(seconds=at),
+        pull_requests=list(numbers),
+        batch=batch,
+    )
+
+
+BEGUN = Bisection.begun(of_bisection(1, 41, 42, 43))
+NAMELESS = replace(BEGUN, batch_id=None)
+ENDED = BEGUN.after(of_bisection(2, 41, 42, 43, ends=True, at=60))
+
+
+@pytest.mark.parametrize(
+    ("record", "known", "found"),
+    [
+        (of_bisection(2, 41, 42, 43), [BEGUN], BEGUN),
+        (of_bisection(2, 41), [BEGUN], BEGUN),
+        (of_bisection(2, 41, 42, 43, batch="b-2"), [BEGUN], None),
+        (of_bisection(2, 41, 42, batch=None), [BEGUN], BEGUN),
+        (of_bisection(2, 41, 42), [NAMELESS], NAMELESS),
+        (of_bisection(2, 41, 50), [NAMELESS], None),
+        (of_bisection(3, 41, 42, 43), [ENDED], ENDED),
+        (of_bisection(3, 41, batch=None), [replace(ENDED, batch_id=None)], None),
+        (of_bisection(2), [], None),
+    ],
+)
+def test_an_event_belongs_to_the_bisection_of_its_batch(
+    record: EventRecord, known: list[Bisection], found: Bisection | None
+) -> None:
+    assert Bisection.of(record, known) == found
+
+
+def test_the_latest_of_two_bisections_counts() -> None:
+    later = replace(NAMELESS, key="5", last_at=NOON + timedelta(seconds=5))
+    assert Bisection.of(of_bisection(6, 41), [NAMELESS, later]) == later
+
+
+def test_a_bisections_end_counts_regardless_of_later_events() -> None:
+    split_again = BEGUN.after(of_bisection(2, 41, 42, at=30))
+    late = split_again.after(of_bisection(3, 41, 42, 43, at=10))
+    assert (split_again.latest_event_id, late.latest_event_id) == (2, 2)
+    over = late.after(of_bisection(4, 41, 42, 43, ends=True, at=60))
+    assert (over.latest_event_id, over.ended_at) == (4, NOON + timedelta(seconds=60))
+    assert over.after(of_bisection(5, 41, at=90)).latest_event_id == 4
+    assert BEGUN.ended_at is None

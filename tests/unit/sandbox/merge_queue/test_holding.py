@@ -1,4 +1,4 @@
-"""Freezes: checks run on, merging of what matches is held."""
+"""Pauses and freezes: what stops, what runs on, and what is held."""
 
 from datetime import timedelta
 
@@ -8,6 +8,43 @@ from bot.sandbox.merge_queue.controls import FreezeTerms
 from bot.sandbox.merge_queue.simulation import freezing
 from bot.sandbox.merge_queue.simulation.state import Condition, Person, PullRequest
 from tests.unit.sandbox.merge_queue.story import REPOSITORY, START, Story
+
+STOPPED = "PR_CHECKS_STOPPED_BECAUSE_MERGE_QUEUE_PAUSE"
+
+
+def test_a_pause_stops_running_checks_until_fresh_ones_start_in_the_same_stay() -> None:
+    story = Story()
+    numbers = story.enter(3)
+    story.pass_time(10)
+    story.controls.pause(REPOSITORY, "database is down")
+    numbers += story.enter(2)
+    story.pass_time(500)
+    assert story.waiting == numbers
+    for number in numbers[:3]:
+        (end,) = story.log("checks_end", pull=number)
+        assert end.metadata["abort_code"] == STOPPED
+        assert end.metadata["abort_status"] == "REEMBARKED"
+    types = [event.type for event in story.log("queue.pause.create", "checks_end")]
+    assert types == ["queue.pause.create", *["action.queue.checks_end"] * 3]
+
+    assert story.controls.resume(REPOSITORY)
+    story.pass_time(100)
+    run, first = ["checks_start", "checks_end"], numbers[0]
+    assert story.reported(first) == ["enter", *run, *run, "leave", "merged"]
+    of_first = story.log("enter", "leave", pull=first)
+    assert len({event.metadata["session_id"] for event in of_first}) == 1
+
+
+def test_checks_in_place_continue_and_may_remove_their_pull_request() -> None:
+    story = Story(parallel=1)
+    number = story.one(broken_check="unit tests")
+    story.pass_time(10)
+    story.controls.pause(REPOSITORY, "stop")
+    assert story.codes == ["running"]
+    story.pass_time(100)
+    assert story.left() == {number: "CHECKS_FAILED"}
+    assert story.repository.pause is not None
+
 
 MAIN = FreezeTerms("cutting 4.2", matching_conditions=("base=main",))
 NOT_HOTFIXES = FreezeTerms("cutting 4.2", exclude_conditions=("label=hotfix",))
@@ -55,29 +92,6 @@ def test_a_batch_that_a_freeze_affects_in_part_is_split() -> None:
     story.pass_time(300)
     assert story.merged() == [free]
     assert story.members == [[held]]
-
-
-def test_events_carry_the_freeze_before_and_after() -> None:
-    story = Story()
-    freeze = story.controls.freeze(REPOSITORY, MAIN)
-    story.controls.change_freeze(REPOSITORY, freeze, NOT_HOTFIXES)
-    story.controls.unfreeze(REPOSITORY, freeze, "released")
-    create, update, delete = (
-        event.metadata
-        for event in story.log(*(f"scheduled_freeze.{n}" for n in ("create", "update", "delete")))
-    )
-    assert create["scheduled_freeze_attributes"] == {
-        "reason": "cutting 4.2",
-        "start": "2026-03-02T09:00:00.000000Z",
-        "end": None,
-        "timezone": "UTC",
-        "matching_conditions": ["base=main"],
-        "exclude_conditions": [],
-    }
-    assert update["scheduled_freeze_attributes_before"] == create["scheduled_freeze_attributes"]
-    assert update["scheduled_freeze_attributes_after"] == delete["scheduled_freeze_attributes"]
-    assert delete["reason"] == "released"
-    assert delete["deleted_by"] == {"type": "user", "id": 10_403, "name": "carol"}
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,88 @@
-"""Bisection: parts tested cumulatively until one pull request is to blame."""
+"""Batches: how they fill, what goes together, what they are tested on, how they are bisected."""
 
 from typing import Any
 
 from bot.sandbox.merge_queue.payloads import Dialect, event
 from tests.unit.sandbox.merge_queue.story import Story
+
+
+def test_a_batch_waits_for_others_until_it_is_full_or_its_time_is_up() -> None:
+    story = Story(batch_size=3)
+    number = story.one()
+    assert story.codes == ["waiting_for_batch"]
+    (shown,) = story.batches_shown()
+    assert (shown["batch_filled_slots"], shown["max_batch_slots"]) == (1, 3)
+    assert shown["batch_max_start_at"] == "2026-03-02T09:00:30.000000Z"
+    story.pass_time(28)
+    assert story.codes == ["waiting_for_batch"]
+    story.pass_time(1)
+    assert (story.codes, story.members) == (["preparing"], [[number]])
+
+    story = Story(batch_size=3)
+    numbers = story.enter(3)
+    assert (story.codes, story.members) == (["preparing"], [numbers])
+    story.pass_time(4)
+    assert story.codes == ["running"]
+
+
+def test_a_filling_batch_takes_the_higher_priority_first() -> None:
+    story = Story(batch_size=3)
+    low = story.one(labels=["dependencies"])
+    lower_in_line = story.one(labels=["dependencies"])
+    medium = story.one()
+    assert story.members == [[medium, low, lower_in_line]]
+    late = story.one(labels=["dependencies"])
+    others = story.enter(2)
+    assert story.members[1] == [*others, late]
+
+
+def test_pull_requests_that_share_scopes_are_batched_together() -> None:
+    story = Story(batch_size=2, parallel=1)
+    story.enter(2)
+    story.one(scopes=["backend"])
+    story.one(scopes=["frontend"])
+    alike = story.one(scopes=["backend"])
+    first = story.waiting[0]
+    story.wait_for(lambda: story.members == [[first, alike]])
+
+
+def test_rules_are_not_mixed_in_a_batch() -> None:
+    story = Story(batch_size=3)
+    story.repository.priority_rules = ()
+    normal = story.one()
+    hotfix = story.one(labels=["hotfix"])
+    story.pass_time(40)
+    assert story.members == [[normal], [hotfix]]
+    assert [batch.rule.name for batch in story.line.batches] == ["default", "hotfix"]
+
+
+def test_batches_are_tested_on_all_batches_ahead_until_those_merge() -> None:
+    story = Story()
+    first, *_ = story.enter(3)
+    ids = [batch.id for batch in story.line.batches]
+    assert [batch.parent_ids for batch in story.line.batches] == [[], ids[:1], ids[:2]]
+    story.wait_for(lambda: story.merged() == [first])
+    assert story.batch.parent_ids == []
+
+
+def test_checks_that_could_not_start_are_started_later() -> None:
+    story = Story()
+    story.line.hiccups = 1
+    number = story.one()
+    story.pass_time(200)
+    run = ["checks_start", "checks_end"]
+    assert story.reported(number) == ["enter", "checks_not_started", *run, "leave", "merged"]
+
+
+def test_a_merged_batch_is_shown_for_a_moment() -> None:
+    story = Story()
+    number = story.one()
+    story.wait_for(lambda: story.merged() == [number])
+    (shown,) = story.batches_shown()
+    assert shown["status"] == {"code": "merged"}
+    assert [pull["number"] for pull in shown["pull_requests"]] == [number]
+    story.pass_time(10)
+    assert list(story.batches_shown()) == []
 
 
 def six(story: Story, culprit: int | None) -> list[int]:
@@ -25,9 +104,9 @@ def what_was_tested(story: Story) -> list[list[int]]:
     return runs
 
 
-def test_parts_are_tested_cumulatively_and_the_whole_only_once() -> None:
+def test_parts_are_tested_cumulatively_until_good_ones_merge_and_the_culprit_leaves() -> None:
     story = Story(batch_size=6, parallel=3)
-    a, b, c, d, e, f = six(story, 5)
+    numbers = a, b, c, d, e, f = six(story, 5)
     assert story.parts() == [[a, b], [c, d], [e], [f]]
     story.pass_time(20)
     assert what_was_tested(story) == [
@@ -39,18 +118,14 @@ def test_parts_are_tested_cumulatively_and_the_whole_only_once() -> None:
     states = [part.code for part in story.batch.sub_batches or ()]
     assert states == ["running", "running", "running", "waiting_for_previous_batches"]
 
-
-def test_good_parts_merge_and_the_culprit_leaves() -> None:
-    story = Story(batch_size=6, parallel=3)
-    numbers = six(story, 5)
-    story.pass_time(400)
-    assert story.merged() == numbers[:5]
-    assert story.left()[numbers[5]] == "CHECKS_FAILED"
+    story.pass_time(380)
+    assert story.merged() == [a, b, c, d, e]
+    assert story.left()[f] == "CHECKS_FAILED"
     (end,) = story.log("batch_bisection_end")
     assert end.metadata["culprit_found"] is True
-    assert end.metadata["culprit_pr_numbers"] == [numbers[5]]
+    assert end.metadata["culprit_pr_numbers"] == [f]
     assert end.metadata["remaining_pr_numbers"] == []
-    assert end.metadata["original_batch_pr_numbers"] == numbers
+    assert end.metadata["original_batch_pr_numbers"] == list(numbers)
 
 
 def test_a_failing_part_is_split_again_and_the_rest_goes_back_in_line() -> None:
