@@ -10,7 +10,6 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from bot.cli import COMMANDS
 from bot.cli.running_bot import TOKEN, URL
 from bot.config import SUFFIX, secret_variables
 from bot.config.settings import CONFIG_FILE, Settings, variable
@@ -74,12 +73,6 @@ def test_the_ci_script_runs_the_readmes_test_command() -> None:
         check=True,
     )
     assert printed.stdout.strip() == documented
-
-
-def test_the_procfile_starts_commands_that_exist() -> None:
-    lines = (ROOT / "Procfile").read_text().splitlines()
-    started = [re.fullmatch(r"\w+: exec mqbot (\w+)", line) for line in lines]
-    assert [match and match[1] in COMMANDS for match in started] == [True] * len(lines)
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from bot.domain.boards import ADDRESS_KEPT, NAMED_WAITING, NEXT_UP, BoardState, seen
+from bot.domain.boards import ADDRESS_KEPT, BoardState, seen
 from bot.domain.pause_records import PauseRecord
 from bot.domain.queue import Batch
 from bot.domain.snapshots import Snapshot
@@ -120,17 +120,6 @@ def test_a_passed_estimate_is_replaced_by_the_next_one() -> None:
     assert second.picture.due_at == NOON + 10 * MINUTE
     passed = queue(due_in(5), at=NOON + 6 * MINUTE)
     assert not is_change(queue(due_in(5)), passed)
-
-
-def test_a_long_queue_shows_its_count_and_first_entries() -> None:
-    batches = [make_batch(*map(make_queued, range(9)), name=str(number)) for number in range(7)]
-    picture = seen(None, queue(*batches, waiting=400)).picture
-    assert (picture.batch_count, len(picture.batches)) == (7, 5)
-    assert (len(picture.batches[0].pull_requests), picture.batches[0].more) == (5, 4)
-    assert (len(picture.next_up), len(picture.behind)) == (NEXT_UP, NAMED_WAITING)
-    assert picture.behind[0] == 100 + NEXT_UP
-    assert picture.waiting == 400
-    assert picture.in_batches == 9
 
 
 def test_memory_has_a_limit() -> None:

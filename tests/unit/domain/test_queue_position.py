@@ -8,7 +8,6 @@ from bot.domain.event_records import EventDetails, EventRecord
 from bot.domain.queue import QueueStatus, SubBatch
 from bot.domain.queue_position import (
     InBatch,
-    InQueue,
     NotQueued,
     QueuePosition,
     find,
@@ -31,15 +30,6 @@ def reported(*types: str, merged: bool | None = None) -> list[EventRecord]:
     ]
 
 
-def test_a_position_shows_the_batch_and_the_pull_requests_ahead() -> None:
-    status = make_status(make_batch(make_queued(40)), make_batch(make_queued(41), name="mine"))
-
-    found = where(status=status)
-
-    assert isinstance(found, InBatch)
-    assert (found.batch.name, found.ahead) == ("mine", 1)
-
-
 def test_during_a_bisection_a_position_shows_its_own_part() -> None:
     pieces = [
         SubBatch.model_validate(make_batch(make_queued(n), name=f"piece-{n}").model_dump())
@@ -54,13 +44,6 @@ def test_during_a_bisection_a_position_shows_its_own_part() -> None:
     assert found.batch.name == "piece-41"
 
 
-def test_a_waiting_pull_request_shows_its_place() -> None:
-    found = where(status=make_status(waiting=[make_queued(40), make_queued(41)]))
-
-    assert isinstance(found, InQueue)
-    assert (found.place, found.length) == (2, 2)
-
-
 def test_a_merge_is_reported_regardless_of_the_leave() -> None:
     entered, left, merged = reported(ENTER, LEAVE, MERGED)
     assert where(entered, left, merged) == NotQueued(merged, has_merged=True)
@@ -69,12 +52,6 @@ def test_a_merge_is_reported_regardless_of_the_leave() -> None:
     for code in ("PR_MERGED", "PR_MANUALLY_MERGED"):
         by_its_code = replace(left, details=EventDetails(code=code))
         assert where(entered, by_its_code) == NotQueued(by_its_code, has_merged=True)
-
-
-def test_a_leave_is_reported_with_its_record() -> None:
-    records = reported(ENTER, LEAVE, merged=False)
-
-    assert where(*records) == NotQueued(records[1])
 
 
 def test_only_the_latest_queue_entry_counts() -> None:

@@ -60,224 +60,236 @@ async def wire(http: aiohttp.ClientSession) -> AsyncIterator[Wire]:
     await made.stop()
 
 
-class TestFaults:
-    @pytest.mark.parametrize(
-        ("kind", "is_carried_out"), [("drop_after_accept", True), ("drop_before", False)]
-    )
-    async def test_a_dropped_request_has_no_answer(
-        self, wire: Wire, kind: str, *, is_carried_out: bool
-    ) -> None:
-        # Always armed, because this client tries a dropped PUT again by itself.
-        wire.sandbox.faults.arm(Fault(kind, method="PUT", times=None))
-        with pytest.raises(aiohttp.ClientConnectionError):
-            await wire.ask("PUT", f"{REPO}/merge-queue/pause", {"reason": "x"})
-        assert (wire.sandbox.repository(SITE).pause is not None) is is_carried_out
-        assert wire.sandbox.requests[-1].status == 0
-
-    async def test_a_fault_affects_a_given_number_of_requests_to_its_path(self, wire: Wire) -> None:
-        fault = Fault("error", path="/logs", times=2, status=503)
-        wire.sandbox.faults.arm(fault)
-        ends = ("logs", "merge-queue/status", "logs", "logs")
-        answers = [(await wire.ask("GET", f"{REPO}/{end}"))[0] for end in ends]
-        assert answers == [503, 200, 503, 200]
-        assert fault.hits == 2
-
-    @pytest.mark.parametrize(
-        ("fault", "status", "hint", "body"),
-        [
-            (Fault("error", status=409), 409, None, '{"detail": "Armed failure"}'),
-            (Fault("html_error", status=502), 502, None, "<h1>"),
-            (Fault("rate_limit"), 429, None, '"detail"'),
-            (Fault("rate_limit", retry_after="7"), 429, "7", '"detail"'),
-            (Fault("malformed"), 200, None, ""),
-        ],
-    )
-    async def test_a_fault_has_its_status_and_body(
-        self, wire: Wire, fault: Fault, status: int, hint: str | None, body: str
-    ) -> None:
-        wire.sandbox.faults.arm(fault)
-        async with wire.http.get(f"{wire.sandbox.base_url}/application") as response:
-            assert (response.status, response.headers.get("Retry-After")) == (status, hint)
-            assert body in await response.text()
-            if fault.kind in {"malformed", "html_error"}:
-                with pytest.raises(ValueError, match="Expecting"):
-                    await response.json(content_type=None)
-
-    async def test_a_truncated_body_is_shorter_than_announced(self, wire: Wire) -> None:
-        wire.sandbox.faults.arm(Fault("truncate"))
-        async with wire.http.get(f"{wire.sandbox.base_url}{REPO}/logs") as response:
-            assert response.status == 200
-            with pytest.raises(aiohttp.ClientPayloadError):
-                await response.read()
-
-    async def test_slow_gives_a_late_but_correct_response(self, wire: Wire) -> None:
-        wire.sandbox.faults.arm(Fault("slow", seconds=0.2))
-        began = time.monotonic()
-        assert (await wire.ask("GET", "/application"))[0] == 200
-        assert time.monotonic() - began >= 0.2
+@pytest.mark.parametrize(
+    ("kind", "is_carried_out"), [("drop_after_accept", True), ("drop_before", False)]
+)
+async def test_a_dropped_request_has_no_answer(
+    wire: Wire, kind: str, *, is_carried_out: bool
+) -> None:
+    # Always armed, because this client tries a dropped PUT again by itself.
+    wire.sandbox.faults.arm(Fault(kind, method="PUT", times=None))
+    with pytest.raises(aiohttp.ClientConnectionError):
+        await wire.ask("PUT", f"{REPO}/merge-queue/pause", {"reason": "x"})
+    assert (wire.sandbox.repository(SITE).pause is not None) is is_carried_out
+    assert wire.sandbox.requests[-1].status == 0
 
 
-class TestControl:
-    async def test_faults_can_be_armed_listed_and_disarmed(self, wire: Wire) -> None:
-        assert (await wire.control("POST", "/faults", {"kind": "error", "times": None}))[0] == 200
-        assert (await wire.ask("GET", "/application"))[0] == 500
-        _, listed = await wire.control("GET", "/faults")
-        assert [(fault["kind"], fault["hits"]) for fault in listed["faults"]] == [("error", 1)]
-        assert (await wire.control("DELETE", "/faults"))[0] == 200
-        assert (await wire.ask("GET", "/application"))[0] == 200
-
-    async def test_a_pull_request_can_be_queued_failed_and_dequeued(self, wire: Wire) -> None:
-        new = {"title": "Fix the lift", "author": "bob", "by": "bob"}
-        _, first = await wire.control("POST", PULLS, new)
-        _, second = await wire.control("POST", PULLS, {})
-        _, third = await wire.control("POST", PULLS, {"conflict": "CONFLICT_WITH_BASE_BRANCH"})
-        assert wire.sandbox.queued(SITE, first["number"]).title == "Fix the lift"
-        assert (await wire.control("POST", f"{PULLS}/{first['number']}/fail", {}))[0] == 200
-        assert (await wire.control("POST", f"{PULLS}/{second['number']}/dequeue", {}))[0] == 200
-        _, advanced = await wire.control("POST", "/advance", {"seconds": 300})
-        assert advanced["now"] == "2026-03-02T09:05:00.000000Z"
-        left = {
-            event.pull_request: event.metadata["dequeue_code"]
-            for event in wire.sandbox.events(SITE)
-            if event.type == "action.queue.leave"
-        }
-        assert left == {
-            first["number"]: "CHECKS_FAILED",
-            second["number"]: "PR_MANUALLY_DEQUEUED",
-            third["number"]: "CONFLICT_WITH_BASE_BRANCH",
-        }
-
-    async def test_outside_the_merge_hours_a_batch_waits_for_its_schedule(self, wire: Wire) -> None:
-        await wire.control("POST", f"{CONTROL}/merge-hours", {"opens": 12, "closes": 14})
-        await wire.control("POST", PULLS, {})
-        wire.sandbox.advance(1800)
-        _, status = await wire.ask("GET", f"{REPO}/merge-queue/status")
-        assert [one["status"]["code"] for one in status["batches"]] == ["waiting_schedule"]
-
-    async def test_a_dashboard_user_pauses_twice_and_resumes(self, wire: Wire) -> None:
-        pause = f"{CONTROL}/pause"
-        dave = {"type": "user", "id": 10_404, "name": "dave"}
-        for reason in ("incident", "fire"):
-            said = {"reason": reason, "by": "dave"}
-            assert (await wire.control("POST", pause, said))[0] == 200
-        assert (await wire.control("DELETE", f"{pause}?by=dave"))[1]["was_paused"] is True
-        assert (await wire.control("DELETE", pause))[1]["was_paused"] is False
-        logged = [(event.type, event.metadata) for event in wire.sandbox.events(SITE)]
-        (create, made), (update, changed), (delete, ended) = logged
-        assert [create, update, delete] == [
-            f"queue.pause.{one}" for one in ("create", "update", "delete")
-        ]
-        assert (made["reason"], made["created_by"]) == ("incident", dave)
-        assert (changed["reason"], changed["updated_by"]) == ("fire", dave)
-        assert ("reason" in ended, ended["deleted_by"]) == (False, dave)
-
-    async def test_a_freeze_is_made_and_removed(self, wire: Wire) -> None:
-        url = f"{CONTROL}/freezes"
-        terms = {
-            "reason": "release",
-            "end": "2026-03-03T00:00:00Z",
-            "matching_conditions": ["base=main"],
-        }
-        _, made = await wire.control("POST", url, terms)
-        assert wire.sandbox.repository(SITE).freezes[0].id == made["id"]
-        assert (await wire.control("DELETE", f"{url}/{made['id']}?reason=done"))[0] == 200
-        assert (await wire.control("DELETE", f"{url}/{made['id']}"))[0] == 404
-        wrong = terms | {"matching_conditions": ["weather=fine"]}
-        assert (await wire.control("POST", url, wrong))[0] == 400
-
-    async def test_an_event_may_arrive_late(self, wire: Wire) -> None:
-        body = {"type": "action.refresh", "pull_request": 5, "base_ref": "main"}
-        _, now = await wire.control("POST", f"{CONTROL}/events", body)
-        late = (START - timedelta(hours=1)).isoformat()
-        _, then = await wire.control("POST", f"{CONTROL}/events", body | {"received_at": late})
-        assert then["id"] > now["id"]
-        _, log = await wire.ask("GET", f"{REPO}/logs")
-        assert [event["id"] for event in log["events"]] == [now["id"], then["id"]]
-
-    async def test_the_configuration_file_is_broken_and_fixed(self, wire: Wire) -> None:
-        read = f"{REPO}/queues/configuration"
-        await wire.control("POST", f"{CONTROL}/configuration", {"problem": "bad indent"})
-        assert await wire.ask("GET", read) == (422, {"detail": "bad indent"})
-        await wire.control("POST", f"{CONTROL}/configuration", {"problem": None})
-        assert (await wire.ask("GET", read))[0] == 200
-
-    async def test_requests_to_the_api_are_counted_and_control_is_not(self, wire: Wire) -> None:
-        await wire.ask("GET", f"{REPO}/logs?per_page=1")
-        _, seen = await wire.control("GET", "/requests")
-        assert seen["count"] == wire.sandbox.request_count == 1
-        assert seen["requests"] == [
-            {"method": "GET", "path": f"/v1{REPO}/logs?per_page=1", "status": 200},
-        ]
-        _, summary = await wire.control("GET", "")
-        assert summary["repositories"] == {SITE: "quiet"}
-
-    @pytest.mark.parametrize(
-        "headers", [{"Host": "evil.example.com"}, {"Origin": "http://evil.example.com"}]
-    )
-    async def test_control_requests_with_another_host_or_from_a_foreign_page_are_refused(
-        self, wire: Wire, headers: dict[str, str]
-    ) -> None:
-        for method in ("GET", "POST", "DELETE"):
-            status, _ = await wire.control(method, "/faults", {"kind": "error"}, headers)
-            assert status == 403
-        assert wire.sandbox.faults.armed == []
-
-    @pytest.mark.parametrize(
-        ("path", "body", "status"),
-        [
-            ("/faults", {"kind": "meteor"}, 400),
-            ("/faults", {"kind": "error", "colour": "red"}, 400),
-            ("/faults", {}, 400),
-            ("/faults", ["error"], 400),
-            ("/faults", {"kind": "error", "times": "often"}, 400),
-            ("/advance", {"seconds": "ten"}, 400),
-            ("/advance", {"seconds": -1}, 400),
-            (f"{CONTROL}/events", {"type": "x", "received_at": "2026-03-02T09:00:00"}, 400),
-            (f"{CONTROL}/events", {"type": "x", "pull_request": "7"}, 400),
-            (f"{CONTROL}/merge-hours", {"opens": 24, "closes": 1}, 400),
-            (f"{PULLS}", {"title": 7}, 400),
-            (f"{PULLS}", {"conflict": "WITH_EVERYBODY"}, 400),
-            (f"{PULLS}/9/fail", {}, 404),
-            (f"{PULLS}/nine/fail", {}, 404),
-            ("/repositories/acme/none/pause", {}, 404),
-        ],
-    )
-    async def test_wrong_control_requests_get_a_clear_answer(
-        self, wire: Wire, path: str, body: object, status: int
-    ) -> None:
-        answered, said = await wire.control("POST", path, body)
-        assert answered == status
-        assert said["detail"]
+async def test_a_fault_affects_a_given_number_of_requests_to_its_path(wire: Wire) -> None:
+    fault = Fault("error", path="/logs", times=2, status=503)
+    wire.sandbox.faults.arm(fault)
+    ends = ("logs", "merge-queue/status", "logs", "logs")
+    answers = [(await wire.ask("GET", f"{REPO}/{end}"))[0] for end in ends]
+    assert answers == [503, 200, 503, 200]
+    assert fault.hits == 2
 
 
-class TestRealTime:
-    async def test_the_clock_cannot_be_moved_by_hand(self, http: aiohttp.ClientSession) -> None:
-        sandbox = MergeQueueSandbox(repositories={SITE: "quiet"})
-        await sandbox.start()
-        try:
-            with pytest.raises(RuntimeError, match="wall clock"):
-                sandbox.advance(1)
-            assert (await Wire(sandbox, http).control("POST", "/advance", {"seconds": 1}))[0] == 409
-        finally:
-            await sandbox.stop()
+@pytest.mark.parametrize(
+    ("fault", "status", "hint", "body"),
+    [
+        (Fault("error", status=409), 409, None, '{"detail": "Armed failure"}'),
+        (Fault("html_error", status=502), 502, None, "<h1>"),
+        (Fault("rate_limit"), 429, None, '"detail"'),
+        (Fault("rate_limit", retry_after="7"), 429, "7", '"detail"'),
+        (Fault("malformed"), 200, None, ""),
+    ],
+)
+async def test_a_fault_has_its_status_and_body(
+    wire: Wire, fault: Fault, status: int, hint: str | None, body: str
+) -> None:
+    wire.sandbox.faults.arm(fault)
+    async with wire.http.get(f"{wire.sandbox.base_url}/application") as response:
+        assert (response.status, response.headers.get("Retry-After")) == (status, hint)
+        assert body in await response.text()
+        if fault.kind in {"malformed", "html_error"}:
+            with pytest.raises(ValueError, match="Expecting"):
+                await response.json(content_type=None)
 
-    async def test_a_taken_port_is_an_error_and_stopping_twice_is_not(self) -> None:
-        first = MergeQueueSandbox(repositories={SITE: "quiet"})
-        second = MergeQueueSandbox(repositories={SITE: "quiet"})
-        await first.start()
-        try:
-            port = int(first.base_url.split(":")[2].split("/")[0])
-            with pytest.raises(OSError, match="address already in use"):
-                await second.start(port=port)
-        finally:
-            await first.stop()
-            await first.stop()
-            await second.stop()
 
-    async def test_a_crashed_simulation_is_reported(self) -> None:
-        sandbox = MergeQueueSandbox(repositories={SITE: "quiet"})
-        await sandbox.start()
-        sandbox.repository(SITE).rules = ()
-        with pytest.raises(IndexError):
-            sandbox.enqueue(SITE)
+async def test_a_truncated_body_is_shorter_than_announced(wire: Wire) -> None:
+    wire.sandbox.faults.arm(Fault("truncate"))
+    async with wire.http.get(f"{wire.sandbox.base_url}{REPO}/logs") as response:
+        assert response.status == 200
+        with pytest.raises(aiohttp.ClientPayloadError):
+            await response.read()
+
+
+async def test_slow_gives_a_late_but_correct_response(wire: Wire) -> None:
+    wire.sandbox.faults.arm(Fault("slow", seconds=0.2))
+    began = time.monotonic()
+    assert (await wire.ask("GET", "/application"))[0] == 200
+    assert time.monotonic() - began >= 0.2
+
+
+async def test_faults_can_be_armed_listed_and_disarmed(wire: Wire) -> None:
+    assert (await wire.control("POST", "/faults", {"kind": "error", "times": None}))[0] == 200
+    assert (await wire.ask("GET", "/application"))[0] == 500
+    _, listed = await wire.control("GET", "/faults")
+    assert [(fault["kind"], fault["hits"]) for fault in listed["faults"]] == [("error", 1)]
+    assert (await wire.control("DELETE", "/faults"))[0] == 200
+    assert (await wire.ask("GET", "/application"))[0] == 200
+
+
+async def test_a_pull_request_can_be_queued_failed_and_dequeued(wire: Wire) -> None:
+    new = {"title": "Fix the lift", "author": "bob", "by": "bob"}
+    _, first = await wire.control("POST", PULLS, new)
+    _, second = await wire.control("POST", PULLS, {})
+    _, third = await wire.control("POST", PULLS, {"conflict": "CONFLICT_WITH_BASE_BRANCH"})
+    assert wire.sandbox.queued(SITE, first["number"]).title == "Fix the lift"
+    assert (await wire.control("POST", f"{PULLS}/{first['number']}/fail", {}))[0] == 200
+    assert (await wire.control("POST", f"{PULLS}/{second['number']}/dequeue", {}))[0] == 200
+    _, advanced = await wire.control("POST", "/advance", {"seconds": 300})
+    assert advanced["now"] == "2026-03-02T09:05:00.000000Z"
+    left = {
+        event.pull_request: event.metadata["dequeue_code"]
+        for event in wire.sandbox.events(SITE)
+        if event.type == "action.queue.leave"
+    }
+    assert left == {
+        first["number"]: "CHECKS_FAILED",
+        second["number"]: "PR_MANUALLY_DEQUEUED",
+        third["number"]: "CONFLICT_WITH_BASE_BRANCH",
+    }
+
+
+async def test_outside_the_merge_hours_a_batch_waits_for_its_schedule(wire: Wire) -> None:
+    await wire.control("POST", f"{CONTROL}/merge-hours", {"opens": 12, "closes": 14})
+    await wire.control("POST", PULLS, {})
+    wire.sandbox.advance(1800)
+    _, status = await wire.ask("GET", f"{REPO}/merge-queue/status")
+    assert [one["status"]["code"] for one in status["batches"]] == ["waiting_schedule"]
+
+
+async def test_a_dashboard_user_pauses_twice_and_resumes(wire: Wire) -> None:
+    pause = f"{CONTROL}/pause"
+    dave = {"type": "user", "id": 10_404, "name": "dave"}
+    for reason in ("incident", "fire"):
+        said = {"reason": reason, "by": "dave"}
+        assert (await wire.control("POST", pause, said))[0] == 200
+    assert (await wire.control("DELETE", f"{pause}?by=dave"))[1]["was_paused"] is True
+    assert (await wire.control("DELETE", pause))[1]["was_paused"] is False
+    logged = [(event.type, event.metadata) for event in wire.sandbox.events(SITE)]
+    (create, made), (update, changed), (delete, ended) = logged
+    assert [create, update, delete] == [
+        f"queue.pause.{one}" for one in ("create", "update", "delete")
+    ]
+    assert (made["reason"], made["created_by"]) == ("incident", dave)
+    assert (changed["reason"], changed["updated_by"]) == ("fire", dave)
+    assert ("reason" in ended, ended["deleted_by"]) == (False, dave)
+
+
+async def test_a_freeze_is_made_and_removed(wire: Wire) -> None:
+    url = f"{CONTROL}/freezes"
+    terms = {
+        "reason": "release",
+        "end": "2026-03-03T00:00:00Z",
+        "matching_conditions": ["base=main"],
+    }
+    _, made = await wire.control("POST", url, terms)
+    assert wire.sandbox.repository(SITE).freezes[0].id == made["id"]
+    assert (await wire.control("DELETE", f"{url}/{made['id']}?reason=done"))[0] == 200
+    assert (await wire.control("DELETE", f"{url}/{made['id']}"))[0] == 404
+    wrong = terms | {"matching_conditions": ["weather=fine"]}
+    assert (await wire.control("POST", url, wrong))[0] == 400
+
+
+async def test_an_event_may_arrive_late(wire: Wire) -> None:
+    body = {"type": "action.refresh", "pull_request": 5, "base_ref": "main"}
+    _, now = await wire.control("POST", f"{CONTROL}/events", body)
+    late = (START - timedelta(hours=1)).isoformat()
+    _, then = await wire.control("POST", f"{CONTROL}/events", body | {"received_at": late})
+    assert then["id"] > now["id"]
+    _, log = await wire.ask("GET", f"{REPO}/logs")
+    assert [event["id"] for event in log["events"]] == [now["id"], then["id"]]
+
+
+async def test_the_configuration_file_is_broken_and_fixed(wire: Wire) -> None:
+    read = f"{REPO}/queues/configuration"
+    await wire.control("POST", f"{CONTROL}/configuration", {"problem": "bad indent"})
+    assert await wire.ask("GET", read) == (422, {"detail": "bad indent"})
+    await wire.control("POST", f"{CONTROL}/configuration", {"problem": None})
+    assert (await wire.ask("GET", read))[0] == 200
+
+
+async def test_requests_to_the_api_are_counted_and_control_is_not(wire: Wire) -> None:
+    await wire.ask("GET", f"{REPO}/logs?per_page=1")
+    _, seen = await wire.control("GET", "/requests")
+    assert seen["count"] == wire.sandbox.request_count == 1
+    assert seen["requests"] == [
+        {"method": "GET", "path": f"/v1{REPO}/logs?per_page=1", "status": 200},
+    ]
+    _, summary = await wire.control("GET", "")
+    assert summary["repositories"] == {SITE: "quiet"}
+
+
+@pytest.mark.parametrize(
+    "headers", [{"Host": "evil.example.com"}, {"Origin": "http://evil.example.com"}]
+)
+async def test_control_requests_with_another_host_or_from_a_foreign_page_are_refused(
+    wire: Wire, headers: dict[str, str]
+) -> None:
+    for method in ("GET", "POST", "DELETE"):
+        status, _ = await wire.control(method, "/faults", {"kind": "error"}, headers)
+        assert status == 403
+    assert wire.sandbox.faults.armed == []
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "status"),
+    [
+        ("/faults", {"kind": "meteor"}, 400),
+        ("/faults", {"kind": "error", "colour": "red"}, 400),
+        ("/faults", {}, 400),
+        ("/faults", ["error"], 400),
+        ("/faults", {"kind": "error", "times": "often"}, 400),
+        ("/advance", {"seconds": "ten"}, 400),
+        ("/advance", {"seconds": -1}, 400),
+        (f"{CONTROL}/events", {"type": "x", "received_at": "2026-03-02T09:00:00"}, 400),
+        (f"{CONTROL}/events", {"type": "x", "pull_request": "7"}, 400),
+        (f"{CONTROL}/merge-hours", {"opens": 24, "closes": 1}, 400),
+        (f"{PULLS}", {"title": 7}, 400),
+        (f"{PULLS}", {"conflict": "WITH_EVERYBODY"}, 400),
+        (f"{PULLS}/9/fail", {}, 404),
+        (f"{PULLS}/nine/fail", {}, 404),
+        ("/repositories/acme/none/pause", {}, 404),
+    ],
+)
+async def test_wrong_control_requests_get_a_clear_answer(
+    wire: Wire, path: str, body: object, status: int
+) -> None:
+    answered, said = await wire.control("POST", path, body)
+    assert answered == status
+    assert said["detail"]
+
+
+async def test_the_clock_cannot_be_moved_by_hand(http: aiohttp.ClientSession) -> None:
+    sandbox = MergeQueueSandbox(repositories={SITE: "quiet"})
+    await sandbox.start()
+    try:
+        with pytest.raises(RuntimeError, match="wall clock"):
+            sandbox.advance(1)
+        assert (await Wire(sandbox, http).control("POST", "/advance", {"seconds": 1}))[0] == 409
+    finally:
         await sandbox.stop()
+
+
+async def test_a_taken_port_is_an_error_and_stopping_twice_is_not() -> None:
+    first = MergeQueueSandbox(repositories={SITE: "quiet"})
+    second = MergeQueueSandbox(repositories={SITE: "quiet"})
+    await first.start()
+    try:
+        port = int(first.base_url.split(":")[2].split("/")[0])
+        with pytest.raises(OSError, match="address already in use"):
+            await second.start(port=port)
+    finally:
+        await first.stop()
+        await first.stop()
+        await second.stop()
+
+
+async def test_a_crashed_simulation_is_reported() -> None:
+    sandbox = MergeQueueSandbox(repositories={SITE: "quiet"})
+    await sandbox.start()
+    sandbox.repository(SITE).rules = ()
+    with pytest.raises(IndexError):
+        sandbox.enqueue(SITE)
+    await sandbox.stop()

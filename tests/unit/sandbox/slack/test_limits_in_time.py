@@ -97,13 +97,6 @@ def test_a_response_to_a_command_always_posts_a_new_message() -> None:
     assert [each["text"] for each in shown(desk)] == ["One", "Two"]
 
 
-def test_a_response_works_in_a_channel_without_the_app() -> None:
-    urls, _, desk = make_urls()
-    _, target = urls.mint("U0ALICE", "C0INCIDENT")
-    urls.respond(target, {"text": "Public", "response_type": "in_channel"})
-    assert [each["text"] for each in shown(desk, "U0BOB", "C0INCIDENT")] == ["Public"]
-
-
 def test_a_response_replaces_or_deletes_the_message_that_was_clicked() -> None:
     urls, _, desk = make_urls()
     ts = desk.post()
