@@ -15,7 +15,7 @@ from http import HTTPStatus
 from aiohttp import web
 from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
 
-from bot.domain.asked import Asked
+from bot.domain.asked import NOTHING, Asked
 from bot.domain.audit import Action, Actor, Caller, Origin
 from bot.domain.configured import Configured
 from bot.domain.durations import Lasting, Until, read_end
@@ -24,7 +24,6 @@ from bot.domain.group_acts import GroupAct, GroupOutcome
 from bot.domain.groups import Group, Groups, Target
 from bot.domain.message import Message
 from bot.domain.pacing import TokenBucket
-from bot.domain.pause_records import PauseRecord
 from bot.domain.pauses import AlreadyPaused, NotPaused, OtherPause, PauseChange
 from bot.domain.permissions import MACHINE, Right
 from bot.domain.repository import RepositoryName
@@ -32,7 +31,7 @@ from bot.messages import group_acts, groups as group_messages, pause, status
 from bot.messages.errors import TOO_FAST, explain
 from bot.usecases import UseCases
 from bot.usecases.asking.queues import read_queue, read_queues
-from bot.usecases.pausing.group_work import GroupRequest, SinceThen, ignore_progress
+from bot.usecases.pausing.group_work import ignore_progress
 
 logger = logging.getLogger(__name__)
 
@@ -170,13 +169,13 @@ def _status_of(error: Exception) -> HTTPStatus:
 async def _pause(use: UseCases, caller: Caller, target: Target, asked: Body) -> web.Response:
     end = _end(asked.end)
     if isinstance(target, Group):
-        request = GroupRequest(Action.PAUSE, target, caller, Asked(asked.reason, end))
-        return _together(await use.groups.act(request, ignore_progress))
+        return await _act(use, caller, Action.PAUSE, target, Asked(asked.reason, end))
     match await use.pause_queue.run(caller, target, asked.reason, lasting=end):
         case PauseChange(act=act):
             return _reply(pause.paused_reply(act), changed=True)
         case AlreadyPaused(known=known):
-            is_repeated = _is_by(caller, known) and known.reason == asked.reason.strip()
+            is_own = known.pauser == caller.actor.user_id
+            is_repeated = is_own and known.reason == asked.reason.strip()
             code = HTTPStatus.OK if is_repeated else HTTPStatus.CONFLICT
             return _reply(pause.left_as_paused(known), code, changed=False)
 
@@ -192,8 +191,7 @@ def _end(text: str) -> Lasting | None:
 async def _resume(use: UseCases, caller: Caller, target: Target, *, is_any: bool) -> web.Response:
     """Resume the machine's own pause: it can't know of a person's that has come since."""
     if isinstance(target, Group):
-        request = GroupRequest(Action.RESUME, target, caller)
-        return _together(await use.groups.act(request, ignore_progress))
+        return await _act(use, caller, Action.RESUME, target)
     expected = None if is_any else await _own(use, caller, target)
     match await use.resume_queue.run(caller, target, expected=expected):
         case PauseChange():
@@ -207,14 +205,15 @@ async def _resume(use: UseCases, caller: Caller, target: Target, *, is_any: bool
 async def _own(use: UseCases, caller: Caller, repository: RepositoryName) -> datetime:
     """The time of the machine's own pause."""
     paused = await use.resume_queue.paused_instead(None, [repository])
-    return next((one.paused_at for one in paused if _is_by(caller, one)), NEVER)
+    own = (one.paused_at for one in paused if one.pauser == caller.actor.user_id)
+    return next(own, NEVER)
 
 
-def _is_by(caller: Caller, pause: PauseRecord) -> bool:
-    return pause.by is not None and pause.by.user_id == caller.actor.user_id
-
-
-def _together(ended: GroupAct | SinceThen | None) -> web.Response:
+async def _act(
+    use: UseCases, caller: Caller, action: Action, group: Group, asked: Asked = NOTHING
+) -> web.Response:
+    act = GroupAct.by(caller, use.sources.clock.now(), action, group, asked)
+    ended = await use.groups.act(act, ignore_progress)
     if not isinstance(ended, GroupAct):  # only a retry, or an extension, ends so
         raise TypeError(ended)
     failed = ended.of(GroupOutcome.FAILED, GroupOutcome.NOT_TRIED)

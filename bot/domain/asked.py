@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from bot.domain.audit import Action
 from bot.domain.durations import UNTIL, Lasting, Until, read_doubtful, read_lasting, written
 from bot.domain.errors import InvalidCondition, InvalidDuration
 from bot.domain.event_log import PULL_REQUEST_END
@@ -90,16 +89,6 @@ def read_freeze(words: Sequence[str]) -> Asked:
     start, taken = _start(rest)
     lasting, more = read_lasting(rest[taken:])
     return replace(asked, start=start, lasting=lasting, reason=" ".join(rest[taken + more :]))
-
-
-def read_kept(action: Action, text: str) -> Asked:
-    """Read the stored words of an act; what can't be read any more becomes the reason."""
-    try:
-        if action is Action.FREEZE:
-            return read_freeze(text.split())
-        return Asked(text) if action is Action.UNFREEZE else read_asked(text)
-    except (InvalidCondition, InvalidDuration):
-        return Asked(text)
 
 
 def read_options(words: Sequence[str]) -> tuple[Asked, list[str]]:

@@ -97,7 +97,10 @@ class ActResult(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """The Slack user or machine that acts. `name` appears in the service's reason and the audit."""
+    """A Slack user, a machine or a rule. `name` appears in the service's reason and the audit.
+
+    `user_id`: empty for people who act outside this bot, of whom only the name is known.
+    """
 
     user_id: str
     name: str

@@ -176,29 +176,20 @@ def _read_lengths(words: Sequence[str]) -> tuple[Lasting | None, int]:
         if not (count.isascii() and count.isdigit() and unit.lower() in _UNITS):
             break
         parts.append(count + _UNITS[unit.lower()])
-    taken = 2 * len(parts)
-    if not parts:
-        return _read_length(words[0]) if words else (None, 0)
-    if words[taken : taken + 1] and words[taken].lower() in _NO_LENGTH_BEFORE:
+    taken = 2 * len(parts) or 1
+    if not words or (parts and " ".join(words[taken : taken + 1]).lower() in _NO_LENGTH_BEFORE):
         return None, 0
-    shown = " ".join(words[:taken])
-    compact = "".join(parts)
-    if _LENGTH.fullmatch(compact) is None:
-        raise InvalidDuration(DurationProblem.UNREADABLE, shown)
-    return _read_length(compact)[0], taken
-
-
-def _read_length(word: str) -> tuple[Lasting | None, int]:
-    text = word.lower()
-    found = _LENGTH.fullmatch(text)
+    word = "".join(parts) or words[0]
+    found = _LENGTH.fullmatch(word.lower())
     if found is None:
-        if _LIKE_A_LENGTH.fullmatch(text):
-            raise InvalidDuration(DurationProblem.UNREADABLE, word)
+        if parts or _LIKE_A_LENGTH.fullmatch(word.lower()):
+            raise InvalidDuration(DurationProblem.UNREADABLE, " ".join(words[:taken]))
         return None, 0
-    parts = {name: value for name, value in found.groupdict().items() if value is not None}
-    if any(len(value.lstrip("0")) > _DIGITS for value in parts.values()):
+    lengths = {name: value for name, value in found.groupdict().items() if value is not None}
+    if any(len(value.lstrip("0")) > _DIGITS for value in lengths.values()):
         raise InvalidDuration(DurationProblem.TOO_LONG, word)
-    return For(_bounded(timedelta(**{name: int(n) for name, n in parts.items()}), word)), 1
+    length = timedelta(**{name: int(value) for name, value in lengths.items()})
+    return For(_bounded(length, word)), taken
 
 
 def _bounded(length: timedelta, shown: str) -> timedelta:

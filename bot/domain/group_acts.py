@@ -4,10 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
+from typing import Self
 
-from bot.domain.asked import Asked, read_kept
+from bot.domain.asked import NOTHING, Asked
 from bot.domain.audit import Action, Actor, Caller, Origin
 from bot.domain.durations import Until
+from bot.domain.groups import Group
 from bot.domain.pauses import AlreadyPaused, NotPaused, OtherEnd, OtherPause, PauseChange
 from bot.domain.repository import RepositoryName
 
@@ -74,7 +76,6 @@ def result_of(
 class GroupAct:
     """One person's act on a group. `group_act_id` is assigned by the store, 0 before.
 
-    `asked`: the words of what was asked for, read again by `wanted`.
     `notified_together`: channels that get one post for all of it.
     `ended_at`: None while it runs, also if a crash cut it off.
     `results`: in the order of `repositories`, complete once it has ended.
@@ -88,7 +89,7 @@ class GroupAct:
     origin: Origin
     repositories: tuple[RepositoryName, ...]
     channel_id: str | None = None
-    asked: str = ""
+    asked: Asked = NOTHING
     notified_together: frozenset[str] = frozenset()
     results: tuple[RepositoryResult, ...] = ()
     ended_at: datetime | None = None
@@ -100,18 +101,28 @@ class GroupAct:
         """A key that, unlike `group_act_id`, a restored database never gives to another act."""
         return f"{self.at.isoformat()} {self.actor.user_id} {self.action} {self.group}"
 
+    @classmethod
+    def by(cls, caller: Caller, at: datetime, action: Action, group: Group, asked: Asked) -> Self:
+        """An act on all repositories of the group that is yet to begin."""
+        return cls(
+            group.name,
+            action,
+            at,
+            caller.actor,
+            caller.origin,
+            group.repositories,
+            caller.channel_id,
+            asked,
+        )
+
     @property
     def caller(self) -> Caller:
         return Caller(self.actor, self.origin, self.channel_id)
 
     @property
-    def wanted(self) -> Asked:
-        return read_kept(self.action, self.asked)
-
-    @property
     def ends_at_time_of_day(self) -> bool:
         """Whether its pauses end at a typed time of day rather than after a length."""
-        return isinstance(self.wanted.lasting, Until)
+        return isinstance(self.asked.lasting, Until)
 
     def of(self, *outcomes: GroupOutcome) -> list[RepositoryResult]:
         return [one for one in self.results if one.outcome in outcomes]

@@ -47,14 +47,6 @@ class PauseEnding(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Who:
-    """A person or client; `user_id` is set for who acts through this bot."""
-
-    name: str
-    user_id: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Timer:
     """When a pause is to end by itself, and who set that.
 
@@ -66,7 +58,7 @@ class Timer:
 
     resumes_at: datetime
     due_at: datetime | None
-    set_by: Who
+    set_by: Actor
     stored_reason: str
     channel_id: str | None = None
     failures: int = 0
@@ -74,8 +66,7 @@ class Timer:
     @property
     def caller(self) -> Caller:
         """The person in whose name the pause ends."""
-        setter = Actor(self.set_by.user_id or "", self.set_by.name)
-        return Caller(setter, Origin.TIMER, self.channel_id)
+        return Caller(self.set_by, Origin.TIMER, self.channel_id)
 
     @property
     def is_time_of_day(self) -> bool:
@@ -152,7 +143,7 @@ class PauseRecord:
     paused_at: datetime
     stored_reason: str
     reason: str
-    by: Who | None = None
+    by: Actor | None = None
     is_exact: bool = True
     event_id: int | None = None
     previous_reason: str | None = None
@@ -161,7 +152,7 @@ class PauseRecord:
     joined: frozenset[int] = frozenset()
     stopped: frozenset[str] = frozenset()
     ended_at: datetime | None = None
-    ended_by: Who | None = None
+    ended_by: Actor | None = None
     ending: PauseEnding | None = None
     end_notified: bool = False
     group_act_id: int = 0
@@ -193,6 +184,11 @@ class PauseRecord:
     @property
     def by_name(self) -> str | None:
         return self.by.name if self.by is not None else None
+
+    @property
+    def pauser(self) -> str | None:
+        """The id of the person who paused through this bot; None if nobody did."""
+        return (self.by.user_id or None) if self.by is not None else None
 
     @property
     def resumes_at(self) -> datetime | None:
@@ -291,15 +287,15 @@ def seen_again(record: PauseRecord, seen: PauseRecord) -> PauseRecord:
     )
 
 
-def better_known(one: Who | None, other: Who | None) -> Who | None:
+def better_known(one: Actor | None, other: Actor | None) -> Actor | None:
     """Prefer a person of this workspace to a name, and a name to nobody."""
-    if one is None or (one.user_id is None and other is not None and other.user_id is not None):
+    if one is None or (not one.user_id and other is not None and other.user_id):
         return other
     return one
 
 
 def over(
-    record: PauseRecord, ended_at: datetime, by: Who | None, ending: PauseEnding
+    record: PauseRecord, ended_at: datetime, by: Actor | None, ending: PauseEnding
 ) -> PauseRecord:
     """The pause once it has ended, without its timer.
 
@@ -364,7 +360,7 @@ def was_ended_by_act(known: Sequence[PauseRecord], at: datetime) -> bool:
     of a pause are both by the service's clock.
     """
     by = next((one.ended_by for one in known if one.paused_at <= at), None)
-    return by is not None and by.user_id is not None
+    return by is not None and bool(by.user_id)
 
 
 def moved(pause: PauseRecord, jump: timedelta, first_gap: timedelta) -> PauseRecord:

@@ -1,26 +1,16 @@
 """Pausing and resuming: the reason for the service, and the possible outcomes."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 from string import whitespace
 
-from bot.domain.audit import Action, Actor, ActResult, AuditRecord
+from bot.domain.audit import Action, Actor, AuditRecord
 from bot.domain.errors import InvalidReason
-from bot.domain.event_records import EventRecord
-from bot.domain.event_types import PAUSE_DELETE
-from bot.domain.pause_records import PauseRecord, Timer, Who
+from bot.domain.pause_records import PauseRecord, Timer
 from bot.domain.permissions import is_machine
-from bot.domain.queue import Pause
 
 REASON_LIMIT = 255
 """API document, Limits: a pause reason has at most 255 characters."""
-
-SAME_ACT = timedelta(minutes=10)
-"""How far a pause's event may be from its act; the reason identifies the act as well."""
-
-SAME_RESUME = timedelta(minutes=1)
-"""The same where only the time identifies the act: when a queue resumes, and for removals."""
 
 _UNSEEN = "\u034f\u115f\u1160\u2800\u3164\uffa0\u200c\u200d" + whitespace
 """Fillers, joiners and the empty Braille cell: letters to Unicode, nothing to the eye."""
@@ -113,48 +103,6 @@ def _signature(name: str, way: str) -> str:
     return f" (by {name[:80]} via {way})"
 
 
-def act_of_event(
-    record: EventRecord, acts: Sequence[AuditRecord], clock_ahead: timedelta = timedelta()
-) -> AuditRecord | None:
-    """The act among `acts` that caused this pause event, if any.
-
-    The signed reason identifies a pause. The end of a pause has none, so the act nearest in time
-    counts. `clock_ahead`: how far the service's clock, used for the event's time, is ahead of ours.
-    Acts with a known end count by that time, acts cut short by a crash or a lost answer by their
-    beginning.
-    """
-    at, is_end = record.received_at - clock_ahead, record.type == PAUSE_DELETE
-    within, action = (SAME_RESUME, Action.RESUME) if is_end else (SAME_ACT, Action.PAUSE)
-    near = [
-        act
-        for act in carried_out(acts)
-        if act.action is action
-        and abs(act.at - at) <= within
-        and (is_end or act.stored_reason == record.details.reason)
-    ]
-    return min(near, key=lambda act: abs(act.at - at), default=None)
-
-
-def carried_out(acts: Sequence[AuditRecord]) -> list[AuditRecord]:
-    """Acts that changed the queue, or failed and may have, because the answer was lost."""
-    known_ends = {ActResult.DONE, ActResult.UNCHANGED, ActResult.REFUSED}
-    ended = {act.act_id for act in acts if act.result in known_ends}
-    return [
-        act
-        for act in acts
-        if act.result is ActResult.DONE
-        or (act.result is ActResult.STARTED and act.record_id not in ended)
-    ]
-
-
-def made_by(pause: Pause, acts: Sequence[AuditRecord]) -> AuditRecord | None:
-    """The act whose signed reason the service stores, even if its answer was lost."""
-    for act in reversed(carried_out(acts)):
-        if act.action is Action.PAUSE and act.stored_reason == pause.reason:
-            return act
-    return None
-
-
 def pause_of(
     act: AuditRecord, paused_at: datetime | None, event_id: int | None
 ) -> PauseRecord | None:
@@ -164,16 +112,15 @@ def pause_of(
     """
     if act.action is not Action.PAUSE:
         return None
-    by, stored_reason = Who(act.actor.name, act.actor.user_id), act.stored_reason or ""
-    timer = None
+    stored_reason, timer = act.stored_reason or "", None
     if act.resumes_at is not None:
-        timer = Timer(act.resumes_at, act.resumes_at, by, stored_reason, act.channel_id)
+        timer = Timer(act.resumes_at, act.resumes_at, act.actor, stored_reason, act.channel_id)
     return PauseRecord(
         repository=act.repository,
         paused_at=paused_at or act.paused_at or act.at,
         stored_reason=stored_reason,
         reason=act.reason or stored_reason,
-        by=by,
+        by=act.actor,
         is_exact=paused_at is not None,
         event_id=event_id,
         group_act_id=act.group_act_id,

@@ -1,15 +1,12 @@
 """Removing a pull request from its queue: the question, and the possible outcomes."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
 
-from bot.domain.audit import Action, ActResult, AuditRecord
+from bot.domain.audit import AuditRecord
 from bot.domain.event_records import EventDetails, EventRecord, PullRequestRecord
 from bot.domain.event_types import REMOVED_HERE
-from bot.domain.pauses import SAME_RESUME, carried_out
-from bot.domain.preceding_events import is_uninformative
 from bot.domain.queue import QueuedPullRequest, RemovalImpact
 from bot.domain.repository import RepositoryName
 
@@ -64,20 +61,6 @@ RemovalOutcome = Removed | NotRemoved
 def is_doubtful(act: AuditRecord) -> bool:
     """Whether the pull request has left, but perhaps for another reason than this act."""
     return act.detail == LEFT_UNSEEN
-
-
-def act_of_leave(leave: EventRecord, acts: Sequence[AuditRecord]) -> AuditRecord | None:
-    """The act of this bot that may have caused a leave which doesn't say who did."""
-    if not is_uninformative(leave):
-        return None
-    near = [
-        act
-        for act in carried_out(acts)
-        if act.action is Action.REMOVE
-        and act.pull_request == leave.pull_request
-        and abs(act.at - leave.received_at) <= SAME_RESUME
-    ]
-    return max(near, key=lambda act: (act.at, act.result is ActResult.DONE), default=None)
 
 
 def as_event(act: AuditRecord, leave: EventRecord) -> EventRecord:

@@ -123,7 +123,10 @@ END_ACTION = "end"
 
 
 def held_value(repository: RepositoryName, drawn_for: datetime | str) -> str:
-    """A pause, by its time, or a freeze, by its id: short enough for the option of a menu."""
+    """A pause, by its time, a freeze, by its id, or an occurrence of a window, by its key.
+
+    Of pauses and freezes short enough for the option of a menu.
+    """
     if isinstance(drawn_for, datetime):
         drawn_for = drawn_for.isoformat()
     whole = f"{repository} {drawn_for}"
@@ -140,8 +143,8 @@ def _shortened(repository: RepositoryName) -> str:
 class Held:
     """The queue or group of a button, a menu or a form.
 
-    `drawn_for`: the time of the pause, or the id of the freeze or of the act on the group, that it
-    was drawn for, if any.
+    `drawn_for`: the time of the pause, the id of the freeze or of the act on the group, or the key
+    of the window's occurrence, that it was drawn for, if any.
     """
 
     target: Target
@@ -192,14 +195,6 @@ class QueuedTarget:
     queued_at: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class OccurrenceTarget:
-    """The value of *Skip this one*: the key of a window's occurrence."""
-
-    repository: RepositoryName
-    key: str
-
-
 def extend_value(by: timedelta, target: str) -> str:
     """The value of an option of *Extend…*: the extension, and the pause it was drawn for."""
     return f"{written(For(by))} {target}"
@@ -223,7 +218,6 @@ Value = TypeVar(
     "Value",
     PauseChoice,
     QueuedTarget,
-    OccurrenceTarget,
     AuditTarget,
     LogPlace,
     AuditSelection,

@@ -167,7 +167,7 @@ def _time(sent: str | None, terms: FreezeAttributes) -> str:
 
 def planned_pause(plan: AuditRecord) -> Message:
     """The post ahead of the pause, with a button that skips it."""
-    value = actions.value_of(actions.OccurrenceTarget(plan.repository, plan.setting_after or ""))
+    value = actions.held_value(plan.repository, plan.setting_after or "")
     return blocks.post(
         f":alarm_clock: *Pause planned* {escape(plan.repository)}: "
         f"{quote(plan.reason or '', REASON_LIMIT)}",

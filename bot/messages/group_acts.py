@@ -57,8 +57,9 @@ _OUTCOMES = {
 _FAILED = {GroupOutcome.FAILED: "failed", GroupOutcome.NOT_TRIED: "not confirmed"}
 
 
-def progress(group: str, action: Action, done: int, total: int) -> Message:
-    doing = f"{_WORDS_OF[action].doing} {name_of(group)}"
+def progress(act: GroupAct, done: int) -> Message:
+    doing = f"{_WORDS_OF[act.action].doing} {name_of(act.group)}"
+    total = len(act.repositories)
     return blocks.sentence(f":hourglass_flowing_sand: {doing}: {done:,} of {total:,} …")
 
 
@@ -218,7 +219,7 @@ def _post(
 
     `state`: what has changed since. `is_past`: not everything it paused is still paused.
     """
-    said = done.wanted.reason
+    said = done.asked.reason
     reason = f": {quote(said, REASON_LIMIT)}" if said else ""
     whose = "the timer set by " if done.origin is Origin.TIMER else ""
     closing = [f"*{state[:1].upper()}{state[1:]}*"] if state else []
@@ -243,8 +244,8 @@ def _lasting(done: GroupAct) -> str:
         return Ends((done.resumes_at,) * changed, changed).said()
     if done.action is Action.FREEZE:
         end = f"until {local_time(done.resumes_at)}" if done.resumes_at else "no end given"
-        return ", ".join(filter(None, [end, quote(done.wanted.limits, 120)]))
-    lasting = done.wanted.lasting
+        return ", ".join(filter(None, [end, quote(done.asked.limits, 120)]))
+    lasting = done.asked.lasting
     if lasting is None or done.action is not Action.PAUSE:
         return ""
     said = written(lasting)

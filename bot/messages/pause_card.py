@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from datetime import datetime
 
-from bot.domain.audit import Evidence
+from bot.domain.audit import Actor, Evidence
 from bot.domain.auto_pause import AUTO_PAUSE
 from bot.domain.event_records import PullRequestRecord
 from bot.domain.message import Message
-from bot.domain.pause_records import PauseEnding, PauseRecord, Who
+from bot.domain.pause_records import PauseEnding, PauseRecord
 from bot.domain.pauses import REASON_LIMIT
 from bot.domain.repository import RepositoryName
 from bot.messages import actions, blocks, timers
@@ -189,7 +189,7 @@ def resumed_for_you(record: PauseRecord, *, is_paused_again: bool = False) -> Me
     what, by = f"{escape(record.repository)} has resumed", record.ended_by
     if by is not None:
         what = f"{quote(by.name, NAME_LIMIT)} resumed {escape(record.repository)}"
-    outside = " outside Slack" if by is None or by.user_id is None else ""
+    outside = " outside Slack" if by is None or not by.user_id else ""
     again = " It has been paused again since." if is_paused_again else ""
     how = f"{what}{outside} {_lasted(record)}".rstrip()
     return blocks.sentence(
@@ -202,7 +202,7 @@ def by_whom(record: PauseRecord) -> str:
     return _by(" by", record.by)
 
 
-def _by(words: str, who: Who | None) -> str:
+def _by(words: str, who: Actor | None) -> str:
     return f"{words} {quote(who.name, NAME_LIMIT)}" if who is not None else ""
 
 

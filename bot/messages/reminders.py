@@ -57,7 +57,7 @@ def _asked(record: PauseRecord, *, is_direct: bool) -> str:
     """The person who paused is asked first, if possible, and then the channels."""
     if is_direct:
         return "I'm asking you first"
-    if record.by is None or record.by.user_id is None or is_machine(record.by.user_id):
+    if record.by is None or not record.by.user_id or is_machine(record.by.user_id):
         return "I'm asking this channel"
     return f"I'm asking {quote(record.by.name, NAME_LIMIT)} and this channel"
 
@@ -84,7 +84,7 @@ def of_group(
 ) -> Message:
     """One reminder for all queues paused together; `left` are still paused."""
     count, by = f"{queues(len(left))} of {name_of(act.group)}", quote(act.actor.name, NAME_LIMIT)
-    reason, since = quote(act.wanted.reason, REASON_LIMIT), duration(now - act.at)
+    reason, since = quote(act.asked.reason, REASON_LIMIT), duration(now - act.at)
     known = [one for one in left if one.queued_now is not None]
     total = sum(one.queued_now or 0 for one in known) if known else None
     grown = pause_card.queued(total, sum(one.queued_at_start or 0 for one in known))

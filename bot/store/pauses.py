@@ -8,7 +8,7 @@ from sqlalchemy import bindparam, delete, func, or_, select
 
 from bot.domain.audit import Action
 from bot.domain.freezes import Freeze
-from bot.domain.group_acts import GroupAct, RepositoryResult
+from bot.domain.group_acts import GroupAct
 from bot.domain.pause_records import PauseRecord
 from bot.domain.repository import RepositoryName
 from bot.store.statements import PRUNE_SLICE, Numbered, Part, Rows, as_row, from_row
@@ -129,17 +129,16 @@ class GroupActs(Numbered[GroupAct]):
 
     kind, rows, number = GroupAct, _ACTS, _ID
 
-    def add(self, act: GroupAct) -> int:
-        return self._add(group_acts, as_row(group_acts, act))
+    def save(self, act: GroupAct) -> int:
+        """Insert one with the `group_act_id` 0, else replace it; return its id.
 
-    def progress(self, group_act_id: int, results: Sequence[RepositoryResult]) -> None:
-        self._set(group_act_id, results=tuple(results))
-
-    def end(self, group_act_id: int, results: Sequence[RepositoryResult], at: datetime) -> None:
-        self._set(group_act_id, results=tuple(results), ended_at=at)
-
-    def set_end_of_pauses(self, group_act_id: int, resumes_at: datetime) -> None:
-        self._set(group_act_id, resumes_at=resumes_at)
+        Call `locked` before replacing it, in the same transaction.
+        """
+        row = as_row(group_acts, act)
+        if not act.group_act_id:
+            return self._add(group_acts, row)
+        self._change(group_acts, group_acts.c.group_act_id == act.group_act_id, **row)
+        return act.group_act_id
 
     def with_pauses_ending_after(self, at: datetime) -> Sequence[GroupAct]:
         return self._records(GroupAct, _ACTS.where(group_acts.c.resumes_at > at))
@@ -166,9 +165,6 @@ class GroupActs(Numbered[GroupAct]):
         since = func.coalesce(resumed.scalar_subquery(), 0)
         pausing = group_acts.c.action == Action.PAUSE
         return self._records(GroupAct, _ACTS.where(*earlier, pausing, since < _ID))
-
-    def _set(self, group_act_id: int, **values: object) -> None:
-        self._change(group_acts, group_acts.c.group_act_id == group_act_id, **values)
 
 
 class Freezes(Part):

@@ -4,6 +4,7 @@ from datetime import datetime
 
 import sqlalchemy as sa
 
+from bot.domain.asked import Asked
 from bot.domain.audit import Action, Actor, ActResult, Evidence, Origin
 from bot.domain.boards import Picture, Unread
 from bot.domain.deliveries import DeliveryState, SubjectKind
@@ -14,7 +15,7 @@ from bot.domain.group_acts import RepositoryResult
 from bot.domain.leases import WORKER_LEASES, KeyKind
 from bot.domain.live_messages import LiveKind
 from bot.domain.notices import Notice
-from bot.domain.pause_records import PauseEnding, ReminderPlan, Timer, Who
+from bot.domain.pause_records import PauseEnding, ReminderPlan, Timer
 from bot.domain.queue_health import AlertKind
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import DigestTime, Style, SubscriptionSource
@@ -229,7 +230,7 @@ group_acts = table(
     *required(as_text(Action), "action"),
     *required(as_text(Origin), "origin"),
     *required(UtcTime, "at"),
-    *required(OutsideText, "asked"),
+    *required(as_json(Asked), "asked"),
     *optional(sa.Text, "channel_id"),
     *required(as_json(tuple[RepositoryName, ...]), "repositories"),
     *required(SortedSet, "notified_together"),
@@ -246,7 +247,7 @@ pauses = table(
     *required(sa.Boolean, "is_exact"),
     *required(OutsideText, "stored_reason", "reason"),
     *optional(OutsideText, "previous_reason"),
-    *optional(as_json(Who), "by", "ended_by"),
+    *optional(as_json(Actor), "by", "ended_by"),
     *optional(sa.BigInteger, "event_id", "queued_at_start", "queued_now"),
     *required(SortedSet, "joined", "stopped"),
     *optional(UtcTime, "ended_at"),

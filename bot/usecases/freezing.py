@@ -14,7 +14,7 @@ from bot.domain.group_acts import GroupAct
 from bot.domain.notices import Notice
 from bot.domain.repository import RepositoryName
 from bot.ports import MergeQueue
-from bot.usecases.freeze_acts import know_freezes, last_end
+from bot.usecases.freeze_acts import know_freezes
 from bot.usecases.freezes import show_made, shows_freezes
 from bot.usecases.pausing.acts import ActLog
 from bot.usecases.pausing.pause_queue import IMPACT_SECONDS
@@ -252,7 +252,7 @@ class FreezeQueue:
         )
 
     async def _not_frozen(self, act: AuditRecord) -> freezing.FreezeOutcome:
-        ended = await self.acts.store.run(last_end, act.repository, self.acts.clock.now())
+        ended = await self.acts.last_done(act, Action.UNFREEZE)
         return freezing.FreezeOutcome((), freezing.FreezesAsTheyWere.NOT_FROZEN, ended)
 
     @asynccontextmanager

@@ -1,12 +1,19 @@
 """Pausing, resuming, extending, freezing and unfreezing all queues of a group."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from bot.domain.audit import Action, ActResult, Caller
-from bot.domain.durations import read_whole
-from bot.domain.group_acts import GroupAct, GroupOutcome, RepositoryResult, result_of
+from bot.domain.durations import SHORTEST, Until, resumes_at
+from bot.domain.group_acts import (
+    CHANGES,
+    GroupAct,
+    GroupOutcome,
+    RepositoryResult,
+    acts_like,
+    result_of,
+)
 from bot.domain.groups import Group
 from bot.domain.pause_records import PauseRecord
 from bot.domain.pauses import AlreadyPaused, check_reason
@@ -15,7 +22,7 @@ from bot.domain.repository import RepositoryName
 from bot.store.transactions import Transaction
 from bot.usecases.freezing import FreezeQueue
 from bot.usecases.pausing.group_pauses import group_act_of
-from bot.usecases.pausing.group_work import GroupRequest, GroupWork, Report, SinceThen
+from bot.usecases.pausing.group_work import GroupWork, Report, SinceThen
 from bot.usecases.pausing.pause_history import know_pause
 from bot.usecases.pausing.pause_queue import PauseQueue
 from bot.usecases.pausing.reports import act_behind
@@ -34,46 +41,69 @@ class ActOnGroups:
     freeze_queue: FreezeQueue
     work: GroupWork
 
-    async def act(self, request: GroupRequest, report: Report) -> GroupAct | SinceThen | None:
+    async def act(
+        self, act: GroupAct, report: Report, *, again: int | None = None
+    ) -> GroupAct | SinceThen | None:
         """Act on each queue; None if there is no pause to extend.
 
+        `again`: the id of the act whose rest to retry.
         Raises PermissionDenied, InvalidReason, InvalidDuration and FreezesNotOffered.
         """
-        action, group, asked = request.action, request.group, request.asked
+        action, asked = act.action, act.asked
         await self.work.acts.permit_all(
-            request.caller,
-            action,
-            group.repositories,
-            group=group.name,
-            reason=asked.written or None,
+            act.caller, action, act.repositories, group=act.group, reason=asked.written or None
         )
         paused: Mapping[RepositoryName, PauseRecord] = {}
         if action in {Action.RESUME, Action.EXTEND}:
-            paused = await self._paused_for(group.name)
+            paused = await self._paused_for(act.group)
         else:
             check_reason(asked.reason)
         # Include repositories no longer in the group, because the bot paused them for it.
-        names = tuple(dict.fromkeys([*group.repositories, *paused]))
+        names = tuple(dict.fromkeys([*act.repositories, *paused]))
         if action is Action.EXTEND:
             names = tuple(name for name in names if name in paused)
             if not names:
                 return None
-        end = await self._end(request, paused.values())
+        end = await self._end(act, paused.values())
         if action is Action.FREEZE:
             await self.freeze_queue.require_offered(names[0])
-        return await self.work.act(request, names, self.carry_out, report, end)
+        if again is not None:
+            # Somebody may have resumed the group after a pause that half failed. Pausing the other
+            # half then would be the opposite of what people want.
+            before = await self._latest(act)
+            if before is None or before.group_act_id != again or not before.left_to_try:
+                return SinceThen(before)
+            names = before.left_to_try
+            if before.resumes_at is not None and before.resumes_at > self.work.acts.clock.now():
+                end = before.resumes_at
+        begun = await self.work.begin(replace(act, repositories=names, resumes_at=end), again)
+        return await self.carry_out(begun, report)
 
-    async def again(self, caller: Caller, group: Group, act_id: int) -> GroupRequest | None:
-        """The same request for the rest of the act; None if the act isn't known any more."""
-        act = await self.work.acts.store.run(lambda transaction: transaction.group_acts.one(act_id))
+    async def _latest(self, act: GroupAct) -> GroupAct | None:
+        rivals = CHANGES if act.action in CHANGES else acts_like(act.action)
+        return await self.work.acts.store.run(
+            lambda transaction: transaction.group_acts.latest(act.group, rivals)
+        )
+
+    async def again(self, caller: Caller, group: Group, act_id: int) -> GroupAct | None:
+        """The same act for its rest; None if the act isn't known any more."""
+        acts, now = self.work.acts, self.work.acts.clock.now()
+        act = await acts.store.run(lambda transaction: transaction.group_acts.one(act_id))
         if act is None or act.group != group.name:
             return None
-        return GroupRequest(act.action, group, caller, act.wanted, act_id)
+        asked = act.asked
+        if asked.start is not None:
+            # A time of day is the first actor's; once it has passed, the rest begins at once.
+            start = resumes_at(asked.start, act.at, await acts.check.zone(act.actor))
+            is_ahead = start - now >= SHORTEST
+            start_then = Until(start.time(), start.date(), "UTC") if is_ahead else None
+            asked = replace(asked, start=start_then)
+        return GroupAct.by(caller, now, act.action, group, asked)
 
-    async def _end(self, request: GroupRequest, paused: Iterable[PauseRecord]) -> datetime | None:
+    async def _end(self, act: GroupAct, paused: Iterable[PauseRecord]) -> datetime | None:
         """The one end of all that the act makes."""
-        caller, asked, acts = request.caller, request.asked, self.work.acts
-        if request.action is Action.FREEZE:
+        caller, asked, acts = act.caller, act.asked, self.work.acts
+        if act.action is Action.FREEZE:
             return (await self.freeze_queue.terms(caller, asked)).end
         if asked.lasting is None:
             return None
@@ -92,7 +122,7 @@ class ActOnGroups:
         return await self.work.run(act, works[act.action], report)
 
     async def _pause(self, act: GroupAct, repository: RepositoryName) -> RepositoryResult:
-        outcome = await self.pause_queue.run(act.caller, repository, act.wanted.reason, part_of=act)
+        outcome = await self.pause_queue.run(act.caller, repository, act.asked.reason, part_of=act)
         if isinstance(outcome, AlreadyPaused) and outcome.known.group_act_id == act.group_act_id:
             # Made before a crash cut the act off.
             return RepositoryResult(repository, GroupOutcome.CHANGED)
@@ -118,12 +148,12 @@ class ActOnGroups:
         if pause is None:
             return RepositoryResult(repository, GroupOutcome.NOT_PAUSED)
         outcome = await self.pause_queue.extend(
-            act.caller, repository, read_whole(act.asked), expected=pause.paused_at, part_of=act
+            act.caller, repository, act.asked.lasting, expected=pause.paused_at, part_of=act
         )
         return result_of(repository, outcome)
 
     async def _freeze(self, act: GroupAct, repository: RepositoryName) -> RepositoryResult:
-        outcome = await self.freeze_queue.freeze(act.caller, repository, act.wanted, part_of=act)
+        outcome = await self.freeze_queue.freeze(act.caller, repository, act.asked, part_of=act)
         known = outcome.freezes[0]
         if outcome.because is None or known.group_act_id == act.group_act_id:
             # One that is there already was made before a crash cut the act off.
@@ -132,7 +162,7 @@ class ActOnGroups:
 
     async def _unfreeze(self, act: GroupAct, repository: RepositoryName) -> RepositoryResult:
         outcome = await self.freeze_queue.unfreeze(
-            act.caller, repository, act.wanted.reason, part_of=act
+            act.caller, repository, act.asked.reason, part_of=act
         )
         if outcome.because is None:
             return RepositoryResult(repository, GroupOutcome.CHANGED)

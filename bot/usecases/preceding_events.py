@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 
 from bot.domain.audit import AuditRecord
+from bot.domain.causes import LONGEST_APART, act_of_event
 from bot.domain.event_records import EventRecord, in_order
 from bot.domain.event_types import MERGED
 from bot.domain.grace_period import batches_of
-from bot.domain.pauses import SAME_RESUME
 from bot.domain.preceding_events import LONGEST_QUEUE_TIME, is_uninformative
-from bot.domain.removals import act_of_leave, as_event
+from bot.domain.removals import as_event
 from bot.domain.repository import RepositoryName
 from bot.store.transactions import Transaction
 
@@ -74,6 +74,7 @@ def removals_here(
     leaves = [one for one in records if is_uninformative(one)]
     if not leaves:
         return {}
-    acts = transaction.audit.since(repository, min(one.received_at for one in leaves) - SAME_RESUME)
-    found = {one.event_id: act_of_leave(one, acts) for one in leaves}
+    since = min(one.received_at for one in leaves) - LONGEST_APART
+    acts = transaction.audit.since(repository, since)
+    found = {one.event_id: act_of_event(one, acts) for one in leaves}
     return {event_id: act for event_id, act in found.items() if act is not None}

@@ -1,7 +1,7 @@
 """Remove a pull request from its queue at a person's request."""
 
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from bot.domain.audit import Action, ActResult, AuditRecord, Caller
 from bot.domain.errors import join_answers
@@ -23,9 +23,6 @@ from bot.store.transactions import Transaction
 from bot.usecases.live_messages import post_act
 from bot.usecases.pausing.acts import ActLog
 from bot.usecases.pausing.reports import end_act, end_of
-
-RECALLED = timedelta(days=1)
-"""For how long a person who comes too late sees who removed a pull request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +94,8 @@ class RemovePullRequest:
             await self.acts.end(answered, ActResult.UNCHANGED, Unremovable.GONE)
             return await self._left(act)
         detail = LEFT_UNSEEN if removal is Removal.LEFT else None
-        done = replace(end_of(answered, ActResult.DONE), at=self.acts.clock.now(), detail=detail)
+        now = self.acts.clock.now()
+        done = end_of(replace(answered, at=now), ActResult.DONE, detail)
         here = await self.acts.here(act.channel_id)
         seen = PullRequestRecord(
             act.repository, found.number, found.title, found.url, found.author.login, act.at
@@ -107,7 +105,7 @@ class RemovePullRequest:
         return Removed(record, seen, posted_here=bool(here))
 
     async def _left(self, act: AuditRecord) -> NotRemoved:
-        by = await self.acts.store.read(_last_removal, act)
+        by = await self.acts.last_done(act, Action.REMOVE)
         return NotRemoved(act.repository, act.pull_request or 0, Unremovable.GONE, by)
 
 
@@ -118,11 +116,3 @@ def _succeed(
     record, _ = end_act(transaction, done)
     post_act(transaction, record, here)
     return record
-
-
-def _last_removal(transaction: Transaction, act: AuditRecord) -> AuditRecord | None:
-    for one in reversed(transaction.audit.since(act.repository, act.at - RECALLED)):
-        is_removal = one.action is Action.REMOVE and one.pull_request == act.pull_request
-        if is_removal and one.result is ActResult.DONE:
-            return one
-    return None

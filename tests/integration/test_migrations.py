@@ -24,7 +24,9 @@ from sqlalchemy import Connection, func, select, text, update
 from sqlalchemy.exc import IntegrityError
 
 import bot
+from bot.domain.asked import Asked
 from bot.domain.deliveries import delivered
+from bot.domain.durations import For
 from bot.domain.errors import StoreUnavailable, StoreUnusable
 from bot.domain.event_log import Walk, Window
 from bot.domain.event_records import EventDetails
@@ -148,7 +150,7 @@ def has_pauses_and_their_rows_in_other_tables(transaction: Transaction) -> None:
     assert transaction.resume_watchers.waiting([pause.pause_id]) == {"U2"}
     assert pause.resumes_at == at(1772372445123456)
     assert pause.reminders == ReminderPlan(at(1772372445123456), sent=2)
-    assert transaction.group_acts.get([1])[1].asked == "1h freeze"
+    assert transaction.group_acts.get([1])[1].asked == Asked("freeze", For(timedelta(hours=1)))
     assert transaction.pauses.of_group("release") == [pause]
     (card,) = transaction.live_messages.due(at(1772368300000000), 9)
     assert (card.wanted, card.shown) == (2, 1)

@@ -12,7 +12,6 @@ from typing_extensions import override
 from bot.domain.audit import ActResult, Caller, Origin
 from bot.domain.durations import For
 from bot.domain.errors import BotError, MergeQueueUnavailable
-from bot.domain.pause_records import Who
 from bot.domain.pauses import OtherPause, PauseChange
 from bot.usecases.pausing.pause_history import know_pause
 from tests.support.desk import Desk, World
@@ -145,7 +144,7 @@ async def test_an_interrupted_timed_pause_has_its_end_and_its_owner(
 
         known = await know_pause(other.acts.store, SITE, service.pauses[SITE])
         assert known is not None
-        assert known.by == Who("alice", ALICE.user_id), at
+        assert known.by == ALICE, at
         assert known.resumes_at is not None, at
     assert made
 

@@ -13,7 +13,7 @@ from bot.domain.pause_records import PauseRecord
 from bot.domain.repository import RepositoryName
 from bot.usecases.freezing import FreezeQueue
 from bot.usecases.groups import ActOnGroups
-from bot.usecases.pausing.group_work import GroupRequest, GroupWork, SinceThen
+from bot.usecases.pausing.group_work import GroupWork, SinceThen
 from tests.support.acting import Acting
 from tests.support.make import ALICE, CHANNEL
 from tests.support.merge_queue import Call, FakeMergeQueue
@@ -89,27 +89,22 @@ class ActingOnGroups(Acting):
         self.reports.append(done)
 
     def request(
-        self,
-        asked: str = "",
-        actor: Actor = ALICE,
-        *,
-        action: Action = Action.PAUSE,
-        again: int | None = None,
-    ) -> GroupRequest:
+        self, asked: str = "", actor: Actor = ALICE, *, action: Action = Action.PAUSE
+    ) -> GroupAct:
         self.clock.advance(1)
         caller = Caller(actor, Origin.COMMAND, CHANNEL)
-        return GroupRequest(action, self.group, caller, read_asked(asked), again)
+        return GroupAct.by(caller, self.clock.now(), action, self.group, read_asked(asked))
 
     async def pause_group(
         self, asked: str = "freeze", actor: Actor = ALICE, *, again: int | None = None
     ) -> GroupAct | SinceThen | None:
-        return await self.groups.act(self.request(asked, actor, again=again), self.report)
+        return await self.groups.act(self.request(asked, actor), self.report, again=again)
 
     async def resume_group(
         self, actor: Actor = ALICE, *, again: int | None = None
     ) -> GroupAct | SinceThen | None:
-        request = self.request("", actor, action=Action.RESUME, again=again)
-        return await self.groups.act(request, self.report)
+        request = self.request("", actor, action=Action.RESUME)
+        return await self.groups.act(request, self.report, again=again)
 
     async def held(self) -> list[PauseRecord]:
         with begin(self.store) as transaction:

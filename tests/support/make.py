@@ -13,7 +13,7 @@ from bot.domain.event_records import EventDetails, EventRecord, PullRequestRecor
 from bot.domain.groups import Groups, Repositories
 from bot.domain.home import HomeState, Viewer
 from bot.domain.notices import AboutPerson, Notice, wanted
-from bot.domain.pause_records import PauseRecord, Timer, Who
+from bot.domain.pause_records import PauseRecord, Timer
 from bot.domain.queue import (
     Account,
     Batch,
@@ -184,7 +184,7 @@ def make_known_pause(
     actor: Actor | None = ALICE,
     resumes_at: datetime | None = None,
 ) -> PauseRecord:
-    by = Who(actor.name, actor.user_id) if actor is not None else None
+    by = actor
     timer = make_timer(resumes_at=resumes_at) if resumes_at is not None else None
     return PauseRecord(SITE, NOON, reason, reason, by, timer=timer)
 
@@ -235,7 +235,7 @@ def make_viewer(login: str | None = None, *, may_pause: bool = True) -> Viewer:
 
 
 def make_timer(*, resumes_at: datetime = NOON + timedelta(minutes=45), failures: int = 0) -> Timer:
-    return Timer(resumes_at, resumes_at, Who("alice", "U0ALICE"), "CI is down", failures=failures)
+    return Timer(resumes_at, resumes_at, Actor("U0ALICE", "alice"), "CI is down", failures=failures)
 
 
 def make_subscription(

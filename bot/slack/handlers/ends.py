@@ -15,7 +15,6 @@ from bot.slack.handlers.freezes import unchanged
 from bot.slack.handlers.registry import Accepted, Call, field_checked, handles
 from bot.slack.payloads import Interaction
 from bot.usecases.asking.queues import read_queue
-from bot.usecases.pausing.group_work import GroupRequest
 from bot.usecases.pausing.reminders import Snoozed
 
 
@@ -35,7 +34,7 @@ async def resume(
 ) -> None:
     """`on_card`: the button was on a pause card, which is a live message."""
     if isinstance(target, Group):
-        await groups.act(call, GroupRequest(Action.RESUME, target, call.caller))
+        await groups.act(call, Action.RESUME, target)
         return
     outcome = await call.bot.use.resume_queue.run(call.caller, target, expected=expected)
     if isinstance(outcome, PauseChange):
@@ -89,8 +88,7 @@ async def submit_end(call: Call, form: Interaction) -> Accepted:
         await call.end_of(lasting)
         held = call.held(form.target)
     if isinstance(held.target, Group):
-        request = GroupRequest(Action.EXTEND, held.target, call.caller, Asked(lasting=lasting))
-        return groups.accept(call, request)
+        return groups.accept(call, Action.EXTEND, held.target, Asked(lasting=lasting))
     # A time of day doesn't depend on the earlier end.
     had_end = form.carried.had_end if isinstance(lasting, For) else None
     change = _change_end_of_freeze if is_freeze else _extend
@@ -120,8 +118,7 @@ async def _extend(
     call: Call, held: actions.Held, lasting: Lasting | None, *, had_end: bool | None
 ) -> None:
     if isinstance(held.target, Group):
-        request = GroupRequest(Action.EXTEND, held.target, call.caller, Asked(lasting=lasting))
-        await groups.act(call, request)
+        await groups.act(call, Action.EXTEND, held.target, Asked(lasting=lasting))
         return
     outcome = await call.bot.use.pause_queue.extend(
         call.caller, held.target, lasting, expected=held.paused_at, had_end=had_end

@@ -18,7 +18,6 @@ from bot.slack.handlers import groups, pausing
 from bot.slack.handlers.registry import Accepted, Call, field_checked, handles
 from bot.slack.payloads import Interaction
 from bot.usecases.asking.queues import read_queues
-from bot.usecases.pausing.group_work import GroupRequest
 
 
 @handles.command("freeze")
@@ -53,7 +52,7 @@ async def _queued(call: Call, target: Target) -> int | None:
 
 async def freeze(call: Call, target: Target, asked: Asked) -> None:
     if isinstance(target, Group):
-        await groups.act(call, GroupRequest(Action.FREEZE, target, call.caller, asked))
+        await groups.act(call, Action.FREEZE, target, asked)
         return
     outcome = await call.bot.use.freeze_queue.freeze(call.caller, target, asked)
     if outcome.because is not None:
@@ -163,7 +162,7 @@ async def submit_unfreeze(call: Call, form: Interaction) -> Accepted:
 async def unfreeze(call: Call, held: actions.Held, reason: str) -> None:
     target = held.target
     if isinstance(target, Group):
-        await groups.act(call, GroupRequest(Action.UNFREEZE, target, call.caller, Asked(reason)))
+        await groups.act(call, Action.UNFREEZE, target, Asked(reason))
         return
     outcome = await call.bot.use.freeze_queue.unfreeze(
         call.caller, target, reason, freeze_id=held.drawn_for or None
@@ -189,7 +188,7 @@ async def allow(call: Call, repository: RepositoryName, *, pull_request: int, re
 @handles.click(actions.SKIP)
 async def skip(call: Call, click: Interaction) -> None:
     """Skip the planned pause of a recurring window."""
-    target = actions.read_value(actions.OccurrenceTarget, click.chosen, call.bot.repositories)
-    repository, key = target.repository, target.key
-    settled, is_new = await call.bot.use.hold_windows.skip(call.caller, repository, key)
+    held = call.held(click)
+    windows = call.bot.use.hold_windows
+    settled, is_new = await windows.skip(call.caller, held.repository, held.drawn_for)
     await call.reply(freezes.skip_reply(settled, is_new=is_new))

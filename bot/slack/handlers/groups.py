@@ -3,14 +3,16 @@
 from datetime import datetime, timedelta
 from functools import partial
 
+from bot.domain.asked import NOTHING, Asked
+from bot.domain.audit import Action
 from bot.domain.group_acts import GroupAct
-from bot.domain.message import Message
+from bot.domain.groups import Group
 from bot.messages import actions, group_acts, pause_form
 from bot.ports import Clock
 from bot.slack.conversation import Conversation
 from bot.slack.handlers.registry import Accepted, Call, handles
 from bot.slack.payloads import Interaction
-from bot.usecases.pausing.group_work import GroupRequest, Report, SinceThen
+from bot.usecases.pausing.group_work import Report, SinceThen
 
 GAPS = (timedelta(seconds=1), timedelta(seconds=3))
 """Waits before each line. With the first line, the answer and the reply to the channel that makes
@@ -28,13 +30,12 @@ def progress_line(conversation: Conversation, clock: Clock) -> Report:
 
     async def report(act: GroupAct, done: int) -> None:
         nonlocal due_at
-        now, total = clock.now(), len(act.repositories)
-        if due_at is None or now < due_at or done >= total:
+        now = clock.now()
+        if due_at is None or now < due_at or done >= len(act.repositories):
             return
         gap = next(gaps, None)
         due_at = now + gap if gap is not None else None
-        line = group_acts.progress(act.group, act.action, done, total)
-        await conversation.reply_in_place(line)
+        await conversation.reply_in_place(group_acts.progress(act, done))
 
     return report
 
@@ -45,31 +46,34 @@ async def try_again(call: Call, click: Interaction) -> None:
     await call.admit()
     mention, _, act_id = click.chosen.partition(" ")
     group = call.bot.groups.named(mention.removeprefix("@"))
-    request = await call.bot.use.groups.again(call.caller, group, int(act_id))
-    if request is None:
+    wanted = await call.bot.use.groups.again(call.caller, group, int(act_id))
+    if wanted is None:
         await call.reply_in_place(group_acts.since_then(group.name, None))
     else:
-        await act(call, request)
+        await carry_out(call, wanted, again=int(act_id))
 
 
-async def act(call: Call, request: GroupRequest) -> None:
+async def act(call: Call, action: Action, group: Group, asked: Asked = NOTHING) -> None:
+    await carry_out(call, _wanted(call, action, group, asked))
+
+
+async def carry_out(call: Call, wanted: GroupAct, *, again: int | None = None) -> None:
     """Act, and show the progress and the result."""
-    group = request.group
     if call.on_private_message:
         # The pressed button goes before anything happens.
-        await call.replace_message(begun(request))
-    ended = await call.bot.use.groups.act(request, progress_line(call, call.bot.clock))
+        await call.replace_message(group_acts.progress(wanted, 0))
+    report = progress_line(call, call.bot.clock)
+    ended = await call.bot.use.groups.act(wanted, report, again=again)
     if isinstance(ended, SinceThen):
-        await call.reply_in_place(group_acts.since_then(group.name, ended.latest))
+        await call.reply_in_place(group_acts.since_then(wanted.group, ended.latest))
     elif ended is None:
-        await call.reply_in_place(group_acts.nothing_held(group.name))
+        await call.reply_in_place(group_acts.nothing_held(wanted.group))
     else:
         await _show_result(call, ended)
 
 
-def begun(request: GroupRequest) -> Message:
-    group = request.group
-    return group_acts.progress(group.name, request.action, 0, len(group.repositories))
+def _wanted(call: Call, action: Action, group: Group, asked: Asked) -> GroupAct:
+    return GroupAct.by(call.caller, call.bot.clock.now(), action, group, asked)
 
 
 async def _show_result(call: Call, ended: GroupAct) -> None:
@@ -86,7 +90,8 @@ async def _show_result(call: Call, ended: GroupAct) -> None:
         await call.remove_message()
 
 
-def accept(call: Call, request: GroupRequest) -> Accepted:
+def accept(call: Call, action: Action, group: Group, asked: Asked) -> Accepted:
     """A form that acts on a group shows the progress."""
-    shown = pause_form.result_modal(begun(request), call.channel_id)
-    return shown, partial(act, call, request)
+    wanted = _wanted(call, action, group, asked)
+    shown = pause_form.result_modal(group_acts.progress(wanted, 0), call.channel_id)
+    return shown, partial(carry_out, call, wanted)

@@ -17,7 +17,6 @@ from bot.slack.handlers import groups
 from bot.slack.handlers.registry import Accepted, Call, field_checked, handles
 from bot.slack.payloads import Interaction
 from bot.usecases.asking.queues import read_queues
-from bot.usecases.pausing.group_work import GroupRequest
 
 
 @handles.command("pause")
@@ -59,7 +58,7 @@ async def pause_target(
 ) -> None:
     """`in_place`: the result replaces the question, or the form."""
     if isinstance(target, Group):
-        await groups.act(call, GroupRequest(Action.PAUSE, target, call.caller, asked))
+        await groups.act(call, Action.PAUSE, target, asked)
         return
     outcome = await call.bot.use.pause_queue.run(
         call.caller, target, asked.reason, lasting=asked.lasting, replacing=replacing
@@ -173,5 +172,5 @@ async def submit_pause(call: Call, form: Interaction) -> Accepted:
         check_reason(asked.reason)
         await call.end_of(asked.lasting)
     if isinstance(target, Group):
-        return groups.accept(call, GroupRequest(Action.PAUSE, target, call.caller, asked))
+        return groups.accept(call, Action.PAUSE, target, asked)
     return pause_form.working_modal(target), partial(pause_target, call, target, asked)

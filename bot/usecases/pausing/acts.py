@@ -28,7 +28,7 @@ from bot.domain.errors import (
 )
 from bot.domain.group_acts import GroupAct
 from bot.domain.pause_records import PauseRecord, extended
-from bot.domain.pauses import PauseChange, check_reason, pause_of, signed_reason
+from bot.domain.pauses import PauseChange, check_reason, signed_reason
 from bot.domain.permissions import Right, is_machine
 from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
@@ -38,12 +38,15 @@ from bot.usecases.check_permission import CheckPermission
 from bot.usecases.leases import RepositoryLocks
 from bot.usecases.live_messages import enqueue_urgent
 from bot.usecases.pausing.pause_history import cards_of
-from bot.usecases.pausing.reports import act_behind, end_act, end_of, report_act, report_reading
+from bot.usecases.pausing.reports import act_behind, end_of, finish_act, report_reading
 
 logger = logging.getLogger(__name__)
 
 SECOND_PERSON_WITHIN = timedelta(hours=1)
 """How long a person's wish to resume somebody else's pause waits for another's."""
+
+RECALLED = timedelta(days=1)
+"""For how long a person who comes too late sees who did it."""
 
 
 @dataclass(slots=True)
@@ -158,9 +161,17 @@ class ActLog:
             _add, replace(act, at=now, result=unchanged, detail=detail[:500])
         )
 
+    async def last_done(self, act: AuditRecord, action: Action) -> AuditRecord | None:
+        """The last act that did `action` to the same queue, or pull request, if it was lately."""
+        since = act.at - RECALLED
+        acts = await self.store.read(lambda one: one.audit.since(act.repository, since))
+        of_same = [one for one in acts if one.pull_request == act.pull_request]
+        done = [one for one in of_same if one.action is action and one.result is ActResult.DONE]
+        return done[-1] if done else None
+
     def needs_second(self, act: AuditRecord, known: PauseRecord) -> bool:
         """Whether the policy keeps the actor alone from ending or replacing the pause."""
-        is_own = known.by is not None and known.by.user_id == act.actor.user_id
+        is_own = known.pauser == act.actor.user_id
         policy = self.check.configured.policies.of(act.repository)
         return policy.second_person and not is_own and act.origin is not Origin.TIMER
 
@@ -201,7 +212,8 @@ class ActLog:
         """Store the end, with deliveries to the actor's channel and all subscribed to pauses."""
         here, now = await self.here(started.channel_id), self.clock.now()
         done = end_of(replace(started, at=now), ActResult.DONE)
-        record, pause = await self.store.run(_succeed, done, here, now)
+        paused_at = done.paused_at
+        record, pause = await self.store.run(finish_act, done, here, now, paused_at=paused_at)
         fields = {"act": record.act_id, "act_kind": record.action, "repository": record.repository}
         logger.info("act done", extra={"action": "act_done", **fields})
         self.wake()
@@ -209,7 +221,7 @@ class ActLog:
 
     async def end(self, started: AuditRecord, result: ActResult, detail: str | None = None) -> int:
         """Store an end that only the actor sees; return the id of the record."""
-        ended = end_of(replace(started, at=self.clock.now(), detail=detail), result)
+        ended = end_of(replace(started, at=self.clock.now()), result, detail)
         return await self.store.run(_add, ended)
 
     async def settle(self, repository: RepositoryName, pause: Pause) -> None:
@@ -252,14 +264,6 @@ def _wait_for_second(
         channels = {*here, *(one.channel_id for one in cards_of(transaction, known))}
         enqueue_urgent(transaction, subject, channels, act.at, identity=act.identity)
     return True
-
-
-def _succeed(
-    transaction: Transaction, done: AuditRecord, here: list[str], now: datetime
-) -> tuple[AuditRecord, PauseRecord]:
-    record, is_new = end_act(transaction, done)
-    made = pause_of(record, done.paused_at, None)
-    return record, report_act(transaction, record, made, here, now, sets_end=is_new)
 
 
 def _settle_cut_off(

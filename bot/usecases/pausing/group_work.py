@@ -11,11 +11,9 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
 
-from bot.domain.asked import NOTHING, Asked
-from bot.domain.audit import Action, Caller, Origin
+from bot.domain.audit import Action, Origin
 from bot.domain.errors import BotError, MergeQueueError, StoreError, UserError, answer_of
 from bot.domain.group_acts import (
-    CHANGES,
     FREEZES,
     GO_ON_WITHIN,
     GroupAct,
@@ -24,7 +22,6 @@ from bot.domain.group_acts import (
     acts_like,
     in_order,
 )
-from bot.domain.groups import Group
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import Topic, subscribed_channels
 from bot.store.transactions import Transaction
@@ -54,17 +51,6 @@ CarryOut = Callable[[GroupAct, Report], Awaitable[GroupAct]]
 
 
 @dataclass(frozen=True, slots=True)
-class GroupRequest:
-    """A request to act on a group. `again`: the id of the act whose rest to retry."""
-
-    action: Action
-    group: Group
-    caller: Caller
-    asked: Asked = NOTHING
-    again: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class SinceThen:
     """Nothing was retried, because of `latest`, a newer act on the group, if it is known."""
 
@@ -77,58 +63,14 @@ class GroupWork:
 
     acts: ActLog
 
-    async def act(
-        self,
-        request: GroupRequest,
-        repositories: Sequence[RepositoryName],
-        carry_out: CarryOut,
-        report: Report,
-        resumes_at: datetime | None = None,
-    ) -> GroupAct | SinceThen:
-        """Begin and carry out an act.
+    async def begin(self, act: GroupAct, again: int | None = None) -> GroupAct:
+        """Store the act that begins now, and the channels that will get one post.
 
-        A retry has the rest and the end of its act, if that end is to come. Somebody may have
-        resumed the group after a pause that half failed. Pausing the other half then would be the
-        opposite of what people want.
+        `again`: the id of the act whose rest it retries.
         """
-        if request.again is not None:
-            action = request.action
-            rivals = CHANGES if action in CHANGES else acts_like(action)
-            before = await self.acts.store.run(
-                lambda transaction: transaction.group_acts.latest(request.group.name, rivals)
-            )
-            if before is None or before.group_act_id != request.again or not before.left_to_try:
-                return SinceThen(before)
-            repositories = before.left_to_try
-            if before.resumes_at is not None and before.resumes_at > self.acts.clock.now():
-                resumes_at = before.resumes_at
-        begun = await self.begin(request, repositories, resumes_at)
-        return await carry_out(begun, report)
-
-    async def begin(
-        self,
-        request: GroupRequest,
-        repositories: Sequence[RepositoryName],
-        resumes_at: datetime | None = None,
-    ) -> GroupAct:
-        """Store the beginning, and the channels that will get one post.
-
-        `resumes_at`: the due time of the timers that act, or the one end of all pauses.
-        """
-        caller = request.caller
-        act = GroupAct(
-            group=request.group.name,
-            action=request.action,
-            at=self.acts.clock.now(),
-            actor=caller.actor,
-            origin=caller.origin,
-            repositories=tuple(repositories),
-            channel_id=caller.channel_id,
-            asked=request.asked.written,
-            notified_together=frozenset(await self.acts.here(caller.channel_id)),
-            resumes_at=resumes_at,
-        )
-        return await self.acts.store.run(_begin, act, request.again)
+        here = frozenset(await self.acts.here(act.channel_id))
+        begun = replace(act, at=self.acts.clock.now(), notified_together=here)
+        return await self.acts.store.run(_begin, begun, again)
 
     async def run(self, act: GroupAct, work: Work, report: Report) -> GroupAct:
         """Act on each repository without a result, and end the act.
@@ -199,15 +141,15 @@ def _begin(transaction: Transaction, act: GroupAct, again: int | None) -> GroupA
     for one in transaction.group_acts.get(before).values():
         together |= one.notified_together
     begun = replace(act, notified_together=frozenset(together))
-    return replace(begun, group_act_id=transaction.group_acts.add(begun))
+    return replace(begun, group_act_id=transaction.group_acts.save(begun))
 
 
 def _store_progress(transaction: Transaction, so_far: GroupAct, now: datetime) -> bool:
     """Whether there is progress since it was stored last."""
-    stored = transaction.group_acts.get([so_far.group_act_id])[so_far.group_act_id]
-    if len(stored.results) == len(so_far.results):
+    stored = transaction.group_acts.locked(so_far.group_act_id)
+    if stored is None or len(stored.results) == len(so_far.results):
         return False
-    transaction.group_acts.progress(so_far.group_act_id, so_far.results)
+    transaction.group_acts.save(replace(stored, results=so_far.results))
     if so_far.has_changed:
         notify_together(transaction, so_far, now)
     return True
@@ -218,8 +160,10 @@ def _end(transaction: Transaction, act: GroupAct, now: datetime) -> GroupAct:
     if found is not None and found.ended_at is not None:
         return found
     known = as_known(transaction, act)
-    ended = replace(known, results=in_order(act.repositories, known.results), ended_at=now)
-    transaction.group_acts.end(act.group_act_id, ended.results, now)
+    resumes_at = found.resumes_at if found is not None else act.resumes_at
+    results = in_order(act.repositories, known.results)
+    ended = replace(known, results=results, ended_at=now, resumes_at=resumes_at)
+    transaction.group_acts.save(ended)
     if ended.has_changed:
         notify_together(transaction, ended, now)
     return ended

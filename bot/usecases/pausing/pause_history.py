@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from bot.domain.audit import AuditRecord
+from bot.domain.audit import Actor, AuditRecord
 from bot.domain.deliveries import Subject, SubjectKind
 from bot.domain.group_acts import GroupOutcome
 from bot.domain.live_messages import LiveKind, LiveMessage, LiveSubject
@@ -12,7 +12,6 @@ from bot.domain.notices import Notice
 from bot.domain.pause_records import (
     PauseEnding,
     PauseRecord,
-    Who,
     better_known,
     observed,
     over,
@@ -104,7 +103,7 @@ def end_pause(
     transaction: Transaction,
     record: PauseRecord,
     ended_at: datetime,
-    by: Who | None,
+    by: Actor | None,
     now: datetime,
     *,
     ending: PauseEnding = PauseEnding.RESUMED,
@@ -183,8 +182,7 @@ def _notify_pauser(
     transaction: Transaction, record: PauseRecord, now: datetime, *, part_of_group: bool
 ) -> None:
     """A group that is resumed as a whole gives one message, with the last of its pauses."""
-    pauser = record.by.user_id if record.by is not None else None
-    is_timer = record.ending is PauseEnding.TIMER
+    pauser, is_timer = record.pauser, record.ending is PauseEnding.TIMER
     if is_timer or pauser is None or _are_one(transaction, pauser, record.ended_by):
         return
     kind, act = SubjectKind.RESUMED, None
@@ -210,7 +208,7 @@ def notify_replaced(
 
     `act_id`: the act that did it, None if it was done outside the bot.
     """
-    pauser = lost.by.user_id if lost.by is not None else None
+    pauser = lost.pauser
     if pauser is None or _are_one(transaction, pauser, record.by):
         return
     people = who_wants(transaction, Notice.REPLACED, [pauser])
@@ -220,9 +218,9 @@ def notify_replaced(
     _add(transaction, kind, record, subject_id, people, now)
 
 
-def _are_one(transaction: Transaction, user_id: str, by: Who | None) -> bool:
+def _are_one(transaction: Transaction, user_id: str, by: Actor | None) -> bool:
     """Whether both are the same person; outside the bot, people are known by login."""
-    if by is None or by.user_id is not None:
+    if by is None or by.user_id:
         return by is not None and by.user_id == user_id
     logins = transaction.people.logins([user_id])
     return logins.get(user_id, "").casefold() == by.name.casefold()

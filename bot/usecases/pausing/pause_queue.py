@@ -12,7 +12,7 @@ from bot.domain.durations import Lasting, resumes_at
 from bot.domain.errors import MergeQueueError, join_answers
 from bot.domain.group_acts import GroupAct
 from bot.domain.notices import Notice
-from bot.domain.pause_records import PauseRecord, Timer, Who
+from bot.domain.pause_records import PauseRecord, Timer
 from bot.domain.queue import QueueStatus
 from bot.domain.repository import RepositoryName
 from bot.ports import MergeQueue
@@ -59,7 +59,12 @@ class PauseQueue:
         Raises InvalidReason, InvalidDuration, PermissionDenied, QueueBusy, SecondPersonNeeded and
         MergeQueueError.
         """
-        act = await self._permitted(caller, repository, reason, lasting, part_of)
+        act = await self.acts.permitted(caller, Action.PAUSE, repository, reason, part_of)
+        if part_of is not None:
+            act = replace(act, resumes_at=part_of.resumes_at)
+        elif lasting is not None:
+            zone = await self.acts.check.zone(caller.actor)
+            act = replace(act, resumes_at=resumes_at(lasting, act.at, zone))
         return await self._pause(act, replacing)
 
     async def impact(self, caller: Caller, repository: RepositoryName) -> QueueStatus | None:
@@ -123,6 +128,8 @@ class PauseQueue:
             if current is None:
                 await self.acts.leave(act, "not paused")
                 return pauses.NotPaused()
+            # The end of an act that was cut off would replace the new one later.
+            await self.acts.settle(repository, current)
             known = await know_pause(self.acts.store, repository, current)
             act = replace(
                 act,
@@ -148,22 +155,6 @@ class PauseQueue:
             self.acts.wake()
             return pauses.PauseChange(act, pause, posted_here=bool(here))
 
-    async def _permitted(
-        self,
-        caller: Caller,
-        repository: RepositoryName,
-        reason: str,
-        lasting: Lasting | None,
-        part_of: GroupAct | None,
-    ) -> AuditRecord:
-        act = await self.acts.permitted(caller, Action.PAUSE, repository, reason, part_of)
-        if part_of is not None:
-            return replace(act, resumes_at=part_of.resumes_at)
-        if lasting is None:
-            return act
-        zone = await self.acts.check.zone(caller.actor)
-        return replace(act, resumes_at=resumes_at(lasting, act.at, zone))
-
     async def _pause(self, act: AuditRecord, replacing: datetime | None) -> pauses.PauseOutcome:
         async with self.acts.locked(act):
             current = await self.merge_queue.current_pause(act.repository)
@@ -171,7 +162,7 @@ class PauseQueue:
                 return await self._ask_service(act)
             await self.acts.settle(act.repository, current)
             known = await know_pause(self.acts.store, act.repository, current)
-            is_theirs = known.by is not None and known.by.user_id == act.actor.user_id
+            is_theirs = known.pauser == act.actor.user_id
             is_same = is_theirs and known.reason == act.reason and _has_end(known, act.resumes_at)
             if not known.is_of(replacing) or is_same:
                 await self.acts.leave(act, "already paused")
@@ -213,9 +204,8 @@ def _store_new_end(
     unshown = subscribed.difference(together, (one.channel_id for one in shown))
     timer = None
     if act.resumes_at is not None:
-        set_by = Who(act.actor.name, act.actor.user_id)
         set_in = act.channel_id or (known.timer.channel_id if known.timer is not None else None)
-        timer = Timer(act.resumes_at, act.resumes_at, set_by, known.stored_reason, set_in)
+        timer = Timer(act.resumes_at, act.resumes_at, act.actor, known.stored_reason, set_in)
     # Lock pauses before channel queues, as everywhere else.
     known = replace(known, timer=timer)
     record = report_pause(transaction, known, None, unshown, act.at, sets_end=True)

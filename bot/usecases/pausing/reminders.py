@@ -112,10 +112,9 @@ def _remind(
     if not together or not _is_due(together[0], first_gap, now):
         return False
     pause, plan = together[0], _plan(together[0], first_gap)
-    pauser = pause.by.user_id if pause.by is not None else None
     people: Collection[str] = ()
-    if plan.sent == 0 and pauser is not None:
-        people = who_wants(transaction, Notice.REMINDER, [pauser])
+    if plan.sent == 0 and pause.pauser is not None:
+        people = who_wants(transaction, Notice.REMINDER, [pause.pauser])
     if people:
         subject = Subject(SubjectKind.REMINDER, pause.repository, pause.pause_id)
         enqueue_urgent(transaction, subject, people, now, identity=pause.identity)

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 
 from bot.domain.audit import FROM_LOG, Action, ActResult, AuditRecord, Evidence, Origin
 from bot.domain.auto_pause import AUTO_PAUSE
+from bot.domain.causes import act_with_reason
 from bot.domain.classification import EventKind, classify
 from bot.domain.deliveries import Subject, SubjectKind
 from bot.domain.event_records import EventRecord
@@ -16,14 +17,13 @@ from bot.domain.pause_records import (
     NEAR,
     PauseEnding,
     PauseRecord,
-    Who,
     ended_by_act,
     observed,
     over,
     same_pause,
     seen_again,
 )
-from bot.domain.pauses import made_by, pause_of
+from bot.domain.pauses import pause_of
 from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
 from bot.store.transactions import Transaction
@@ -153,37 +153,6 @@ def _begin(
     return record, in_force
 
 
-def report_act(
-    transaction: Transaction,
-    act: AuditRecord,
-    made: PauseRecord | None,
-    channels: Collection[str],
-    now: datetime,
-    *,
-    sets_end: bool,
-) -> PauseRecord:
-    """Notify `channels` and all subscribed to pauses of an act; return its pause.
-
-    Channels that get one post about the whole group get only that.
-    `made`: what is known of the pause it made, None if it ended one.
-    `sets_end`: the first report, which sets the pause's end to that of the act.
-    """
-    subscribed = to_notify(transaction, act, channels)
-    if made is not None:
-        return report_pause(transaction, made, act, subscribed, now, sets_end=sets_end)
-    known = transaction.pauses.of(act.repository, act.at - PAUSE_LOOKBACK)
-    pause = ended_by_act(known, act.previous_paused_at, act.at)
-    if pause is None:
-        reason = act.previous_reason or ""
-        unseen = PauseRecord(act.repository, act.previous_paused_at or act.at, reason, reason)
-        pause = report_pause(transaction, unseen, None, (), now)
-    ending = PauseEnding.TIMER if act.origin is Origin.TIMER else PauseEnding.RESUMED
-    by = Who(act.actor.name, act.actor.user_id)
-    ended = end_pause(transaction, pause, act.at, by, now, ending=ending)
-    notify_end(transaction, ended, subscribed, now, act)
-    return ended
-
-
 def to_notify(
     transaction: Transaction, part: AuditRecord | PauseRecord, channels: Collection[str] = ()
 ) -> set[str]:
@@ -196,7 +165,8 @@ def act_behind(
     transaction: Transaction, repository: RepositoryName, pause: Pause, now: datetime
 ) -> AuditRecord | None:
     """The act that made a pause read from the service, even if its answer was lost."""
-    return made_by(pause, transaction.audit.since(repository, min(now, pause.paused_at) - NEAR))
+    acts = transaction.audit.since(repository, min(now, pause.paused_at) - NEAR)
+    return act_with_reason(acts, Action.PAUSE, pause.reason)
 
 
 def report_reading(
@@ -209,7 +179,7 @@ def report_reading(
     """Record the pause in force, as read from the service; `act` made it, if any."""
     if act is not None:
         paused_at = pause.paused_at if pause.is_dated else None
-        record = finish_act(transaction, act, (), now, paused_at=paused_at)
+        _, record = finish_act(transaction, act, (), now, paused_at=paused_at)
     else:
         seen = observed(repository, pause)
         record = report_pause(transaction, seen, None, to_notify(transaction, seen), now)
@@ -225,45 +195,52 @@ def finish_act(
     *,
     paused_at: datetime | None,
     event: EventRecord | None = None,
-) -> PauseRecord:
-    """Report an act that the service carried out, which may have been cut off before its end.
+) -> tuple[AuditRecord, PauseRecord]:
+    """Store the end of an act that the service carried out, and report its pause.
 
-    Usually its answer was posted already, unless a crash cut it short.
+    Notifies `channels` and all subscribed to pauses, except those that get one post about the
+    whole group. Another source may have told of the act: then its end and posts are there already.
+    `act`: its end, or its beginning if it was cut off before that.
     `paused_at`: the pause's own time, if known; else that of the event is close to it.
     """
-    is_new = False
     if act.result is not ActResult.DONE:
-        at, detail = paused_at or act.at, "known from the pause in force"
-        if event is not None:
-            at = paused_at or event.received_at
-            detail = FROM_LOG
-        ended_one = act.action is Action.RESUME
-        act, is_new = settle_act(transaction, act, None if ended_one else at, detail)
-        if act.channel_id is not None:
-            channels = {*channels, act.channel_id}
+        at = paused_at or (event.received_at if event is not None else act.at)
+        detail = FROM_LOG if event is not None else "known from the pause in force"
+        done = end_of(act, ActResult.DONE, detail)
+        act = replace(done, paused_at=at if act.action is Action.PAUSE else None)
+        channels = {*channels, *filter(None, [act.channel_id])}
     # Lock pauses before channel queues, as everywhere else.
+    act, is_new = end_act(transaction, act)
+    subscribed = to_notify(transaction, act, channels)
     made = pause_of(act, paused_at, event.event_id if event is not None else None)
-    record = report_act(transaction, act, made, channels, now, sets_end=is_new)
+    if made is None:
+        record = _end_by_act(transaction, act, subscribed, now)
+    else:
+        record = report_pause(transaction, made, act, subscribed, now, sets_end=is_new)
     group_act = group_act_of(transaction, act)
     if group_act is not None and group_act.ended_at is not None:
         notify_together(transaction, group_act, now)
-    return record
+    return act, record
 
 
-def settle_act(
-    transaction: Transaction, act: AuditRecord, paused_at: datetime | None, detail: str
-) -> tuple[AuditRecord, bool]:
-    """Store the end of an act that was cut off after the service had carried it out.
+def _end_by_act(
+    transaction: Transaction, act: AuditRecord, channels: Collection[str], now: datetime
+) -> PauseRecord:
+    known = transaction.pauses.of(act.repository, act.at - PAUSE_LOOKBACK)
+    pause = ended_by_act(known, act.previous_paused_at, act.at)
+    if pause is None:
+        reason = act.previous_reason or ""
+        unseen = PauseRecord(act.repository, act.previous_paused_at or act.at, reason, reason)
+        pause = report_pause(transaction, unseen, None, (), now)
+    ending = PauseEnding.TIMER if act.origin is Origin.TIMER else PauseEnding.RESUMED
+    ended = end_pause(transaction, pause, act.at, act.actor, now, ending=ending)
+    notify_end(transaction, ended, channels, now, act)
+    return ended
 
-    `paused_at`: the time of the pause it made, None if it ended one.
-    """
-    done = replace(end_of(act, ActResult.DONE), paused_at=paused_at, detail=detail)
-    return end_act(transaction, done)
 
-
-def end_of(started: AuditRecord, result: ActResult) -> AuditRecord:
+def end_of(started: AuditRecord, result: ActResult, detail: str | None = None) -> AuditRecord:
     """The record of the act's end, which is yet to be stored."""
-    return replace(started, result=result, act_id=started.record_id, record_id=0)
+    return replace(started, result=result, detail=detail, act_id=started.record_id, record_id=0)
 
 
 def end_act(transaction: Transaction, done: AuditRecord) -> tuple[AuditRecord, bool]:
@@ -272,6 +249,8 @@ def end_act(transaction: Transaction, done: AuditRecord) -> tuple[AuditRecord, b
     If the event log was read first, it has already stored the end. The posts are then the same
     deliveries, not new ones.
     """
+    if done.record_id:
+        return done, False
     records = transaction.audit.since(done.repository, done.at - ACT_MEMORY)
     for record in records:
         if record.act_id == done.act_id and record.result is ActResult.DONE:
@@ -281,8 +260,8 @@ def end_act(transaction: Transaction, done: AuditRecord) -> tuple[AuditRecord, b
 
 def evidence_of(transaction: Transaction, pause: PauseRecord) -> Evidence | None:
     """What the rule acted on that made the pause; None if a person made it."""
-    if pause.by is None or pause.by.user_id != AUTO_PAUSE.user_id:
+    if pause.pauser != AUTO_PAUSE.user_id:
         return None
     acts = transaction.audit.since(pause.repository, pause.paused_at - NEAR)
-    made = (one for one in acts if one.stored_reason == pause.stored_reason)
-    return next((one.evidence for one in made if one.evidence is not None), None)
+    act = act_with_reason(acts, Action.PAUSE, pause.stored_reason)
+    return act.evidence if act is not None else None

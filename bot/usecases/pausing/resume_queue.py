@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from bot.domain.audit import Action, Actor, ActResult, AuditRecord, Caller
 from bot.domain.errors import (
@@ -20,11 +20,8 @@ from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
 from bot.ports import MergeQueue, OnAnswer
 from bot.store.transactions import Transaction
-from bot.usecases.pausing.acts import ActLog
+from bot.usecases.pausing.acts import RECALLED, ActLog
 from bot.usecases.pausing.pause_history import know_pause
-
-RECALLED = timedelta(days=1)
-"""For how long a person who resumes a running queue sees who resumed it."""
 
 OTHER = "another pause is in force"
 FRESH_SECONDS = 1.0

@@ -10,13 +10,14 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
-from bot.domain.audit import Action
+from bot.domain.asked import NOTHING
+from bot.domain.audit import Action, Actor
 from bot.domain.deliveries import Subject, SubjectKind
 from bot.domain.errors import BotError, MergeQueueError, MergeQueueUnavailable, QueueBusy, answer_of
 from bot.domain.group_acts import GroupAct, GroupOutcome, RepositoryResult, result_of
 from bot.domain.groups import Group
 from bot.domain.pacing import retry_delay
-from bot.domain.pause_records import PauseRecord, Timer, Who, hurried, moved
+from bot.domain.pause_records import PauseRecord, Timer, hurried, moved
 from bot.domain.pauses import NotPaused, OtherPause, ResumeOutcome
 from bot.domain.repository import RepositoryName
 from bot.ports import Clock
@@ -24,7 +25,7 @@ from bot.store.transactions import Store, Transaction
 from bot.usecases.leases import JobLease
 from bot.usecases.live_messages import reply
 from bot.usecases.pausing.group_pauses import group_act_of
-from bot.usecases.pausing.group_work import GroupRequest, GroupWork, ignore_progress
+from bot.usecases.pausing.group_work import GroupWork, ignore_progress
 from bot.usecases.pausing.pause_history import cards_of, touch
 from bot.usecases.pausing.resume_queue import ResumeQueue
 from bot.usecases.tasks import Tasks
@@ -102,7 +103,7 @@ class ExpirePauses:
         due = [one for one in found if one.pause_id not in under_way]
         if not due or self.lease.take(transaction, now) is None:
             return []
-        by_act: dict[tuple[int, int, Who | None], list[PauseRecord]] = defaultdict(list)
+        by_act: dict[tuple[int, int, Actor | None], list[PauseRecord]] = defaultdict(list)
         for one in due:
             # One act made them, and one person set their end.
             alone = 0 if one.group_act_id else one.pause_id
@@ -133,13 +134,14 @@ class ExpirePauses:
         if timer is None or made is None:  # the store keeps an act as long as its pauses
             raise TypeError(due[0])
         pauses = {one.repository: one for one in due}
-        request = GroupRequest(Action.RESUME, Group(made.group, tuple(pauses)), timer.caller)
-        act = await self.work.begin(request, tuple(pauses), timer.resumes_at)
+        now, group = self.work.acts.clock.now(), Group(made.group, tuple(pauses))
+        act = GroupAct.by(timer.caller, now, Action.RESUME, group, NOTHING)
+        begun = await self.work.begin(replace(act, resumes_at=timer.resumes_at))
 
         async def resume(act: GroupAct, repository: RepositoryName) -> RepositoryResult:
             return _result(repository, await self.resume(pauses[repository], act))
 
-        await self.work.run(act, resume, ignore_progress)
+        await self.work.run(begun, resume, ignore_progress)
 
     async def resume(self, timed: PauseRecord, part_of: GroupAct | None = None) -> TimedOutcome:
         """Resume the queue if the timer's own pause is still in force; raises StoreError.
@@ -299,6 +301,7 @@ def move_times(
             transaction.pauses.save(moved(pause, jump, first_gap(pause.repository)))
             touch(transaction, pause, now)
     # Repositories that an act left over are retried with the end that it gave the rest.
-    for act in transaction.group_acts.with_pauses_ending_after(now - jump):
-        if act.resumes_at is not None and not act.ends_at_time_of_day:
-            transaction.group_acts.set_end_of_pauses(act.group_act_id, act.resumes_at + jump)
+    for one in transaction.group_acts.with_pauses_ending_after(now - jump):
+        act = transaction.group_acts.locked(one.group_act_id)
+        if act is not None and act.resumes_at is not None and not act.ends_at_time_of_day:
+            transaction.group_acts.save(replace(act, resumes_at=act.resumes_at + jump))

@@ -188,8 +188,7 @@ def _is_pausers(delivery: Delivery, record: PauseRecord) -> bool:
     """Whether it goes to the person who paused, and somebody else resumed the queue."""
     person = delivery.channel_id
     has_resumed = record.ended_by is not None and record.ended_by.user_id == person
-    is_theirs = record.by is not None and record.by.user_id == person
-    return is_theirs and not has_resumed and record.ending is not PauseEnding.TIMER
+    return record.pauser == person and not has_resumed and record.ending is not PauseEnding.TIMER
 
 
 def _outage(transaction: Transaction, delivery: Delivery, _: Claim) -> Message | None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from bot.domain.audit import FROM_LOG, ActResult, AuditRecord
+from bot.domain.causes import LONGEST_APART, act_of_event
 from bot.domain.classification import PAUSE_TYPES, EventKind, kinds, turn_after
 from bot.domain.deliveries import NewDelivery
 from bot.domain.event_records import EventRecord
@@ -13,7 +14,6 @@ from bot.domain.freezes import FREEZE_TYPES
 from bot.domain.grace_period import GracePeriod, batches_of, settled, together
 from bot.domain.live_messages import LiveKind, LiveSubject
 from bot.domain.notices import Notice
-from bot.domain.pauses import SAME_ACT, act_of_event
 from bot.domain.preceding_events import with_preceding_events
 from bot.domain.queue import Pause
 from bot.domain.queue_health import streak_after
@@ -23,7 +23,7 @@ from bot.store.transactions import Transaction
 from bot.usecases.freezes import see_freeze_event
 from bot.usecases.leases import is_under_way
 from bot.usecases.live_messages import post_act
-from bot.usecases.pausing.reports import settle_act
+from bot.usecases.pausing.reports import end_act, end_of
 from bot.usecases.preceding_events import events_around_merges, preceding_events, removals_here
 from bot.usecases.routing.route_pauses import route_pause_event
 from bot.usecases.routing.route_subscribers import (
@@ -156,7 +156,7 @@ def _ready(
     acts: Sequence[AuditRecord] = ()
     pauses = [record.received_at for record in records if record.type in PAUSE_TYPES]
     if pauses:
-        since = min(pauses) - ahead - SAME_ACT
+        since = min(pauses) - ahead - LONGEST_APART
         acts = transaction.audit.since(records[0].repository, since)
     ready: list[tuple[EventRecord, AuditRecord | None]] = []
     for record in records:
@@ -177,7 +177,7 @@ def _settle_removals(
     for act in (removals[one.event_id] for one in routed if one.event_id in removals):
         if act.result is not ActResult.STARTED or is_under_way(transaction, act, (), now):
             continue
-        done, _ = settle_act(transaction, act, None, FROM_LOG)
+        done, _ = end_act(transaction, end_of(act, ActResult.DONE, FROM_LOG))
         post_act(transaction, done, [done.channel_id] if done.channel_id else [])
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from bot.domain import pause_records
-from bot.domain.audit import ActResult, AuditRecord
+from bot.domain.audit import Actor, ActResult, AuditRecord
 from bot.domain.classification import EventKind, classify
 from bot.domain.deliveries import Subject, SubjectKind
 from bot.domain.event_records import EventRecord
@@ -92,5 +92,5 @@ def _record_end(
     notify_end(transaction, ended, channels, now)
 
 
-def _who(record: EventRecord) -> pause_records.Who | None:
-    return pause_records.Who(record.details.actor) if record.details.actor else None
+def _who(record: EventRecord) -> Actor | None:
+    return Actor("", record.details.actor) if record.details.actor else None

@@ -23,11 +23,11 @@ from bot.usecases.check_permission import CheckPermission
 from bot.usecases.freezing import FreezeQueue
 from bot.usecases.groups import ActOnGroups
 from bot.usecases.pausing.acts import ActLog
-from bot.usecases.pausing.group_work import GroupRequest, GroupWork, ignore_progress
+from bot.usecases.pausing.group_work import GroupWork, ignore_progress
 from bot.usecases.pausing.pause_queue import PauseQueue
 from bot.usecases.pausing.resume_queue import ResumeQueue
 from bot.usecases.pausing.timers import LEASE, ExpirePauses, WatchClock, timers_lease
-from tests.support.clock import MovedClock
+from tests.support.clock import NOON, MovedClock
 from tests.support.directories import FakeChannels, FakePeople
 from tests.support.loops import unsubscribed
 from tests.support.make import ALICE, API, SITE, make_configured
@@ -57,8 +57,9 @@ class Process:
 
     async def pause_group(self, *names: RepositoryName) -> None:
         asked = Asked("deploying", For(HALF_HOUR))
-        request = GroupRequest(Action.PAUSE, Group("release", names), CALLER, asked)
-        await self.groups.act(request, ignore_progress)
+        group = Group("release", names)
+        act = GroupAct.by(CALLER, NOON, Action.PAUSE, group, asked)
+        await self.groups.act(act, ignore_progress)
 
     async def expire(self) -> None:
         """Process what is due, and wait until it is done."""

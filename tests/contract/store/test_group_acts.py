@@ -1,9 +1,12 @@
 """Acts on groups."""
 
 from dataclasses import replace
+from datetime import timedelta
 
+from bot.domain.asked import Asked
 from bot.domain.audit import Action, Actor, Origin
 from bot.domain.deliveries import Subject, SubjectKind
+from bot.domain.durations import For
 from bot.domain.group_acts import CHANGES, EVERY_ACT, GroupAct, GroupOutcome, RepositoryResult
 from bot.domain.live_messages import LiveKind, LiveSubject
 from bot.domain.pause_records import PauseRecord
@@ -18,7 +21,7 @@ ACT = GroupAct(
     origin=Origin.BUTTON,
     repositories=(SITE, SHOP),
     channel_id="C1",
-    asked="30m freeze \N{SNOWMAN}",
+    asked=Asked("freeze \N{SNOWMAN}", For(timedelta(minutes=30))),
     notified_together=frozenset({"C1", "C2"}),
 )
 RESULTS = (
@@ -28,27 +31,28 @@ RESULTS = (
 
 
 def test_an_act_comes_back_before_and_after_its_end(transaction: Transaction) -> None:
-    first = transaction.group_acts.add(ACT)
-    second = transaction.group_acts.add(replace(ACT, group="docs", channel_id=None))
-    transaction.group_acts.end(first, RESULTS, after(3))
+    first = transaction.group_acts.save(ACT)
+    second = transaction.group_acts.save(replace(ACT, group="docs", channel_id=None))
+    ended = replace(ACT, group_act_id=first, results=RESULTS, ended_at=after(3))
+    assert transaction.group_acts.save(ended) == first
     found = transaction.group_acts.get([first, second, 999])
     assert transaction.group_acts.get([]) == {}
 
     assert first < second
     assert found == {
-        first: replace(ACT, group_act_id=first, results=RESULTS, ended_at=after(3)),
+        first: ended,
         second: replace(ACT, group_act_id=second, group="docs", channel_id=None),
     }
 
 
 def test_the_latest_act_of_a_group_is_the_one_begun_last(transaction: Transaction) -> None:
     assert transaction.group_acts.latest("release", EVERY_ACT) is None
-    transaction.group_acts.add(ACT)
+    transaction.group_acts.save(ACT)
     later = replace(ACT, action=Action.RESUME, at=after(-60))
-    last = transaction.group_acts.add(later)
-    transaction.group_acts.add(replace(ACT, group="docs"))
+    last = transaction.group_acts.save(later)
+    transaction.group_acts.save(replace(ACT, group="docs"))
     longer = replace(ACT, action=Action.EXTEND, resumes_at=after(60))
-    longest = transaction.group_acts.add(longer)
+    longest = transaction.group_acts.save(longer)
     acts = transaction.group_acts
     assert acts.latest("release", CHANGES) == replace(later, group_act_id=last)
     assert acts.latest("release", EVERY_ACT) == replace(longer, group_act_id=longest)
@@ -56,11 +60,10 @@ def test_the_latest_act_of_a_group_is_the_one_begun_last(transaction: Transactio
 
 def test_unfinished_acts_are_found_by_their_start_time(transaction: Transaction) -> None:
     acts = transaction.group_acts
-    ended = acts.add(ACT)
-    acts.end(ended, RESULTS, after(3))
-    first = acts.add(replace(ACT, at=after(2)))
-    second = acts.add(replace(ACT, at=after(1)))
-    acts.add(replace(ACT, at=after(60)))
+    acts.save(replace(ACT, results=RESULTS, ended_at=after(3)))
+    first = acts.save(replace(ACT, at=after(2)))
+    second = acts.save(replace(ACT, at=after(1)))
+    acts.save(replace(ACT, at=after(60)))
     found = transaction.group_acts.unended(after(60))
     assert transaction.group_acts.unended(after(1)) == []
     assert found == [
@@ -71,12 +74,12 @@ def test_unfinished_acts_are_found_by_their_start_time(transaction: Transaction)
 
 def test_the_pauses_of_a_group_count_since_it_was_last_resumed(transaction: Transaction) -> None:
     acts = transaction.group_acts
-    first = acts.add(ACT)
-    resumed = acts.add(replace(ACT, action=Action.RESUME))
-    acts.add(replace(ACT, group="docs"))
-    last = acts.add(ACT)
-    acts.add(replace(ACT, action=Action.EXTEND))
-    again = acts.add(replace(ACT, action=Action.RESUME))
+    first = acts.save(ACT)
+    resumed = acts.save(replace(ACT, action=Action.RESUME))
+    acts.save(replace(ACT, group="docs"))
+    last = acts.save(ACT)
+    acts.save(replace(ACT, action=Action.EXTEND))
+    again = acts.save(replace(ACT, action=Action.RESUME))
     assert [one.group_act_id for one in acts.pausing("release", resumed)] == [first]
     assert [one.group_act_id for one in acts.pausing("release", again)] == [last]
 
@@ -84,7 +87,7 @@ def test_the_pauses_of_a_group_count_since_it_was_last_resumed(transaction: Tran
 def test_an_act_is_kept_while_something_refers_to_it(transaction: Transaction) -> None:
     acts = transaction.group_acts
     gone, paused_by, shown, unsettled, young = [
-        acts.add(replace(ACT, at=after(seconds))) for seconds in (0, 0, 0, 0, 60)
+        acts.save(replace(ACT, at=after(seconds))) for seconds in (0, 0, 0, 0, 60)
     ]
     transaction.pauses.save(PauseRecord(SITE, NOW, "freeze", "freeze", group_act_id=paused_by))
     name = LiveSubject(LiveKind.GROUP, SITE, str(shown))
@@ -99,4 +102,4 @@ def test_an_act_is_kept_while_something_refers_to_it(transaction: Transaction) -
     assert sorted(left) == [paused_by, shown, unsettled, young]
     transaction.upkeep.prune(after(61))
     assert acts.get([young]) == {}
-    assert acts.add(ACT) > young, "its id is not used again"
+    assert acts.save(ACT) > young, "its id is not used again"

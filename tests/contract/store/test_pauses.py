@@ -6,7 +6,7 @@ from datetime import datetime
 from bot.domain.audit import Action, Actor, Origin
 from bot.domain.group_acts import GroupAct
 from bot.domain.live_messages import LiveKind, LiveSubject
-from bot.domain.pause_records import PauseEnding, PauseRecord, ReminderPlan, Timer, Who
+from bot.domain.pause_records import PauseEnding, PauseRecord, ReminderPlan, Timer
 from bot.domain.repository import RepositoryName
 from bot.store.transactions import Transaction
 from tests.support.stored import NOW, SHOP, SITE, after
@@ -24,7 +24,7 @@ def make_pause(
         paused_at=paused_at,
         stored_reason="deploying 4.2 (by Ada via Slack)",
         reason="deploying 4.2",
-        by=Who("Ada", "U1"),
+        by=Actor("U1", "Ada"),
         ended_at=ended_at,
         ending=PauseEnding.RESUMED if ended_at is not None else None,
         end_notified=end_notified,
@@ -38,11 +38,13 @@ def save(transaction: Transaction, *records: PauseRecord) -> list[int]:
 def test_characters_that_no_database_can_store_are_replaced_in_json_too(
     transaction: Transaction,
 ) -> None:
-    timer = Timer(after(9), after(10), Who("a\0b"), "deploying \udc00", "C1")
-    save(transaction, replace(make_pause(), by=Who("\ud83d \N{PILE OF POO}"), timer=timer))
+    timer = Timer(after(9), after(10), Actor("", "a\0b"), "deploying \udc00", "C1")
+    save(transaction, replace(make_pause(), by=Actor("", "\ud83d \N{PILE OF POO}"), timer=timer))
     (found,) = transaction.pauses.open([SITE])
-    assert found.by == Who("\ufffd \N{PILE OF POO}")
-    assert found.timer == replace(timer, set_by=Who("a\ufffdb"), stored_reason="deploying \ufffd")
+    assert found.by == Actor("", "\ufffd \N{PILE OF POO}")
+    assert found.timer == replace(
+        timer, set_by=Actor("", "a\ufffdb"), stored_reason="deploying \ufffd"
+    )
 
 
 def test_a_pause_comes_back_as_it_was_saved(transaction: Transaction) -> None:
@@ -54,8 +56,8 @@ def test_a_pause_comes_back_as_it_was_saved(transaction: Transaction) -> None:
         queued_at_start=3,
         queued_now=5,
         joined=frozenset({44, 45}),
-        ended_by=Who("dave"),
-        timer=Timer(after(9), after(10), Who("eve"), "deploying", "C1", failures=3),
+        ended_by=Actor("", "dave"),
+        timer=Timer(after(9), after(10), Actor("", "eve"), "deploying", "C1", failures=3),
         reminders=ReminderPlan(after(11), sent=2),
     )
     first, second = save(transaction, full, make_pause(repository=SHOP))
@@ -101,7 +103,7 @@ def test_unreported_ends_are_found(transaction: Transaction) -> None:
 
 def timed(pause: PauseRecord, seconds: float) -> PauseRecord:
     return replace(
-        pause, timer=Timer(after(seconds), after(seconds), Who("Ada", "U1"), pause.stored_reason)
+        pause, timer=Timer(after(seconds), after(seconds), Actor("U1", "Ada"), pause.stored_reason)
     )
 
 
@@ -141,8 +143,8 @@ def test_the_pause_that_has_been_due_longest_comes_first(transaction: Transactio
 
 def test_pauses_of_a_group_are_found_while_in_force(transaction: Transaction) -> None:
     act = GroupAct("release", Action.PAUSE, NOW, Actor("U1", "Ada"), Origin.COMMAND, (SITE, SHOP))
-    act_id = transaction.group_acts.add(act)
-    other_id = transaction.group_acts.add(replace(act, group="docs"))
+    act_id = transaction.group_acts.save(act)
+    other_id = transaction.group_acts.save(replace(act, group="docs"))
     pauses = [
         make_pause(ended_at=after(1)),
         replace(make_pause(after(2)), group_act_id=act_id),

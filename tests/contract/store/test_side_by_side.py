@@ -94,13 +94,13 @@ async def test_what_processes_detect_together_is_added_once(
 
 async def test_each_who_gets_a_locked_act_sees_what_the_ones_before_wrote(store: Store) -> None:
     act = GroupAct("release", Action.PAUSE, NOW, Actor("U1", "Ada"), Origin.BUTTON, (SITE,))
-    group_act_id = await store.run(lambda transaction: transaction.group_acts.add(act))
+    group_act_id = await store.run(lambda transaction: transaction.group_acts.save(act))
 
     def add_a_result(transaction: Transaction) -> int:
         found = transaction.group_acts.locked(group_act_id)
         assert found is not None
         results = (*found.results, RepositoryResult(SITE, GroupOutcome.CHANGED))
-        transaction.group_acts.end(group_act_id, results, after(3))
+        transaction.group_acts.save(replace(found, results=results, ended_at=after(3)))
         return len(results)
 
     added = await asyncio.gather(*(store.run(add_a_result) for _ in range(4)))

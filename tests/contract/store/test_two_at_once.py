@@ -22,7 +22,7 @@ from bot.domain.group_acts import GroupAct
 from bot.domain.groups import Group
 from bot.domain.live_messages import LiveKind, LiveSubject
 from bot.domain.notices import Notice
-from bot.domain.pause_records import PauseRecord, ReminderPlan, Timer, Who
+from bot.domain.pause_records import PauseRecord, ReminderPlan, Timer
 from bot.domain.pauses import PauseChange
 from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
@@ -141,7 +141,7 @@ async def test_a_person_who_starts_watching_as_the_last_pause_ends_is_notified(
 ) -> None:
     with begin(processes.one) as transaction:
         act = GroupAct("release", Action.PAUSE, NOW, ALICE, Origin.COMMAND, (SITE,))
-        act_id = transaction.group_acts.add(act)
+        act_id = transaction.group_acts.save(act)
     await processes.pause(SITE, group_act_id=act_id)
 
     with begin(processes.one) as transaction:
@@ -227,7 +227,7 @@ async def test_an_extension_is_not_undone_by_a_timer_that_could_not_end_its_paus
     processes: TwoProcesses,
 ) -> None:
     await processes.pause(SITE)
-    timer = Timer(NOW, NOW, Who("alice", "U0ALICE"), "freeze")
+    timer = Timer(NOW, NOW, Actor("U0ALICE", "alice"), "freeze")
     with begin(processes.two) as transaction:
         (pause,) = transaction.pauses.open([SITE])
         timed = replace(pause, timer=timer)
@@ -303,8 +303,8 @@ async def test_the_log_shows_a_group_while_somebody_acts_on_one_of_it(
         notified_together=frozenset({CHANNEL}),
     )
     with begin(processes.one) as transaction:
-        act = replace(act, group_act_id=transaction.group_acts.add(act))
-        transaction.group_acts.end(act.group_act_id, (), NOW)
+        act = replace(act, ended_at=NOW)
+        act = replace(act, group_act_id=transaction.group_acts.save(act))
         enqueue_urgent(transaction, event_subject(99), [CHANNEL], NOW, identity="1")
     part = replace(
         make_record(), action=Action.RESUME, group=act.group, group_act_id=act.group_act_id
@@ -385,7 +385,7 @@ async def test_a_reminder_is_posted_while_somebody_changes_the_end_of_its_pause(
     processes: TwoProcesses,
 ) -> None:
     await processes.pause(SITE)
-    timer = Timer(after(60), after(60), Who("bob", "U1"), "freeze")
+    timer = Timer(after(60), after(60), Actor("U1", "bob"), "freeze")
     with begin(processes.one) as transaction:
         (pause,) = transaction.pauses.open([SITE])
         sent = ReminderPlan(NOW, sent=1)

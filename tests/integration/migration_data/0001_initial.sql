@@ -26,12 +26,12 @@ INSERT INTO live_messages (kind, repository, key, channel_id, is_second, message
 
 INSERT INTO pauses (repository, paused_at, is_exact, stored_reason, reason, by, event_id, previous_reason, queued_at_start, queued_now, joined, stopped, ended_at, ended_by, ending, end_notified, group_act_id, timer, timer_due_at, reminders)
   VALUES ('acme/site', 1772368245123456, TRUE, 'deploying 4.2 (by Ada via Slack)', 'deploying 4.2', '{"name":"Ada","user_id":"U1"}', NULL, NULL, 3, 5, '[44,45]', '["41"]', NULL, NULL, NULL, FALSE, 1, '{"resumes_at":"2026-03-01T13:40:45.123456Z","due_at":"2026-03-01T13:40:45.123456Z","set_by":{"name":"Ada","user_id":"U1"},"stored_reason":"deploying 4.2 (by Ada via Slack)","channel_id":"C1"}', 1772372445123456, '{"next_at":"2026-03-01T13:40:45.123456Z","sent":2}'),
-         ('acme/shop', 1772368000000000, FALSE, 'night', 'night', '{"name":"carol"}', 91, 'day', NULL, NULL, '[]', '[]', 1772368300000000, '{"name":"dave"}', 'resumed', TRUE, 0, NULL, NULL, NULL);
+         ('acme/shop', 1772368000000000, FALSE, 'night', 'night', '{"user_id":"","name":"carol"}', 91, 'day', NULL, NULL, '[]', '[]', 1772368300000000, '{"user_id":"","name":"dave"}', 'resumed', TRUE, 0, NULL, NULL, NULL);
 INSERT INTO freezes (repository, event_id, set_id, set_at, terms, stage, by, begins_at, ends_at)
   VALUES ('acme/site', 92, 92, 1772368000000000, '{"reason":"release week","start":"2026-03-02T08:00:00","timezone":"Europe/Paris","matching_conditions":["base=main"]}', 'planned', 'carol', 1772434800000000, NULL);
 INSERT INTO resume_watchers (pause_id, user_id) VALUES (1, 'U2');
 INSERT INTO group_acts ("group", action, at, actor, origin, repositories, channel_id, asked, notified_together, results, ended_at, resumes_at)
-  VALUES ('release', 'pause', 1772368950000000, '{"user_id":"U1","name":"Ada","team_id":"T1"}', 'command', '["acme/site"]', 'C1', '1h freeze', '["C1"]', '[{"repository":"acme/site","outcome":"changed"}]', 1772368951000000, 1772372550000000);
+  VALUES ('release', 'pause', 1772368950000000, '{"user_id":"U1","name":"Ada","team_id":"T1"}', 'command', '["acme/site"]', 'C1', '{"reason":"freeze","lasting":{"length":"PT1H"}}', '["C1"]', '[{"repository":"acme/site","outcome":"changed"}]', 1772368951000000, 1772372550000000);
 
 INSERT INTO subscriptions (channel_id, repository, source, topics, branches, except_logins, created_by, created_at, style, digest)
   VALUES ('C1', 'acme/site', 'command', '["failure","merge"]', '["release/*"]', '["renovate[bot]"]', 'U1', 1772368200000000, 'thread', NULL),

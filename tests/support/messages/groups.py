@@ -5,7 +5,7 @@ from datetime import timedelta
 from functools import partial
 from typing import Any
 
-from bot.domain.asked import read_asked
+from bot.domain.asked import NOTHING, read_asked
 from bot.domain.audit import (
     Action,
     Actor,
@@ -17,7 +17,7 @@ from bot.domain.audit import (
 )
 from bot.domain.group_acts import GroupAct, GroupOutcome, RepositoryResult
 from bot.domain.groups import ALL, Group
-from bot.domain.pause_records import PauseEnding, PauseRecord, Who
+from bot.domain.pause_records import PauseEnding, PauseRecord
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import ReadQueue
 from bot.messages import audit, group_acts, groups, pause_form, reminders, timers
@@ -51,7 +51,7 @@ def make_group_act(
         origin=Origin.COMMAND,
         repositories=tuple(one.repository for one in results),
         channel_id="C0MERGEQ",
-        asked=asked if action is Action.PAUSE else "",
+        asked=read_asked(asked) if action is Action.PAUSE else NOTHING,
         results=results,
         ended_at=NOON + timedelta(seconds=3),
         group_act_id=7,
@@ -87,9 +87,11 @@ EXTENDED = replace(
 ALL_TRIED = make_group_act(*RESULTS)
 API_TOO = (RESULTS[0], replace(RESULTS[0], repository=API))
 BOTH = make_group_act(*API_TOO)
+FIFTY = make_group_act(*([RepositoryResult(SITE, GroupOutcome.CHANGED)] * 50))
+ALL_TO_RESUME = replace(make_group_act(*RESULTS[:2], action=Action.RESUME), group=ALL)
 BOTH_FOR_A_WHILE = make_group_act(*API_TOO, asked="30m freeze")
 IN_HALF_AN_HOUR = NOON + timedelta(minutes=30)
-PAUSED_ANEW = PauseRecord(API, NOON, "Night", "Night", by=Who("carol"))
+PAUSED_ANEW = PauseRecord(API, NOON, "Night", "Night", by=Actor("", "carol"))
 READ: list[ReadQueue] = [BUSY, PAUSED, DOCS]
 UNREAD: list[ReadQueue] = [SITE, API, DOCS]
 FREEZE = PauseRecord(SITE, NOON, "freeze", "freeze", queued_at_start=2, queued_now=5)
@@ -156,8 +158,8 @@ CASES: Cases = {
         RELEASE, read_asked("30m freeze"), [BUSY], IN_HALF_AN_HOUR
     ),
     "group_confirm_in_doubt": confirm(RELEASE, read_asked("CI down 30m"), [BUSY]),
-    "group_progress": partial(group_acts.progress, "release", Action.PAUSE, 12, 50),
-    "group_progress_resume": partial(group_acts.progress, ALL, Action.RESUME, 0, 2),
+    "group_progress": partial(group_acts.progress, FIFTY, 12),
+    "group_progress_resume": partial(group_acts.progress, ALL_TO_RESUME, 0),
     "group_paused": said(ALL_TRIED),
     "group_paused_for_a_while": said(make_group_act(RESULTS[0], asked="1h30m freeze for 4.2")),
     "group_paused_until": said(make_group_act(RESULTS[0], asked="until 15:00 freeze for 4.2")),
@@ -188,7 +190,7 @@ CASES: Cases = {
         ALL_TRIED,
         replace(
             FREEZE,
-            ended_by=Who("bob"),
+            ended_by=Actor("", "bob"),
             ended_at=NOON + timedelta(minutes=42),
             ending=PauseEnding.RESUMED,
         ),

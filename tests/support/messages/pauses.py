@@ -6,9 +6,9 @@ from functools import partial
 from typing import Any
 
 from bot.domain.asked import Asked
-from bot.domain.audit import SECOND_PERSON, Action, ActResult, Origin
+from bot.domain.audit import SECOND_PERSON, Action, Actor, ActResult, Origin
 from bot.domain.durations import For, Until
-from bot.domain.pause_records import PauseEnding, Who
+from bot.domain.pause_records import PauseEnding
 from bot.domain.pauses import OtherEnd, OtherPause
 from bot.domain.queue import RemovalImpact
 from bot.domain.removals import LEFT_UNSEEN, NotRemoved, Removed, Unremovable, WouldRemove
@@ -156,12 +156,12 @@ CASES: Cases = {
     "pause-resumed-and-paused-again": partial(
         pause_card.resumed, PAUSE_ENDED, is_paused_again=True
     ),
-    "pause-resumed-for-you": resumed_for_you(replace(PAUSE_ENDED, ended_by=Who("bob", "U0BOB"))),
+    "pause-resumed-for-you": resumed_for_you(replace(PAUSE_ENDED, ended_by=Actor("U0BOB", "bob"))),
     "pause-resumed-for-you-and-paused-again": resumed_for_you(PAUSE_ENDED, is_paused_again=True),
     "pause-resumed-for-you-by-nobody": resumed_for_you(replace(PAUSE_ENDED, ended_by=None)),
     "pause-replaced-elsewhere": partial(
         pause_card.replaced_elsewhere,
-        replace(CARD, by=Who("carol"), reason="Deploying 4.2", previous_reason=CARD.reason),
+        replace(CARD, by=Actor("", "carol"), reason="Deploying 4.2", previous_reason=CARD.reason),
     ),
     "pause-still-paused": partial(pause_card.still_paused, PAUSE_ENDED),
     "pause-will-tell": partial(group_acts.will_notify, SITE, is_new=True),

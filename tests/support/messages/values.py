@@ -5,14 +5,14 @@ from datetime import time, timedelta
 
 from pydantic import JsonValue
 
-from bot.domain.audit import Action, Evidence
+from bot.domain.audit import Action, Actor, Evidence
 from bot.domain.auto_pause import AUTO_PAUSE
 from bot.domain.boards import Board, seen
 from bot.domain.event_log import Window
 from bot.domain.event_records import FreezeAttributes
 from bot.domain.freezes import Freeze
 from bot.domain.groups import Group
-from bot.domain.pause_records import PauseEnding, PauseRecord, Who
+from bot.domain.pause_records import PauseEnding, PauseRecord
 from bot.domain.queue import QueueRule
 from bot.domain.snapshots import LogPlace, LogSelection
 from bot.domain.statistics import CheckStatistics, Removals
@@ -88,7 +88,7 @@ CARD = PauseRecord(
     paused_at=NOON,
     stored_reason="CI runners are down (by alice via Slack)",
     reason="CI runners are down",
-    by=Who("alice", "U0ALICE"),
+    by=Actor("U0ALICE", "alice"),
     queued_at_start=2,
     queued_now=2,
     pause_id=1,
@@ -108,15 +108,15 @@ OUT = CheckStatistics(
     Removals(4, {"unit tests": 2}, {"CHECKS_FAILED": 4}, timedelta(), timedelta(hours=5)),
 )
 BY_RULE = Evidence("unit tests", "main", (41, 43, 46), "S0ONCALL")
-RULE = Who(AUTO_PAUSE.name, AUTO_PAUSE.user_id)
+RULE = AUTO_PAUSE
 BOARD = Board("C0MERGEQ", SITE, "alice", NOON, board_id=7)
 STATE = later(seen, None, make_snapshot(BUSY))
-ELSEWHERE = replace(make_known_pause("by hand", actor=None), by=Who("carol"))
+ELSEWHERE = replace(make_known_pause("by hand", actor=None), by=Actor("", "carol"))
 PAUSE_ENDED = replace(
     CARD,
     joined=frozenset(range(9)),
     ended_at=NOON + timedelta(minutes=102),
-    ended_by=Who("bob", "U0BOB"),
+    ended_by=Actor("U0BOB", "bob"),
     ending=PauseEnding.RESUMED,
 )
 LEFT = make_event_record(

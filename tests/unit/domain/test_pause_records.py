@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
+from bot.domain.audit import Actor
 from bot.domain.pause_records import (
     LONGEST_GAP,
     OVERDUE,
@@ -12,7 +13,6 @@ from bot.domain.pause_records import (
     PauseEnding,
     PauseRecord,
     ReminderPlan,
-    Who,
     ended_by_act,
     ended_by_event,
     hurried,
@@ -24,7 +24,7 @@ from bot.domain.pause_records import (
 from tests.support.clock import NOON
 from tests.support.make import SITE
 
-ALICE, CAROL = Who("alice", "U0ALICE"), Who("carol")
+ALICE, CAROL = Actor("U0ALICE", "alice"), Actor("", "carol")
 
 
 def at(seconds: float) -> datetime:
@@ -35,12 +35,12 @@ def make_pause(
     seconds: float = 0,
     *,
     pause_id: int = 1,
-    by: Who | None = None,
+    by: Actor | None = None,
     is_exact: bool = True,
     event_id: int | None = None,
     ended: float | None = None,
     ending: PauseEnding = PauseEnding.RESUMED,
-    ended_by: Who | None = None,
+    ended_by: Actor | None = None,
 ) -> PauseRecord:
     return PauseRecord(
         repository=SITE,
@@ -62,7 +62,7 @@ def seen(
     reason: str = "night",
     *,
     words: str | None = None,
-    by: Who | None = None,
+    by: Actor | None = None,
     group_act_id: int = 0,
 ) -> PauseRecord:
     own = words or reason

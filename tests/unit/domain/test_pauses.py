@@ -5,21 +5,16 @@ from datetime import timedelta
 import pytest
 
 from bot.domain.audit import Action, ActResult
+from bot.domain.causes import act_of_event
 from bot.domain.errors import InvalidReason
 from bot.domain.event_records import EventRecord
-from bot.domain.pauses import (
-    REASON_LIMIT,
-    SAME_ACT,
-    SAME_RESUME,
-    act_of_event,
-    check_reason,
-    signed_reason,
-)
+from bot.domain.pauses import REASON_LIMIT, check_reason, signed_reason
 from tests.support.clock import NOON
 from tests.support.make import ALICE, BOB, make_act, make_event_record
 
 SIGNED = "CI runners are down (by alice via Slack)"
 SECOND = timedelta(seconds=1)
+TEN_MINUTES, MINUTE = 600, 60
 
 
 def paused(seconds: float = 0, reason: str = SIGNED, type_: str = "create") -> EventRecord:
@@ -63,14 +58,13 @@ def test_another_persons_pause_does_not_match_our_action() -> None:
 
 @pytest.mark.parametrize("side", [1, -1])
 def test_an_action_too_far_away_in_time_does_not_match(side: int) -> None:
-    near, far = side * SAME_ACT.total_seconds(), side * (SAME_ACT + SECOND).total_seconds()
+    near, far = side * TEN_MINUTES, side * (TEN_MINUTES + 1)
 
     assert act_of_event(paused(near), [make_act(record_id=1)]) is not None
     assert act_of_event(paused(far), [make_act(record_id=1)]) is None
 
 
 def test_a_resume_matches_the_nearest_action() -> None:
-    limit = SAME_RESUME.total_seconds()
     first = make_act(Action.RESUME, record_id=2, act_id=1)
     second = make_act(
         Action.RESUME, at=NOON + timedelta(seconds=40), actor=BOB, record_id=4, act_id=3
@@ -78,8 +72,8 @@ def test_a_resume_matches_the_nearest_action() -> None:
 
     assert act_of_event(resumed(5), [first, second]) is first
     assert act_of_event(resumed(35), [first, second]) is second
-    assert act_of_event(resumed(limit), [first]) is first
-    assert act_of_event(resumed(limit + 1), [first]) is None
+    assert act_of_event(resumed(MINUTE), [first]) is first
+    assert act_of_event(resumed(MINUTE + 1), [first]) is None
 
 
 @pytest.mark.parametrize("end", [ActResult.UNCHANGED, ActResult.REFUSED])

@@ -43,15 +43,14 @@ async def inspect_installation(bot: ActingOnGroups) -> None:
 
 async def act_on_group(bot: ActingOnGroups) -> None:
     """Everything but what is done to each repository."""
-    begun = await bot.work.begin(bot.request("freeze"), bot.names)
+    begun = await bot.work.begin(bot.request("freeze"))
 
     async def changed(_act: GroupAct, repository: RepositoryName) -> RepositoryResult:
         return RepositoryResult(repository, GroupOutcome.CHANGED)
 
     ended = await bot.work.run(begun, changed, bot.report)
     assert len(ended.results) == bot.count
-    again = bot.request("freeze", again=ended.group_act_id)
-    await bot.work.act(again, bot.names, bot.groups.carry_out, bot.report)
+    await bot.pause_group(again=ended.group_act_id)
 
 
 @pytest.mark.parametrize("work", [prepare_channels, inspect_installation, act_on_group])

@@ -1,7 +1,7 @@
 """Group actions whose process died: they continue, or end and notify the person."""
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 
 import pytest
@@ -12,7 +12,7 @@ from bot.domain.deliveries import SubjectKind
 from bot.domain.group_acts import GO_ON_WITHIN, GroupAct, GroupOutcome
 from bot.domain.groups import Group
 from bot.usecases.leases import LEASE
-from bot.usecases.pausing.group_work import STILL_NEWS, EndCutShort, GroupRequest
+from bot.usecases.pausing.group_work import STILL_NEWS, EndCutShort
 from tests.support.acting_groups import ActingOnGroups
 from tests.support.make import ALICE, BOB, CHANNEL
 from tests.support.transactions import begin
@@ -32,8 +32,9 @@ class Dying(ActingOnGroups):
         self, *, done: int, origin: Origin = Origin.COMMAND, asked: str = "freeze"
     ) -> GroupAct:
         caller = Caller(ALICE, origin, CHANNEL)
-        request = GroupRequest(Action.PAUSE, self.group, caller, read_asked(asked))
-        act = await self.work.begin(request, self.names)
+        now = self.clock.now()
+        act = GroupAct.by(caller, now, Action.PAUSE, self.group, read_asked(asked))
+        act = await self.work.begin(act)
         for name in self.names[:done]:
             await self.pausing.run(act.caller, name, "freeze", part_of=act)
         return act
@@ -73,8 +74,7 @@ async def test_changes_with_a_lost_response_are_part_of_the_action() -> None:
 async def test_an_interrupted_resume_continues() -> None:
     bot = Dying()
     await bot.pause_group()
-    request = GroupRequest(Action.RESUME, bot.group, Caller(BOB, Origin.BUTTON, CHANNEL))
-    act = await bot.work.begin(request, bot.names)
+    act = await bot.work.begin(bot.request("", BOB, action=Action.RESUME))
 
     await bot.reading()
 
@@ -85,7 +85,7 @@ async def test_an_interrupted_resume_continues() -> None:
 async def test_all_continued_pauses_end_together_with_the_earlier_ones() -> None:
     bot = Dying()
     end = bot.clock.now() + timedelta(minutes=30)
-    await bot.work.begin(bot.request("30m freeze"), bot.names, end)
+    await bot.work.begin(replace(bot.request("30m freeze"), resumes_at=end))
 
     await bot.reading()
 

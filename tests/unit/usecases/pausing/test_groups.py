@@ -4,15 +4,17 @@ import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import time, timedelta
 
 import pytest
 from typing_extensions import override
 
-from bot.domain.audit import ActResult, Caller
+from bot.domain.asked import Asked
+from bot.domain.audit import Action, Actor, ActResult, Caller, Origin
+from bot.domain.durations import Until
 from bot.domain.errors import StateConflict
 from bot.domain.group_acts import GroupAct, GroupOutcome, RepositoryResult
-from bot.domain.pause_records import Who, observed, timed
+from bot.domain.pause_records import observed, timed
 from bot.domain.pauses import PauseChange
 from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
@@ -20,6 +22,8 @@ from bot.ports import OnAnswer, ignore
 from bot.usecases.pausing.group_work import CONCURRENCY, SinceThen
 from bot.usecases.pausing.reports import report_pause
 from tests.support.acting_groups import ActingOnGroups, BusyMergeQueue
+from tests.support.clock import NOON
+from tests.support.directories import make_person
 from tests.support.make import ALICE, BOB, CHANNEL
 from tests.support.merge_queue import FakeMergeQueue
 from tests.support.transactions import begin
@@ -153,7 +157,7 @@ async def test_a_person_who_paused_elsewhere_is_notified_once_the_log_names_them
 async def _paused_elsewhere(bot: ActingOnGroups, name: RepositoryName, by: str) -> None:
     """A pause made elsewhere, in the service and in its event log."""
     pause = bot.merge_queue.pauses[name] = Pause(reason="by hand", paused_at=bot.clock.now())
-    seen = replace(observed(name, pause), by=Who(by))
+    seen = replace(observed(name, pause), by=Actor("", by))
     with begin(bot.store) as transaction:
         report_pause(transaction, seen, None, (), bot.clock.now())
 
@@ -194,6 +198,43 @@ async def test_each_action_is_recorded_with_its_group() -> None:
     assert Counter(one.result for one in records) == {ActResult.STARTED: 2, ActResult.DONE: 2}
     assert {(one.group, one.group_act_id) for one in records} == {("release", act.group_act_id)}
     assert {one.answer for one in records if one.result is ActResult.DONE} == {"200"}
+
+
+async def test_a_reason_that_begins_like_a_duration_stays_the_reason() -> None:
+    """The HTTP API takes the end from a field of its own."""
+    bot = ActingOnGroups(count=2)
+    request = replace(bot.request(), asked=Asked("1h maintenance"))
+    ended = await bot.groups.act(request, bot.report)
+    assert isinstance(ended, GroupAct)
+    assert [one.outcome for one in ended.results] == [GroupOutcome.CHANGED] * 2
+    assert {(one.reason, one.resumes_at) for one in await bot.held()} == {("1h maintenance", None)}
+    assert ended.asked == Asked("1h maintenance")
+
+
+@pytest.mark.parametrize(("hours", "begins"), [(1, 18), (7, 19)])
+async def test_the_rest_of_a_planned_freeze_has_the_times_of_the_others(
+    hours: int, begins: int
+) -> None:
+    """A person in another time zone retries it, before its start or after."""
+    bot = ActingOnGroups(count=2)
+    bot.people.others[BOB.user_id] = replace(make_person(BOB.user_id), zone="Asia/Tokyo")
+    asked = Asked("release", lasting=Until(time(20)), start=Until(time(18)))
+    bot.merge_queue.fail_next(StateConflict(409, "busy"), method="create_freeze")
+    first = await bot.groups.act(
+        replace(bot.request(action=Action.FREEZE), asked=asked), bot.report
+    )
+    assert isinstance(first, GroupAct)
+    (left,) = first.left_to_try
+    bot.clock.advance(hours * 3600 - 1)
+
+    caller = Caller(BOB, Origin.BUTTON, CHANNEL)
+    rest = await bot.groups.again(caller, bot.group, first.group_act_id)
+    assert rest is not None
+    await bot.groups.act(rest, bot.report, again=first.group_act_id)
+
+    (made,) = bot.merge_queue.all_freezes[left]
+    assert made.begins_at == NOON.replace(hour=begins)
+    assert made.ends_at == NOON.replace(hour=20)
 
 
 async def test_fifty_repositories_are_paused_eight_at_a_time_with_two_requests_each() -> None:

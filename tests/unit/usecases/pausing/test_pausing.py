@@ -1,16 +1,55 @@
 """Pausing and resuming at a person's request: effects, posts and records."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 
-from bot.domain.audit import ActResult
+from bot.domain.audit import Action, ActResult, AuditRecord, Caller, Origin
+from bot.domain.durations import For
 from bot.domain.errors import CredentialRefused, MergeQueueProtocolError, MergeQueueUnavailable
+from bot.domain.pauses import PauseChange
 from tests.support.acting import Acting
-from tests.support.make import BOB, SITE, make_status
+from tests.support.clock import NOON
+from tests.support.make import ALICE, BOB, CHANNEL, SITE, make_status
+from tests.support.transactions import begin
 
 HOUR = timedelta(hours=1)
 SIGNED = "CI runners are down (by alice via Slack)"
+
+
+async def interrupted(bot: Acting, resumes_at: datetime) -> None:
+    """A process was killed after the service had paused, before the bot had stored the answer."""
+    with begin(bot.store) as transaction:
+        asked = AuditRecord(
+            at=bot.clock.now(),
+            actor=ALICE,
+            action=Action.PAUSE,
+            origin=Origin.COMMAND,
+            repository=SITE,
+            result=ActResult.STARTED,
+            channel_id=CHANNEL,
+            reason="CI runners are down",
+            stored_reason=SIGNED,
+            resumes_at=resumes_at,
+        )
+        transaction.audit.add(asked)
+    bot.paused_elsewhere(SIGNED, at=bot.clock.now())
+
+
+async def test_the_new_end_of_an_interrupted_pause_stays() -> None:
+    bot = Acting()
+    await interrupted(bot, bot.clock.now() + HOUR)
+    caller = Caller(BOB, Origin.BUTTON, CHANNEL)
+
+    outcome = await bot.pausing.extend(caller, SITE, For(HOUR))
+    # As the next poll does.
+    await bot.acts.settle(SITE, bot.merge_queue.pauses[SITE])
+
+    assert isinstance(outcome, PauseChange)
+    assert outcome.pause.by == ALICE
+    with begin(bot.store) as transaction:
+        (known,) = transaction.pauses.open([SITE])
+    assert known.resumes_at == outcome.act.resumes_at == NOON + 2 * HOUR
 
 
 async def test_a_service_failure_records_a_start_and_a_failure() -> None:

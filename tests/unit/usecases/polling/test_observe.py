@@ -8,9 +8,10 @@ from datetime import timedelta
 
 import pytest
 
+from bot.domain.audit import Actor
 from bot.domain.boards import Board
 from bot.domain.errors import LeaseLost, MergeQueueUnavailable
-from bot.domain.pause_records import PauseEnding, PauseRecord, Who
+from bot.domain.pause_records import PauseEnding, PauseRecord
 from bot.domain.polling import UNWATCHED_INTERVALS
 from bot.domain.queue import Pause
 from bot.domain.queue_health import AlertKind
@@ -248,7 +249,9 @@ async def test_a_pause_that_ended_during_a_read_keeps_its_own_end() -> None:
     with begin(watcher.store) as transaction:
         paused = replace(paused, pause_id=transaction.pauses.save(paused))
     await watcher.polls_for(60)
-    ended = replace(paused, ended_at=NOON, ended_by=Who("bob", "U0BOB"), ending=PauseEnding.RESUMED)
+    ended = replace(
+        paused, ended_at=NOON, ended_by=Actor("U0BOB", "bob"), ending=PauseEnding.RESUMED
+    )
     with begin(watcher.store) as transaction:
         transaction.pauses.save(ended)
     watcher.may_answer.set()

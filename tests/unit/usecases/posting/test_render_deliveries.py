@@ -4,11 +4,12 @@ from datetime import timedelta
 
 import pytest
 
+from bot.domain.audit import Actor
 from bot.domain.configured import Policy
 from bot.domain.deliveries import NewDelivery, Subject, SubjectKind
 from bot.domain.errors import PostPostponed
 from bot.domain.outages import Outage
-from bot.domain.pause_records import PauseEnding, PauseRecord, Who
+from bot.domain.pause_records import PauseEnding, PauseRecord
 from bot.domain.queue_health import Alert, AlertKind
 from bot.store.transactions import Transaction
 from bot.usecases.live_messages import enqueue_urgent
@@ -42,7 +43,7 @@ class Channels(Posting):
         now = self.clock.now()
         with begin(self.store) as transaction:
             transaction.subscriptions.save(make_subscription("pause", channel_id="C1"))
-            by = Who("alice", ALICE)
+            by = Actor(ALICE, "alice")
             transaction.pauses.save(PauseRecord(SITE, now, "CI is down", "CI is down", by=by))
 
     def tell(self, transaction: Transaction, kind: SubjectKind, number: int) -> None:
@@ -125,7 +126,7 @@ async def test_a_watcher_learns_that_the_queue_is_paused_again(
         "CI is down",
         "CI is down",
         ended_at=now,
-        ended_by=Who("bob", "U2"),
+        ended_by=Actor("U2", "bob"),
         ending=PauseEnding.RESUMED,
     )
     with begin(bot.store) as transaction:
