@@ -109,6 +109,21 @@ async def test_an_action_superseded_by_another_does_not_continue() -> None:
     assert await bot.groups.again(act.caller, other, act.group_act_id) is None
 
 
+async def test_the_rest_of_an_act_is_shown_to_the_actor_and_reported_in_the_same_place() -> None:
+    bot = Dying()
+    act = await bot.cut_short(done=1)
+    await bot.reading(TOO_LATE)
+    assert bot.outcomes(act) == [CHANGED, NOT_TRIED, NOT_TRIED]
+    assert bot.reported() == sorted([CARD, TO_ALICE])
+    elsewhere = Caller(ALICE, Origin.BUTTON, "D1")
+    request = await bot.groups.again(elsewhere, bot.group, act.group_act_id)
+    assert request is not None
+    again = await bot.groups.act(request, bot.report, again=act.group_act_id)
+    assert isinstance(again, GroupAct)
+    assert CHANNEL in again.notified_together
+    assert await bot.groups.again(elsewhere, Group("other", bot.names), act.group_act_id) is None
+
+
 async def test_an_action_in_progress_in_another_process_is_left_alone() -> None:
     bot = Dying()
     act = await bot.cut_short(done=0)

@@ -24,7 +24,7 @@ from bot.usecases.pausing.reports import report_pause
 from tests.support.acting_groups import ActingOnGroups, BusyMergeQueue
 from tests.support.clock import NOON
 from tests.support.directories import make_person
-from tests.support.make import ALICE, BOB, CHANNEL
+from tests.support.make import ALICE, BOB, CHANNEL, make_status
 from tests.support.merge_queue import FakeMergeQueue
 from tests.support.transactions import begin
 
@@ -106,6 +106,25 @@ class LateMergeQueue(FakeMergeQueue):
         if happens is not None:
             await happens()
         return answer
+
+
+async def test_a_404_for_a_pause_in_force_leaves_the_rest_to_retry() -> None:
+    """As long as the status says that the queue is paused, it is not believed."""
+    bot = ActingOnGroups(count=2)
+    lost, found = bot.names
+    await bot.pause_group()
+    pause = bot.merge_queue.pauses.pop(lost)
+    bot.merge_queue.statuses[lost] = make_status(paused=True)
+
+    first = await bot.resume_group(BOB)
+
+    assert outcomes(first) == [FAILED, CHANGED]
+    assert [one.repository for one in await bot.held()] == [lost]
+    bot.merge_queue.pauses[lost] = pause
+    assert isinstance(first, GroupAct)
+    again = await bot.resume_group(BOB, again=first.group_act_id)
+    assert outcomes(again) == [CHANGED]
+    assert found not in bot.merge_queue.pauses
 
 
 async def test_a_queue_paused_again_while_its_group_resumes_can_be_restored() -> None:

@@ -7,11 +7,12 @@ from datetime import timedelta
 
 import pytest
 
-from bot.domain.audit import Caller, Origin
+from bot.domain.audit import Action, AuditSelection, Caller, Origin
+from bot.domain.deliveries import SubjectKind
 from bot.domain.durations import For
 from bot.domain.errors import MergeQueueError, MergeQueueUnavailable, QueueBusy
 from bot.domain.pause_records import PauseRecord
-from bot.domain.pauses import OtherPause, ResumeOutcome
+from bot.domain.pauses import NotPaused, OtherPause, ResumeOutcome
 from bot.store.transactions import Store
 from bot.usecases.pausing.group_work import GroupWork
 from bot.usecases.pausing.pause_history import know_pause
@@ -74,6 +75,29 @@ async def test_a_pause_that_was_extended_and_then_changed_elsewhere_is_not_resum
 
     assert isinstance(await run_timer(desk), OtherPause)
     assert desk.world.service.pauses[SITE] == theirs
+
+
+@pytest.mark.parametrize("is_paused_again", [False, True])
+async def test_a_timer_whose_pause_ended_is_over_and_ignores_the_next_pause(
+    *, is_paused_again: bool
+) -> None:
+    desk = Desk(World(is_silent=True))
+    await desk.turns(2)
+    await pause(desk)
+    desk.world.service.pauses.clear()
+    while desk.world.pauses()[0].is_open:
+        await desk.turns(15)
+    theirs = desk.world.service.paused_by("carol", "Night") if is_paused_again else None
+
+    assert isinstance(await run_timer(desk), OtherPause if is_paused_again else NotPaused)
+
+    assert desk.world.service.pauses.get(SITE) == theirs
+    assert await running(desk) == []
+    with begin(InMemoryStore(desk.world.database)) as transaction:
+        records = transaction.audit.oldest(AuditSelection(), 100)
+    assert Action.RESUME not in {one.action for one in records}
+    subjects = {one.subject.kind for one in desk.world.database.contents.deliveries.values()}
+    assert SubjectKind.ACT not in subjects
 
 
 async def test_a_pause_extended_while_its_timer_gives_up_ends_at_its_new_end() -> None:
