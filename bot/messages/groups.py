@@ -110,12 +110,13 @@ def confirm(
     if group.name == ALL:
         is_one = len(group.repositories) == 1
         which = f"{count}, {escape(group.repositories[0])}" if is_one else f"all {count}"
-    ending = f"It resumes {local_time(resumes_at)}." if resumes_at is not None else ""
-    facts = [ending, *impact(read)]
+    ending = f"It stays paused {timers.NO_END}."
+    if resumes_at is not None:
+        ending = f"It resumes {local_time(resumes_at)}."
     label, timed, buttons = f"Pause {count}", asked.with_end, []
     if timed is not None:
         end = timers.ending(timed)
-        facts.insert(0, f"Did you mean to pause {end}? Without an end they stay paused.")
+        ending = f"Did you mean to pause {end}? Without an end they stay paused."
         as_end = actions.value_of(actions.PauseChoice(target_value(group), timed))
         with_end = f"{label} {end}"
         buttons = [blocks.button(with_end, action_id=actions.PAUSE_FOR, value=as_end)]
@@ -124,7 +125,7 @@ def confirm(
     return blocks.post(
         f":double_vertical_bar: *Pause {which}?* Reason: {quote(asked.reason, REASON_LIMIT)}",
         names(group.repositories),
-        details=["\n".join(filter(None, facts))],
+        details=["\n".join([ending, *impact(read)])],
         buttons=[
             *buttons,
             blocks.button(label, action_id=actions.PAUSE_CONFIRMED, value=value, style="danger"),

@@ -179,7 +179,7 @@ def confirm(repository: RepositoryName, asked: Asked, status: QueueStatus, comma
         blocks.context(
             f"next merge due {local_time(due)}" if due is not None else "",
             f"Reason: {quote(asked.reason, REASON_LIMIT)}",
-            escape(timers.ending(asked)),
+            escape(timers.ending(asked) or timers.NO_END),
         ),
         blocks.actions(
             [
