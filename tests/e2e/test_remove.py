@@ -50,14 +50,6 @@ async def test_a_removal_shows_its_impact_asks_and_is_said_once(start_bot: Start
     assert "by alice" in await bot.ask(f"/mq log pr:{number} type:action.queue.leave")
 
 
-async def test_leaving_it_in_the_queue_changes_nothing(bot: BotTester) -> None:
-    number = bot.enqueue(hangs=True)
-    asked = await question(bot, number)
-    await bot.click(asked, "Leave it in the queue")
-    await bot.wait_until_gone(asked)
-    assert bot.merge_queue.queued(SITE, number).number == number
-
-
 async def test_people_remove_their_own_and_others_need_the_right(
     start_bot: StartBot, tmp_path: Path
 ) -> None:
@@ -114,13 +106,6 @@ async def test_a_button_removes_only_the_queue_entry_it_was_drawn_for(bot: BotTe
     assert bot.requests("/dequeue") == []
 
 
-async def test_what_is_not_queued_cannot_be_removed(bot: BotTester) -> None:
-    answer = await question(bot, 4711)
-    assert answer.words.startswith(f"#4711 isn't in the queue of {SITE}. Nothing was changed.")
-    await bot.click(answer, "Why?")
-    await bot.wait_for_reply("#4711 is not in the merge queue")
-
-
 @pytest.mark.parametrize("lacks", ["merge-queue/pull", None])
 async def test_a_service_without_removals_is_reported_in_one_sentence(
     start_bot: StartBot, lacks: str | None
@@ -148,8 +133,20 @@ async def test_a_lost_answer_is_reported_as_it_is(bot: BotTester) -> None:
     assert "its answer was lost" not in await bot.ask("/mq audit")
 
 
-async def test_a_removal_that_did_not_arrive_changes_nothing_and_says_so(bot: BotTester) -> None:
+async def test_a_removal_that_nobody_wants_or_that_did_not_arrive_changes_nothing(
+    bot: BotTester,
+) -> None:
+    answer = await question(bot, 4711)
+    assert answer.words.startswith(f"#4711 isn't in the queue of {SITE}. Nothing was changed.")
+    await bot.click(answer, "Why?")
+    await bot.wait_for_reply("#4711 is not in the merge queue")
+
     number = bot.enqueue(hangs=True)
+    asked = await question(bot, number)
+    await bot.click(asked, "Leave it in the queue")
+    await bot.wait_until_gone(asked)
+    assert bot.merge_queue.queued(SITE, number).number == number
+
     asked = await question(bot, number)
     bot.break_service("error", path="/dequeue", method="POST", status=503)
     await bot.click(asked, "Remove")
