@@ -15,6 +15,7 @@ from bot.domain.event_records import EventRecord
 from bot.domain.message import Message, Thread
 from bot.domain.repository import RepositoryName
 from bot.ports import Sent
+from bot.usecases.polling.poll_event_log import PAGE_SECONDS
 from bot.usecases.posting.post_deliveries import PostDeliveries
 from tests.support.clock import FakeClock
 from tests.support.disturbances import (
@@ -48,6 +49,7 @@ WORDS = {
     ),
     "nothing": ("action.queue.leave", {"merged": True, "dequeue_code": "PR_MERGED"}, ""),
 }
+PAGE_SIZE = 4
 _POST = re.compile(r"(Queued|Merged|Left the queue) #(\d+)\b")
 
 
@@ -133,9 +135,10 @@ class World:
 
     def __post_init__(self) -> None:
         self.poster = LatePoster(self.clock)
-        self.service = FakeMergeQueue((SITE, API), clock=self.clock, page_size=4)
+        self.service = FakeMergeQueue((SITE, API), clock=self.clock, page_size=PAGE_SIZE)
         self.begun_at = self.clock.now()
         self.events: list[tuple[RepositoryName, EventRecord, str]] = []
+        self._written_at: list[datetime] = []
         self._last_id = 0
 
     def emit(self, repository: RepositoryName, kind: str, late: float) -> None:
@@ -150,6 +153,20 @@ class World:
         )
         self.service.log(repository, event)
         self.events.append((repository, event, word))
+        self._written_at.append(self.clock.now())
+
+    def may_be_overtaken(self, late: EventRecord, later: EventRecord) -> bool:
+        """Whether `late` showed up late in a log of several pages, and `later` soon after.
+
+        Such a log is read from the newest known event on, and in whole after a second for each
+        of its pages (docs/reliability.md, the exceptions).
+        """
+        log = [one for name, one, _ in self.events if name == late.repository]
+        before = [one.received_at for one in log if one.event_id < late.event_id]
+        is_late = late.received_at < max(before, default=late.received_at)
+        pages = -(-sum(one.event_id < later.event_id for one in log) // PAGE_SIZE)
+        apart = self._written_at[later.event_id - 1] - self._written_at[late.event_id - 1]
+        return is_late and apart < (pages - 1) * PAGE_SECONDS
 
     def expected(self, channel: str) -> list[tuple[RepositoryName, EventRecord, str]]:
         """The events a channel has to hear of, in the order in which they were written."""
