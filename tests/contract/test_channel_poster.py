@@ -191,8 +191,7 @@ async def test_a_post_is_found_among_many(world: World) -> None:
 
 @pytest.mark.parametrize("is_posted", [True, False])
 async def test_a_lost_post_is_in_doubt_and_a_lookup_finds_it_if_it_arrived(
-    world: World,
-    is_posted: bool,  # noqa: FBT001 - a case of the table
+    world: World, *, is_posted: bool
 ) -> None:
     if is_posted:
         world.lose_answer()

@@ -77,8 +77,7 @@ def kinds(world: World, channel: str) -> list[str]:
 
 @pytest.mark.parametrize("is_before", [True, False])
 async def test_an_interrupted_pause_is_reported_once_or_did_not_happen(
-    cuts: range,
-    is_before: bool,  # noqa: FBT001 - drawn
+    cuts: range, *, is_before: bool
 ) -> None:
     cut = made = 0
     for at in cuts:
@@ -97,10 +96,7 @@ async def test_an_interrupted_pause_is_reported_once_or_did_not_happen(
 
 
 @pytest.mark.parametrize("is_before", [True, False])
-async def test_an_interrupted_resume_is_reported_once(
-    cuts: range,
-    is_before: bool,  # noqa: FBT001 - drawn
-) -> None:
+async def test_an_interrupted_resume_is_reported_once(cuts: range, *, is_before: bool) -> None:
     cut = 0
     for at in cuts:
         desk = Desk(World(), steps=Cutting())
@@ -117,9 +113,7 @@ async def test_an_interrupted_resume_is_reported_once(
 @pytest.mark.parametrize("is_silent", [False, True])
 @pytest.mark.parametrize("looks_fail", [False, True])
 async def test_an_interrupted_timed_pause_has_its_end_and_its_owner(
-    cuts: range,
-    is_silent: bool,  # noqa: FBT001 - drawn
-    looks_fail: bool,  # noqa: FBT001 - drawn
+    cuts: range, *, is_silent: bool, looks_fail: bool
 ) -> None:
     """Also where the event log tells of it before the service says what pause is in force."""
     made = 0

@@ -14,7 +14,7 @@ from bot.domain.deliveries import MAXIMUM_AGE, RECHECK_DELAYS, SURELY_SHOWN, Del
 from tests.support.clock import NOON, FakeClock
 from tests.support.make import make_delivery
 from tests.support.store import InMemoryStore
-from tests.support.stored import add, claim, make_new, record, stored
+from tests.support.stored import add, claim, make_new, record
 
 EVENTS = (1, 2, 3)
 OUTCOMES = ("accepted", "refused", "postponed", "lost", "lost after", "crash")
@@ -160,25 +160,6 @@ def _sequence(delivery: Delivery) -> int:
 
 
 TestDeliveryMachine = DeliveryMachine.TestCase
-
-
-def test_a_late_outcome_of_a_settled_delivery_changes_nothing() -> None:
-    async def story() -> None:
-        store = InMemoryStore()
-        await store.run(add, make_new(1, due_at=NOON))
-        (taken,) = await store.run(claim, NOON)
-        await store.run(record, states.delivered(taken, "1.1", NOON))
-        settled = await store.run(stored, 1)
-
-        for late in (
-            states.failed(taken, "no_text", NOON),
-            states.in_doubt(taken, "lost", NOON),
-            states.postponed(taken, "x", now=NOON, retry_after=None, jitter=0),
-        ):
-            await store.run(record, late)
-            assert await store.run(stored, 1) == settled
-
-    asyncio.run(story())
 
 
 @given(st.floats(0, 1), st.floats(0, 1e5), st.integers(0, 50))

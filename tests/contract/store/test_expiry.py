@@ -211,8 +211,7 @@ async def test_a_group_that_resumes_slower_than_a_lease_is_posted_as_resumed(sto
 
 @pytest.mark.parametrize("together", [False, True])
 async def test_a_pause_being_extended_at_its_end_time_is_not_resumed(
-    store: Store,
-    together: bool,  # noqa: FBT001 - drawn
+    store: Store, *, together: bool
 ) -> None:
     """The extension gets the lock first and has its new end confirmed."""
     clock = RecordedClock()
@@ -242,10 +241,7 @@ async def test_a_pause_being_extended_at_its_end_time_is_not_resumed(
 
 
 @pytest.mark.parametrize("together", [False, True])
-async def test_a_timer_does_not_wait_for_slow_ones(
-    store: Store,
-    together: bool,  # noqa: FBT001 - drawn
-) -> None:
+async def test_a_timer_does_not_wait_for_slow_ones(store: Store, *, together: bool) -> None:
     """Neither for those due earlier nor for those due at the same moment."""
     clock = MovedClock()
     slow = tuple(RepositoryName(f"acme/slow-{number}") for number in range(2))

@@ -139,11 +139,16 @@ def test_an_outcome_counts_after_the_claim_expired_and_is_never_changed(
 ) -> None:
     claimed = claimed_one(transaction)
     record(transaction, delivered(claimed, "1.1", after(500)))
-    record(transaction, delivered(claimed, "2.2", after(501)))
-    record(transaction, failed(claimed, "too_late", after(502)))
-    record(transaction, replace(claimed, state=DeliveryState.PENDING))
-
     kept = stored(transaction, 1)
+    for late in (
+        delivered(claimed, "2.2", after(501)),
+        failed(claimed, "too_late", after(502)),
+        in_doubt(claimed, "lost", after(502)),
+        postponed(claimed, "x", now=after(502), retry_after=None, jitter=0),
+    ):
+        record(transaction, late)
+        assert stored(transaction, 1) == kept
+
     assert (kept.state, kept.message_ts) == (DeliveryState.DELIVERED, "1.1")
     assert (kept.settled_at, kept.error) == (after(500), None)
 

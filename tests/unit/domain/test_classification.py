@@ -95,29 +95,16 @@ def test_each_event_type_has_a_kind(event_type: str, kind: EventKind) -> None:
     assert classify(make_event_record(event_type, event_id=1)) is kind
 
 
-def test_a_silent_leave_followed_by_a_merge_of_the_same_pull_request_is_a_merge() -> None:
-    records = [
-        silent(1),
-        merged(2),
-        silent(3, seconds=2, number=42),
-        merged(4, seconds=3, number=7),
-    ]
-
-    assert kinds(records) == {
-        1: EventKind.OTHER,
-        2: EventKind.MERGE,
-        3: EventKind.FAILURE,
-        4: EventKind.MERGE,
-    }
-
-
 GRACE = GRACE_PERIOD.total_seconds()
 FAILED = make_event_record(LEAVE, event_id=1, merged=False, code="CHECKS_FAILED")
 
 
 @pytest.mark.parametrize(
-    ("records", "leave", "kind"),
+    ("records", "judged", "kind"),
     [
+        ([silent(1), merged(2)], 1, EventKind.OTHER),
+        ([silent(1), merged(2)], 2, EventKind.MERGE),
+        ([silent(1, number=42), merged(2, number=7)], 1, EventKind.FAILURE),
         ([merged(1, -5), silent(2)], 2, EventKind.OTHER),
         # Much later or earlier, or beyond another enter, it belongs to another queue entry.
         ([silent(1), merged(2, GRACE)], 1, EventKind.FAILURE),
@@ -129,9 +116,9 @@ FAILED = make_event_record(LEAVE, event_id=1, merged=False, code="CHECKS_FAILED"
     ],
 )
 def test_only_a_merge_right_before_or_after_it_makes_a_silent_leave_one(
-    records: Sequence[EventRecord], leave: int, kind: EventKind
+    records: Sequence[EventRecord], judged: int, kind: EventKind
 ) -> None:
-    assert kinds(records)[leave] is kind
+    assert kinds(records)[judged] is kind
 
 
 def test_a_merge_that_was_posted_before_is_still_known() -> None:

@@ -72,10 +72,7 @@ def test_created_changed_and_deleted_freezes_are_followed(
     ],
 )
 def test_a_freeze_is_in_force_between_its_times(
-    start: str | None,
-    end: str | None,
-    zone: str | None,
-    is_in_force: bool,  # noqa: FBT001 - a case of the test
+    start: str | None, end: str | None, zone: str | None, *, is_in_force: bool
 ) -> None:
     terms = {"reason": "x", "start": start, "end": end, "timezone": zone}
     told = freezes_after([], [event(1, "create", scheduled_freeze_attributes=terms)])

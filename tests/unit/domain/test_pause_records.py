@@ -85,9 +85,7 @@ def by_event(seconds: float, event_id: int = 7) -> PauseRecord:
     ],
 )
 def test_times_match_at_the_precision_of_the_less_exact_one(
-    one: datetime,
-    other: datetime,
-    is_same: bool,  # noqa: FBT001 - a case of the table
+    one: datetime, other: datetime, *, is_same: bool
 ) -> None:
     assert same_moment(one, other) is is_same
     assert same_moment(other, one) is is_same

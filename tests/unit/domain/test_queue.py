@@ -59,8 +59,7 @@ def test_any_batch_code_passes_through(code: str) -> None:
     ],
 )
 def test_a_newer_status_says_whether_the_queue_is_paused(
-    pause: object,
-    paused: bool | None,  # noqa: FBT001 - a case of the test
+    pause: object, *, paused: bool | None
 ) -> None:
     sent = sample("status_live") | {"pause": pause}
 

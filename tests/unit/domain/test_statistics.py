@@ -136,17 +136,6 @@ def test_time_in_the_queue_counts_merges_only(log: Log) -> None:
     )
 
 
-def test_without_metadata_the_context_identifies_the_merge(log: Log) -> None:
-    log.tell(ENTER, hours(3), 41)
-    log.tell(LEAVE, hours(1), 41)
-    log.tell(MERGED, hours(1) - timedelta(seconds=2), 41)
-    log.tell(LEAVE, hours(1), 42)
-    found = log.counted()
-    assert (found.merged, found.failed) == (1, 1)
-    assert found.time_in_queue is not None
-    assert found.time_in_queue.median == timedelta(hours=2, seconds=2)
-
-
 @pytest.mark.parametrize(
     ("record", "too_little"),
     [

@@ -127,7 +127,7 @@ def test_a_requeue_never_needs_action(code: str | None) -> None:
 
 @pytest.mark.parametrize("is_aborted", [True, None])
 def test_checks_without_a_status_are_retried_where_their_code_says_so(
-    is_aborted: bool | None,  # noqa: FBT001 - as sent
+    *, is_aborted: bool | None
 ) -> None:
     ended = aborted("BATCH_AHEAD_FAILED", is_aborted=is_aborted)
 

@@ -95,9 +95,10 @@ async def test_more_than_the_ends_of_a_log_is_read_only_when_needed(world: World
     world.tell(ENTER, days(1) + timedelta(minutes=30))
     world.tell(LEAVE, days(1))
     world.tell(MERGED, days(1) - timedelta(seconds=1))
+    world.tell(LEAVE, days(1), 42)
     found = await world.ask()
     assert world.pages[-1].types == tuple(sorted(TELLING))
-    assert (found.merged, found.failed) == (1, 0)
+    assert (found.merged, found.failed) == (1, 1)
     assert found.time_in_queue is not None
     assert found.time_in_queue.median == timedelta(minutes=30, seconds=1)
 

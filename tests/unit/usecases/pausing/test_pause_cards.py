@@ -42,6 +42,14 @@ async def begun(world: World | None = None, *channels: str) -> Desk:
     return desk
 
 
+async def paused() -> Desk:
+    """A process that has paused the queue, with a card that shows it."""
+    desk = await begun()
+    await desk.pause()
+    await desk.turns(3)
+    return desk
+
+
 def cards(desk: Desk) -> list[LiveMessage]:
     return list(desk.world.database.contents.live_messages.values())
 
@@ -50,8 +58,8 @@ async def test_without_a_log_the_service_is_asked_and_no_person_is_shown() -> No
     desk = await begun(World(is_silent=True), OTHER)
     desk.world.service.paused_by("carol", "Database migration")
     await desk.turns(70)
-    (paused,) = desk.world.shown(OTHER)
-    assert paused.startswith("Queue paused acme/site: Database migration\nsince")
+    (card,) = desk.world.shown(OTHER)
+    assert card.startswith("Queue paused acme/site: Database migration\nsince")
 
     desk.world.service.resumed_by("dave")
     desk.world.service.statuses[SITE] = make_status(paused=False)
@@ -63,10 +71,19 @@ async def test_without_a_log_the_service_is_asked_and_no_person_is_shown() -> No
     assert line.startswith("Queue resumed acme/site\nafter")
 
 
-async def test_the_person_who_resumed_is_named_when_the_event_comes_later() -> None:
+async def test_what_a_poll_found_is_credited_by_its_event_on_the_same_card() -> None:
+    """The pause, and its end."""
     desk = await begun(None, OTHER)
     desk.world.service.paused_by("carol", "Database migration")
+    desk.world.clock.advance(70)
+    await desk.watch()
+    await desk.post()
+    (card,) = desk.world.shown(OTHER)
+    assert card.startswith("Queue paused acme/site: Database migration\nsince")
     await desk.turns(15)
+    (card,) = desk.world.shown(OTHER)
+    assert card.startswith("Queue paused acme/site: Database migration\nby carol · since")
+
     desk.world.service.resumed_by("dave")
     desk.world.service.statuses[SITE] = make_status(paused=False)
     desk.world.clock.advance(10)
@@ -74,25 +91,10 @@ async def test_the_person_who_resumed_is_named_when_the_event_comes_later() -> N
     await desk.edit()
     (card,) = desk.world.shown(OTHER)
     assert "paused by carol · resumed after" in card
-
     await desk.turns(40)
     card, line = desk.world.shown(OTHER)
     assert "resumed by dave after" in card
     assert "by dave" in line
-
-
-async def test_a_pause_found_by_a_poll_is_credited_by_its_event_on_the_same_card() -> None:
-    desk = await begun(None, OTHER)
-    desk.world.service.paused_by("carol", "Database migration")
-    desk.world.clock.advance(70)
-    await desk.watch()
-    await desk.post()
-    (paused,) = desk.world.shown(OTHER)
-    assert paused.startswith("Queue paused acme/site: Database migration\nsince")
-
-    await desk.turns(15)
-    (paused,) = desk.world.shown(OTHER)
-    assert paused.startswith("Queue paused acme/site: Database migration\nby carol · since")
     assert len(cards(desk)) == 1
 
 
@@ -169,9 +171,7 @@ async def test_an_unchanged_pause_causes_only_reads() -> None:
 
 
 async def test_a_pull_request_that_joined_and_left_counts_as_joined() -> None:
-    desk = await begun()
-    await desk.pause()
-    await desk.turns(3)
+    desk = await paused()
     desk.world.clock.advance(1)
     desk.world.enqueue(41)
     await desk.turns(70)
@@ -192,9 +192,7 @@ async def test_an_unreadable_paused_queue_is_read_no_more_often_than_others() ->
 
 
 async def test_a_closed_card_that_was_deleted_stays_deleted() -> None:
-    desk = await begun()
-    await desk.pause()
-    await desk.turns(3)
+    desk = await paused()
     desk.world.poster.deleted.update(one.ts for one in desk.world.poster.history)
     await desk.resume()
     await desk.turns(5)
@@ -204,9 +202,7 @@ async def test_a_closed_card_that_was_deleted_stays_deleted() -> None:
 
 
 async def test_an_edit_limited_often_is_made_soon_after_a_failure() -> None:
-    desk = await begun()
-    await desk.pause()
-    await desk.turns(3)
+    desk = await paused()
     for _ in range(8):
         desk.world.poster.fail_next(PostPostponed("ratelimited", retry_after=1), method="update")
     desk.world.poster.fail_next(PostPostponed("not_connected"), method="update")
@@ -230,9 +226,7 @@ async def test_a_first_post_found_later_is_as_it_was_when_sent() -> None:
 
 
 async def test_an_edit_in_doubt_is_repeated() -> None:
-    desk = await begun()
-    await desk.pause()
-    await desk.turns(3)
+    desk = await paused()
     desk.world.poster.fail_next(PostInDoubt("TimeoutError"), method="update", after=True)
     desk.world.poster.fail_next(PostInDoubt("TimeoutError"), method="update")
     await desk.resume()
@@ -243,9 +237,7 @@ async def test_an_edit_in_doubt_is_repeated() -> None:
 
 
 async def test_with_rejected_blocks_the_text_remains() -> None:
-    desk = await begun()
-    await desk.pause()
-    await desk.turns(3)
+    desk = await paused()
     desk.world.poster.fail_next(PostRefused("invalid_blocks", Refusal.MESSAGE), method="update")
     await desk.resume()
     await desk.turns(3)
@@ -257,9 +249,7 @@ async def test_with_rejected_blocks_the_text_remains() -> None:
 
 async def test_an_archived_channel_is_tried_less_and_less_often() -> None:
     """Edits of all channels share one rate: those that are refused leave it to the others."""
-    desk = await begun()
-    await desk.pause()
-    await desk.turns(3)
+    desk = await paused()
     desk.world.poster.closed[CHANNEL] = "is_archived"
     await desk.resume()
     await desk.turns(10)
@@ -279,10 +269,8 @@ async def test_an_archived_channel_is_tried_less_and_less_often() -> None:
 
 
 async def test_only_one_process_edits() -> None:
-    one = await begun()
+    one = await paused()
     other = Desk(one.world, "other")
-    await one.pause()
-    await one.turns(3)
     await one.resume()
     await one.edit()
     edits = len(one.world.poster.called("update"))
@@ -399,9 +387,7 @@ async def test_a_database_failure_loses_no_edit(monkeypatch: pytest.MonkeyPatch)
     def fail(*_: object) -> None:
         raise OperationalError("SELECT", {}, sqlite3.OperationalError("disk I/O error"))
 
-    desk = await begun()
-    await desk.pause()
-    await desk.turns(3)
+    desk = await paused()
     await desk.resume()
     with monkeypatch.context() as failing:
         failing.setattr(Pauses, "get", fail)

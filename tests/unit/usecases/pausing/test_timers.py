@@ -15,7 +15,6 @@ from bot.domain.pause_records import PauseRecord
 from bot.domain.pauses import NotPaused, OtherPause, ResumeOutcome
 from bot.store.transactions import Store
 from bot.usecases.pausing.group_work import GroupWork
-from bot.usecases.pausing.pause_history import know_pause
 from bot.usecases.pausing.timers import ExpirePauses, WatchClock, timers_lease
 from tests.support.clock import FakeClock
 from tests.support.desk import Desk, World
@@ -133,17 +132,6 @@ async def test_a_pause_whose_end_is_removed_when_due_stays(place: str) -> None:
     assert isinstance(await run_timer(desk), MergeQueueUnavailable | None)
 
     assert await running(desk) == []
-
-
-async def test_the_reason_shown_is_current_and_credited_to_no_other_person() -> None:
-    desk = Desk(World(keeps_time=True))
-    await pause(desk)
-    theirs = desk.world.service.paused_by("carol", "CI is down")
-
-    known = await know_pause(desk.acts.store, SITE, theirs)
-
-    assert known is not None
-    assert (known.by, known.reason) == (None, "CI is down")
 
 
 def watching(

@@ -152,16 +152,6 @@ async def test_a_silent_leave_of_a_merged_pull_request_is_no_failure(bot: Postin
     assert "merged by the queue" in text
 
 
-async def test_a_lost_response_is_looked_up_and_not_posted_again(bot: Posting) -> None:
-    await in_doubt(bot, 1, 2)
-    assert bot.shown() == [1]
-
-    await bot.run(RECHECK)
-
-    assert bot.shown() == [1, 2]
-    assert bot.methods == ["post", "find", "post"]
-
-
 async def test_a_post_in_progress_is_not_repeated_when_the_clock_jumps(bot: Posting) -> None:
     """Its claim has ended by then, as after a night of sleep, and no history shows it yet."""
     asked, answers = asyncio.Event(), asyncio.Event()
@@ -268,8 +258,7 @@ def open_card(bot: Posting) -> None:
 
 @pytest.mark.parametrize("lacks_buttons", [False, True])
 async def test_a_card_without_its_buttons_is_edited_later(
-    bot: Posting,
-    lacks_buttons: bool,  # noqa: FBT001 - a case of the table
+    bot: Posting, *, lacks_buttons: bool
 ) -> None:
     bot.poster.lacks_buttons = lacks_buttons
     open_card(bot)
