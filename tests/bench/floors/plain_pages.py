@@ -7,9 +7,10 @@ import time
 from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import httpx
-from pydantic import BaseModel
+from pydantic import BaseModel, create_model
 
 from tests.bench.contestant import attend
 
@@ -43,62 +44,34 @@ class Freeze(BaseModel):
     exclude_conditions: list[str] | None = None
 
 
-class Metadata(BaseModel):
-    """All that the bot reads, by the service's names (`bot.domain.event_records`)."""
+OPTIONAL: Mapping[Any, str] = {
+    str: (
+        "session_id queue_name dequeue_code abort_code reason abort_reason abort_status conclusion"
+        " batch_id train_car_id to message branch workflow title review_type reviewer job_name"
+        " rule_name new_name outcome product"
+    ),
+    datetime: "queued_at",
+    bool: "merged aborted culprit_found conflicts draft",
+    int: "size running_checks pull_request_number retry_attempt max_retry",
+    list[int]: (
+        "blocking_pull_request_numbers original_batch_pr_numbers culprit_pr_numbers"
+        " dropped_unverified_pr_numbers remaining_pr_numbers"
+    ),
+    list[str]: "added removed users reviewers team_reviewers",
+    list[Check]: "checks unsuccessful_checks",
+    CheckedCopy: "speculative_check_pull_request",
+    Person: "created_by updated_by deleted_by author",
+    Freeze: (
+        "scheduled_freeze_attributes scheduled_freeze_attributes_before"
+        " scheduled_freeze_attributes_after"
+    ),
+}
+"""All that the bot reads, by type and the service's names (`bot.domain.event_records`)."""
 
-    session_id: str | None = None
-    queue_name: str | None = None
-    queued_at: datetime | None = None
-    dequeue_code: str | None = None
-    abort_code: str | None = None
-    reason: str | None = None
-    abort_reason: str | None = None
-    merged: bool | None = None
-    aborted: bool | None = None
-    abort_status: str | None = None
-    conclusion: str | None = None
-    speculative_check_pull_request: CheckedCopy | None = None
-    unsuccessful_checks: list[Check] | None = None
-    checks: list[Check] | None = None
-    batch_id: str | None = None
-    train_car_id: str | None = None
-    blocking_pull_request_numbers: list[int] | None = None
-    size: int | None = None
-    running_checks: int | None = None
-    original_batch_pr_numbers: list[int] | None = None
-    culprit_found: bool | None = None
-    culprit_pr_numbers: list[int] | None = None
-    dropped_unverified_pr_numbers: list[int] | None = None
-    remaining_pr_numbers: list[int] | None = None
-    created_by: Person | None = None
-    updated_by: Person | None = None
-    deleted_by: Person | None = None
-    author: Person | None = None
-    scheduled_freeze_attributes: Freeze | None = None
-    scheduled_freeze_attributes_before: Freeze | None = None
-    scheduled_freeze_attributes_after: Freeze | None = None
-    added: list[str] | None = None
-    removed: list[str] | None = None
-    to: str | None = None
-    conflicts: bool | None = None
-    message: str | None = None
-    branch: str | None = None
-    users: list[str] | None = None
-    draft: bool | None = None
-    workflow: str | None = None
-    title: str | None = None
-    reviewers: list[str] | None = None
-    team_reviewers: list[str] | None = None
-    review_type: str | None = None
-    reviewer: str | None = None
-    pull_request_number: int | None = None
-    job_name: str | None = None
-    rule_name: str | None = None
-    new_name: str | None = None
-    retry_attempt: int | None = None
-    max_retry: int | None = None
-    outcome: str | None = None
-    product: str | None = None
+FIELDS: dict[str, Any] = {
+    name: (kind | None, None) for kind, names in OPTIONAL.items() for name in names.split()
+}
+Metadata = create_model("Metadata", **FIELDS)
 
 
 class Event(BaseModel):

@@ -108,6 +108,11 @@ def test_parts_are_tested_cumulatively_until_good_ones_merge_and_the_culprit_lea
     story = Story(batch_size=6, parallel=3)
     numbers = a, b, c, d, e, f = six(story, 5)
     assert story.parts() == [[a, b], [c, d], [e], [f]]
+    (shown,) = story.batches_shown()
+    assert shown["status"]["code"] == "bisecting"
+    assert [
+        [pull["number"] for pull in part["pull_requests"]] for part in shown["sub_batches"]
+    ] == story.parts()
     story.pass_time(20)
     assert what_was_tested(story) == [
         [a, b, c, d, e, f],

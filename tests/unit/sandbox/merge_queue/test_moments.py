@@ -2,14 +2,9 @@
 
 from datetime import UTC, datetime, timedelta, timezone
 
-import pytest
 from hypothesis import given, strategies as st
 
-from bot.sandbox.merge_queue.simulation.moments import (
-    from_datetime,
-    parse_rfc3339,
-    rfc3339,
-)
+from bot.sandbox.merge_queue.simulation.moments import from_datetime, parse_rfc3339, rfc3339
 
 offsets = st.integers(-23 * 60, 23 * 60).map(lambda m: timezone(timedelta(minutes=m)))
 
@@ -23,19 +18,3 @@ def test_times_formatted_by_datetime_are_read_back(when: datetime) -> None:
 def test_written_values_are_read_back(when: datetime) -> None:
     moment = from_datetime(when.replace(tzinfo=UTC))
     assert parse_rfc3339(rfc3339(moment)) == moment
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "2026-03-02",
-        "2026-03-02T09:00:00",
-        "2026-02-30T09:00:00Z",
-        "1772442000",
-        "٢026-03-02T09:00:00Z",
-    ],
-)
-def test_invalid_times_are_refused(text: str) -> None:
-    with pytest.raises(ValueError, match=r"RFC 3339|out of range|in range"):
-        parse_rfc3339(text)

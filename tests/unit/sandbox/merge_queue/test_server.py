@@ -74,15 +74,6 @@ async def test_a_dropped_request_has_no_answer(
     assert wire.sandbox.requests[-1].status == 0
 
 
-async def test_a_fault_affects_a_given_number_of_requests_to_its_path(wire: Wire) -> None:
-    fault = Fault("error", path="/logs", times=2, status=503)
-    wire.sandbox.faults.arm(fault)
-    ends = ("logs", "merge-queue/status", "logs", "logs")
-    answers = [(await wire.ask("GET", f"{REPO}/{end}"))[0] for end in ends]
-    assert answers == [503, 200, 503, 200]
-    assert fault.hits == 2
-
-
 @pytest.mark.parametrize(
     ("fault", "status", "hint", "body"),
     [
@@ -120,11 +111,19 @@ async def test_slow_gives_a_late_but_correct_response(wire: Wire) -> None:
     assert time.monotonic() - began >= 0.2
 
 
-async def test_faults_can_be_armed_listed_and_disarmed(wire: Wire) -> None:
+async def test_a_fault_affects_so_many_requests_to_its_path_or_all_until_disarmed(
+    wire: Wire,
+) -> None:
+    twice = {"kind": "error", "path": "/logs", "times": 2, "status": 503}
+    assert (await wire.control("POST", "/faults", twice))[0] == 200
+    ends = ("logs", "merge-queue/status", "logs", "logs")
+    answers = [(await wire.ask("GET", f"{REPO}/{end}"))[0] for end in ends]
+    assert answers == [503, 200, 503, 200]
     assert (await wire.control("POST", "/faults", {"kind": "error", "times": None}))[0] == 200
     assert (await wire.ask("GET", "/application"))[0] == 500
     _, listed = await wire.control("GET", "/faults")
-    assert [(fault["kind"], fault["hits"]) for fault in listed["faults"]] == [("error", 1)]
+    hits = [(fault["kind"], fault["hits"]) for fault in listed["faults"]]
+    assert hits == [("error", 2), ("error", 1)]
     assert (await wire.control("DELETE", "/faults"))[0] == 200
     assert (await wire.ask("GET", "/application"))[0] == 200
 
@@ -200,14 +199,6 @@ async def test_an_event_may_arrive_late(wire: Wire) -> None:
     assert then["id"] > now["id"]
     _, log = await wire.ask("GET", f"{REPO}/logs")
     assert [event["id"] for event in log["events"]] == [now["id"], then["id"]]
-
-
-async def test_the_configuration_file_is_broken_and_fixed(wire: Wire) -> None:
-    read = f"{REPO}/queues/configuration"
-    await wire.control("POST", f"{CONTROL}/configuration", {"problem": "bad indent"})
-    assert await wire.ask("GET", read) == (422, {"detail": "bad indent"})
-    await wire.control("POST", f"{CONTROL}/configuration", {"problem": None})
-    assert (await wire.ask("GET", read))[0] == 200
 
 
 async def test_requests_to_the_api_are_counted_and_control_is_not(wire: Wire) -> None:

@@ -2,7 +2,8 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
@@ -19,7 +20,7 @@ from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import Subscription
 from bot.usecases.boards import put_up
 from bot.usecases.pausing.pause_history import know_pause
-from tests.support.clock import NOON, FakeClock
+from tests.support.clock import NOON
 from tests.support.loops import Loop
 from tests.support.make import (
     CHANNEL,
@@ -29,7 +30,7 @@ from tests.support.make import (
     make_status,
     make_subscription,
 )
-from tests.support.merge_queue import Call, FakeMergeQueue
+from tests.support.merge_queue import Call
 from tests.support.reading import Reading
 from tests.support.store import InMemoryStore
 from tests.support.transactions import begin
@@ -42,23 +43,22 @@ LEAVE, MERGED = "action.queue.leave", "action.queue.merged"
 
 @dataclass
 class Watch:
-    """One process that polls one repository."""
+    """One process that polls one repository, or those given."""
 
     limits: Mapping[AlertKind, int] = field(default_factory=lambda: LIMITS)
-    reading: Reading = field(default_factory=Reading)
+    repositories: Sequence[RepositoryName] = (SITE,)
 
     def __post_init__(self) -> None:
+        self.reading = Reading()
         self.clock, self.merge_queue = self.reading.clock, self.reading.merge_queue
-        self.restart()
+        self.merge_queue.repositories = self.repositories
+        self.loop = Loop(
+            self.store, self.merge_queue, self.clock, self.repositories, wake=self.reading.wake
+        ).with_queues(self.limits)
 
     @property
     def store(self) -> InMemoryStore:
         return self.reading.store
-
-    def restart(self, holder: str = "one") -> None:
-        self.loop = Loop(
-            self.store, self.merge_queue, self.clock, (SITE,), holder, self.reading.wake
-        ).with_queues(self.limits)
 
     async def on_answer(self, *subscriptions: Subscription) -> "Watch":
         for one in subscriptions or (HEALTH,):
@@ -198,101 +198,91 @@ async def test_alerts_start_over_after_a_time_without_subscribers() -> None:
     assert watch.reported() == ["alert", "alert"]
 
 
-REPOSITORIES = tuple(RepositoryName(f"acme/r{number:02}") for number in range(20))
 INTERVAL = 10
 
 
-class Watcher:
-    """One process that polls them all."""
+@asynccontextmanager
+async def slow_lookups(watch: Watch, seconds: float) -> AsyncIterator[None]:
+    """A poll whose lookups of pauses take so long; they are answered at the end of the block."""
+    asked, may_answer = asyncio.Event(), asyncio.Event()
 
-    def __init__(self, repositories: Sequence[RepositoryName] = REPOSITORIES) -> None:
-        self.clock = FakeClock()
-        self.asked: list[str | None] = []
-        self.may_answer = asyncio.Event()
-        self.service = FakeMergeQueue(repositories, clock=self.clock, before_answer=self._hold)
-        self.store = InMemoryStore()
-        self.loop = Loop(self.store, self.service, self.clock, repositories).with_queues()
-
-    async def _hold(self, call: Call) -> None:
+    async def hold(call: Call) -> None:
         if call.method == "current_pause":
-            self.asked.append(call.repository)
-            await self.may_answer.wait()
+            asked.set()
+            await may_answer.wait()
 
-    async def poll(self, seconds: float = 0) -> None:
-        self.clock.advance(seconds)
-        await self.loop.run()
-        self.may_answer.set()
-        await self.loop.drain()
-
-    async def polls_for(self, seconds: float) -> None:
-        """A poll whose lookups of pauses take so long."""
-        await self.loop.run()
-        await until(lambda: self.asked, "the first lookup")
-        self.clock.advance(seconds)
+    watch.merge_queue.before_answer = hold
+    await watch.loop.run()
+    await until(asked.is_set, "the first lookup")
+    watch.clock.advance(seconds)
+    yield
+    may_answer.set()
+    await watch.loop.drain()
 
 
 async def test_a_clock_set_back_delays_no_queue() -> None:
-    watcher = Watcher()
-    await watcher.polls_for(-3600)
-    watcher.may_answer.set()
-    await watcher.loop.drain()
-    assert {*watcher.asked} == {*REPOSITORIES}
+    repositories = tuple(RepositoryName(f"acme/r{number:02}") for number in range(20))
+    watch = Watch(repositories=repositories)
+
+    def looked_up() -> set[str | None]:
+        found = {call.repository for call in watch.merge_queue.called("current_pause")}
+        watch.merge_queue.calls.clear()
+        return found
+
+    async with slow_lookups(watch, -3600):
+        pass
+    assert looked_up() == {*repositories}
 
     for _ in range(UNWATCHED_INTERVALS + 1):
-        await watcher.poll(INTERVAL)
-    assert {*watcher.asked[len(REPOSITORIES) :]} == {*REPOSITORIES}
+        await watch.read_again(INTERVAL)
+    assert looked_up() == {*repositories}
 
 
 async def test_a_pause_that_ended_during_a_read_keeps_its_own_end() -> None:
-    watcher = Watcher(REPOSITORIES[:1])
-    paused = PauseRecord(REPOSITORIES[0], NOON, "night", "night")
-    with begin(watcher.store) as transaction:
+    watch = Watch()
+    paused = PauseRecord(SITE, NOON, "night", "night")
+    with begin(watch.store) as transaction:
         paused = replace(paused, pause_id=transaction.pauses.save(paused))
-    await watcher.polls_for(60)
     ended = replace(
         paused, ended_at=NOON, ended_by=Actor("U0BOB", "bob"), ending=PauseEnding.RESUMED
     )
-    with begin(watcher.store) as transaction:
-        transaction.pauses.save(ended)
-    watcher.may_answer.set()
-    await watcher.loop.drain()
+    async with slow_lookups(watch, 60):
+        with begin(watch.store) as transaction:
+            transaction.pauses.save(ended)
 
-    with begin(watcher.store) as transaction:
-        assert transaction.pauses.of(REPOSITORIES[0], NOON) == [ended]
+    with begin(watch.store) as transaction:
+        assert transaction.pauses.of(SITE, NOON) == [ended]
 
 
 async def test_a_pause_without_a_time_is_one_pause_across_reads() -> None:
-    name = REPOSITORIES[0]
-    watcher = Watcher([name])
-    began = watcher.clock.now()
+    watch = Watch()
+    began = watch.clock.now()
     for _ in range(3):
-        undated = Pause(reason="migration", paused_at=watcher.clock.now(), is_dated=False)
-        watcher.service.pauses[name] = undated
-        await watcher.poll()
-        known = await know_pause(watcher.store, name, undated)
+        undated = Pause(reason="migration", paused_at=watch.clock.now(), is_dated=False)
+        watch.merge_queue.pauses[SITE] = undated
+        await watch.read_again(0)
+        known = await know_pause(watch.store, SITE, undated)
         assert known is not None
         assert known.paused_at == began
-        watcher.clock.advance(6 * INTERVAL)
+        watch.clock.advance(6 * INTERVAL)
 
-    with begin(watcher.store) as transaction:
-        (record,) = transaction.pauses.of(name, began - timedelta(days=1))
+    with begin(watch.store) as transaction:
+        (record,) = transaction.pauses.of(SITE, began - timedelta(days=1))
     assert record.is_open
 
 
 async def test_one_poll_reads_a_queue_once_for_every_use() -> None:
     """A pause in force, a board, alerts about its health and the titles of what entered."""
-    name = REPOSITORIES[0]
-    watcher = Watcher([name])
-    with begin(watcher.store) as transaction:
-        transaction.subscriptions.save(make_subscription("enter", "health", repository=name))
-        put_up(transaction, Board("C0BOARD", name, "alice", watcher.clock.now()))
-    watcher.service.pauses[name] = Pause(reason="night", paused_at=watcher.clock.now())
-    await watcher.poll()
-    watcher.service.calls.clear()
-    watcher.service.log(name, make_event(received_at=watcher.clock.now()))
+    watch = await Watch().on_answer(make_subscription("enter", "health"))
+    with begin(watch.store) as transaction:
+        put_up(transaction, Board("C0BOARD", SITE, "alice", watch.clock.now()))
+    await watch.pause(known=False)
+    await watch.read_again(0)
+    watch.merge_queue.calls.clear()
+    watch.merge_queue.log(SITE, make_event(received_at=watch.clock.now()))
 
-    await watcher.poll(INTERVAL)
+    await watch.read_again(INTERVAL)
 
     # The log again, for the batches that the new pause stopped.
-    asked = Counter(call.method for call in watcher.service.calls)
+    asked = Counter(call.method for call in watch.merge_queue.calls)
     assert asked == {"event_page": 2, "status": 1, "current_pause": 1}

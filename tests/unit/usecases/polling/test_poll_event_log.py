@@ -171,21 +171,25 @@ async def test_an_unchanged_log_costs_one_request_and_no_transaction() -> None:
     assert bot.store.transactions == transactions
 
 
-async def test_nothing_is_reported_before_the_walk_is_whole_and_then_in_order() -> None:
-    bot = await Reading().start("enter")
-    bot.merge_queue.page_size = 2
+async def test_a_walk_goes_on_after_an_outage_and_is_reported_once_it_is_whole_in_order() -> None:
+    bot = await odd_reading()
     reported = [bot.tell(number=number).event_id for number in range(5)]
     newest_page = newest_page_of(bot)
-    bot.merge_queue.script(SITE, newest_page, MergeQueueUnavailable("down"))
+    down = MergeQueueUnavailable("down")
+    bot.merge_queue.script(SITE, newest_page, down, down)
 
-    with pytest.raises(MergeQueueUnavailable):
-        await bot.poll()
-    assert bot.reported() == []
-    assert bot.position().walk is not None
+    for _ in range(2):
+        with pytest.raises(MergeQueueUnavailable):
+            await bot.poll()
+        assert bot.reported() == []
+        assert bot.position().walk is not None
 
     await bot.poll()
+    asked = [call.cursor for call in bot.merge_queue.called("event_page")][-2:]
+    assert newest_page.next_cursor == asked[0]
     assert bot.reported() == events(*reported)
     assert bot.wakes == 1
+    assert not bot.problems
 
 
 async def test_a_walk_is_stored_a_slice_at_a_time_and_posted_once_it_is_whole() -> None:
@@ -469,25 +473,6 @@ async def test_a_cursor_refused_for_ever_blocks_nothing(
     assert bot.reported() == events(*reported)
     assert bot.position().walk is None
     assert bot.problems[LogProblem.CURSOR_REFUSED]
-
-
-async def test_an_outage_does_not_restart_a_walk_at_once() -> None:
-    bot = await odd_reading()
-    reported = [bot.tell(number=number).event_id for number in range(5)]
-    first_page = newest_page_of(bot)
-    bot.merge_queue.script(
-        SITE, first_page, MergeQueueUnavailable("down"), MergeQueueUnavailable("down")
-    )
-    for _ in range(2):
-        with pytest.raises(MergeQueueUnavailable):
-            await bot.poll()
-
-    await bot.poll()
-
-    asked = [call.cursor for call in bot.merge_queue.called("event_page")][-2:]
-    assert first_page.next_cursor == asked[0]
-    assert bot.reported() == events(*reported)
-    assert not bot.problems
 
 
 async def test_endless_new_events_are_not_read_forever(monkeypatch: pytest.MonkeyPatch) -> None:

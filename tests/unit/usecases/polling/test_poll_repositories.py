@@ -170,19 +170,6 @@ async def test_a_machine_that_hung_does_not_overwrite_others_polls() -> None:
     assert last[SITE].polled_at == polled_at
 
 
-async def test_a_bug_is_logged_and_not_met_every_tick(caplog: pytest.LogCaptureFixture) -> None:
-    machine = Machine()
-    await machine.tick()
-    machine.polled()
-    machine.merge_queue.fail_next(ZeroDivisionError(), method="event_page")
-
-    await machine.tick(INTERVAL)
-    await machine.tick(0.25)
-
-    assert [vars(one)["action"] for one in caplog.records] == ["poll_defect"]
-    assert len(machine.polled()) == 2
-
-
 async def test_polls_leave_capacity_for_peoples_requests_and_count_as_late_until_sent() -> None:
     names = [RepositoryName(f"acme/r{number}") for number in range(2 * POLL_REQUESTS)]
     metrics, lateness = Metrics(), KeptTimes()
@@ -296,13 +283,19 @@ async def test_a_clock_set_back_delays_no_repository() -> None:
     assert machine.use_case.freshness().stale == 0
 
 
-async def test_a_log_that_hits_a_bug_does_not_count_as_read() -> None:
+async def test_a_log_that_hits_a_bug_is_logged_not_met_every_tick_and_does_not_count_as_read(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     machine = Machine(repositories=(SITE,))
     await machine.tick()
     read_at = machine.clock.now()
-    for _ in range(10):
+    machine.polled()
+    for number in range(1, 11):
         machine.merge_queue.fail_next(ValueError("a defect"), method="event_page")
-        await machine.tick(INTERVAL)
+        await machine.tick(INTERVAL - 0.25)
+        await machine.tick(0.25)
+        assert machine.polled() == [SITE]
+        assert [vars(one)["action"] for one in caplog.records] == ["poll_defect"] * number
 
     assert observation(machine.use_case).unread_since == {SITE: read_at}
     assert observation(machine.use_case).read == {}

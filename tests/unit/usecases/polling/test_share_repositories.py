@@ -90,7 +90,7 @@ def assert_shared_out(shares: list[set[RepositoryName]]) -> None:
     assert [len(share) <= most for share in shares] == [True] * len(shares)
 
 
-async def test_a_new_worker_gets_its_share_soon() -> None:
+async def test_a_new_worker_gets_its_share_soon_and_leaves_it_to_be_polled_at_once() -> None:
     workers = Workers()
     one = workers.start("one")
     await workers.seconds(INTERVAL, one)
@@ -98,11 +98,6 @@ async def test_a_new_worker_gets_its_share_soon() -> None:
     await workers.seconds(SOON_SECONDS - INTERVAL, one, two)
     assert_shared_out(await workers.shares(one, two))
 
-
-async def test_a_leaving_workers_share_is_polled_at_once() -> None:
-    workers = Workers()
-    one, two = workers.start("one"), workers.start("two")
-    await workers.seconds(2 * INTERVAL, one, two)
     await two.stop()
     one.polled()
     await workers.seconds(2, one)
@@ -235,10 +230,10 @@ def test_each_repository_has_one_worker_and_no_worker_exceeds_its_share(workers:
     found = shares(workers)
     assert sorted(name for share in found.values() for name in share) == sorted(MANY)
     assert max(len(share) for share in found.values()) <= -(-len(MANY) // len(workers))
-
-
-def test_the_order_of_inputs_changes_nothing() -> None:
-    assert share_of("b", ["a", "b", "c"], MANY) == share_of("b", ["c", "b", "a"], MANY[::-1])
+    # The order of both changes nothing.
+    for one in workers:
+        assert share_of(one, sorted(workers), MANY[::-1]) == found[one]
+        assert share_of(one, sorted(workers, reverse=True), MANY) == found[one]
 
 
 def test_most_repositories_stay_where_they_are_when_a_worker_joins() -> None:
