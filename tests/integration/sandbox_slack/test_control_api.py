@@ -42,20 +42,6 @@ async def test_the_control_api_types_clicks_and_reads(bolt: BoltApp, control: Co
     assert refused["error"] == "unknown_command"
 
 
-async def test_foreign_pages_cannot_use_the_control_api(
-    sandbox: SlackSandbox, http: aiohttp.ClientSession
-) -> None:
-    for headers, status in (
-        ({"Host": "evil.example"}, 403),
-        ({"Origin": "https://evil.example"}, 403),
-        ({"Content-Type": "text/plain"}, 403),
-        ({}, 400),
-    ):
-        sent = {"Content-Type": "application/json", **headers}
-        async with http.post(f"{sandbox.url}control/messages", data=b"{}", headers=sent) as answer:
-            assert answer.status == status, headers
-
-
 async def test_the_stream_shows_each_person_only_messages_they_may_see(
     sandbox: SlackSandbox, http: aiohttp.ClientSession
 ) -> None:
@@ -204,9 +190,19 @@ async def test_shortcuts_home_and_menus_are_used_over_http(bolt: BoltApp, contro
     assert lost == {"ok": True, "acknowledged": False, "error": "app_not_connected"}
 
 
-async def test_foreign_pages_cannot_call_the_app_api_either(
+async def test_foreign_pages_cannot_use_the_control_api_nor_that_of_apps(
     sandbox: SlackSandbox, http: aiohttp.ClientSession
 ) -> None:
+    for headers, status in (
+        ({"Host": "evil.example"}, 403),
+        ({"Origin": "https://evil.example"}, 403),
+        ({"Content-Type": "text/plain"}, 403),
+        ({}, 400),
+    ):
+        sent = {"Content-Type": "application/json", **headers}
+        async with http.post(f"{sandbox.url}control/messages", data=b"{}", headers=sent) as answer:
+            assert answer.status == status, headers
+
     form = {"token": sandbox.bot_token, "channel": CHANNEL, "text": "From elsewhere"}
     url, target = sandbox.response_urls.mint(ALICE, CHANNEL)
     for headers in ({"Host": "evil.example:8400"}, {"Origin": "https://evil.example"}):

@@ -32,45 +32,22 @@ async def _open(bolt: BoltApp, view: Json = MODAL) -> None:
     await eventually(lambda: _titles(bolt))
 
 
-def _answer_with(bolt: BoltApp, **answer: Any) -> None:
-    @bolt.app.view("reason")
-    async def submission(ack: Any, body: Json) -> None:
-        bolt.received.append(body)
-        await ack(**answer)
-
-
-async def test_a_submission_may_push_a_second_modal_and_clear_them_all(bolt: BoltApp) -> None:
-    _answer_with(bolt, response_action="push", view=SECOND)
-
-    @bolt.app.view("second")
-    async def second(ack: Any) -> None:
-        await ack(response_action="clear")
-
-    await _open(bolt)
-    pushed = await bolt.sandbox.people.submit(ALICE, _top(bolt), GOOD)
-    assert pushed["response_action"] == "push"
-    assert _titles(bolt) == ["Pause", "Second"]
-    cleared = await bolt.sandbox.people.submit(ALICE, _top(bolt), GOOD)
-    assert cleared["response_action"] == "clear"
-    assert _titles(bolt) == []
-
-
-async def test_a_submission_may_update_its_modal(bolt: BoltApp) -> None:
-    _answer_with(bolt, response_action="update", view=SECOND)
-    await _open(bolt)
-    before = _top(bolt)
-    answer = await bolt.sandbox.people.submit(ALICE, before, GOOD)
-    assert answer["response_action"] == "update"
-    assert _titles(bolt) == ["Second"]
-    assert _top(bolt) == before
-
-
-async def test_an_unreadable_response_keeps_the_modal_open(bolt: BoltApp) -> None:
+async def test_a_response_may_update_push_and_clear_modals_and_an_unreadable_one_keeps_them(
+    bolt: BoltApp,
+) -> None:
     given: list[Json] = []
 
     @bolt.app.view("reason")
     async def submission(ack: Any) -> None:
         await ack(given[-1])
+
+    @bolt.app.view("second")
+    async def second(ack: Any) -> None:
+        await ack(response_action="clear")
+
+    async def submitted(answer: Json) -> Json:
+        given.append(answer)
+        return await bolt.sandbox.people.submit(ALICE, _top(bolt), GOOD)
 
     await _open(bolt)
     for answer, error in (
@@ -80,10 +57,24 @@ async def test_an_unreadable_response_keeps_the_modal_open(bolt: BoltApp) -> Non
         ({"response_action": "errors", "errors": {}}, "invalid_response_action"),
         ({"response_action": "update", "view": {"type": "modal"}}, "invalid_arguments"),
     ):
-        given.append(answer)
-        result = await bolt.sandbox.people.submit(ALICE, _top(bolt), GOOD)
+        result = await submitted(answer)
         assert (result["acknowledged"], result["error"]) == (False, error)
         assert _titles(bolt) == ["Pause"]
+
+    pushed = await submitted({"response_action": "push", "view": SECOND})
+    assert pushed["response_action"] == "push"
+    assert _titles(bolt) == ["Pause", "Second"]
+    cleared = await bolt.sandbox.people.submit(ALICE, _top(bolt), GOOD)
+    assert cleared["response_action"] == "clear"
+    assert _titles(bolt) == []
+
+    await bolt.sandbox.people.shortcut(ALICE, "pause")
+    await eventually(lambda: _titles(bolt))
+    before = _top(bolt)
+    updated = await submitted({"response_action": "update", "view": SECOND})
+    assert updated["response_action"] == "update"
+    assert _titles(bolt) == ["Second"]
+    assert _top(bolt) == before
 
 
 async def test_an_unacknowledged_submission_keeps_the_modal_open(slow_bolt: BoltApp) -> None:
@@ -98,7 +89,11 @@ async def test_an_unacknowledged_submission_keeps_the_modal_open(slow_bolt: Bolt
 
 
 async def test_a_channel_menu_can_provide_a_response_url(bolt: BoltApp) -> None:
-    _answer_with(bolt)
+    @bolt.app.view("reason")
+    async def submission(ack: Any, body: Json) -> None:
+        bolt.received.append(body)
+        await ack()
+
     menu = {
         "type": "conversations_select",
         "action_id": "where",
