@@ -276,18 +276,21 @@ async def test_a_lease_that_expired_during_a_poll_writes_nothing() -> None:
     assert not bot.store.database.contents.events
 
 
-async def test_titles_are_read_only_when_a_pull_request_enters() -> None:
+async def test_titles_are_read_only_when_a_pull_request_enters_or_if_that_failed_later() -> None:
     bot = await Reading().start("enter", "merge")
     bot.merge_queue.statuses[SITE] = make_status(
         make_batch(make_queued(41, title="In a batch")), waiting=[make_queued(42, title="Waiting")]
     )
     read_at_first = len(bot.merge_queue.called("status"))
-    bot.tell(number=42)
+    entered = bot.tell(number=42)
+    bot.merge_queue.fail_next(MergeQueueUnavailable("down"), method="status")
     await bot.poll()
-    bot.tell(MERGED, number=41)
-    await bot.poll()
+    assert bot.reported() == events(entered.event_id)
+    for number in (41, 43):
+        bot.tell(MERGED, number=number)
+        await bot.poll()
 
-    assert len(bot.merge_queue.called("status")) == read_at_first + 1
+    assert len(bot.merge_queue.called("status")) == read_at_first + 2
     kept = bot.store.database.contents.pull_requests
     assert {number: one.title for (_, number), one in kept.items()} == {
         41: "In a batch",
@@ -302,19 +305,6 @@ async def test_titles_are_read_after_a_long_walk_that_began_with_an_entry() -> N
     for type_ in (MERGED, MERGED, ENTER, ENTER):
         bot.tell(type_, number=42)
 
-    await bot.poll()
-
-    assert bot.store.database.contents.pull_requests[SITE, 42].title == "Waiting"
-
-
-async def test_titles_that_could_not_be_read_are_read_at_the_next_event() -> None:
-    bot = await Reading().start("enter", "merge")
-    bot.merge_queue.statuses[SITE] = make_status(waiting=[make_queued(42, title="Waiting")])
-    entered = bot.tell(number=42)
-    bot.merge_queue.fail_next(MergeQueueUnavailable("down"), method="status")
-    await bot.poll()
-    assert bot.reported() == events(entered.event_id)
-    bot.tell(MERGED, number=41)
     await bot.poll()
 
     assert bot.store.database.contents.pull_requests[SITE, 42].title == "Waiting"
