@@ -17,34 +17,28 @@ from tests.bench.contestant import attend
 INSERT = "INSERT OR IGNORE INTO events VALUES (?, ?, ?, ?, ?, ?, ?)"
 
 
-class Check(BaseModel):
-    name: str | None = None
-    state: str | None = None
-    url: str | None = None
-    details_url: str | None = None
+def optional(names_by_type: Mapping[Any, str]) -> dict[str, Any]:
+    """Fields that may be missing, as `create_model` takes them."""
+    return {
+        name: (kind | None, None) for kind, names in names_by_type.items() for name in names.split()
+    }
 
 
-class CheckedCopy(BaseModel):
-    checks_conclusion: str | None = None
-    pull_request_numbers: list[int] | None = None
-    unsuccessful_checks: list[Check] | None = None
+Check = create_model("Check", **optional({str: "name state url details_url"}))
+CheckedCopy = create_model(
+    "CheckedCopy",
+    **optional({str: "checks_conclusion", list[int]: "pull_request_numbers"}),
+    **optional({list[Check]: "unsuccessful_checks"}),
+)
+Person = create_model("Person", **optional({str: "name login"}))
+Freeze = create_model(
+    "Freeze",
+    **optional({str: "reason start end timezone"}),
+    **optional({list[str]: "matching_conditions exclude_conditions"}),
+)
 
-
-class Person(BaseModel):
-    name: str | None = None
-    login: str | None = None
-
-
-class Freeze(BaseModel):
-    reason: str | None = None
-    start: str | None = None
-    end: str | None = None
-    timezone: str | None = None
-    matching_conditions: list[str] | None = None
-    exclude_conditions: list[str] | None = None
-
-
-OPTIONAL: Mapping[Any, str] = {
+# All that the bot reads, by the service's names (`bot.domain.event_records`).
+METADATA: Mapping[Any, str] = {
     str: (
         "session_id queue_name dequeue_code abort_code reason abort_reason abort_status conclusion"
         " batch_id train_car_id to message branch workflow title review_type reviewer job_name"
@@ -66,12 +60,7 @@ OPTIONAL: Mapping[Any, str] = {
         " scheduled_freeze_attributes_after"
     ),
 }
-"""All that the bot reads, by type and the service's names (`bot.domain.event_records`)."""
-
-FIELDS: dict[str, Any] = {
-    name: (kind | None, None) for kind, names in OPTIONAL.items() for name in names.split()
-}
-Metadata = create_model("Metadata", **FIELDS)
+Metadata = create_model("Metadata", **optional(METADATA))
 
 
 class Event(BaseModel):

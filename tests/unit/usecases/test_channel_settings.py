@@ -169,11 +169,8 @@ async def states_after(
     return [one.state for one in database.contents.deliveries.values()]
 
 
-async def test_a_digest_of_a_removed_subscription_is_dropped() -> None:
+async def test_a_digest_waits_for_remaining_subscriptions_and_is_dropped_without_any() -> None:
     assert await states_after() == [DeliveryState.FAILED, DeliveryState.PENDING]
-
-
-async def test_deliveries_of_remaining_subscriptions_keep_waiting() -> None:
     waiting = [DeliveryState.PENDING] * 2
     assert await states_after(CONFIGURED) == waiting
     assert await states_after(by_command=Subscription("C1", SITE)) == waiting

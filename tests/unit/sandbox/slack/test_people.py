@@ -86,9 +86,9 @@ async def test_missing_or_hidden_elements_and_messages_cannot_be_used(desk: Desk
 
     for_alice = {"channel": CHANNEL, "user": ALICE, "text": "x", "blocks": [block]}
     ts = desk.call("chat.postEphemeral", **for_alice)["message_ts"]
-    container = {"type": "message", "channel": CHANNEL, "ts": ts, "ephemeral": True}
+    alices = {**container, "ts": ts, "ephemeral": True}
     with refused("message_not_found"):
-        await people.action("U0BOB", container=container, block_id="b", action_id="go")
+        await people.action("U0BOB", container=alices, block_id="b", action_id="go")
 
 
 async def test_only_the_owner_can_submit_and_only_the_top_modal(desk: Desk) -> None:

@@ -87,12 +87,10 @@ def test_views_past_limits_are_refused(
     assert any(sentence in each and "[json-pointer:/view" in each for each in messages), messages
 
 
-def test_a_view_past_250_kilobytes_is_too_large(desk: Desk) -> None:
-    view = modal(blocks=[section("x" * 2999)] * 90)
-    assert desk.error("views.open", trigger_id=trigger(desk), view=view) == "view_too_large"
-
-
-def test_view_calls_check_their_arguments(desk: Desk) -> None:
+def test_view_calls_check_their_arguments_and_a_views_size(desk: Desk) -> None:
+    past_250_kilobytes = {"view": modal(blocks=[section("x" * 2999)] * 90)}
+    error = desk.error("views.open", trigger_id=trigger(desk), **past_250_kilobytes)
+    assert error == "view_too_large"
     assert desk.error("views.open", view=modal()) == "invalid_arguments"
     assert desk.error("views.open", trigger_id=trigger(desk)) == "invalid_arguments"
     assert desk.error("views.open", trigger_id=trigger(desk), view="{") == "invalid_arguments"

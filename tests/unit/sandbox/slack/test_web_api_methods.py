@@ -6,6 +6,7 @@ import pytest
 
 from bot.sandbox.slack.server import SlackSandbox
 from bot.sandbox.slack.state.workspace import Change
+from bot.sandbox.slack.wire import Json
 from tests.support.block_kit import DIVIDER, section
 from tests.unit.sandbox.slack.conftest import APP, Desk, make_desk, make_manifest
 
@@ -99,29 +100,24 @@ def test_a_reply_to_a_reply_lands_in_the_thread_of_its_parent(desk: Desk) -> Non
     assert body["message"]["thread_ts"] == root
 
 
-def test_an_update_with_only_text_removes_the_blocks_and_metadata_on_request(desk: Desk) -> None:
+def test_an_update_replaces_blocks_with_what_it_has_and_metadata_on_request(desk: Desk) -> None:
     ts = desk.post(blocks=[DIVIDER], metadata={"event_type": "a", "event_payload": {"b": 1}})
-    body = desk.call("chat.update", channel=CHANNEL, ts=ts, text="New")
-    assert "blocks" not in body["message"]
-    assert body["message"]["edited"]["user"] == "U0MQBOT"
-    assert body["message"]["metadata"] == {"event_type": "a", "event_payload": {"b": 1}}
-    bare = desk.call("chat.update", channel=CHANNEL, ts=ts, text="New", metadata="{}")
-    assert "metadata" not in bare["message"]
 
+    def updated(**arguments: object) -> Json:
+        message: Json = desk.call("chat.update", channel=CHANNEL, ts=ts, **arguments)["message"]
+        return message
 
-def test_an_update_with_only_blocks_replaces_them_and_shows_no_edit_mark(desk: Desk) -> None:
-    ts = desk.post(blocks=[DIVIDER])
-    body = desk.call("chat.update", channel=CHANNEL, ts=ts, blocks=[section()])
-    assert body["message"]["blocks"][0]["type"] == "section"
-    assert "edited" not in body["message"]
-
-
-def test_an_update_links_names_unless_it_says_not_to(desk: Desk) -> None:
-    ts = desk.post()
-    linked = desk.call("chat.update", channel=CHANNEL, ts=ts, text="@here #general")
-    plain = desk.call("chat.update", channel=CHANNEL, ts=ts, text="@here #general", parse="none")
-    assert linked["text"] == "<!here> <#C0GENERAL|general>"
-    assert plain["text"] == "@here #general"
+    message = updated(blocks=[section()])
+    assert message["blocks"][0]["type"] == "section"
+    assert "edited" not in message
+    message = updated(text="New")
+    assert "blocks" not in message
+    assert message["edited"]["user"] == "U0MQBOT"
+    assert message["metadata"] == {"event_type": "a", "event_payload": {"b": 1}}
+    assert "metadata" not in updated(text="New", metadata="{}")
+    # Names are linked unless it says not to.
+    assert updated(text="@here #general")["text"] == "<!here> <#C0GENERAL|general>"
+    assert updated(text="@here #general", parse="none")["text"] == "@here #general"
 
 
 @pytest.mark.parametrize(
