@@ -102,10 +102,6 @@ def follows(document: dict[str, Any], component: str, body: object) -> None:
     Draft202012Validator(schema, validate_formats=True).validate(body)
 
 
-def test_base_url_ends_with_the_version(sandbox: MergeQueueSandbox) -> None:
-    assert sandbox.base_url.endswith("/v1")
-
-
 async def test_no_endpoint_answers_without_a_known_bearer_token(sandbox: MergeQueueSandbox) -> None:
     for header in (None, "Bearer wrong", "Basic key", "Bearer"):
         headers: dict[str, str] = {} if header is None else {"Authorization": header}
@@ -138,11 +134,6 @@ async def test_application_accepts_keys_of_any_scope_but_no_person(
     for token, status in (("key", 200), ("ci-key", 200), ("person", 403)):
         response = await client.get("/application", headers=as_(token))
         assert response.status_code == status
-
-
-async def test_an_unknown_repository_of_a_known_owner_is_404(client: httpx.AsyncClient) -> None:
-    assert (await client.get("/repos/acme/nothing/logs")).status_code == 404
-    assert (await client.get("/repos/nobody/site/logs")).status_code == 403
 
 
 class TestResources:
@@ -263,22 +254,18 @@ class TestResources:
         assert {check["check_type"] for check in checked} == {"draft_pr"}
 
 
-async def test_pausing_and_resuming(client: httpx.AsyncClient) -> None:
+async def test_pausing_and_resuming_and_404_when_not_paused(client: httpx.AsyncClient) -> None:
+    detail = "The merge queue is not currently paused on this repository"
     for method, path in RESUME:
+        for asked_for in (*RESUME, ("GET", PAUSE), ("GET", OLD_PAUSE)):
+            refused = await client.request(*asked_for)
+            assert (refused.status_code, refused.json()) == (404, {"detail": detail}), asked_for
         made = (await client.put(PAUSE, json={"reason": "deploying 4.2"})).json()
         assert made == {"reason": "deploying 4.2", "paused_at": "2026-03-02T09:00:00.000000Z"}
         assert (await client.get(PAUSE)).json() == made
         removed = await client.request(method, path)
         assert (removed.status_code, removed.content) == (204, b""), (method, path)
         assert (await client.get(PAUSE)).status_code == 404
-
-
-async def test_404_when_not_paused(client: httpx.AsyncClient) -> None:
-    detail = "The merge queue is not currently paused on this repository"
-    for method, path in (*RESUME, ("GET", PAUSE), ("GET", OLD_PAUSE)):
-        response = await client.request(method, path)
-        assert response.status_code == 404, (method, path)
-        assert response.json() == {"detail": detail}
 
 
 async def test_pausing_again_changes_the_reason_on_both_endpoints_of_one_repository(
@@ -453,6 +440,7 @@ class TestEventLog:
         assert url.path == f"/v1{REPO}/logs"
         assert (url.params["per_page"], url.params["base_ref"]) == ("3", "main")
         assert url.params["cursor"]
+        assert sandbox.base_url.endswith("/v1")
         assert sandbox.base_url not in response.headers["Link"]
 
     async def test_first_prev_and_last_lead_back(self, client: httpx.AsyncClient) -> None:

@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import pytest
-
 from bot.sandbox.merge_queue.simulation.event_log import Event
 from tests.unit.sandbox.merge_queue.story import Story
 
@@ -13,7 +11,7 @@ def run_of(event: Event) -> Any:
 
 
 def test_a_passing_run_ends_normally_and_its_summary_counts_the_checks_that_passed() -> None:
-    story = Story()
+    story = Story(parallel=2)
     number = story.one()
     seen = []
     for seconds in (10, 20, 33):
@@ -26,6 +24,8 @@ def test_a_passing_run_ends_normally_and_its_summary_counts_the_checks_that_pass
     pending = {"checks_conclusion": "pending", "checks_started_at": None, "checks_ended_at": None}
     of_one = {"unsuccessful_checks": [], "pull_request_numbers": [number]}
     assert run_of(start).items() >= {**pending, **of_one}.items()
+    assert run_of(start)["in_place"] is False
+    assert run_of(start)["number"] != number
     passed = {"aborted": False, "abort_code": None, "abort_reason": ""}
     assert end.metadata.items() >= {**passed, "abort_status": "DEFINITIVE"}.items()
     assert run_of(end)["checks_conclusion"] == "success"
@@ -90,13 +90,3 @@ def test_a_batch_of_one_is_tried_again_before_it_leaves() -> None:
     assert first.metadata["abort_status"] == "REEMBARKED"
     assert (first.metadata["retry_attempt"], first.metadata["max_retries"]) == (1, 1)
     assert run_of(first)["number"] != run_of(second)["number"]
-
-
-@pytest.mark.parametrize(("parallel", "in_place"), [(1, True), (2, False)])
-def test_checks_run_in_place_only_without_any_others(parallel: int, *, in_place: bool) -> None:
-    story = Story(parallel=parallel)
-    number = story.one()
-    story.pass_time(10)
-    run = run_of(story.log("checks_start")[0])
-    assert run["in_place"] is in_place
-    assert (run["number"] == number) is in_place

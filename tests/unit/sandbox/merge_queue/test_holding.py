@@ -1,6 +1,7 @@
 """Pauses and freezes: what stops, what runs on, and what is held."""
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -35,12 +36,14 @@ def test_a_pause_stops_running_checks_until_fresh_ones_start_in_the_same_stay() 
     assert len({event.metadata["session_id"] for event in of_first}) == 1
 
 
-def test_checks_in_place_continue_and_may_remove_their_pull_request() -> None:
+def test_the_only_checks_are_in_place_continue_and_may_remove_their_pull_request() -> None:
     story = Story(parallel=1)
     number = story.one(broken_check="unit tests")
     story.pass_time(10)
     story.controls.pause(REPOSITORY, "stop")
     assert story.codes == ["running"]
+    run: Any = story.log("checks_start")[0].metadata["speculative_check_pull_request"]
+    assert (run["in_place"], run["number"]) == (True, number)
     story.pass_time(100)
     assert story.left() == {number: "CHECKS_FAILED"}
     assert story.repository.pause is not None

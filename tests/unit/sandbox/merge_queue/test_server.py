@@ -252,35 +252,35 @@ async def test_wrong_control_requests_get_a_clear_answer(
     assert said["detail"]
 
 
-async def test_the_clock_cannot_be_moved_by_hand(http: aiohttp.ClientSession) -> None:
-    sandbox = MergeQueueSandbox(repositories={SITE: "quiet"})
-    await sandbox.start()
-    try:
-        with pytest.raises(RuntimeError, match="wall clock"):
-            sandbox.advance(1)
-        assert (await Wire(sandbox, http).control("POST", "/advance", {"seconds": 1}))[0] == 409
-    finally:
-        await sandbox.stop()
+@pytest.fixture
+async def by_the_wall_clock() -> AsyncIterator[MergeQueueSandbox]:
+    made = MergeQueueSandbox(repositories={SITE: "quiet"})
+    await made.start()
+    yield made
+    await made.stop()
 
 
-async def test_a_taken_port_is_an_error_and_stopping_twice_is_not() -> None:
-    first = MergeQueueSandbox(repositories={SITE: "quiet"})
+async def test_the_wall_clock_cannot_be_moved_by_hand(
+    by_the_wall_clock: MergeQueueSandbox, http: aiohttp.ClientSession
+) -> None:
+    with pytest.raises(RuntimeError, match="wall clock"):
+        by_the_wall_clock.advance(1)
+    wire = Wire(by_the_wall_clock, http)
+    assert (await wire.control("POST", "/advance", {"seconds": 1}))[0] == 409
+
+
+async def test_a_taken_port_is_an_error_and_stopping_twice_is_not(
+    by_the_wall_clock: MergeQueueSandbox,
+) -> None:
+    port = int(by_the_wall_clock.base_url.split(":")[2].split("/")[0])
     second = MergeQueueSandbox(repositories={SITE: "quiet"})
-    await first.start()
-    try:
-        port = int(first.base_url.split(":")[2].split("/")[0])
-        with pytest.raises(OSError, match="address already in use"):
-            await second.start(port=port)
-    finally:
-        await first.stop()
-        await first.stop()
-        await second.stop()
+    with pytest.raises(OSError, match="address already in use"):
+        await second.start(port=port)
+    await second.stop()
+    await by_the_wall_clock.stop()
 
 
-async def test_a_crashed_simulation_is_reported() -> None:
-    sandbox = MergeQueueSandbox(repositories={SITE: "quiet"})
-    await sandbox.start()
-    sandbox.repository(SITE).rules = ()
+async def test_a_crashed_simulation_is_reported(by_the_wall_clock: MergeQueueSandbox) -> None:
+    by_the_wall_clock.repository(SITE).rules = ()
     with pytest.raises(IndexError):
-        sandbox.enqueue(SITE)
-    await sandbox.stop()
+        by_the_wall_clock.enqueue(SITE)

@@ -80,24 +80,16 @@ def test_an_archived_channel_accepts_no_posts_and_no_edits(desk: Desk) -> None:
     assert desk.error("chat.postEphemeral", **ephemeral) == "is_archived"
 
 
-def test_text_over_forty_thousand_characters_is_cut_with_a_warning(desk: Desk) -> None:
+def test_a_post_gets_text_from_its_blocks_and_no_more_than_forty_thousand_characters(
+    desk: Desk,
+) -> None:
     body = desk.call("chat.postMessage", channel=CHANNEL, text="x" * 40_001)
     assert len(body["message"]["text"]) == 40_000
     assert body["warning"] == "message_truncated"
     assert body["response_metadata"]["warnings"] == ["message_truncated"]
-
-
-def test_blocks_without_text_get_a_fallback_text(desk: Desk) -> None:
     blocks = [section("Paused by alice")]
     body = desk.call("chat.postMessage", channel=CHANNEL, blocks=json.dumps(blocks))
     assert body["message"]["text"] == "Paused by alice"
-
-
-def test_a_reply_to_a_reply_lands_in_the_thread_of_its_parent(desk: Desk) -> None:
-    root = desk.post()
-    reply = desk.post(thread_ts=root)
-    body = desk.call("chat.postMessage", channel=CHANNEL, text="x", thread_ts=reply)
-    assert body["message"]["thread_ts"] == root
 
 
 def test_an_update_replaces_blocks_with_what_it_has_and_metadata_on_request(desk: Desk) -> None:
@@ -149,12 +141,16 @@ def test_the_app_can_change_and_delete_only_its_own_messages(desk: Desk) -> None
     assert desk.error("chat.delete", channel=CHANNEL, ts=own) == "message_not_found"
 
 
-def test_a_deleted_parent_leaves_a_tombstone_above_its_replies(desk: Desk) -> None:
+def test_replies_to_replies_are_in_one_thread_below_a_tombstone_of_a_deleted_parent(
+    desk: Desk,
+) -> None:
     root = desk.post()
-    desk.post(thread_ts=root, text="Reply")
+    reply = desk.post(thread_ts=root, text="Reply")
+    body = desk.call("chat.postMessage", channel=CHANNEL, text="x", thread_ts=reply)
+    assert body["message"]["thread_ts"] == root
     desk.call("chat.delete", channel=CHANNEL, ts=root)
     replies = desk.call("conversations.replies", channel=CHANNEL, ts=root)["messages"]
-    assert [each.get("subtype") for each in replies] == ["tombstone", None]
+    assert [each.get("subtype") for each in replies] == ["tombstone", None, None]
     assert desk.error("chat.update", channel=CHANNEL, ts=root, text="x") == "message_not_found"
 
 
