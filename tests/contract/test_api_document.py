@@ -193,21 +193,11 @@ class TestResources:
         rules = (await client.get(f"{REPO}/queues/configuration")).json()["configuration"]
         assert [rule["name"] for rule in rules] == ["hotfix", "release", "default"]
         assert set(rules[0]["config"]) == {
-            "priority",
-            "batch_size",
-            "batch_max_wait_time",
-            "allow_inplace_checks",
-            "allow_queue_branch_edit",
-            "checks_timeout",
-            "draft_bot_account",
-            "queue_branch_prefix",
-            "queue_branch_merge_method",
-            "batch_max_failure_resolution_attempts",
-            "commit_message_template",
-            "merge_bot_account",
-            "merge_method",
-            "update_bot_account",
-            "update_method",
+            *("priority", "batch_size", "batch_max_wait_time", "checks_timeout"),
+            *("allow_inplace_checks", "allow_queue_branch_edit", "queue_branch_prefix"),
+            *("queue_branch_merge_method", "batch_max_failure_resolution_attempts"),
+            *("commit_message_template", "merge_method", "update_method"),
+            *("draft_bot_account", "merge_bot_account", "update_bot_account"),
         }
 
     async def test_an_invalid_configuration_file_is_422(

@@ -298,15 +298,9 @@ def test_unreadable_or_repeated_logins_are_refused(given: str) -> None:
     assert list(problems(MQBOT_LOGINS=given)) == ["MQBOT_LOGINS"]
 
 
-def test_thousands_of_repositories_are_read_from_a_file(tmp_path: Path) -> None:
-    path = tmp_path / "repositories.txt"
-    names = [f"acme/repository-{number}" for number in range(8000)]
-    path.write_text("# all of ours\n\n" + "\n".join(f"{name}  # a remark" for name in names))
-    settings = settings_in({**ENOUGH, "MQBOT_REPOSITORIES": f"@{path}"}, RunSettings)
-    assert list(settings.repositories) == names
-
-
-def test_an_unreadable_repositories_file_or_line_is_named(tmp_path: Path) -> None:
+def test_thousands_of_repositories_are_read_from_a_file_whose_faults_are_named(
+    tmp_path: Path,
+) -> None:
     path = tmp_path / "repositories.txt"
 
     def problem() -> str:
@@ -317,6 +311,11 @@ def test_an_unreadable_repositories_file_or_line_is_named(tmp_path: Path) -> Non
     assert "isn't a text file" in problem()
     path.write_text("acme/site\nacme\n")
     assert "“acme” is no repository" in problem()
+
+    names = [f"acme/repository-{number}" for number in range(8000)]
+    path.write_text("# all of ours\n\n" + "\n".join(f"{name}  # a remark" for name in names))
+    settings = settings_in({**ENOUGH, "MQBOT_REPOSITORIES": f"@{path}"}, RunSettings)
+    assert list(settings.repositories) == names
 
 
 SECRETS = (

@@ -157,12 +157,9 @@ def test_a_pod_has_no_privileges_and_is_probed_on_the_images_port(kind: str) -> 
                 "readOnlyRootFilesystem": True,
                 "capabilities": {"drop": ["ALL"]},
             }
-        probes = {
-            name: pod["containers"][0][f"{name}Probe"]["httpGet"]
-            for name in ("liveness", "readiness")
-        }
-        assert probes["liveness"] == {"path": HEALTH_PATH, "port": "health"}
-        assert probes["readiness"] == {"path": READINESS_PATH, "port": "health"}
+        bot = pod["containers"][0]
+        assert bot["livenessProbe"]["httpGet"] == {"path": HEALTH_PATH, "port": "health"}
+        assert bot["readinessProbe"]["httpGet"] == {"path": READINESS_PATH, "port": "health"}
 
 
 def test_ports_and_user_match_the_image() -> None:

@@ -57,29 +57,19 @@ def topics(*words: str) -> frozenset[str]:
     return frozenset(words)
 
 
-async def configure(use_case: ChannelSettings) -> None:
+async def test_each_decision_is_stored_beside_the_configuration_and_audited() -> None:
+    use_case = make_use_case()
     configured = make_subscription("ci", channel_id="C1", source=SubscriptionSource.CONFIGURATION)
     with begin(use_case.acts.store) as transaction:
         transaction.subscriptions.replace_configured([configured])
 
-
-async def test_a_subscription_stores_the_person_who_made_it_beside_a_configured_one() -> None:
-    use_case = make_use_case()
-    await configure(use_case)
-
-    (done,) = await use_case.subscribe(*asked(topics("enter")))
-
+    (done,) = await use_case.subscribe(*asked(topics("merge", "enter")))
     made = subscribed(done)
-    assert (made.topics, made.created_by, made.created_at) == (topics("enter"), "U0ALICE", NOON)
-    by_command, configured = await use_case.subscriptions("C1")
-    assert (configured.source, by_command) == (SubscriptionSource.CONFIGURATION, made)
+    assert made.topics == topics("merge", "enter")
+    assert (made.created_by, made.created_at) == ("U0ALICE", NOON)
+    assert await use_case.subscriptions("C1") == [made, configured]
     assert await use_case.subscriptions("C2") == []
 
-
-async def test_each_decision_is_audited_with_the_settings_before_and_after() -> None:
-    use_case = make_use_case()
-
-    await use_case.subscribe(*asked(topics("merge", "enter")))
     await use_case.subscribe(*asked(topics("merge"), actor=BOB))
     await use_case.unsubscribe(*asked(topics("enter"), actor=BOB))
     await use_case.unsubscribe(*asked(None))

@@ -48,6 +48,13 @@ def test_the_only_checks_are_in_place_continue_and_may_remove_their_pull_request
     assert story.left() == {number: "CHECKS_FAILED"}
     assert story.repository.pause is not None
 
+    story = Story(parallel=1)
+    story.one()
+    story.pass_time(10)
+    story.controls.pause(REPOSITORY, "stop")
+    story.pass_time(100)
+    assert (story.codes, story.merged()) == (["waiting_for_merge"], [])
+
 
 MAIN = FreezeTerms("cutting 4.2", matching_conditions=("base=main",))
 NOT_HOTFIXES = FreezeTerms("cutting 4.2", exclude_conditions=("label=hotfix",))

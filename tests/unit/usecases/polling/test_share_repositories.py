@@ -230,8 +230,10 @@ def test_each_repository_has_one_worker_and_no_worker_exceeds_its_share(workers:
     found = shares(workers)
     assert sorted(name for share in found.values() for name in share) == sorted(MANY)
     assert max(len(share) for share in found.values()) <= -(-len(MANY) // len(workers))
-    # The order of both changes nothing.
+    assert share_of("who does not poll", workers, MANY) == frozenset()
     for one in workers:
+        assert share_of(one, workers, []) == frozenset()
+        # The order of both changes nothing.
         assert share_of(one, sorted(workers), MANY[::-1]) == found[one]
         assert share_of(one, sorted(workers, reverse=True), MANY) == found[one]
 
@@ -241,8 +243,3 @@ def test_most_repositories_stay_where_they_are_when_a_worker_joins() -> None:
     stayed = sum(len(before[one] & after[one]) for one in before)
     # A fourth has to move; the room of each moves a few more.
     assert stayed >= len(MANY) * 0.55
-
-
-def test_a_process_that_does_not_poll_has_no_share() -> None:
-    assert share_of("z", {"a"}, MANY) == frozenset()
-    assert share_of("a", {"a"}, []) == frozenset()
