@@ -63,8 +63,8 @@ async def test_each_decision_is_stored_beside_the_configuration_and_audited() ->
     with begin(use_case.acts.store) as transaction:
         transaction.subscriptions.replace_configured([configured])
 
-    (done,) = await use_case.subscribe(*asked(topics("merge", "enter")))
-    made = subscribed(done)
+    (first,) = await use_case.subscribe(*asked(topics("merge", "enter")))
+    made = subscribed(first)
     assert made.topics == topics("merge", "enter")
     assert (made.created_by, made.created_at) == ("U0ALICE", NOON)
     assert await use_case.subscriptions("C1") == [made, configured]
