@@ -340,7 +340,8 @@ async def test_window_types_pull_request_and_base_branch_choose_the_events(world
     assert (await read(pull_request=4100)).keys() == {wanted, other}
     chosen = await read(pull_request=4100, base_ref="main", types=[leave])
     assert chosen.keys() == {wanted}
-    assert await read(pull_request=4100, base_ref="release") == {}
+    assert (await read(base_ref="main")).keys() == {wanted, other, elsewhere}
+    assert await read(base_ref="release") == {}
     found = leaves[wanted]
     assert (found.details.merged, found.pull_request, found.base_ref) == (True, 4100, "main")
     assert found.received_at == NOW - timedelta(hours=1)

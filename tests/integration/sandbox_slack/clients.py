@@ -11,6 +11,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from bot.sandbox.slack.server import SlackSandbox
 from tests.support.block_kit import Json, actions, button, modal, reason_input
 from tests.support.waiting import until
+from tests.support.workspace_manifest import SCOPES, make_manifest
 
 PATIENT_SECONDS = 600.0
 """How long the workspace waits where an acknowledgement is sure to come, on however busy a machine.
@@ -21,45 +22,19 @@ Longer than a test waits for anything: what ends before was acknowledged, not gi
 IMPATIENT_SECONDS = 0.3
 """How long it waits where no acknowledgement comes in time."""
 
-MANIFEST: dict[str, object] = {
-    "display_information": {"name": "Merge Queue"},
-    "features": {
-        "app_home": {"home_tab_enabled": True, "messages_tab_enabled": True},
-        "bot_user": {"display_name": "merge-queue"},
-        "slash_commands": [
-            {"command": "/mq", "description": "Merge queue", "should_escape": True},
-            {"command": "/raw", "description": "Unescaped", "should_escape": False},
-        ],
-        "shortcuts": [
-            {"name": "Pause", "type": "global", "callback_id": "pause", "description": "Pause"},
-            {"name": "Ask", "type": "message", "callback_id": "ask", "description": "Ask"},
-        ],
-    },
-    "oauth_config": {
-        "scopes": {
-            "bot": [
-                "app_mentions:read",
-                "channels:history",
-                "channels:join",
-                "channels:read",
-                "chat:write",
-                "chat:write.public",
-                "commands",
-                "groups:history",
-                "groups:read",
-            ]
-        }
-    },
-    "settings": {
-        "event_subscriptions": {
-            "bot_events": ["app_home_opened", "app_mention", "message.channels"]
-        },
-        "interactivity": {"is_enabled": True},
-        "socket_mode_enabled": True,
-    },
-}
-
-
+MANIFEST = make_manifest(
+    scopes=(*SCOPES, "app_mentions:read", "chat:write.public"),
+    events=("app_home_opened", "app_mention", "message.channels"),
+    app_home={"home_tab_enabled": True, "messages_tab_enabled": True},
+    slash_commands=[
+        {"command": "/mq", "description": "Merge queue", "should_escape": True},
+        {"command": "/raw", "description": "Unescaped", "should_escape": False},
+    ],
+    shortcuts=[
+        {"name": "Pause", "type": "global", "callback_id": "pause", "description": "Pause"},
+        {"name": "Ask", "type": "message", "callback_id": "ask", "description": "Ask"},
+    ],
+)
 ACTIONS = actions(button(value="v1"), block_id="row")
 MODAL = modal(reason_input(max_length=20), callback_id="reason", notify_on_close=True)
 CHANNEL = "C0MERGEQ"

@@ -8,38 +8,9 @@ import pytest
 from bot.sandbox.slack.server import SlackSandbox
 from bot.sandbox.slack.web_api.request_bodies import Received
 from bot.sandbox.slack.wire import ControlRefusal, Json, SlackRefusal
+from tests.support.workspace_manifest import make_manifest
 
-ALL_SCOPES = [
-    "channels:history",
-    "channels:join",
-    "channels:read",
-    "chat:write",
-    "commands",
-    "groups:history",
-    "groups:read",
-    "im:read",
-    "im:write",
-    "mpim:write",
-    "reactions:write",
-    "team:read",
-    "usergroups:read",
-    "users:read",
-]
 BOT, APP = "xoxb-sandbox", "xapp-sandbox"
-
-
-def make_manifest(scopes: list[str] | None = None, **features: Any) -> dict[str, object]:
-    return {
-        "display_information": {"name": "Merge Queue"},
-        "features": {
-            "app_home": {"home_tab_enabled": True},
-            "bot_user": {"display_name": "merge-queue"},
-            "slash_commands": [{"command": "/mq", "description": "x", "should_escape": True}],
-            **features,
-        },
-        "oauth_config": {"scopes": {"bot": ALL_SCOPES if scopes is None else scopes}},
-        "settings": {"interactivity": {"is_enabled": True}, "socket_mode_enabled": True},
-    }
 
 
 def refused(code: str) -> pytest.RaisesExc[ControlRefusal | SlackRefusal]:
@@ -75,4 +46,4 @@ def desk() -> Desk:
 
 
 def make_desk(*scopes: str, **features: Any) -> Desk:
-    return Desk(SlackSandbox(make_manifest(list(scopes), **features), rate_limits="off"))
+    return Desk(SlackSandbox(make_manifest(scopes, **features), rate_limits="off"))

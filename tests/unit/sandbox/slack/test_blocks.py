@@ -25,7 +25,8 @@ from tests.support.block_kit import (
     plain,
     section,
 )
-from tests.unit.sandbox.slack.conftest import Desk, make_manifest
+from tests.support.workspace_manifest import make_manifest
+from tests.unit.sandbox.slack.conftest import Desk
 
 
 def options(count: int) -> list[Json]:

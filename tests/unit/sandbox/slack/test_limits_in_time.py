@@ -11,7 +11,8 @@ from bot.sandbox.slack.web_api.methods.chat import METHODS
 from bot.sandbox.slack.web_api.rate_limits import RateLimiter, RateLimits
 from bot.sandbox.slack.wire import ControlRefusal, Json
 from tests.support.block_kit import section
-from tests.unit.sandbox.slack.conftest import Desk, make_manifest, refused
+from tests.support.workspace_manifest import make_manifest
+from tests.unit.sandbox.slack.conftest import Desk, refused
 
 POST, UPDATE = "chat.postMessage", "chat.update"
 

@@ -25,7 +25,8 @@ from tests.support.block_kit import (
     section,
     typed_reason,
 )
-from tests.unit.sandbox.slack.conftest import Desk, make_manifest, refused
+from tests.support.workspace_manifest import make_manifest
+from tests.unit.sandbox.slack.conftest import Desk, refused
 
 ALICE = "U0ALICE"
 

@@ -8,7 +8,8 @@ from bot.sandbox.slack.server import SlackSandbox
 from bot.sandbox.slack.state.workspace import Change
 from bot.sandbox.slack.wire import Json
 from tests.support.block_kit import DIVIDER, section
-from tests.unit.sandbox.slack.conftest import APP, Desk, make_desk, make_manifest
+from tests.support.workspace_manifest import make_manifest
+from tests.unit.sandbox.slack.conftest import APP, Desk, make_desk
 
 CHANNEL = "C0MERGEQ"
 
