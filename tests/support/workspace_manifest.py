@@ -23,7 +23,7 @@ SCOPES = (
 
 def make_manifest(
     scopes: Sequence[str] = SCOPES, events: Sequence[str] = (), **features: Any
-) -> dict[str, object]:
+) -> dict[str, Any]:
     return {
         "display_information": {"name": "Merge Queue"},
         "features": {

@@ -9,16 +9,16 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from bot.sandbox.slack.server import SlackSandbox
 from bot.sandbox.slack.wire import ControlRefusal
 from tests.support.waiting import PATIENT_SECONDS, until
+from tests.support.workspace_manifest import make_manifest
 
 BOLT = "@slack/bolt@5.1.0"
 INSTALL_SECONDS = 180
@@ -27,19 +27,12 @@ STOP_SECONDS = 30
 TYPED_AT_MOST = 5
 ALICE, CHANNEL = "U0ALICE", "C0MERGEQ"
 APPS = Path(__file__).with_name("other_apps")
-MANIFEST: Mapping[str, Any] = {
-    "display_information": {"name": "Echo"},
-    "features": {
-        "app_home": {"home_tab_enabled": True},
-        "bot_user": {"display_name": "echo"},
-        "slash_commands": [{"command": "/echo", "description": "Says it again"}],
-    },
-    "oauth_config": {"scopes": {"bot": ["channels:history", "chat:write", "commands"]}},
-    "settings": {
-        "event_subscriptions": {"bot_events": ["app_home_opened", "message.channels"]},
-        "interactivity": {"is_enabled": True},
-    },
-}
+MANIFEST = make_manifest(
+    scopes=("channels:history", "chat:write", "commands"),
+    events=("app_home_opened", "message.channels"),
+    bot_user={"display_name": "echo"},
+    slash_commands=[{"command": "/echo", "description": "Says it again"}],
+)
 
 
 @pytest.fixture(scope="module")

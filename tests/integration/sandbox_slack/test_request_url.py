@@ -6,7 +6,6 @@ import hashlib
 import hmac
 import json
 from collections.abc import AsyncIterator
-from typing import Any
 from urllib.parse import parse_qs
 
 import pytest
@@ -26,8 +25,7 @@ from tests.integration.sandbox_slack.clients import (
 )
 
 SECRET = "e6b19c573432dcc6b075501d51b51bb8"
-SETTINGS: Any = MANIFEST["settings"]
-OVER_HTTP: dict[str, object] = {**MANIFEST, "settings": {**SETTINGS, "socket_mode_enabled": False}}
+OVER_HTTP = {**MANIFEST, "settings": {**MANIFEST["settings"], "socket_mode_enabled": False}}
 
 
 class Listener:

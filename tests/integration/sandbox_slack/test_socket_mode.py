@@ -23,7 +23,7 @@ from tests.support.waiting import DEADLINE_SECONDS
 
 
 @pytest.mark.parametrize("reason", ["refresh_requested", "too_many_websockets"])
-async def test_a_disconnected_client_reconnects_with_a_new_ticket(
+async def test_a_disconnected_or_dropped_client_reconnects_with_a_new_ticket(
     bolt: BoltApp, reason: str
 ) -> None:
     bolt.acknowledge("Still here")
@@ -38,6 +38,11 @@ async def test_a_disconnected_client_reconnects_with_a_new_ticket(
     await eventually(reopened)
     done = await bolt.sandbox.people.command(ALICE, CHANNEL, "/mq")
     assert done["ack_text"] == "Still here"
+
+    bolt.sandbox.faults.arm({"name": "drop_connections"})
+    assert bolt.sandbox.socket_mode.connections == 0
+    await bolt.handlers[0].client.connect_to_new_endpoint(force=True)
+    await eventually(lambda: bolt.sandbox.socket_mode.connections == 1)
 
 
 async def test_payloads_reach_two_connections_of_one_app(bolt: BoltApp) -> None:
@@ -134,14 +139,6 @@ async def test_an_event_sent_without_connections_is_delivered_by_its_retry(
     assert frame["retry_reason"] == "connection_failed"
     await socket.close()
     await slow.stop()
-
-
-async def test_dropped_connections_are_opened_again_by_the_client(bolt: BoltApp) -> None:
-    await bolt.connect()
-    bolt.sandbox.faults.arm({"name": "drop_connections"})
-    assert bolt.sandbox.socket_mode.connections == 0
-    await bolt.handlers[0].client.connect_to_new_endpoint(force=True)
-    await eventually(lambda: bolt.sandbox.socket_mode.connections == 1)
 
 
 async def test_stopping_frees_the_port_while_pages_and_sockets_are_open(

@@ -137,17 +137,6 @@ async def test_a_repository_being_polled_is_released_after_the_poll() -> None:
     assert workers.held_by("one") == set(REPOSITORIES) - names
 
 
-async def test_an_unavailable_store_keeps_the_shares_as_they_are() -> None:
-    workers = Workers()
-    one, two = workers.start("one"), workers.start("two")
-    await workers.seconds(3, one, two)
-    before = list(one.polls.followed)
-    one.store.unavailable = "gone"
-    with pytest.raises(StoreUnavailable):
-        await one.share.run()
-    assert list(one.polls.followed) == before
-
-
 async def test_releasing_a_repository_during_a_tick_is_harmless() -> None:
     workers = Workers()
     one = workers.start("one")
@@ -166,7 +155,7 @@ async def test_releasing_a_repository_during_a_tick_is_harmless() -> None:
     assert workers.held_by("one") == set()
 
 
-async def test_a_long_tick_does_not_stop_heartbeats() -> None:
+async def test_a_long_tick_stops_no_heartbeats_and_an_unavailable_store_changes_no_shares() -> None:
     workers = Workers()
     one, two = workers.start("one"), workers.start("two")
     await workers.seconds(2 * INTERVAL, one, two)
@@ -177,6 +166,12 @@ async def test_a_long_tick_does_not_stop_heartbeats() -> None:
             await one.share.run()
             await two.share.run()
     assert two.share.known == {"one", "two"}
+
+    before = list(one.polls.followed)
+    one.store.unavailable = "gone"
+    with pytest.raises(StoreUnavailable):
+        await one.share.run()
+    assert list(one.polls.followed) == before
 
 
 def test_locks_of_a_stopped_process_are_free_when_others_take_over() -> None:
