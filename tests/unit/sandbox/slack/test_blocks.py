@@ -146,6 +146,7 @@ REFUSED = [
     (actions(), "must have at least 1 item(s)"),
     (actions(button(text=plain("x" * 76))), less(76)),
     (actions(button(value="x" * 2001)), less(2001)),
+    (actions(button(value=5)), "must provide a string"),
     (actions(button(url="x" * 3001)), less(3001)),
     (actions(button(action_id="x" * 256)), less(256)),
     (actions(button(style="red")), "must be one of: primary, danger"),
