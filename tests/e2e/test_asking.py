@@ -44,8 +44,7 @@ async def test_why_shows_the_place_and_the_timeout_where_the_service_says_them(
 
 
 async def test_why_names_the_pause_that_holds_everything(bot: BotTester) -> None:
-    await bot.type("/mq pause acme/site CI runners are down")
-    await bot.wait_for_post("paused")
+    await bot.publish("/mq pause acme/site CI runners are down", "paused")
     number = bot.enqueue()
     answer = await bot.ask(f"/mq why {number}")
     assert "*Waiting in line*" in answer
@@ -287,8 +286,7 @@ async def test_deprecated_endpoints_that_are_gone_are_replaced_or_reported(
     assert "`main` · 1 queued" in answer
     assert "The service no longer offers earlier activity." in answer
     assert f"#{number} Add search" in await bot.ask("/mq status")
-    await bot.type("/mq board")
-    board = await bot.wait_for_post("#")
+    board = await bot.publish("/mq board", "#")
     assert f"#{number} Add search" in board
     assert "`end-to-end tests` of its batch" in await bot.ask(f"/mq why {number}")
     bot.break_service("error", path="/merge-queue/branches", status=status)

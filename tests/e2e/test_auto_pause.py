@@ -113,8 +113,7 @@ async def test_keeping_it_takes_the_end_away_and_says_who_did(
 
 async def test_it_leaves_a_persons_pause_alone(start_bot: StartBot, tmp_path: Path) -> None:
     bot = await start(start_bot, tmp_path)
-    await bot.type(f"/mq pause {REPOSITORY} Night")
-    await bot.wait_for_post("*Queue paused*")
+    await bot.publish(f"/mq pause {REPOSITORY} Night", "*Queue paused*")
     await fail(bot, 71, 72, 73)
     await bot.next_poll()
     assert bot.pause_reason() == "Night (by alice via Slack)"

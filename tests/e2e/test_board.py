@@ -52,8 +52,7 @@ async def test_a_board_follows_the_queue(start_bot: StartBot) -> None:
     assert "*Waiting behind them:* #" in board
     assert "next merge due" in board
 
-    await bot.type("/mq pause now CI runners are down", by=BOB)
-    await bot.wait_for_post("Queue paused")
+    await bot.pause("now CI runners are down", by=BOB)
     board = await bot.wait_for_change(board, "is paused")
     assert "*Reason:* CI runners are down" in board
     assert "Paused by bob since" in board
@@ -129,8 +128,7 @@ async def test_asking_again_says_where_the_board_is(bot: BotTester) -> None:
 async def test_board_off_ends_the_only_board_of_a_channel(start_bot: StartBot) -> None:
     bot = await start_bot(repositories={"acme/site": "quiet", "acme/api": "quiet"})
     await bot.ask("/mq board off")
-    await bot.type("/mq board acme/api")
-    await bot.wait_for_post("acme/api")
+    await bot.publish("/mq board acme/api", "acme/api")
     answer = await bot.ask("/mq board off")
     assert "The board of acme/api in this channel has ended." in answer
     assert "Which repository?" in await bot.ask("/mq board off")

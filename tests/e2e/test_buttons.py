@@ -12,8 +12,7 @@ pytestmark = pytest.mark.e2e
 
 
 async def test_resume_asks_first_then_ends_the_pause_and_closes_its_card(bot: BotTester) -> None:
-    await bot.type("/mq pause CI runners are down")
-    post = await bot.wait_for_post("Queue paused")
+    post = await bot.pause("CI runners are down")
     # The card says how many are queued as soon as the bot has looked, which may be now.
     question = str(post.element("Resume queue").question).removesuffix(" 0 pull requests queued.")
     assert re.fullmatch(
@@ -67,8 +66,7 @@ async def test_a_resume_button_of_an_ended_pause_says_that_it_is_not_paused(
 
 
 async def test_a_double_click_resumes_once_and_both_answers_are_true(bot: BotTester) -> None:
-    await bot.type("/mq pause CI runners are down")
-    post = await bot.wait_for_post("Queue paused")
+    post = await bot.pause("CI runners are down")
     await asyncio.gather(bot.click(post, "Resume queue"), bot.click(post, "Resume queue"))
     await bot.wait_for_post("Queue resumed")
     answer = await bot.wait_for_reply("acme/site is already running: alice resumed it")
@@ -79,8 +77,7 @@ async def test_a_double_click_resumes_once_and_both_answers_are_true(bot: BotTes
 
 
 async def test_two_people_who_resume_together_see_who_did_it(bot: BotTester) -> None:
-    await bot.type("/mq pause CI runners are down", by=CAROL)
-    post = await bot.wait_for_post("Queue paused")
+    post = await bot.pause("CI runners are down", by=CAROL)
     await asyncio.gather(bot.click(post, "Resume queue"), bot.click(post, "Resume queue", by=BOB))
     ended = await bot.wait_for_post("Queue resumed")
     first, second, name = (ALICE, BOB, "alice") if "by alice" in ended else (BOB, ALICE, "bob")
@@ -119,8 +116,7 @@ async def test_pause_on_the_status_opens_the_form_and_resume_turns_it_back(bot: 
 async def test_a_person_of_another_organisation_is_refused(start_bot: StartBot) -> None:
     bot = await start_bot()
     guest = bot.slack.arrangement.add_user("eve", "external", "T0OTHER")["user"]
-    await bot.type("/mq pause CI runners are down")
-    post = await bot.wait_for_post("Queue paused")
+    post = await bot.pause("CI runners are down")
     post = await bot.wait_for_change(post, "0 pull requests queued")
     bot.slack.arrangement.change_channel(MERGE_QUEUE, {"is_ext_shared": True})
     bot.slack.arrangement.set_member(MERGE_QUEUE, guest, is_member=True)

@@ -44,8 +44,7 @@ async def test_every_event_is_posted_once_with_any_clock(
 async def test_a_pause_keeps_its_length_when_our_clock_jumps(
     bot: BotTester, clock: MovedClock, jump: int
 ) -> None:
-    await bot.type("/mq pause 30m deploying 4.2")
-    await bot.wait_for_post("Queue paused")
+    await bot.pause("30m deploying 4.2")
     clock.jump(jump)
     await bot.pass_time(29 * 60)
     await bot.ask("/mq status")
@@ -60,8 +59,7 @@ async def test_a_pause_keeps_its_length_when_our_clock_jumps(
 async def test_an_extension_after_a_clock_jump_adds_to_the_length_of_the_pause(
     bot: BotTester, clock: MovedClock, jump: int
 ) -> None:
-    await bot.type("/mq pause 30m deploying 4.2")
-    card = await bot.wait_for_post("Queue paused")
+    card = await bot.pause("30m deploying 4.2")
     posted_end_before = posted_end(bot, card)
     clock.jump(jump)
     await until(lambda: posted_end(bot, card) != posted_end_before, "the end by the new time")
@@ -81,8 +79,7 @@ async def test_an_extension_after_a_clock_jump_adds_to_the_length_of_the_pause(
 async def test_reminder_intervals_survive_a_clock_jump(
     bot: BotTester, clock: MovedClock, jump: int
 ) -> None:
-    await bot.type("/mq pause CI runners are down")
-    await bot.wait_for_post("Queue paused")
+    await bot.pause("CI runners are down")
     clock.jump(jump)
     await bot.pass_time(29 * 60)
     await bot.ask("/mq status")
@@ -140,10 +137,8 @@ async def test_an_action_is_reported_once_when_the_clock_changes_before_its_even
     clock.jump(before)
     await bot.start_bot()
     bot.break_service("error", path="/logs", status=503)
-    await bot.type("/mq pause CI runners are down")
-    await bot.wait_for_post("Queue paused")
-    await bot.type("/mq resume")
-    await bot.wait_for_post("Queue resumed")
+    await bot.pause("CI runners are down")
+    await bot.resume()
     notice = len(bot.posts())
     await bot.stop_bot()
     clock.jump(after - before)

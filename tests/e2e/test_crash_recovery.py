@@ -146,8 +146,7 @@ def _bring_timers_forward(bot: ProcessTester, seconds: int) -> None:
 
 @pytest.mark.parametrize("logs_pauses", [True, False])
 async def test_killed_after_pausing_it_resumes_on_time(
-    start_process: StartProcess,
-    logs_pauses: bool,  # noqa: FBT001 - drawn
+    start_process: StartProcess, *, logs_pauses: bool
 ) -> None:
     bot = await start_process(logs_pauses=logs_pauses)
     killed = bot.kill_when_service_has_answered("PUT", "/merge-queue/pause")
@@ -172,8 +171,7 @@ async def test_killed_during_a_pause_it_closes_the_card_after_a_resume(
     start_process: StartProcess,
 ) -> None:
     bot = await start_process()
-    await bot.type("/mq pause CI runners are down")
-    card = await bot.wait_for_post("Queue paused")
+    card = await bot.pause("CI runners are down")
     card = await bot.wait_for_change(card, "0 pull requests queued")
     await _crash(bot)
     assert bot.merge_queue.resume("acme/site", by="carol")
@@ -206,8 +204,7 @@ async def test_frozen_before_resuming_it_leaves_a_newer_pause_alone(
 ) -> None:
     # No look or poll of the schedule comes between.
     bot = await start_process(environment={"MQBOT_POLL_SECONDS": "60"})
-    await bot.type("/mq pause CI runners are down")
-    card = await bot.wait_for_post("Queue paused")
+    card = await bot.pause("CI runners are down")
     card = await bot.wait_for_change(card, "0 pull requests queued")
     frozen = bot.freeze_when_service_has_answered("GET", "/merge-queue/pause")
     await bot.click(card, "Resume queue")

@@ -72,14 +72,12 @@ async def test_waiting_deliveries_come_when_the_channel_leaves_the_digest(
 ) -> None:
     bot = await start_bot()
     at = f"digest:{clock.now() + timedelta(hours=9):%H:%M} UTC"
-    await bot.type(f"/mq subscribe merge style:digest {at}")
-    await bot.wait_for_post("Subscribed this channel")
+    await bot.publish(f"/mq subscribe merge style:digest {at}", "Subscribed this channel")
     await bot.merge()
     await bot.next_poll()
     is_feed = style == "feed"
     options = "style:feed" if is_feed else f"digest:{in_an_hour(clock)} UTC"
-    await bot.type(f"/mq subscribe {options}")
-    await bot.wait_for_post("Subscribed this channel")
+    await bot.publish(f"/mq subscribe {options}", "Subscribed this channel")
     if not is_feed:
         await bot.pass_time(3600)
     await bot.wait_for_post("*Merged* #")
@@ -121,8 +119,7 @@ async def test_unsubscribing_drops_the_waiting_digest(
     await bot.wait_for_post("Subscribed this channel")
     await bot.merge()
     await bot.next_poll()
-    await bot.type("/mq unsubscribe")
-    await bot.wait_for_post("Unsubscribed this channel")
+    await bot.publish("/mq unsubscribe", "Unsubscribed this channel")
     posted = len(bot.posts())
 
     await bot.pass_time(3600)

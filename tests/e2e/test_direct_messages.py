@@ -16,8 +16,7 @@ def conversation(bot: BotTester, *people: str) -> str:
 
 async def test_a_pause_in_a_direct_message_has_its_card_there(bot: BotTester) -> None:
     mine = conversation(bot, ALICE)
-    await bot.type("/mq pause CI runners are down", channel=mine)
-    card = await bot.wait_for_post("Queue paused", mine)
+    card = await bot.pause("CI runners are down", channel=mine)
     assert card.labels == ["Resume queue", "Notify me when it resumes", "Set an end…"]
     await bot.click(card, "Resume queue")
     await bot.wait_for_change(card, "resumed")
@@ -36,8 +35,7 @@ async def test_a_direct_message_can_be_subscribed(bot: BotTester) -> None:
 async def test_a_pause_in_a_direct_message_has_no_buttons(bot: BotTester) -> None:
     bot.expected_refusals = {"conversations.info channel_not_found"}
     theirs = conversation(bot, ALICE, BOB)
-    await bot.type("/mq pause CI runners are down", channel=theirs)
-    post = await bot.wait_for_post("Queue paused", theirs)
+    post = await bot.pause("CI runners are down", channel=theirs)
     assert post.labels == []
     assert bot.pause_reason() == "CI runners are down (by alice via Slack)"
     status = await bot.ask("/mq status", channel=theirs)

@@ -196,8 +196,7 @@ async def test_a_conflict_reports_the_state_of_the_queue(bot: BotTester) -> None
 async def test_a_pause_with_a_lost_response_is_reported_once(start_bot: StartBot) -> None:
     bot = await start_bot(channels=f"acme/site={MERGE_QUEUE}:enter,pause")
     bot.break_service("drop_after_accept", path="/merge-queue/pause", method="PUT", times=1)
-    await bot.type("/mq pause CI is down")
-    card = await bot.wait_for_post("*Queue paused* acme/site: CI is down")
+    card = await bot.publish("/mq pause CI is down", "*Queue paused* acme/site: CI is down")
     assert bot.pause_reason() == "CI is down (by alice via Slack)"
     bot.enqueue()
     await bot.wait_for_change(card, "1 pull request queued")

@@ -34,10 +34,8 @@ async def test_the_log_names_the_cost_of_each_missing_scope(bot: BotTester) -> N
 
 async def test_people_subscribe_pause_and_resume(bot: BotTester) -> None:
     invite(bot)
-    await bot.type("/mq subscribe enter pause")
-    await bot.wait_for_post("Subscribed")
-    await bot.type("/mq pause CI runners are down", by=ALICE)
-    card = await bot.wait_for_post("Queue paused")
+    await bot.publish("/mq subscribe enter pause", "Subscribed")
+    card = await bot.pause("CI runners are down", by=ALICE)
     await bot.click(card, "Resume queue", by=BOB)
     await bot.wait_for_post("Queue resumed")
     # The direct message to the person who paused.
@@ -68,8 +66,7 @@ async def test_a_post_whose_answer_is_lost_holds_nothing_up_and_is_not_repeated(
     bot: BotTester,
 ) -> None:
     invite(bot)
-    await bot.type("/mq subscribe enter")
-    await bot.wait_for_post("Subscribed")
+    await bot.publish("/mq subscribe enter", "Subscribed")
     bot.expected_errors = {"given_up"}
     bot.expected_refusals |= {"conversations.history missing_scope"}
     bot.break_slack("drop_after_accept", "chat.postMessage")

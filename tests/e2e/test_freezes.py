@@ -56,8 +56,7 @@ async def test_channels_read_of_a_freeze_before_its_start_at_its_start_and_at_it
     soon = await bot.wait_in_thread(card, f"Freeze starts {utc(terms.start)}")
     assert "2 queued pull requests won't merge before it" in soon
     await bot.wait_for_change(card, "2 queued pull requests won't merge before it")
-    await bot.type("/mq board")
-    board = await bot.wait_for_post("acme/site* is running")
+    board = await bot.publish("/mq board", "acme/site* is running")
 
     await bot.stop_bot()
     await pass_time(bot, 30)

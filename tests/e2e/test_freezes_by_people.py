@@ -206,8 +206,7 @@ async def test_one_pull_request_is_let_through(bot: BotTester) -> None:
     assert "isn't frozen" in await bot.ask("/mq allow 41 fixes the outage")
     bot.merge_queue.freeze("acme/site", FreezeTerms("night", exclude_conditions=("label=hotfix",)))
     number = bot.enqueue()
-    await bot.type(f"/mq allow {number} fixes the outage")
-    post = await bot.wait_for_post("Let through")
+    post = await bot.publish(f"/mq allow {number} fixes the outage", "Let through")
     assert f"#{number} of acme/site: fixes the outage" in post
     assert "by alice · despite the freeze for: night" in post
     excepted = ({"or": ["label=hotfix", f"number={number}"]},)
@@ -231,10 +230,8 @@ async def test_only_those_who_may_freeze_do_and_refusals_name_them(start_bot: St
     await bot.choose(listed, "in 1 h", menu="Set an end…")
     assert "Only bob may" in await bot.wait_for_reply()
     assert len(frozen(bot)) == 1
-    await bot.type("/mq pause now still allowed")
-    await bot.wait_for_post("Queue paused")
-    await bot.type("/mq unfreeze done", by=BOB)
-    await bot.wait_for_post("Freeze ended")
+    await bot.pause("now still allowed")
+    await bot.publish("/mq unfreeze done", "Freeze ended", by=BOB)
 
 
 async def test_a_service_without_freezes_is_said_to_have_none_and_a_pause_is_offered(
@@ -299,8 +296,7 @@ async def test_a_group_is_frozen_after_a_question_and_restored_exactly(three: Bo
 
 async def test_a_failed_part_of_a_group_is_tried_again_until_the_same_end(three: BotTester) -> None:
     three.break_service("error", path="acme/api/scheduled_freeze", method="POST", status=503)
-    await three.type("/mq freeze now @release 2h cutting 4.2")
-    post = await three.wait_for_post("1 of 2 queues frozen")
+    post = await three.publish("/mq freeze now @release 2h cutting 4.2", "1 of 2 queues frozen")
     assert "*1 failed:*" in post
     three.merge_queue.faults.disarm()
     await three.click(post, "Try the rest again")
@@ -324,8 +320,7 @@ async def test_a_freezes_card_has_the_buttons_and_follows_what_they_do(start_bot
     assert abs(lasts(frozen(bot)[0]) - timedelta(hours=3)) < MINUTE
     await bot.wait_in_thread(card, "Scheduled freeze changed")
     number = bot.enqueue(hangs=True)
-    await bot.type(f"/mq allow {number} fixes the outage")
-    await bot.wait_for_post("Let through")
+    await bot.publish(f"/mq allow {number} fixes the outage", "Let through")
     card = await bot.wait_for_change(card, f"except number={number}")
     await bot.wait_in_thread(card, f"except number={number}")
     await bot.click(card, "End now…", by=BOB)

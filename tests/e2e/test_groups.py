@@ -260,8 +260,7 @@ async def test_the_group_post_names_queues_paused_again(three: BotTester) -> Non
 
 async def test_the_channel_of_a_group_pause_gets_one_post_about_its_end(three: BotTester) -> None:
     post = await paused(three)
-    await three.type("/mq resume @release", channel=GENERAL)
-    await three.wait_for_post("@release: 2 of 2 queues resumed", GENERAL)
+    await three.publish("/mq resume @release", "@release: 2 of 2 queues resumed", channel=GENERAL)
     await three.wait_for_post("@release: 2 of 2 queues resumed")
     await three.wait_for_change(post, "These pauses are over")
     assert len(three.posts()) == 2
@@ -292,8 +291,7 @@ async def test_a_group_reminder_can_be_snoozed_after_its_first_queue_resumed(
     mine = await three.wait_for_direct_message("2 queues of @release still paused", by=ALICE)
     await three.click(mine, "Snooze 2 h", by=ALICE)
     await three.wait_for_reply("No reminders about @release before", channel=mine.channel)
-    await three.type("/mq resume acme/site", by=BOB)
-    await three.wait_for_post("Queue resumed")
+    await three.publish("/mq resume acme/site", "Queue resumed", by=BOB)
     await three.wait_for_direct_message("bob resumed acme/site")
     await three.wait_for_change(card, "Still paused: acme/api")
     await three.click(mine, "Snooze 2 h", by=ALICE)
@@ -332,10 +330,8 @@ async def test_people_without_the_right_are_refused_at_the_question_and_its_butt
 
 async def test_the_audit_is_shown_page_by_page(bot: BotTester) -> None:
     for number in range(6):
-        await bot.type(f"/mq pause reason {number}")
-        await bot.wait_for_post("Queue paused")
-        await bot.type("/mq resume", by=BOB)
-        await bot.wait_for_post("Queue resumed")
+        await bot.pause(f"reason {number}")
+        await bot.resume(by=BOB)
         await bot.wait_for_direct_message("bob resumed acme/site")
 
     shown = await bot.ask("/mq audit acme/site since:1h", by=BOB)
@@ -357,8 +353,7 @@ async def test_the_audit_is_shown_page_by_page(bot: BotTester) -> None:
 
 async def test_the_audit_has_subscriptions_and_refusals(start_bot: StartBot) -> None:
     bot = await start_bot(environment={"MQBOT_WHO_MAY_PAUSE": "U0ALICE"})
-    await bot.type("/mq subscribe merge")
-    await bot.wait_for_post("Subscribed this channel to acme/site")
+    await bot.publish("/mq subscribe merge", "Subscribed this channel to acme/site")
     await bot.ask("/mq pause today", by=BOB)
     answer = await bot.ask("/mq audit")
     assert "*alice* subscribed a channel to acme/site" in answer

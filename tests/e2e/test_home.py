@@ -15,8 +15,7 @@ async def test_the_home_tab_shows_every_queue(start_bot: StartBot) -> None:
     bot = await start_bot(repositories={"acme/site": "quiet", "acme/api": "quiet"})
     bot.merge_queue.pause("acme/api", "Database migration", by="carol")
     await bot.slack.people.home(BOB, "messages")
-    await bot.open_home()
-    home = await bot.home("Merge queues")
+    home = await bot.see_home("Merge queues")
     assert bot.slack.sight.views(BOB)["home"] is None
     assert "*acme/site* is running, the queue is empty" in home
     assert "*acme/api* is paused" in home
@@ -26,8 +25,7 @@ async def test_the_home_tab_shows_every_queue(start_bot: StartBot) -> None:
 
 async def test_a_queue_is_resumed_and_paused_from_the_home_tab(start_bot: StartBot) -> None:
     bot = await start_bot(channels=f"acme/site={MERGE_QUEUE}:pause")
-    await bot.type("/mq pause CI runners are down", by=BOB)
-    await bot.wait_for_post("Queue paused")
+    await bot.pause("CI runners are down", by=BOB)
     await bot.open_home()
     await bot.click(await bot.home("is paused"), "Resume queue")
     home = await bot.home("*acme/site* is running")
@@ -47,10 +45,8 @@ async def test_a_queue_is_resumed_and_paused_from_the_home_tab(start_bot: StartB
 
 
 async def test_the_home_tab_shows_only_timers_that_will_end_a_pause(bot: BotTester) -> None:
-    await bot.type("/mq pause 45m CI runners are down")
-    await bot.wait_for_post("Queue paused")
-    await bot.open_home()
-    home = await bot.home("is paused")
+    await bot.pause("45m CI runners are down")
+    home = await bot.see_home("is paused")
     assert "*Timers running*" in home
     assert "acme/site resumes" in home
     await bot.click(home, "Resume queue")
@@ -61,8 +57,7 @@ async def test_the_home_tab_shows_only_timers_that_will_end_a_pause(bot: BotTest
 
 async def test_a_stale_resume_on_the_home_tab_shows_the_current_state(bot: BotTester) -> None:
     bot.merge_queue.pause("acme/site", "Night", by="carol")
-    await bot.open_home()
-    home = await bot.home("is paused")
+    home = await bot.see_home("is paused")
     bot.merge_queue.resume("acme/site", by="carol")
     await bot.click(home, "Resume queue")
     # Once the event log is read, the bot knows who resumed it.
@@ -74,8 +69,7 @@ async def test_a_stale_resume_on_the_home_tab_shows_the_current_state(bot: BotTe
 async def test_a_queue_that_cannot_be_read_is_never_shown_as_empty(start_bot: StartBot) -> None:
     bot = await start_bot(repositories={"acme/site": "quiet", "acme/api": "quiet"})
     bot.break_service("error", path="/acme/api/", status=503)
-    await bot.open_home()
-    home = await bot.home("*acme/api*: the merge queue service isn't responding")
+    home = await bot.see_home("*acme/api*: the merge queue service isn't responding")
     assert "*acme/site* is running" in home
     assert home.labels == ["Try again", "Pause queue…", "Refresh", MENU]
     bot.fix_service()
@@ -87,8 +81,7 @@ async def test_the_home_tab_shows_subscriptions_and_the_bot_status(start_bot: St
     bot = await start_bot(channels=f"acme/site={MERGE_QUEUE}:pause")
     await bot.type("/mq subscribe acme/site failure", channel=RELEASES)
     await bot.wait_for_post(channel=RELEASES)
-    await bot.open_home()
-    home = await bot.home("Subscriptions")
+    home = await bot.see_home("Subscriptions")
     assert (
         f"#{MERGE_QUEUE} is subscribed to acme/site: pause · in threads (from the configuration)"
         in home
@@ -107,8 +100,7 @@ async def test_the_home_tab_shows_my_pull_requests_once_my_login_is_linked(bot: 
 
     assert "You are Ada on the code host" in await bot.ask("/mq link @Ada")
     assert "You are Ada on the code host" in await bot.ask("/mq me")
-    await bot.open_home()
-    home = await bot.home("Add search")
+    home = await bot.see_home("Add search")
     assert "Drop the old parser" not in home
 
     assert "no longer linked" in await bot.ask("/mq link off")
@@ -157,8 +149,7 @@ async def test_an_open_home_tab_updates_by_itself_though_slack_rejected_it_once(
     bot: BotTester,
 ) -> None:
     bot.expected_refusals = {"views.publish internal_error"}
-    await bot.open_home()
-    await bot.home("is running, the queue is empty")
+    await bot.see_home("is running, the queue is empty")
     bot.break_slack("internal_error", "views.publish")
     bot.merge_queue.pause("acme/site", "Night", by="carol")
     await bot.pass_time(61)
@@ -171,8 +162,7 @@ async def test_a_home_tab_updates_again_after_slack_could_not_identify_the_perso
     bot: BotTester,
 ) -> None:
     bot.expected_refusals = {"users.info internal_error"}
-    await bot.open_home()
-    await bot.home("is running, the queue is empty")
+    await bot.see_home("is running, the queue is empty")
     bot.break_slack("internal_error", "users.info", times=1)
     await bot.pass_time(600)
     await bot.struck("internal_error")
@@ -187,10 +177,8 @@ async def test_a_home_tab_updates_again_after_slack_could_not_identify_the_perso
 
 
 async def test_a_home_tab_where_nothing_has_changed_is_not_drawn_again(bot: BotTester) -> None:
-    await bot.open_home(by=ALICE)
-    await bot.home(by=ALICE)
-    await bot.open_home(by=BOB)
-    await bot.home(by=BOB)
+    await bot.see_home(by=ALICE)
+    await bot.see_home(by=BOB)
     before = len(bot.calls("views.publish"))
     reads = len(bot.requests("/merge-queue/status"))
     await bot.pass_time(61)
@@ -201,8 +189,7 @@ async def test_a_home_tab_where_nothing_has_changed_is_not_drawn_again(bot: BotT
 
 
 async def test_tabs_opened_long_ago_are_not_looked_up(bot: BotTester) -> None:
-    await bot.open_home()
-    home = await bot.home("is running")
+    home = await bot.see_home("is running")
     await bot.pass_time(2 * 3600)
     bot.merge_queue.pause("acme/site", "Night", by="carol")
     await bot.happens("queue.pause.create")

@@ -103,8 +103,7 @@ async def test_a_large_groups_queues_are_one_click_away_and_home_shows_paused_on
     assert "@timed: 40 of 40 queues paused" in answer
     assert NAME.findall(answer.words) == GROUPS["timed"]
 
-    await bot.open_home()
-    home = await bot.home(f"Repositories 1 to 10 of {ALL:,}, paused ones first")
+    home = await bot.see_home(f"Repositories 1 to 10 of {ALL:,}, paused ones first")
     assert home.words.count("* is paused") == 10
     assert "and 30 more: `/mq status all` shows paused queues first" in home
     assert f"and {SUBSCRIBED - 15} more: `/mq subscriptions` in a channel lists its own" in home

@@ -116,8 +116,7 @@ async def test_a_machine_resumes_only_its_own_pause_unless_it_says_otherwise(
     start_bot: StartBot, shell: Shell
 ) -> None:
     bot = await start_bot(environment=WITH_MACHINES, channels=PAUSES)
-    await bot.type("/mq pause now CI runners are down", by=BOB)
-    await bot.wait_for_post("Queue paused")
+    await bot.pause("now CI runners are down", by=BOB)
     refused = await shell(bot, "pause", "acme/site", "--reason", "deploying")
     assert (refused.code, refused.printed) == (1, "")
     assert refused.complaints.startswith("mqbot: acme/site is already paused by bob ")

@@ -45,8 +45,7 @@ async def test_menus_and_forms_reach_a_repository_past_the_hundredth(bot: BotTes
     await bot.choose(modal, LAST, menu=MENU)
     await bot.submit(await bot.modal("0 pull requests"), reason="CI runners are down")
     await bot.modal(f"{LAST} is paused")
-    await bot.type(f"/mq resume {LAST}")
-    await bot.wait_for_post("Queue resumed")
+    await bot.publish(f"/mq resume {LAST}", "Queue resumed")
 
     await bot.type(f"/mq pause {LAST}")
     modal = await bot.modal("0 pull requests")
@@ -95,8 +94,7 @@ async def test_home_and_the_status_of_all_show_a_paused_queue_first_and_have_pag
 ) -> None:
     await bot.type(f"/mq pause {LAST} CI runners are down", channel=MERGE_QUEUE)
     await bot.wait_for_post("Queue paused")
-    await bot.open_home()
-    home = await bot.home(f"*{LAST}* is paused")
+    home = await bot.see_home(f"*{LAST}* is paused")
     assert home.words.index(f"*{LAST}* is paused") < home.words.index("is running")
     assert f"Repositories 1 to 10 of {COUNT}, paused ones first" in home
     await home_is_opened_while_its_next_page_is_read(bot, home)
@@ -106,8 +104,7 @@ async def test_home_and_the_status_of_all_show_a_paused_queue_first_and_have_pag
     await bot.click(home, "Refresh")
     await bot.click(await bot.home("Repositories 11 to 20"), "Back")
     await bot.home("Repositories 1 to 10")
-    await bot.open_home()
-    await bot.home("Repositories 1 to 10")
+    await bot.see_home("Repositories 1 to 10")
 
     answer = await bot.ask("/mq status all")
     assert f"all: 1 of {COUNT} queues paused" in answer
@@ -129,7 +126,6 @@ async def test_home_shows_my_pull_requests_wherever_they_are(start_bot: StartBot
     bot.enqueue(LAST, title="Add search", author="ada", hangs=True)
     await bot.pass_time(600)
     await bot.wait_for_post("Queued", RELEASES)
-    await bot.open_home()
-    home = await bot.home("Add search")
+    home = await bot.see_home("Add search")
     assert f"*{LAST}*" not in home
     assert f"looked at 41 of {COUNT} repositories" in home

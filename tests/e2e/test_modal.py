@@ -64,8 +64,7 @@ async def test_control_characters_in_the_form_are_removed(bot: BotTester) -> Non
 
 
 async def test_the_form_says_when_the_queue_is_paused_already(bot: BotTester) -> None:
-    await bot.type("/mq pause CI runners are down", by=BOB)
-    card = await bot.wait_for_post("Queue paused")
+    card = await bot.pause("CI runners are down", by=BOB)
     await bot.type("/mq pause")
     modal = await bot.modal("Already paused by bob since")
     await bot.submit(modal, reason="Deploying 4.2")
@@ -78,8 +77,7 @@ async def test_the_form_says_when_the_queue_is_paused_already(bot: BotTester) ->
 
 
 async def test_leave_it_in_the_form_changes_nothing(bot: BotTester) -> None:
-    await bot.type("/mq pause CI runners are down", by=BOB)
-    await bot.wait_for_post("Queue paused")
+    await bot.pause("CI runners are down", by=BOB)
     await bot.type("/mq pause")
     await bot.submit(await bot.modal("Already paused"), reason="Deploying 4.2")
     question = await bot.modal("is already paused by bob")

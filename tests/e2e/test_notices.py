@@ -43,8 +43,7 @@ async def test_the_home_tab_and_the_words_switch_the_same(bot: BotTester) -> Non
     assert "Off: Failures, Merges, Replacements" in await bot.ask("/mq me")
     said = await bot.ask("/mq me dm on")
     assert "Failures, Merges, Replacements: on now." in said
-    await bot.open_home()
-    await bot.home("On: Mentions, Failures, Merges, Reminders, Replacements, Confirmations")
+    await bot.see_home("On: Mentions, Failures, Merges, Reminders, Replacements, Confirmations")
 
 
 async def test_an_unknown_notification_option_changes_nothing_and_gets_a_reply(
@@ -179,8 +178,7 @@ async def test_a_person_without_a_login_link_gets_no_more_notifications(
 @pytest.mark.usefixtures("hurried_reminders")
 async def test_the_channel_is_reminded_when_the_pauser_turned_reminders_off(bot: BotTester) -> None:
     await bot.ask("/mq me reminders off")
-    await bot.type("/mq pause CI runners are down")
-    await bot.wait_for_post("Queue paused")
+    await bot.pause("CI runners are down")
     await bot.pass_time(HALF_HOUR)
     assert "CI runners are down" in await bot.wait_for_post("still paused")
     assert bot.direct_messages(by=ALICE) == []
@@ -188,8 +186,7 @@ async def test_the_channel_is_reminded_when_the_pauser_turned_reminders_off(bot:
 
 async def test_people_can_turn_off_notices_of_replaced_pauses(bot: BotTester) -> None:
     await bot.ask("/mq me replacements off")
-    await bot.type("/mq pause CI runners are down")
-    card = await bot.wait_for_post("Queue paused")
+    card = await bot.pause("CI runners are down")
     asked = await bot.ask("/mq pause database migration", by=BOB)
     await bot.click(asked, "Replace reason", by=BOB)
     await bot.wait_for_change(card, "database migration")
@@ -201,17 +198,14 @@ async def test_people_can_turn_off_notices_of_replaced_pauses(bot: BotTester) ->
 
 
 async def test_people_can_list_and_stop_the_queues_they_wait_for(bot: BotTester) -> None:
-    await bot.type("/mq pause CI runners are down")
-    paused = await bot.wait_for_post("Queue paused")
+    paused = await bot.pause("CI runners are down")
     await bot.click(paused, "Notify me when it resumes")
     await bot.wait_for_reply("You'll get a direct message when acme/site resumes.")
-    await bot.open_home()
-    await bot.home("you're waiting for acme/site")
+    await bot.see_home("you're waiting for acme/site")
     card = await bot.ask("/mq me")
     await bot.click(card, "Stop waiting")
     await bot.wait_for_change(card, "You're no longer waiting for any queue.")
-    await bot.type("/mq resume")
-    await bot.wait_for_post("Queue resumed")
+    await bot.resume()
     assert bot.direct_messages(by=ALICE) == []
 
 

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.e2e
 HEARING = f"acme/site={MERGE_QUEUE}:enter,pause"
 
 
-async def test_a_pause_with_a_reason_is_reported_to_the_channel(bot: BotTester) -> None:
+async def test_a_pause_and_its_end_are_reported_to_the_channel(bot: BotTester) -> None:
     await bot.type("/mq pause CI runners are down")
     post = await bot.wait_for_post("Queue paused", by=BOB)
     assert post.words.startswith(
@@ -31,12 +31,7 @@ async def test_a_pause_with_a_reason_is_reported_to_the_channel(bot: BotTester) 
     assert bot.pause_reason() == "CI runners are down (by alice via Slack)"
     assert bot.replies() == []
 
-
-async def test_resuming_shows_who_resumed_and_how_long_it_was_paused(bot: BotTester) -> None:
-    await bot.type("/mq pause CI runners are down")
-    await bot.wait_for_post("Queue paused")
-    await bot.type("/mq resume", by=BOB)
-    post = await bot.wait_for_post("Queue resumed")
+    post = await bot.resume(by=BOB)
     assert "by bob · after " in post
     assert "it was paused for: CI runners are down" in post
     assert bot.pause_reason() is None
@@ -46,8 +41,7 @@ async def test_resuming_shows_who_resumed_and_how_long_it_was_paused(bot: BotTes
 
 async def test_unpause_is_another_word_for_resume(bot: BotTester) -> None:
     bot.merge_queue.pause("acme/site", "Night", by="carol")
-    await bot.type("/mq unpause")
-    await bot.wait_for_post("Queue resumed")
+    await bot.publish("/mq unpause", "Queue resumed")
     assert bot.pause_reason() is None
 
 
@@ -58,8 +52,7 @@ async def test_resuming_a_running_queue_tells_only_the_caller(bot: BotTester) ->
 
 
 async def test_a_second_pause_shows_who_paused_since_when_and_why(bot: BotTester) -> None:
-    await bot.type("/mq pause CI runners are down")
-    await bot.wait_for_post("Queue paused")
+    await bot.pause("CI runners are down")
     answer = await bot.ask("/mq pause Deploying 4.2", by=BOB)
     assert "acme/site is already paused by alice: CI runners are down" in answer
     assert "since " in answer
@@ -73,8 +66,7 @@ async def test_a_second_pause_shows_who_paused_since_when_and_why(bot: BotTester
 async def test_replacing_the_reason_notifies_the_channel_and_the_first_pauser(
     bot: BotTester,
 ) -> None:
-    await bot.type("/mq pause CI runners are down")
-    card = await bot.wait_for_post("Queue paused")
+    card = await bot.pause("CI runners are down")
     answer = await bot.ask("/mq pause Deploying 4.2", by=BOB)
     await bot.click(answer, "Replace reason", by=BOB)
     changed = await bot.wait_for_change(card, "*Queue paused* acme/site: Deploying 4.2")
@@ -129,15 +121,15 @@ async def test_a_pause_by_command_is_reported_once_despite_its_log_event(
     start_bot: StartBot,
 ) -> None:
     bot = await start_bot(channels=HEARING)
-    await bot.type("/mq pause CI runners are down")
-    await bot.wait_for_post("Queue paused")
-    await bot.type("/mq resume")
-    await bot.wait_for_post("Queue resumed")
+    await bot.pause("CI runners are down")
+    await bot.resume()
     # The log is told in order: what follows the pause in it is told after the pause.
     number = bot.enqueue(hangs=True)
     await bot.wait_for_post(f"#{number}")
     notice = [re.split(" (?:acme|#)", post.line)[0] for post in bot.posts()]
     assert notice == ["Was paused", "Queue resumed", "Queued"]
+    await bot.has_posted()
+    assert bot.direct_messages(by=ALICE) == [], "who resumes their own pause knows it"
 
 
 async def test_in_a_private_channel_without_the_bot_the_caller_sees_the_reply(
@@ -147,13 +139,11 @@ async def test_in_a_private_channel_without_the_bot_the_caller_sees_the_reply(
     await bot.type("/mq pause CI runners are down", channel=INCIDENTS)
     post = await bot.wait_for_post("Queue paused", INCIDENTS, by=BOB)
     assert "by alice" in post
-    await bot.type("/mq resume", channel=INCIDENTS)
-    await bot.wait_for_post("Queue resumed", INCIDENTS)
+    await bot.resume(channel=INCIDENTS)
 
 
 async def test_a_public_channel_without_the_bot_is_joined_to_post_there(bot: BotTester) -> None:
-    await bot.type("/mq pause CI runners are down", channel=RELEASES)
-    await bot.wait_for_post("Queue paused", RELEASES)
+    await bot.pause("CI runners are down", channel=RELEASES)
     assert len(bot.calls("conversations.join")) == 1
 
 
@@ -166,15 +156,6 @@ async def test_a_replacement_in_a_private_channel_without_the_bot_is_posted_ther
     await bot.click(question, "Replace reason")
     await bot.wait_for_change(question, "acme/site is paused.")
     await bot.wait_for_post("Pause reason changed", INCIDENTS, by=BOB)
-
-
-async def test_a_person_who_resumes_their_own_pause_gets_no_message(bot: BotTester) -> None:
-    await bot.type("/mq pause CI runners are down")
-    await bot.wait_for_post("Queue paused")
-    await bot.type("/mq resume")
-    await bot.wait_for_post("Queue resumed")
-    await bot.has_posted()
-    assert bot.direct_messages(by=ALICE) == []
 
 
 async def test_a_pause_that_stops_running_checks_is_confirmed_with_the_numbers(
@@ -201,20 +182,16 @@ async def test_a_pause_that_stops_running_checks_is_confirmed_with_the_numbers(
 async def test_now_and_a_personal_setting_skip_the_question(bot: BotTester) -> None:
     bot.enqueue(hangs=True)
     await bot.checks_run(1)
-    await bot.type("/mq pause now CI runners are down")
-    await bot.wait_for_post("Queue paused")
+    await bot.pause("now CI runners are down")
     assert bot.pause_reason() == "CI runners are down (by alice via Slack)"
-    await bot.type("/mq resume")
-    await bot.wait_for_post("Queue resumed")
+    await bot.resume()
     await bot.checks_run(1)
     assert "Confirmations: off now." in await bot.ask("/mq me confirmations off")
-    await bot.type("/mq pause CI runners are down again")
-    assert "down again" in await bot.wait_for_post("Queue paused")
+    assert "down again" in await bot.pause("CI runners are down again")
 
 
 async def test_an_unreadable_status_does_not_prevent_a_pause(bot: BotTester) -> None:
     bot.enqueue(hangs=True)
     await bot.checks_run(1)
     bot.break_service("error", path="/status", status=503)
-    await bot.type("/mq pause CI runners are down")
-    await bot.wait_for_post("Queue paused")
+    await bot.pause("CI runners are down")

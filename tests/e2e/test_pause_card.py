@@ -59,8 +59,7 @@ async def test_a_card_counts_the_batches_that_the_pause_stopped(start_bot: Start
 
 async def test_a_pause_typed_in_one_channel_closes_in_all_that_show_it(start_bot: StartBot) -> None:
     bot = await start_bot(channels=HEARING)
-    await bot.type("/mq pause CI runners are down", channel=GENERAL)
-    here = await bot.wait_for_post("Queue paused", GENERAL)
+    here = await bot.pause("CI runners are down", channel=GENERAL)
     there = await bot.wait_for_post("Queue paused", MERGE_QUEUE)
     await bot.click(there, "Resume queue", by=BOB)
     for card, channel in ((here, GENERAL), (there, MERGE_QUEUE)):
@@ -73,8 +72,7 @@ async def test_a_pause_typed_in_one_channel_closes_in_all_that_show_it(start_bot
 async def test_a_deleted_card_is_posted_again_at_its_next_change(start_bot: StartBot) -> None:
     bot = await start_bot(channels=HEARING)
     bot.expected_refusals = {"chat.update message_not_found"}
-    await bot.type("/mq pause CI runners are down")
-    card = await bot.wait_for_post("Queue paused")
+    card = await bot.pause("CI runners are down")
     card = await bot.wait_for_change(card, "0 pull requests queued")
     bot.delete(card)
     bot.enqueue()
@@ -89,12 +87,10 @@ async def test_a_card_that_can_no_longer_be_edited_is_posted_as_a_record(
 ) -> None:
     bot = await start_bot(channels=HEARING)
     bot.expected_refusals = {"chat.update refuse", "chat.update edit_window_closed"}
-    await bot.type("/mq pause CI runners are down")
-    card = await bot.wait_for_post("Queue paused")
+    card = await bot.pause("CI runners are down")
     await bot.wait_for_change(card, "0 pull requests queued")
     bot.break_slack("refuse", "chat.update", code="edit_window_closed")
-    await bot.type("/mq resume", by=BOB)
-    await bot.wait_for_post("Queue resumed")
+    await bot.resume(by=BOB)
     await bot.wait_for_direct_message("bob resumed acme/site")
     record = await bot.wait_for_post("*Was paused* acme/site: CI runners are down")
     assert "resumed by bob after" in record
@@ -106,18 +102,15 @@ async def test_a_card_that_can_no_longer_be_edited_is_posted_as_a_record(
 async def test_the_bot_waits_for_slacks_edit_limit(start_bot: StartBot) -> None:
     bot = await start_bot(channels=HEARING)
     bot.expected_refusals = {"chat.update rate_limit", "chat.update ratelimited"}
-    await bot.type("/mq pause CI runners are down")
-    card = await bot.wait_for_post("Queue paused")
+    card = await bot.pause("CI runners are down")
     await bot.wait_for_change(card, "0 pull requests queued")
     bot.break_slack("rate_limit", "chat.update", retry_after=2)
-    await bot.type("/mq resume")
-    await bot.wait_for_post("Queue resumed")
+    await bot.resume()
     await bot.wait_for_change(card, "*Was paused* acme/site")
 
 
 async def test_a_watcher_gets_one_direct_message_when_anybody_resumes(bot: BotTester) -> None:
-    await bot.type("/mq pause CI runners are down")
-    card = await bot.wait_for_post("Queue paused")
+    card = await bot.pause("CI runners are down")
     await bot.click(card, "Notify me when it resumes", by=BOB)
     answer = await bot.wait_for_reply(by=BOB)
     assert answer.words == "You'll get a direct message when acme/site resumes."
@@ -134,8 +127,7 @@ async def test_a_watcher_gets_one_direct_message_when_anybody_resumes(bot: BotTe
 
 
 async def test_replacing_a_pause_does_not_notify_watchers(bot: BotTester) -> None:
-    await bot.type("/mq pause CI runners are down")
-    card = await bot.wait_for_post("Queue paused")
+    card = await bot.pause("CI runners are down")
     await bot.click(card, "Notify me when it resumes")
     await bot.wait_for_reply("You'll get a direct message")
     question = await bot.ask("/mq pause Deploying 4.2", by=BOB)
@@ -172,8 +164,7 @@ async def test_a_pause_that_the_service_omits_for_a_while_is_not_over(
 ) -> None:
     """Whether or not its status tells."""
     bot = await start_bot(dialect=dialect)
-    await bot.type("/mq pause CI runners are down")
-    card = await bot.wait_for_post("Queue paused")
+    card = await bot.pause("CI runners are down")
     await bot.wait_for_change(card, "0 pull requests queued")
     _hide_pause(bot)
     await _reads(bot, 4)
@@ -182,8 +173,7 @@ async def test_a_pause_that_the_service_omits_for_a_while_is_not_over(
     now = bot.now(card)
     assert now is not None
     assert "*Queue paused*" in now
-    await bot.type("/mq resume")
-    await bot.wait_for_post("Queue resumed")
+    await bot.resume()
     await bot.wait_for_change(card, "*Was paused*")
     assert len(bot.posts()) == 2
 
@@ -191,8 +181,7 @@ async def test_a_pause_that_the_service_omits_for_a_while_is_not_over(
 async def test_a_timed_pause_wrongly_reported_as_over_is_corrected_and_ends_on_time(
     bot: BotTester,
 ) -> None:
-    await bot.type("/mq pause 45m CI runners are down")
-    card = await bot.wait_for_post("Queue paused")
+    card = await bot.pause("45m CI runners are down")
     await bot.wait_for_change(card, "0 pull requests queued")
     _hide_pause(bot)
     await _reads(bot, 2)
@@ -216,8 +205,7 @@ async def test_a_timed_pause_wrongly_reported_as_over_is_corrected_and_ends_on_t
 
 
 async def test_a_timer_due_while_the_service_omits_the_pause_resumes_later(bot: BotTester) -> None:
-    await bot.type("/mq pause 45m CI runners are down")
-    card = await bot.wait_for_post("Queue paused")
+    card = await bot.pause("45m CI runners are down")
     await bot.wait_for_change(card, "0 pull requests queued")
     await bot.pass_time(45 * 60 - 40)
     _hide_pause(bot)
@@ -232,15 +220,12 @@ async def test_a_timer_due_while_the_service_omits_the_pause_resumes_later(bot: 
 
 @pytest.mark.parametrize("is_seen", [True, False])
 async def test_a_dashboard_resume_right_after_one_by_the_bot_shows_its_name(
-    start_bot: StartBot,
-    is_seen: bool,  # noqa: FBT001 - drawn
+    start_bot: StartBot, *, is_seen: bool
 ) -> None:
     """Whether the bot has heard of the pause between the two, or reads of both at once."""
     bot = await start_bot(channels=HEARING)
-    await bot.type("/mq pause CI runners are down")
-    await bot.wait_for_post("Queue paused")
-    await bot.type("/mq resume")
-    await bot.wait_for_post("Queue resumed")
+    await bot.pause("CI runners are down")
+    await bot.resume()
     await bot.next_poll()
     bot.pause_elsewhere("Database migration")
     if is_seen:
@@ -260,8 +245,7 @@ async def test_after_an_outage_the_last_message_shows_the_pause_in_force(
 ) -> None:
     """The look at the pause comes before the event log, which tells of what was before."""
     bot = await start_bot(channels=HEARING)
-    await bot.type("/mq pause CI runners are down")
-    card = await bot.wait_for_post("Queue paused")
+    card = await bot.pause("CI runners are down")
     await bot.wait_for_change(card, "0 pull requests queued")
     bot.break_service("error", status=503, path="/logs")
     resume_elsewhere(bot, "dave")

@@ -34,19 +34,16 @@ async def test_a_reason_appears_as_typed_without_control_and_bidirectional_chara
     await bot.type("/mq pause deploy\x07ing \u202e4.2\u200b now")
     await bot.wait_for_post("*Queue paused* acme/site: deploying 4.2 now")
     assert bot.pause_reason() == "deploying 4.2 now (by alice via Slack)"
-    await bot.type("/mq resume")
-    await bot.wait_for_post("Queue resumed")
+    await bot.resume()
 
     await bot.type("/mq pause <b> & *see* #general or https://ci.example/1?a=1&b=2 <!here>")
     typed = "<b> & *see* #general or https://ci.example/1?a=1&b=2 <!here>"
     post = await bot.wait_for_post(typed)
     assert "<!here>" not in str(post.blocks)
     assert bot.pause_reason() == f"{typed} (by alice via Slack)"
-    await bot.type("/mq resume")
-    await bot.wait_for_post("Queue resumed")
+    await bot.resume()
 
-    await bot.type("/mq pause 45 tests fail")
-    await bot.wait_for_post("*Queue paused* acme/site: 45 tests fail")
+    await bot.publish("/mq pause 45 tests fail", "*Queue paused* acme/site: 45 tests fail")
 
 
 async def test_among_several_repositories_the_bot_asks_and_continues_with_the_chosen_one(
@@ -60,8 +57,7 @@ async def test_among_several_repositories_the_bot_asks_and_continues_with_the_ch
     assert two.pause_reason("acme/site") is None
     assert two.pause_reason(SECOND) == "Deploying 4.2 (by alice via Slack)"
     # With one owner, the name alone is enough.
-    await two.type("/mq pause site Deploying 4.3")
-    await two.wait_for_post("*Queue paused* acme/site: Deploying 4.3")
+    await two.publish("/mq pause site Deploying 4.3", "*Queue paused* acme/site: Deploying 4.3")
 
 
 async def test_a_channel_subscribed_to_one_repository_defaults_to_it(start_bot: StartBot) -> None:
@@ -69,10 +65,8 @@ async def test_a_channel_subscribed_to_one_repository_defaults_to_it(start_bot: 
         repositories={"acme/site": "quiet", "acme/api": "quiet"},
         channels=f"acme/api={MERGE_QUEUE}:failure",
     )
-    await bot.type("/mq pause Deploying 4.2")
-    await bot.wait_for_post("*Queue paused* acme/api: Deploying 4.2")
-    await bot.type("/mq resume acme/api")
-    await bot.wait_for_post("*Queue resumed* acme/api")
+    await bot.publish("/mq pause Deploying 4.2", "*Queue paused* acme/api: Deploying 4.2")
+    await bot.publish("/mq resume acme/api", "*Queue resumed* acme/api")
 
 
 async def test_resuming_without_a_name_takes_the_only_queue_that_is_paused(
@@ -81,20 +75,16 @@ async def test_resuming_without_a_name_takes_the_only_queue_that_is_paused(
     bot = await start_bot(
         repositories=dict.fromkeys(("acme/site", "acme/api", "acme/docs"), "quiet"), channels=""
     )
-    await bot.type("/mq pause acme/api Deploying 4.2")
-    await bot.wait_for_post("Queue paused")
-    await bot.type("/mq resume")
-    await bot.wait_for_post("*Queue resumed* acme/api")
+    await bot.pause("acme/api Deploying 4.2")
+    await bot.publish("/mq resume", "*Queue resumed* acme/api")
     assert "Which repository?" in await bot.ask("/mq resume")
 
 
 async def test_the_channels_own_queue_runs_and_the_only_paused_one_is_asked_about(
     two: BotTester,
 ) -> None:
-    await two.type("/mq default acme/site")
-    await two.wait_for_post("Default repository in this channel")
-    await two.type("/mq pause acme/api Deploying 4.2", by=BOB)
-    await two.wait_for_post("Queue paused")
+    await two.publish("/mq default acme/site", "Default repository in this channel")
+    await two.pause("acme/api Deploying 4.2", by=BOB)
     question = await two.ask("/mq resume")
     asked = "acme/site is running. acme/api is paused by bob: Deploying 4.2. Resume it?"
     assert question.line.startswith(f"{asked}\nsince ")
@@ -108,13 +98,10 @@ async def test_the_channels_own_queue_runs_and_the_only_paused_one_is_asked_abou
 async def test_the_channels_own_queue_is_resumed_before_other_paused_ones(
     two: BotTester,
 ) -> None:
-    await two.type("/mq default acme/site")
-    await two.wait_for_post("Default repository in this channel")
-    await two.type("/mq pause acme/api Deploying 4.2")
-    await two.wait_for_post("Queue paused")
+    await two.publish("/mq default acme/site", "Default repository in this channel")
+    await two.pause("acme/api Deploying 4.2")
     two.merge_queue.pause("acme/site", "Night", by="carol")
-    await two.type("/mq resume")
-    await two.wait_for_post("*Queue resumed* acme/site")
+    await two.publish("/mq resume", "*Queue resumed* acme/site")
     assert two.pause_reason(SECOND) is not None
 
 
@@ -122,12 +109,10 @@ async def test_of_several_paused_queues_the_menu_offers_no_other(start_bot: Star
     names = ("acme/site", "acme/api", "acme/docs", "acme/web")
     bot = await start_bot(repositories=dict.fromkeys(names, "quiet"), channels="")
     for name in ("acme/web", "acme/api"):
-        await bot.type(f"/mq pause {name} Deploying 4.2")
-        await bot.wait_for_post(f"*Queue paused* {name}")
+        await bot.publish(f"/mq pause {name} Deploying 4.2", f"*Queue paused* {name}")
     question = await bot.ask("/mq resume")
     assert question.options("Choose a repository") == ["acme/api", "acme/web"]
-    await bot.type("/mq default acme/site")
-    await bot.wait_for_post("Default repository in this channel")
+    await bot.publish("/mq default acme/site", "Default repository in this channel")
     again = await bot.ask("/mq resume")
     assert again.words == "acme/site is running. Which paused queue do you want to resume?"
     await bot.choose(again, "acme/web", menu="Choose a repository")
@@ -140,8 +125,7 @@ async def test_resuming_without_a_name_takes_the_queue_paused_on_the_dashboard(
 ) -> None:
     two.merge_queue.pause(SECOND, "Night", by="carol")
     await two.next_poll(SECOND)
-    await two.type("/mq resume")
-    await two.wait_for_post("*Queue resumed* acme/api")
+    await two.publish("/mq resume", "*Queue resumed* acme/api")
 
 
 async def test_a_lone_number_asks_whether_it_is_a_duration(bot: BotTester) -> None:

@@ -39,10 +39,8 @@ async def test_who_may_pause_and_resume_differs_by_repository(
     )
     refused = await bot.ask(f"/mq pause {API} deploying", by=ALICE)
     assert "Only bob and carol may pause a queue." in refused
-    await bot.type(f"/mq pause {DOCS} deploying", by=ALICE)
-    await bot.wait_for_post(f"*Queue paused* {DOCS}")
-    await bot.type(f"/mq pause {SITE} deploying", by=BOB)
-    card = await bot.wait_for_post(f"*Queue paused* {SITE}")
+    await bot.publish(f"/mq pause {DOCS} deploying", f"*Queue paused* {DOCS}", by=ALICE)
+    card = await bot.publish(f"/mq pause {SITE} deploying", f"*Queue paused* {SITE}", by=BOB)
     card = await bot.wait_for_change(card, "0 pull requests queued")
     await bot.click(card, "Resume queue", by=BOB)
     assert "Only carol may resume a queue." in await bot.wait_for_reply(by=BOB)
@@ -58,8 +56,7 @@ async def test_a_group_is_paused_only_by_a_person_who_may_pause_all_of_it(
     refused = await bot.ask("/mq pause now @release deploying", by=ALICE)
     assert "Only bob may pause a queue." in refused
     assert [bot.pause_reason(name) for name in (SITE, API)] == [None, None]
-    await bot.type("/mq pause now @release deploying", by=BOB)
-    await bot.wait_for_post("2 of 2 queues")
+    await bot.publish("/mq pause now @release deploying", "2 of 2 queues", by=BOB)
 
 
 async def test_an_alert_mentions_the_user_group_at_the_repositorys_own_threshold(
@@ -93,8 +90,7 @@ async def test_reminders_come_when_the_repositorys_policy_says(
     """
     bot = await start(start_bot, tmp_path, tables)
     for name in (SITE, API, DOCS):
-        await bot.type(f"/mq pause {name} deploying")
-        await bot.wait_for_post(f"*Queue paused* {name}")
+        await bot.publish(f"/mq pause {name} deploying", f"*Queue paused* {name}")
     await bot.pass_time(301)
     await bot.wait_for_direct_message(f"{SITE} is still paused")
     await bot.pass_time(1500)
@@ -116,8 +112,7 @@ async def test_two_organisations_have_a_credential_each(
     )
     by = {}
     for name in (SITE, DOCS):
-        await bot.type(f"/mq pause {name} deploying")
-        await bot.wait_for_post(f"*Queue paused* {name}")
+        await bot.publish(f"/mq pause {name} deploying", f"*Queue paused* {name}")
         paused = await bot.happens("queue.pause.create", repository=name)
         by[name] = str(paused.metadata["created_by"])
     assert "'mqbot'" in by[SITE]
@@ -131,8 +126,7 @@ TWO_PEOPLE = f'[MQBOT_POLICY."{SITE}"]\nsecond_person = true\n'
 
 
 async def paused_by_alice(bot: BotTester) -> Shown:
-    await bot.type(f"/mq pause {SITE} incident", by=ALICE)
-    card = await bot.wait_for_post(f"*Queue paused* {SITE}")
+    card = await bot.publish(f"/mq pause {SITE} incident", f"*Queue paused* {SITE}", by=ALICE)
     return await bot.wait_for_change(card, "0 pull requests queued")
 
 

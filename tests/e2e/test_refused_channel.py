@@ -43,8 +43,7 @@ async def test_a_reopened_channel_gets_everything_it_missed(start_bot: StartBot)
     for number in numbers:
         await bot.wait_for_post(f"#{number}", RELEASES)
     await bot.logged("post_refused")
-    await bot.open_home()
-    home = await bot.home("Slack refuses posts")
+    home = await bot.see_home("Slack refuses posts")
     assert "is_archived" in home
     assert bot.posts() == []
     bot.slack.arrangement.change_channel(MERGE_QUEUE, {"is_archived": False})

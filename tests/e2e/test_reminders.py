@@ -11,8 +11,7 @@ HALF_HOUR, HOUR = 1801, 3601
 
 
 async def test_a_channel_has_one_reminder_which_later_ones_edit(bot: BotTester) -> None:
-    await bot.type("/mq pause CI runners are down")
-    card = await bot.wait_for_post("Queue paused")
+    card = await bot.pause("CI runners are down")
     await bot.pass_time(HALF_HOUR)
     mine = await bot.wait_for_direct_message("still paused", by=ALICE)
     assert "I'm asking you first" in mine
@@ -32,8 +31,7 @@ async def test_a_channel_has_one_reminder_which_later_ones_edit(bot: BotTester) 
     assert later.labels == ["Resume queue", "Snooze 8 h", "Set an end…"]
     assert len(bot.posts()) == 2
 
-    await bot.type("/mq resume", by=BOB)
-    await bot.wait_for_post("Queue resumed")
+    await bot.resume(by=BOB)
     await bot.wait_for_direct_message("bob resumed acme/site")
     over = await bot.wait_for_change(reminder, "The pause of acme/site was resumed by bob")
     assert over.labels == []
@@ -42,8 +40,7 @@ async def test_a_channel_has_one_reminder_which_later_ones_edit(bot: BotTester) 
 async def test_a_snooze_postpones_the_next_reminder_and_clicking_twice_counts_once(
     bot: BotTester,
 ) -> None:
-    await bot.type("/mq pause CI runners are down")
-    await bot.wait_for_post("Queue paused")
+    await bot.pause("CI runners are down")
     await bot.pass_time(HALF_HOUR)
     mine = await bot.wait_for_direct_message("still paused", by=ALICE)
     for _ in range(2):
@@ -60,8 +57,7 @@ async def test_a_snooze_postpones_the_next_reminder_and_clicking_twice_counts_on
 
 
 async def test_a_changed_end_is_shown_in_the_reminder(bot: BotTester) -> None:
-    await bot.type("/mq pause CI runners are down")
-    card = await bot.wait_for_post("Queue paused")
+    card = await bot.pause("CI runners are down")
     await bot.pass_time(HALF_HOUR)
     await bot.wait_for_direct_message("still paused", by=ALICE)
     await bot.pass_time(HOUR)
@@ -74,8 +70,7 @@ async def test_a_changed_end_is_shown_in_the_reminder(bot: BotTester) -> None:
 
 
 async def test_a_snooze_of_a_pause_that_was_replaced_shows_the_one_in_force(bot: BotTester) -> None:
-    await bot.type("/mq pause CI runners are down")
-    card = await bot.wait_for_post("Queue paused")
+    card = await bot.pause("CI runners are down")
     await bot.pass_time(HALF_HOUR)
     mine = await bot.wait_for_direct_message("still paused", by=ALICE)
     other = await bot.ask("/mq pause deploying 4.2", by=BOB)
@@ -93,8 +88,7 @@ async def test_a_snooze_of_a_pause_that_was_replaced_shows_the_one_in_force(bot:
 async def test_nobody_is_reminded_of_a_pause_that_was_resumed_on_the_dashboard(
     bot: BotTester,
 ) -> None:
-    await bot.type("/mq pause CI runners are down")
-    await bot.wait_for_post("Queue paused")
+    await bot.pause("CI runners are down")
     bot.merge_queue.resume("acme/site", by="carol")
     await bot.wait_for_post("Queue resumed")
     await bot.wait_for_direct_message("carol resumed acme/site outside Slack")
@@ -112,8 +106,7 @@ async def test_the_subscribers_are_reminded_of_a_pause_made_elsewhere(start_bot:
 
 
 async def test_nobody_is_reminded_of_a_pause_about_to_resume_by_itself(bot: BotTester) -> None:
-    await bot.type("/mq pause 33m deploying 4.2")
-    await bot.wait_for_post("Queue paused")
+    await bot.pause("33m deploying 4.2")
     await bot.pass_time(HALF_HOUR)
     await bot.ask("/mq status")
     await bot.pass_time(180)
@@ -122,8 +115,7 @@ async def test_nobody_is_reminded_of_a_pause_about_to_resume_by_itself(bot: BotT
 
 async def test_reminders_can_be_switched_off(start_bot: StartBot) -> None:
     bot = await start_bot(environment={"MQBOT_REMINDER_MINUTES": "0"})
-    await bot.type("/mq pause CI runners are down")
-    await bot.wait_for_post("Queue paused")
+    await bot.pause("CI runners are down")
     await bot.pass_time(4 * HOUR)
     await bot.ask("/mq status")
     assert bot.posts()[-1].line.startswith("Queue paused")

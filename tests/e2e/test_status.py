@@ -73,8 +73,7 @@ async def test_a_long_queue_has_pages(start_bot: StartBot) -> None:
 
 
 async def test_the_status_says_who_paused_and_why(bot: BotTester) -> None:
-    await bot.type("/mq pause CI runners are down", by=BOB)
-    await bot.wait_for_post("Queue paused")
+    await bot.pause("CI runners are down", by=BOB)
     bot.enqueue()
     answer = await bot.ask("/mq status")
     assert "*Waiting* until the queue resumes\n1. " in answer
@@ -98,11 +97,9 @@ async def test_a_service_with_only_the_deprecated_pause_endpoints_works(
     bot.merge_queue.pause("acme/site", "Database migration", by="carol")
     answer = await bot.ask("/mq status")
     assert ":double_vertical_bar: *acme/site* is paused" in answer
-    await bot.type("/mq resume")
-    await bot.wait_for_post("Queue resumed")
+    await bot.resume()
     assert bot.pause_reason() is None
-    await bot.type("/mq pause CI is down")
-    await bot.wait_for_post("Queue paused")
+    await bot.pause("CI is down")
     assert bot.pause_reason() is not None
     assert "*Reason:* CI is down\n" in await bot.ask("/mq status")
 
@@ -140,10 +137,8 @@ async def test_a_queue_paused_before_the_start_is_never_called_running(
     await bot.start_bot()
     first = await bot.ask("/mq status")
     await bot.next_poll()
-    await bot.type("/mq board")
-    board = await bot.wait_for_post("acme/site* is")
-    await bot.open_home()
-    home = await bot.home("*acme/site* is")
+    board = await bot.publish("/mq board", "acme/site* is")
+    home = await bot.see_home("*acme/site* is")
     for shown in (first, board, home):
         assert notice in shown
     if pause_endpoints == "deprecated":
@@ -164,11 +159,9 @@ async def test_a_freeze_in_force_is_shown_with_its_window_and_reason(start_bot: 
     assert f"until {until} UTC · only branch main" in answer
     assert "next month" not in answer
     assert "running" not in answer
-    await bot.open_home()
-    home = await bot.home(":snowflake: *acme/site* is frozen")
+    home = await bot.see_home(":snowflake: *acme/site* is frozen")
     assert "Scheduled freeze by carol: release week" in home
-    await bot.type("/mq board")
-    await bot.wait_for_post(":snowflake: *acme/site* is frozen")
+    await bot.publish("/mq board", ":snowflake: *acme/site* is frozen")
     await bot.click(answer, "Pause queue…")
     await bot.modal("Scheduled freeze by carol: release week")
     changed = FreezeTerms("release fortnight", now - hour)

@@ -35,20 +35,17 @@ async def test_subscribing_to_one_topic_turns_on_only_that_one_until_others_are_
     post = await bot.wait_for_post(f"#{number}")
     assert post.words.startswith(":white_check_mark: *Merged*")
     assert [one.line for one in bot.posts()][1:] == [post.line]
-    await bot.type("/mq subscribe failure, dequeue")
-    await bot.wait_for_post(": merge, failure, dequeue")
+    await bot.publish("/mq subscribe failure, dequeue", ": merge, failure, dequeue")
 
 
 async def test_a_single_event_type_is_a_topic_too(bot: BotTester) -> None:
-    await bot.type("/mq subscribe action.queue.checks_start")
-    await bot.wait_for_post("`action.queue.checks_start`")
+    await bot.publish("/mq subscribe action.queue.checks_start", "`action.queue.checks_start`")
     number = bot.enqueue(hangs=True)
     await bot.wait_for_post(f"*Checks started* #{number}")
 
 
 async def test_a_quiet_channel_is_notified_of_failures_and_not_of_merges(bot: BotTester) -> None:
-    await bot.type("/mq subscribe")
-    await bot.wait_for_post("enter, merge, failure, pause")
+    await bot.publish("/mq subscribe", "enter, merge, failure, pause")
     await bot.type("/mq subscribe quiet")
     await bot.wait_for_post("Subscribed this channel to acme/site: failure, pause, health")
     await bot.merge()
@@ -65,8 +62,7 @@ async def test_a_level_can_be_chosen_with_a_button_below_its_preview(bot: BotTes
         bot.emit("action.queue.enter", number)
     bot.emit("action.queue.leave", 41, metadata={"dequeue_code": "CHECKS_FAILED"})
     bot.emit("action.queue.batch_bisection_start", 42)
-    await bot.type("/mq subscribe merge")
-    post = await bot.wait_for_post("Subscribed this channel to acme/site: merge")
+    post = await bot.publish("/mq subscribe merge", "Subscribed this channel to acme/site: merge")
     await bot.click(post, "Choose a level")
     choice = await bot.wait_for_reply()
     assert "*Quiet*: failures, pauses and queue health · 1 message\n" in choice
@@ -78,16 +74,14 @@ async def test_a_level_can_be_chosen_with_a_button_below_its_preview(bot: BotTes
 
 
 async def test_unsubscribing_is_the_mirror_of_subscribing(bot: BotTester) -> None:
-    await bot.type("/mq subscribe")
-    await bot.wait_for_post("Subscribed this channel to")
+    await bot.publish("/mq subscribe", "Subscribed this channel to")
     await bot.type("/mq unsubscribe acme/site enter pause")
     await bot.wait_for_post("stays subscribed to acme/site: merge, failure")
     answer = await bot.ask("/mq unsubscribe enter")
     assert (
         "Nothing to unsubscribe: this channel is subscribed to acme/site: merge, failure" in answer
     )
-    await bot.type("/mq unsubscribe")
-    await bot.wait_for_post("Unsubscribed this channel from acme/site")
+    await bot.publish("/mq unsubscribe", "Unsubscribed this channel from acme/site")
     answer = await bot.ask("/mq subscriptions")
     assert answer.words.startswith("This channel has no subscriptions yet.")
     answer = await bot.ask("/mq unsubscribe")
@@ -113,13 +107,11 @@ async def test_a_configured_subscription_is_listed_and_cannot_be_removed_by_comm
 
 async def test_after_unsubscribing_nothing_more_is_posted(start_bot: StartBot) -> None:
     bot = await start_bot(channels=f"acme/site={RELEASES}:enter")
-    await bot.type("/mq subscribe enter")
-    await bot.wait_for_post("Subscribed this channel to")
+    await bot.publish("/mq subscribe enter", "Subscribed this channel to")
     first = bot.enqueue()
     await bot.wait_for_post(f"#{first}")
     await bot.wait_for_post(f"#{first}", RELEASES)
-    await bot.type("/mq unsubscribe")
-    await bot.wait_for_post("Unsubscribed this channel")
+    await bot.publish("/mq unsubscribe", "Unsubscribed this channel")
     second = bot.enqueue()
     await bot.wait_for_post(f"#{second}", RELEASES)
     assert len(bot.posts(MERGE_QUEUE)) == 3
@@ -136,8 +128,7 @@ async def test_a_channel_subscribed_twice_gets_each_event_once(start_bot: StartB
 
 
 async def test_subscriptions_survive_a_restart(bot: BotTester) -> None:
-    await bot.type("/mq subscribe enter", channel=GENERAL)
-    await bot.wait_for_post("Subscribed this channel to", GENERAL)
+    await bot.publish("/mq subscribe enter", "Subscribed this channel to", channel=GENERAL)
     await bot.stop_bot()
     number = bot.enqueue()
     await bot.start_bot()
@@ -188,17 +179,14 @@ async def test_a_digest_is_in_the_persons_own_time_zone_unless_they_say_another(
 ) -> None:
     await bot.type("/mq subscribe digest:07:30")
     await bot.wait_for_post("a digest at 07:30 Europe/London, failures and pauses immediately")
-    await bot.type("/mq subscribe digest:08:00 Europe/Paris")
-    await bot.wait_for_post("a digest at 08:00 Europe/Paris")
-    await bot.type("/mq unsubscribe failure")
-    notice = await bot.wait_for_post("stays subscribed")
+    await bot.publish("/mq subscribe digest:08:00 Europe/Paris", "a digest at 08:00 Europe/Paris")
+    notice = await bot.publish("/mq unsubscribe failure", "stays subscribed")
     assert "a digest at 08:00 Europe/Paris, pauses immediately" in notice
 
 
 async def test_the_preview_shows_the_channels_of_a_sample_event(start_bot: StartBot) -> None:
     bot = await start_bot(channels=f"acme/site={RELEASES}:merge branch:release/* style:feed")
-    await bot.type("/mq subscribe acme/site")
-    await bot.wait_for_post("Subscribed this channel to")
+    await bot.publish("/mq subscribe acme/site", "Subscribed this channel to")
     answer = await bot.ask("/mq subscriptions test acme/site")
     assert f"• merge: #{MERGE_QUEUE} (thread), #{RELEASES} (feed)" in answer
     assert "• checks: nobody" in answer
@@ -220,8 +208,7 @@ async def test_the_channels_default_need_not_be_typed(start_bot: StartBot) -> No
     assert "acme/api" in await bot.ask("/mq status")
     assert "Default repository in this channel: acme/api" in await bot.ask("/mq default acme/api")
     assert "Default repository in this channel: acme/api" in await bot.ask("/mq subscriptions")
-    await bot.type("/mq default off", by=BOB)
-    await bot.wait_for_post("This channel has no default repository now")
+    await bot.publish("/mq default off", "This channel has no default repository now", by=BOB)
     assert "Which repository" in await bot.ask("/mq status")
     audit = await bot.ask("/mq audit")
     assert "*bob* changed the default of a channel, acme/api" in audit

@@ -10,8 +10,7 @@ pytestmark = [pytest.mark.e2e, OVER_SOCKET_MODE]
 
 
 async def test_a_timed_pause_resumes_and_names_its_author(bot: BotTester) -> None:
-    await bot.type("/mq pause 45m CI runners are down")
-    post = await bot.wait_for_post("Queue paused")
+    post = await bot.pause("45m CI runners are down")
     assert "resumes" in post
     assert bot.pause_reason() == "CI runners are down (by alice via Slack)"
 
@@ -25,8 +24,7 @@ async def test_a_timed_pause_resumes_and_names_its_author(bot: BotTester) -> Non
 
 
 async def test_a_timer_missed_during_downtime_resumes_late_and_says_so(bot: BotTester) -> None:
-    await bot.type("/mq pause 15m deploying 4.2")
-    await bot.wait_for_post("Queue paused")
+    await bot.pause("15m deploying 4.2")
     await bot.stop_bot()
     await bot.pass_time(40 * 60)
     await bot.start_bot()
@@ -41,10 +39,8 @@ async def test_a_timer_ends_with_its_pause_when_another_pause_follows(
 ) -> None:
     # The channel gets every pause, whether or not the bot first sees the end of the one before.
     bot = await start_bot(repositories=TWO, channels=f"acme/site={MERGE_QUEUE}:pause")
-    await bot.type("/mq pause acme/site 15m deploying 4.2")
-    await bot.wait_for_post("Queue paused* acme/site")
-    await bot.type("/mq pause acme/api 15m deploying 4.2")
-    await bot.wait_for_post("Queue paused* acme/api")
+    await bot.publish("/mq pause acme/site 15m deploying 4.2", "Queue paused* acme/site")
+    await bot.publish("/mq pause acme/api 15m deploying 4.2", "Queue paused* acme/api")
     bot.merge_queue.resume("acme/site", by="carol")
     bot.pause_elsewhere("Database migration", seconds_from_now=5)
 
@@ -69,12 +65,9 @@ async def test_a_timer_ends_with_its_pause_when_another_pause_follows(
 
 async def test_a_timer_without_its_pause_does_nothing(start_bot: StartBot) -> None:
     bot = await start_bot(repositories=TWO, channels=f"acme/api={MERGE_QUEUE}:pause")
-    await bot.type("/mq pause acme/site 15m deploying 4.2")
-    await bot.wait_for_post("Queue paused* acme/site")
-    await bot.type("/mq pause acme/api 15m deploying 4.2")
-    await bot.wait_for_post("Queue paused* acme/api")
-    await bot.type("/mq resume acme/site", by=BOB)
-    await bot.wait_for_post("Queue resumed* acme/site")
+    await bot.publish("/mq pause acme/site 15m deploying 4.2", "Queue paused* acme/site")
+    await bot.publish("/mq pause acme/api 15m deploying 4.2", "Queue paused* acme/api")
+    await bot.publish("/mq resume acme/site", "Queue resumed* acme/site", by=BOB)
     await bot.wait_for_direct_message("bob resumed acme/site")
     await bot.pass_time(16 * 60)
     await bot.wait_for_post("Queue resumed* acme/api")
@@ -83,8 +76,7 @@ async def test_a_timer_without_its_pause_does_nothing(start_bot: StartBot) -> No
 
 
 async def test_an_unavailable_service_is_retried(bot: BotTester) -> None:
-    await bot.type("/mq pause 15m deploying 4.2")
-    await bot.wait_for_post("Queue paused")
+    await bot.pause("15m deploying 4.2")
     bot.break_service("error", path="/merge-queue/pause", status=503)
     await bot.pass_time(16 * 60)
     await bot.logged("timer_postponed")
@@ -96,10 +88,8 @@ async def test_an_unavailable_service_is_retried(bot: BotTester) -> None:
 @pytest.mark.usefixtures("hurried_reminders")
 async def test_a_failed_automatic_resume_is_shown_and_reminded_of(start_bot: StartBot) -> None:
     bot = await start_bot(environment={"MQBOT_REMINDER_MINUTES": "600"})
-    await bot.type("/mq pause 15m deploying 4.2")
-    card = await bot.wait_for_post("Queue paused")
-    await bot.type("/mq board")
-    board = await bot.wait_for_post("is paused")
+    card = await bot.pause("15m deploying 4.2")
+    board = await bot.publish("/mq board", "is paused")
     bot.break_service("error", path="/merge-queue/pause", method="DELETE", status=403)
 
     await bot.pass_time(15 * 60 + 1)
@@ -128,8 +118,7 @@ async def test_a_failed_automatic_resume_is_shown_and_reminded_of(start_bot: Sta
 async def test_the_status_and_the_question_before_replacing_a_pause_show_the_end(
     bot: BotTester,
 ) -> None:
-    await bot.type("/mq pause 45m CI runners are down")
-    await bot.wait_for_post("Queue paused")
+    await bot.pause("45m CI runners are down")
     assert "resumes" in await bot.ask("/mq status", by=BOB)
     assert "resumes" in await bot.ask("/mq status all", by=BOB)
     notice = await bot.ask("/mq pause deploying", by=BOB)
@@ -141,8 +130,7 @@ async def test_the_status_and_the_question_before_replacing_a_pause_show_the_end
 
 
 async def test_replacing_the_reason_keeps_the_end_and_says_so_to_everybody(bot: BotTester) -> None:
-    await bot.type("/mq pause 45m CI runners are down")
-    first = await bot.wait_for_post("Queue paused")
+    first = await bot.pause("45m CI runners are down")
     question = await bot.ask("/mq pause deploying", by=BOB)
     await bot.click(question, "Replace reason, keep end", by=BOB)
     card = await bot.wait_for_change(first, "*Queue paused* acme/site: deploying")
@@ -156,8 +144,7 @@ async def test_replacing_the_reason_keeps_the_end_and_says_so_to_everybody(bot: 
 
 
 async def test_the_same_reason_with_another_duration_changes_the_end(bot: BotTester) -> None:
-    await bot.type("/mq pause 15m deploying 4.2")
-    card = await bot.wait_for_post("Queue paused")
+    card = await bot.pause("15m deploying 4.2")
     question = await bot.ask("/mq pause 2h deploying 4.2")
     await bot.click(question, "Replace end")
     await bot.wait_for_change(question, "acme/site is paused, resumes")
@@ -172,16 +159,14 @@ async def test_the_same_reason_with_another_duration_changes_the_end(bot: BotTes
 
 
 async def test_repeating_the_same_reason_asks_nothing(bot: BotTester) -> None:
-    await bot.type("/mq pause deploying 4.2")
-    await bot.wait_for_post("Queue paused")
+    await bot.pause("deploying 4.2")
     answer = await bot.ask("/mq pause deploying 4.2")
     assert "This is your own pause." in answer
     assert answer.labels == []
 
 
 async def test_a_menu_from_before_the_pause_had_an_end_changes_nothing(bot: BotTester) -> None:
-    await bot.type("/mq pause deploying 4.2")
-    post = await bot.wait_for_post("Queue paused")
+    post = await bot.pause("deploying 4.2")
     question = "acme/site stays paused until someone resumes it. With an end it resumes by itself."
     assert post.element("Set an end…").question == question
     await bot.choose(post, "in 1 h", menu="Set an end…", by=BOB)
@@ -200,8 +185,7 @@ async def test_a_menu_from_before_the_pause_had_an_end_changes_nothing(bot: BotT
 
 
 async def test_extending_moves_the_end_and_notifies_the_channel(bot: BotTester) -> None:
-    await bot.type("/mq pause 15m deploying 4.2")
-    post = await bot.wait_for_post("Queue paused")
+    post = await bot.pause("15m deploying 4.2")
     await bot.choose(post, "1 h more", menu="Extend…", by=BOB)
     assert "set by bob" in await bot.wait_in_thread(post, "now resumes")
 
@@ -213,8 +197,7 @@ async def test_extending_moves_the_end_and_notifies_the_channel(bot: BotTester) 
 
 
 async def test_the_form_can_give_a_pause_an_end(bot: BotTester) -> None:
-    await bot.type("/mq pause deploying 4.2")
-    post = await bot.wait_for_post("Queue paused")
+    post = await bot.pause("deploying 4.2")
     await bot.choose(post, "Another time…", menu="Set an end…")
     form = await bot.modal("How long from now")
     answer = await bot.submit(form, end="soon")
@@ -229,8 +212,7 @@ async def test_the_form_can_give_a_pause_an_end(bot: BotTester) -> None:
 async def test_extending_an_ended_pause_changes_nothing_and_shows_the_current_state(
     bot: BotTester,
 ) -> None:
-    await bot.type("/mq pause deploying 4.2")
-    post = await bot.wait_for_post("Queue paused")
+    post = await bot.pause("deploying 4.2")
     bot.merge_queue.resume("acme/site", by="carol")
     await bot.choose(post, "in 15 min", menu="Set an end…", by=BOB)
     assert "not paused. Nothing to do." in await bot.wait_for_reply(by=BOB)
@@ -249,8 +231,7 @@ async def test_a_duration_typed_without_a_reason_is_preselected_in_the_form(bot:
 
 
 async def test_a_time_of_day_is_the_persons_own_and_may_be_tomorrows(bot: BotTester) -> None:
-    await bot.type("/mq pause until 00:00 night shift")
-    assert "resumes" in await bot.wait_for_post("Queue paused")
+    assert "resumes" in await bot.pause("until 00:00 night shift")
 
 
 async def test_an_impossible_duration_is_refused_with_a_fix(bot: BotTester) -> None:
@@ -269,8 +250,7 @@ async def test_a_channel_subscribed_to_pauses_is_notified_of_the_timer_too(
     start_bot: StartBot,
 ) -> None:
     bot = await start_bot(channels=f"acme/site={RELEASES}:pause")
-    await bot.type("/mq pause 15m deploying 4.2")
-    await bot.wait_for_post("Queue paused")
+    await bot.pause("15m deploying 4.2")
     await bot.wait_for_post("Queue paused", RELEASES)
     # The service's clock is 16 minutes behind now, which several of its answers have to say.
     bot.break_service("error", path="/merge-queue/pause", method="DELETE", status=503)

@@ -20,7 +20,6 @@ from tests.support.bot_tester import (
     REPOSITORY,
     BotTester,
 )
-from tests.support.shown import Shown
 from tests.support.transactions import begin
 
 pytestmark = [pytest.mark.e2e, OVER_HTTP]
@@ -48,11 +47,6 @@ def add_person(bot: BotTester, name: str, kind: str, team_id: str | None = None)
     user_id: str = bot.slack.arrangement.add_user(name, kind, team_id)["user"]
     bot.slack.arrangement.set_member(MERGE_QUEUE, user_id, is_member=True)
     return user_id
-
-
-async def paused_post(bot: BotTester, by: str = BOB) -> Shown:
-    await bot.type("/mq pause CI runners are down", by=by)
-    return await bot.wait_for_post("Queue paused")
 
 
 async def acts(bot: BotTester, repository: str = REPOSITORY) -> list[AuditRecord]:
@@ -85,7 +79,8 @@ async def test_a_guest_gets_nothing_by_command(bot: BotTester, kind: str) -> Non
 
 
 async def test_guests_and_external_people_cannot_use_buttons(bot: BotTester) -> None:
-    post = await bot.wait_for_change(await paused_post(bot), "0 pull requests queued")
+    post = await bot.pause("CI runners are down", by=BOB)
+    post = await bot.wait_for_change(post, "0 pull requests queued")
     guest, eve = add_person(bot, "guy", "guest"), add_person(bot, "eve", "external", OTHER_TEAM)
     await bot.click(post, "Resume queue", by=guest)
     assert GUEST in await bot.wait_for_reply(by=guest)
@@ -101,7 +96,8 @@ async def test_guests_and_external_people_learn_no_names_from_old_buttons(
     """Its repository is configured no more; another, which they never heard of, is."""
     bot = await start_bot()
     guest, eve = add_person(bot, "guy", "guest"), add_person(bot, "eve", "external", OTHER_TEAM)
-    post = await bot.wait_for_change(await paused_post(bot), "0 pull requests queued")
+    post = await bot.pause("CI runners are down", by=BOB)
+    post = await bot.wait_for_change(post, "0 pull requests queued")
     await bot.stop_bot()
     bot.environment = {"MQBOT_REPOSITORIES": "acme/secret", "MQBOT_CHANNELS": ""}
     await bot.start_bot()
@@ -118,8 +114,7 @@ async def test_a_guest_sees_no_queue_on_the_home_tab_and_cannot_open_the_form(
     bot: BotTester,
 ) -> None:
     guest = add_person(bot, "guy", "guest")
-    await bot.open_home(by=guest)
-    home = await bot.home("you are a guest here", by=guest)
+    home = await bot.see_home("you are a guest here", by=guest)
     assert home.labels == []
     assert REPOSITORY not in home
     await bot.shortcut(by=guest)
@@ -134,7 +129,7 @@ async def test_all_members_read_and_only_listed_people_pause(start_bot: StartBot
     refused = await bot.ask("/mq pause Just so", by=ALICE)
     assert f"You may not pause a queue. {LISTED} pause a queue." in refused
     assert bot.pause_reason() is None
-    post = await paused_post(bot, by=CAROL)
+    post = await bot.pause("CI runners are down", by=CAROL)
     await bot.click(post, "Resume queue", by=ALICE)
     assert f"You may not resume a queue. {LISTED} resume a queue." in await bot.wait_for_reply()
     refused = await bot.ask("/mq resume", by=ALICE)
@@ -245,7 +240,7 @@ async def test_a_failed_people_lookup_is_not_cached(bot: BotTester) -> None:
     assert "I can't let you pause a queue right now" in await bot.ask(
         "/mq pause CI runners are down"
     )
-    await paused_post(bot, by=ALICE)
+    await bot.pause("CI runners are down", by=ALICE)
 
 
 @pytest.mark.parametrize(
@@ -266,7 +261,7 @@ async def test_without_user_groups_only_the_people_named_may(
     assert "I can't let you pause a queue right now" in refused
     assert f"Slack didn't confirm that you may (`{code}`)" in refused
     assert mend in refused
-    await paused_post(bot, by=BOB)
+    await bot.pause("CI runners are down", by=BOB)
     assert await refusals(bot) == [(ALICE, Action.PAUSE, f"pause: unverifiable ({code})")]
 
 
@@ -277,19 +272,19 @@ async def test_people_of_the_enterprise_grid_count_as_members(
     await bot.stop_bot()
     bot.slack.arrangement.set_enterprise(ORGANISATION, is_org_wide=is_org_wide)
     await bot.start_bot()
-    post = await paused_post(bot, by=ALICE)
+    post = await bot.pause("CI runners are down", by=ALICE)
     await bot.click(post, "Resume queue", by=BOB)
     await bot.wait_for_post("Queue resumed")
     await bot.wait_for_direct_message("bob resumed acme/site")
     sue = bot.slack.arrangement.add_user("sue", "member", "T0SISTER", enterprise_id=ORGANISATION)
     bot.slack.arrangement.set_member(MERGE_QUEUE, sue["user"], is_member=True)
-    post = await paused_post(bot, by=ALICE)
+    post = await bot.pause("CI runners are down", by=ALICE)
     await bot.click(post, "Resume queue", by=sue["user"])
     await bot.wait_for_post("Queue resumed")
     await bot.wait_for_direct_message("sue resumed acme/site")
     eve = bot.slack.arrangement.add_user("eve", "external", OTHER_TEAM, enterprise_id="E0OTHER")
     bot.slack.arrangement.set_member(MERGE_QUEUE, eve["user"], is_member=True)
-    post = await paused_post(bot, by=ALICE)
+    post = await bot.pause("CI runners are down", by=ALICE)
     await bot.click(post, "Resume queue", by=eve["user"])
     assert EXTERNAL in await bot.wait_for_reply(by=eve["user"])
 
@@ -304,7 +299,7 @@ async def test_user_groups_and_lookups_work_when_installed_for_the_whole_organis
     await bot.start_bot()
     assert LISTED in await bot.ask("/mq pause Just so", by=ALICE)
     bot.break_slack("drop_after_accept", "chat.postMessage")
-    await paused_post(bot, by=CAROL)
+    await bot.pause("CI runners are down", by=CAROL)
     await bot.has_posted()
 
 
@@ -314,7 +309,7 @@ async def test_a_shared_channel_gets_posts_without_buttons(bot: BotTester, sign:
     await bot.stop_bot()
     bot.slack.arrangement.change_channel(MERGE_QUEUE, {sign: True})
     await bot.start_bot()
-    post = await paused_post(bot)
+    post = await bot.pause("CI runners are down", by=BOB)
     assert post.labels == []
     assert "CI runners are down" in post
     status = await bot.ask("/mq")
@@ -329,14 +324,13 @@ async def test_a_shared_channel_gets_posts_without_buttons(bot: BotTester, sign:
 
 async def test_an_unreadable_channel_gets_posts_without_buttons(bot: BotTester) -> None:
     bot.expected_refusals = {"conversations.info channel_not_found"}
-    await bot.type("/mq pause CI runners are down", channel=INCIDENTS)
-    post = await bot.wait_for_post("Queue paused", INCIDENTS)
+    post = await bot.pause("CI runners are down", channel=INCIDENTS)
     assert post.labels == []
 
 
 async def test_every_decision_on_an_act_is_on_record(bot: BotTester) -> None:
     guest = add_person(bot, "guy", "guest")
-    post = await paused_post(bot, by=ALICE)
+    post = await bot.pause("CI runners are down", by=ALICE)
     await bot.ask("/mq pause Another", by=BOB)
     await bot.click(post, "Resume queue", by=guest)
     await bot.wait_for_reply(by=guest)
@@ -359,8 +353,7 @@ async def test_every_decision_on_an_act_is_on_record(bot: BotTester) -> None:
 async def test_decisions_are_on_record_from_every_entry_point(start_bot: StartBot) -> None:
     two = {REPOSITORY: "quiet", "acme/api": "quiet"}
     bot = await start_bot(environment=ONLY_BOB, repositories=two)
-    await bot.type(f"/mq pause {REPOSITORY} CI runners are down", by=BOB)
-    post = await bot.wait_for_post("Queue paused")
+    post = await bot.pause(f"{REPOSITORY} CI runners are down", by=BOB)
     await bot.shortcut()
     await bot.wait_for_direct_message("Only bob may pause a queue.")
     await bot.choose(post, "Another time…", menu="Set an end…")
@@ -388,8 +381,7 @@ async def test_a_decision_on_reading_is_logged(
     guest = add_person(bot, "guy", "guest")
     await bot.ask("/mq status", by=ALICE)
     await bot.ask("/mq status", by=guest)
-    await bot.open_home(by=guest)
-    await bot.home("you are a guest here", by=guest)
+    await bot.see_home("you are a guest here", by=guest)
     decisions = [
         (vars(one)["actor"], vars(one)["right"], vars(one)["decision"])
         for one in caplog.records

@@ -124,8 +124,7 @@ async def talk(bot: BotTester) -> None:
     """Commands, buttons, a modal, the Home tab, the shortcut, a direct answer."""
     await bot.ask("/mq status")
     await bot.ask("/mq nonsense")
-    await bot.type("/mq pause CI runners are down")
-    await bot.wait_for_post("Queue paused")
+    await bot.pause("CI runners are down")
     await bot.type("/mq pause", by=BOB, channel=GENERAL)
     await bot.modal(by=BOB)
     status = await bot.ask("/mq status")
@@ -134,18 +133,15 @@ async def talk(bot: BotTester) -> None:
     await bot.type("/mq pause", channel=MERGE_QUEUE)
     await bot.submit(await bot.modal("in the queue"), reason="From the form")
     await bot.modal("is paused")
-    await bot.open_home()
-    await bot.home()
+    await bot.see_home()
     await bot.shortcut(by=BOB)
-    await bot.type("/mq resume")
-    await bot.wait_for_post("Queue resumed")
+    await bot.resume()
     for question in QUESTIONS:
         await bot.ask(f"/mq {question}", by=BOB)
     await bot.merge()
     await bot.type("/mq pause all 45m Deploying 4.2")
     await bot.click(await bot.wait_for_reply("Pause 1 queue"), "Pause 1 queue")
-    await bot.type("/mq subscribe enter", channel=GENERAL)
-    await bot.wait_for_post("acme/site", GENERAL)
+    await bot.publish("/mq subscribe enter", "acme/site", channel=GENERAL)
 
 
 async def meet_failures(bot: TalkativeProcess) -> None:

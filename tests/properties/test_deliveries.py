@@ -87,9 +87,7 @@ class DeliveryMachine(RuleBasedStateMachine):
 
     @precondition(lambda self: self.taken and self.head.attempted_at is None)
     @rule(
-        outcome=st.sampled_from(
-            ["accepted", "refused", "postponed", "lost", "lost after", "crash"]
-        ),
+        outcome=st.sampled_from(OUTCOMES),
         shows=st.booleans(),
     )
     def post(self, outcome: str, shows: bool) -> None:  # noqa: FBT001 - drawn

@@ -80,9 +80,6 @@ class Acting:
     def deliveries(self) -> list[Delivery]:
         return list(self.store.database.contents.deliveries.values())
 
-    def notified_channels(self) -> list[str]:
-        return sorted(one.channel_id for one in self.deliveries())
-
     def paused_elsewhere(self, reason: str, *, at: datetime) -> None:
         """Somebody pauses without this bot."""
         self.merge_queue.pauses[SITE] = Pause(reason=reason, paused_at=at)

@@ -13,7 +13,7 @@ from bot.domain.pause_records import PauseRecord
 from bot.domain.repository import RepositoryName
 from bot.usecases.freezing import FreezeQueue
 from bot.usecases.groups import ActOnGroups
-from bot.usecases.pausing.group_work import GroupWork, SinceThen
+from bot.usecases.pausing.group_work import GroupWork
 from tests.support.acting import Acting
 from tests.support.make import ALICE, CHANNEL
 from tests.support.merge_queue import Call, FakeMergeQueue
@@ -95,16 +95,19 @@ class ActingOnGroups(Acting):
         caller = Caller(actor, Origin.COMMAND, CHANNEL)
         return GroupAct.by(caller, self.clock.now(), action, self.group, read_asked(asked))
 
+    async def do(self, request: GroupAct, *, again: int | None = None) -> GroupAct:
+        """What comes of a request that nothing since then has overtaken."""
+        ended = await self.groups.act(request, self.report, again=again)
+        assert isinstance(ended, GroupAct)
+        return ended
+
     async def pause_group(
         self, asked: str = "freeze", actor: Actor = ALICE, *, again: int | None = None
-    ) -> GroupAct | SinceThen | None:
-        return await self.groups.act(self.request(asked, actor), self.report, again=again)
+    ) -> GroupAct:
+        return await self.do(self.request(asked, actor), again=again)
 
-    async def resume_group(
-        self, actor: Actor = ALICE, *, again: int | None = None
-    ) -> GroupAct | SinceThen | None:
-        request = self.request("", actor, action=Action.RESUME)
-        return await self.groups.act(request, self.report, again=again)
+    async def resume_group(self, actor: Actor = ALICE, *, again: int | None = None) -> GroupAct:
+        return await self.do(self.request("", actor, action=Action.RESUME), again=again)
 
     async def held(self) -> list[PauseRecord]:
         with begin(self.store) as transaction:

@@ -256,6 +256,19 @@ class BotTester:
         await self.type(text, by=by, channel=channel)
         return await self.wait_for_reply(by=by, channel=channel)
 
+    async def publish(
+        self, text: str, containing: str, *, by: str = ALICE, channel: str = MERGE_QUEUE
+    ) -> Shown:
+        """Type a slash command and read the post that everybody in the channel sees."""
+        await self.type(text, by=by, channel=channel)
+        return await self.wait_for_post(containing, channel)
+
+    async def pause(self, asked: str, *, by: str = ALICE, channel: str = MERGE_QUEUE) -> Shown:
+        return await self.publish(f"/mq pause {asked}", "Queue paused", by=by, channel=channel)
+
+    async def resume(self, *, by: str = ALICE, channel: str = MERGE_QUEUE) -> Shown:
+        return await self.publish("/mq resume", "Queue resumed", by=by, channel=channel)
+
     async def click(self, shown: Blocks, label: str, *, by: str = ALICE) -> None:
         """Press a button, confirming what Slack may ask.
 
@@ -341,6 +354,11 @@ class BotTester:
     async def open_home(self, *, by: str = ALICE) -> None:
         answer = await self.slack.people.home(by)
         assert answer["acknowledged"], answer
+
+    async def see_home(self, containing: str = "", *, by: str = ALICE) -> ShownView:
+        """Open the Home tab and read it."""
+        await self.open_home(by=by)
+        return await self.home(containing, by=by)
 
     async def shortcut(self, *, by: str = ALICE) -> None:
         answer = await self.slack.people.shortcut(by, "pause_queue")

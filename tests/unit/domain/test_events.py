@@ -24,7 +24,6 @@ from tests.support.make import SITE, make_event
 from tests.support.samples import sample
 
 TYPED_GROUPS = ("action.queue.", "queue.pause.", "scheduled_freeze.", "command.")
-SAYS_LITTLE = {"action.queue.checks_start", "queue.pause.delete"}
 LONG = "x" * (TEXT_KEPT * 3)
 LARGEST = 25_000
 """Characters of the details as JSON; the longest have seven texts and five checks of two."""

@@ -50,7 +50,7 @@ async def act_on_group(bot: ActingOnGroups) -> None:
 
     ended = await bot.work.run(begun, changed, bot.report)
     assert len(ended.results) == bot.count
-    await bot.pause_group(again=ended.group_act_id)
+    await bot.groups.act(bot.request("freeze"), bot.report, again=ended.group_act_id)
 
 
 @pytest.mark.parametrize("work", [prepare_channels, inspect_installation, act_on_group])

@@ -57,7 +57,6 @@ def test_the_only_checks_are_in_place_continue_and_may_remove_their_pull_request
 
 
 MAIN = FreezeTerms("cutting 4.2", matching_conditions=("base=main",))
-NOT_HOTFIXES = FreezeTerms("cutting 4.2", exclude_conditions=("label=hotfix",))
 
 
 def test_during_a_freeze_checks_continue_and_the_batch_is_frozen() -> None:

@@ -118,8 +118,7 @@ async def test_the_rest_of_an_act_is_shown_to_the_actor_and_reported_in_the_same
     elsewhere = Caller(ALICE, Origin.BUTTON, "D1")
     request = await bot.groups.again(elsewhere, bot.group, act.group_act_id)
     assert request is not None
-    again = await bot.groups.act(request, bot.report, again=act.group_act_id)
-    assert isinstance(again, GroupAct)
+    again = await bot.do(request, again=act.group_act_id)
     assert CHANNEL in again.notified_together
     assert await bot.groups.again(elsewhere, Group("other", bot.names), act.group_act_id) is None
 

@@ -4,13 +4,13 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from bot.domain.audit import Action, ActResult, AuditRecord, Caller, Origin
+from bot.domain.audit import ActResult, Caller, Origin
 from bot.domain.durations import For
 from bot.domain.errors import CredentialRefused, MergeQueueProtocolError, MergeQueueUnavailable
 from bot.domain.pauses import PauseChange
 from tests.support.acting import Acting
 from tests.support.clock import NOON
-from tests.support.make import ALICE, BOB, CHANNEL, SITE, make_status
+from tests.support.make import ALICE, BOB, CHANNEL, SITE, make_act, make_status
 from tests.support.transactions import begin
 
 HOUR = timedelta(hours=1)
@@ -19,21 +19,11 @@ SIGNED = "CI runners are down (by alice via Slack)"
 
 async def interrupted(bot: Acting, resumes_at: datetime) -> None:
     """A process was killed after the service had paused, before the bot had stored the answer."""
+    now = bot.clock.now()
+    asked = make_act(result=ActResult.STARTED, at=now, paused_at=None, resumes_at=resumes_at)
     with begin(bot.store) as transaction:
-        asked = AuditRecord(
-            at=bot.clock.now(),
-            actor=ALICE,
-            action=Action.PAUSE,
-            origin=Origin.COMMAND,
-            repository=SITE,
-            result=ActResult.STARTED,
-            channel_id=CHANNEL,
-            reason="CI runners are down",
-            stored_reason=SIGNED,
-            resumes_at=resumes_at,
-        )
         transaction.audit.add(asked)
-    bot.paused_elsewhere(SIGNED, at=bot.clock.now())
+    bot.paused_elsewhere(SIGNED, at=now)
 
 
 async def test_the_new_end_of_an_interrupted_pause_stays() -> None:

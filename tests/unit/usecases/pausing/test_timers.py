@@ -54,25 +54,23 @@ async def run_timer(desk: Desk) -> ResumeOutcome | MergeQueueError | QueueBusy |
     return await lifting.resume(timed)
 
 
-async def test_a_pause_with_a_changed_reason_is_not_resumed_by_its_timer() -> None:
+@pytest.mark.parametrize("is_extended", [False, True])
+async def test_a_pause_that_was_changed_elsewhere_is_not_resumed_by_its_timer(
+    *, is_extended: bool
+) -> None:
+    """Neither alice's own, nor carol's, which alice extended."""
     desk = Desk(World(keeps_time=True))
-    await pause(desk)
-    theirs = desk.world.service.paused_by("carol", "CI is down, do not merge")
+    if is_extended:
+        desk.world.service.paused_by("carol", "Night")
+        await desk.pausing.extend(Caller(ALICE, Origin.BUTTON, CHANNEL), SITE, LASTING)
+    else:
+        await pause(desk)
+    theirs = desk.world.service.paused_by("dave", "CI is down, do not merge")
 
     outcome = await run_timer(desk)
 
     assert isinstance(outcome, OtherPause)
     assert (outcome.known.by, outcome.known.reason) == (None, "CI is down, do not merge")
-    assert desk.world.service.pauses[SITE] == theirs
-
-
-async def test_a_pause_that_was_extended_and_then_changed_elsewhere_is_not_resumed() -> None:
-    desk = Desk(World(keeps_time=True))
-    desk.world.service.paused_by("carol", "Night")
-    await desk.pausing.extend(Caller(ALICE, Origin.BUTTON, CHANNEL), SITE, LASTING)
-    theirs = desk.world.service.paused_by("dave", "CI is down, do not merge")
-
-    assert isinstance(await run_timer(desk), OtherPause)
     assert desk.world.service.pauses[SITE] == theirs
 
 

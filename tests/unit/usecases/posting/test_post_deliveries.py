@@ -24,7 +24,6 @@ from bot.domain.errors import PostInDoubt, PostPostponed, PostRefused, Refusal, 
 from bot.domain.live_messages import LiveKind, LiveSubject
 from bot.domain.message import Message, Thread
 from bot.domain.pacing import WORKSPACE_PER_SECOND
-from bot.domain.pause_records import PauseRecord
 from bot.scheduler import Job
 from bot.store.event_logs import Events
 from bot.store.outbox import Outbox
@@ -32,7 +31,7 @@ from bot.store.tables import events
 from bot.usecases.live_messages import open_live_messages
 from bot.usecases.posting.post_deliveries import CONCURRENT_CHANNELS, LARGEST_OUTCOMES
 from bot.usecases.posting.send import SUSPENDED_RETRY
-from tests.support.make import SITE, make_act, make_event_record, make_subject
+from tests.support.make import SITE, make_act, make_event_record, make_known_pause, make_subject
 from tests.support.metrics import KeptTimes, counted
 from tests.support.poster import RecordingPoster
 from tests.support.posting import Posting
@@ -249,9 +248,7 @@ async def test_a_post_that_stays_unclear_is_dropped_after_a_week(
 def open_card(bot: Posting) -> None:
     """A live message of a pause, which is to be posted."""
     with begin(bot.store) as transaction:
-        pause_id = transaction.pauses.save(
-            PauseRecord(SITE, bot.clock.now(), "CI is down", "CI is down")
-        )
+        pause_id = transaction.pauses.save(make_known_pause())
         name = LiveSubject(LiveKind.PAUSE, SITE, str(pause_id))
         open_live_messages(transaction, name, ["C2"], bot.clock.now(), identity="1")
 

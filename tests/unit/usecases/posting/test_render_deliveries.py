@@ -1,5 +1,6 @@
 """What is posted late says what is true by then, or is not said at all."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -17,7 +18,7 @@ from bot.usecases.pausing.reminders import RemindOfPauses
 from bot.usecases.pausing.timers import timers_lease
 from bot.usecases.posting.send import SUSPENDED_RETRY
 from tests.support.acting import Acting
-from tests.support.make import SITE, make_subscription
+from tests.support.make import SITE, make_known_pause, make_subscription
 from tests.support.posting import Posting
 from tests.support.transactions import begin
 
@@ -120,14 +121,8 @@ async def test_a_watcher_learns_that_the_queue_is_paused_again(
     bot: Channels, *, is_paused_again: bool
 ) -> None:
     now = bot.clock.now()
-    resumed = PauseRecord(
-        SITE,
-        now,
-        "CI is down",
-        "CI is down",
-        ended_at=now,
-        ended_by=Actor("U2", "bob"),
-        ending=PauseEnding.RESUMED,
+    resumed = replace(
+        make_known_pause(), ended_at=now, ended_by=Actor("U2", "bob"), ending=PauseEnding.RESUMED
     )
     with begin(bot.store) as transaction:
         subject = Subject(SubjectKind.RESUMED, SITE, transaction.pauses.save(resumed))
