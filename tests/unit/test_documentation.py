@@ -24,7 +24,7 @@ SET_UP = (
     r" && \.venv/bin/pip install -q --no-deps -e \. && {start}$"
 )
 DEMO = SET_UP.format(pins=r"requirements\.txt", start=r"\.venv/bin/mqbot demo")
-TESTS = SET_UP.format(pins=r"tests/requirements\.txt", start=r"\.venv/bin/python -m pytest -n 6")
+TESTS = SET_UP.format(pins=r"tests/requirements\.txt", start=r"\.venv/bin/python -m pytest -n 8")
 PAGES = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md")
 DOCUMENTS = [*(ROOT / one for one in PAGES), *sorted((ROOT / "docs").rglob("*.md"))]
 
