@@ -59,6 +59,8 @@ def test_failures_that_need_someone_appear_in_every_subscription(week: list[Day]
         failures = day.happened[EventKind.FAILURE.value]
         for way in WAYS:
             assert day.in_channel(way.channel_id) >= failures
+        # In a feed, only reminders of pauses are in threads.
+        reminders = day.heard[FEED.channel_id]["broadcasts"]
         for way in (NORMAL, EVERYTHING):
-            assert 0 < day.heard[way.channel_id]["broadcasts"] <= failures
+            assert 0 < day.heard[way.channel_id]["broadcasts"] - reminders <= failures
         assert day.in_channel(DIGESTED.channel_id) < failures + 10
