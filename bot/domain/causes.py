@@ -43,7 +43,7 @@ def act_of_event(
 ) -> AuditRecord | None:
     """The act among `acts` that caused this event, if any: the nearest in time that may have.
 
-    `clock_ahead`: how far the service's clock, used for the event's time, is ahead of ours.
+    `clock_ahead`: how far the service's clock, which stamps events, is ahead of the bot's.
     Acts with a known end count by that time, acts cut short by a crash or a lost answer by their
     beginning. A leave that says who caused it needs no act.
     """

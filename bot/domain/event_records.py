@@ -273,7 +273,7 @@ class _Event(Resource):
     details: EventDetails = Field(default_factory=EventDetails)
 
 
-def read_event(sent: Any, repository: RepositoryName) -> tuple[EventRecord, bool]:  # noqa: ANN401 - anything the service may send
+def read_event(sent: object, repository: RepositoryName) -> tuple[EventRecord, bool]:
     """The event, and whether all of its details were readable.
 
     Raises ValidationError when it lacks a required field.

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import select
 import time
 from collections import Counter
 from collections.abc import Iterable
@@ -47,8 +48,11 @@ DRAIN_SECONDS = 4.0
 MOST_CONNECTIONS = 400
 """At a time."""
 
-LAST_SECONDS = 0.05
-"""At shutdown, the time in which the connections that wait at the port are accepted."""
+TURNS = 5
+"""Of the event loop at a time."""
+
+LAST_LOOKS = 100
+"""How often to look for connections that wait, at shutdown; a flood doesn't hold it up."""
 
 SELDOM_SECONDS = 60.0
 
@@ -113,12 +117,7 @@ class HttpServer:
         """Accept no more connections, and answer those that exist. May be called twice."""
         listening, self._listening = self._listening, None
         if listening is not None:
-            # Closing would reset connections that wait at the port, and a load balancer can't send
-            # their requests to another process, because this one may have carried them out.
-            await asyncio.sleep(LAST_SECONDS)  # noqa: TID251 - for sockets, which have no clock
-            listening.close()
-            # Those accepted last become known to the server.
-            await asyncio.sleep(LAST_SECONDS)  # noqa: TID251 - for sockets, which have no clock
+            await _let_in_the_last(listening)
             with suppress(TimeoutError):
                 async with asyncio.timeout(FIRST_REQUEST_SECONDS):
                     # aiohttp would drop connections that have not sent a request yet.
@@ -214,6 +213,26 @@ async def _read(request: web.Request) -> AsyncBoltRequest:
         # Bolt reads no fields in a form that has “payload” in a text.
         received.body = dict(parse_qsl(text, keep_blank_values=True))
     return received
+
+
+async def _let_in_the_last(listening: asyncio.Server) -> None:
+    """Close the port when no connection waits in its queue.
+
+    Closing would reset those, and a load balancer can't send their requests to another process,
+    because this one may have carried them out.
+    """
+    for _ in range(LAST_LOOKS):
+        await _let_the_loop_turn()
+        if not select.select(listening.sockets, (), (), 0)[0]:
+            break
+    listening.close()
+    await _let_the_loop_turn()
+
+
+async def _let_the_loop_turn() -> None:
+    """After three turns, the server knows a connection that was accepted in the first."""
+    for _ in range(TURNS):
+        await asyncio.sleep(0)  # noqa: TID251 - a turn of the loop, no time
 
 
 class Seldom:

@@ -224,7 +224,7 @@ class Sender:
         now = self.clock.now()
         # Waiting for a digest is not a delay.
         if message.since is not None and not delivery.digest:
-            # The service's clock may be ahead of ours.
+            # The service's clock may be ahead of the bot's.
             self.metrics.event_to_post.observe(max(0.0, (now - message.since).total_seconds()))
         logger.info("posted", extra=log_fields("posted", delivery))
         return Outcome(states.delivered(delivery, sent.ts, now), is_whole=sent.is_whole)
