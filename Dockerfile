@@ -1,5 +1,5 @@
 # Your own images: `docker build --build-arg BUILDER=… --build-arg BASE=…`. Both need the same Python,
-# 3.11 or newer; BUILDER also `venv` and `strip`.
+# 3.11 or newer; BUILDER also `venv` and `strip`, BASE the `sh`, `date` and `sleep` of daily backups.
 ARG BUILDER=python:3.13-bookworm
 ARG BASE=python:3.13-slim-bookworm
 
@@ -10,13 +10,19 @@ RUN python3 -m venv /opt/pip && python3 -m venv --without-pip /opt/mqbot
 COPY requirements.txt ./
 RUN /opt/pip/bin/pip --python /opt/mqbot/bin/python install \
     --no-cache-dir --no-compile --require-hashes --only-binary=:all: -r requirements.txt
+# What builds the package is pinned as well, and stays out of the result.
+COPY .github/build-requirements.txt ./
+RUN /opt/pip/bin/pip install --no-cache-dir --require-hashes --only-binary=:all: \
+    -r build-requirements.txt
 COPY pyproject.toml README.md LICENSE manifest.yml ./
 COPY bot bot
-RUN /opt/pip/bin/pip --python /opt/mqbot/bin/python install --no-cache-dir --no-compile --no-deps .
+RUN /opt/pip/bin/pip wheel --no-cache-dir --no-deps --no-build-isolation --wheel-dir /built . \
+    && /opt/pip/bin/pip --python /opt/mqbot/bin/python install \
+    --no-cache-dir --no-compile --no-deps --no-index /built/*.whl
 # Debug symbols are a fifth of the size. psycopg's own libraries can't be stripped.
 RUN find /opt/mqbot -name '*.so' -not -path '*/psycopg_binary*' -exec strip --strip-unneeded {} +
 # The result is read-only, so what a start imports is compiled here, and nothing else.
-RUN /opt/mqbot/bin/python -c "import alembic.command, bot.cli.serving, bot.runtime, psycopg"
+RUN /opt/mqbot/bin/python -c "import alembic.command, bot.cli.serving, bot.runtime.process, psycopg"
 
 FROM ${BASE}
 RUN install -d -o 65532 -g 65532 -m 0700 /var/lib/mqbot

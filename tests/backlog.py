@@ -51,14 +51,14 @@ async def run(events: int, within_seconds: float, *, report: bool = False) -> Pr
     """Have a bot process a backlog of `events`; raise TimeoutError if it takes too long."""
     queue = MergeQueueSandbox(repositories={REPOSITORY: "quiet"}, log_limit=events + 1000)
     async with Sandbox(queue, SlackSandbox(manifest_path())) as services:
-        _fill(queue, events)
+        fill(queue, events)
         with tempfile.TemporaryDirectory() as folder:
             database = Path(folder) / "backlog.sqlite3"
             async with _bot(services, database) as process:
                 return await _watch(process, database, events, within_seconds, report=report)
 
 
-def _fill(queue: MergeQueueSandbox, events: int) -> None:
+def fill(queue: MergeQueueSandbox, events: int) -> None:
     start = datetime.now(UTC) - AGE - SPAN
     for number in range(events):
         kind = "merged" if number % 2 else "enter"
@@ -107,7 +107,7 @@ async def _watch(
         while not progress.is_done(events):
             await asyncio.sleep(1 if events < 100_000 else 10)
             progress.seconds = time.monotonic() - started
-            progress.peak_megabytes = max(progress.peak_megabytes, _resident(process.pid))
+            progress.peak_megabytes = max(progress.peak_megabytes, resident(process.pid))
             with contextlib.suppress(sqlite3.OperationalError):  # not migrated yet, or busy
                 _read(database, progress)
             if report:
@@ -115,7 +115,7 @@ async def _watch(
     return progress
 
 
-def _resident(pid: int) -> float:
+def resident(pid: int) -> float:
     """The peak of the process's resident memory in MB (Linux)."""
     status = Path(f"/proc/{pid}/status").read_text(encoding="ascii")
     line = next(line for line in status.splitlines() if line.startswith("VmHWM"))

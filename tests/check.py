@@ -1,4 +1,4 @@
-"""`python -m tests.check`: format, lint, types, imports and tests, with one exit code."""
+"""`python -m tests.check`: everything that must hold before a change is taken; one exit code."""
 
 import argparse
 import subprocess
@@ -14,8 +14,10 @@ PROGRAMS = Path(sys.executable).parent
 STEPS = {
     "format": ("ruff", "format", "--check", "."),
     "lint": ("ruff", "check", "."),
+    "readability": ("python", "-m", "tests.readability"),
     "types": ("mypy",),
     "imports": ("lint-imports", "--no-logo"),
+    "dependencies": ("deptry", "bot"),
     "tests": ("pytest", "-n", "6"),
 }
 
@@ -44,7 +46,7 @@ def _run(step: str) -> tuple[bool, str]:
     )
     seconds = time.monotonic() - started
     passed = finished.returncode == 0
-    return passed, f"{step:8} {'passed' if passed else 'FAILED'} {seconds:7.1f} s"
+    return passed, f"{step:12} {'passed' if passed else 'FAILED'} {seconds:7.1f} s"
 
 
 if __name__ == "__main__":

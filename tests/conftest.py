@@ -1,6 +1,6 @@
 """Settings for all tests: a clean environment, Hypothesis profiles, snapshots, no silent skip.
 
-With MQBOT_FAIL_ON_SKIP, skipped tests fail.
+With MQBOT_FAIL_ON_SKIP, skipped tests fail. `--last-skipped` runs only what the last run skipped.
 """
 
 import gc
@@ -46,6 +46,8 @@ __all__ = [
 ]
 
 FAIL_ON_SKIP = "MQBOT_FAIL_ON_SKIP"
+LAST_SKIPPED = "mqbot/skipped"
+"""Where pytest's cache keeps the ids of tests that the last run skipped."""
 PROXIES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy", "ftp_proxy", "ws_proxy")
 OURS = ("MQBOT_", "SLACK_")
 CI_SEED = "1"
@@ -69,6 +71,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--update-snapshots",
         action="store_true",
         help="Write the snapshots of messages anew instead of comparing with them",
+    )
+    parser.addoption(
+        "--last-skipped",
+        action="store_true",
+        help="Run only the tests that the last run skipped, once their tools are installed",
     )
 
 
@@ -104,6 +111,11 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> OneByOn
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("--last-skipped"):
+        skipped = set(config.cache.get(LAST_SKIPPED, [])) if config.cache else set()
+        others = [item for item in items if item.nodeid not in skipped]
+        config.hook.pytest_deselected(items=others)
+        items[:] = [item for item in items if item.nodeid in skipped]
     if hasattr(config, "workerinput"):
         items[:] = by_turns(items)
 
@@ -115,6 +127,10 @@ def pytest_report_header(config: pytest.Config) -> str:
 def pytest_terminal_summary(
     terminalreporter: pytest.TerminalReporter, config: pytest.Config
 ) -> None:
+    skipped = [report.nodeid for report in terminalreporter.stats.get("skipped", [])]
+    cache = getattr(config, "cache", None)  # there is none with `-p no:cacheprovider`
+    if cache is not None:
+        cache.set(LAST_SKIPPED, sorted(skipped))
     if terminalreporter.stats.get("failed"):
         terminalreporter.write_line(pytest_report_header(config))
 

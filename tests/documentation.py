@@ -1,19 +1,32 @@
-"""`python -m tests.documentation`: writes the tables of the documents that repeat the code."""
+"""`python -m tests.documentation`: writes the pages, tables and schemas that repeat the code."""
 
 import html
 import re
+from collections.abc import Callable
+from datetime import UTC, datetime
+from inspect import signature
 from pathlib import Path
 
+from prometheus_client.metrics import MetricWrapperBase
+from prometheus_client.parser import text_string_to_metric_families
 from pydantic.fields import FieldInfo
+from typing_extensions import override
 
-from bot.config import DESCRIPTIONS
+from bot.config.reading import DESCRIPTIONS, RELOADED
 from bot.config.settings import Settings, variable
-from bot.domain.classification import classify, topic_of
-from bot.domain.commands import COMMANDS
-from bot.domain.event_records import EventRecord
-from bot.domain.event_types import DEQUEUE_CODES
-from bot.messages.events.event_posts import in_words
+from bot.desk.table import COMMANDS
+from bot.feed.texts.event_posts import in_words
+from bot.feed.topics import topic_of
+from bot.kernel.metrics import Metrics, OutboxReading, OutboxSummary
+from bot.log.classification import classify
+from bot.merge_queue.event_records import EventRecord
+from bot.merge_queue.event_types import DEQUEUE_CODES
+from bot.runtime.monitoring import Monitoring
+from tests.support.clock import FakeClock
 from tests.support.event_samples import TYPES, leave_with, sample_record
+from tests.support.first_release import postgresql_schema, sqlite_schema
+from tests.support.message_page import every_message_page
+from tests.support.settings import ENOUGH, settings_in
 
 ROOT = Path(__file__).parents[1]
 COMMAND = "/mq"
@@ -25,10 +38,15 @@ def settings_table() -> str:
     """Every setting of bot/config, required ones first."""
     fields = sorted(Settings.model_fields.items(), key=lambda one: not one[1].is_required())
     rows = [
-        f"| `{variable(name)}` | {_cell(DESCRIPTIONS[variable(name)])} | {_default(field)} |"
+        [
+            f"`{variable(name)}`",
+            DESCRIPTIONS[variable(name)],
+            _default(field),
+            "yes" if name in RELOADED else "",
+        ]
         for name, field in fields
     ]
-    return "\n".join(["| Variable | What it takes | Default |", "|---|---|---|", *rows])
+    return _table(["Variable", "What it takes", "Default", "Reload"], rows)
 
 
 def _default(field: FieldInfo) -> str:
@@ -46,7 +64,7 @@ def _default(field: FieldInfo) -> str:
 
 
 def verbs_table() -> str:
-    """Every row of the command table of bot/domain/commands."""
+    """every row of the command table."""
     rows = [
         f"| `{_cell(f'{COMMAND} {verb.usage}')}` | {_cell(verb.task)} | {_aliases(verb.aliases)} |"
         for verb in COMMANDS
@@ -63,14 +81,14 @@ def _cell(text: str) -> str:
 
 
 def events_table() -> str:
-    """The message of each type of event that has a topic."""
-    rows = []
+    """The types of events of each topic."""
+    types_of: dict[str, list[str]] = {}
     for event_type in TYPES:
-        record = sample_record(event_type, "full")
-        topic = topic_of(classify(record))
+        topic = topic_of(classify(sample_record(event_type, "full")))
         if topic is not None:
-            rows.append([f"`{event_type}`", topic.value, _reported(record)])
-    return _table(["Event", "Topic", "Message"], rows)
+            types_of.setdefault(topic.value, []).append(f"`{event_type}`")
+    rows = [[f"`{topic}`", ", ".join(types)] for topic, types in sorted(types_of.items())]
+    return _table(["Topic", "Events"], rows)
 
 
 def codes_table() -> str:
@@ -91,6 +109,44 @@ def _reported(record: EventRecord) -> str:
     return html.unescape(said).replace("`", "'")
 
 
+class UnreadMetrics(Metrics):
+    """Every gauge that is watched reads zero: nothing is asked for its value."""
+
+    @override
+    def watch(self, name: str, help_text: str, read: Callable[[], float | None]) -> None:
+        super().watch(name, help_text, lambda: 0.0)
+
+
+def every_metric() -> str:
+    """A scrape of a process that has every metric, each with all of its labels."""
+    monitoring = Monitoring(settings_in(ENOUGH, Settings), FakeClock())
+    monitoring.metrics = UnreadMetrics()
+    for name in dir(Monitoring):
+        if name.startswith("watch"):
+            watch = getattr(monitoring, name)
+            watch(*(None for _ in signature(watch).parameters))
+    # Their values come from a database.
+    monitoring._reading = OutboxReading(OutboxSummary(0, 0, 0, None, ()), datetime.now(UTC))
+    for metric in vars(monitoring.metrics).values():
+        if isinstance(metric, MetricWrapperBase) and metric._labelnames:
+            metric.labels(*metric._labelnames)
+    return monitoring.metrics.render().decode()
+
+
+def metrics_table() -> str:
+    """Every metric of `/metrics`, as a query names it."""
+    rows = []
+    for family in text_string_to_metric_families(every_metric()):
+        # The second family of a counter says when it began to count.
+        if family.name.endswith("_created"):
+            continue
+        name = f"{family.name}_total" if family.type == "counter" else family.name
+        labels = {label for sample in family.samples for label in sample.labels} - {"le"}
+        shown = ", ".join(f"`{label}`" for label in sorted(labels))
+        rows.append([f"`{name}`", family.type, shown, family.documentation])
+    return _table(["Metric", "Type", "Labels", "Meaning"], rows)
+
+
 def _table(heads: list[str], rows: list[list[str]]) -> str:
     lines = [heads, ["---"] * len(heads), *([_cell(one) for one in row] for row in rows)]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
@@ -101,7 +157,17 @@ TABLES = {
     "verbs": (ROOT / "docs" / "commands.md", verbs_table),
     "events": (ROOT / "docs" / "messages.md", events_table),
     "codes": (ROOT / "docs" / "messages.md", codes_table),
+    "metrics": (ROOT / "docs" / "operations" / "metrics.md", metrics_table),
 }
+
+FIRST_RELEASE = ROOT / "tests" / "integration" / "migration_data" / "first_release"
+
+FILES = {
+    ROOT / "docs" / "every-message.md": every_message_page,
+    FIRST_RELEASE / "sqlite.sql": sqlite_schema,
+    FIRST_RELEASE / "postgresql.sql": postgresql_schema,
+}
+"""Written from the first word to the last."""
 
 
 def with_table(document: str, name: str, table: str) -> str:
@@ -115,6 +181,8 @@ def with_table(document: str, name: str, table: str) -> str:
 
 
 def main() -> None:
+    for path, written in FILES.items():
+        path.write_text(written(), "utf-8")
     for name, (path, table) in TABLES.items():
         path.write_text(with_table(path.read_text(), name, table()))
 

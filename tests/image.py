@@ -104,8 +104,8 @@ class Images:
 
     def build(self) -> None:
         pip = (sys.executable, "-m", "pip", "download", "--quiet", "--dest", self.wheels)
-        run(*pip, "--no-deps", "--require-hashes", "--requirement", ROOT / "requirements.txt")
-        run(*pip, "hatchling")
+        for pinned in ("requirements.txt", ".github/build-requirements.txt"):
+            run(*pip, "--no-deps", "--require-hashes", "--requirement", ROOT / pinned)
         self._build("localhost/mqbot", ROOT)
 
     def _build(self, tag: str, context: Path) -> None:
@@ -253,7 +253,8 @@ def build_and_use(images: Images) -> None:
     began = time.monotonic()
     images.build()
     print(f"built in {time.monotonic() - began:.0f} s")
-    size, base = images.size("localhost/mqbot"), images.size("localhost/base")
+    size = images.size("localhost/mqbot")
+    base = images.size("localhost/base")
     print(f"{size / 1e6:.0f} MB, of which the base is {base / 1e6:.0f} MB")
     assert size < MOST_BYTES
     use(images)

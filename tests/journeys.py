@@ -21,9 +21,10 @@ from typing import Self
 import click
 from typing_extensions import override
 
+import bot.runtime.schema  # noqa: F401 - makes every table known
 from bot.cli.manifest import manifest_path
 from bot.config.settings import RunSettings
-from bot.runtime import build_runtime
+from bot.runtime.process import build_runtime
 from bot.sandbox.merge_queue.server import MergeQueueSandbox
 from bot.sandbox.server import Sandbox
 from bot.sandbox.slack.server import SlackSandbox
@@ -37,7 +38,8 @@ SANDBOX = f"{ROOT / 'bot' / 'sandbox'}/"
 INLINED = ("<listcomp>", "<setcomp>", "<dictcomp>")
 """Functions in some versions of Python only."""
 
-ALICE, CHANNEL = "U0ALICE", "C0MERGEQ"
+ALICE = "U0ALICE"
+CHANNEL = "C0MERGEQ"
 IDLE_SECONDS = 20.0
 """Every job runs in that time that runs more than a few times a minute, and leases are renewed."""
 

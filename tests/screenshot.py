@@ -20,7 +20,8 @@ ROOT = Path(__file__).parents[1]
 PICTURE = ROOT / "docs" / "pictures" / "demo.png"
 CARD_IN_FORCE = PICTURE.with_name("pause-card-in-force.png")
 CARD_AS_RECORD = PICTURE.with_name("pause-card-as-record.png")
-WIDTH, HEIGHT = 1280, 860
+WIDTH = 1280
+HEIGHT = 860
 TIMEOUT_MILLISECONDS = 60_000
 REASON = "CI runners are down"
 

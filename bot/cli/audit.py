@@ -8,46 +8,77 @@ from datetime import UTC, datetime
 
 import click
 
-from bot.cli.process import with_database
-from bot.clock import SystemClock
-from bot.domain.audit import AuditRecord, AuditSelection
-from bot.domain.durations import InvalidLookback, read_lookback
-from bot.domain.errors import ConfigurationError, InvalidRequest
-from bot.domain.repository import RepositoryName
-from bot.messages.text import clean
-from bot.store import migrate
-from bot.store.engines import create_engine
-from bot.store.transactions import Store
-from bot.usecases.asking.audit import every_record
+from bot.acts.record import Action, AuditRecord, AuditSelection
+from bot.blocks.text import clean
+from bot.cli.process import say, with_database
+from bot.cli.stored import opened_store
+from bot.kernel.actor import Actor
+from bot.kernel.durations import InvalidLookback, read_lookback
+from bot.kernel.errors import InvalidRequest
+from bot.kernel.repository import RepositoryName
+from bot.questions.reading_audit import every_record
+from bot.runtime.clock import SystemClock
 
-COLUMNS = "{at:20}  {action:11}  {result:9}  {repository:30}  {who:24}  {where:8}  {what}"
+AUDIT_COLUMNS = "{at:20}  {action:11}  {result:9}  {repository:30}  {who:24}  {where:8}  {what}"
 
 
 @click.command()
 @click.option("--json", "json_wanted", is_flag=True, help="Print one JSON object a line.")
 @click.option("--since", "lookback", metavar="7d", help="Only so far back: 90m, 24h, 7d, 2w.")
+@click.option("--until", metavar="1d", help="Only what is older than that: 90m, 24h, 7d, 2w.")
 @click.option("--repository", metavar="OWNER/NAME", help="Only of this repository.")
-def audit(*, json_wanted: bool, lookback: str | None, repository: str | None) -> None:
+@click.option("--actor", metavar="NAME", help="Only by this person or machine: a name or Slack id.")
+@click.option(
+    "--action",
+    "actions",
+    type=click.Choice([*Action], case_sensitive=False),
+    multiple=True,
+    help="Only this action; may be repeated.",
+)
+def audit(
+    *,
+    json_wanted: bool,
+    lookback: str | None,
+    until: str | None,
+    repository: str | None,
+    actor: str | None,
+    actions: tuple[str, ...],
+) -> None:
     """Print who did what, when, from where and with what result; oldest first.
 
     Needs the database alone and changes nothing; the bot may be running. Times are UTC.
     """
-    selection = _selection(lookback, repository)
+    now = SystemClock().now()
+    selection = AuditSelection(
+        _repository(repository),
+        since=_ago(now, lookback, "--since"),
+        until=_ago(now, until, "--until"),
+        actor=actor,
+        actions=tuple(Action(action) for action in actions),
+    )
+    if selection.since and selection.until and selection.since >= selection.until:
+        hint = "--until"
+        raise click.BadParameter(
+            "it has to be later than --since, a shorter time ago.", param_hint=hint
+        )
     form = as_json if json_wanted else as_line
     with with_database() as url:
         asyncio.run(_print(url, selection, form, with_heading=not json_wanted))
 
 
-def _selection(lookback: str | None, repository: str | None) -> AuditSelection:
+def _repository(typed: str | None) -> RepositoryName | None:
     try:
-        length = read_lookback(lookback) if lookback is not None else None
-    except InvalidLookback as error:
-        raise click.BadParameter(f"{error}.", param_hint="--since") from None
-    try:
-        name = RepositoryName.parse(repository) if repository is not None else None
+        return RepositoryName.parse(typed) if typed is not None else None
     except InvalidRequest as error:
         raise click.BadParameter(f"{error.detail}.", param_hint="--repository") from None
-    return AuditSelection(name, None if length is None else SystemClock().now() - length)
+
+
+def _ago(now: datetime, typed: str | None, option: str) -> datetime | None:
+    """That long before now; None if the option wasn't typed."""
+    try:
+        return now - read_lookback(typed) if typed is not None else None
+    except InvalidLookback as error:
+        raise click.BadParameter(f"{error}.", param_hint=option) from None
 
 
 async def _print(
@@ -57,16 +88,11 @@ async def _print(
     *,
     with_heading: bool,
 ) -> None:
-    if not migrate.is_current(url):
-        raise ConfigurationError({"DATABASE_URL": "is not migrated; run mqbot migrate"})
-    store = Store(create_engine(url))
-    try:
+    async with opened_store(url) as store:
         if with_heading:
             click.echo(HEADING)
         async for record in every_record(store, selection):
-            click.echo(form(record))
-    finally:
-        await store.close()
+            say(form(record))
 
 
 def as_json(record: AuditRecord) -> str:
@@ -90,6 +116,7 @@ def as_json(record: AuditRecord) -> str:
         "group": record.group,
         "group_act": record.group_act_id or None,
         "result": record.result,
+        "times": record.times,
         "reason": record.reason,
         "before": {
             "reason": record.previous_reason,
@@ -103,7 +130,8 @@ def as_json(record: AuditRecord) -> str:
             "subscription": record.setting_after,
         },
         "answer": record.answer,
-        "detail": record.detail,
+        "detail": record.explanation or None,
+        "confirmation": asdict(record.confirmation) if record.confirmation is not None else None,
         "evidence": asdict(record.evidence) if record.evidence is not None else None,
     }
     return json.dumps(body)
@@ -121,20 +149,25 @@ def as_line(record: AuditRecord) -> str:
         if record.setting_after is not None
         else None,
         f"answer: {record.answer}" if record.answer else None,
-        record.detail,
+        f"{record.times} times within a minute" if record.times > 1 else None,
+        record.explanation,
     ]
-    return COLUMNS.format(
+    return AUDIT_COLUMNS.format(
         at=record.at.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%SZ"),
         action=record.action.value,
         result=record.result.value,
         repository=clean(record.repository, 150),
-        who=clean(f"{record.actor.name} ({record.actor.user_id})", 150),
+        who=clean(_who(record.actor), 150),
         where=record.origin.value,
         what=" · ".join(clean(part, 300) for part in what if part),
     ).rstrip()
 
 
-HEADING = COLUMNS.format(
+def _who(actor: Actor) -> str:
+    return f"{actor.name} ({actor.user_id})" if actor.user_id else actor.name
+
+
+HEADING = AUDIT_COLUMNS.format(
     at="WHEN (UTC)",
     action="ACTION",
     result="RESULT",

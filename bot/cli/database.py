@@ -1,14 +1,20 @@
-"""`mqbot migrate`, `backup` and `restore`: for a person at the database's machine."""
+"""`mqbot migrate`, `backup`, `restore`, `copy-database`: for a person at the database's machine."""
 
 import asyncio
 from pathlib import Path
 
 import click
 
-from bot.cli.process import with_database
-from bot.clock import SystemClock
-from bot.domain.errors import ConfigurationError
+import bot.runtime.schema  # noqa: F401 - makes every table known
+from bot.cli.process import complaining, with_database
+from bot.config.values import read_secret_file
+from bot.kernel.errors import ConfigurationError
+from bot.posts.outbox import put_in_doubt
+from bot.runtime.clock import SystemClock
 from bot.store import backup as copies, migrate as schema
+from bot.store.copying import SOURCE, TARGET, copy_database as copy_all
+
+COPY = "copy-database"
 
 FILE = click.Path(dir_okay=False, path_type=Path)
 
@@ -51,9 +57,45 @@ def restore(file: Path | None) -> None:
             problem = "a SQLite database needs FILE" if is_sqlite else "PostgreSQL takes no FILE"
             raise ConfigurationError({"restore": problem})
         if file is not None:
-            kept = copies.restore(url, file)
+            kept = copies.restore(url, file, put_in_doubt)
         else:
-            asyncio.run(copies.make_ready(url, SystemClock()))
+            asyncio.run(copies.make_ready(url, SystemClock(), put_in_doubt))
     click.echo("the database is ready; unsettled deliveries are looked up before they are posted")
     if kept is not None:
         click.echo(f"the database that was there is kept as {kept}")
+
+
+@click.command(name="copy-database")
+@click.argument("source", metavar=SOURCE)
+@click.argument("target", metavar=TARGET)
+def copy_database(source: str, target: str) -> None:
+    """Copy everything from one database to another: SQLite to PostgreSQL, or back.
+
+    Both are addresses as in DATABASE_URL, or @ and the path of a file that holds one: everybody on
+    the machine sees what is typed here. Stop the bot first. TO has to be empty; FROM stays as it
+    is, apart from an upgrade to this version. The rows of all tables are counted in both.
+    """
+    with complaining(command=COPY):
+        try:
+            read_from = _address(SOURCE, source)
+            write_to = _address(TARGET, target)
+            copied = asyncio.run(copy_all(read_from, write_to, SystemClock()))
+        except ValueError as error:
+            raise ConfigurationError({COPY: str(error)}) from None
+    for table, count in copied.items():
+        if count:
+            click.echo(f"{table:16} {count:>12,}")
+    click.echo(
+        f"copied and counted: {sum(copied.values()):,} rows. Set DATABASE_URL to the new address"
+        " and start the bot; never start one on the old database again"
+    )
+
+
+def _address(name: str, typed: str) -> str:
+    """Raises ValueError for a file that can't be read."""
+    if not typed.startswith("@"):
+        return typed
+    try:
+        return read_secret_file(typed[1:]).strip()
+    except ValueError as error:
+        raise ValueError(f"{name} {error}") from None

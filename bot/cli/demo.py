@@ -7,12 +7,12 @@ from pathlib import Path
 
 import click
 
-from bot import logs
 from bot.cli.manifest import manifest_path
 from bot.cli.process import cancelled_by_signals, forever
 from bot.cli.sandbox import PORT, Speed, port_refused
 from bot.config.settings import GivenSettings
-from bot.runtime import build_runtime
+from bot.runtime import logs
+from bot.runtime.process import build_runtime
 from bot.sandbox.merge_queue.server import MergeQueueSandbox
 from bot.sandbox.server import Sandbox, SandboxAddresses
 from bot.sandbox.slack.server import SlackSandbox

@@ -63,12 +63,13 @@ def manifest(http: str | None, *, minimal: bool) -> None:
 def with_required_scopes(text: str) -> str:
     """The manifest without the optional scopes and the events that need them."""
     manifest = yaml.safe_load(text)
-    scopes, settings = manifest["oauth_config"]["scopes"], manifest["settings"]
+    scopes = manifest["oauth_config"]["scopes"]
+    settings = manifest["settings"]
     left_out = scopes.pop("bot_optional")
-    scopes["bot"] = [one for one in scopes["bot"] if one not in left_out]
+    scopes["bot"] = [scope for scope in scopes["bot"] if scope not in left_out]
     events = settings["event_subscriptions"]["bot_events"]
     settings["event_subscriptions"]["bot_events"] = [
-        one for one in events if EVENT_SCOPES.get(one) not in left_out
+        event for event in events if EVENT_SCOPES.get(event) not in left_out
     ]
     manifest["features"]["app_home"]["messages_tab_read_only_enabled"] = True
     return _as_yaml(manifest)

@@ -2,23 +2,18 @@
 
 import asyncio
 import logging
-import signal
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from urllib.parse import unquote, urlsplit
 
 import click
-from pydantic import SecretStr
 
-from bot.config import load_database_url
-from bot.config.policies import own_tokens
-from bot.config.settings import Settings
-from bot.domain.errors import ConfigurationError, StoreUnavailable, StoreUnusable
-from bot.logs import redact
+from bot.config.reading import load_database_url
+from bot.kernel.errors import AddressInUse, ConfigurationError
+from bot.runtime.logs import redact, visible
+from bot.runtime.signals import STOPPING
+from bot.store.errors import StoreUnavailable, StoreUnusable
 
 logger = logging.getLogger(__name__)
-
-SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 CONFIGURATION_EXIT = 2
 """A setting, an argument or the database is of no use to this program: trying again is no help."""
@@ -27,18 +22,25 @@ UNAVAILABLE_EXIT = 1
 """A temporary failure: a supervisor may restart the process."""
 
 
+def say(text: str, *, is_complaint: bool = False) -> None:
+    """Print text that holds what others wrote: a terminal would obey its control characters."""
+    click.echo(visible(text), err=is_complaint)
+
+
 @contextmanager
 def complaining(url: str = "", command: str | None = None) -> Iterator[None]:
     """Print invalid settings and database errors, a line each, on standard error, and exit.
 
-    With CONFIGURATION_EXIT, or UNAVAILABLE_EXIT if the database's error may be temporary.
+    With CONFIGURATION_EXIT, or UNAVAILABLE_EXIT if the database's error, or a port in use, may be
+    temporary.
 
     A `command` that also has a file of its own is named instead of the setting.
     """
     try:
         yield
     except ConfigurationError as error:
-        problems, code = error.problems, CONFIGURATION_EXIT
+        problems = error.problems
+        code = UNAVAILABLE_EXIT if isinstance(error, AddressInUse) else CONFIGURATION_EXIT
     except StoreUnavailable as error:
         # The driver doesn't name the file, which people can't know if none is configured.
         file = url.removeprefix("sqlite:///") if url.startswith("sqlite:") else ""
@@ -50,7 +52,7 @@ def complaining(url: str = "", command: str | None = None) -> Iterator[None]:
     else:
         return
     for name, problem in problems.items():
-        click.echo(f"mqbot: {name}: {redact(problem)}", err=True)
+        say(f"mqbot: {name}: {redact(problem)}", is_complaint=True)
     raise SystemExit(code)
 
 
@@ -66,47 +68,32 @@ def with_database(command: str | None = None) -> Iterator[str]:
             raise ConfigurationError({"DATABASE_URL": str(error)}) from None
 
 
-def secrets_of(settings: Settings) -> frozenset[str]:
-    """Every secret value, including the password in the database's address."""
-    given = {one for one in vars(settings).values() if isinstance(one, SecretStr)}
-    shown = {one.get_secret_value() for one in given}
-    own = {one.secret.get_secret_value() for one in own_tokens(settings).values()}
-    return frozenset({*shown, *own, *settings.machines, *_passwords(settings)})
-
-
-def _passwords(settings: Settings) -> set[str]:
-    try:
-        password = urlsplit(settings.database_url.get_secret_value()).password
-    except ValueError:  # invalid; opening the database reports it
-        return set()
-    return {password, unquote(password)} if password else set()
-
-
 @asynccontextmanager
 async def cancelled_by_signals() -> AsyncIterator[None]:
-    """Cancel the block on SIGINT or SIGTERM; a second signal ends the process immediately."""
-    loop, main = asyncio.get_running_loop(), asyncio.current_task()
+    """Cancel the block on a signal to stop; a second signal ends the process immediately."""
+    loop = asyncio.get_running_loop()
+    main = asyncio.current_task()
     is_asked = False
 
     def stop() -> None:
         nonlocal is_asked
         is_asked = True
         logger.info("asked to stop", extra={"action": "stopping"})
-        for one in SIGNALS:
-            loop.remove_signal_handler(one)
+        for number in STOPPING:
+            loop.remove_signal_handler(number)
         if main is not None:
             main.cancel()
 
-    for one in SIGNALS:
-        loop.add_signal_handler(one, stop)
+    for number in STOPPING:
+        loop.add_signal_handler(number, stop)
     try:
         yield
     except asyncio.CancelledError:
         if not is_asked:
             raise
     finally:
-        for one in SIGNALS:
-            loop.remove_signal_handler(one)
+        for number in STOPPING:
+            loop.remove_signal_handler(number)
 
 
 async def forever() -> None:

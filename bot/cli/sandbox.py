@@ -10,8 +10,8 @@ from typing_extensions import override
 
 from bot.cli.manifest import manifest_path
 from bot.cli.process import cancelled_by_signals, forever
-from bot.domain.errors import InvalidRequest
-from bot.domain.repository import RepositoryName
+from bot.kernel.errors import InvalidRequest
+from bot.kernel.repository import RepositoryName
 from bot.sandbox.merge_queue.credentials import Credential
 from bot.sandbox.merge_queue.server import MergeQueueSandbox
 from bot.sandbox.slack.server import SlackSandbox
@@ -83,6 +83,12 @@ def _repository(
     help="What events tell: all, no newer fields than the document, or nothing.",
 )
 @click.option(
+    "--mode",
+    type=click.Choice(["serial", "parallel", "isolated"]),
+    default="serial",
+    help="How batches depend on each other: as one line, by scopes, or not at all.",
+)
+@click.option(
     "--pause-endpoints",
     type=click.Choice(["both", "current", "deprecated", "none"]),
     default="both",
@@ -107,6 +113,7 @@ def merge_queue(  # noqa: PLR0913 - one for each option
     speed: float,
     dialect: str,
     metadata: str,
+    mode: str,
     pause_endpoints: str,
     lacks: tuple[str, ...],
     ci_keys: tuple[str, ...],
@@ -115,9 +122,9 @@ def merge_queue(  # noqa: PLR0913 - one for each option
 ) -> None:
     """A merge queue service that implements the whole API."""
     credentials = [
-        *(Credential(one, scope="ci") for one in ci_keys),
-        *(Credential(one, kind="personal") for one in personal),
-        *(Credential(one, kind="personal", may_write=False) for one in readers),
+        *(Credential(ci_key, scope="ci") for ci_key in ci_keys),
+        *(Credential(token, kind="personal") for token in personal),
+        *(Credential(reader, kind="personal", may_write=False) for reader in readers),
     ]
     try:
         service = MergeQueueSandbox(
@@ -127,6 +134,7 @@ def merge_queue(  # noqa: PLR0913 - one for each option
             speed=speed,
             dialect=dialect,
             metadata=metadata,
+            mode=mode,
             pause_endpoints=pause_endpoints,
             lacks=lacks,
             credentials=credentials,

@@ -1,16 +1,18 @@
 """`mqbot run`, `web` and `worker`: how they start, fail and stop."""
 
 import asyncio
+import gc
 import logging
 from contextlib import AbstractAsyncContextManager
 
 import click
 
-from bot import logs
-from bot.cli.process import cancelled_by_signals, complaining, forever, secrets_of
-from bot.config import load_settings
+from bot.cli.process import cancelled_by_signals, complaining, forever
+from bot.config.reading import load_settings, overridden
+from bot.config.secrets import secrets_of
 from bot.config.settings import RunSettings, Settings, WebSettings
-from bot.domain.errors import ConfigurationError
+from bot.kernel.errors import ConfigurationError
+from bot.runtime import logs
 
 logger = logging.getLogger(__name__)
 
@@ -23,7 +25,7 @@ def run() -> None:
     with complaining():
         settings = load_settings(RunSettings)
     # Imported late, because invalid settings need none of it.
-    from bot.runtime import build_runtime
+    from bot.runtime.process import build_runtime
 
     serve(build_runtime(settings), settings)
 
@@ -36,7 +38,7 @@ def web() -> None:
     """
     with complaining():
         settings = load_settings(WebSettings)
-    from bot.runtime import build_web
+    from bot.runtime.process import build_web
 
     serve(build_web(settings), settings)
 
@@ -46,7 +48,7 @@ def worker() -> None:
     """Run the part that follows the event logs and posts; nothing connects to it."""
     with complaining():
         settings = load_settings(Settings)
-    from bot.runtime import build_worker
+    from bot.runtime.process import build_worker
 
     serve(build_worker(settings), settings)
 
@@ -59,6 +61,13 @@ def serve(bot: Bot, settings: Settings) -> None:
     """
     logs.configure(settings.log_level, settings.log_format, secrets_of(settings))
     url = settings.database_url.get_secret_value()
+    both = overridden()
+    if both:
+        extra = {"action": "settings_overridden", "settings": ", ".join(both)}
+        logger.info(
+            "settings of the environment count instead of those in the file",
+            extra={**extra, "in_file": ", ".join(both.values())},
+        )
     with complaining(url):
         asyncio.run(_run(bot, url))
 
@@ -66,6 +75,10 @@ def serve(bot: Bot, settings: Settings) -> None:
 async def _run(bot: Bot, url: str) -> None:
     _ready_database(url)
     async with cancelled_by_signals(), bot:
+        # What the start made lives as long as the process. Searches for garbage leave it out from
+        # now on: a full one comes sooner and is short, so less garbage waits for it.
+        gc.collect()
+        gc.freeze()
         await forever()
     # Shows in the log that the process ended in order.
     logger.info("stopped", extra={"action": "stopped"})

@@ -1,53 +1,63 @@
 """The policy of each repository: of its own table, its group's, its owner's, or of all."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
+from bot.acts.permission import Right, RightRules
 from bot.config.settings import Settings
-from bot.config.tables import repositories_of
-from bot.domain.auto_pause import AutoPause
-from bot.domain.configured import OwnToken, Policies, Policy
-from bot.domain.permissions import Right
-from bot.domain.queue_health import AlertKind
-from bot.domain.repository import RepositoryName
+from bot.config.tables import repositories_of, windows
+from bot.freezes.windows import WindowRules
+from bot.health.alert import AlertKind, AlertRules
+from bot.kernel.configured import Policies, Policy
+from bot.kernel.groups import distance
+from bot.kernel.repository import RepositoryName
+from bot.merge_queue.own_token import OwnToken
+from bot.pauses.by_rule import AutoPause, PauseRules
 
 AUTO_PAUSE_MINUTES = 20
 
 
-def policies(settings: Settings) -> Policies:
-    own = {name: _policy(settings, given) for name, given in _given(settings).items()}
-    return Policies(_policy(settings, {}), own)
+def policies(settings: Settings, left: Sequence[RepositoryName] = ()) -> Policies:
+    """Also of the repositories `left`, which aren't configured any more."""
+    given = _given(settings, left)
+    own = {name: _policy(settings, rules) for name, rules in given.items()}
+    found = windows(settings.window, settings.repositories, settings.groups)
+    everywhere = _policy(settings, {})
+    return Policies(Policy([*everywhere.given, WindowRules(found)]), own)
 
 
-def own_tokens(settings: Settings) -> Mapping[RepositoryName, OwnToken]:
-    """The credentials of repositories that have their own."""
+def own_tokens(
+    settings: Settings, left: Sequence[RepositoryName] = ()
+) -> Mapping[RepositoryName, OwnToken]:
+    """The credentials of repositories that have their own, also of those `left`."""
+    names = (*settings.repositories, *left)
     found: dict[RepositoryName, OwnToken] = {}
     for name, table in sorted(settings.policy.items(), key=_distance):
         if table.api_token is not None:
             key = "api_token_file" if table.api_token_file else "api_token"
             own = OwnToken(f'{key} in MQBOT_POLICY."{name}"', table.api_token)
-            for repository in repositories_of(name, settings.repositories, settings.groups):
+            for repository in repositories_of(name, names, settings.groups):
                 found.setdefault(repository, own)
     return found
 
 
-def _given(settings: Settings) -> Mapping[RepositoryName, Mapping[str, Any]]:
+def _given(
+    settings: Settings, left: Sequence[RepositoryName]
+) -> Mapping[RepositoryName, Mapping[str, Any]]:
     """What the tables say of each repository; of two about it the nearer one, else the first."""
     found: dict[RepositoryName, dict[str, Any]] = {}
+    names = (*settings.repositories, *left)
     for name, table in sorted(settings.policy.items(), key=_distance):
-        for repository in repositories_of(name, settings.repositories, settings.groups):
+        for repository in repositories_of(name, names, settings.groups):
             found[repository] = {**table.given, **found.get(repository, {})}
     return found
 
 
 def _distance(named: tuple[str, object]) -> int:
-    """A repository's own table is the nearest, its owner's the farthest."""
     name, _ = named
-    if name.startswith("@"):
-        return 1
-    return 2 if name.endswith("/*") else 0
+    return distance(name)
 
 
 def _policy(settings: Settings, given: Mapping[str, Any]) -> Policy:
@@ -60,19 +70,26 @@ def _policy(settings: Settings, given: Mapping[str, Any]) -> Policy:
         AlertKind.DEPTH: rule("health_depth"),
         AlertKind.FAILURES: rule("health_failures"),
     }
-    return Policy(
-        who_may={
+    rights = RightRules(
+        {
+            Right.READ: settings.who_may_read,
+            Right.SUBSCRIBE: settings.who_may_subscribe,
             Right.PAUSE: rule("who_may_pause"),
             Right.RESUME: given.get("who_may_resume", rule("who_may_pause")),
             Right.REMOVE: given.get("who_may_remove", rule("who_may_pause")),
             Right.FREEZE: rule("who_may_freeze") or rule("who_may_pause"),
-        },
+        }
+    )
+    pauses = PauseRules(
         first_reminder=timedelta(minutes=rule("reminder_minutes")),
-        thresholds={kind: threshold for kind, threshold in thresholds.items() if threshold},
-        alert_mention=given.get("alert_mention"),
         second_person=given.get("second_person", False),
         auto_pause=_auto_pause(given),
     )
+    alerts = AlertRules(
+        thresholds={kind: threshold for kind, threshold in thresholds.items() if threshold},
+        mention=given.get("alert_mention"),
+    )
+    return Policy([rights, pauses, alerts])
 
 
 def _auto_pause(given: Mapping[str, Any]) -> AutoPause | None:

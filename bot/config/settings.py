@@ -1,7 +1,8 @@
 """All settings: each one's variable, accepted values and default."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
 from platformdirs import user_data_path
@@ -15,13 +16,16 @@ from pydantic import (
 )
 from pydantic_settings import (
     BaseSettings,
+    InitSettingsSource,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
-    TomlConfigSettingsSource,
 )
 from typing_extensions import override
 
+from bot.acts.permission import Everyone, WhoMayPause
+from bot.channels.subscription import Subscription
 from bot.config import values
+from bot.config.file import CONFIG_FILE, SUFFIX, SettingsFile, read_settings_file
 from bot.config.tables import (
     AlertMinutes,
     Depth,
@@ -32,12 +36,11 @@ from bot.config.tables import (
     check_policies,
     windows,
 )
-from bot.domain.groups import Group, Groups, Repositories, read_groups
-from bot.domain.permissions import Everyone, WhoMayPause
-from bot.domain.repository import RepositoryName
-from bot.domain.subscriptions import Subscription
-
-CONFIG_FILE = "MQBOT_CONFIG"
+from bot.kernel.configured import AcceptedSecret
+from bot.kernel.groups import Group, Groups, Repositories
+from bot.kernel.logins import KNOWN_BOTS
+from bot.kernel.proxies import is_open_http, open_http_problem
+from bot.kernel.repository import RepositoryName
 
 HTTP_PORT = 3000
 
@@ -94,13 +97,26 @@ class DatabaseSettings(BaseSettings):
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         if cls.is_given:
             return (init_settings,)
-        file = TomlConfigSettingsSource(settings_cls, os.environ.get(CONFIG_FILE))
+        file = InitSettingsSource(settings_cls, dict(load_file().given))
         return init_settings, env_settings, file
+
+
+def load_file() -> SettingsFile:
+    """The file in MQBOT_CONFIG, with nothing in it if there is none; raises ConfigurationError."""
+    path = os.environ.get(CONFIG_FILE)
+    if not path:
+        return SettingsFile()
+    known = {variable(name) for name in Settings.model_fields}
+    # Only secrets can be read from files, and a wrong name is a typo all the same.
+    return read_settings_file(Path(path), known | {name + SUFFIX for name in known})
 
 
 class Settings(DatabaseSettings):
     """All settings; secrets show as asterisks wherever they are printed."""
 
+    allow_http: bool = False
+    """`true` to send tokens over plain http to another machine, where others could read them; this
+    machine's own addresses need nothing"""
     api_url: Annotated[str, BeforeValidator(values.api_url)]
     """address of the merge queue service; http or https, ends in `/v1`"""
     api_token: Annotated[SecretStr, values.token("")]
@@ -108,23 +124,40 @@ class Settings(DatabaseSettings):
     repositories: Annotated[tuple[RepositoryName, ...], BeforeValidator(values.repositories)]
     """repositories to watch: `owner/name`, comma separated; or `@/path/of/a/file` with one on each
     line"""
+    groups: Annotated[tuple[Group, ...], BeforeValidator(values.groups)] = ()
+    """named groups of repositories: `release=acme/site,acme/api;docs=acme/docs,umbrella/*`;
+    `all` and other groups (`@release`) stand for their repositories too"""
     channels: Annotated[tuple[Subscription, ...], BeforeValidator(values.channels)] = ()
     """subscriptions that can't be removed from Slack: `owner/name=C123:enter,merge,failure;…`;
-    topics and options as for `/mq subscribe`"""
-    groups: Annotated[tuple[Group, ...], BeforeValidator(read_groups)] = ()
-    """named groups of repositories: `release=acme/site,acme/api;docs=acme/docs`"""
+    in place of a repository `@group`, `owner/*` or `all`; topics and options as for
+    `/mq subscribe`"""
     who_may_pause: Annotated[WhoMayPause, BeforeValidator(values.who_may_pause)] = Everyone()
     """who may pause and resume: `everyone` (every full member of the workspace), or the Slack ids
     of people (`U…`, `W…`) and user groups (`S…`) and names of machines (`machine:deploy-job`),
     comma separated"""
+    unverified_may_read: bool = False
+    """whether people may look at queues while Slack doesn't say whether they are guests, or who
+    they are: `true` or `false`; nobody can change anything then"""
+    who_may_read: Annotated[WhoMayPause, BeforeValidator(values.who_may_pause)] = Everyone()
+    """who may use the bot at all, in the same form; those who may do more need this too"""
+    who_may_subscribe: Annotated[WhoMayPause, BeforeValidator(values.who_may_pause)] = Everyone()
+    """who may change a channel's subscriptions, board and default repository, in the same form"""
     who_may_freeze: Annotated[WhoMayPause | None, BeforeValidator(values.who_may_pause)] = None
     """who may freeze and unfreeze; if not set, those who may pause"""
     logins: Annotated[tuple[tuple[str, str], ...], BeforeValidator(values.logins)] = ()
     """people's logins at the code host: `U123=alice-m,U456=bob`; or `@/path/of/a/file` with
-    `U123=alice-m` or `U123,alice-m` on each line; a person's own `/mq link` wins"""
+    `U123=alice-m` or `U123,alice-m` on each line; notifications follow a person's own `/mq link`,
+    the right to remove one's own pull requests this setting or `MQBOT_LOGIN_FIELD`"""
+    login_field: Annotated[str | None, BeforeValidator(values.profile_field)] = None
+    """the id of a custom profile field in Slack (`Xf…`) that holds people's logins at the code
+    host; gives the right to remove one's own pull requests too, so it must be a field that only
+    administrators or your directory can edit"""
+    bot_logins: Annotated[tuple[str, ...], BeforeValidator(values.bot_logins)] = KNOWN_BOTS
+    """logins of programs, which nobody links and no message asks for anything; `*-bot` means every
+    login with that ending, and `…[bot]` always counts; default the best known ones and `*-bot`"""
     poll_seconds: Seconds = 10.0
-    """average seconds between two polls of a repository: about a third of it while it is busy; 1 to
-    3600"""
+    """average seconds between two polls of a repository: about a quarter of it while it is busy; 1
+    to 3600"""
     quiet_poll_seconds: Seconds | None = None
     """seconds between two polls of a repository after a quiet hour; 1 to 3600, default six times
     `MQBOT_POLL_SECONDS`"""
@@ -153,8 +186,9 @@ class Settings(DatabaseSettings):
     slack_app_token: Annotated[SecretStr | None, values.token("xapp-")] = None
     """app-level token with the scope `connections:write`, `xapp-…`; required by `mqbot run`
     alone"""
-    slack_signing_secret: Annotated[SecretStr | None, values.token("")] = None
-    """signing secret of the app; required by `mqbot web` alone"""
+    slack_signing_secret: Annotated[SecretStr | None, BeforeValidator(values.signing_secret)] = None
+    """signing secret of the app; required by `mqbot web` alone; two at once while you
+    [rotate](operations/rotation/signing-secret.md) it: `NEW;OLD until 2030-01-31`"""
     http_host: str | None = None
     """address that `mqbot web` listens on; default `0.0.0.0` if `PORT` is set, else `127.0.0.1`"""
     http_port: Port | None = None
@@ -166,9 +200,11 @@ class Settings(DatabaseSettings):
     health_port: Port | None = None
     """port of `/healthz`, `/readyz` and `/metrics`; `mqbot web` also serves the first two beside
     Slack's path"""
-    machine_tokens: Annotated[SecretStr | None, AfterValidator(values.machine_tokens)] = None
+    machine_tokens: Annotated[SecretStr | None, BeforeValidator(values.machine_tokens)] = None
     """machines that may use `mqbot pause`, `resume` and `status`, each with its own token of at
-    least 24 characters: `deploy-job=…;nightly=…`; `mqbot run` also needs `MQBOT_HEALTH_PORT`"""
+    least 24 characters: `deploy-job=…;nightly=…`; two at once while you
+    [rotate](operations/rotation/machine-tokens.md) one: `deploy-job=NEW;deploy-job=OLD until
+    2030-01-31`; `mqbot run` also needs `MQBOT_HEALTH_PORT`"""
     policy: Mapping[str, PolicyTable] = {}
     """in the file only: [tables](#policy) for some of the repositories"""
     window: Mapping[str, WindowTable] = {}
@@ -185,7 +221,11 @@ class Settings(DatabaseSettings):
         Field(pattern="^(DEBUG|INFO|WARNING|ERROR)$"),
     ] = "INFO"
     """`DEBUG`, `INFO`, `WARNING` or `ERROR`"""
-    log_format: Annotated[str, Field(pattern="^(text|json)$")] = "text"
+    log_format: Annotated[
+        str,
+        BeforeValidator(lambda value: str(value).lower()),
+        Field(pattern="^(text|json)$"),
+    ] = "text"
     """`text` for people, `json` for machines"""
 
     @property
@@ -201,18 +241,36 @@ class Settings(DatabaseSettings):
         return host, next(port for port in ports if port is not None)
 
     @property
-    def machines(self) -> Mapping[str, str]:
-        """The names of machines by their tokens."""
-        return values.machines(self.machine_tokens) if self.machine_tokens else {}
+    def machines(self) -> Sequence[AcceptedSecret]:
+        """The tokens of machines, also those whose last day is over."""
+        return values.machines(self.machine_tokens) if self.machine_tokens else ()
 
-    @field_validator("channels", "groups")
+    @property
+    def signing_secrets(self) -> Sequence[AcceptedSecret]:
+        """The signing secrets, also those whose last day is over."""
+        given = self.slack_signing_secret
+        return values.signing_secrets(given) if given else ()
+
+    @field_validator("*", mode="before")
     @classmethod
-    def _repositories_are_known(cls, value: Any, info: ValidationInfo) -> Any:  # noqa: ANN401 - of that setting
+    def _only_a_switch_is_true_or_false(cls, value: object, info: ValidationInfo) -> object:
+        return values.no_switch(value, cls.model_fields[str(info.field_name)].annotation)
+
+    @field_validator("api_url", "slack_api_url")
+    @classmethod
+    def _no_token_is_sent_in_the_open(cls, address: str, info: ValidationInfo) -> str:
+        if is_open_http(address) and not info.data.get("allow_http"):
+            raise ValueError(open_http_problem(variable("allow_http")))
+        return address
+
+    @field_validator("groups")
+    @classmethod
+    def _repositories_are_known(
+        cls, groups: tuple[Group, ...], info: ValidationInfo
+    ) -> tuple[Group, ...]:
         if "repositories" in info.data:
-            known = Repositories(info.data["repositories"])
-            check = Groups if info.field_name == "groups" else values.check_channels
-            check(value, known)
-        return value
+            Groups(groups, Repositories(info.data["repositories"]))
+        return groups
 
     @field_validator("policy", "window")
     @classmethod
@@ -241,7 +299,7 @@ class RunSettings(Settings, use_attribute_docstrings=False):
 class WebSettings(Settings, use_attribute_docstrings=False):
     """Settings of `mqbot web`, which answers Slack's signed requests."""
 
-    slack_signing_secret: Annotated[SecretStr, values.token("")]
+    slack_signing_secret: Annotated[SecretStr, BeforeValidator(values.signing_secret)]
 
 
 class GivenSettings(RunSettings):

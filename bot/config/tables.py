@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import timedelta
+from difflib import get_close_matches
 from typing import Annotated, Any
 from zoneinfo import ZoneInfo
 
@@ -13,20 +14,22 @@ from pydantic import (
     ConfigDict,
     Field,
     SecretStr,
+    ValidationInfo,
+    field_validator,
     model_validator,
 )
 
+from bot.acts.permission import WhoMayPause
+from bot.acts.reason import REASON_LIMIT
 from bot.config import values
-from bot.domain.durations import For, read_whole, zone_named
-from bot.domain.errors import InvalidDuration
-from bot.domain.groups import ALL, Group
-from bot.domain.pauses import REASON_LIMIT
-from bot.domain.permissions import WhoMayPause
-from bot.domain.repository import RepositoryName
-from bot.domain.windows import RecurringWindow
-from bot.scheduler import check_cron
+from bot.freezes.windows import RecurringWindow
+from bot.kernel.cron import check_cron
+from bot.kernel.durations import read_length, zone_named
+from bot.kernel.errors import InvalidDuration
+from bot.kernel.groups import ALL, Group
+from bot.kernel.repository import RepositoryName
 
-NAME_LIMIT = 50
+ENTRY_NAME_LIMIT = 50
 
 Who = Annotated[WhoMayPause, BeforeValidator(values.who_may_pause)]
 
@@ -37,7 +40,14 @@ Failures = Annotated[int, Field(ge=0, le=1000)]
 
 
 class _Table(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", arbitrary_types_allowed=True, use_attribute_docstrings=True
+    )
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _only_a_switch_is_true_or_false(cls, value: object, info: ValidationInfo) -> object:
+        return values.no_switch(value, cls.model_fields[str(info.field_name)].annotation)
 
 
 class PolicyTable(_Table):
@@ -48,9 +58,12 @@ class PolicyTable(_Table):
 
     api_token: Annotated[SecretStr, values.token("")] | None = None
     api_token_file: str | None = None
+    """the path of a file that holds the service's key"""
     who_may_pause: Who | None = None
     who_may_resume: Who | None = None
+    """who may resume, in the form of `MQBOT_WHO_MAY_PAUSE`"""
     who_may_remove: Who | None = None
+    """who may remove other people's pull requests, in the form of `MQBOT_WHO_MAY_PAUSE`"""
     who_may_freeze: Who | None = None
     reminder_minutes: ReminderMinutes | None = None
     health_head_minutes: AlertMinutes | None = None
@@ -58,13 +71,19 @@ class PolicyTable(_Table):
     health_depth: Depth | None = None
     health_failures: Failures | None = None
     second_person: bool | None = None
+    """`true` or `false`: whether it takes two people to resume somebody else's pause"""
     auto_pause_failures: int | None = Field(default=None, ge=0, le=100)
+    """failures in a row after which the bot pauses; 0 to 100, 0 turns it off"""
     auto_pause_minutes: float | None = Field(default=None, ge=1, le=1440)
-    alert_mention: str | None = Field(default=None, pattern="^S[A-Z0-9]{2,30}$")
+    """minutes until such a pause ends; 1 to 1440"""
+    alert_mention: Annotated[str, AfterValidator(values.group_id)] | None = None
+    """the Slack id of a user group (`S…`)"""
 
     @model_validator(mode="before")
     @classmethod
-    def _read_token(cls, given: dict[str, Any]) -> dict[str, Any]:
+    def _read_token(cls, given: Any) -> Any:  # noqa: ANN401 - whatever stands in the file
+        if not isinstance(given, dict):
+            return given
         file = given.get("api_token_file")
         if file is None:
             return given
@@ -84,16 +103,14 @@ class PolicyTable(_Table):
 def _zone(given: object) -> ZoneInfo:
     zone = zone_named(str(given))
     if zone is None:
-        raise ValueError("not a time zone such as Europe/Paris")
+        raise ValueError("not a time zone")
     return zone
 
 
 def _length(given: object) -> timedelta:
     with suppress(InvalidDuration):
-        lasting = read_whole(str(given))
-        if isinstance(lasting, For):
-            return lasting.length
-    raise ValueError("not a length such as 2d14h, from a minute to 30 days")
+        return read_length(str(given)).length
+    raise ValueError("not a length from a minute to 30 days")
 
 
 Length = Annotated[timedelta, BeforeValidator(_length)]
@@ -103,23 +120,35 @@ class WindowTable(_Table):
     """One table; `applies_to` is `owner/name`, `owner/*`, `@group` or `all`."""
 
     applies_to: str
+    """`owner/name`, `owner/*`, `@group` or `all`"""
     starts: Annotated[str, AfterValidator(check_cron)]
+    """a cron expression whose weekdays are names, such as `0 18 * * fri`"""
     lasts: Length
+    """a length such as `2d14h`"""
     zone: Annotated[ZoneInfo, BeforeValidator(_zone)]
+    """a time zone such as `Europe/Paris`"""
     reason: str = Field(min_length=1, max_length=REASON_LIMIT)
+    """why nothing merges then, in at most 255 characters"""
     announced: Length = timedelta(hours=1)
+    """how long before its start a window is planned, such as `1d`"""
 
 
 def repositories_of(
     name: str, repositories: Sequence[RepositoryName], groups: Iterable[Group]
 ) -> Sequence[RepositoryName]:
-    """Those that a table is about: `owner/name`, `owner/*` or `@group`; none if there are none."""
+    """Those that `owner/name`, `owner/*`, `@group` or `all` is about; none if there are none."""
+    if name.lower().removeprefix("@") == ALL:
+        return repositories
     if name.startswith("@"):
-        found = (one.repositories for one in groups if one.mention == name.lower())
-        wanted = {one.casefold() for one in next(found, ())}
-        return [one for one in repositories if one.casefold() in wanted]
+        found = (group.repositories for group in groups if group.mention == name.lower())
+        wanted = {name.casefold() for name in next(found, ())}
+        return [repository for repository in repositories if repository.casefold() in wanted]
     folded = name.casefold()
-    return [one for one in repositories if folded in {one.casefold(), f"{one.owner}/*".casefold()}]
+    return [
+        repository
+        for repository in repositories
+        if folded in {repository.casefold(), f"{repository.owner}/*".casefold()}
+    ]
 
 
 def check_policies(
@@ -127,7 +156,13 @@ def check_policies(
 ) -> None:
     for name in tables:
         if not repositories_of(name, repositories, groups):
-            raise ValueError(f"“{name}” is no repository or group of the settings")
+            raise ValueError(_unknown(name, repositories, groups))
+
+
+def _unknown(name: str, repositories: Sequence[RepositoryName], groups: Iterable[Group]) -> str:
+    near = get_close_matches(name, [*repositories, *(group.mention for group in groups)], 1)
+    guess = f"; did you mean {near[0]}?" if near else ""
+    return f"“{name}” isn't a repository or group of the settings{guess}"
 
 
 def windows(
@@ -138,12 +173,14 @@ def windows(
     """Raises ValueError if one of them applies to no repository."""
     found = []
     for name, table in tables.items():
-        if len(name) > NAME_LIMIT:
-            raise ValueError(f"“{name[:NAME_LIMIT]}…” is longer than {NAME_LIMIT} characters")
+        if len(name) > ENTRY_NAME_LIMIT:
+            raise ValueError(
+                f"“{name[:ENTRY_NAME_LIMIT]}…” is longer than {ENTRY_NAME_LIMIT} characters"
+            )
         of = table.applies_to
-        named = repositories if of == ALL else repositories_of(of, repositories, groups)
+        named = repositories_of(of, repositories, groups)
         if not named:
-            raise ValueError(f"in “{name}”: “{of}” is no repository or group of the settings")
+            raise ValueError(f"in “{name}”: {_unknown(of, repositories, groups)}")
         times = (table.starts, table.lasts, table.zone, table.reason, table.announced)
         found.append(RecurringWindow(name, named, *times))
     return found

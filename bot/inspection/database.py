@@ -1,17 +1,25 @@
 """Checks the database, and what it holds: deliveries, logins, jumps of the bot's clock."""
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 
-from bot.domain.deliveries import OutboxSummary
-from bot.domain.errors import StoreUnavailable, StoreUnusable
-from bot.domain.repository import RepositoryName
+from bot.blocks.text import listed, plural
+from bot.channels.rows import Subscriptions
+from bot.health.outage_rows import SlackOutages
 from bot.inspection.results import Area, CheckResult, age_of, as_sentence
-from bot.messages.text import listed, plural
-from bot.ports import Clock
+from bot.kernel.clock import Clock
+from bot.kernel.metrics import OutboxSummary
+from bot.kernel.repository import RepositoryName
+from bot.log.rows import Positions, PullRequests
+from bot.pauses.rows import Pauses
+from bot.people.rows import People
+from bot.posts.outbox import Outbox
 from bot.store import migrate
-from bot.store.transactions import Store, Transaction
+from bot.store.errors import StoreUnavailable, StoreUnusable
+from bot.store.processes import ClockJumps, PendingRestarts, ProcessConnections
+from bot.store.transaction import Transaction
+from bot.store.transactions import Store
 
 JUMPS_SHOWN = timedelta(days=1)
 AUTHORS_SHOWN = timedelta(days=7)
@@ -39,7 +47,9 @@ def is_current(found: Sequence[CheckResult]) -> bool:
 def unusable(error: StoreUnavailable | ValueError) -> CheckResult:
     cause = error.cause if isinstance(error, StoreUnavailable) else str(error)
     fix = "Start the database, or set DATABASE_URL to one that can be reached and written."
-    if isinstance(error, (StoreUnusable, ValueError)):
+    if isinstance(error, ValueError):
+        fix = "Set DATABASE_URL to sqlite:///path or postgresql://host/database."
+    elif isinstance(error, StoreUnusable):
         fix = "Set DATABASE_URL to another database, or do what it says."
     return Area.DATABASE.problem("connection", f"It cannot be used: {as_sentence(cause)}", fix)
 
@@ -59,38 +69,107 @@ def schema(revision: str | None, *, migrates_at_start: bool) -> CheckResult:
 async def subscribed_channels(store: Store, repositories: Sequence[RepositoryName]) -> set[str]:
     """The channels subscribed by command or configuration; raises StoreUnavailable."""
     found = await store.read(
-        lambda transaction: transaction.subscriptions.of_repositories(repositories)
+        lambda transaction: Subscriptions(transaction).of_repositories(repositories)
     )
-    return {one.channel_id for some in found.values() for one in some}
+    return {subscription.channel_id for some in found.values() for subscription in some}
+
+
+async def last_polls(
+    store: Store, repositories: Sequence[RepositoryName]
+) -> Mapping[RepositoryName, datetime]:
+    """When the bot last read each log to its end; raises StoreUnavailable."""
+    found = await store.read(lambda transaction: Positions(transaction).polls(repositories))
+    return {name: poll.polled_at for name, poll in found.items()}
+
+
+async def removed_while_paused(
+    store: Store, repositories: Collection[RepositoryName]
+) -> Sequence[CheckResult]:
+    """Queues that are paused, of repositories that the settings don't name any more.
+
+    Raises StoreUnavailable if the database can't be read.
+    """
+    found = await store.read(
+        lambda transaction: Pauses(transaction).open_elsewhere(frozenset(repositories))
+    )
+    return [
+        Area.CONFIGURATION.warning(
+            pause.repository,
+            "It isn't in MQBOT_REPOSITORIES any more, and its queue is paused by "
+            f"{pause.by_name or 'somebody'}, "
+            f"{f'until {_minute(pause.resumes_at)}' if pause.resumes_at else 'without an end'}.",
+            f"Resume it: /mq resume {pause.repository} works until then. "
+            "Or, if it got another name, run mqbot rename.",
+        )
+        for pause in found
+    ]
 
 
 async def inspect_store(store: Store, clock: Clock) -> Sequence[CheckResult]:
-    """Raises StoreUnavailable."""
+    """Raises StoreUnavailable if it can't be read."""
     now = clock.now()
-    return await store.read(lambda transaction: list(_stored(transaction, now)))
+    found = await store.read(lambda transaction: list(_stored(transaction, now)))
+    return [await _written(store), *found]
+
+
+async def _written(store: Store) -> CheckResult:
+    try:
+        await store.ask()
+    except StoreUnavailable as error:
+        return Area.DATABASE.problem(
+            "writing",
+            f"It can be read and not written: {as_sentence(error.cause)}",
+            "Until it can be written, nothing is posted and nobody can pause: free the disk, make"
+            " the file writable for mqbot's user, or lead DATABASE_URL to the primary server.",
+        )
+    return Area.DATABASE.ok("writing", "Writable.")
 
 
 def _stored(transaction: Transaction, now: datetime) -> Iterable[CheckResult]:
-    for outage in [one for one in transaction.outages.active() if one.is_of_slack]:
+    outage = SlackOutages(transaction).active()
+    if outage is not None:
         yield DELIVERIES.problem(
             "Slack",
             f"mqbot has had no answer from Slack for {age_of(now - outage.began_at)}.",
             "If Slack answers below, see that mqbot runs and can reach it, too.",
         )
-    summary = transaction.outbox.summary()
-    doubtful = transaction.outbox.in_doubt(limit=1)
+    others = ProcessConnections(transaction).of_others()
+    if others:
+        yield DELIVERIES.problem(
+            "other processes",
+            f"Slack counts {plural(others, 'connection')} of this app that no process on this "
+            "database has: another mqbot uses the same tokens, and posts everything again.",
+            "Stop it: a forgotten host, a copy, or one with another DATABASE_URL.",
+        )
+    waiting = PendingRestarts(transaction).waiting()
+    if waiting:
+        yield Area.CONFIGURATION.warning(
+            listed(waiting, most=3),
+            "It has changed, and the running mqbot still has what it started with.",
+            "Restart mqbot.",
+        )
+    adopted = [pause for pause in Pauses(transaction).unended() if pause.has_unknown_end]
+    for pause in adopted:
+        yield Area.DATABASE.warning(
+            pause.repository,
+            f"Its pause by {pause.by_name} is not on record here, so no end is known: a backup was "
+            "restored since, or the database replaced.",
+            "Resume it, or set an end on its card in Slack.",
+        )
+    summary = Outbox(transaction).summary()
+    doubtful = Outbox(transaction).in_doubt(limit=1)
     since = (doubtful[0].attempted_at or doubtful[0].created_at) if doubtful else None
     yield _waiting(summary, now)
     yield _in_doubt(summary.in_doubt, since, now)
     yield from _suspended(summary, now)
-    yield _clock_jumps(transaction.expiring_keys.jumps_since(now - JUMPS_SHOWN))
+    yield _clock_jumps(ClockJumps(transaction).since(now - JUMPS_SHOWN))
     yield _logins(transaction, now)
 
 
 def _waiting(summary: OutboxSummary, now: datetime) -> CheckResult:
     count = summary.pending + summary.sending + summary.in_doubt
     if not count:
-        return DELIVERIES.ok("waiting", "None waits to be posted.")
+        return DELIVERIES.ok("waiting", "Nothing is waiting to be posted.")
     waiting = f"{plural(count, 'waits', 'wait')} to be posted"
     if summary.oldest_created_at is None:
         return DELIVERIES.ok("waiting", f"{waiting}, all of it to suspended channels.")
@@ -104,7 +183,7 @@ def _waiting(summary: OutboxSummary, now: datetime) -> CheckResult:
 
 def _in_doubt(count: int, since: datetime | None, now: datetime) -> CheckResult:
     if not count or since is None:
-        return DELIVERIES.ok("in doubt", "None is in doubt.")
+        return DELIVERIES.ok("in doubt", "No post is in doubt.")
     are = plural(count, "is", "are")
     sentence = f"{are} in doubt: Slack may have posted what it did not confirm"
     if now - since <= DOUBT_ALLOWANCE:
@@ -119,13 +198,15 @@ def _in_doubt(count: int, since: datetime | None, now: datetime) -> CheckResult:
 def _suspended(summary: OutboxSummary, now: datetime) -> Iterable[CheckResult]:
     if not summary.suspended:
         yield DELIVERIES.ok("suspended channels", "Slack refuses no channel.")
-    for one in summary.suspended:
+    for channel in summary.suspended:
+        age = age_of(now - channel.suspended_at)
         yield DELIVERIES.problem(
-            one.channel_id,
-            f"Slack has refused posts there for {age_of(now - one.suspended_at)} ({one.code}); "
+            channel.channel_id,
+            f"Slack has refused posts there for {age} ({channel.code}); "
             "deliveries are kept for 7 days.",
-            "Open the channel to the bot again, or end its subscriptions; "
-            f"next try at {_minute(one.retry_at)}.",
+            "Open the channel to the bot again, or end its subscriptions: "
+            f"mqbot unsubscribe {channel.channel_id}; "
+            f"next try at {_minute(channel.retry_at)}.",
         )
 
 
@@ -149,9 +230,9 @@ def _minute(moment: datetime) -> str:
 
 def _logins(transaction: Transaction, now: datetime) -> CheckResult:
     """How many of the last authors are linked, and some who aren't."""
-    authors = transaction.pull_requests.authors(now - AUTHORS_SHOWN)
-    linked = transaction.people.linked_to(authors)
-    unknown = [one for one in authors if one not in linked]
+    authors = PullRequests(transaction).authors(now - AUTHORS_SHOWN)
+    linked = People(transaction).linked_to(authors)
+    unknown = [author for author in authors if author not in linked]
     sentence = f"Of {plural(len(authors), 'author', 'authors')} in the last 7 days, "
     sentence += f"{len(authors) - len(unknown):,} are linked to Slack."
     if unknown:

@@ -8,9 +8,13 @@ from datetime import timedelta
 from enum import StrEnum
 from typing import TypeVar
 
+from bot.kernel.clock import Clock
+from bot.slack.web_api.clients import DEFAULT_WAIT_SECONDS
+from bot.slack.web_api.failures import FAILURES, read_failure
+
 logger = logging.getLogger(__name__)
 
-CONCURRENCY = 8
+CHECKS_AT_ONCE = 8
 """Repositories, or channels, checked concurrently."""
 
 SECONDS = 20.0
@@ -45,6 +49,10 @@ class Area(StrEnum):
     def ok(self, subject: str, sentence: str) -> "CheckResult":
         return CheckResult(self, subject, CheckStatus.OK, sentence)
 
+    def detail(self, subject: str, sentence: str) -> "CheckResult":
+        """One of many that a total of their area counts."""
+        return CheckResult(self, subject, CheckStatus.OK, sentence, is_detail=True)
+
     def problem(self, subject: str, sentence: str, fix: str) -> "CheckResult":
         return CheckResult(self, subject, CheckStatus.WRONG, sentence, fix)
 
@@ -64,6 +72,8 @@ class CheckResult:
     standing: CheckStatus
     sentence: str
     fix: str | None = None
+    is_detail: bool = False
+    """Whether a total of the area counts it, so that it need not be shown by itself."""
 
 
 async def guarded(
@@ -104,7 +114,7 @@ async def together(
     group_seconds: float = GROUP_SECONDS,
 ) -> Sequence[CheckResult]:
     """Check the items, some at a time; those without time left get a result saying so."""
-    concurrency = asyncio.Semaphore(CONCURRENCY)
+    concurrency = asyncio.Semaphore(CHECKS_AT_ONCE)
     deadline = asyncio.get_running_loop().time() + group_seconds
 
     async def one(item: T) -> Sequence[CheckResult]:
@@ -116,9 +126,21 @@ async def together(
     return [result for some in found for result in some]
 
 
+async def patiently(clock: Clock, ask: Callable[[], Awaitable[T]]) -> T:
+    """Ask again when Slack's rate limit allows it; raises one of FAILURES."""
+    while True:
+        try:
+            return await ask()
+        except FAILURES as error:
+            failure = read_failure(error)
+            if not failure.is_for_rate:
+                raise
+        await clock.sleep(failure.retry_after or DEFAULT_WAIT_SECONDS)
+
+
 def as_sentence(text: str) -> str:
     text = " ".join(text.split())[:300]
-    return text if text.endswith((".", "!", "?")) else f"{text}."
+    return text if text.endswith((".", "!", "?", "…")) else f"{text}."
 
 
 def age_of(age: timedelta) -> str:

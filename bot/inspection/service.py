@@ -1,28 +1,43 @@
 """Checks the merge queue service: the credentials, each repository, and its clock."""
 
 import asyncio
+import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import timedelta
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
 
-from bot.domain import errors
-from bot.domain.configured import OwnToken
-from bot.domain.event_log import BELIEVED_ALONE, Window
-from bot.domain.queue import QueueStatus
-from bot.domain.repository import RepositoryName
+from bot.blocks.text import duration, listed, plural
+from bot.feed.walk import BELIEVED_ALONE
 from bot.inspection import machine
 from bot.inspection.results import (
     GROUP_SECONDS,
     Area,
     CheckResult,
+    CheckStatus,
     age_of,
     as_sentence,
     guarded,
     together,
 )
+from bot.kernel import errors as kernel_errors
+from bot.kernel.clock import Clock
+from bot.kernel.repository import RepositoryName
+from bot.merge_queue import errors as merge_queue_errors
 from bot.merge_queue.client import MergeQueueClient
-from bot.messages.text import listed
-from bot.ports import Clock
+from bot.merge_queue.own_token import OwnToken
+from bot.merge_queue.queue import Application, QueueStatus
+from bot.merge_queue.window import Window
+
+ASKED_AT_MOST = 500
+"""Of more repositories, only as many are asked for as SURVEY_SECONDS allow."""
+
+SURVEY_SECONDS = 2.0
+
+RECENTLY_READ = timedelta(minutes=10)
+"""A log that the bot read to its end since then vouches for its repository, at least."""
+
+NEVER_READ = datetime(1970, 1, 1, tzinfo=UTC)
 
 REPOSITORY_SECONDS = 0.25
 """Additional time for each repository: three requests, partly concurrent."""
@@ -30,43 +45,150 @@ REPOSITORY_SECONDS = 0.25
 UNAUTHORIZED = 401
 MERGE_QUEUE = Area.MERGE_QUEUE
 
-SHARED = errors.CredentialRefused.setting
+SHARED = merge_queue_errors.CredentialRefused.setting
 """The setting of the credential for all repositories without their own."""
+
+
+@dataclass(slots=True)
+class Survey:
+    """The repositories that are asked about now; of the others, the bot knows when it read them."""
+
+    repositories: Sequence[RepositoryName]
+    #: when the bot last read the log of each to its end
+    last_read: Mapping[RepositoryName, datetime] = field(default_factory=dict)
+    asks_all: bool = False  #: also if that takes a minute
+    recent: timedelta = RECENTLY_READ  #: how long such a reading vouches for its repository
+    asked: set[RepositoryName] = field(default_factory=set)
+    paused: set[RepositoryName] = field(default_factory=set)
+    readable: set[RepositoryName] = field(default_factory=set)
+    unauthorized: set[RepositoryName] = field(default_factory=set)
+    unknown: set[RepositoryName] = field(default_factory=set)
+    """Those that are nowhere, as the service or another web server says."""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether there is time to ask about all."""
+        return self.asks_all or len(self.repositories) <= ASKED_AT_MOST
+
+    async def ask(
+        self, service: MergeQueueClient, name: RepositoryName, clock: Clock
+    ) -> Sequence[CheckResult]:
+        """Ask the service for the queue, its pause and its log."""
+        self.asked.add(name)
+        try:
+            status = await service.status(name)
+            paused = await _is_paused(service, name, status)
+        except kernel_errors.MergeQueueError as error:
+            if (
+                isinstance(error, merge_queue_errors.CredentialRefused)
+                and error.status == UNAUTHORIZED
+            ):
+                self.unauthorized.add(name)
+            if isinstance(error, merge_queue_errors.ResourceNotFound):
+                self.unknown.add(name)
+            return [_unreadable(name, error)]
+        self.readable.add(name)
+        if paused:
+            self.paused.add(name)
+        return [_read(name, paused=paused), *await _event_log(service, name, clock)]
+
+    def in_order(self) -> Sequence[RepositoryName]:
+        """First those that the bot read longest ago, or never."""
+        return sorted(self.repositories, key=lambda name: self.last_read.get(name, NEVER_READ))
+
+    def total(self, now: datetime) -> Iterable[CheckResult]:
+        """How many queues can be read, and what is known of those that weren't asked about."""
+        count = len(self.repositories)
+        read_by_bot = {
+            name
+            for name in self.repositories
+            if name not in self.asked and now - self.last_read.get(name, NEVER_READ) <= self.recent
+        }
+        well = len(self.readable) + len(read_by_bot)
+        if not well:
+            return
+        sentence = f"{well:,} of {plural(count, 'queue')} can be read"
+        if read_by_bot:
+            sentence += f": {len(self.readable):,} by this check, and {len(read_by_bot):,} whose"
+            sentence += f" logs the bot has read in the last {duration(self.recent)}"
+        if self.paused:
+            sentence += f"; paused: {listed(sorted(self.paused), most=5)}"
+        left = count - len(self.asked) - len(read_by_bot)
+        if not left:
+            yield MERGE_QUEUE.ok("queues", f"{sentence}.")
+            return
+        yield MERGE_QUEUE.warning(
+            "queues",
+            f"{sentence}; {left:,} were not asked for.",
+            "Run mqbot check --all to ask for each, or check again once the bot has run for "
+            f"{duration(self.recent)}.",
+        )
 
 
 async def inspect_service(
     service: MergeQueueClient,
-    repositories: Sequence[RepositoryName],
+    survey: Survey,
     clock: Clock,
     own_tokens: Mapping[RepositoryName, OwnToken],
 ) -> Sequence[CheckResult]:
     """`own_tokens`: the credentials of repositories that have their own."""
-    readable: set[RepositoryName] = set()
+    repositories = survey.repositories
+    loop = asyncio.get_running_loop()
+    ends_at = math.inf if survey.is_whole else loop.time() + SURVEY_SECONDS
+    users = defaultdict[str, list[RepositoryName]](list, {SHARED: []})
+    for name in survey.in_order():
+        users[_setting(name, own_tokens)].append(name)
+    # A credential works if it reads one repository.
+    first = [names[0] for names in users.values() if names]
 
     async def repository(name: RepositoryName) -> Iterable[CheckResult]:
-        try:
-            status = await service.status(name)
-            paused = await _is_paused(service, name, status)
-        except errors.MergeQueueError as error:
-            return [_unreadable(name, error)]
-        readable.add(name)
-        return [_read(name, paused=paused), *await _event_log(service, name, clock)]
+        if loop.time() > ends_at and name not in first:
+            return []
+        return await survey.ask(service, name, clock)
 
     allowed = GROUP_SECONDS + REPOSITORY_SECONDS * len(repositories)
+    in_order = repositories
+    if not survey.is_whole:
+        in_order = list(dict.fromkeys([*first, *survey.in_order()]))
     found, skew = await asyncio.gather(
-        together(repositories, MERGE_QUEUE, repository, group_seconds=allowed),
+        together(in_order, MERGE_QUEUE, repository, group_seconds=allowed),
         guarded(Area.CLOCK, "merge queue service", _clock(service)),
     )
-    users = defaultdict[str, list[RepositoryName]](list, {SHARED: []})
-    for name in repositories:
-        users[own_tokens[name].setting if name in own_tokens else SHARED].append(name)
 
     async def credential(setting: str) -> Iterable[CheckResult]:
         names = users[setting]
-        reads_something = not readable.isdisjoint(names)
+        reads_something = not survey.readable.isdisjoint(names)
         return [await _credential(service, setting, names, reads_something=reads_something)]
 
-    return [*await together([*users], MERGE_QUEUE, credential), *found, *skew]
+    credentials = await together([*users], MERGE_QUEUE, credential)
+    found = _without_repetition(found, survey, zip(users.values(), credentials, strict=True))
+    return [*credentials, *survey.total(clock.now()), *found, *skew]
+
+
+def _without_repetition(
+    found: Sequence[CheckResult],
+    survey: Survey,
+    credentials: Iterable[tuple[Sequence[RepositoryName], CheckResult]],
+) -> Sequence[CheckResult]:
+    """The results of repositories; where no credential or address is right, one row says so.
+
+    `credentials`: the repositories of each, and what was found of it.
+    """
+    explained: set[str] = set()
+    for names, result in credentials:
+        if result.standing is CheckStatus.WRONG:
+            explained |= survey.unauthorized.intersection(names)
+            if survey.readable.isdisjoint(names):
+                explained |= survey.unknown.intersection(names)
+    return [
+        replace(result, is_detail=result.is_detail or result.subject in explained)
+        for result in found
+    ]
+
+
+def _setting(name: RepositoryName, own_tokens: Mapping[RepositoryName, OwnToken]) -> str:
+    """That of the credential with which a repository is read."""
+    return own_tokens[name].setting if name in own_tokens else SHARED
 
 
 async def _is_paused(
@@ -75,7 +197,7 @@ async def _is_paused(
     """Whether it is paused; None when the service has no way to say so."""
     try:
         return await service.current_pause(name) is not None or bool(status.paused)
-    except errors.PauseNotOffered:
+    except merge_queue_errors.PauseNotOffered:
         return status.paused
 
 
@@ -87,11 +209,11 @@ def _read(name: RepositoryName, *, paused: bool | None) -> CheckResult:
             "Use a service with the pause endpoints to pause and resume from Slack.",
         )
     state = "paused" if paused else "running"
-    return MERGE_QUEUE.ok(name, f"Its queue can be read; it is {state}.")
+    return MERGE_QUEUE.detail(name, f"Readable, {state}.")
 
 
-def _unreadable(name: RepositoryName, error: errors.MergeQueueError) -> CheckResult:
-    if isinstance(error, errors.ResourceNotFound):
+def _unreadable(name: RepositoryName, error: kernel_errors.MergeQueueError) -> CheckResult:
+    if isinstance(error, merge_queue_errors.ResourceNotFound) and not error.is_web_page:
         return MERGE_QUEUE.problem(
             name,
             "It has no merge queue that this credential can see.",
@@ -104,14 +226,15 @@ async def _event_log(
     service: MergeQueueClient, name: RepositoryName, clock: Clock
 ) -> Sequence[CheckResult]:
     """Whether it can be read, and whether its newest events have times in the future."""
-    subject, now = f"event log of {name}", clock.now()
+    subject = f"event log of {name}"
+    now = clock.now()
     try:
         window = Window(now - timedelta(hours=1), now + timedelta(days=1))
         page = await service.event_page(name, window)
-    except errors.MergeQueueError as error:
+    except kernel_errors.MergeQueueError as error:
         return [_failed(subject, error, "Set {} to an application key with the scope admin.")]
     served_at = max(page.served_at or now, now)
-    ahead = max((one.received_at for one in page.events), default=served_at) - served_at
+    ahead = max((event.received_at for event in page.events), default=served_at) - served_at
     if ahead <= BELIEVED_ALONE:
         return []
     return [
@@ -136,19 +259,27 @@ async def _credential(
     fix = f"Set {setting} to an application key with the scope admin."
     try:
         found = await service.application(None if is_shared else names[0])
-    except errors.CredentialRefused as error:
+    except merge_queue_errors.CredentialRefused as error:
+        if error.is_web_page:
+            return _another_server(subject, error)
         if error.status == UNAUTHORIZED or not reads_something:
             sentence = f"The service refuses it (status {error.status})."
             return MERGE_QUEUE.problem(subject, sentence, fix)
         return MERGE_QUEUE.ok(
-            subject, "The service knows it; it is no application key, so a personal access token."
+            subject, "Key works; it is a personal access token, not an application key."
         )
-    except errors.MergeQueueError as error:
-        return _failed(subject, error, fix)
+    except kernel_errors.MergeQueueError as error:
+        # The service itself has this path for every key.
+        is_missing = isinstance(error, merge_queue_errors.ResourceNotFound) and not reads_something
+        return _another_server(subject, error) if is_missing else _failed(subject, error, fix)
+    return _application(subject, found, fix)
+
+
+def _application(subject: str, found: Application, fix: str) -> CheckResult:
     scope = f", scope {found.scope}" if found.scope else ""
     name = f"“{found.name}”" if found.name else "an application"
-    owner = f" of {found.account.login}" if found.account.login else ""
-    sentence = f"The service knows it: {name}{owner}{scope}."
+    owner = f" ({found.account.login})" if found.account.login else ""
+    sentence = f"Key belongs to {name}{owner}{scope}."
     if found.scope not in {None, "admin"}:
         return MERGE_QUEUE.problem(subject, sentence, fix)
     return MERGE_QUEUE.ok(subject, sentence)
@@ -157,31 +288,45 @@ async def _credential(
 async def _clock(service: MergeQueueClient) -> Iterable[CheckResult]:
     try:
         ahead = await service.clock_ahead()
-    except errors.MergeQueueError:
+    except kernel_errors.MergeQueueError:
         ahead = None
     return [machine.clock("merge queue service", ahead)]
 
 
-def _failed(subject: str, error: errors.MergeQueueError, credential_fix: str) -> CheckResult:
+def _another_server(subject: str, error: kernel_errors.MergeQueueError) -> CheckResult:
+    return MERGE_QUEUE.problem(
+        subject,
+        f"Another web server answered at MQBOT_API_URL: {as_sentence(str(error))}",
+        "Set MQBOT_API_URL to the address of the service's API, ending in /v1.",
+    )
+
+
+def _failed(subject: str, error: kernel_errors.MergeQueueError, credential_fix: str) -> CheckResult:
     """`credential_fix`: with a place for the name of the credential's setting."""
     match error:
-        case errors.CredentialRefused():
+        case kernel_errors.MergeQueueError(is_web_page=True):
+            return _another_server(subject, error)
+        case merge_queue_errors.CredentialRefused():
             sentence = f"The credential may not read it (status {error.status})."
             fix = credential_fix.format(error.setting)
-        case errors.MergeQueueUnavailable():
+        case merge_queue_errors.MergeQueueUnavailable():
             status = f" (status {error.status})" if error.status else ""
             sentence = f"The service does not answer{status}: {as_sentence(error.cause)}"
             fix = (
                 "See that MQBOT_API_URL can be reached from this machine, or wait for the service."
             )
-        case errors.ServiceMoved():
+        case merge_queue_errors.RepositoryMoved():
+            where = f" to {error.new_name}" if error.new_name else ""
+            sentence = f"It was renamed or moved{where} (status {error.status})."
+            fix = "Put its new name into MQBOT_REPOSITORIES."
+        case merge_queue_errors.ServiceMoved():
             sentence = f"The service redirects to {error.address}, which the bot does not follow."
             fix = "Set MQBOT_API_URL to the address of the service, ending in /v1."
-        case errors.MergeQueueProtocolError():
+        case merge_queue_errors.MergeQueueProtocolError():
             sentence = f"Its answer cannot be read: {as_sentence(error.detail)}"
             fix = "See that MQBOT_API_URL is the address of the service, ending in /v1."
         case _:
-            detail = error.detail if isinstance(error, errors.InvalidRequest) else str(error)
+            detail = error.detail if isinstance(error, kernel_errors.InvalidRequest) else str(error)
             sentence = f"The service cannot answer: {as_sentence(detail)}"
             fix = "See the configuration of the repository's merge queue."
     return MERGE_QUEUE.problem(subject, sentence, fix)

@@ -6,18 +6,32 @@ from typing import Any
 
 from pydantic import SecretStr
 
+from bot.blocks.text import listed, plural
 from bot.inspection import machine
-from bot.inspection.results import GROUP_SECONDS, Area, CheckResult, guarded, together
-from bot.ports import ChannelAccess, Clock
+from bot.inspection.results import (
+    GROUP_SECONDS,
+    Area,
+    CheckResult,
+    guarded,
+    patiently,
+    together,
+)
+from bot.kernel.clock import Clock
+from bot.kernel.transport import NO_CONNECTION, why_lost
+from bot.slack.ports import ChannelAccess
 from bot.slack.web_api.channels import access_of, own_channels
 from bot.slack.web_api.clients import (
-    DEFAULT_WAIT_SECONDS,
     LOST_WITHOUT,
     Client,
     granted_scopes,
     served_at,
 )
 from bot.slack.web_api.failures import CREDENTIAL_CODES, FAILURES, read_failure
+
+CHANNELS_NAMED = 5
+
+NOT_FOUND = 404
+"""Slack's own answers for unknown methods are JSON with status 200."""
 
 CHANNEL_SECONDS = 1.5
 """Additional time for each channel: Slack allows fifty such requests a minute."""
@@ -31,7 +45,7 @@ _APP_FIX = (
 )
 _SCOPES_FIX = "Bring the app up to date with `mqbot manifest`, then install it again."
 
-_OPEN: Mapping[ChannelAccess | None, str] = {
+_HOW_OPEN: Mapping[ChannelAccess | None, str] = {
     ChannelAccess.OPEN: "The bot is in it.",
     None: "It is public; the bot joins when it posts.",
 }
@@ -40,11 +54,14 @@ _CLOSED: Mapping[ChannelAccess | None, tuple[str, str]] = {
         "It is private and the bot is not in it.",
         "Invite the bot: /invite in it.",
     ),
-    ChannelAccess.CLOSED: ("It is archived.", "Unarchive it, or end its subscriptions."),
+    ChannelAccess.CLOSED: (
+        "It is archived.",
+        "Unarchive it, or end its subscriptions: mqbot unsubscribe with its id.",
+    ),
 }
 _HIDDEN = (
     "Slack shows no such channel: deleted, or private without the bot in it.",
-    "Invite the bot to it, or end its subscriptions.",
+    "Invite the bot to it, or end its subscriptions: mqbot unsubscribe with its id.",
 )
 
 
@@ -61,8 +78,18 @@ async def inspect_slack(
         guarded(SLACK, "app-level token", _app(client, app_token)),
         _channels(client, clock, sorted(channels)),
     )
-    none = Area.CHANNEL.ok("subscriptions", "No channel is subscribed yet.")
-    return [*bot, *app, *(seen or [none])]
+    return [*bot, *app, *_total(seen), *seen]
+
+
+def _total(seen: Sequence[CheckResult]) -> Iterable[CheckResult]:
+    if not seen:
+        yield Area.CHANNEL.ok("subscriptions", "No channel is subscribed yet.")
+    names = [
+        result.subject.partition(" ")[2] or result.subject for result in seen if result.is_detail
+    ]
+    if names:
+        sentence = f"{len(names):,} of {plural(len(seen), 'channel')} can be posted to: "
+        yield Area.CHANNEL.ok("subscriptions", f"{sentence}{listed(names, most=CHANNELS_NAMED)}.")
 
 
 async def _bot(
@@ -90,10 +117,10 @@ def _scopes(granted: Collection[str] | None, wanted: Collection[str]) -> Sequenc
     if not missing:
         return [SLACK.ok("scopes", f"All {len(wanted)} scopes of the manifest are granted.")]
     return [
-        SLACK.warning(one, f"Not granted. {LOST_WITHOUT[one]}", f"To have this: {_SCOPES_FIX}")
-        if one in LOST_WITHOUT
-        else SLACK.problem(one, "Not granted, and the bot can't work without it.", _SCOPES_FIX)
-        for one in missing
+        SLACK.warning(scope, f"Not granted. {LOST_WITHOUT[scope]}", f"To have this: {_SCOPES_FIX}")
+        if scope in LOST_WITHOUT
+        else SLACK.problem(scope, "Not granted, and the bot can't work without it.", _SCOPES_FIX)
+        for scope in missing
     ]
 
 
@@ -106,7 +133,8 @@ async def _guests(client: Client, user_id: str) -> CheckResult:
             "guests",
             "Slack didn't answer, so it isn't known whether the bot can see who is a guest.",
         )
-    if None not in {user.get("is_restricted"), user.get("is_ultra_restricted")}:
+    fields = (user.get("is_restricted"), user.get("is_ultra_restricted"))
+    if all(value is not None for value in fields):
         return SLACK.ok("guests", "The bot can see who is a guest.")
     return SLACK.problem(
         "guests",
@@ -124,56 +152,72 @@ async def _app(client: Client, token: SecretStr | None) -> Iterable[CheckResult]
         await client.apps_connections_open(app_token=token.get_secret_value())
     except FAILURES as error:
         return [_token_failed("app-level token", error, _APP_FIX)]
-    return [SLACK.ok("app-level token", "It opens connections.")]
+    return [SLACK.ok("app-level token", "Connection OK.")]
 
 
 def _token_failed(subject: str, error: Exception, fix: str) -> CheckResult:
-    code = read_failure(error).code
-    if code in CREDENTIAL_CODES:
-        return SLACK.problem(subject, f"Slack refuses it ({code}).", fix)
-    return SLACK.problem(
-        subject,
-        f"Slack doesn't answer ({code}).",
-        "See that this machine reaches Slack (SLACK_API_URL), or wait until Slack is well.",
-    )
+    failure = read_failure(error)
+    if failure.code in CREDENTIAL_CODES:
+        return SLACK.problem(subject, f"Slack refuses it ({failure.code}).", fix)
+    if failure.status == NOT_FOUND:
+        return SLACK.problem(
+            subject,
+            "Another web server answered at SLACK_API_URL (status 404).",
+            "Leave SLACK_API_URL out: Slack's own is the default.",
+        )
+    fix = "See that this machine reaches Slack (SLACK_API_URL), or wait until Slack is well."
+    return SLACK.problem(subject, f"Slack doesn't answer: {_why(error)}.", fix)
+
+
+def _why(error: Exception) -> str:
+    """Why there was no answer, or which code it had."""
+    if isinstance(error, TimeoutError):
+        return "no answer in time"
+    failure = read_failure(error)
+    if failure.status is not None:
+        return failure.code.replace("http_", "status ")
+    return why_lost(error) or NO_CONNECTION
 
 
 async def _channels(client: Client, clock: Clock, channels: Sequence[str]) -> Sequence[CheckResult]:
     """List the channels that the bot is in, and ask Slack about each of the others."""
-    listed = {str(one.get("id")): one async for one in own_channels(client)} if channels else {}
-    others = [one for one in channels if one not in listed]
+    listed = (
+        {str(channel.get("id")): channel async for channel in own_channels(client)}
+        if channels
+        else {}
+    )
+    others = [channel for channel in channels if channel not in listed]
     allowed = GROUP_SECONDS + CHANNEL_SECONDS * len(others)
 
     async def ask(channel_id: str) -> Iterable[CheckResult]:
         return [await _unlisted(client, clock, channel_id)]
 
     asked = await together(others, Area.CHANNEL, ask, seconds=allowed, group_seconds=allowed)
-    return [*(_channel(one, listed[one]) for one in channels if one in listed), *asked]
+    return [
+        *(_channel(channel, listed[channel]) for channel in channels if channel in listed),
+        *asked,
+    ]
 
 
 async def _unlisted(client: Client, clock: Clock, channel_id: str) -> CheckResult:
-    """https://docs.slack.dev/reference/methods/conversations.info; waits for Slack's limit."""
-    while True:
-        try:
-            answer = await client.conversations_info(channel=channel_id)
-        except FAILURES as error:
-            failure = read_failure(error)
-            if failure.code == "channel_not_found":
-                return Area.CHANNEL.problem(channel_id, *_HIDDEN)
-            if not failure.is_for_rate:
-                return Area.CHANNEL.unknown(
-                    channel_id,
-                    f"Slack doesn't say how it stands ({failure.code}).",
-                    "Fix the bot token and its scopes, or check again in a minute.",
-                )
-            await clock.sleep(failure.retry_after or DEFAULT_WAIT_SECONDS)
-        else:
-            return _channel(channel_id, answer.get("channel") or {})
+    """https://docs.slack.dev/reference/methods/conversations.info."""
+    try:
+        answer = await patiently(clock, lambda: client.conversations_info(channel=channel_id))
+    except FAILURES as error:
+        if read_failure(error).code == "channel_not_found":
+            return Area.CHANNEL.problem(channel_id, *_HIDDEN)
+        return Area.CHANNEL.unknown(
+            channel_id,
+            f"Slack doesn't say how it stands: {_why(error)}.",
+            "Fix the bot token and its scopes, or check again in a minute.",
+        )
+    return _channel(channel_id, answer.get("channel") or {})
 
 
 def _channel(channel_id: str, found: Mapping[str, Any]) -> CheckResult:
-    name, access = found.get("name"), access_of(found)
+    name = found.get("name")
+    access = access_of(found)
     subject = f"{channel_id} #{name}" if name else channel_id
-    if access in _OPEN:
-        return Area.CHANNEL.ok(subject, _OPEN[access])
+    if access in _HOW_OPEN:
+        return Area.CHANNEL.detail(subject, _HOW_OPEN[access])
     return Area.CHANNEL.problem(subject, *_CLOSED[access])

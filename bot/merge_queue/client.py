@@ -11,28 +11,46 @@ from urllib.parse import quote
 
 from typing_extensions import override
 
-from bot.domain.errors import FreezesNotOffered, NotOffered, ResourceNotFound
-from bot.domain.event_log import LARGEST_PAGE, Window
-from bot.domain.event_records import EventPage
-from bot.domain.freezing import FreezeChange, FreezeTerms, ScheduledFreeze
-from bot.domain.pacing import http_date
-from bot.domain.queue import Application, Queue, QueuedDetails, QueueRule, Removal, RemovalImpact
-from bot.domain.queue_position import still_queued
-from bot.domain.repository import RepositoryName
+from bot.kernel.errors import InvalidRequest
+from bot.kernel.pacing import http_date
+from bot.kernel.repository import RepositoryName
 from bot.merge_queue import models
+from bot.merge_queue.errors import (
+    EventTypesRefused,
+    FreezesNotOffered,
+    NotOffered,
+    ResourceNotFound,
+    about,
+)
+from bot.merge_queue.event_records import EventPage
+from bot.merge_queue.freezes import FreezeChange, FreezeTerms, ScheduledFreeze
 from bot.merge_queue.http import NO_REPOSITORY, Call, Http
 from bot.merge_queue.models import T
 from bot.merge_queue.pauses import PauseEndpoints, Read
-from bot.ports import OnAnswer, ignore
+from bot.merge_queue.port import OnAnswer, ignore
+from bot.merge_queue.position import still_queued
+from bot.merge_queue.queue import (
+    Application,
+    Queue,
+    QueuedDetails,
+    QueueRule,
+    Removal,
+    RemovalImpact,
+)
+from bot.merge_queue.window import LARGEST_PAGE, Window
 
 logger = logging.getLogger(__name__)
 
-FREEZES = "scheduled_freeze"
-REMEMBERED = 10_000  # Polls overlap and return the same unreadable event repeatedly.
+FREEZES_PATH = "scheduled_freeze"
+LARGEST_EVENT = 64 * 1024
+SMALLEST_LIMIT = 1024 * 1024
+REPORTED_EVENTS = 10_000  # Polls overlap and return the same unreadable event repeatedly.
 
 
 class MergeQueueClient(PauseEndpoints, AbstractAsyncContextManager["MergeQueueClient"]):
-    """The endpoints as methods, as `bot.ports.MergeQueue` has them. Leaving it closes `http`.
+    """The endpoints as methods, as `bot.merge_queue.port.MergeQueue` has them.
+
+    Leaving it closes `http`.
 
     A service may lack the endpoints that the API document doesn't have: on a 404 the status shows
     whether it is one of those, or the repository is missing.
@@ -42,14 +60,15 @@ class MergeQueueClient(PauseEndpoints, AbstractAsyncContextManager["MergeQueueCl
 
     def __init__(self, http: Http, *, deprecated_pause: bool = False) -> None:
         super().__init__(http, deprecated_pause=deprecated_pause)
-        self._reported = deque[tuple[RepositoryName, object]](maxlen=REMEMBERED)
+        self._reported = deque[tuple[RepositoryName, object]](maxlen=REPORTED_EVENTS)
 
     @cached_property
     def scheduled(self) -> "MergeQueueClient":
-        """The same for the schedule, which leaves a request in flight free for people."""
+        """The same for the schedule, which is less patient and leaves a request free for people."""
         scheduled = copy(self)
         scheduled.http = copy(self.http)
         scheduled.http.turn = self.http.scheduled
+        scheduled.http.patience = self.http.patience_of_schedule
         return scheduled
 
     @override
@@ -98,7 +117,11 @@ class MergeQueueClient(PauseEndpoints, AbstractAsyncContextManager["MergeQueueCl
         base_ref: str | None = None,
         per_page: int = LARGEST_PAGE,
     ) -> EventPage:
-        """Endpoint 6: the filters and both ends go with every cursor."""
+        """Endpoint 6: the filters and both ends go with every cursor.
+
+        Raises EventTypesRefused if the service names the types that it doesn't know.
+        """
+        sent_types = sorted(types)
         query = {
             "received_from": _sent(window.received_from),
             "received_to": _sent(window.received_to),
@@ -106,31 +129,43 @@ class MergeQueueClient(PauseEndpoints, AbstractAsyncContextManager["MergeQueueCl
             "pull_request": pull_request,
             "base_ref": base_ref,
             "cursor": cursor,
-            "event_type": sorted(types),
+            "event_type": sent_types,
         }
-        read = partial(models.read_event_page, repository=repository, asked_cursor=cursor)
-        page = await self.http.call(Call(repository, "event_page", "GET", "logs", query), read)
+        read = partial(
+            models.read_event_page, repository=repository, asked_cursor=cursor, per_page=per_page
+        )
+        most = per_page * LARGEST_EVENT + SMALLEST_LIMIT
+        call = Call(repository, "event_page", "GET", "logs", query, largest_body=most)
+        try:
+            page = await self.http.call(call, read)
+        except InvalidRequest as error:
+            indexes = error.wrong.get("event_type", ())
+            refused = {sent_types[index] for index in indexes if 0 <= index < len(sent_types)}
+            if not refused:
+                raise
+            with about(repository):
+                raise _types_refused(error, refused) from None
         self._report(repository, page)
         return page
 
     def _report(self, repository: RepositoryName, page: EventPage) -> None:
         """Count and log each event that could not be read in full, once."""
         known = self._reported
-        lost = [one for one in page.unreadable if (repository, one.identity) not in known]
-        partly = [one for one in page.incomplete if (repository, one.event_id) not in known]
+        lost = [event for event in page.unreadable if (repository, event.identity) not in known]
+        partly = [event for event in page.incomplete if (repository, event.event_id) not in known]
         if not lost and not partly:
             return
-        known.extend((repository, one.identity) for one in lost)
-        known.extend((repository, one.event_id) for one in partly)
+        known.extend((repository, event.identity) for event in lost)
+        known.extend((repository, event.event_id) for event in partly)
         self.http.metrics.service_unreadable_events.inc(len(lost))
         self.http.metrics.service_unreadable_metadata.inc(len(partly))
         details = {
             "action": "events_unreadable",
             "repository": repository,
-            "event_ids": [one.identity for one in lost if isinstance(one.identity, int)][:20],
-            "problems": sorted({one.problem for one in lost})[:20],
-            "metadata_event_ids": [one.event_id for one in partly][:20],
-            "metadata_types": sorted({one.type for one in partly})[:20],
+            "event_ids": [event.identity for event in lost if isinstance(event.identity, int)][:20],
+            "problems": sorted({event.problem for event in lost})[:20],
+            "metadata_event_ids": [event.event_id for event in partly][:20],
+            "metadata_types": sorted({event.type for event in partly})[:20],
         }
         logger.warning("Events of the log could not be read in full", extra=details)
 
@@ -178,19 +213,21 @@ class MergeQueueClient(PauseEndpoints, AbstractAsyncContextManager["MergeQueueCl
         """Raise NotOffered if a 404 is neither about the repository nor the pull request."""
         status = await self.status(repository)
         if number is None or still_queued(number, status) is not None:
-            raise NotOffered(error.status, error.detail) from None
+            with about(repository):
+                raise NotOffered(error.status, error.detail) from None
 
     async def freezes(self, repository: RepositoryName) -> tuple[ScheduledFreeze, ...]:
         if self.offers_freezes is False:
             raise FreezesNotOffered(None, "the service offers no freezes")
         try:
-            call = Call(repository, "freezes", "GET", FREEZES)
+            call = Call(repository, "freezes", "GET", FREEZES_PATH)
             found = await self._list(call, models.read_freezes)
         except NotOffered as error:
             if self.offers_freezes:
                 raise
             self._find_freezes(offered=False)
-            raise FreezesNotOffered(error.status, error.detail) from None
+            with about(repository):
+                raise FreezesNotOffered(error.status, error.detail) from None
         self._find_freezes(offered=True)
         return found
 
@@ -204,8 +241,11 @@ class MergeQueueClient(PauseEndpoints, AbstractAsyncContextManager["MergeQueueCl
         self, repository: RepositoryName, wanted: FreezeTerms, on_answer: OnAnswer = ignore
     ) -> ScheduledFreeze:
         """If the answer is lost, a freeze that wasn't there before with this reason is ours."""
-        before, body = {one.id for one in await self.freezes(repository)}, wanted.sent
-        call = Call(repository, "create_freeze", "POST", FREEZES, json=body, on_answer=on_answer)
+        before = {freeze.id for freeze in await self.freezes(repository)}
+        body = wanted.sent
+        call = Call(
+            repository, "create_freeze", "POST", FREEZES_PATH, json=body, on_answer=on_answer
+        )
         return await self._change_freeze(
             call, lambda found: found.id not in before and found.reason == wanted.reason
         )
@@ -218,7 +258,8 @@ class MergeQueueClient(PauseEndpoints, AbstractAsyncContextManager["MergeQueueCl
         on_answer: OnAnswer = ignore,
     ) -> ScheduledFreeze:
         """If the answer is lost, the freeze with these terms is as we changed it."""
-        path, body = f"{FREEZES}/{quote(freeze.id, safe='')}", freeze.sent(change)
+        path = f"{FREEZES_PATH}/{quote(freeze.id, safe='')}"
+        body = freeze.sent(change)
         call = Call(repository, "change_freeze", "PATCH", path, json=body, on_answer=on_answer)
         return await self._change_freeze(
             call, lambda found: found.id == freeze.id and found.has(change)
@@ -229,7 +270,7 @@ class MergeQueueClient(PauseEndpoints, AbstractAsyncContextManager["MergeQueueCl
     ) -> ScheduledFreeze:
         async def look_up() -> ScheduledFreeze | None:
             freezes = await self.freezes(call.repository)
-            return next((one for one in freezes if is_done(one)), None)
+            return next((freeze for freeze in freezes if is_done(freeze)), None)
 
         return await self._change(call, partial(models.read, ScheduledFreeze), look_up)
 
@@ -241,11 +282,12 @@ class MergeQueueClient(PauseEndpoints, AbstractAsyncContextManager["MergeQueueCl
         on_answer: OnAnswer = ignore,
     ) -> bool:
         """If the answer is lost, a freeze that is gone counts as deleted by us."""
-        path, body = f"{FREEZES}/{quote(freeze.id, safe='')}/delete", {"delete_reason": reason}
+        path = f"{FREEZES_PATH}/{quote(freeze.id, safe='')}/delete"
+        body = {"delete_reason": reason}
         call = Call(repository, "delete_freeze", "POST", path, json=body, on_answer=on_answer)
 
         async def gone() -> bool | None:
-            return freeze.id not in {one.id for one in await self.freezes(repository)} or None
+            return freeze.id not in {listed.id for listed in await self.freezes(repository)} or None
 
         try:
             return await self._change(call, lambda _response: True, gone)
@@ -254,6 +296,12 @@ class MergeQueueClient(PauseEndpoints, AbstractAsyncContextManager["MergeQueueCl
             if not await gone():
                 raise
             return False
+
+
+def _types_refused(error: InvalidRequest, types: Collection[str]) -> EventTypesRefused:
+    refused = EventTypesRefused(error.status, error.detail)
+    refused.types = frozenset(types)
+    return refused
 
 
 def _sent(moment: datetime) -> str:

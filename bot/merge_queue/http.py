@@ -18,14 +18,18 @@ import httpx
 from pydantic import SecretStr
 
 import bot
-from bot.domain import errors
-from bot.domain.configured import OwnToken
-from bot.domain.pacing import PATIENCE, Patience
-from bot.domain.repository import RepositoryName
+from bot.kernel import errors as kernel_errors
+from bot.kernel.clock import Clock
+from bot.kernel.metrics import UNSCRAPED, Metrics
+from bot.kernel.pacing import PEOPLES_PATIENCE, USUAL_PATIENCE, Patience
+from bot.kernel.proxies import proxy_towards
+from bot.kernel.repository import RepositoryName
+from bot.kernel.transport import NO_CONNECTION, why_lost
+from bot.merge_queue import errors as merge_queue_errors
 from bot.merge_queue.models import T, error_of
-from bot.metrics import UNSCRAPED, Metrics
-from bot.ports import Clock, OnAnswer, ignore
-from bot.proxies import proxy_towards
+from bot.merge_queue.own_token import OwnToken
+from bot.merge_queue.port import OnAnswer, ignore
+from bot.merge_queue.silence import Silence
 
 logger = logging.getLogger(__name__)
 
@@ -33,8 +37,8 @@ NO_REPOSITORY = RepositoryName("")
 REQUESTS_AT_ONCE = 8
 KEPT_FOR_PEOPLE = 1  # Requests that the schedule leaves free, so that people don't wait behind it.
 KEEPALIVE_SECONDS = 90.0  # Above the polling interval: else each poll would open a connection.
-LONGEST_WAIT = 300.0  # If the service asks for more seconds, that may be a mistake.
-LARGEST_BODY = 32 * 1024 * 1024
+LONGEST_SERVICE_WAIT = 300.0  # If the service asks for more seconds, that may be a mistake.
+LARGEST_ANSWER_BODY = 8 * 1024 * 1024  # 50,000 queued pull requests, which take 2 s to read.
 SHORTEST_SECRET = 8  # Shorter credentials are for trials, and occur in times and names.
 HEADERS = {
     "Accept": "application/json",
@@ -50,25 +54,19 @@ SUCCESS = frozenset({HTTPStatus.OK, HTTPStatus.CREATED, HTTPStatus.NO_CONTENT})
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One request; `repository` decides which credential is sent.
-
-    `endpoint`: a short fixed name for logs and counters.
-    `path`: below the repository's, or below the service's address if it starts with a slash.
-    `query`: without the values that are None.
-    `expected`: the statuses whose answers are read; all others are errors.
-    `on_answer`: called with the status of an answer that was read.
-    `may_send`: called just before each attempt.
-    """
+    """One request; `repository` decides which credential is sent."""
 
     repository: RepositoryName
-    endpoint: str
+    endpoint: str  #: a short fixed name for logs and counters
     method: str
-    path: str
-    query: Mapping[str, Any] = field(default_factory=dict)
+    path: str  #: below the repository's, or below the service's address if it starts with a slash
+    query: Mapping[str, Any] = field(default_factory=dict)  #: without the values that are None
     json: Mapping[str, Any] | None = None
+    #: the statuses whose answers are read; all others are errors
     expected: Container[int] = SUCCESS
-    on_answer: OnAnswer = ignore
-    may_send: Callable[[], bool] | None = None
+    on_answer: OnAnswer = ignore  #: called with the status of an answer that was read
+    may_send: Callable[[], bool] | None = None  #: called just before each attempt
+    largest_body: int = LARGEST_ANSWER_BODY  #: in bytes; a larger answer isn't read
 
 
 class Http:
@@ -87,7 +85,8 @@ class Http:
         token: SecretStr,
         clock: Clock,
         own_tokens: Mapping[RepositoryName, OwnToken] | None = None,
-        patience: Patience = PATIENCE,
+        patience: Patience = PEOPLES_PATIENCE,
+        patience_of_schedule: Patience = USUAL_PATIENCE,
         requests_at_once: int = REQUESTS_AT_ONCE,
         metrics: Metrics = UNSCRAPED,
         transport: httpx.AsyncBaseTransport | None = None,
@@ -95,21 +94,27 @@ class Http:
         self.base_url = base_url.rstrip("/")
         self.clock = clock
         self.patience = patience
+        self.patience_of_schedule = patience_of_schedule
         self.metrics = metrics
         self._last_answer_at: datetime | None = None
-        self._default = OwnToken(errors.CredentialRefused.setting, token)
-        self._own_tokens = dict(own_tokens or {})
-        self._known_tokens = {token, *(one.secret for one in self._own_tokens.values())}
+        self._silence = Silence(clock)
+        self.refused_settings: set[str] = set()
+        """The settings whose credential the service didn't know when it was last used."""
+        # By setting, when a key was taken over that hasn't been used yet.
+        self._untried: dict[str, str] = {}
+        # The key of all under NO_REPOSITORY. `scheduled` shares all these, so they change in place.
+        self._tokens = _tokens(token, own_tokens or {})
+        self._known_tokens = {token.secret for token in self._tokens.values()}
         # Held during each request: `scheduled` for those of the schedule.
         self.turn: AbstractAsyncContextManager[None] = nullcontext()
         self.scheduled = asyncio.Semaphore(requests_at_once - KEPT_FOR_PEOPLE)
-        proxy, verify = proxy_towards(base_url), _certificates()
+        proxy = proxy_towards(base_url)
+        verify = _certificates()
         # Redirects are not followed: the credential would go with them.
         self._clients = [
             httpx.AsyncClient(
                 headers=HEADERS,
                 cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
-                timeout=httpx.Timeout(patience.read, connect=patience.connect),
                 limits=httpx.Limits(max_connections=1, keepalive_expiry=KEEPALIVE_SECONDS),
                 trust_env=False,
                 verify=verify,
@@ -123,13 +128,20 @@ class Http:
         for client in self._clients:
             self._free.put_nowait(client)
 
-    def use_own_tokens(self, own_tokens: Mapping[RepositoryName, OwnToken]) -> None:
-        """Instead of a token unknown at the start, which logs would show, the old one stays."""
-        known = {name: one for name, one in own_tokens.items() if one.secret in self._known_tokens}
-        old = {name: one for name, one in self._own_tokens.items() if name in own_tokens}
-        # In place, because `scheduled` shares them.
-        self._own_tokens.clear()
-        self._own_tokens.update(old | known)
+    def use_tokens(self, token: SecretStr, own_tokens: Mapping[RepositoryName, OwnToken]) -> None:
+        """From now on, send these; logs must hide them already.
+
+        Answers are still searched for the old ones, which are in requests on their way.
+        """
+        tokens = _tokens(token, own_tokens)
+        new = {*tokens.values()} - {*self._tokens.values()}
+        # Whether the service knows a new one shows at its first use.
+        now = self.clock.now().isoformat(timespec="seconds")
+        self._untried.update({token.setting: now for token in new})
+        self.refused_settings.difference_update(self._untried)
+        self._known_tokens |= {token.secret for token in new}
+        self._tokens.clear()
+        self._tokens.update(tokens)
 
     async def aclose(self) -> None:
         # Those of requests in flight, too.
@@ -141,25 +153,28 @@ class Http:
 
         Raises only MergeQueueError, and StaleReading if `may_send` returns False.
         """
-        with errors.about(call.repository):
+        with merge_queue_errors.about(call.repository):
             return await self._call(call, read)
 
     async def _call(self, call: Call, read: Callable[[httpx.Response], T]) -> T:
         deadline = self.clock.monotonic() + self.patience.total
         for attempt in count(1):
             try:
-                response = await self._send(call, deadline - self.clock.monotonic())
-                answer = read(response)
-            except errors.MergeQueueUnavailable as error:
+                with self._silence.watched():
+                    response = await self._send(call, deadline - self.clock.monotonic())
+                    answer = read(response)
+            except merge_queue_errors.MergeQueueUnavailable as error:
                 wait = self._wait(call, error, attempt, deadline - self.clock.monotonic())
                 if wait is None:
                     error.last_answer_at = self._last_answer_at
                     raise
                 await self.clock.sleep(wait)
-            except errors.CredentialRefused as error:
+            except merge_queue_errors.CredentialRefused as error:
                 error.setting = self._credential(call).setting
+                if error.status == HTTPStatus.UNAUTHORIZED:
+                    self._key_refused(error)
                 raise
-            except errors.MergeQueueProtocolError as error:
+            except merge_queue_errors.MergeQueueProtocolError as error:
                 self.metrics.service_unreadable_answers.labels(call.endpoint).inc()
                 details = {"action": "answer_unreadable", "endpoint": call.endpoint}
                 details["problem"] = error.detail
@@ -167,17 +182,45 @@ class Http:
                 raise
             else:
                 self._last_answer_at = self.clock.now()
+                self._key_accepted(self._credential(call).setting)
                 call.on_answer(str(response.status_code))
                 return answer
         raise AssertionError("the last attempt returns or raises")
 
+    def _key_refused(self, error: merge_queue_errors.CredentialRefused) -> None:
+        taken_over_at = self._untried.pop(error.setting, None)
+        if error.setting not in self.refused_settings:
+            extra = {"action": "key_refused", "setting": error.setting, "status": error.status}
+            which = "the key" if taken_over_at is None else "the new key"
+            logger.error(
+                "the merge queue service refuses %s: set a valid one; "
+                "in a file it counts at once, elsewhere after a restart",
+                which,
+                extra={**extra, "detail": error.detail, "taken_over_at": taken_over_at},
+            )
+        self.refused_settings.add(error.setting)
+
+    def _key_accepted(self, setting: str) -> None:
+        is_new = self._untried.pop(setting, None) is not None
+        was_refused = setting in self.refused_settings
+        if is_new or was_refused:
+            extra = {"action": "key_accepted", "setting": setting}
+            which = "the new key" if is_new else "the key again"
+            logger.info("the merge queue service accepts %s", which, extra=extra)
+        self.refused_settings.discard(setting)
+
     def _wait(
-        self, call: Call, error: errors.MergeQueueUnavailable, attempt: int, remaining: float
+        self,
+        call: Call,
+        error: merge_queue_errors.MergeQueueUnavailable,
+        attempt: int,
+        remaining: float,
     ) -> float | None:
         """Seconds until the next attempt, None for none."""
-        asked, details = error.retry_after, {"endpoint": call.endpoint, "status": error.status}
-        if asked is not None and asked > LONGEST_WAIT:
-            error.retry_after = LONGEST_WAIT
+        asked = error.retry_after
+        details = {"endpoint": call.endpoint, "status": error.status}
+        if asked is not None and asked > LONGEST_SERVICE_WAIT:
+            error.retry_after = LONGEST_SERVICE_WAIT
             cut = {"action": "wait_cut", "asked_seconds": asked, **details}
             logger.warning("The service asks for a longer wait than is granted", extra=cut)
         is_safe = call.method in {"GET", "OPTIONS"} or not error.arrived
@@ -188,44 +231,49 @@ class Http:
         if wait is not None:
             self.metrics.service_retries.labels(call.endpoint).inc()
             details |= {"action": "request_retried", "attempt": attempt, "cause": error.cause}
-            logger.info("A request to the service is sent again", extra=details)
+            logger.debug("A request to the service is sent again", extra=details)
         return wait
 
     def _url(self, call: Call) -> httpx.URL:
         is_of_repository = not call.path.startswith("/")
         path = f"/repos/{call.repository}/{call.path}" if is_of_repository else call.path
-        sent = {name: one for name, one in call.query.items() if one is not None}
+        sent = {name: value for name, value in call.query.items() if value is not None}
         query = urlencode(sent, doseq=True, errors="replace")
         return httpx.URL(f"{self.base_url}{path}{'?' if query else ''}{query}")
 
     def _credential(self, call: Call) -> OwnToken:
-        return self._own_tokens.get(call.repository, self._default)
+        return self._tokens.get(call.repository) or self._tokens[NO_REPOSITORY]
 
     async def _send(self, call: Call, within: float) -> httpx.Response:
         """The expected answer to one attempt of `within` seconds, with the wait for a client."""
-        url, token, is_sent = self._url(call), self._credential(call).secret, False
-        failure: errors.MergeQueueError
+        url = self._url(call)
+        token = self._credential(call).secret
+        is_sent = False
+        failure: kernel_errors.MergeQueueError
         try:
             async with asyncio.timeout(within), self.turn:
                 client = await self._free.get()
                 try:
                     if call.may_send is not None and not call.may_send():
-                        raise errors.StaleReading
+                        raise merge_queue_errors.StaleReading
                     is_sent = True
                     # The headers are not in a variable: a log could print it.
                     async with client.stream(
                         call.method,
                         url,
                         json=call.json,
+                        timeout=httpx.Timeout(self.patience.read, connect=self.patience.connect),
                         headers={"Authorization": f"Bearer {token.get_secret_value()}"},
                     ) as response:
-                        answer = await self._read(response)
+                        answer = await self._read(response, call.largest_body)
                 finally:
                     self._free.put_nowait(client)
         except UnicodeEncodeError:
-            failure = errors.InvalidRequest(None, "half of a surrogate pair is no text")
+            failure = kernel_errors.InvalidRequest(None, "half of a surrogate pair is no text")
         except httpx.DecodingError:
-            failure = errors.MergeQueueProtocolError("the body is not encoded as its header says")
+            failure = merge_queue_errors.MergeQueueProtocolError(
+                "the body is not encoded as its header says"
+            )
         except (TimeoutError, httpx.HTTPError) as error:
             failure = self._lost(call, error, arrived=is_sent and not isinstance(error, _NOT_SENT))
         else:
@@ -240,24 +288,31 @@ class Http:
 
     def _lost(
         self, call: Call, error: TimeoutError | httpx.HTTPError, *, arrived: bool
-    ) -> errors.MergeQueueError:
+    ) -> kernel_errors.MergeQueueError:
         outcome = "lost" if arrived else "unreachable"
         self.metrics.service_requests.labels(call.endpoint, outcome).inc()
         if isinstance(error, TimeoutError | httpx.TimeoutException):
             what = "no answer in time"
         else:
-            what = "the connection was lost" if arrived else "no connection"
-        said = " ".join(str(error).split())[:200]
-        return errors.MergeQueueUnavailable(f"{what}: {said}" if said else what, arrived=arrived)
+            what = "the connection was lost" if arrived else NO_CONNECTION
+            why = why_lost(error)
+            what += f": {why}" if why is not None else ""
+        details = {"action": "request_lost", "endpoint": call.endpoint, "cause": what}
+        details["said"] = " ".join(str(error).split())[:200]
+        logger.debug("A request to the service had no answer", extra=details)
+        return merge_queue_errors.MergeQueueUnavailable(what, arrived=arrived)
 
-    async def _read(self, response: httpx.Response) -> httpx.Response:
+    async def _read(self, response: httpx.Response, largest: int) -> httpx.Response:
         """Read the whole body; httpx itself would read it without a limit."""
         if response.headers.get("content-encoding", "").strip().lower() not in _ENCODINGS:
-            raise errors.MergeQueueProtocolError("the body is encoded as nobody asked for")
+            raise merge_queue_errors.MergeQueueProtocolError(
+                "the body is encoded as nobody asked for"
+            )
         body = bytearray()
         async for piece in response.aiter_bytes():
-            if len(body) + len(piece) > LARGEST_BODY:
-                raise errors.MergeQueueProtocolError("an answer of more than 32 MiB")
+            if len(body) + len(piece) > largest:
+                problem = f"an answer of more than {largest // 1024**2} MiB"
+                raise merge_queue_errors.MergeQueueProtocolError(problem)
             body += piece
         headers = httpx.Headers([(name, self._hide(it)) for name, it in response.headers.raw])
         headers.pop("content-encoding", None)
@@ -273,6 +328,13 @@ class Http:
         return sent
 
 
+def _tokens(
+    token: SecretStr, own_tokens: Mapping[RepositoryName, OwnToken]
+) -> dict[RepositoryName, OwnToken]:
+    default = OwnToken(merge_queue_errors.CredentialRefused.setting, token)
+    return {**own_tokens, NO_REPOSITORY: default}
+
+
 @cache
 def _certificates() -> ssl.SSLContext:
     """Reading them takes 40 ms of CPU, so all clients share them. Raises ConfigurationError."""
@@ -280,4 +342,4 @@ def _certificates() -> ssl.SSLContext:
         return httpx.create_ssl_context()
     except OSError as error:
         problem = f"names no file of certificates that can be read ({error.strerror})"
-        raise errors.ConfigurationError({"SSL_CERT_FILE": problem}) from None
+        raise kernel_errors.ConfigurationError({"SSL_CERT_FILE": problem}) from None

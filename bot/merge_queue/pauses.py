@@ -10,13 +10,13 @@ from functools import partial
 
 import httpx
 
-from bot.domain import errors
-from bot.domain.queue import Pause, PauseAnswer, QueueStatus
-from bot.domain.repository import RepositoryName
-from bot.merge_queue import models
+from bot.kernel import errors as kernel_errors
+from bot.kernel.repository import RepositoryName
+from bot.merge_queue import errors as merge_queue_errors, models
 from bot.merge_queue.http import Call, Http
 from bot.merge_queue.models import T
-from bot.ports import OnAnswer, ignore
+from bot.merge_queue.port import OnAnswer, ignore
+from bot.merge_queue.queue import Pause, PauseAnswer, QueueStatus
 
 logger = logging.getLogger(__name__)
 
@@ -25,13 +25,17 @@ LookUp = Callable[[], Awaitable[T | None]]
 Send = Callable[[Call], Awaitable[T]]
 
 FOUND_DONE = "seen done when looked up"  # Recorded after the lost answer of a change.
-LOOKUPS = 2
-RETRY_SECONDS = 1.0  # A slow service may still be working on it, so there is a second lookup.
+PAUSE_LOOKUPS = 2
+LOOKUP_RETRY_SECONDS = (
+    1.0  # A slow service may still be working on it, so there is a second lookup.
+)
 BELIEVED_SECONDS = 300.0  # For so long an uncertain finding is used.
 NOT_BROKEN = frozenset({*range(500), 501}) - {429}
 MISSING = frozenset({404, 405, 410, 501})  # Answers at an endpoint that a service doesn't have.
-LOST = (errors.MergeQueueUnavailable, errors.MergeQueueProtocolError)
-STATUS, CURRENT, DEPRECATED = "merge-queue/status", "merge-queue/pause", "queue/pause"
+LOST = (merge_queue_errors.MergeQueueUnavailable, merge_queue_errors.MergeQueueProtocolError)
+STATUS = "merge-queue/status"
+CURRENT = "merge-queue/pause"
+DEPRECATED = "queue/pause"
 
 
 class PauseEndpoints:
@@ -46,6 +50,7 @@ class PauseEndpoints:
         self._family: str | None = DEPRECATED if deprecated_pause else CURRENT
         # Until then, a 404 leads to the question which family there is.
         self._known_until = math.inf if deprecated_pause else -math.inf
+        self._finding_out = asyncio.Lock()
 
     async def status(self, repository: RepositoryName, branch: str | None = None) -> QueueStatus:
         """Endpoint 1, of all base branches or one."""
@@ -57,7 +62,7 @@ class PauseEndpoints:
         call = Call(repository, "get_pause", "GET", CURRENT)
         try:
             pause = await self._over_family(call, partial(self.http.call, read=self._read_pause))
-        except errors.ResourceNotFound:
+        except merge_queue_errors.ResourceNotFound:
             return None
         self._known_until = math.inf
         return pause
@@ -77,7 +82,9 @@ class PauseEndpoints:
         def read(response: httpx.Response) -> Pause:
             pause = self._read_pause(response)
             if pause is None:
-                raise errors.MergeQueueProtocolError("the answer to a pause holds no pause")
+                raise merge_queue_errors.MergeQueueProtocolError(
+                    "the answer to a pause holds no pause"
+                )
             return pause
 
         body = {"reason": reason}
@@ -103,7 +110,7 @@ class PauseEndpoints:
         async def remove(call: Call) -> bool:
             try:
                 return await change(call)
-            except errors.MergeQueueRefused as error:
+            except kernel_errors.MergeQueueRefused as error:
                 # The service, or a gateway, may refuse DELETE.
                 if call.path == CURRENT or error.status not in MISSING:
                     raise
@@ -114,12 +121,13 @@ class PauseEndpoints:
         )
         try:
             return await self._change_pause(call, remove)
-        except errors.ResourceNotFound as error:
-            on_answer(errors.answer_of(error))
+        except merge_queue_errors.ResourceNotFound as error:
+            on_answer(merge_queue_errors.answer_of(error))
             pause = await self.current_pause(repository)
             if pause is not None:
-                conflict = errors.StateConflict(error.status, error.detail)
-                conflict.pause, conflict.is_state_known = pause, True
+                conflict = merge_queue_errors.StateConflict(error.status, error.detail)
+                conflict.pause = pause
+                conflict.is_state_known = True
                 raise conflict from None
             # It raises ResourceNotFound if there is no such repository.
             await self.status(repository)
@@ -129,8 +137,8 @@ class PauseEndpoints:
         """Like `_over_family`; a conflict carries the pause in force just after it."""
         try:
             return await self._over_family(call, send)
-        except errors.StateConflict as error:
-            with suppress(errors.MergeQueueError):
+        except merge_queue_errors.StateConflict as error:
+            with suppress(kernel_errors.MergeQueueError):
                 error.pause = await self.current_pause(call.repository)
                 error.is_state_known = True
             raise
@@ -140,26 +148,25 @@ class PauseEndpoints:
 
         `look_up`: what the change made; None if that is not there.
         """
+        deadline = self.http.clock.monotonic() + self.http.patience.total
         try:
             return await self.http.call(call, read)
         except LOST as lost:
-            # A service that asks for fewer requests has done nothing.
-            is_undone = isinstance(lost, errors.MergeQueueUnavailable) and (
-                not lost.arrived or lost.status in {403, 429}
-            )
-            made = None if is_undone else await self._looked_up(look_up)
+            is_undone = merge_queue_errors.is_undone(lost)
+            made = None if is_undone else await self._looked_up(look_up, deadline)
             if made is None:
                 raise
-            call.on_answer(errors.answer_of(lost))
+            call.on_answer(merge_queue_errors.answer_of(lost))
             call.on_answer(FOUND_DONE)
             return made
 
-    async def _looked_up(self, look_up: LookUp[T]) -> T | None:
-        with suppress(errors.MergeQueueError, TimeoutError):
-            for attempt in range(LOOKUPS):
+    async def _looked_up(self, look_up: LookUp[T], deadline: float) -> T | None:
+        with suppress(kernel_errors.MergeQueueError, TimeoutError):
+            for attempt in range(PAUSE_LOOKUPS):
                 if attempt:
-                    await self.http.clock.sleep(RETRY_SECONDS)
-                async with asyncio.timeout(self.http.patience.read_back):
+                    await self.http.clock.sleep(LOOKUP_RETRY_SECONDS)
+                rest = deadline - self.http.clock.monotonic()
+                async with asyncio.timeout(max(rest, self.http.patience.read_back)):
                     made = await look_up()
                 if made is not None:
                     return made
@@ -177,14 +184,16 @@ class PauseEndpoints:
             # The lookup may have shown that there is no such endpoint.
             if self._family is None or self._family == assumed:
                 raise
-        except errors.MergeQueueRefused as error:
+        except kernel_errors.MergeQueueRefused as error:
             if error.status not in MISSING:
                 raise
-            if self.http.clock.monotonic() >= self._known_until:
-                await self._find_out(call.repository)
+            async with self._finding_out:
+                # At the start, every repository gets here with its first request.
+                if self.http.clock.monotonic() >= self._known_until:
+                    await self._find_out(call.repository)
             if self._family is None:
-                with errors.about(call.repository):
-                    raise errors.PauseNotOffered(error.status, error.detail) from None
+                with merge_queue_errors.about(call.repository):
+                    raise merge_queue_errors.PauseNotOffered(error.status, error.detail) from None
             if self._family == assumed:
                 raise
         return await send(replace(call, path=self._family))

@@ -1,20 +1,22 @@
 """Opens the database, the merge queue service and Slack's Web API."""
 
 import logging
+from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
 from bot.config.policies import own_tokens, policies
 from bot.config.settings import Settings
-from bot.config.tables import windows
-from bot.domain.configured import Configured
-from bot.domain.errors import ConfigurationError
-from bot.domain.groups import Groups, Repositories
+from bot.kernel.clock import Clock
+from bot.kernel.configured import Configured
+from bot.kernel.errors import ConfigurationError
+from bot.kernel.groups import Groups, Repositories
+from bot.kernel.logins import BotLogins
+from bot.kernel.metrics import Metrics
+from bot.kernel.proxies import proxy_towards
+from bot.kernel.repository import RepositoryName
 from bot.merge_queue.client import MergeQueueClient
 from bot.merge_queue.http import Http
-from bot.metrics import Metrics
-from bot.ports import Clock
-from bot.proxies import proxy_towards
 from bot.slack.conversation import Replies
 from bot.slack.web_api.channels import SlackChannels
 from bot.slack.web_api.clients import (
@@ -26,7 +28,7 @@ from bot.slack.web_api.clients import (
     identify,
     open_session,
 )
-from bot.store.backup import take_over
+from bot.store.backup import take_over, while_file_stays
 from bot.store.engines import create_engine, with_database_clock
 from bot.store.transactions import Store
 
@@ -63,6 +65,7 @@ async def open_ports(
     store = Store(with_database_clock(create_engine(url)))
     stack.push_async_callback(store.close)
     await take_over(store, url, stack)
+    await stack.enter_async_context(while_file_stays(url, clock))
     merge_queue = await stack.enter_async_context(
         MergeQueueClient(
             Http(
@@ -93,18 +96,24 @@ async def open_ports(
         raise refused("SLACK_BOT_TOKEN", error) from None
     _log_missing_scopes(identity)
     channels = SlackChannels(client, clock)
-    slack = SlackSide(client, identity, channels, Replies(client, session, channels, metrics))
+    replies = Replies(client, session, channels, clock, metrics)
+    slack = SlackSide(client, identity, channels, replies)
     configured = configured_by(settings, identity)
     return Ports(clock, store, merge_queue, slack, metrics, configured)
 
 
-def configured_by(settings: Settings, identity: Identity) -> Configured:
+def configured_by(
+    settings: Settings, identity: Identity, left: Sequence[RepositoryName] = ()
+) -> Configured:
+    """`left`: repositories that the settings don't name any more, with a queue still paused."""
     return Configured(
-        Groups(settings.groups, Repositories(settings.repositories)),
+        Groups(settings.groups, Repositories(settings.repositories, tuple(left))),
         identity.home_ids,
-        policies(settings),
+        policies(settings, left),
         {login.lower(): user_id for user_id, login in settings.logins},
-        windows(settings.window, settings.repositories, settings.groups),
+        BotLogins(settings.bot_logins),
+        unverified_may_read=settings.unverified_may_read,
+        login_field=settings.login_field or "",
     )
 
 

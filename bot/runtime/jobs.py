@@ -9,56 +9,45 @@ from datetime import timedelta
 from functools import partial
 from secrets import SystemRandom
 
+from bot.acts.open_requests import RENEWED_SECONDS
 from bot.config.settings import Settings
-from bot.domain.errors import StoreUnavailable
-from bot.domain.polling import PollingInterval, stale_after
+from bot.desk.registry import Bot
+from bot.feed.observe_pause import ObservePause
+from bot.feed.observe_queue import ObserveQueue
+from bot.feed.outage_observation import observation
+from bot.feed.pause_by_rule import PauseByRule
+from bot.feed.poll_event_log import PollEventLog
+from bot.feed.poll_repositories import PollRepositories
+from bot.feed.polling import PollingInterval, stale_after
+from bot.feed.store_events import StoreEvents
+from bot.freezes.following import NotifyFreezes
+from bot.groups.telling_outcomes import TellOutcomes
+from bot.health.notifying_outages import NotifyOutages
+from bot.home.handlers import tab
+from bot.kernel.cron import next_digest
+from bot.kernel.tasks import CONCURRENT_STORES, ConcurrencyLimit, poll_requests
+from bot.log.sources import Sources
+from bot.pauses.ending import ExpirePauses, WatchClock, due_lease
+from bot.pauses.group_work import EndCutShort
+from bot.pauses.second_person import CloseRequests
+from bot.posts.posting import PostDeliveries
+from bot.posts.refreshing import RefreshLiveMessages
+from bot.questions.weekly import PostWeekly
 from bot.runtime.adapters import Ports
+from bot.runtime.intervals import Intervals
 from bot.runtime.listening import build_use_cases
-from bot.scheduler import Job, JobScheduler, next_digest
-from bot.slack.handlers import home
-from bot.slack.handlers.registry import Bot
+from bot.runtime.renderers import RENDERERS
+from bot.runtime.scheduler import Job, JobScheduler
+from bot.runtime.upkeep.housekeeping import follow_sharing, prepare_channels, prune_history
+from bot.slack.socket_mode import CONNECTIONS, SocketMode
 from bot.slack.web_api.clients import SYNC_SECONDS, Limits
 from bot.slack.web_api.people import SlackPeople
 from bot.slack.web_api.poster import SlackPoster
-from bot.usecases.asking import Sources
-from bot.usecases.freezes import NotifyFreezes
-from bot.usecases.housekeeping import prepare_channels, prune_history
-from bot.usecases.pausing.group_work import EndCutShort
-from bot.usecases.pausing.timers import ExpirePauses, WatchClock, timers_lease
-from bot.usecases.polling.notify_outages import NotifyOutages, observation
-from bot.usecases.polling.observe_pause import ObservePause
-from bot.usecases.polling.observe_queue import ObserveQueue
-from bot.usecases.polling.pause_by_rule import PauseByRule
-from bot.usecases.polling.poll_event_log import PollEventLog
-from bot.usecases.polling.poll_repositories import POLL_TICK_SECONDS, PollRepositories
-from bot.usecases.polling.share_repositories import SHARE_SECONDS, ShareRepositories
-from bot.usecases.polling.store_events import StoreEvents
-from bot.usecases.posting.post_deliveries import PostDeliveries
-from bot.usecases.posting.refresh_live_messages import RefreshLiveMessages
-from bot.usecases.tasks import CONCURRENT_STORES, ConcurrencyLimit, poll_requests
-from bot.usecases.weekly_statistics import PostWeekly
+from bot.store.errors import StoreUnavailable
+from bot.store.processes import ProcessConnections
+from bot.store.transaction import Transaction
 
 logger = logging.getLogger(__name__)
-
-DUE_SECONDS = 1.0
-"""How often due posts, edits and lookups start; wakes come sooner."""
-
-PRUNE_SECONDS = 3600.0
-PRUNE_FIRST_SECONDS = 60.0
-"""A bot that starts has more urgent things to do."""
-
-OUTAGE_SECONDS = 5.0
-
-CHANNELS_SECONDS = 1800.0
-WEEKLY_SECONDS = 60.0
-LISTED_SECONDS = 300.0
-HOME_SECONDS = 10.0
-FREEZES_FOUND_SECONDS = 60.0
-EXPIRY_SECONDS = 1.0
-WINDOW_SECONDS = 10.0
-FREEZE_SECONDS = 1.0
-REMINDER_SECONDS = 5.0
-CUT_SHORT_SECONDS = 15.0
 
 
 def limits_job(limits: Limits) -> Job:
@@ -66,43 +55,43 @@ def limits_job(limits: Limits) -> Job:
     return Job("read Slack's limits", limits.sync)
 
 
-def add_answering_jobs(scheduler: JobScheduler, bot: Bot) -> None:
+def add_answering_jobs(scheduler: JobScheduler, bot: Bot, every: Intervals) -> None:
     """The jobs of a process that answers people."""
     find_out = bot.use.freeze_queue.find_out
-    scheduler.every(HOME_SECONDS, Job("refresh Home tabs", partial(home.refresh, bot)))
-    scheduler.every(FREEZES_FOUND_SECONDS, Job("find out about freezes", find_out))
+    scheduler.every(every.home, Job("refresh Home tabs", partial(tab.refresh, bot)))
+    scheduler.every(every.freezes_found, Job("find out about freezes", find_out))
+    renew = bot.background.open.renew
+    scheduler.every(RENEWED_SECONDS, Job("renew open requests", renew))
 
 
 class Jobs:
     """The jobs of `scheduler`, until `drain`; `wake` runs due ones sooner."""
 
-    def __init__(self, settings: Settings, ports: Ports) -> None:
+    def __init__(self, settings: Settings, ports: Ports, every: Intervals) -> None:
         holder = f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
         self._settings = settings
         self._ports = ports
+        self._every = every
         self._holder = holder
         self.use = build_use_cases(ports, self.wake)
         self._storing = ConcurrencyLimit(CONCURRENT_STORES)
         self._ending = asyncio.Event()
         self.scheduler = JobScheduler(ports.metrics)
         jitter = SystemRandom().random
-        slack, people = ports.slack, SlackPeople(ports.slack.client, ports.clock)
+        slack = ports.slack
+        people = SlackPeople(ports.slack.client, ports.clock)
         poster = SlackPoster(slack.client, slack.channels, ports.clock, slack.identity, people)
-        parts = (ports.store, poster, ports.clock, self.wake_posts, holder, jitter)
+        parts = (ports.store, poster, ports.clock, self.wake_posts, holder, jitter, RENDERERS)
         self._posts = PostDeliveries(*parts, metrics=ports.metrics)
         self._post = Job("post deliveries", self._posts.run)
         self._edits = RefreshLiveMessages(*parts, metrics=ports.metrics)
         self._edit = Job("edit live messages", self._edits.run)
         self.polls = self._polling()
         self._poll = Job("poll repositories", self.polls.run)
-        self.share = ShareRepositories(
-            ports.store, ports.clock, self.polls, ports.configured, holder
-        )
         self.scheduler.every(SYNC_SECONDS, limits_job(ports.slack.client.limits))
-        self.scheduler.every(DUE_SECONDS, self._post)
-        self.scheduler.every(DUE_SECONDS, self._edit)
-        self.scheduler.every(SHARE_SECONDS, Job("share repositories out", self.share.run))
-        self.scheduler.every(POLL_TICK_SECONDS, self._poll)
+        self.scheduler.every(self._every.posts, self._post)
+        self.scheduler.every(self._every.posts, self._edit)
+        self.scheduler.every(self._every.polls, self._poll)
         freezes = NotifyFreezes(
             ports.store,
             ports.clock,
@@ -110,8 +99,9 @@ class Jobs:
             ports.merge_queue.scheduled,
             ports.configured,
             lambda: self.polls.log.service_clock.ahead,
+            self.polls.lease,
         )
-        self.scheduler.every(FREEZE_SECONDS, Job("notify of freezes", freezes.run))
+        self.scheduler.every(self._every.freezes, Job("notify of freezes", freezes.run))
         outages = NotifyOutages(
             ports.store,
             self.wake,
@@ -119,9 +109,22 @@ class Jobs:
             partial(observation, self.polls),
             lambda: ports.slack.client.seen if self._posts.lease.held is not None else None,
         )
-        self.scheduler.every(OUTAGE_SECONDS, Job("notify of outages", outages.run))
+        self.scheduler.every(self._every.outages, Job("notify of outages", outages.run))
         self._housekeeping()
         self._time_pauses()
+
+    def note_connections(self, connection: SocketMode) -> None:
+        """Store them each minute: only all processes together see whether others use the app."""
+
+        def store(transaction: Transaction) -> None:
+            ProcessConnections(transaction).note(
+                self._holder, kept=CONNECTIONS, counted=connection.num_connections
+            )
+
+        async def note() -> None:
+            await self._ports.store.run(store)
+
+        self.scheduler.every(self._every.connections, Job("note connections to Slack", note))
 
     @property
     def stale_after(self) -> timedelta:
@@ -129,20 +132,27 @@ class Jobs:
         return stale_after(self.polls.interval.usual)
 
     def _housekeeping(self) -> None:
-        ports, ending = self._ports, self._ending
-        retention, channels = timedelta(days=self._settings.retention_days), ports.slack.channels
-        prune = partial(prune_history, ports.store, ports.clock, retention, ending)
+        ports = self._ports
+        ending = self._ending
+        follow = partial(follow_sharing, ports.store, ports.slack.channels, ports.clock, self.wake)
+        self.scheduler.every(SYNC_SECONDS, Job("learn which channels are shared", follow))
+        retention = timedelta(days=self._settings.retention_days)
+        channels = ports.slack.channels
+        prune = partial(
+            prune_history, ports.store, ports.clock, retention, ports.configured, ending
+        )
         prepare = partial(prepare_channels, ports.store, channels, ports.configured, ending)
         self.prepare_channels = Job("prepare channels", prepare)
-        self.scheduler.every(LISTED_SECONDS, Job("list channels", channels.learn))
+        self.scheduler.every(self._every.channels_listed, Job("list channels", channels.learn))
         weekly = PostWeekly(ports.store, ports.clock, self.wake, ports.configured)
-        self.scheduler.every(WEEKLY_SECONDS, Job("post weekly statistics", weekly.run))
+        self.scheduler.every(self._every.weekly, Job("post weekly statistics", weekly.run))
         prune_job = Job("prune history", prune)
-        self.scheduler.every(PRUNE_SECONDS, prune_job, first_after=PRUNE_FIRST_SECONDS)
-        self.scheduler.every(CHANNELS_SECONDS, self.prepare_channels)
+        self.scheduler.every(self._every.prune, prune_job, first_after=self._every.prune_first)
+        self.scheduler.every(self._every.channels_prepared, self.prepare_channels)
 
     def _polling(self) -> PollRepositories:
-        settings, ports = self._settings, self._ports
+        settings = self._settings
+        ports = self._ports
         usual = timedelta(seconds=settings.poll_seconds)
         longest = settings.quiet_poll_seconds
         events = StoreEvents(
@@ -159,7 +169,7 @@ class Jobs:
             store=ports.store,
             merge_queue=ports.merge_queue.scheduled,
             clock=ports.clock,
-            repositories=settings.repositories,
+            configured=ports.configured,
             interval=PollingInterval.around(
                 usual, None if longest is None else timedelta(seconds=longest)
             ),
@@ -171,7 +181,8 @@ class Jobs:
         )
 
     def _observing(self, usual: timedelta) -> ObserveQueue:
-        ports, storing = self._ports, self._storing
+        ports = self._ports
+        storing = self._storing
         return ObserveQueue(
             sources=Sources(ports.merge_queue.scheduled, ports.store, ports.clock),
             wake=self.wake,
@@ -184,31 +195,46 @@ class Jobs:
 
     def _time_pauses(self) -> None:
         """Resume queues of timed pauses, remind people of the others, hold windows."""
-        ports, use = self._ports, self.use
-        lease, remind, groups = timers_lease(self._holder), use.remind_of_pauses, use.groups
+        ports = self._ports
+        use = self.use
+        lease = due_lease(self._holder)
+        remind = use.remind_of_pauses
+        work = use.groups.work
         watch = WatchClock(
             ports.store,
             ports.clock,
-            lease,
-            remind.first_gap,
             lambda: self.polls.log.service_clock.ahead,
         )
-        self._cut_short = EndCutShort(groups.work, groups.carry_out)
-        self._expiry = ExpirePauses(use.resume_queue, groups.work, lease, SystemRandom().random)
+        self._cut_short = EndCutShort(work, use.groups.carry_out)
+        self._outcomes = TellOutcomes(ports.merge_queue.scheduled, work.acts)
+        self._expiry = ExpirePauses(use.resume_queue, work, lease, SystemRandom().random)
+        have_windows_been_held = False
+
+        async def hold_windows() -> None:
+            nonlocal have_windows_been_held
+            await use.hold_windows.run(lease)
+            have_windows_been_held = True
 
         async def resume() -> None:
             await watch.run()
-            await self._expiry.run()
+            # A window that begins as a pause ends gives that pause its own end first.
+            if have_windows_been_held:
+                await self._expiry.run()
 
         async def remind_of_pauses() -> None:
             await watch.run()
             await remind.run(lease)
 
-        cut_short = Job("end what was cut short", self._cut_short.run)
-        self.scheduler.every(CUT_SHORT_SECONDS, cut_short)
-        self.scheduler.every(EXPIRY_SECONDS, Job("resume due queues", resume))
-        self.scheduler.every(WINDOW_SECONDS, Job("hold windows", use.hold_windows.run))
-        self.scheduler.every(REMINDER_SECONDS, Job("remind of pauses", remind_of_pauses))
+        self.scheduler.every(self._every.outcomes, Job("tell outcomes", self._outcomes.run))
+        self.scheduler.every(
+            self._every.cut_short, Job("end what was cut short", self._cut_short.run)
+        )
+        requests = CloseRequests(ports.store, ports.clock, self.wake_posts)
+        close_requests = Job("close requests to confirm", requests.run)
+        self.scheduler.every(self._every.cut_short, close_requests)
+        self.scheduler.every(self._every.pauses, Job("resume due queues", resume))
+        self.scheduler.every(self._every.windows, Job("hold windows", hold_windows))
+        self.scheduler.every(self._every.reminders, Job("remind of pauses", remind_of_pauses))
 
     def wake(self, after: float = 0.0) -> None:
         """Wake posting, and if it is now, read the pauses on record: one may have changed."""
@@ -235,10 +261,10 @@ class Jobs:
         await self.polls.drain()
         await self._expiry.drain()
         await self._cut_short.drain()
+        await self._outcomes.drain()
         await self.scheduler.drain()
         try:
             await self.polls.release()
-            await self.share.leave()
             await self._posts.release()
             await self._edits.release()
             await self._expiry.release()

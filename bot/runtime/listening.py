@@ -1,36 +1,47 @@
 """The listeners for people's actions in Slack, and the use cases behind them."""
 
+import bot.runtime.handlers  # noqa: F401 - registers all handlers
+from bot.acts.check_permission import CheckPermission
+from bot.acts.open_requests import OpenRequests
+from bot.acts.recording import ActLog
+from bot.boards.keeping import ManageBoards
+from bot.channels.settings import ChannelSettings
 from bot.config.settings import Settings
-from bot.ports import Wake
+from bot.desk.background import Background, Inbox, Once
+from bot.desk.dispatch import Dispatch
+from bot.desk.registry import Bot
+from bot.desk.table import COMMAND_BY_WORD
+from bot.desk.use_cases import UseCases
+from bot.freezes.freezing import FreezeQueue
+from bot.freezes.holding_windows import HoldWindows
+from bot.groups.acting import ActOnGroups
+from bot.kernel.cron import next_digest, next_start
+from bot.log.sources import Sources
+from bot.pauses.group_work import GroupWork
+from bot.pauses.pausing import PauseQueue
+from bot.pauses.reminding import RemindOfPauses
+from bot.pauses.resuming import ResumeQueue
+from bot.pauses.rows import is_paused
+from bot.posts.wake import Wake
+from bot.removals.removing import RemovePullRequest
 from bot.runtime.adapters import Ports
-from bot.scheduler import next_digest, next_start
+from bot.runtime.upkeep.pruning import rename_channel
 from bot.slack.app import App
-from bot.slack.background import Background, Inbox, Once
-from bot.slack.handlers.dispatch import Dispatch
-from bot.slack.handlers.registry import Bot
 from bot.slack.web_api.people import SlackPeople
-from bot.usecases import UseCases
-from bot.usecases.asking import Sources
-from bot.usecases.boards import ManageBoards
-from bot.usecases.channel_settings import ChannelSettings
-from bot.usecases.check_permission import CheckPermission
-from bot.usecases.freezing import FreezeQueue
-from bot.usecases.groups import ActOnGroups
-from bot.usecases.hold_windows import HoldWindows
-from bot.usecases.pausing.acts import ActLog
-from bot.usecases.pausing.group_work import GroupWork
-from bot.usecases.pausing.pause_queue import PauseQueue
-from bot.usecases.pausing.reminders import RemindOfPauses
-from bot.usecases.pausing.resume_queue import ResumeQueue
-from bot.usecases.remove_pull_request import RemovePullRequest
 
 
 def build_listeners(
-    settings: Settings, ports: Ports, use: UseCases, inbox: Inbox, once: Once
+    settings: Settings,
+    ports: Ports,
+    use: UseCases,
+    inbox: Inbox,
+    once: Once,
+    progress_seconds: float,
 ) -> tuple[App, Bot]:
     """All handlers in one Bolt app; requests they hand over wait in `inbox`."""
     slack = ports.slack
-    background = Background(inbox, once, slack.replies, settings.command)
+    open_requests = OpenRequests(ports.store, ports.clock)
+    background = Background(inbox, once, open_requests, slack.replies, settings.command)
     bot = Bot(
         use=use,
         background=background,
@@ -38,12 +49,12 @@ def build_listeners(
         configured=ports.configured,
         command=settings.command,
         name=slack.identity.name,
+        progress_seconds=progress_seconds,
     )
     app = App(
         slack.identity,
         Dispatch(bot).register,
         background,
-        signing_secret=settings.slack_signing_secret,
         metrics=ports.metrics,
     )
     return app, bot
@@ -53,7 +64,12 @@ def build_use_cases(ports: Ports, wake: Wake) -> UseCases:
     slack = ports.slack
     check = CheckPermission(SlackPeople(slack.client, ports.clock), ports.configured)
     acts = ActLog(
-        store=ports.store, clock=ports.clock, channels=slack.channels, check=check, wake=wake
+        store=ports.store,
+        clock=ports.clock,
+        channels=slack.channels,
+        check=check,
+        wake=wake,
+        is_paused=is_paused,
     )
     sources = Sources(ports.merge_queue, ports.store, ports.clock)
     pause_queue = PauseQueue(ports.merge_queue, acts)
@@ -69,6 +85,8 @@ def build_use_cases(ports: Ports, wake: Wake) -> UseCases:
         freeze_queue=freeze_queue,
         groups=ActOnGroups(pause_queue, resume_queue, freeze_queue, GroupWork(acts)),
         remind_of_pauses=RemindOfPauses(ports.merge_queue, acts),
-        channel_settings=ChannelSettings(acts, next_digest),
+        channel_settings=ChannelSettings(
+            acts, next_digest, rename_channel, COMMAND_BY_WORD["unsubscribe"].usage
+        ),
         manage_boards=ManageBoards(acts, sources),
     )

@@ -7,26 +7,29 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 
-from bot.config import changed_settings, reload_settings, settings_files
+from bot.config.reading import changed_settings, reload_settings, settings_files
+from bot.config.secrets import secrets_of
 from bot.config.settings import Settings
-from bot.domain.errors import ConfigurationError
-from bot.scheduler import Job
+from bot.kernel.errors import ConfigurationError
+from bot.runtime import logs
+from bot.runtime.scheduler import Job
 
 logger = logging.getLogger(__name__)
 
-RELOAD_SECONDS = 2.0
-"""How often to look at the files.
-
-A changed file is read once it looks the same twice, because an editor may still be writing it.
-"""
-
 
 class Reloading:
-    """Applies new settings without a restart; invalid ones leave the old ones in force."""
+    """Applies new settings without a restart; invalid ones leave the old ones in force.
+
+    A changed file is read once it looks the same twice: an editor may still be writing it.
+    What needs a restart is compared with what the process started with.
+    """
 
     def __init__(self, settings: Settings, apply: Callable[[Settings], Awaitable[None]]) -> None:
         self.is_valid = True
+        self.pending: Sequence[str] = ()
+        """The settings whose new values wait for a restart."""
         self.job = Job("reload settings", self.run)
+        self._started_with = settings
         self._settings = settings
         self._apply = apply
         self._files = settings_files(settings)
@@ -35,11 +38,17 @@ class Reloading:
         self._is_asked = False
 
     def listen(self, stack: AsyncExitStack) -> None:
-        """Reload on SIGHUP, unless no file holds settings: the signal then ends the process."""
-        if self._files:
-            loop = asyncio.get_running_loop()
-            loop.add_signal_handler(signal.SIGHUP, self._ask)
-            stack.callback(loop.remove_signal_handler, signal.SIGHUP)
+        """Reload on SIGHUP; before and after, the process does with it what it did."""
+        loop = asyncio.get_running_loop()
+        before = signal.getsignal(signal.SIGHUP)
+        loop.add_signal_handler(signal.SIGHUP, self._ask)
+
+        def stop_listening() -> None:
+            loop.remove_signal_handler(signal.SIGHUP)
+            # Else the signal would end a process that is about to stop in order.
+            signal.signal(signal.SIGHUP, before)
+
+        stack.callback(stop_listening)
 
     def _ask(self) -> None:
         self._is_asked = True
@@ -47,15 +56,17 @@ class Reloading:
 
     async def run(self) -> None:
         """Reload if asked or if a file changed. Raises StoreError; the next run tries again."""
-        before, self._seen = self._seen, tuple(_version(path) for path in self._files)
+        before = self._seen
+        self._seen = tuple(_version(path) for path in self._files)
         is_changed = self._seen == before and self._seen != self._read
         if self._is_asked or is_changed:
             await self._reload()
-            self._read, self._is_asked = self._seen, False
+            self._read = self._seen
+            self._is_asked = False
 
     async def _reload(self) -> None:
         try:
-            new = await asyncio.to_thread(reload_settings, self._settings)
+            new = await asyncio.to_thread(reload_settings, self._settings, self._files)
         except ConfigurationError as error:
             self.is_valid = False
             for name, problem in error.problems.items():
@@ -64,20 +75,30 @@ class Reloading:
                     extra={"action": "settings_invalid", "setting": name, "problem": problem},
                 )
             return
-        reloaded, kept = changed_settings(self._settings, new)
+        # Before anything can use them.
+        logs.hide(secrets_of(new))
+        reloaded, _ = changed_settings(self._settings, new)
+        _, kept = changed_settings(self._started_with, new)
         if reloaded:
             await self._apply(new)
         self.is_valid = True
-        self._settings, self._files = new, settings_files(new)
+        self._settings = new
+        self._files = settings_files(new)
         if reloaded or self._is_asked:
             logger.info(
                 "settings reloaded",
                 extra={"action": "settings_reloaded", "changed": ", ".join(reloaded)},
             )
-        if kept:
+        before = self.pending
+        self.pending = kept
+        if kept and (kept != before or self._is_asked):
             logger.warning(
                 "changed settings that need a restart",
                 extra={"action": "restart_needed", "changed": ", ".join(kept)},
+            )
+        elif before and not kept:
+            logger.info(
+                "no setting needs a restart any more", extra={"action": "restart_not_needed"}
             )
 
 

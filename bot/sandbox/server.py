@@ -23,14 +23,11 @@ class SandboxAddresses:
 
 @dataclass(frozen=True, slots=True)
 class Sandbox:
-    """The two services, running within `async with`.
-
-    `slack_port`: 0 lets the system choose. Raises OSError when a port is taken.
-    """
+    """The two services, running within `async with`."""
 
     merge_queue: MergeQueueSandbox
     slack: SlackSandbox
-    slack_port: int = 0
+    slack_port: int = 0  #: 0 lets the system choose. Raises OSError when a port is taken.
 
     async def __aenter__(self) -> Self:
         await self.slack.start(port=self.slack_port)

@@ -3,30 +3,33 @@
 import asyncio
 import logging
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from http import HTTPStatus
+from typing import Any, Protocol
 
-from pydantic import SecretStr
 from slack_bolt.async_app import AsyncAck, AsyncApp
 from slack_bolt.authorization import AuthorizeResult
 from slack_bolt.context.async_context import AsyncBoltContext
 from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_bolt.response import BoltResponse
-from slack_sdk.signature import SignatureVerifier
 from structlog.contextvars import bound_contextvars
 from typing_extensions import override
 
-from bot.messages.blocks import sentence
-from bot.messages.errors import TOO_FAST
-from bot.messages.pause_form import result_modal
-from bot.metrics import UNSCRAPED, Metrics
-from bot.slack.background import SHOWN, Background, Json, request_key
+from bot.blocks.blocks import sentence
+from bot.blocks.explain import TOO_FAST
+from bot.blocks.message import Message
+from bot.blocks.modal import result_modal
+from bot.kernel.actor import REQUEST_SHOWN
+from bot.kernel.metrics import UNSCRAPED, Metrics
+from bot.slack.conversation import Conversation
+from bot.slack.payloads import Json, request_key
 from bot.slack.web_api.clients import Identity
 from bot.slack.web_api.remembered import Bounded
+from bot.store.paces import MOST_NAMES, Paces
 
 logger = logging.getLogger(__name__)
 
-BURST = 40
+PERSON_BURST = 40
 """Requests that one person may send at once."""
 
 EACH_SECONDS = 1.0
@@ -35,23 +38,53 @@ EACH_SECONDS = 1.0
 WARNED_AGAIN_SECONDS = 10.0
 """How often a person who presses buttons too fast gets a message about it."""
 
-MOST_PEOPLE = 10_000
-
 FROM_PEOPLE = ("block_actions", "shortcut", "message_action")
-"""The interactions that are counted; nobody gets a form without one of them."""
+"""The interactions that are answered with a message; forms are answered in the form."""
 
-SIGNED = ("x-slack-request-timestamp", "x-slack-signature")
-RETRY, RETRY_REASON = "x-slack-retry-num", "x-slack-retry-reason"
+FORM = "view_submission"
+
+EVENTS_FROM_PEOPLE = ("app_mention", "message", "app_home_opened")
+"""The events that a person causes, whenever they want."""
+
+RATE_LIMITED_EVENTS = "app_rate_limited"
+"""https://docs.slack.dev/reference/events/app_rate_limited"""
+
+RETRY_NUMBER_HEADER = "x-slack-retry-num"
+RETRY_REASON_HEADER = "x-slack-retry-reason"
 """https://docs.slack.dev/apis/events-api#retries"""
 
 bolt_logger = logging.getLogger("slack_bolt.app")
 
 
+class Inbox(Protocol):
+    """Takes work that is done after the acknowledgement."""
+
+    @property
+    def is_overrun(self) -> bool:
+        """Whether it takes no more."""
+
+    def hand_over(self, work: Coroutine[Any, Any, None]) -> None: ...
+
+
+class Background(Protocol):
+    """Where requests are worked on once they are acknowledged."""
+
+    @property
+    def inbox(self) -> Inbox: ...
+
+    def asked_by(self, user_id: str, body: Json) -> Conversation:
+        """The conversation with the person who sent `body`, which no handler could read."""
+
+    def failed(self, error: Exception, conversation: Conversation) -> Message:
+        """Log a failure, and return what the person gets to read about it."""
+
+
 class App(AsyncApp):
     """An app whose listeners acknowledge, hand their work to `background` and return.
 
-    HTTP requests must be signed with `signing_secret`. `process_before_response`: otherwise Bolt
-    adds up to ten milliseconds, and drops an acknowledgement if the listener fails right after it.
+    Its requests are Slack's: `SlackRequests` and `SocketMode` let no others through.
+    `process_before_response`: otherwise Bolt adds up to ten milliseconds, and drops an
+    acknowledgement if the listener fails right after it.
     """
 
     def __init__(
@@ -60,14 +93,13 @@ class App(AsyncApp):
         register: Callable[[AsyncApp], None],
         background: Background,
         *,
-        signing_secret: SecretStr | None = None,
         metrics: Metrics = UNSCRAPED,
     ) -> None:
-        self._background, self._metrics = background, metrics
-        secret = signing_secret.get_secret_value() if signing_secret else None
-        self._verifier = SignatureVerifier(secret) if secret else None
-        self._free_at = Bounded[str, float](MOST_PEOPLE)
-        self._warned_at = Bounded[str, float](MOST_PEOPLE)
+        self._background = background
+        self._metrics = metrics
+        self._bot_user_id = identity.user_id
+        self.paces = Paces("person", PERSON_BURST, EACH_SECONDS)
+        self._warned_at = Bounded[str, float](MOST_NAMES)
         known = AuthorizeResult(
             enterprise_id=identity.enterprise_id,
             team_id=identity.team_id,
@@ -84,7 +116,7 @@ class App(AsyncApp):
             # Otherwise Bolt reads source files to find a name.
             name="mqbot",
             authorize=authorize,
-            # It fails on odd headers, and logs bodies that it refuses.
+            # Every request was verified before its body was parsed.
             request_verification_enabled=False,
             # The app offers no workflow functions, so no request has a function's token.
             attaching_function_token_enabled=False,
@@ -107,13 +139,20 @@ class App(AsyncApp):
         refusal = self._refusal(req, begun)
         if refusal is not None:
             return refusal
-        if RETRY in req.headers:
+        if req.body.get("type") == RATE_LIMITED_EVENTS:
+            # Bolt knows no listener for it. Slack drops our events of a whole minute.
+            self._metrics.count_slack_error("events", RATE_LIMITED_EVENTS)
+            extra = {"action": "events_rate_limited", "minute": req.body.get("minute_rate_limited")}
+            logger.warning("Slack sends more events than it lets us have", extra=extra)
+            return BoltResponse(status=HTTPStatus.OK)
+        if RETRY_NUMBER_HEADER in req.headers:
             # It isn't dropped for being one: the first attempt may never have arrived.
-            number, reason = req.headers[RETRY][0], req.headers.get(RETRY_REASON, [""])[0]
+            number = req.headers[RETRY_NUMBER_HEADER][0]
+            reason = req.headers.get(RETRY_REASON_HEADER, [""])[0]
             extra = {"action": "slack_retries", "number": number[:10], "reason": reason[:40]}
             logger.info("Slack retries a request", extra=extra)
         key = request_key(req.body)
-        known = {} if key is None else {"request": key[:SHOWN]}
+        known = {} if key is None else {"request": key[:REQUEST_SHOWN]}
         with bound_contextvars(**known):
             answer = await super().async_dispatch(req)
         if answer.status == HTTPStatus.OK:
@@ -121,43 +160,44 @@ class App(AsyncApp):
         return answer
 
     def _refusal(self, req: AsyncBoltRequest, now: float) -> BoltResponse | None:
-        """Answer forged requests, all while the inbox is overrun, and those of a fast person.
+        """Answer certificate checks, all while the inbox is overrun, and those of a fast person.
 
         Overrun, Slack shows an error, and sends events again.
         """
         if req.body.get("ssl_check") == "1":
-            # A certificate check is not signed.
             return BoltResponse(status=HTTPStatus.OK)
-        if not self._is_signed(req):
-            return BoltResponse(status=HTTPStatus.UNAUTHORIZED)
         if self._background.inbox.is_overrun:
             return BoltResponse(status=HTTPStatus.SERVICE_UNAVAILABLE)
-        is_command, user_id = "command" in req.body, req.context.user_id or ""
-        if not is_command and req.body.get("type") not in FROM_PEOPLE:
+        user_id = self._sender(req.body, req.context.user_id)
+        if user_id is None:
             return None
-        free_at = max(self._free_at.get(user_id, now), now)
-        if free_at - now <= (BURST - 1) * EACH_SECONDS:
-            self._free_at[user_id] = free_at + EACH_SECONDS
+        if self.paces.admits(user_id):
             return None
         if now - self._warned_at.get(user_id, float("-inf")) >= WARNED_AGAIN_SECONDS:
             self._warned_at[user_id] = now
             extra = {"action": "person_too_fast", "actor": user_id}
             logger.warning("a person sends requests too fast", extra=extra)
-            if not is_command:
+            if "command" not in req.body and req.body.get("type") != FORM:
                 person = self._background.asked_by(user_id, req.body)
                 self._background.inbox.hand_over(person.reply(sentence(TOO_FAST)))
-        return BoltResponse(status=HTTPStatus.OK, body=TOO_FAST if is_command else "")
+        return BoltResponse(status=HTTPStatus.OK, body=_too_fast(req.body))
 
-    def _is_signed(self, req: AsyncBoltRequest) -> bool:
-        """Whether Slack signed it just now. Payloads over a WebSocket are not signed."""
-        if self._verifier is None or req.mode == "socket_mode":
-            return True
-        timestamp, signature = (req.headers.get(name, [""])[0] for name in SIGNED)
-        try:
-            return self._verifier.is_valid(req.raw_body, timestamp, signature)
-        except (TypeError, ValueError):
-            # A timestamp that is no number, or a signature that is not ASCII.
-            return False
+    def _sender(self, body: Json, user_id: str | None) -> str | None:
+        """The person whose budget the request counts against; None if it is nobody's.
+
+        Everybody has one budget for commands, mentions, direct messages, clicks and forms. What is
+        typed into a menu isn't counted: Slack asks for suggestions at every letter.
+        """
+        if "command" in body or body.get("type") in {*FROM_PEOPLE, FORM}:
+            return user_id or ""
+        event = body.get("event")
+        if not isinstance(event, dict) or event.get("type") not in EVENTS_FROM_PEOPLE:
+            return None
+        edited = event.get("message")
+        said = edited if isinstance(edited, dict) else event
+        sender = said.get("user")
+        is_a_persons = isinstance(sender, str) and "bot_id" not in said
+        return sender if is_a_persons and sender != self._bot_user_id else None
 
     async def explain(
         self, error: Exception, body: Json, context: AsyncBoltContext
@@ -176,6 +216,21 @@ class App(AsyncApp):
             return None
         self._background.inbox.hand_over(person.reply(message))
         return BoltResponse(status=HTTPStatus.OK)
+
+
+def _too_fast(body: Json) -> str | Json:
+    """A command is answered below it, and a form in its first field, so that it stays open."""
+    if "command" in body:
+        return TOO_FAST
+    if body.get("type") != FORM:
+        return ""
+    blocks = (body.get("view") or {}).get("blocks") or []
+    fields = [
+        block["block_id"]
+        for block in blocks
+        if block.get("type") == "input" and "block_id" in block
+    ]
+    return {"response_action": "errors", "errors": {fields[0]: TOO_FAST}} if fields else ""
 
 
 async def _acknowledge(ack: AsyncAck) -> None:

@@ -1,266 +1,233 @@
-"""The HTTP server that hands Slack's signed requests to the Bolt app."""
+"""Receives Slack's signed requests and hands them to the Bolt app."""
 
-import asyncio
 import logging
-import select
-import time
-from collections import Counter
-from collections.abc import Iterable
-from contextlib import suppress
+import re
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import Enum
+from http import HTTPStatus
 from urllib.parse import parse_qsl
 
 from aiohttp import web
-from aiohttp.http_exceptions import HttpProcessingError
-from aiohttp.typedefs import Handler
-from aiohttp.web_protocol import RequestHandler
-from slack_bolt.adapter.aiohttp import to_aiohttp_response, to_bolt_request
+from slack_bolt.adapter.aiohttp import to_aiohttp_response
 from slack_bolt.async_app import AsyncApp
 from slack_bolt.request.async_request import AsyncBoltRequest
+from slack_sdk.signature import Clock, SignatureVerifier
+
+from bot.http.server import keep_connection, read_body
+from bot.kernel.configured import AcceptedSecret
+from bot.kernel.metrics import UNSCRAPED, Metrics
 
 logger = logging.getLogger(__name__)
 
 EVENTS_PATH = "/slack/events"
 
-KEPT_SECONDS = 75.0
-"""How long an idle connection is kept: load balancers reuse theirs within a minute."""
-
-LARGEST_BODY = 1024 * 1024
+LARGEST_SLACK_REQUEST = 1024 * 1024
 """Slack's largest payloads, modals with their state, have a few hundred thousand bytes."""
 
 MOST_FIELDS = 100
-"""Fields of a form. Bolt parses the body before it checks the signature."""
+"""Fields of a form."""
 
-HEADER_SECONDS = 15.0
-"""A new connection without a whole request is closed after that."""
+REFUSALS_IN_A_ROW = 3
+REFUSED_SECONDS = 5 * 60
+"""So many refusals in this time, and no request ever accepted, mean a wrong secret or clock."""
 
-READ_SECONDS = 3.0
-"""Time for a body; Slack gives up after that."""
+OLDEST_SECONDS = 5 * 60
+"""https://docs.slack.dev/authentication/verifying-requests-from-slack"""
 
-LINGERING_SECONDS = 1.0
-"""Time for the rest of a body that has already been answered."""
+TIMESTAMP = "X-Slack-Request-Timestamp"
+SIGNATURE = "X-Slack-Signature"
 
-FIRST_REQUEST_SECONDS = 1.0
-"""At shutdown, the time for the first request of a connection; spare connections send none."""
+A_TIMESTAMP = re.compile(r"[0-9]{1,12}")
+"""A number for `int` may also have signs, spaces, underscores and digits of other scripts."""
 
-DRAIN_SECONDS = 4.0
-"""Longer than a body may take, so that no request is cut off."""
+A_SIGNATURE = re.compile(r"v0=[0-9a-f]{64}")
 
-MOST_CONNECTIONS = 400
-"""At a time."""
+CHECK_BYTES = 1024
+"""Slack's check of a certificate has two short fields."""
 
-TURNS = 5
-"""Of the event loop at a time."""
-
-LAST_LOOKS = 100
-"""How often to look for connections that wait, at shutdown; a flood doesn't hold it up."""
-
-SELDOM_SECONDS = 60.0
-
-STRANGERS_LOGGERS = ("asyncio", "aiohttp.server")
-"""Loggers of libraries that log what strangers send."""
-
-CERTIFICATE_CHECK = "ssl_check"
+CERTIFICATE_CHECK = ("ssl_check", "1")
 """The field of a request that is answered without a signature; nothing else happens."""
 
-UNREADABLE = (AttributeError, LookupError, RecursionError, TypeError, ValueError)
-"""Bolt's errors for a body that isn't one of Slack's payloads."""
+JSON_TYPE = "application/json"
+ENCODINGS = (None, "utf-8", "utf8")
+"""Of bodies. Slack names none or UTF-8; a codec that somebody else picks may take minutes."""
+
+UNREADABLE_ERRORS = (AttributeError, LookupError, RecursionError, TypeError, ValueError)
+"""Python's and Bolt's errors for a body that isn't one of Slack's payloads."""
 
 
-class HttpServer:
-    """Listens for Slack on one path.
+class Refused(Enum):
+    """Why a request counts as not Slack's: what the log says, and its sender reads."""
 
-    It listens before `serve`, so that the process counts as alive, and answers 503 until then. It
-    closes connections that send no whole request; if there are too many, the oldest first.
-    """
-
-    def __init__(self) -> None:
-        self._app: AsyncApp | None = None
-        self._runner: web.AppRunner | None = None
-        self._listening: asyncio.Server | None = None
-        self._silent: dict[RequestHandler, asyncio.TimerHandle] = {}
-        self._last_request = asyncio.Event()
-        self._seldom = Seldom()
-        self.port = 0
-        """The port, once open."""
-
-    async def open(self, host: str, port: int, routes: Iterable[web.RouteDef] = ()) -> None:
-        """Listen; port 0 lets the system choose. Raises OSError if the address is taken.
-
-        `routes`: other routes on this port.
-        """
-        application = web.Application(client_max_size=LARGEST_BODY, middlewares=(self._receive,))
-        application.router.add_post(EVENTS_PATH, self._on_request)
-        application.add_routes(routes)
-        self._runner = web.AppRunner(
-            application,
-            access_log=None,
-            shutdown_timeout=DRAIN_SECONDS,
-            # Slack compresses nothing, so nothing is decompressed before the signature is checked.
-            auto_decompress=False,
-            keepalive_timeout=KEPT_SECONDS,
-            lingering_time=LINGERING_SECONDS,
-        )
-        await self._runner.setup()
-        for name in STRANGERS_LOGGERS:
-            logging.getLogger(name).addFilter(self._seldom)
-        loop = asyncio.get_running_loop()
-        self._listening = await loop.create_server(self._let_in, host, port)
-        self.port = int(self._listening.sockets[0].getsockname()[1])
-        extra = {"action": "http_open", "host": host, "port": self.port}
-        logger.info("listening for Slack", extra=extra)
-
-    def serve(self, app: AsyncApp) -> None:
-        """From now on, hand requests to `app`, which verifies them."""
-        self._app = app
-
-    async def close(self) -> None:
-        """Accept no more connections, and answer those that exist. May be called twice."""
-        listening, self._listening = self._listening, None
-        if listening is not None:
-            await _let_in_the_last(listening)
-            with suppress(TimeoutError):
-                async with asyncio.timeout(FIRST_REQUEST_SECONDS):
-                    # aiohttp would drop connections that have not sent a request yet.
-                    while self._silent.keys() & set(self._server.connections):
-                        self._last_request.clear()
-                        await self._last_request.wait()
-        if self._runner is not None:
-            await self._runner.cleanup()
-        for name in STRANGERS_LOGGERS:
-            logging.getLogger(name).removeFilter(self._seldom)
-
-    # Requests
-
-    @web.middleware
-    async def _receive(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        """Read the body, which aiohttp keeps, within its limits of size and time."""
-        try:
-            try:
-                async with asyncio.timeout(READ_SECONDS):
-                    await request.read()
-            except (TimeoutError, ConnectionResetError):
-                raise web.HTTPRequestTimeout from None
-            self._forget(request.protocol)
-            answer = await handler(request)
-        except web.HTTPException as refusal:
-            refusal.force_close()
-            raise
-        if request.path != EVENTS_PATH:
-            answer.force_close()
-        return answer
-
-    async def _on_request(self, request: web.Request) -> web.Response:
-        if self._app is None:
-            raise web.HTTPServiceUnavailable
-        length = request.content_length
-        try:
-            received = await _read(request)
-        except UNREADABLE:
-            self._seldom.warn("request_unreadable", "a request was not understood", length=length)
-            raise web.HTTPBadRequest from None
-        answer = await to_aiohttp_response(await self._app.async_dispatch(received))
-        if answer.status == web.HTTPUnauthorized.status_code:
-            where = {"remote": request.remote, "length": length}
-            said = "a request that is not Slack's was refused"
-            self._seldom.warn("signature_refused", said, **where)
-        if answer.status != web.HTTPOk.status_code or CERTIFICATE_CHECK in received.body:
-            # Connections are limited: only accepted senders keep theirs.
-            answer.force_close()
-        return answer
-
-    # Connections
-
-    def _let_in(self) -> asyncio.Protocol:
-        connection, seconds = self._server(), HEADER_SECONDS
-        connected = set(self._server.connections)
-        if len(connected) >= MOST_CONNECTIONS:
-            self._seldom.warn("connections_full", "too many connections at once")
-            oldest = next((one for one in self._silent if one in connected), None)
-            if oldest is None:
-                seconds = 0.0
-            else:
-                self._put_out(oldest)
-        loop = asyncio.get_running_loop()
-        self._silent[connection] = loop.call_later(seconds, self._put_out, connection)
-        return connection
+    UNSIGNED = "it isn't signed by Slack"
+    CLOCK = "its time and this machine's clock differ by more than five minutes; check the clock"
+    ENDED = "it is signed with a secret whose last day in SLACK_SIGNING_SECRET is over"
+    SECRET = "its signature doesn't match SLACK_SIGNING_SECRET; check the secret"  # noqa: S105 - a sentence
 
     @property
-    def _server(self) -> web.Server:
-        server = self._runner.server if self._runner is not None else None
-        if server is None:
-            raise ValueError("a server that listens was opened")
-        return server
-
-    def _put_out(self, connection: RequestHandler) -> None:
-        self._forget(connection)
-        connection.force_close()
-
-    def _forget(self, connection: RequestHandler) -> None:
-        waiting = self._silent.pop(connection, None)
-        if waiting is not None:
-            waiting.cancel()
-        self._last_request.set()
+    def label(self) -> str:
+        """As metrics and the log's field have it."""
+        return self.name.lower()
 
 
-async def _read(request: web.Request) -> AsyncBoltRequest:
-    """Raises UNREADABLE."""
-    text = await request.text()
-    is_form = request.content_type != "application/json" and not text.startswith("{")
+@dataclass(frozen=True, slots=True)
+class _Signed:
+    """What the head says of a signature that still has to be verified."""
+
+    timestamp: str
+    signature: str
+
+
+class SlackRequests:
+    """One path for everything that Slack sends.
+
+    Answers 503 until `serve`. Looks at the head before it reads a body, and at nothing in a body
+    before its signature is verified.
+    """
+
+    def __init__(
+        self, signing_secrets: Sequence[AcceptedSecret], metrics: Metrics = UNSCRAPED
+    ) -> None:
+        self._clock = Clock()
+        self._secrets: Sequence[AcceptedSecret] = ()
+        self._app: AsyncApp | None = None
+        self._requests = metrics.slack_requests
+        self._signed_with: AcceptedSecret | None = None
+        # Of those signed with another secret or at another time, the last ones: why, and when.
+        self._refused: deque[tuple[Refused, float]] = deque(maxlen=REFUSALS_IN_A_ROW)
+        self.use(signing_secrets)
+
+    def routes(self) -> list[web.RouteDef]:
+        return [web.post(EVENTS_PATH, self._on_request)]
+
+    def serve(self, app: AsyncApp) -> None:
+        """From now on, hand verified requests to `app`."""
+        self._app = app
+
+    def use(self, signing_secrets: Sequence[AcceptedSecret]) -> None:
+        """From now on, accept requests signed with one of these."""
+        if [*signing_secrets] == [*self._secrets]:
+            return
+        self._secrets = signing_secrets
+        # Whether Slack has one of these is open again.
+        self._signed_with = None
+        self._refused.clear()
+
+    def problem(self) -> str | None:
+        """Why nothing that Slack sends is accepted, if that is so.
+
+        Once one request was accepted, refusals say nothing any more: strangers cause them.
+        """
+        if self._signed_with is not None or len(self._refused) < REFUSALS_IN_A_ROW:
+            return None
+        last, _ = self._refused[-1]
+        _, first_at = self._refused[0]
+        if self._clock.now() - first_at > REFUSED_SECONDS:
+            return None
+        return f"no request of Slack's is accepted: {last.value}"
+
+    async def _on_request(self, request: web.Request) -> web.StreamResponse:
+        if self._app is None:
+            raise web.HTTPServiceUnavailable
+        signed = self._claimed(request)
+        if isinstance(signed, Refused):
+            return await self._unsigned(request, signed)
+        body = await read_body(request, LARGEST_SLACK_REQUEST)
+        try:
+            secret = self._secret_of(signed, body)
+            if isinstance(secret, Refused):
+                return self._refuse(request, secret)
+            received = _read(request, body)
+        except UNREADABLE_ERRORS:
+            extra = {"action": "request_unreadable", "length": len(body)}
+            logger.warning("a request was not understood", extra=extra)
+            raise web.HTTPBadRequest from None
+        self._note(secret)
+        self._requests.labels("accepted").inc()
+        answer = await to_aiohttp_response(await self._app.async_dispatch(received))
+        if answer.status == HTTPStatus.OK:
+            keep_connection(request)
+        return answer
+
+    def _secret_of(self, signed: _Signed, body: bytes) -> AcceptedSecret | Refused:
+        """The secret that it is signed with."""
+        refused = Refused.SECRET
+        now = datetime.fromtimestamp(self._clock.now(), UTC)
+        for secret in self._secrets:
+            verifier = SignatureVerifier(secret.secret.get_secret_value(), self._clock)
+            if verifier.is_valid(body, signed.timestamp, signed.signature):
+                if secret.counts(now):
+                    return secret
+                refused = Refused.ENDED
+        return refused
+
+    def _note(self, secret: AcceptedSecret) -> None:
+        """Log with which secret Slack signs, once, and whenever that changes."""
+        if secret != self._signed_with and len(self._secrets) > 1:
+            extra = {"action": "signing_secret_used", "entry": secret.entry}
+            logger.info("Slack signs with this secret", extra={**extra, "of": len(self._secrets)})
+        self._signed_with = secret
+
+    def _claimed(self, request: web.Request) -> _Signed | Refused:
+        """The signature that the head claims, if it may be Slack's."""
+        timestamp = _only(request, TIMESTAMP)
+        signature = _only(request, SIGNATURE)
+        if not A_TIMESTAMP.fullmatch(timestamp) or not A_SIGNATURE.fullmatch(signature):
+            return Refused.UNSIGNED
+        if abs(self._clock.now() - int(timestamp)) > OLDEST_SECONDS:
+            return Refused.CLOCK
+        return _Signed(timestamp, signature)
+
+    async def _unsigned(self, request: web.Request, refused: Refused) -> web.Response:
+        """Refuse it, unless it is a certificate check, which isn't signed.
+
+        https://docs.slack.dev/interactivity/implementing-slash-commands
+        """
+        length = request.content_length
+        if length is not None and length <= CHECK_BYTES:
+            body = await read_body(request, CHECK_BYTES)
+            fields = parse_qsl(body.decode("ascii", "replace"), max_num_fields=CHECK_BYTES)
+            if CERTIFICATE_CHECK in fields:
+                return web.Response()
+        return self._refuse(request, refused)
+
+    def _refuse(self, request: web.Request, refused: Refused) -> web.Response:
+        self._requests.labels(refused.label).inc()
+        now = self._clock.now()
+        extra = {
+            "action": "signature_refused",
+            "reason": refused.label,
+            "remote": request.remote,
+            "length": request.content_length,
+        }
+        if refused is not Refused.UNSIGNED:
+            self._refused.append((refused, now))
+        if refused is Refused.CLOCK:
+            extra["seconds_from_ours"] = int(_only(request, TIMESTAMP)) - round(now)
+        logger.warning("a request was refused: %s", refused.value, extra=extra)
+        return web.Response(status=HTTPStatus.UNAUTHORIZED, text=f"Refused: {refused.value}.\n")
+
+
+def _only(request: web.Request, name: str) -> str:
+    """The header, empty if it is missing or ambiguous."""
+    found = request.headers.getall(name, [])
+    return found[0] if len(found) == 1 else ""
+
+
+def _read(request: web.Request, body: bytes) -> AsyncBoltRequest:
+    """A verified request as Bolt takes it. Raises UNREADABLE_ERRORS."""
+    encoding = request.charset
+    if encoding is not None and encoding.lower() not in ENCODINGS:
+        raise ValueError(encoding)
+    text = body.decode("utf-8")
+    is_form = request.content_type != JSON_TYPE and not text.startswith("{")
     if is_form and text.count("&") >= MOST_FIELDS:
         raise ValueError("too many fields")
-    received = await to_bolt_request(request)
+    received = AsyncBoltRequest(body=text, headers=request.headers)  # type: ignore[arg-type]  # as its own adapter does
     if not received.body:
         # Bolt reads no fields in a form that has “payload” in a text.
         received.body = dict(parse_qsl(text, keep_blank_values=True))
     return received
-
-
-async def _let_in_the_last(listening: asyncio.Server) -> None:
-    """Close the port when no connection waits in its queue.
-
-    Closing would reset those, and a load balancer can't send their requests to another process,
-    because this one may have carried them out.
-    """
-    for _ in range(LAST_LOOKS):
-        await _let_the_loop_turn()
-        if not select.select(listening.sockets, (), (), 0)[0]:
-            break
-    listening.close()
-    await _let_the_loop_turn()
-
-
-async def _let_the_loop_turn() -> None:
-    """After three turns, the server knows a connection that was accepted in the first."""
-    for _ in range(TURNS):
-        await asyncio.sleep(0)  # noqa: TID251 - a turn of the loop, no time
-
-
-class Seldom:
-    """Logs each action once a minute, with the number left out in between.
-
-    Anybody can connect to this port, and must not be able to fill the log.
-    """
-
-    def __init__(self) -> None:
-        self._logged_at: dict[str, float] = {}
-        self._left_out = Counter[str]()
-
-    def warn(self, action: str, message: str, **fields: object) -> None:
-        now = time.monotonic()
-        if now - self._logged_at.get(action, float("-inf")) < SELDOM_SECONDS:
-            self._left_out[action] += 1
-            return
-        self._logged_at[action] = now
-        left_out = self._left_out.pop(action, 0)
-        logger.warning(message, extra={"action": action, "left_out": left_out, **fields})
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        """Replace the libraries' records that strangers cause by one a minute."""
-        error = record.exc_info[1] if record.exc_info else None
-        if isinstance(error, HttpProcessingError):
-            self.warn("request_malformed", "a request was not HTTP", error=type(error).__name__)
-        elif record.getMessage().startswith("socket.accept() out of system resource"):
-            self.warn("no_files", "no more connections can be opened")
-        else:
-            return True
-        return False

@@ -19,11 +19,11 @@ from websockets.asyncio.client import ClientConnection
 from websockets.exceptions import ConnectionClosed
 from websockets.protocol import State
 
-from bot.domain.pacing import retry_delay
-from bot.ports import Clock
-from bot.proxies import proxy_towards
+from bot.kernel.clock import Clock
+from bot.kernel.pacing import retry_delay
+from bot.kernel.proxies import proxy_towards
 from bot.slack.web_api.clients import TokenRefused
-from bot.slack.web_api.failures import CREDENTIAL_CODES, Failure, read_failure
+from bot.slack.web_api.failures import CREDENTIAL_CODES, Failure, field_of, read_failure
 
 logger = logging.getLogger(__name__)
 
@@ -93,7 +93,8 @@ class SlackSocket(SocketModeClient):
             web_client=web_client,
             ping_interval=PING_SECONDS,
         )
-        self._clock, self._changed = clock, changed
+        self._clock = clock
+        self._changed = changed
         self.failed = 0
         """Failures since a connection lasted."""
         self.problem: str | None = NOT_TRIED
@@ -123,7 +124,8 @@ class SlackSocket(SocketModeClient):
         Slack sends over either, so both are read until they close.
         """
         answer = await self.web_client.apps_connections_open(app_token=self.app_token)
-        url, before = str(answer["url"]), self.current_session
+        url = str(field_of(answer, "url"))
+        before = self.current_session
         self._is_dialing = True
         try:
             self.current_session = await websockets.connect(
@@ -175,7 +177,8 @@ class SlackSocket(SocketModeClient):
                     case "disconnect":
                         await self._leave(session, str(message.get("reason")))
                     case "hello":
-                        self._greeted, self.problem = session, None
+                        self._greeted = session
+                        self.problem = None
                         self._changed(message.get("num_connections"))
                     case _:
                         handling = self.run_message_listeners(message, str(raw))
@@ -254,17 +257,18 @@ class SocketMode:
         self._sockets = [
             SlackSocket(app_token, web_client, clock, self._changed) for _ in range(CONNECTIONS)
         ]
-        for one in self._sockets:
-            _Handler(app, one)
+        for socket in self._sockets:
+            _Handler(app, socket)
         self._tried = asyncio.Event()
         self._is_deaf = False
-        self.num_connections: int | None = None
-        """The app's connections that Slack counted at the last hello."""
+        self.num_connections = 0
+        """The app's connections that Slack counted at the last hello, without those of ours that
+        were just being replaced."""
 
     @property
     def connections(self) -> int:
         """How many of ours are connected."""
-        return sum(one.is_usable for one in self._sockets)
+        return sum(socket.is_usable for socket in self._sockets)
 
     @property
     def is_connected(self) -> bool:
@@ -274,32 +278,34 @@ class SocketMode:
     @property
     def problems(self) -> list[str]:
         """Slack's or our codes for connections that are not open."""
-        return [one.problem for one in self._sockets if one.problem is not None]
+        return [socket.problem for socket in self._sockets if socket.problem is not None]
+
+    @property
+    def refusal(self) -> str | None:
+        """Slack's code if it refuses the app-level token."""
+        return next((problem for problem in self.problems if problem in CREDENTIAL_CODES), None)
 
     async def open(self) -> None:
         """Wait until one is connected and the other was tried; raises TokenRefused."""
-        for one in self._sockets:
-            one.renew()
+        for socket in self._sockets:
+            socket.renew()
         await self._tried.wait()
         if not self.is_connected:
-            raise TokenRefused(self._refusal() or CLOSED)
+            raise TokenRefused(self.refusal or CLOSED)
         extra = {"action": "socket_open", "count": self.connections}
         logger.info("connected to Slack", extra=extra)
 
     async def close(self) -> None:
         """Accept no more requests; send pending acknowledgements."""
-        await asyncio.gather(*(one.close() for one in self._sockets))
-
-    def _refusal(self) -> str | None:
-        return next((one for one in self.problems if one in CREDENTIAL_CODES), None)
+        await asyncio.gather(*(socket.close() for socket in self._sockets))
 
     def _changed(self, count: object) -> None:
-        if NOT_TRIED not in self.problems and (self.is_connected or self._refusal()):
+        if NOT_TRIED not in self.problems and (self.is_connected or self.refusal):
             self._tried.set()
         if self.is_connected and self._is_deaf:
             self._is_deaf = False
             logger.warning("Slack sends again", extra={"action": "socket_recovered"})
-        has_tried = any(one.failed >= DEAF_ATTEMPTS for one in self._sockets)
+        has_tried = any(socket.failed >= DEAF_ATTEMPTS for socket in self._sockets)
         if has_tried and not self.is_connected and not self._is_deaf:
             self._is_deaf = True
             logger.error(
@@ -311,8 +317,9 @@ class SocketMode:
 
     def _compare(self, count: int) -> None:
         """`count`: the app's connections, as Slack counts them at a hello."""
-        self.num_connections = count
-        ours = sum(one.alive for one in self._sockets)
+        ours = sum(socket.alive for socket in self._sockets)
+        replaced = max(0, ours - len(self._sockets))
+        self.num_connections = count - replaced
         fields = {"num_connections": count, "ours": ours}
         logger.info("Slack greets a connection", extra={"action": "socket_hello", **fields})
         if count > ours:
@@ -327,5 +334,7 @@ class _Handler(AsyncSocketModeHandler):
     """Bolt's handler with our client; Bolt's constructor would make one of the SDK's."""
 
     def __init__(self, app: AsyncApp, client: SlackSocket) -> None:
-        self.app, self.app_token, self.client = app, client.app_token, client
+        self.app = app
+        self.app_token = client.app_token
+        self.client = client
         client.socket_mode_request_listeners.append(self.handle)  # type: ignore[arg-type]  # as Bolt's

@@ -1,37 +1,41 @@
 """Copies of databases: backing up and restoring SQLite files, and noticing who uses one."""
 
+import asyncio
 import fcntl
 import logging
 import os
 import sqlite3
-from collections.abc import Iterator, Sequence
-from contextlib import AsyncExitStack, ExitStack, closing, contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, closing, contextmanager
 from datetime import timedelta
 from pathlib import Path
 
-from sqlalchemy import func, text, update
+from sqlalchemy import text, update
 
-from bot.domain.deliveries import DeliveryState
-from bot.domain.errors import StoreUnavailable, StoreUnusable
-from bot.ports import Clock
+from bot.kernel.clock import Clock
 from bot.store import migrate
-from bot.store.engines import APPLICATION, as_store_errors, opened, sqlite_path
+from bot.store.coordination import Leases
+from bot.store.engines import APPLICATION, SQLITE_SIDES, as_store_errors, opened, sqlite_path
+from bot.store.errors import StoreUnavailable, StoreUnusable
 from bot.store.schema import EPOCH
 from bot.store.statements import ResultRow
-from bot.store.tables import UNSETTLED, deliveries, leases
+from bot.store.tables import leases
+from bot.store.transaction import Transaction
 from bot.store.transactions import Store
 
 logger = logging.getLogger(__name__)
 
-WAIT_SECONDS = 60.0
+COPY_WAIT_SECONDS = 60.0
 ENDING_SECONDS = 3.0
 """PostgreSQL needs a moment to end the connections of a process that has ended."""
 
-CHECK_SECONDS = 0.1
-NAMED = 5
+LOCK_CHECK_SECONDS = 0.1
+FILE_SECONDS = 60.0
+"""How often a process looks whether its SQLite file is still the same."""
+
+CONNECTIONS_NAMED = 5
 REPLACED = ".before-restore"
-_SIDES = ("", "-wal", "-shm")
-"""SQLite's files beside the database, with changes not yet merged into it."""
+IN_USE = ".in-use"
 
 _CONNECTED = text(
     "SELECT pid, coalesce(host(client_addr), 'a local socket') AS address FROM pg_stat_activity"
@@ -48,11 +52,11 @@ def presence(database: Path) -> Iterator[bool]:
     but not when it is stopped. Raises OSError at the start if nobody can know, as in a read-only
     directory.
     """
-    path = database.with_name(f"{database.name}.in-use")
+    path = database.with_name(f"{database.name}{IN_USE}")
     path.touch(0o600)
     with path.open("a+") as file:
         # `mqbot restore` as root must not lock the bot out.
-        _give_to_owner(path, path.parent)
+        give_to_owner(path, path.parent)
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             is_alone = True
@@ -76,25 +80,78 @@ async def take_over(store: Store, url: str, stack: AsyncExitStack) -> None:
         logger.info("no file locks", extra={"action": "presence_unknown", "error": str(error)})
         return
     if is_alone:
-        await store.run(lambda transaction: transaction.leases.end_all())
+        await store.run(lambda transaction: Leases(transaction).end_all())
 
 
 def back_up(url: str, file: Path) -> None:
     """Write one consistent copy to `file`, whole or not at all; the bot may write meanwhile.
 
     Raises StoreUnavailable, StoreUnusable when there is nothing to copy, and ValueError for an
-    address that is not SQLite's.
+    address that is not SQLite's. Onto the database itself, by whatever name, is StoreUnusable: the
+    bot would go on with the file that was there, and lose everything since at its next start.
     """
     source = sqlite_path(url)
     if not source.exists():
         raise StoreUnusable(f"there is no database {source}")
+    if any(_is_same_file(file, Path(f"{source}{side}")) for side in (*SQLITE_SIDES, IN_USE)):
+        raise StoreUnusable(f"{file} is the database itself: name another file")
     with _beside(file) as copy:
         _copy(source, copy)
         _replace(copy, file)
 
 
-def restore(url: str, file: Path) -> Path | None:
+def _is_same_file(first: Path, other: Path) -> bool:
+    """By whatever names: links, or other spellings of one path."""
+    if first.exists() and other.exists():
+        return first.samefile(other)
+    return first.resolve() == other.resolve()
+
+
+@asynccontextmanager
+async def while_file_stays(url: str, clock: Clock) -> AsyncIterator[None]:
+    """Cancel the block, and raise StoreUnusable, once the SQLite file is another one or gone.
+
+    A process goes on writing to a file without a name, and all of it would be lost at its end.
+    """
+    if not url.startswith("sqlite:"):
+        yield
+        return
+    path = sqlite_path(url)
+    before = _identity(path)
+
+    async def watch() -> None:
+        while _identity(path) == before:
+            await clock.sleep(FILE_SECONDS)
+        # Which of both isn't known: SQLite makes a new file for the next connection.
+        raise StoreUnusable(
+            f"{path} was deleted or replaced while mqbot used it, so mqbot has stopped; what it"
+            " stored since is gone. Put back a copy with mqbot restore, or start mqbot with what"
+            " is there now"
+        )
+
+    try:
+        async with asyncio.TaskGroup() as group:
+            watching = group.create_task(watch(), name="watch the database's file")
+            yield
+            watching.cancel()
+    except BaseExceptionGroup as raised:
+        # Of the block or of the watch; never of both, because the watch's cancels the block.
+        (first, *_) = raised.exceptions
+        raise first from first.__cause__
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def restore(url: str, file: Path, put_in_doubt: Callable[[Transaction], None]) -> Path | None:
     """Replace the database by the copy, migrated to this program's schema.
+
+    `put_in_doubt`: for what may have been posted since the copy was made.
 
     Returns the path at which the replaced database is kept, if there was one. Raises StoreUnusable
     if `file` isn't such a copy, and StoreUnavailable if a process uses the database; then nothing
@@ -106,17 +163,11 @@ def restore(url: str, file: Path) -> Path | None:
     with as_store_errors():
         target.parent.mkdir(parents=True, exist_ok=True)
     with ExitStack() as stack:
-        try:
-            is_alone = stack.enter_context(presence(target))
-        except OSError as error:
-            unknown = f"whether the bot uses the database is not known: {error}"
-            raise StoreUnavailable(unknown) from error
-        if not is_alone:
-            raise StoreUnavailable("the database is in use: stop the bot first")
+        require_alone(target, stack)
         copy = stack.enter_context(_beside(target))
         _copy(file, copy)
-        _give_to_owner(copy, target if target.exists() else target.parent)
-        _prepare(f"sqlite:///{copy}", f"{file} is no database of mqbot")
+        give_to_owner(copy, target if target.exists() else target.parent)
+        _prepare(f"sqlite:///{copy}", f"{file} is no database of mqbot", put_in_doubt)
         with closing(sqlite3.connect(copy)) as connection:
             connection.execute("PRAGMA journal_mode=DELETE")
         kept = _set_aside(target)
@@ -124,23 +175,48 @@ def restore(url: str, file: Path) -> Path | None:
         return kept
 
 
-async def make_ready(url: str, clock: Clock) -> None:
+def require_alone(database: Path, stack: ExitStack) -> None:
+    """Keep others out of the SQLite database until the stack ends.
+
+    Raises StoreUnavailable if a process uses it.
+    """
+    try:
+        is_alone = stack.enter_context(presence(database))
+    except OSError as error:
+        unknown = f"whether the bot uses the database is not known: {error}"
+        raise StoreUnavailable(unknown) from error
+    if not is_alone:
+        raise StoreUnavailable("the database is in use: stop the bot first")
+
+
+async def make_ready(url: str, clock: Clock, put_in_doubt: Callable[[Transaction], None]) -> None:
     """Prepare a database restored by pg_restore, before the bot posts.
 
     Migrates it to this program's schema. Raises StoreUnavailable, also if a process uses the
     database, and StoreUnusable if it holds no such copy; then nothing has changed.
     """
+    await require_nobody_connected(url, clock)
+    _prepare(url, "there is no database of mqbot", put_in_doubt)
+
+
+async def require_nobody_connected(url: str, clock: Clock) -> None:
+    """Wait a moment for PostgreSQL to end the connections of processes that have ended.
+
+    Raises StoreUnavailable if a process uses the database.
+    """
     deadline = clock.now() + timedelta(seconds=ENDING_SECONDS)
     while others := _connected(url):
         if clock.now() >= deadline:
-            where = ", ".join(f"{one.address} (backend {one.pid})" for one in others[:NAMED])
+            where = ", ".join(
+                f"{connection.address} (backend {connection.pid})"
+                for connection in others[:CONNECTIONS_NAMED]
+            )
             raise StoreUnavailable(
                 f"the bot has the database in use, from {where}: stop every process first;"
                 " a connection that outlived its process ends by"
                 f" SELECT pg_terminate_backend({others[0].pid})"
             )
-        await clock.sleep(CHECK_SECONDS)
-    _prepare(url, "there is no database of mqbot")
+        await clock.sleep(LOCK_CHECK_SECONDS)
 
 
 def _connected(url: str) -> Sequence[ResultRow]:
@@ -148,18 +224,16 @@ def _connected(url: str) -> Sequence[ResultRow]:
         return connection.execute(_CONNECTED, {"name": APPLICATION}).all()
 
 
-def _prepare(url: str, otherwise: str) -> None:
+def _prepare(url: str, otherwise: str, put_in_doubt: Callable[[Transaction], None]) -> None:
     """Migrate a restored database, and have the bot check Slack's history before it posts.
 
-    Unsettled deliveries may have been posted since, so they are in doubt. Old leases end.
+    Old leases end.
     """
     if migrate.current_revision(url) is None:
         raise StoreUnusable(otherwise)
     migrate.upgrade(url)
-    attempted_at = func.coalesce(deliveries.c.attempted_at, deliveries.c.created_at)
-    in_doubt = update(deliveries).where(UNSETTLED)
     with opened(url) as connection:
-        connection.execute(in_doubt.values(state=DeliveryState.IN_DOUBT, attempted_at=attempted_at))
+        put_in_doubt(Transaction(connection))
         connection.execute(update(leases).values(expires_at=EPOCH))
 
 
@@ -171,7 +245,7 @@ def _beside(file: Path) -> Iterator[Path]:
         try:
             yield unfinished
         finally:
-            for side in _SIDES:
+            for side in SQLITE_SIDES:
                 Path(f"{unfinished}{side}").unlink(missing_ok=True)
 
 
@@ -179,7 +253,7 @@ def _copy(source: Path, copy: Path) -> None:
     copy.unlink(missing_ok=True)
     # Only the owner may read it: it holds people's texts.
     copy.touch(0o600, exist_ok=False)
-    with closing(sqlite3.connect(source, timeout=WAIT_SECONDS)) as reading:
+    with closing(sqlite3.connect(source, timeout=COPY_WAIT_SECONDS)) as reading:
         found = reading.execute("PRAGMA quick_check").fetchone()
         if found != ("ok",):
             raise StoreUnusable(f"{source} is damaged: {found[0]}")
@@ -188,7 +262,7 @@ def _copy(source: Path, copy: Path) -> None:
         os.fsync(written.fileno())
 
 
-def _give_to_owner(file: Path, like: Path) -> None:
+def give_to_owner(file: Path, like: Path) -> None:
     """Keep the file's owner, so that a restore as root doesn't lock the bot out."""
     if os.geteuid() == 0:
         owner = like.stat()
@@ -197,11 +271,11 @@ def _give_to_owner(file: Path, like: Path) -> None:
 
 def _set_aside(target: Path) -> Path | None:
     kept = target.with_name(f"{target.name}{REPLACED}")
-    for side in _SIDES:
+    for side in SQLITE_SIDES:
         Path(f"{kept}{side}").unlink(missing_ok=True)
     if not target.exists():
         return None
-    for side in reversed(_SIDES):
+    for side in reversed(SQLITE_SIDES):
         beside = Path(f"{target}{side}")
         if beside.exists():
             beside.replace(f"{kept}{side}")

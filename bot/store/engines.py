@@ -1,5 +1,8 @@
 """SQLAlchemy engines whose transactions lose no update, and the errors of databases."""
 
+import errno
+import logging
+import re
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -16,7 +19,9 @@ from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.pool import PoolProxiedConnection, QueuePool
 from typing_extensions import override
 
-from bot.domain.errors import StoreUnavailable, StoreUnusable
+from bot.store.errors import StoreUnavailable, StoreUnusable
+
+logger = logging.getLogger(__name__)
 
 SQLITE_MINIMUM = (3, 35, 0)
 """The first version with RETURNING, https://www.sqlite.org/lang_returning.html."""
@@ -39,15 +44,103 @@ IDLE_SECONDS = 6
 Other processes take over later, so a process stopped inside a transaction doesn't block them.
 """
 
-CONNECTIONS, KEPT_OPEN, READERS = 15, 5, 1
+WRITING_CONNECTIONS = 15
+KEPT_OPEN = 5
+READERS = 1
 """The most connections for writing in one process to PostgreSQL, the idle ones that stay open,
 and the additional ones for long reads on either database."""
 
 _POSTGRESQL_SCHEMES = {"postgresql", "postgres", "postgresql+psycopg"}
 _SQLITE_PREFIX = "sqlite:///"
 
+SQLITE_SIDES = ("", "-wal", "-shm")
+"""The endings of a SQLite database and of its files with changes not yet merged into it."""
+
 _NEVER_OURS = {"SQLITE_NOTADB", "SQLITE_CANTOPEN"}
 """SQLite's codes for a file that isn't a database or can't be opened."""
+
+_SQLITE_CAUSES = {
+    "SQLITE_BUSY": "another process keeps it locked",
+    "SQLITE_CANTOPEN": "SQLite is unable to open the file",
+    "SQLITE_CORRUPT": "the file is damaged",
+    "SQLITE_FULL": "the disk is full",
+    "SQLITE_IOERR": "the disk can't be read or written",
+    "SQLITE_NOTADB": "the file is not a database",
+    "SQLITE_READONLY": "the file is readonly",
+}
+"""By the beginning of SQLite's codes."""
+
+_POSTGRESQL_CAUSES = [
+    (re.compile(pattern, re.IGNORECASE), words)
+    for pattern, words in (
+        (r"password authentication failed", "password authentication failed"),
+        (r"no pg_hba\.conf entry", "it accepts no connections of this user from here"),
+        (r'database "[^"]*" does not exist', "it has no database of this name"),
+        (r'role "[^"]*" does not exist', "it has no user of this name"),
+        (r"certificate", "its certificate isn't trusted; sslrootcert can name one that signed it"),
+        (r"does not support SSL", "it doesn't speak TLS"),
+        (r"connection refused", "it refuses connections"),
+        (r"translate host name|not known|resolve", "its name can't be resolved"),
+        (r"starting up", "it is starting"),
+        (r"read-only transaction|during recovery|hot standby", "it is read-only, as a standby is"),
+        (r"no space left on device|could not extend file", "its disk is full"),
+        (r"permission denied", "its user may not write there"),
+        (r"terminating connection", "it ended the connection"),
+        (r"shutting down", "it is shutting down"),
+        (r"connection slots|too many (clients|connections)", "it has no free connection"),
+        (r"timeout|timed out", "no answer in time"),
+        (
+            r"closed the connection|connection is (closed|lost)|reset by peer",
+            "the connection was lost",
+        ),
+    )
+]
+"""By the driver's words: a failed connection has no code of PostgreSQL's."""
+
+A_TABLE_IS_MISSING = "a table is missing"
+A_COLUMN_IS_MISSING = "a column is missing: another version of mqbot made its tables"
+A_TABLE_IS_THERE = "it has a table already that was to be created"
+
+_SQLITE_SAID = {
+    "no such column": A_COLUMN_IS_MISSING,
+    "has no column": A_COLUMN_IS_MISSING,
+    "no such table": A_TABLE_IS_MISSING,
+    "already exists": A_TABLE_IS_THERE,
+}
+"""By SQLite's words: these errors have no code of their own."""
+
+_SQLSTATES = {
+    "25006": "it is read-only, as a standby is",
+    "28000": "it doesn't let this user in",
+    "28P01": "password authentication failed",
+    "3D000": "it has no database of this name",
+    "42501": "its user may not use the tables",
+    "42703": A_COLUMN_IS_MISSING,
+    "42P01": A_TABLE_IS_MISSING,
+    "42P07": A_TABLE_IS_THERE,
+    "53100": "its disk is full",
+    "53200": "it is out of memory",
+    "53300": "it has no free connection",
+    "55P03": "another process keeps it locked",
+    "57014": "a statement took too long",
+    "57P01": "it ended the connection",
+    "57P02": "it ended the connection",
+    "57P03": "it is starting",
+}
+"""By PostgreSQL's codes (https://www.postgresql.org/docs/current/errcodes-appendix.html)."""
+
+_FILE_CAUSES = {
+    errno.EACCES: "this user may not use the file",
+    errno.EPERM: "this user may not use the file",
+    errno.ENOENT: "the file or its folder isn't there",
+    errno.ENOTDIR: "a part of the path isn't a folder",
+    errno.EISDIR: "the path is a folder",
+    errno.EROFS: "the file is readonly",
+    errno.ENOSPC: "the disk is full",
+    errno.EDQUOT: "the disk is full",
+    errno.ENAMETOOLONG: "the path is too long",
+    errno.EMFILE: "this process has too many files open",
+}
 
 _TRANSIENT = {"40001", "40P01"}
 """PostgreSQL's codes of a serialization failure and a deadlock."""
@@ -174,7 +267,7 @@ def _postgresql(dsn: str, wait_seconds: float, idle_seconds: float) -> Engine:
         creator=connect,
         isolation_level="READ COMMITTED",
         pool_size=KEPT_OPEN,
-        max_overflow=CONNECTIONS + READERS - KEPT_OPEN,
+        max_overflow=WRITING_CONNECTIONS + READERS - KEPT_OPEN,
         pool_timeout=wait_seconds,
         hide_parameters=True,
     )
@@ -222,11 +315,39 @@ def as_store_errors() -> Iterator[None]:
     except (exc.DBAPIError, exc.TimeoutError, sqlite3.Error, OSError) as error:
         inner = (error.orig if isinstance(error, exc.DBAPIError) else None) or error
         is_for_good = getattr(inner, "sqlite_errorname", None) in _NEVER_OURS
-        # The first line of the driver's message, which never contains the password.
-        cause = (str(inner).strip() or type(inner).__name__).splitlines()[0]
-        raise (StoreUnusable if is_for_good else StoreUnavailable)(cause) from error
+        raise (StoreUnusable if is_for_good else StoreUnavailable)(_cause(inner)) from error
     except exc.StatementError as error:
         raise (error.orig or error) from None
+
+
+def _cause(error: BaseException) -> str:
+    """What is wrong, in our words; the driver's own go into the log.
+
+    Their first line never contains the password.
+    """
+    said = (str(error).strip() or type(error).__name__).splitlines()[0]
+    logger.debug("database error", extra={"action": "database_error", "said": said})
+    if isinstance(error, OSError):
+        return file_problem(error)
+    if isinstance(error, sqlite3.Error):
+        name = getattr(error, "sqlite_errorname", None) or "unknown"
+        known = [words for code, words in _SQLITE_CAUSES.items() if name.startswith(code)]
+        known += [words for part, words in _SQLITE_SAID.items() if part in said]
+        return next(iter(known), f"SQLite's error is {name}")
+    code = getattr(error, "sqlstate", None)
+    if code in _SQLSTATES:
+        return _SQLSTATES[code]
+    found = (words for pattern, words in _POSTGRESQL_CAUSES if pattern.search(str(error)))
+    unknown = "the connection failed" if code is None else f"PostgreSQL's error is {code}"
+    return next(found, unknown)
+
+
+def file_problem(error: OSError) -> str:
+    """Why a file can't be used, in our words."""
+    if error.errno is None:
+        return "the file can't be used"
+    name = errno.errorcode.get(error.errno, error.errno)
+    return _FILE_CAUSES.get(error.errno, f"the file can't be used ({name})")
 
 
 def is_transient(cause: BaseException | None) -> bool:

@@ -5,6 +5,7 @@ https://alembic.sqlalchemy.org/en/latest/cookbook.html#building-an-up-to-date-da
 """
 
 import errno
+import os
 import re
 from collections.abc import Sequence
 from contextlib import suppress
@@ -13,9 +14,10 @@ from tempfile import TemporaryFile
 
 from sqlalchemy import Connection, inspect, text
 
-from bot.domain.errors import StoreUnavailable, StoreUnusable
-from bot.store.engines import opened, sqlite_path
-from bot.store.tables import audit
+from bot.store.engines import file_problem, opened, sqlite_path
+from bot.store.errors import StoreUnavailable, StoreUnusable
+from bot.store.protection import AUDIT_REFUSES_CHANGES
+from bot.store.schema import metadata, require_all_tables
 
 HEAD = "head"
 
@@ -26,31 +28,6 @@ _FIRST_EDITION = re.compile(r"00\d\d")
 
 _LOCK_KEY = 0x6D71626F74
 """PostgreSQL's advisory locks have numbers for names; this one is "mqbot" in ASCII."""
-
-
-_REFUSE = "BEGIN SELECT RAISE(ABORT, 'audit records are only ever added'); END"
-_AUDIT_REFUSES_CHANGES = {
-    "sqlite": (
-        f"CREATE TRIGGER audit_refuses_update BEFORE UPDATE ON audit {_REFUSE}",
-        (
-            "CREATE TRIGGER audit_refuses_delete BEFORE DELETE ON audit "
-            f"WHEN OLD.result <> 'refused' OR OLD.act_id <> 0 {_REFUSE}"
-        ),
-    ),
-    "postgresql": (
-        (
-            "CREATE FUNCTION audit_refuses_change() RETURNS trigger LANGUAGE plpgsql AS $$ "
-            "BEGIN IF TG_OP = 'DELETE' AND OLD.result = 'refused' AND OLD.act_id = 0 THEN "
-            "RETURN OLD; END IF; RAISE EXCEPTION 'audit records are only ever added' "
-            "USING ERRCODE = 'restrict_violation'; END $$"
-        ),
-        (
-            "CREATE TRIGGER audit_refuses_change BEFORE UPDATE OR DELETE ON audit "
-            "FOR EACH ROW EXECUTE FUNCTION audit_refuses_change()"
-        ),
-    ),
-}
-"""Only refusals, which anybody can cause, may be deleted."""
 
 
 def upgrade(url: str, revision: str = HEAD) -> None:
@@ -85,13 +62,14 @@ def upgrade(url: str, revision: str = HEAD) -> None:
 
 
 def _create_tables(connection: Connection) -> None:
+    require_all_tables()
     if connection.dialect.name == "postgresql":
         # An index that got this when it was made would load SQLAlchemy's PostgreSQL side.
-        for index in (one for table in audit.metadata.sorted_tables for one in table.indexes):
+        for index in (index for table in metadata.sorted_tables for index in table.indexes):
             where = index.dialect_options["sqlite"]["where"]
             index.dialect_options["postgresql"]["where"] = where
-    audit.metadata.create_all(connection, checkfirst=False)
-    for statement in _AUDIT_REFUSES_CHANGES[connection.dialect.name]:
+    metadata.create_all(connection, checkfirst=False)
+    for statement in AUDIT_REFUSES_CHANGES[connection.dialect.name]:
         connection.exec_driver_sql(statement)
 
 
@@ -140,6 +118,17 @@ def _revision_of(connection: Connection) -> str | None:
     )
 
 
+def _may_be_opened(path: Path) -> None:
+    """Raise an OSError that names the cause; SQLite only says that it can't open the file.
+
+    It isn't opened here: closing it would end the locks of this process.
+    """
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, "", str(path))
+    if path.exists() and not os.access(path, os.R_OK):
+        raise PermissionError(errno.EACCES, "", str(path))
+
+
 def _is_there(path: Path, *, make: bool = False) -> bool:
     """Whether the file is there; `make` makes it, for its owner alone, and its folder.
 
@@ -149,6 +138,7 @@ def _is_there(path: Path, *, make: bool = False) -> bool:
     try:
         with suppress(FileNotFoundError):
             path.lstat()
+            _may_be_opened(path)
             return True
         if make:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -159,5 +149,6 @@ def _is_there(path: Path, *, make: bool = False) -> bool:
             TemporaryFile(dir=nearest).close()
     except OSError as error:
         is_full = error.errno in {errno.ENOSPC, errno.EDQUOT}
-        raise (StoreUnavailable if is_full else StoreUnusable)(str(error)) from error
+        why = f"{file_problem(error)}: {path}"
+        raise (StoreUnavailable if is_full else StoreUnusable)(why) from error
     return make

@@ -12,9 +12,9 @@ from sqlalchemy.schema import SchemaItem
 from sqlalchemy.types import TypeDecorator, TypeEngine
 from typing_extensions import TypeForm, override
 
-from bot.domain.event_records import EventDetails
-from bot.domain.repository import RepositoryName
-from bot.domain.resource import storable
+from bot.kernel.repository import RepositoryName
+from bot.kernel.storable import storable
+from bot.merge_queue.event_records import EventDetails
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
@@ -40,7 +40,8 @@ class Stored(TypeDecorator[Any]):
 
     def __init__(self, write: Callable[[Any], object], read: Callable[[Any], object]) -> None:
         super().__init__()
-        self.write, self.read = write, read
+        self.write = write
+        self.read = read
 
     @override
     def process_bind_param(self, value: Any, dialect: sa.Dialect) -> Any:
@@ -49,6 +50,12 @@ class Stored(TypeDecorator[Any]):
     @override
     def process_result_value(self, value: Any, dialect: sa.Dialect) -> Any:
         return None if value is None else self.read(value)
+
+
+class StoredJson(Stored):
+    """A value stored as JSON."""
+
+    cache_ok: bool | None = True
 
 
 class StoredNumber(Stored):
@@ -65,7 +72,8 @@ def _microseconds(time: datetime) -> int:
         raise ValueError("a stored time is aware") from error
 
 
-def _compact(value: object) -> str:
+def compact(value: object) -> str:
+    """The value as JSON that both databases can store."""
     text = json.dumps(value, separators=(",", ":"))
     is_storable = r"\u0000" not in text and r"\ud" not in text
     return text if is_storable else json.dumps(storable(value), separators=(",", ":"))
@@ -78,8 +86,8 @@ def as_text(read: Callable[[str], object]) -> Stored:
 def as_json(kind: TypeForm[Any]) -> Stored:
     # Built when it is first used, which saves time at start-up.
     adapter = cache(lambda: TypeAdapter[Any](kind))
-    return Stored(
-        lambda value: _compact(adapter().dump_python(value, mode="json")),
+    return StoredJson(
+        lambda value: compact(adapter().dump_python(value, mode="json")),
         lambda text: adapter().validate_json(text),
     )
 
@@ -91,12 +99,12 @@ time zone settings. A naive time is refused with ValueError."""
 OutsideText = Stored(storable, str)
 """Text from outside."""
 
-SortedSet = Stored(
-    lambda members: _compact(sorted(members)), lambda text: frozenset(json.loads(text))
+SortedSet = StoredJson(
+    lambda members: compact(sorted(members)), lambda text: frozenset(json.loads(text))
 )
 """A set of words or numbers as a sorted JSON array, so that equal sets have equal text."""
 
-Details = Stored(lambda details: details.stored(), EventDetails.model_validate_json)
+Details = StoredJson(lambda details: details.stored(), EventDetails.model_validate_json)
 """The details of an event, as JSON."""
 
 Repository = as_text(RepositoryName)
@@ -130,3 +138,9 @@ def partial_index(
     *columns: sa.Column[Any], where: sa.ColumnElement[bool] | sa.TextClause, unique: bool = False
 ) -> sa.Index:
     return sa.Index(None, *columns, unique=unique, sqlite_where=where)
+
+
+def require_all_tables() -> None:
+    """Raise RuntimeError unless `bot.runtime.schema` was imported, which knows every table."""
+    if not metadata.info.get("is_complete"):
+        raise RuntimeError("bot.runtime.schema was not imported, so tables are missing")

@@ -12,8 +12,9 @@ from sqlalchemy.dialects import sqlite
 
 from bot.store.engines import DATABASE_CLOCK
 from bot.store.schema import UtcTime
+from bot.store.transaction import Transaction
 
-SLICE = 500
+KEYS_AT_ONCE = 500
 """The most values in one statement; far below both databases' limit of 32,766."""
 
 PRUNE_SLICE = 1000
@@ -46,9 +47,9 @@ class Dataclass(Protocol):
 class Part:
     """A group of tables in one open transaction."""
 
-    def __init__(self, connection: sa.Connection) -> None:
-        self._connection = connection
-        self._dialect = connection.dialect.name
+    def __init__(self, transaction: Transaction) -> None:
+        self._connection = transaction.connection
+        self._dialect = transaction.connection.dialect.name
 
     def _run(
         self,
@@ -67,11 +68,12 @@ class Part:
         self, rows: Rows, column: Expression, keys: Iterable[Any], /, **parameters: object
     ) -> list[ResultRow]:
         """The rows whose `column` is one of `keys`; `parameters` are those of `rows`."""
-        wanted, these = sorted(set(keys)), _among_keys(rows, column)
+        wanted = sorted(set(keys))
+        these = _among_keys(rows, column)
         return [
             row
-            for start in range(0, len(wanted), SLICE)
-            for row in self._run(these, parameters | {"keys": wanted[start : start + SLICE]})
+            for start in range(0, len(wanted), KEYS_AT_ONCE)
+            for row in self._run(these, parameters | {"keys": wanted[start : start + KEYS_AT_ONCE]})
         ]
 
     def _get(
@@ -172,7 +174,8 @@ def _adding(dialect: str, table: sa.Table) -> sa.Executable:
 def _putting(
     dialect: str, table: sa.Table, names: Sequence[str], newest_by: str | None
 ) -> sa.Executable:
-    new, keys = insert_into(dialect, table), list(table.primary_key)
+    new = insert_into(dialect, table)
+    keys = list(table.primary_key)
     changed = {name: new.excluded[name] for name in names if table.columns[name] not in keys}
     is_newer = table.c[newest_by] <= new.excluded[newest_by] if newest_by is not None else None
     return new.on_conflict_do_update(index_elements=keys, set_=changed, where=is_newer)

@@ -9,69 +9,36 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
 
-from sqlalchemy import Connection, Engine, select
+from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import DBAPIError
 
-from bot.domain.errors import StoreUnavailable
-from bot.domain.live_messages import LiveKind
-from bot.domain.threads import Bisection, QueueEntry
-from bot.store.alerts import Alerts, Outages
-from bot.store.audit import Audit
-from bot.store.coordination import ExpiringKeys, Leases
 from bot.store.engines import (
     COMMAND_LIMIT,
-    CONNECTIONS,
     READERS,
+    WRITING_CONNECTIONS,
     as_store_errors,
     is_transient,
     reading_engine,
 )
-from bot.store.event_logs import Events, Positions, PullRequests
-from bot.store.live_messages import Boards, LiveMessages, Threads
-from bot.store.outbox import Outbox
-from bot.store.pauses import Freezes, GroupActs, Pauses, ResumeWatchers
-from bot.store.preferences import ChannelDefaults, People, Subscriptions
-from bot.store.upkeep import Upkeep
+from bot.store.errors import StoreUnavailable
+from bot.store.processes import WriteChecks
+from bot.store.transaction import Transaction
 
 TRIES = 3
 """The most attempts at a transaction that the database ends before the commit."""
 
+
 P = ParamSpec("P")
+
+
 T = TypeVar("T")
-
-
-class Transaction:
-    """An open transaction; each part is a group of tables."""
-
-    def __init__(self, connection: Connection) -> None:
-        self.connection = connection
-        self.leases = Leases(connection)
-        self.positions = Positions(connection)
-        self.events = Events(connection)
-        self.pull_requests = PullRequests(connection)
-        self.outbox = Outbox(connection)
-        self.subscriptions = Subscriptions(connection)
-        self.audit = Audit(connection)
-        self.live_messages = LiveMessages(connection)
-        self.boards = Boards(connection)
-        self.pauses = Pauses(connection)
-        self.resume_watchers = ResumeWatchers(connection)
-        self.outages = Outages(connection)
-        self.alerts = Alerts(connection)
-        self.queue_entries = Threads(connection, LiveKind.ENTRY, QueueEntry)
-        self.bisections = Threads(connection, LiveKind.BISECTION, Bisection)
-        self.people = People(connection)
-        self.channel_defaults = ChannelDefaults(connection)
-        self.group_acts = GroupActs(connection)
-        self.freezes = Freezes(connection)
-        self.expiring_keys = ExpiringKeys(connection)
-        self.upkeep = Upkeep(connection)
 
 
 class _Attempt(Generic[T]):
     def __init__(self, engine: Engine, body: Callable[[Transaction], T]) -> None:
         self.is_committing = False
-        self._engine, self._body = engine, body
+        self._engine = engine
+        self._body = body
         self._driver: Any = None
         self._changing = threading.Lock()
 
@@ -128,7 +95,7 @@ class Store:
     def __init__(self, engine: Engine, threads: Executor | None = None) -> None:
         self.engine = engine
         self._limit: float | None = engine.get_execution_options().get(COMMAND_LIMIT)
-        width = 1 if engine.dialect.name == "sqlite" else CONNECTIONS
+        width = 1 if engine.dialect.name == "sqlite" else WRITING_CONNECTIONS
         self._writing = _Lane(engine, width, threads, "store")
         self._reading = _Lane(reading_engine(engine), READERS, threads, "reader")
 
@@ -143,7 +110,9 @@ class Store:
         Raises `body`'s exceptions, and StoreUnavailable if the database can't be used. After a lost
         answer to COMMIT it raises too, so callers are written so that running again is harmless.
         """
-        return await self._run(self._writing, lambda one: body(one, *args, **kwargs))
+        return await self._run(
+            self._writing, lambda transaction: body(transaction, *args, **kwargs)
+        )
 
     async def read(
         self, body: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
@@ -152,7 +121,9 @@ class Store:
 
         Raises StoreUnavailable if `body` changes anything.
         """
-        return await self._run(self._reading, lambda one: body(one, *args, **kwargs))
+        return await self._run(
+            self._reading, lambda transaction: body(transaction, *args, **kwargs)
+        )
 
     async def _run(self, lane: _Lane, body: Callable[[Transaction], T]) -> T:
         for tries in range(1, TRIES + 1):
@@ -176,9 +147,8 @@ class Store:
         return await asyncio.shield(done)
 
     async def ask(self) -> None:
-        """Connect; raises StoreUnavailable if the database doesn't answer."""
-        # Without a statement, PostgreSQL's driver sends nothing.
-        await self.run(lambda transaction: transaction.connection.execute(select(1)))
+        """Write a row that nobody reads; raises StoreUnavailable if that can't be done."""
+        await self.run(lambda transaction: WriteChecks(transaction).write())
 
     async def close(self) -> None:
         await asyncio.to_thread(self._close)

@@ -18,6 +18,7 @@ from tests.bench.rows import (
     event_to_post,
     first_answer,
     full_pages,
+    history,
     many,
     memory,
     start_up,
@@ -35,6 +36,7 @@ PARTS: Mapping[str, Measure] = {
     "events": event_to_post.rows,
     "start": start_up.rows,
     "memory": memory.rows,
+    "history": history.rows,
     "day": working_day.rows,
 }
 

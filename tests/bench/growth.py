@@ -11,7 +11,8 @@ from tests.bench.surroundings import event_logs
 REPOSITORIES = (10, 100, 1_000)
 BACKLOG = (1_000, 10_000, 100_000)
 SUBSCRIPTIONS = (10, 100, 1_000)
-LONGEST_REPOSITORIES, LONGEST_BACKLOG = 8_000, 1_000_000
+LONGEST_REPOSITORIES = 8_000
+LONGEST_BACKLOG = 1_000_000
 """Only in a long run: they take minutes."""
 
 
@@ -27,9 +28,11 @@ class Curve:
 async def curves(extent: Extent, *, long: bool) -> Sequence[Curve]:
     """A quick run leaves out the largest of each."""
     kept = extent.scaled(3, 2)
-    repositories, backlog = REPOSITORIES[: kept + 1], BACKLOG[:kept]
+    repositories = REPOSITORIES[: kept + 1]
+    backlog = BACKLOG[:kept]
     if long:
-        repositories, backlog = (*repositories, LONGEST_REPOSITORIES), (*backlog, LONGEST_BACKLOG)
+        repositories = (*repositories, LONGEST_REPOSITORIES)
+        backlog = (*backlog, LONGEST_BACKLOG)
     return [
         Curve(
             "one poll of each repository",

@@ -35,11 +35,14 @@ async def event_logs(
 ) -> AsyncIterator[tuple[Program, Mapping[str, str]]]:
     """A service of event logs in a process of its own, and the environment that leads to it."""
     with tempfile.TemporaryDirectory() as folder:
-        arguments, environ, scheme = ["--pages", str(pages)], {}, "http"
+        arguments = ["--pages", str(pages)]
+        environ = {}
+        scheme = "http"
         if over_tls:
             await certificate.make(Path(folder))
             arguments += ["--tls", folder]
-            environ["SSL_CERT_FILE"], scheme = f"{folder}/certificate.pem", "https"
+            environ["SSL_CERT_FILE"] = f"{folder}/certificate.pem"
+            scheme = "https"
         async with running("services.pages", *arguments) as program:
             environ["BENCH_SERVICE"] = f"{scheme}://127.0.0.1:{program.reported['port']}/v1"
             yield program, environ

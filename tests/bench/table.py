@@ -10,7 +10,8 @@ def of_rows(rows: Sequence[Row]) -> str:
     lines = ["| what | ours | floor | ratio | goal | |", "|---|---:|---:|---:|---:|---|"]
     for row in rows:
         floor = "none" if row.floor is None else _figure(row.floor, row.unit)
-        ours, ratio = _figure(row.ours, row.unit), f"{row.ratio:.2f}"
+        ours = _figure(row.ours, row.unit)
+        ratio = f"{row.ratio:.2f}"
         cells = row.what, ours, floor, ratio, row.goal_text, row.verdict
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)

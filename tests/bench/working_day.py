@@ -1,6 +1,6 @@
 """A working day of a hundred repositories, simulated: when events are posted, and what it costs.
 
-The times and the decisions are those of `bot.domain.polling`; nothing is read or posted. A day
+The times and the decisions are those of `bot.feed.polling`; nothing is read or posted. A day
 begins at midnight; people work from nine to seven.
 """
 
@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from random import Random
 from statistics import quantiles
 
-from bot.domain.polling import (
+from bot.feed.polling import (
     DEPTH_INTERVALS,
     PollingInterval,
     QueueInterest,
@@ -22,7 +22,8 @@ from bot.domain.polling import (
 from tests.support.clock import NOON
 
 DAY = 24 * 3600.0
-WORK_BEGINS, WORK_ENDS = 9 * 3600.0, 19 * 3600.0
+WORK_BEGINS = 9 * 3600.0
+WORK_ENDS = 19 * 3600.0
 MIDNIGHT = NOON.replace(hour=0)
 
 REPOSITORIES = 100

@@ -10,7 +10,8 @@ from tests.browser.scripted_app import ScriptedApp
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
-ENOUGH, ENOUGH_WHEN_LARGE = 4.5, 3.0
+ENOUGH = 4.5
+ENOUGH_WHEN_LARGE = 3.0
 
 # Colours are painted on a canvas to be read back as red, green, blue, whatever notation CSS used.
 MEASURE = r"""() => {

@@ -1,23 +1,37 @@
 """The real bot, used by a person in a real browser."""
 
 from collections.abc import AsyncIterator
+from datetime import datetime, timedelta
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pytest
 import pytest_asyncio
 from playwright.async_api import expect
 
 from bot.config.settings import RunSettings
-from bot.runtime import build_runtime
+from bot.runtime.process import build_runtime
 from bot.sandbox.merge_queue.controls import NewPullRequest
 from bot.sandbox.merge_queue.server import MergeQueueSandbox
 from bot.sandbox.slack.server import SlackSandbox
 from bot.store import migrate
 from tests.browser.conftest import OpenPage
-from tests.browser.page_parts import message, type_command
+from tests.browser.page_parts import message, thread_pane, type_command
 from tests.support.settings import settings_in
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
+
+PARIS = ZoneInfo("Europe/Paris")
+"""Where the browser is, whatever the person's profile says."""
+
+
+def in_hours(hours: int) -> datetime:
+    return datetime.now(PARIS).replace(second=0, microsecond=0) + timedelta(hours=hours)
+
+
+def shown(at: datetime) -> str:
+    """As Slack shows `{date_short} at {time}`."""
+    return f"{at:%b} {at.day}, {at.year} at {at.hour % 12 or 12}:{at:%M %p}"
 
 
 @pytest_asyncio.fixture(loop_scope="session")
@@ -69,8 +83,122 @@ async def test_a_person_pauses_the_queue_with_the_form_and_resumes_it_with_the_b
 
     await paused.get_by_role("button", name="Resume queue").click()
     question = page.get_by_role("alertdialog", name="Resume the queue?")
-    await expect(question).to_contain_text("acme/site was paused by alice on")
+    await expect(question).to_contain_text("acme/site was paused by alice:")
     await question.get_by_role("button", name="Resume", exact=True).click()
     await expect(message(page, "Was paused acme/site: CI runners are down")).to_be_visible()
     await expect(message(bobs_page, "Queue resumed acme/site")).to_contain_text("by alice")
     assert merge_queue.repository("acme/site").pause is None
+
+
+async def test_the_second_of_two_people_who_confirm_is_answered_too(
+    merge_queue: MergeQueueSandbox, open_page: OpenPage
+) -> None:
+    page = await open_page()
+    bobs_page = await open_page("U0BOB")
+    await type_command(page, "/mq pause now CI runners are down")
+    paused = "Queue paused acme/site: CI runners are down"
+    questions = []
+    for one in (page, bobs_page):
+        await message(one, paused).get_by_role("button", name="Resume queue").click()
+        questions.append(one.get_by_role("alertdialog", name="Resume the queue?"))
+        await expect(questions[-1]).to_be_visible()
+    await questions[0].get_by_role("button", name="Resume", exact=True).click()
+    await expect(message(bobs_page, "Queue resumed acme/site")).to_be_visible()
+
+    await questions[1].get_by_role("button", name="Resume", exact=True).click()
+    answer = bobs_page.locator(".message-ephemeral").filter(has_text="alice")
+    await expect(answer).to_contain_text("acme/site")
+    assert merge_queue.repository("acme/site").pause is None
+
+
+async def test_a_mention_with_an_attached_file_and_a_reply_to_the_channel_are_commands(
+    merge_queue: MergeQueueSandbox, open_page: OpenPage
+) -> None:
+    page = await open_page()
+    chooser = page.locator("input[type=file]").first
+    await chooser.set_input_files(
+        {"name": "red.png", "mimeType": "image/png", "buffer": b"not kept"}
+    )
+    await type_command(page, "@merge-queue pause now CI is down")
+    await expect(message(page, "red.png")).to_be_visible()
+    await expect(message(page, "Queue paused acme/site: CI is down")).to_be_visible()
+
+    await message(page, "red.png").hover()
+    await message(page, "red.png").get_by_role("button", name="Reply in thread").click()
+    thread = thread_pane(page)
+    await thread.get_by_role("checkbox", name="Also send to the channel").check()
+    await thread.get_by_role("textbox", name="Reply").fill("@merge-queue resume")
+    await page.keyboard.press("Enter")
+    await expect(message(page, "Queue resumed acme/site")).to_be_visible()
+    await expect(message(page, "replied to a thread")).to_be_visible()
+    assert merge_queue.repository("acme/site").pause is None
+
+
+async def test_a_mention_where_the_app_is_not_a_member_says_how_to_invite_it(
+    merge_queue: MergeQueueSandbox, open_page: OpenPage
+) -> None:
+    page = await open_page()
+    await page.get_by_role("button", name="general").click()
+    await type_command(page, "@merge-queue status")
+    await expect(message(page, "they're not in this channel")).to_be_visible()
+    await type_command(page, "/invite @merge-queue")
+    asked = message(page, "@Merge Queue status")
+    await expect(asked.get_by_role("button", name="1 reply")).to_be_visible()
+    assert merge_queue.repository("acme/site").pause is None
+
+
+async def test_the_end_of_a_pause_and_of_a_freeze_is_picked_in_slacks_own_picker(
+    merge_queue: MergeQueueSandbox, open_page: OpenPage
+) -> None:
+    page = await open_page()
+    ends = in_hours(2)
+    await type_command(page, "/mq pause")
+    form = page.get_by_role("dialog", name="Pause a merge queue")
+    await expect(form).to_contain_text("0 pull requests in the queue")
+    await form.get_by_role("textbox", name="Reason").fill("Vendor is down")
+    picker = form.get_by_label("Or on this day, at this time")
+    # A time that has passed stays in the form, with what is wrong beside it.
+    await picker.fill(f"{in_hours(-2):%Y-%m-%dT%H:%M}")
+    await form.get_by_role("button", name="Pause queue").click()
+    await expect(form).to_contain_text("That time is in the past")
+    await picker.fill(f"{ends:%Y-%m-%dT%H:%M}")
+    await form.get_by_role("button", name="Pause queue").click()
+    outcome = page.get_by_role("dialog", name="Merge queue", exact=True)
+    await outcome.get_by_role("button", name="Close").first.click()
+    card = message(page, "Queue paused acme/site: Vendor is down")
+    await expect(card).to_contain_text(f"resumes on {shown(ends)}")
+
+    until = in_hours(3)
+    await type_command(page, "/mq freeze")
+    form = page.get_by_role("dialog", name="Freeze a merge queue")
+    await expect(form).to_contain_text("0 pull requests in the queue")
+    await form.get_by_role("textbox", name="Reason").fill("Release 4.2")
+    await form.get_by_label("Or until this day, at this time").fill(f"{until:%Y-%m-%dT%H:%M}")
+    await form.get_by_role("button", name="Freeze").click()
+    outcome = page.get_by_role("dialog", name="Merge queue", exact=True)
+    await expect(outcome).to_contain_text(f"until {shown(until)}")
+    (made,) = merge_queue.repository("acme/site").freezes
+    assert made.reason == "Release 4.2 (by alice via Slack)"
+
+
+async def test_a_form_asks_whether_its_reason_holds_an_end_and_keeps_what_was_typed(
+    merge_queue: MergeQueueSandbox, open_page: OpenPage
+) -> None:
+    page = await open_page()
+    ends = in_hours(2)
+    reason = f"CI is down until {ends:%H:%M} Europe/Paris"
+    await type_command(page, "/mq pause")
+    form = page.get_by_role("dialog", name="Pause a merge queue")
+    await expect(form).to_contain_text("0 pull requests in the queue")
+    await form.get_by_role("textbox", name="Reason").fill(reason)
+    await form.get_by_role("button", name="Pause queue").click()
+    await expect(form).to_contain_text(f"“{reason}” may say until when.")
+    await expect(form.get_by_role("textbox", name="Reason")).to_have_value(reason)
+    assert merge_queue.repository("acme/site").pause is None
+    await form.get_by_role("radio", name="Resume to").check()
+    await form.get_by_role("button", name="Pause queue").click()
+    card = message(page, "Queue paused acme/site: CI is down")
+    await expect(card).to_contain_text(f"resumes on {shown(ends)}")
+    pause = merge_queue.repository("acme/site").pause
+    assert pause is not None
+    assert pause.reason == "CI is down (by alice via Slack)"

@@ -84,7 +84,8 @@ async def test_verbatim_keeps_bare_names_and_addresses_as_text(
     verbatim = {"type": "section", "text": {**mrkdwn(f"kept {words}"), "verbatim": True}}
     await app.post("verbatim", blocks=[verbatim])
     await app.post("free", blocks=[section(f"read {words}")])
-    kept, read = message(page, "kept"), message(page, "read")
+    kept = message(page, "kept")
+    read = message(page, "read")
     await expect(kept).to_contain_text(words)
     assert await kept.locator(".message-body .mention, .message-body a").count() == 0
     await expect(read).to_contain_text("@channel #releases")

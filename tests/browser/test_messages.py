@@ -125,7 +125,8 @@ async def test_changes_between_two_overlapping_reads_are_kept(
     await app.post("older")
     root = await app.post("#431 entered the queue")
     reply = await app.post("#431: checks passed", thread_ts=root)
-    answered, let_through = asyncio.Event(), asyncio.Event()
+    answered = asyncio.Event()
+    let_through = asyncio.Event()
 
     async def hold(route: Route) -> None:
         if "thread_ts" in route.request.url:

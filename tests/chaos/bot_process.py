@@ -19,7 +19,7 @@ class BotProcess:
         self.name = name
         self.logs: list[Path] = []
         self.exits: list[int] = []
-        self._environ = dict(environ)
+        self.environ = dict(environ)
         self._folder = folder
         self._process: ForkedProcess | None = None
 
@@ -43,7 +43,7 @@ class BotProcess:
         # Through a pipe: a limit on the files of the bot must not take its voice as well.
         reading, writing = os.pipe()
         with os.fdopen(writing, "wb", buffering=0) as output:
-            self._process = await forked_mqbot(["run"], ROOT, self._environ, (output, output))
+            self._process = await forked_mqbot(["run"], ROOT, self.environ, (output, output))
         self._writing = asyncio.create_task(_write_down(reading, log))
 
     def signal(self, number: int) -> None:

@@ -16,6 +16,7 @@ ROUND_SECONDS = 60.0
 somebody holds the leases long enough to post, and is killed while it does."""
 
 LONGER_THAN_LEASES = (33.0, 50.0)
+LONGER_THAN_THE_POLLS_LEASE = (16.0, 35.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +71,14 @@ class KillDatabase:
     seconds: float
 
 
-Act = Kill | Restart | Freeze | SlackFault | ServiceFault | Outage | KillDatabase
+@dataclass(frozen=True, slots=True)
+class CutOff:
+    """The process that polls loses its way to the database for so many seconds."""
+
+    seconds: float
+
+
+Act = Kill | Restart | Freeze | SlackFault | ServiceFault | Outage | KillDatabase | CutOff
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +132,12 @@ def make_plan(options: Options) -> list[Step]:
         count = max(1, round(options.seconds / 200))
         server = [KillDatabase(random.uniform(0.5, 8)) for _ in range(count)]
         steps += _spread(random, options, server)
+    if options.database == "postgres" and options.processes > 1:
+        cut_offs = [
+            CutOff(random.uniform(*LONGER_THAN_THE_POLLS_LEASE))
+            for _ in range(max(1, round(options.seconds / 150)))
+        ]
+        steps += _spread(random, options, cut_offs)
     return sorted(steps, key=lambda step: step.at)
 
 

@@ -7,7 +7,8 @@ _FINDINGS_SHOWN = 40
 
 def table(result: Result) -> str:
     """All figures of the run, and the errors found."""
-    options, verdict = result.options, result.verdict
+    options = result.options
+    verdict = result.verdict
     rows = [
         ("seed", str(options.seed)),
         ("database, processes", f"{options.database}, {options.processes}"),

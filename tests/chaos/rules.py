@@ -8,7 +8,8 @@ from typing import Any
 from bot.sandbox.merge_queue.controls import SentEvent
 from bot.sandbox.merge_queue.server import MergeQueueSandbox
 
-WINDOWED, FAILING = "acme/night", "acme/streak"
+WINDOWED = "acme/night"
+FAILING = "acme/streak"
 REPOSITORIES = (WINDOWED, FAILING)
 """No channel follows them: the service tells what was done."""
 

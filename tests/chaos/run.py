@@ -5,7 +5,7 @@ import os
 import time
 from collections import Counter
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,6 +24,7 @@ from tests.chaos.faults import Faults
 from tests.chaos.outbox import Outbox, delivery_rows, entry_cards
 from tests.chaos.plan import (
     Act,
+    CutOff,
     Freeze,
     Kill,
     KillDatabase,
@@ -37,6 +38,7 @@ from tests.chaos.supervisor import Supervisor
 from tests.chaos.traffic import REPOSITORIES, SIMULATED, Traffic, channels_setting, states
 from tests.chaos.verdict import Verdict, judge
 from tests.support.settings import between
+from tests.support.tcp_route import TcpRoute
 
 ALL_REPOSITORIES = (*REPOSITORIES, *rules.REPOSITORIES)
 BEGIN_SECONDS = 90.0
@@ -93,14 +95,20 @@ async def run(options: Options, folder: Path) -> Result:
     slack = SlackSandbox(ROOT / "manifest.yml")
     async with _database(options, folder) as database, Sandbox(service, slack) as sandbox:
         environ = _environment(sandbox, database, folder)
-        bots = [
-            BotProcess(f"bot{number + 1}", environ, folder) for number in range(options.processes)
-        ]
-        supervisor = Supervisor(bots, slack, service, database, Random(options.seed + 1))
-        try:
+        async with AsyncExitStack() as stack:
+            bots = []
+            routes = {}
+            for number in range(options.processes):
+                bot = BotProcess(f"bot{number + 1}", environ, folder)
+                bots.append(bot)
+                if options.database == "postgres":
+                    route = await stack.enter_async_context(TcpRoute(database.url))
+                    bot.environ["DATABASE_URL"] = route.url
+                    routes[bot.name] = route
+            chance = Random(options.seed + 1)
+            supervisor = Supervisor(bots, slack, service, database, chance, routes)
+            stack.push_async_callback(supervisor.remove)
             return await _Run(options, service, slack, database, supervisor).run()
-        finally:
-            await supervisor.remove()
 
 
 def _environment(sandbox: Sandbox, database: Database, folder: Path) -> dict[str, str]:
@@ -201,12 +209,8 @@ class _Run:
 
     async def _act(self, act: Act) -> None:
         match act:
-            case Kill(moment):
-                await self.supervisor.kill(moment)
-            case Restart():
-                await self.supervisor.restart()
-            case Freeze(seconds):
-                await self.supervisor.freeze(seconds)
+            case Kill() | Restart() | Freeze() | CutOff():
+                await self._disturb(act)
             case SlackFault():
                 self.faults.arm_slack(act)
             case ServiceFault():
@@ -219,6 +223,18 @@ class _Run:
                     await self.database.kill_for(seconds)
                 self.database_back.append(time.time())
                 self.acts["database server killed"] += 1
+
+    async def _disturb(self, act: Kill | Restart | Freeze | CutOff) -> None:
+        """What is done to one of the processes."""
+        match act:
+            case Kill(moment):
+                await self.supervisor.kill(moment)
+            case Restart():
+                await self.supervisor.restart()
+            case Freeze(seconds):
+                await self.supervisor.freeze(seconds)
+            case CutOff(seconds):
+                await self.supervisor.cut_off(seconds)
 
     async def _drained(self, traffic: Traffic) -> bool:
         """Whether everything is settled before the deadline."""

@@ -6,7 +6,7 @@ import json
 import signal
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from random import Random
@@ -17,6 +17,7 @@ from bot.sandbox.slack.state.workspace import Change
 from tests.chaos.bot_process import BotProcess
 from tests.chaos.databases import UNREADABLE, Database
 from tests.chaos.plan import Moment
+from tests.support.tcp_route import TcpRoute
 from tests.support.waiting import until
 
 MOMENT_SECONDS = 5.0
@@ -44,6 +45,9 @@ class Supervisor:
     service: MergeQueueSandbox
     database: Database
     random: Random
+    routes: Mapping[str, TcpRoute] = field(default_factory=dict)
+    """The way of each bot to the database, by the bot's name; empty with SQLite."""
+
     kills: Counter[str] = field(default_factory=Counter)
     database_turn: asyncio.Lock = field(default_factory=asyncio.Lock)
     went_on: list[float] = field(default_factory=list)
@@ -78,7 +82,12 @@ class Supervisor:
         if moment == "starting":
             self._kill_at_start += 1
             return
-        async with self._one(await self._poster() if moment == "accepted" else None) as bot:
+        wanted = None
+        if moment == "accepted":
+            wanted = await self._holder("post")
+        if moment == "polling":
+            wanted = await self._holder("poll")
+        async with self._one(wanted) as bot:
             await self._wait_for(moment, bot)
             await self._killed(bot, moment)
 
@@ -97,9 +106,10 @@ class Supervisor:
                 await self._start(bot)
 
     async def freeze(self, seconds: float) -> None:
-        """SIGSTOP; one that is longer than the leases hits the process that holds them."""
+        """SIGSTOP; one that is longer than the leases hits the process that posts or polls."""
         is_long = seconds > LONG_SECONDS
-        async with self._one(await self._poster() if is_long else None) as bot:
+        job = self.random.choice(["post", "poll"])
+        async with self._one(await self._holder(job) if is_long else None) as bot:
             bot.signal(signal.SIGSTOP)
             try:
                 await asyncio.sleep(seconds)
@@ -108,6 +118,18 @@ class Supervisor:
                 self.went_on.append(time.time())
             longer = "longer" if is_long else "shorter"
             self.kills[f"SIGSTOP, {longer} than the leases"] += 1
+
+    async def cut_off(self, seconds: float) -> None:
+        """The process that polls can't reach the database; the others can."""
+        async with self._one(await self._holder("poll")) as bot:
+            route = self.routes[bot.name]
+            route.cut()
+            try:
+                await asyncio.sleep(seconds)
+            finally:
+                route.mend()
+                self.went_on.append(time.time())
+            self.kills["cut off from the database, longer than the lease of polling"] += 1
 
     async def stop(self) -> list[str]:
         """Stop all with SIGTERM; what went wrong with that, in this run."""
@@ -142,10 +164,10 @@ class Supervisor:
         async with self._turns[bot.name]:
             yield bot
 
-    async def _poster(self) -> BotProcess | None:
-        """The bot that holds the right to post, as far as the database can tell."""
+    async def _holder(self, lease: str) -> BotProcess | None:
+        """The bot that has the lease, as far as the database can tell."""
         try:
-            rows = await self.database.rows("SELECT holder FROM leases WHERE name = 'post'")
+            rows = await self.database.rows(f"SELECT holder FROM leases WHERE name = '{lease}'")  # noqa: S608 - a word of this module
         except UNREADABLE:
             return None
         pids = {int(holder.split(":")[1]) for (holder,) in rows}

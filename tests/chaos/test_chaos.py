@@ -44,4 +44,5 @@ async def test_two_processes_and_a_database_crash_report_everything_once(tmp_pat
 
     assert result.is_good, table(result)
     assert result.acts["database server killed"] > 0
+    assert any(act.startswith("cut off from the database") for act in result.acts)
     assert result.verdict.posts > 0

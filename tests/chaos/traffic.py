@@ -14,9 +14,13 @@ from tests.chaos import freezes, rules
 EMITTED = ("acme/site", "acme/api", "acme/docs")
 SIMULATED = "acme/shop"
 REPOSITORIES = (*EMITTED, SIMULATED)
-MERGE_QUEUE, RELEASES, GENERAL = "C0MERGEQ", "C0RELEASE", "C0GENERAL"
+MERGE_QUEUE = "C0MERGEQ"
+RELEASES = "C0RELEASE"
+GENERAL = "C0GENERAL"
 
-QUEUED, MERGED, LEFT = "Queued", "Merged", "Left the queue"
+QUEUED = "Queued"
+MERGED = "Merged"
+LEFT = "Left the queue"
 REMOVED = "Removed from the queue"
 WORD_OF_TOPIC = {"enter": QUEUED, "merge": MERGED, "failure": LEFT}
 

@@ -124,7 +124,8 @@ def _shown_by_edits(outbox: Outbox) -> set[Expected]:
     """The events that the first message of a thread shows; `_outdated` checks it."""
     found = set()
     for row in outbox.rows:
-        card, event = outbox.card(row.thread), outbox.event(row)
+        card = outbox.card(row.thread)
+        event = outbox.event(row)
         is_reported = row.state == "summarized" and not row.summarized_by
         if is_reported and event is not None and card is not None and card.is_up_to_date:
             found.add(event)

@@ -8,21 +8,25 @@ import pytest
 from aiohttp import ClientSession
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.clock import SystemClock
-from bot.domain.errors import PostError, PostInDoubt, PostPostponed, PostRefused, Refusal
-from bot.domain.message import Message, Thread
-from bot.messages import blocks
-from bot.ports import Clock
+from bot.blocks import blocks
+from bot.blocks.message import Message, Thread
+from bot.kernel.clock import Clock
+from bot.runtime.clock import SystemClock
 from bot.sandbox.slack.server import SlackSandbox
 from bot.sandbox.slack.state.seed import BOT_USER_ID
+from bot.slack.errors import PostError, PostInDoubt, PostPostponed, PostRefused, Refusal
 from bot.slack.web_api.channels import SlackChannels
 from bot.slack.web_api.clients import Identity, identify, open_session
+from bot.slack.web_api.failures import UNCLEAR_CODES
 from bot.slack.web_api.poster import SlackPoster
 from tests.support.clock import FakeClock
 from tests.support.poster import RecordingPoster
 from tests.support.slack_client import client_in, client_of, workspace
 
-HERE, PUBLIC, PRIVATE, NOWHERE = "C0MERGEQ", "C0RELEASE", "C0INCIDENT", "C0NOWHERE"
+HERE = "C0MERGEQ"
+PUBLIC = "C0RELEASE"
+PRIVATE = "C0INCIDENT"
+NOWHERE = "C0NOWHERE"
 HELLO = Message("Queued #41", (blocks.section("*Queued* #41"), blocks.context("acme/site")))
 PLAIN = Message("Queued #42")
 BROKEN = Message("Queued #43", ({"type": "section"},))
@@ -131,7 +135,8 @@ class SlackWorld:
         viewer = "U0ALICE"
         if channel_id.startswith("U"):
             installation = self.sandbox.installation
-            viewer, workspace = channel_id, installation.workspace
+            viewer = channel_id
+            workspace = installation.workspace
             channel_id = workspace.direct_channel(installation.bot_user_id, viewer).id
         messages = self.sandbox.sight.messages(viewer, channel_id, None, 100)["messages"]
         return [one["text"] for one in messages if one["is_bot"]]
@@ -285,6 +290,48 @@ async def test_an_unclear_response_leaves_the_post_in_doubt(slack: SlackWorld) -
         assert slack.posts_asked() == number
 
 
+@pytest.mark.parametrize(
+    "code",
+    ["as_user_not_supported", "slack_connect_canvas_sharing_blocked", "made_up_next_year", "X"],
+)
+async def test_an_answer_with_a_code_that_nobody_knows_is_a_refusal(
+    slack: SlackWorld, code: str
+) -> None:
+    """With `ok: false` and 200, Slack says that it didn't do it."""
+    slack.arm("refuse", code=code)
+    assert await refused(slack.poster.post(HERE, HELLO, "d-1")) == (code, Refusal.MESSAGE)
+    ts = (await slack.poster.post(HERE, HELLO, "d-2")).ts
+    slack.arm("refuse", method="chat.update", code=code)
+    assert await refused(slack.poster.update(HERE, ts, PLAIN)) == (code, Refusal.MESSAGE)
+    assert slack.shown(HERE) == [HELLO.text]
+
+
+@pytest.mark.parametrize("code", ["team_added_to_org", "external_channel_migrating"])
+async def test_while_slack_moves_a_workspace_or_channel_posts_wait(
+    slack: SlackWorld, code: str
+) -> None:
+    slack.arm("refuse", code=code)
+    with pytest.raises(PostPostponed):
+        await slack.poster.post(HERE, HELLO, "d-1")
+
+
+@pytest.mark.parametrize("code", sorted(UNCLEAR_CODES))
+async def test_codes_of_slacks_own_failures_leave_the_post_in_doubt(
+    slack: SlackWorld, code: str
+) -> None:
+    slack.arm("refuse", code=code)
+    with pytest.raises(PostInDoubt):
+        await slack.poster.post(HERE, HELLO, "d-1")
+
+
+async def test_a_person_whom_slack_refuses_to_open_a_conversation_with_gets_nothing(
+    slack: SlackWorld,
+) -> None:
+    slack.arm("refuse", method="conversations.open", code="made_up_next_year")
+    refusal = await refused(slack.poster.post("U0BOB", HELLO, "d-1"))
+    assert refusal == ("made_up_next_year", Refusal.PERSON)
+
+
 UNCLEAR = {
     "internal_error": False,
     "http_500": False,
@@ -381,11 +428,14 @@ async def test_a_reply_is_found_in_its_thread_and_if_broadcast_in_the_channel(wo
         assert await poster.find(HERE, delivery_id, just_now(), root) == in_thread
 
 
-async def test_a_thread_without_its_first_message_takes_no_replies(world: World) -> None:
+async def test_a_reply_to_a_deleted_message_appears_in_the_channel_and_is_found_there(
+    world: World,
+) -> None:
     root = (await world.poster.post(HERE, HELLO, "d1")).ts
     world.delete(HERE, root)
-    assert (await refused(world.poster.post(HERE, PLAIN, "d2", Thread(root))))[1] is Refusal.THREAD
-    assert await world.poster.find(HERE, "d2", just_now(), root) is None
+    posted = await world.poster.post(HERE, PLAIN, "d2", Thread(root))
+    assert world.shown(HERE) == [PLAIN.text]
+    assert await world.poster.find(HERE, "d2", just_now(), root) == posted.ts
 
 
 @pytest.mark.parametrize("hours", [-30, -2, 2, 30])

@@ -5,8 +5,8 @@ from datetime import timedelta
 
 import pytest
 
-from bot.clock import SystemClock
-from bot.ports import Clock
+from bot.kernel.clock import Clock
+from bot.runtime.clock import SystemClock
 from tests.support.clock import NOON, FakeClock
 
 

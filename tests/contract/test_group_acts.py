@@ -2,22 +2,21 @@
 
 from collections.abc import Sequence
 
-import pytest
 from pydantic import SecretStr
 
-from bot.clock import SystemClock
-from bot.domain.group_acts import CHANGES, GroupAct, GroupOutcome, RepositoryResult
-from bot.domain.pacing import Patience
+from bot.acts.group_act import CHANGES, GroupAct, GroupOutcome, RepositoryResult
+from bot.acts.group_acts import GroupActs
+from bot.freezes.freezing import FreezeQueue
+from bot.groups.acting import ActOnGroups
+from bot.kernel.pacing import Patience
 from bot.merge_queue.client import MergeQueueClient
 from bot.merge_queue.http import Http
+from bot.pauses.group_work import GroupWork
+from bot.pauses.pausing import PauseQueue
+from bot.pauses.resuming import ResumeQueue
+from bot.runtime.clock import SystemClock
 from bot.sandbox.merge_queue.faults import Fault
 from bot.sandbox.merge_queue.server import MergeQueueSandbox
-from bot.usecases.freezing import FreezeQueue
-from bot.usecases.groups import ActOnGroups
-from bot.usecases.pausing import group_work
-from bot.usecases.pausing.group_work import GroupWork
-from bot.usecases.pausing.pause_queue import PauseQueue
-from bot.usecases.pausing.resume_queue import ResumeQueue
 from tests.support.acting_groups import ActingOnGroups
 from tests.support.transactions import begin
 
@@ -25,10 +24,7 @@ SECONDS = 8.0
 """The timeout of one request; the service hangs far longer."""
 
 
-async def test_a_hanging_repository_delays_and_fails_only_itself(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(group_work, "PROGRESS_SECONDS", 0.01)
+async def test_a_hanging_repository_delays_and_fails_only_itself() -> None:
     bot = ActingOnGroups(count=40)
     hanging, *others = bot.names
     sandbox = MergeQueueSandbox(repositories=dict.fromkeys(bot.names, "quiet"), token="key")
@@ -52,7 +48,7 @@ async def test_a_hanging_repository_delays_and_fails_only_itself(
         async with MergeQueueClient(http) as client:
             queues = PauseQueue(client, bot.acts), ResumeQueue(client, bot.acts)
             freezing = FreezeQueue(client, bot.acts)
-            groups = ActOnGroups(*queues, freezing, GroupWork(bot.acts))
+            groups = ActOnGroups(*queues, freezing, GroupWork(bot.acts, progress_seconds=0.01))
             act = await groups.act(bot.request("freeze"), report)
     finally:
         await sandbox.stop()
@@ -69,7 +65,7 @@ async def test_a_hanging_repository_delays_and_fails_only_itself(
 
 def stored_results(bot: ActingOnGroups) -> Sequence[RepositoryResult]:
     with begin(bot.store) as transaction:
-        stored = transaction.group_acts.latest(bot.group.name, CHANGES)
+        stored = GroupActs(transaction).latest(bot.group.name, CHANGES)
     assert stored is not None
     assert stored.ended_at is None
     return stored.results

@@ -10,18 +10,20 @@ from zoneinfo import ZoneInfo
 import pytest
 from pydantic import SecretStr
 
-from bot.domain.asked import number_condition
-from bot.domain.errors import InvalidRequest, MergeQueueUnavailable, ResourceNotFound
-from bot.domain.event_log import Window
-from bot.domain.event_records import EventPage, EventRecord
-from bot.domain.event_types import is_known_event_type
-from bot.domain.freezing import FreezeChange, FreezeTerms, with_exception
-from bot.domain.pacing import Patience
-from bot.domain.queue import QueueRule, QueueStatus
-from bot.domain.repository import RepositoryName
+from bot.acts.asked import number_condition
+from bot.freezes.outcomes import with_exception
+from bot.kernel.errors import InvalidRequest
+from bot.kernel.metrics import Metrics
+from bot.kernel.pacing import Patience
+from bot.kernel.repository import RepositoryName
 from bot.merge_queue.client import MergeQueueClient
+from bot.merge_queue.errors import EventTypesRefused, MergeQueueUnavailable, ResourceNotFound
+from bot.merge_queue.event_records import EventPage, EventRecord
+from bot.merge_queue.event_types import EVENT_TYPES, is_known_event_type
+from bot.merge_queue.freezes import FreezeChange, FreezeTerms
 from bot.merge_queue.http import Http
-from bot.metrics import Metrics
+from bot.merge_queue.queue import QueueRule, QueueStatus
+from bot.merge_queue.window import Window
 from bot.sandbox.merge_queue import payloads
 from bot.sandbox.merge_queue.controls import NewPullRequest, SentEvent
 from bot.sandbox.merge_queue.faults import Fault
@@ -62,7 +64,8 @@ class FakeWorld:
 
     def write(self, event_type: str, received_at: datetime, pull_request: int | None) -> int:
         """Write an event into the log and return its id."""
-        event_id, self._next_id = self._next_id, self._next_id + 1
+        event_id = self._next_id
+        self._next_id = self._next_id + 1
         self.fake.log(
             SITE,
             make_event_record(
@@ -201,6 +204,21 @@ async def test_responses_to_changes_are_recorded(world: World) -> None:
     assert answers[2].startswith("404 not found: ")
 
 
+@pytest.mark.parametrize("world", ["live sandbox"], indirect=True)
+async def test_a_newer_service_names_the_event_types_that_it_does_not_know(world: World) -> None:
+    window = Window(NOW - timedelta(days=1), NOW)
+    asked = [*EVENT_TYPES, "action.github_actions"]
+    with pytest.raises(EventTypesRefused) as caught:
+        await world.merge_queue.event_page(SITE, window, types=asked)
+
+    gone = {"action.requeue", "action.unqueue", "command.requeue"}
+    issues = {name for name in asked if name.startswith("ci_issue.")}
+    assert caught.value.types == gone | issues
+    assert caught.value.repository == SITE
+    rest = set(asked) - caught.value.types
+    assert await world.merge_queue.event_page(SITE, window, types=rest)
+
+
 FREEZE = FreezeTerms(
     "release day (by alice via Slack)",
     None,
@@ -323,7 +341,8 @@ async def test_event_log_is_read_page_by_page_without_gaps_or_duplicates(world: 
 
 
 async def test_window_types_pull_request_and_base_branch_choose_the_events(world: World) -> None:
-    leave, merged = "action.queue.leave", "action.queue.merged"
+    leave = "action.queue.leave"
+    merged = "action.queue.merged"
     early = world.write(leave, NOW - timedelta(hours=3), 4100)
     wanted = world.write(leave, NOW - timedelta(hours=1), 4100)
     other = world.write(merged, NOW - timedelta(hours=1), 4100)
@@ -391,9 +410,8 @@ async def test_all_data_of_the_sandbox_is_read_in_full(
     sandbox.advance(600)
     await sandbox.start()
     try:
-        counts, token = Metrics(), SecretStr("key")
-        http = Http(base_url=sandbox.base_url, token=token, clock=FakeClock(), metrics=counts)
-        async with MergeQueueClient(http) as client:
+        counts = Metrics()
+        async with client_of(sandbox, counts) as client:
             window = Window(NOW - timedelta(days=90), NOW + timedelta(days=1))
             page = await client.event_page(SITE, window)
             events = list(page.events)
@@ -418,6 +436,12 @@ async def test_all_data_of_the_sandbox_is_read_in_full(
     queued = {one.number for one in status.waiting_pull_requests}
     queued |= {one.number for batch in status.batches for one in batch.pull_requests}
     assert queued == {one.number for queue in queues for one in queue.pull_requests}
+
+
+def client_of(sandbox: MergeQueueSandbox, counts: Metrics) -> MergeQueueClient:
+    token = SecretStr("key")
+    http = Http(base_url=sandbox.base_url, token=token, clock=FakeClock(), metrics=counts)
+    return MergeQueueClient(http)
 
 
 def _unpublished(sandbox: MergeQueueSandbox, dialect: str, metadata: str) -> list[str]:

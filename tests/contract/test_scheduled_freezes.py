@@ -8,16 +8,17 @@ import httpx
 import pytest
 from pydantic import SecretStr
 
-from bot.domain.errors import FreezesNotOffered, ResourceNotFound
-from bot.domain.repository import RepositoryName
+from bot.kernel.repository import RepositoryName
 from bot.merge_queue.client import MergeQueueClient
+from bot.merge_queue.errors import FreezesNotOffered, ResourceNotFound
 from bot.merge_queue.http import Http
 from bot.sandbox.merge_queue.controls import NewPullRequest
 from bot.sandbox.merge_queue.credentials import Credential
 from bot.sandbox.merge_queue.server import MergeQueueSandbox
 from tests.support.clock import FakeClock
 
-SITE, UNKNOWN = RepositoryName.parse("acme/site"), RepositoryName.parse("acme/unknown")
+SITE = RepositoryName.parse("acme/site")
+UNKNOWN = RepositoryName.parse("acme/unknown")
 FREEZES = "/repos/acme/site/scheduled_freeze"
 START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 TERMS: dict[str, Any] = {
@@ -101,10 +102,11 @@ INVALID: list[tuple[dict[str, Any], str]] = [
 async def test_invalid_and_missing_fields_are_refused(client: httpx.AsyncClient) -> None:
     one = f"{FREEZES}/{(await client.post(FREEZES, json=TERMS)).json()['id']}"
     for change, field in INVALID:
-        for refused in (
-            await client.post(FREEZES, json={**TERMS, **change}),
-            await client.patch(one, json=change),
-        ):
+        answers = [await client.post(FREEZES, json={**TERMS, **change})]
+        # In a change, null leaves a field as it is.
+        if change != {"reason": None}:
+            answers.append(await client.patch(one, json=change))
+        for refused in answers:
             assert refused.status_code == 422, change
             assert refused.json()["detail"].startswith(f"{field}: ")
     for left_out in ("reason", "start", "timezone"):
@@ -128,6 +130,40 @@ async def test_the_start_changes_only_before_it_and_an_end_needs_a_reason(
     assert (await client.patch(missing, json={})).status_code == 404
     assert (await client.post(f"{missing}/delete", json={"delete_reason": "x"})).status_code == 404
     assert (await client.delete(f"{FREEZES}/7")).status_code == 422
+
+
+async def test_a_change_may_null_what_it_leaves_and_a_planned_freeze_ends_without_a_reason(
+    client: httpx.AsyncClient,
+) -> None:
+    """As the vendor publishes `UpdateScheduledFreezePayload` and the body of the deletion."""
+    later = {**TERMS, "start": "2026-03-02T10:30:00"}
+    ways: list[dict[str, Any]] = [{}, {"json": {}}, {"json": {"delete_reason": ""}}]
+    for how in (*ways, {"content": b"null", "headers": {"Content-Type": "application/json"}}):
+        planned = f"{FREEZES}/{(await client.post(FREEZES, json=later)).json()['id']}"
+        nothing = dict.fromkeys(("reason", "timezone", "matching_conditions"))
+        changed = await client.patch(planned, json={**nothing, "end": None})
+        assert (changed.status_code, changed.json()["end"]) == (200, None)
+        assert (changed.json()["reason"], changed.json()["timezone"]) == ("release", "Europe/Paris")
+        assert (await client.post(f"{planned}/delete", **how)).status_code == 204, how
+
+
+@pytest.mark.parametrize(
+    ("condition", "rule"),
+    [
+        ("numbre=7", "the attribute must be one of base, label, author, number"),
+        ("approved", "a condition compares an attribute with = or !="),
+        ({"xor": ["base=main"]}, "and, or take a list of conditions, not takes one"),
+        ({"not": ["base=main"]}, "and, or take a list of conditions, not takes one"),
+        ({"and": ["base=main"], "or": ["base=main"]}, "one key: and, or, not"),
+        ({}, "one key: and, or, not"),
+    ],
+)
+async def test_a_refused_condition_names_the_rule(
+    client: httpx.AsyncClient, condition: object, rule: str
+) -> None:
+    refused = await client.post(FREEZES, json={**TERMS, "matching_conditions": [condition]})
+    assert refused.status_code == 422
+    assert rule in refused.json()["detail"]
 
 
 async def test_freezes_need_the_same_credentials_as_pauses(client: httpx.AsyncClient) -> None:

@@ -2,18 +2,18 @@
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from datetime import timedelta
 from types import ModuleType
 
 import pytest
 
-from bot.domain import polling
-from bot.domain.polling import PollingInterval
-from bot.runtime import adapters, jobs
+from bot.feed import observe_queue, poll_repositories, polling, route_subscribers
+from bot.feed.polling import PollingInterval
+from bot.runtime import adapters
+from bot.runtime.intervals import Intervals
 from bot.store import transactions
-from bot.usecases.polling import observe_queue, poll_repositories
-from bot.usecases.routing import route_subscribers
-from tests.support.bot_tester import BotTester, Mode
+from tests.support.bot_tester import HURRIED, BotTester, Mode
 from tests.support.clock import MovedClock
 from tests.support.reused_engines import ReusedEngines
 
@@ -29,18 +29,7 @@ TWO_GROUPS = {"MQBOT_GROUPS": "release=acme/site,acme/api;papers=acme/docs"}
 
 A_MOMENT = timedelta(seconds=0.25)
 
-HURRIED: Mapping[ModuleType, Mapping[str, object]] = {
-    jobs: {
-        "HOME_SECONDS": 0.5,
-        "OUTAGE_SECONDS": 0.5,
-        "CUT_SHORT_SECONDS": 0.5,
-        "DUE_SECONDS": 0.25,
-        "EXPIRY_SECONDS": 0.25,
-        "WEEKLY_SECONDS": 0.5,
-        "POLL_TICK_SECONDS": 0.1,
-        # How long a test takes doesn't decide whether it sees one: see `hurried_reminders`.
-        "REMINDER_SECONDS": 3600.0,
-    },
+PATCHED: Mapping[ModuleType, Mapping[str, object]] = {
     polling: {"FLOOR": A_MOMENT},
     poll_repositories: {"NEW_PAUSE_READ_AFTER": A_MOMENT, "PAUSES_READ_EVERY": A_MOMENT},
     route_subscribers: {"EDIT_DELAY": A_MOMENT},
@@ -49,9 +38,9 @@ HURRIED: Mapping[ModuleType, Mapping[str, object]] = {
 
 
 @pytest.fixture(autouse=True)
-def hurried_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Jobs, polls and edits come several times as often as they do for people."""
-    for module, values in HURRIED.items():
+def hurried_polls(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Polls and edits come several times as often as they do for people."""
+    for module, values in PATCHED.items():
         for name, value in values.items():
             monkeypatch.setattr(module, name, value)
     usual = PollingInterval.around
@@ -76,9 +65,16 @@ def reused_engines(all_engines: ReusedEngines, monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.fixture
-def hurried_reminders(monkeypatch: pytest.MonkeyPatch) -> None:
+def hurried_reminders() -> None:
     """For tests that are about them."""
-    monkeypatch.setattr(jobs, "REMINDER_SECONDS", 0.5)
+
+
+@pytest.fixture
+def every(request: pytest.FixtureRequest) -> Intervals:
+    """How often the bot's jobs run."""
+    if "hurried_reminders" in request.fixturenames:
+        return replace(HURRIED, reminders=0.5)
+    return HURRIED
 
 
 @pytest.fixture(params=["socket", "http"])
@@ -95,13 +91,16 @@ def clock() -> MovedClock:
 
 
 @pytest.fixture
-async def start_bot(sqlite_url: str, mode: Mode, clock: MovedClock) -> AsyncIterator[StartBot]:
+async def start_bot(
+    sqlite_url: str, mode: Mode, clock: MovedClock, every: Intervals
+) -> AsyncIterator[StartBot]:
     """Start a bot with options of BotTester."""
     async with AsyncExitStack() as stack:
 
         async def start(**options: object) -> BotTester:
             # The options are BotTester's own, which checks them.
-            tester = BotTester(sqlite_url, **{"mode": mode, "clock": clock, **options})  # type: ignore[arg-type]
+            usual = {"mode": mode, "clock": clock, "every": every}
+            tester = BotTester(sqlite_url, **{**usual, **options})  # type: ignore[arg-type]
             return await stack.enter_async_context(tester)
 
         yield start

@@ -59,7 +59,7 @@ async def test_why_shows_the_reason_for_leaving_and_the_next_step(bot: BotTester
     answer = await bot.ask(f"/mq why https://code.example/acme/site/pull/{number}")
     assert "*Left the queue*" in answer
     assert "its checks failed" in answer
-    assert "fix it and requeue" in answer
+    assert "fix it, then comment `@mergifyio queue`" in answer
     assert "• " in answer
 
 
@@ -99,7 +99,8 @@ async def test_the_log_is_read_page_by_page_in_both_directions(bot: BotTester) -
     number = await bot.merge()
     log = newest = await bot.ask(f"/mq log pr:{number} limit:2")
     assert "*Merged*" in newest
-    older, newer = [newest.line], []
+    older = [newest.line]
+    newer = []
     while "Older" in log.labels:
         await bot.click(log, "Older")
         log = await bot.wait_for_other(log)
@@ -118,6 +119,31 @@ async def test_the_log_is_read_page_by_page_in_both_directions(bot: BotTester) -
     await bot.click(log, "Older")
     log = await bot.wait_for_change(log, "That page has expired")
     assert "*Merged*" in log
+
+
+async def test_the_log_and_the_audit_name_who_acted_on_the_dashboard_and_in_slack(
+    bot: BotTester,
+) -> None:
+    bot.merge_queue.pause("acme/site", "Database migration", by="carol")
+    await bot.happens("queue.pause.create")
+    bot.merge_queue.resume("acme/site", by="dave")
+    await bot.happens("queue.pause.delete")
+    await bot.next_poll()
+    await bot.pause("now CI is down")
+    await bot.resume(by=BOB)
+    await bot.wait_for_direct_message("bob resumed acme/site")
+
+    log = await bot.ask("/mq log type:queue.pause.create,queue.pause.delete")
+    by_whom = [line.partition(" · ")[0] for line in log.line.splitlines() if line.startswith("by ")]
+    assert by_whom == ["by bob", "by alice", "by dave", "by carol"]
+    assert "CI is down\nby alice" in log.line
+    assert "mqbot" not in log.line
+
+    audit = await bot.ask("/mq audit")
+    assert "carol paused acme/site: Database migration\n" in audit.line
+    assert "dave resumed acme/site\n" in audit.line
+    assert audit.line.count("as the event log says") == 2
+    assert "mqbot" not in audit.line
 
 
 async def test_every_filter_of_the_log_reaches_the_service(bot: BotTester) -> None:
@@ -218,7 +244,7 @@ async def test_statistics_of_a_quiet_queue(bot: BotTester) -> None:
     assert "*acme/site*: 0 merges in the last 6 h" in answer
     refused = await bot.ask("/mq stats since:yesterday")
     assert "since: " in refused
-    assert "Usage: `/mq stats [checks] [owner/name] [branch:NAME] [since:7d]`" in refused
+    assert "Usage: `/mq stats [checks] [owner/name|@group|all] [branch:NAME] [since:7d]`" in refused
 
 
 async def test_an_unavailable_service_is_never_shown_as_an_empty_queue(bot: BotTester) -> None:
@@ -238,7 +264,7 @@ async def test_a_question_without_a_repository_continues_with_the_chosen_one(
 ) -> None:
     bot = await start_bot(repositories={"acme/site": "quiet", "acme/api": "quiet"}, channels="")
     question = await bot.ask("/mq why 41")
-    await bot.choose(question, "acme/api", menu="Choose a repository")
+    await bot.click(question, "acme/api")
     await bot.wait_for_reply("#41 is not in the merge queue of acme/api")
 
 
@@ -264,7 +290,7 @@ async def test_words_and_options_work_in_any_order(start_bot: StartBot) -> None:
     ):
         assert answered in await bot.ask(f"/mq {in_full}")
         question = await bot.ask(f"/mq {typed}")
-        await bot.choose(question, "acme/repo0", menu="Choose a repository")
+        await bot.click(question, "acme/repo0")
         await bot.wait_for_reply(answered)
 
 
@@ -275,8 +301,9 @@ async def test_deprecated_endpoints_that_are_gone_are_replaced_or_reported(
     bot = await start_bot(lacks=("queues", "queue") if status == 404 else ())
     for path in ("/queues", "/queue/") if status == 410 else ():
         bot.break_service("error", path=path, status=410)
-    gone = f"The merge queue service no longer offers this ({status})."
-    assert (await bot.ask("/mq rules")).words == f":warning: {gone}"
+    gone = f"The merge queue service no longer offers this: {status} “"
+    said = "Not Found" if status == 404 else "Armed failure"
+    assert (await bot.ask("/mq rules")).words == f":warning: *acme/site:* {gone}{said}”."
     empty = "No base branch of acme/site has a queue now."
     assert empty in await bot.ask("/mq branches")
     number = bot.enqueue(title="Add search", hangs=True)

@@ -48,7 +48,7 @@ async def test_a_board_follows_the_queue(start_bot: StartBot) -> None:
     board = await bot.wait_for_change(board, "15 pull requests in 5 batches, 7 waiting")
     board = await bot.wait_for_change(board, "checks are running · checks 2/3 passed · due")
     assert "Change number 0 & more by carol" in board
-    assert "*Next up*, waiting for room in a batch\n1. " in board
+    assert "*Next up*, waiting for room in a batch\n• " in board
     assert "*Waiting behind them:* #" in board
     assert "next merge due" in board
 
@@ -131,7 +131,7 @@ async def test_board_off_ends_the_only_board_of_a_channel(start_bot: StartBot) -
     await bot.publish("/mq board acme/api", "acme/api")
     answer = await bot.ask("/mq board off")
     assert "The board of acme/api in this channel has ended." in answer
-    assert "Which repository?" in await bot.ask("/mq board off")
+    assert "End the board of which queue?" in await bot.ask("/mq board off")
 
 
 async def test_a_person_can_end_a_board_and_start_another(bot: BotTester) -> None:
@@ -140,13 +140,15 @@ async def test_a_person_can_end_a_board_and_start_another(bot: BotTester) -> Non
     board = await put_up(bot)
     answer = await bot.ask("/mq board off", by=BOB)
     assert "The board of acme/site in this channel has ended." in answer
+    assert answer.labels == ["Start it again"]
     over = await bot.wait_for_change(board, "*The board of acme/site has ended*")
     assert "by bob" in over
     assert over.labels == []
     record = await bot.ask("/mq audit")
     assert "*alice* put up the board of acme/site" in record
     assert "*bob* took down the board of acme/site" in record
-    other = await put_up(bot)
+    await bot.click(answer, "Start it again", by=BOB)
+    other = await bot.wait_for_post("acme/site")
     assert other.ts != board.ts
     bot.pause_elsewhere("Database migration")
     await bot.wait_for_change(other, "is paused")
@@ -226,4 +228,5 @@ async def test_the_reply_says_why_there_is_no_board(bot: BotTester) -> None:
     await bot.wait_for_post("*acme/site* is running")
 
     assert "you are a guest here" in await bot.ask("/mq board off", by=guest)
-    assert (await bot.ask("/mq audit")).words.count("*gus*") == 2
+    # What a guest tries is in the log, and nowhere else.
+    assert "gus" not in await bot.ask("/mq audit")

@@ -1,20 +1,24 @@
 """Many requests at once: all are acknowledged first, then all are answered."""
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any
 
 import pytest
 from slack_bolt.async_app import AsyncAck
 from typing_extensions import override
 
-from bot import runtime
-from bot.messages.errors import BUSY, TOO_FAST
+from bot.acts.reason import REASON_LIMIT
+from bot.acts.record import ActResult
+from bot.blocks.explain import BUSY, TOO_FAST
+from bot.desk.background import BACKGROUND_TASKS, Inbox
+from bot.desk.dispatch import Dispatch
+from bot.runtime import process
 from bot.sandbox.merge_queue.faults import Fault
 from bot.slack import app as slack_app
-from bot.slack.background import MOST_AT_ONCE, Inbox
-from bot.slack.handlers.dispatch import Dispatch
+from bot.store.paces import Paces
 from tests.e2e.conftest import StartBot
+from tests.e2e.test_who_may_act import acts
 from tests.support.bot_tester import ALICE, BOB, MERGE_QUEUE, BotTester
 from tests.support.shown import Shown
 from tests.support.waiting import until
@@ -27,10 +31,12 @@ HOW_MANY = 64
 class HeldInbox(Inbox):
     """The bot's own inbox, which starts nothing until it is drained."""
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, most_at_once: int = MOST_AT_ONCE) -> None:
+    def __init__(
+        self, monkeypatch: pytest.MonkeyPatch, most_at_once: int = BACKGROUND_TASKS
+    ) -> None:
         super().__init__(most_at_once)
         self._is_drained = asyncio.Event()
-        monkeypatch.setattr(runtime, "Inbox", lambda: self)
+        monkeypatch.setattr(process, "Inbox", lambda: self)
 
     @override
     async def _run(self, work: Coroutine[Any, Any, None]) -> None:
@@ -109,7 +115,7 @@ async def test_acknowledged_requests_are_answered_when_the_bot_stops(
 async def test_people_without_an_answer_are_notified_when_the_bot_stops(
     monkeypatch: pytest.MonkeyPatch, start_bot: StartBot
 ) -> None:
-    monkeypatch.setattr(runtime, "DRAIN_SECONDS", 0.2)
+    monkeypatch.setattr(process, "DRAIN_SECONDS", 0.2)
     bot = await start_bot()
     asked = Fault("slow", path="/status", times=None, seconds=30)
     bot.merge_queue.faults.arm(asked)
@@ -170,17 +176,86 @@ async def test_one_person_cannot_block_others(start_bot: StartBot) -> None:
     assert len(bot.calls("response_url")) <= taken + 1
 
 
+async def by_command(bot: BotTester) -> None:
+    answer = await bot.slack.people.command(ALICE, MERGE_QUEUE, "/mq pause now CI is down")
+    assert answer["ack_text"] == TOO_FAST
+
+
+async def by_mention(bot: BotTester) -> None:
+    bot.slack.people.message(ALICE, MERGE_QUEUE, "@merge-queue pause now CI is down")
+
+
+async def by_direct_message(bot: BotTester) -> None:
+    installation = bot.slack.installation
+    direct = installation.workspace.direct_channel(installation.bot_user_id, ALICE)
+    bot.slack.people.message(ALICE, direct.id, "pause now CI is down")
+
+
+async def by_home_tab(bot: BotTester) -> None:
+    await bot.open_home()
+
+
+@pytest.mark.parametrize("ask", [by_command, by_mention, by_direct_message, by_home_tab])
+async def test_one_budget_counts_whatever_the_way_in(
+    monkeypatch: pytest.MonkeyPatch,
+    start_bot: StartBot,
+    ask: Callable[[BotTester], Awaitable[None]],
+) -> None:
+    bot = await start_bot()
+    monkeypatch.setattr(Paces, "admits", lambda *_: False)
+    for _ in range(3):
+        await ask(bot)
+    await until(lambda: "person_too_fast" in bot.log.actions(), "a warning in the log")
+    if ask is by_command:
+        assert len(bot.replies()) == 3
+    else:
+        await bot.wait_for_direct_message(TOO_FAST[:30])
+    assert bot.log.actions().count("person_too_fast") == 1
+    assert bot.pause_reason() is None
+    monkeypatch.setattr(Paces, "admits", lambda *_: True)
+    await bot.ask("/mq help", by=BOB)
+
+
+async def test_a_form_sent_too_fast_stays_open(
+    monkeypatch: pytest.MonkeyPatch, start_bot: StartBot
+) -> None:
+    bot = await start_bot()
+    status = await bot.ask("/mq status")
+    await bot.click(status, "Pause queue…")
+    form = await bot.modal("0 pull requests")
+    monkeypatch.setattr(Paces, "admits", lambda *_: False)
+    for _ in range(3):
+        answer = await bot.submit(form, reason="CI is down")
+        assert answer["errors"] == {"reason": TOO_FAST}
+    assert bot.pause_reason() is None
+
+
+async def test_refused_mentions_leave_one_short_row(start_bot: StartBot) -> None:
+    """Of a member who may not pause; of people outside nothing at all is stored."""
+    two = {"acme/site": "quiet", "acme/api": "quiet"}
+    bot = await start_bot(environment={"MQBOT_WHO_MAY_PAUSE": BOB}, repositories=two)
+    for number in range(8):
+        text = f"pause now all {number} " + "x" * 3900
+        bot.slack.people.message(ALICE, MERGE_QUEUE, f"@merge-queue {text}")
+        await bot.wait_for_reply("Only bob may pause a queue.")
+    refused = [one for one in await acts(bot) if one.result is ActResult.REFUSED]
+    assert sum(one.times for one in refused) == 8
+    assert len(refused) <= 2
+    assert all(len(one.reason or "") <= REASON_LIMIT for one in refused)
+    assert "refused, " in await bot.ask("/mq audit")
+
+
 async def test_a_person_who_clicks_too_fast_is_warned_once(
     monkeypatch: pytest.MonkeyPatch, start_bot: StartBot
 ) -> None:
     bot = await start_bot()
     status = await bot.ask("/mq status")
-    monkeypatch.setattr(slack_app, "BURST", 0)
+    monkeypatch.setattr(Paces, "admits", lambda *_: False)
     monkeypatch.setattr(slack_app, "WARNED_AGAIN_SECONDS", 3600.0)
     reads = len(bot.requests("/merge-queue/pause"))
     for _ in range(3):
         await bot.click(status, "Refresh")
     await bot.wait_for_reply(TOO_FAST[:30])
-    monkeypatch.setattr(slack_app, "BURST", 40)
+    monkeypatch.setattr(Paces, "admits", lambda *_: True)
     await bot.ask("/mq help")
     assert len(bot.requests("/merge-queue/pause")) == reads

@@ -7,6 +7,7 @@ import pytest
 
 from tests.e2e.conftest import StartBot
 from tests.support.bot_tester import ALICE, BOB, CAROL, GENERAL, MERGE_QUEUE, BotTester
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.e2e
 
@@ -16,7 +17,7 @@ async def test_resume_asks_first_then_ends_the_pause_and_closes_its_card(bot: Bo
     # The card says how many are queued as soon as the bot has looked, which may be now.
     question = str(post.element("Resume queue").question).removesuffix(" 0 pull requests queued.")
     assert re.fullmatch(
-        r"acme/site was paused by alice on \d{4}-\d\d-\d\d \d\d:\d\d UTC: CI runners are down\. "
+        r"acme/site was paused by alice: CI runners are down\. "
         r"Checks start over\.",
         question,
     )
@@ -80,7 +81,14 @@ async def test_two_people_who_resume_together_see_who_did_it(bot: BotTester) -> 
     post = await bot.pause("CI runners are down", by=CAROL)
     await asyncio.gather(bot.click(post, "Resume queue"), bot.click(post, "Resume queue", by=BOB))
     ended = await bot.wait_for_post("Queue resumed")
-    first, second, name = (ALICE, BOB, "alice") if "by alice" in ended else (BOB, ALICE, "bob")
+    if "by alice" in ended:
+        first = ALICE
+        second = BOB
+        name = "alice"
+    else:
+        first = BOB
+        second = ALICE
+        name = "bob"
     await bot.wait_for_reply(f"acme/site is already running: {name} resumed it", by=second)
     await bot.has_posted()
     closed = await bot.wait_for_change(post, "*Was paused* acme/site: CI runners are down")
@@ -124,7 +132,12 @@ async def test_a_person_of_another_organisation_is_refused(start_bot: StartBot) 
     answer = await bot.wait_for_reply(by=guest)
     assert "you belong to another organisation" in answer
     assert bot.pause_reason() == "CI runners are down (by alice via Slack)"
-    assert bot.now(post) == post
+
+    def is_without_buttons() -> bool:
+        now = bot.now(post)
+        return now is not None and "CI runners are down" in now and now.labels == []
+
+    await until(is_without_buttons, "the card without buttons")
 
 
 async def test_buttons_work_where_the_bot_is_not_a_member(bot: BotTester) -> None:
@@ -149,19 +162,19 @@ async def test_answering_an_expired_question_changes_nothing_and_says_so(bot: Bo
     assert gone.words.endswith("Nothing was changed: type `/mq pause …` again.")
     assert gone.labels == []
     assert bot.pause_reason() is None
-    await bot.click(in_time, "Yes, pause for 45 min")
+    await bot.click(in_time, "Resume in 45 min")
     await bot.modal()
     await bot.wait_until_gone(in_time)
 
 
-async def test_a_repository_menu_expires_too(start_bot: StartBot) -> None:
+async def test_the_question_which_queue_is_meant_expires_too(start_bot: StartBot) -> None:
     bot = await start_bot(repositories={"acme/site": "quiet", "acme/api": "quiet"}, channels="")
     question = await bot.ask("/mq pause Deploying 4.2")
     bot.slack.installation.workspace.move_clock(16 * 60)
-    await bot.choose(question, "acme/api", menu="Choose a repository")
+    await bot.click(question, "acme/api")
     await bot.wait_for_change(question, "type `/mq pause Deploying 4.2` again")
     assert bot.pause_reason("acme/api") is None
     again = await bot.ask("/mq pause Deploying 4.2")
-    await bot.choose(again, "acme/api", menu="Choose a repository")
+    await bot.click(again, "acme/api")
     await bot.wait_for_post("*Queue paused* acme/api")
     await bot.wait_until_gone(again)

@@ -4,13 +4,15 @@ import asyncio
 import sqlite3
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, closing
+from dataclasses import dataclass, replace
+from http import HTTPStatus
 from pathlib import Path
 from random import Random
 
 import pytest
 
 from tests.support.bot_process import ProcessTester
-from tests.support.bot_tester import MERGE_QUEUE
+from tests.support.bot_tester import ALICE, MERGE_QUEUE
 from tests.support.waiting import until
 
 pytestmark = pytest.mark.e2e
@@ -42,10 +44,11 @@ async def _crash(bot: ProcessTester, seconds: int = 60) -> None:
         _age_audit(database, earlier)
         database.execute("UPDATE group_acts SET at = at - ?", earlier)
         database.execute(
-            "UPDATE expiring_keys SET until = until - ?1, value = value - ?1 WHERE kind = 'limit'",
+            "UPDATE slack_limits SET until = until - ?1, met_at = met_at - ?1",
             earlier,
         )
-        database.execute("UPDATE channels SET claimable_at = claimable_at - ?", earlier)
+        database.execute("UPDATE unanswered SET due_at = due_at - ?", earlier)
+        database.execute("UPDATE channel_queues SET claimable_at = claimable_at - ?", earlier)
         database.execute(
             "UPDATE deliveries SET due_at = due_at - ? WHERE settled_at IS NULL", earlier
         )
@@ -91,7 +94,8 @@ async def test_killed_before_posting_it_posts_after_a_restart(start_process: Sta
     bot = await start_process()
     bot.expected_refusals = {"chat.postMessage rate_limit"}
     bot.break_slack("rate_limit", "chat.postMessage", retry_after=500)
-    first, second = bot.enqueue(), bot.enqueue()
+    first = bot.enqueue()
+    second = bot.enqueue()
     await until(lambda: bot.calls("chat.postMessage"), "the first attempt")
     await bot.logged("post_postponed")
     await until(lambda: _states(bot) == ["pending", "pending"], "both still to come")
@@ -126,6 +130,9 @@ async def test_killed_after_pausing_it_shows_the_pause_from_the_event_log(
     assert bot.pause_reason() == "CI runners are down (by alice via Slack)"
     assert _states(bot) == []
     await bot.start_bot()
+    await bot.wait_for_direct_message(
+        "I was restarted while pausing acme/site: acme/site is paused"
+    )
     post = await bot.wait_for_post("Queue paused")
     assert "CI runners are down" in post
     assert "by alice" in post
@@ -191,6 +198,9 @@ async def test_killed_after_posting_a_card_it_edits_that_card(start_process: Sta
     await _crash(bot)
     assert _states(bot) == ["sending"]
     await bot.start_bot()
+    await bot.wait_for_direct_message(
+        "I was restarted while pausing acme/site: acme/site is paused"
+    )
     card = await bot.wait_for_post("Queue paused")
     await bot.wait_for_change(card, "0 pull requests queued")
     await bot.type("/mq resume")
@@ -285,3 +295,183 @@ async def test_a_group_action_interrupted_long_ago_asks_before_it_continues(
     await bot.click(notice, "Try the rest again")
     await bot.wait_for_post("@release: 2 of 2 queues paused")
     await bot.wait_for_direct_message("@release: 2 of 2 queues paused")
+
+
+@pytest.mark.parametrize(
+    ("before", "typed", "method", "path", "told"),
+    [
+        ("", "pause CI is down", "GET", "/merge-queue/status", "no queue was changed"),
+        ("", "pause CI is down", "PUT", "/merge-queue/pause", "acme/site is paused"),
+        ("pause CI", "resume", "GET", "/merge-queue/pause", "no queue was changed"),
+        ("pause CI", "resume", "DELETE", "/merge-queue/pause", "acme/site is not paused any more"),
+        ("", "status", "GET", "/merge-queue/status", "no queue was changed"),
+    ],
+)
+async def test_a_command_that_a_kill_cut_off_is_answered_after_the_restart(
+    start_process: StartProcess, before: str, typed: str, method: str, path: str, told: str
+) -> None:
+    bot = await start_process(environment={"MQBOT_POLL_SECONDS": "60"})
+    if before:
+        await bot.type(f"/mq {before}")
+        await bot.wait_for_post("Queue paused")
+    death = bot.kill_when_service_has_answered(method, path)
+    await bot.type(f"/mq {typed}")
+    await until(death.is_set, "the process killed while it carries it out")
+    await _crash(bot)
+    await bot.start_bot()
+    answer = await bot.wait_for_direct_message("I was restarted")
+    assert told in answer
+    if told == "no queue was changed":
+        await bot.click(answer, "Try again")
+        await until(lambda: bot.replies(channel=answer.channel) or bot.pause_reason(), "a retry")
+    await bot.next_poll()
+    bot.posts()
+    bot.direct_messages(by=ALICE)
+
+
+Before = Callable[[ProcessTester], Awaitable[int | None]]
+"""What is there before; returns the number of the pull request that the act is about."""
+
+FREEZES = "/scheduled_freeze"
+CHANGE = "/scheduled_freeze/"
+
+
+async def _nothing(_bot: ProcessTester) -> int | None:
+    return None
+
+
+async def _frozen(bot: ProcessTester) -> int | None:
+    await bot.type("/mq freeze 2h release day")
+    await bot.wait_for_reply("is frozen from")
+    return None
+
+
+async def _frozen_and_queued(bot: ProcessTester) -> int | None:
+    await _frozen(bot)
+    return await _queued(bot)
+
+
+async def _queued(bot: ProcessTester) -> int | None:
+    number = bot.enqueue(hangs=True)
+    await bot.happens("action.queue.enter", number)
+    return number
+
+
+@dataclass(frozen=True)
+class Act:
+    """One kind of act, the requests that read and change the queue, and what is told of it."""
+
+    before: Before
+    typed: str
+    reads: tuple[str, str]
+    changes: tuple[str, str]
+    doing: str
+    done: str
+    button: str | None = None
+
+
+ACTS = {
+    "freeze": Act(
+        _nothing,
+        "freeze 2h CI is down",
+        ("GET", FREEZES),
+        ("POST", FREEZES),
+        "freezing acme/site",
+        "acme/site is frozen",
+    ),
+    "unfreeze": Act(
+        _frozen,
+        "unfreeze it is out",
+        ("GET", FREEZES),
+        ("POST", "/delete"),
+        "unfreezing acme/site",
+        "acme/site is not frozen any more",
+    ),
+    "allow": Act(
+        _frozen_and_queued,
+        "allow #N fixes the outage",
+        ("GET", FREEZES),
+        ("PATCH", CHANGE),
+        "allowing #N of acme/site through the freeze",
+        "#N of acme/site may merge during the freeze",
+    ),
+    "remove": Act(
+        _queued,
+        "remove #N",
+        ("GET", "/merge-queue/status"),
+        ("POST", "/dequeue"),
+        "removing #N of acme/site from the queue",
+        "#N of acme/site has left the queue",
+        button="Remove",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ACTS)
+@pytest.mark.parametrize("carried_out", [True, False])
+async def test_every_kind_of_act_that_a_kill_cut_off_is_told_after_the_restart(
+    start_process: StartProcess, name: str, *, carried_out: bool
+) -> None:
+    act = ACTS[name]
+    bot = await start_process(environment={"MQBOT_POLL_SECONDS": "60"})
+    number = await act.before(bot)
+    act = replace(
+        act,
+        typed=act.typed.replace("#N", f"#{number}"),
+        doing=act.doing.replace("#N", f"#{number}"),
+        done=act.done.replace("#N", f"#{number}"),
+    )
+    question = await bot.ask(f"/mq {act.typed}") if act.button is not None else None
+    death = bot.kill_when_service_has_answered(*(act.changes if carried_out else act.reads))
+    if question is not None and act.button is not None:
+        await bot.click(question, act.button)
+    else:
+        await bot.type(f"/mq {act.typed}")
+    await until(death.is_set, "the process killed while it carries it out")
+    await _crash(bot)
+    await bot.start_bot()
+    answer = await bot.wait_for_direct_message("I was restarted")
+    if carried_out:
+        assert f"I was restarted while {act.doing}: {act.done}" in answer
+    else:
+        assert "no queue was changed" in answer
+        assert answer.labels == ["Try again"]
+        await bot.click(answer, "Try again")
+        await until(lambda: _done(bot, *act.changes), "the same request, by the button")
+    await bot.next_poll()
+    bot.posts()
+    bot.replies()
+    bot.replies(channel=answer.channel)
+    bot.direct_messages(by=ALICE)
+
+
+def _done(bot: ProcessTester, method: str, path: str) -> bool:
+    made = [one for one in bot.merge_queue.requests if one.method == method and path in one.path]
+    return any(one.status < HTTPStatus.BAD_REQUEST for one in made)
+
+
+@pytest.mark.parametrize("place", [1, 5])
+async def test_killed_in_the_middle_of_unfreezing_a_group_its_own_ends_are_counted(
+    start_process: StartProcess, place: int
+) -> None:
+    names = ["acme/site", *(f"acme/r{number:02}" for number in range(11))]
+    bot = await start_process(
+        repositories=dict.fromkeys(names, "quiet"), environment={"MQBOT_POLL_SECONDS": "60"}
+    )
+    question = await bot.ask("/mq freeze all 2h release day")
+    await bot.click(question, "Freeze")
+    await bot.wait_for_post("all: 12 of 12 queues frozen")
+    path = f"/{names[place]}/scheduled_freeze"
+    killed = bot.kill_when_service_has_answered("POST", path)
+    await bot.type("/mq unfreeze all it is out")
+    await until(killed.is_set, "the process killed in the middle")
+    await _crash(bot, seconds=60)
+    left = [name for name in names if bot.merge_queue.repository(name).freezes]
+    assert 0 < len(left) < len(names)
+    await bot.start_bot()
+    post = await bot.wait_for_post("all: 12 of 12 queues unfrozen")
+    assert "not frozen" not in post
+    assert not any(bot.merge_queue.repository(name).freezes for name in names)
+    bot.posts()
+    bot.replies()
+    bot.direct_messages(by=ALICE)

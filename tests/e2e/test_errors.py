@@ -2,7 +2,7 @@
 
 import pytest
 
-from bot.domain.commands import COMMANDS
+from bot.desk.table import COMMANDS
 from bot.sandbox.merge_queue.credentials import Credential
 from tests.e2e.conftest import OVER_SOCKET_MODE, StartBot
 from tests.support.bot_tester import ALICE, GENERAL, MERGE_QUEUE, RELEASES, BotTester
@@ -59,8 +59,7 @@ async def test_help_lists_every_verb_and_one_verb_in_detail(bot: BotTester) -> N
         assert f"{verb.task}: `/mq {verb.examples[0]}`" in answer.line
     answer = await bot.ask("/mq help unsubscribe")
     assert (
-        "`/mq unsubscribe [owner/name|@group|@all] [topic …] [branch:GLOB] [except:LOGIN]`"
-        in answer
+        "`/mq unsubscribe [owner/name|@group|all] [topic …] [branch:GLOB] [except:LOGIN]`" in answer
     )
     answer = await bot.ask("/mq help resume")
     assert "Also: `/mq unpause`" in answer
@@ -80,15 +79,17 @@ async def test_a_repository_hidden_from_the_credential_is_reported(start_bot: St
         waits_for_begin=False,
     )
     answer = await bot.ask("/mq status")
-    assert "acme/hidden has no merge queue, or the bot's key can't see it (404)." in answer
+    assert "doesn't find this in acme/hidden: 404 “Repository not found”." in answer
+    assert "the bot's key can't see it, the person who runs the bot can fix it" in answer
+    assert "`MQBOT_REPOSITORIES`" in answer
     assert "empty" not in answer
 
 
 @pytest.mark.parametrize(
     ("token", "sentence"),
     [
-        ("unknown", "The merge queue service rejected the bot's key for acme/site (401)."),
-        ("reader", "The merge queue service rejected the bot's key for acme/site (403)."),
+        ("unknown", "The merge queue service doesn't accept the bot's key for acme/site: 401 “"),
+        ("reader", "The merge queue service doesn't let the bot do this in acme/site: 403 “You do"),
     ],
 )
 async def test_a_rejected_credential_says_who_can_fix_it(
@@ -96,11 +97,56 @@ async def test_a_rejected_credential_says_who_can_fix_it(
 ) -> None:
     reader = Credential("reader", kind="personal", owners=frozenset({"else"}))
     bot = await start_bot(
-        credentials=(reader,), environment={"MQBOT_API_TOKEN": token}, waits_for_begin=False
+        credentials=(reader,),
+        environment={"MQBOT_API_TOKEN": token},
+        waits_for_begin=False,
+        # A key that the service doesn't know, not one that may only read.
+        expected_errors={"key_refused"},
     )
     answer = await bot.ask("/mq status")
     assert sentence in answer
     assert "(`MQBOT_API_TOKEN`)" in answer
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "sentence", "remedy"),
+    [
+        (403, {"detail": "<!channel> No *role*"}, "403 “", "`MQBOT_API"),
+        (403, {"detail": {"message": "App not installed"}}, "403 “App not installed”", "installed"),
+        (401, {"message": "Token expired"}, "401 “Token expired”", "can replace it"),
+        (404, {"detail": "Repository not found"}, "404 “Repository not found”", "MQBOT_REPOSIT"),
+        (404, {}, "in acme/site: 404.", "renamed, moved or deleted"),
+        (409, {"detail": "Queue is locked"}, "409 “Queue is locked”", "for its state now"),
+        (
+            422,
+            {"detail": [{"loc": ["query", "branch"], "msg": "Too long"}]},
+            "422 “branch: Too",
+            "",
+        ),
+        (410, {"detail": "Gone since May"}, "no longer offers this: 410 “Gone since May”", ""),
+        (451, {"detail": "x" * 5000}, "451 “xxx", "…”."),
+        (503, {"detail": "Maintenance until 15:00"}, "Its answer: 503 “Maintenance until", ""),
+    ],
+)
+async def test_a_refusal_quotes_the_services_sentence_and_says_what_fits_it(
+    bot: BotTester, status: int, body: object, sentence: str, remedy: str
+) -> None:
+    path = "/merge-queue/status"
+    if status == 401:
+        bot.expected_errors.add("key_refused")
+    bot.break_service("error", path=path, status=status, body=body, times=None)
+    answer = await bot.ask("/mq status")
+    assert sentence in answer
+    assert remedy in answer
+    assert "<!channel>" not in str(answer.blocks)
+
+
+async def test_a_renamed_repository_is_named_and_nothing_is_followed(bot: BotTester) -> None:
+    bot.merge_queue.rename("acme/site", "acme/website")
+    answer = await bot.ask("/mq status")
+    assert "acme/site was renamed or moved to `acme/website` (301)." in answer
+    assert "`MQBOT_REPOSITORIES`" in answer
+    assert bot.requests("acme/website") == []
 
 
 async def test_service_errors_are_named_and_try_again_works_once_fixed(bot: BotTester) -> None:
@@ -135,9 +181,9 @@ async def test_a_rate_limit_of_the_service_is_named(bot: BotTester) -> None:
 
 async def test_a_refusal_of_the_service_is_reported_as_one(bot: BotTester) -> None:
     for status, sentence in (
-        (410, "The merge queue service no longer offers this (410)."),
-        (418, "The merge queue service refused this (418): Armed failure"),
-        (451, "The merge queue service refused this (451): Armed failure"),
+        (410, "The merge queue service no longer offers this: 410 “Armed failure”."),
+        (418, "The merge queue service refused this: 418 “Armed failure”."),
+        (451, "The merge queue service refused this: 451 “Armed failure”."),
     ):
         bot.fix_service()
         bot.break_service("error", path="/merge-queue/status", status=status)
@@ -146,7 +192,7 @@ async def test_a_refusal_of_the_service_is_reported_as_one(bot: BotTester) -> No
 
 async def test_a_missing_endpoint_is_not_reported_as_a_missing_queue(bot: BotTester) -> None:
     bot.break_service("error", path="/queues/configuration", status=404)
-    gone = "The merge queue service no longer offers this (404)."
+    gone = "The merge queue service no longer offers this: 404 “Armed failure”."
     assert gone in await bot.ask("/mq rules")
     bot.break_service("error", path="/queues/branches", status=404)
     assert "The service no longer offers earlier activity." in await bot.ask("/mq branches")
@@ -180,7 +226,7 @@ async def test_a_pause_that_the_service_refuses_changes_nothing_and_is_reported(
 ) -> None:
     bot.break_service("error", path="/merge-queue/pause", method="PUT", status=409)
     answer = await bot.ask("/mq pause CI is down")
-    assert "The queue of acme/site changed in the meantime: it isn't paused now." in answer
+    assert "refused this for acme/site: 409 “Armed failure”. The queue isn't paused now." in answer
     assert bot.pause_reason() is None
     assert bot.posts() == []
 
@@ -189,7 +235,7 @@ async def test_a_conflict_reports_the_state_of_the_queue(bot: BotTester) -> None
     bot.merge_queue.pause("acme/site", "Database migration", by="carol")
     bot.break_service("error", path="/merge-queue/pause", method="DELETE", status=409)
     answer = await bot.ask("/mq resume")
-    assert "changed in the meantime: it's paused now: Database migration" in answer
+    assert "409 “Armed failure”. The queue is paused now: Database migration" in answer
     assert bot.pause_reason() == "Database migration"
 
 
@@ -206,7 +252,8 @@ async def test_a_pause_with_a_lost_response_is_reported_once(start_bot: StartBot
 async def test_a_post_with_a_lost_response_is_found_and_not_repeated(start_bot: StartBot) -> None:
     bot = await start_bot(channels=f"acme/site={MERGE_QUEUE}:enter")
     bot.break_slack("drop_after_accept", "chat.postMessage")
-    first, second = bot.enqueue(), bot.enqueue()
+    first = bot.enqueue()
+    second = bot.enqueue()
     await bot.wait_for_post(f"#{first}")
     await bot.wait_for_post(f"#{second}")
     assert len(bot.posts()) == 2
@@ -247,9 +294,11 @@ async def test_a_lost_reply_does_not_harm_the_bot(bot: BotTester) -> None:
     bot.break_slack("http_500", "response_url")
     await bot.type("/mq status", channel=GENERAL)
     await bot.logged("reply_failed")
+    # It may have arrived, or not.
+    await bot.wait_for_direct_message("*acme/site* is running")
     answer = await bot.ask("/mq status", channel=GENERAL)
     assert "*acme/site* is running" in answer
-    bot.expected_refusals = {"response_url http_500"}
+    bot.expected_refusals = {"response_url http_500", "chat.postEphemeral not_in_channel"}
 
 
 async def test_a_lost_socket_is_renewed_and_commands_continue(bot: BotTester) -> None:

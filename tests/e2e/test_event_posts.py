@@ -39,10 +39,30 @@ async def test_a_failure_names_the_check_and_the_next_step(start_bot: StartBot) 
     failed = await bot.wait_for_post(f"#{number}")
     assert ":x: *Left the queue*" in failed
     assert re.search(
-        r": its checks failed\n\*Next step\b.*:\* fix it and requeue\n• lint", failed.words
+        r": its checks failed\n\*Next step\b.*:\* fix it, then comment `@mergifyio queue`\n• lint",
+        failed.words,
     )
-    assert re.search(r": its checks failed\. Next step\b.*: fix it and requeue", failed.line)
+    assert re.search(
+        r": its checks failed\. Next step\b.*: fix it, then comment `@mergifyio queue`", failed.line
+    )
     assert "https://ci.example.com/" in str(failed.blocks)
+
+
+async def test_a_post_that_slack_refuses_with_an_unknown_code_doesnt_hold_up_its_channel(
+    start_bot: StartBot,
+) -> None:
+    """First as it is, then as plain text, then the next one."""
+    bot = await start_bot(channels=HEARING)
+    bot.break_slack(
+        "refuse", "chat.postMessage", channel=MERGE_QUEUE, code="made_up_next_year", times=2
+    )
+    lost = bot.enqueue(hangs=True)
+    bot.expected_errors |= {"blocks_refused", "post_refused"}
+    bot.expected_refusals.add("chat.postMessage made_up_next_year")
+    await bot.struck("refuse", times=2)
+    following = bot.enqueue(hangs=True)
+    await bot.wait_for_post(f"*Queued* #{following}")
+    assert [post for post in bot.posts() if f"#{lost}" in post] == []
 
 
 async def test_a_failure_has_buttons_for_why_and_for_its_log(start_bot: StartBot) -> None:
@@ -68,8 +88,8 @@ async def test_only_failures_that_need_the_author_mention_them(start_bot: StartB
     failing = bot.enqueue(author="carol", broken_check="lint")
     await bot.wait_for_post(f"*Queued* #{failing}")
     failed = await bot.wait_for_post(f"#{failing}")
-    assert f"*Next step for @{ALICE}:* fix it and requeue" in failed
-    assert f"Next step for @{ALICE}: fix it and requeue" in failed.line
+    assert f"*Next step for @{ALICE}:* fix it, then comment `@mergifyio queue`" in failed
+    assert f"Next step for @{ALICE}: fix it, then comment `@mergifyio queue`" in failed.line
     await bot.ask("/mq link off")
     of_nobody = bot.enqueue(author="carol", broken_check="lint")
     await bot.wait_for_post(f"*Queued* #{of_nobody}")

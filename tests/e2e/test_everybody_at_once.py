@@ -8,9 +8,12 @@ from datetime import datetime
 
 import pytest
 
-from bot.domain.audit import Action, ActResult, AuditRecord, AuditSelection
-from bot.domain.pause_records import timed
-from bot.domain.repository import RepositoryName
+from bot.acts.record import Action, ActResult, AuditRecord, AuditSelection
+from bot.acts.rows import Audit
+from bot.kernel.repository import RepositoryName
+from bot.pauses.pause import timed
+from bot.pauses.rows import Pauses
+from bot.posts.outbox import Outbox
 from bot.store.engines import create_engine
 from bot.store.transactions import Store
 from tests.e2e.conftest import StartBot
@@ -52,7 +55,7 @@ class Crowd:
         store = Store(create_engine(self.bot.database_url))
         try:
             with begin(store) as transaction:
-                return transaction.audit.oldest(AuditSelection(), 10_000)
+                return Audit(transaction).oldest(AuditSelection(), 10_000)
         finally:
             await store.close()
 
@@ -70,7 +73,7 @@ class Crowd:
         store = Store(create_engine(self.bot.database_url))
         try:
             with begin(store) as transaction:
-                left = transaction.outbox.summary()
+                left = Outbox(transaction).summary()
         finally:
             await store.close()
         return not (left.pending or left.sending or left.in_doubt)
@@ -145,7 +148,8 @@ async def test_twenty_people_click_every_button_at_once(start_bot: StartBot) -> 
     bot = await start_bot(channels="acme/site=C0RELEASE:freeze")
     crowd = Crowd(bot)
     # Some look at the queue first, so that they have something to refresh.
-    lookers, others = crowd.people[:4], crowd.people[4:]
+    lookers = crowd.people[:4]
+    others = crowd.people[4:]
     looks = {who: await bot.ask("/mq status", by=who) for who in lookers}
     post, asked = await all_pause_at_once(crowd, others)
     before = {who: len(shown) for who, shown in crowd.answers().items()}
@@ -153,7 +157,9 @@ async def test_twenty_people_click_every_button_at_once(start_bot: StartBot) -> 
 
     replacers = list(asked)[:5]
     rest = [who for who in others if who not in replacers]
-    resumers, pausers, typers = rest[:4], rest[4:8], rest[8:]
+    resumers = rest[:4]
+    pausers = rest[4:8]
+    typers = rest[8:]
     await asyncio.gather(
         *(bot.click(looks[who], "Refresh", by=who) for who in lookers),
         *(bot.click(asked[who], "Replace reason", by=who) for who in replacers),
@@ -226,8 +232,10 @@ async def lookers_see_a_state_there_was(
 async def test_concurrent_resume_extend_and_watch_agree(start_bot: StartBot) -> None:
     bot = await start_bot(channels="acme/site=C0RELEASE:freeze")
     crowd = Crowd(bot)
-    pausers, resumers = crowd.people[:4], crowd.people[4:8]
-    extenders, watchers = crowd.people[8:14], crowd.people[14:]
+    pausers = crowd.people[:4]
+    resumers = crowd.people[4:8]
+    extenders = crowd.people[8:14]
+    watchers = crowd.people[14:]
     await bot.type("/mq pause 30m first", by=pausers[0])
     card = await bot.wait_for_post("first")
 
@@ -260,7 +268,7 @@ async def the_timer_is_of_the_pause_in_force(
     store = Store(create_engine(crowd.bot.database_url))
     try:
         with begin(store) as transaction:
-            running = timed(transaction.pauses.open([RepositoryName("acme/site")]))
+            running = timed(Pauses(transaction).open([RepositoryName("acme/site")]))
     finally:
         await store.close()
     of_it = [one for one in running if state is not None and one.paused_at == state.paused_at]

@@ -1,20 +1,23 @@
 """Freezes made, changed and ended by people: typed, clicked and in forms."""
 
 import asyncio
+import re
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
 
-from bot.domain.audit import ActResult
-from bot.domain.repository import RepositoryName
+from bot.acts.record import ActResult
+from bot.acts.rows import Audit
+from bot.kernel.actor import Origin
+from bot.kernel.repository import RepositoryName
 from bot.sandbox.merge_queue.controls import FreezeTerms
 from bot.sandbox.merge_queue.faults import Fault
 from bot.sandbox.merge_queue.simulation.moments import to_datetime
 from bot.sandbox.merge_queue.simulation.state import Freeze
 from bot.store.engines import create_engine
 from bot.store.transactions import Store
-from tests.e2e.conftest import OVER_SOCKET_MODE, StartBot
+from tests.e2e.conftest import NAMES, OVER_SOCKET_MODE, StartBot
 from tests.support.bot_tester import ALICE, BOB, MERGE_QUEUE, RELEASES, BotTester
 from tests.support.shown import Shown
 from tests.support.transactions import begin
@@ -44,11 +47,16 @@ def lasts(freeze: Freeze) -> timedelta:
 
 
 async def acts(bot: BotTester) -> list[tuple[str, ActResult, str | None]]:
+    """What was done through the bot; when the log tells of what others did is not certain."""
     store = Store(create_engine(bot.database_url))
     try:
         with begin(store) as transaction:
-            found = transaction.audit.since(RepositoryName.parse("acme/site"), LONG_AGO)
-            return [(one.action.value, one.result, one.setting_after) for one in found]
+            found = Audit(transaction).since(RepositoryName.parse("acme/site"), LONG_AGO)
+            return [
+                (act.action.value, act.result, act.setting_after)
+                for act in found
+                if act.origin is not Origin.LOG
+            ]
     finally:
         await store.close()
 
@@ -56,7 +64,8 @@ async def acts(bot: BotTester) -> list[tuple[str, ActResult, str | None]]:
 async def froze(bot: BotTester, typed: str, stage: str = "in force") -> Shown:
     """The card of a freeze that alice types."""
     await bot.type(typed)
-    assert "acme/site is frozen from" in await bot.wait_for_reply()
+    said = "acme/site is frozen from" if stage == "in force" else "A freeze of acme/site is planned"
+    assert said in await bot.wait_for_reply()
     card = await bot.wait_for_post("*Scheduled freeze ")
     return await bot.wait_for_change(card, f"*Scheduled freeze {stage}*")
 
@@ -96,16 +105,29 @@ async def test_a_typed_freeze_holds_merging_until_somebody_says_why_it_ends(bot:
 
 async def test_a_long_freeze_is_confirmed_first_unless_the_person_says_now(bot: BotTester) -> None:
     question = await bot.ask("/mq freeze release day 2h")
-    assert "Freeze acme/site until somebody ends it?" in question
-    assert "0 queued pull requests would wait" in question
-    assert question.labels == ["Freeze for 2 h", "Freeze", "Don't freeze"]
+    assert "Freeze acme/site until when?" in question
+    assert "0 pull requests in the queue" in question
+    assert question.labels == [
+        "End in 2 h",
+        "Another time…",
+        "No end; the reason is “release day 2h”",
+    ]
     assert frozen(bot) == []
-    await bot.click(question, "Freeze for 2 h")
+    await bot.click(question, "End in 2 h")
     card = await bot.wait_for_post("*Scheduled freeze in force* acme/site: release day")
     await bot.wait_for_change(question, "acme/site is frozen from")
     await bot.type("/mq unfreeze over")
     await is_over(bot, card)
     assert "no end given" in await froze(bot, "/mq freeze now release day")
+
+
+async def test_a_long_planned_freeze_is_shown_with_its_start(bot: BotTester) -> None:
+    tomorrow = datetime.now(UTC).date() + timedelta(days=1)
+    later = tomorrow + timedelta(days=3)
+    question = await bot.ask(f"/mq freeze from {tomorrow} 09:00 until {later} 09:00 UTC quiet")
+    assert f"*Freeze acme/site from {tomorrow} 09:00" in question
+    assert f"until {later} 09:00" in question
+    assert frozen(bot) == []
 
 
 async def test_a_planned_freeze_keeps_its_time_zone(bot: BotTester) -> None:
@@ -118,13 +140,54 @@ async def test_a_planned_freeze_keeps_its_time_zone(bot: BotTester) -> None:
     assert "night work\nplanned · by alice" in await bot.ask("/mq freezes")
 
 
+async def test_a_freeze_of_touching_or_other_times_is_in_nobodys_way(bot: BotTester) -> None:
+    begins = bot.clock.now().replace(second=0, microsecond=0) + timedelta(hours=2)
+    at = [f"{begins + timedelta(hours=hours):%H:%M} UTC" for hours in range(4)]
+    await froze(bot, f"/mq freeze now from {at[1]} until {at[2]} middle", "planned")
+    await froze(bot, f"/mq freeze now from {at[0]} until {at[1]} before", "planned")
+    await froze(bot, f"/mq freeze now from {at[2]} until {at[3]} after", "planned")
+    assert [made.reason for made in frozen(bot)] == [
+        f"{name} (by alice via Slack)" for name in ("middle", "before", "after")
+    ]
+    refused = await bot.ask(f"/mq freeze now from {at[0]} until {at[2]} both")
+    assert "A freeze of acme/site is already planned by alice for that time" in refused
+    assert "already frozen" not in refused
+
+
+async def test_ids_in_what_is_said_of_a_freeze_become_names(bot: BotTester) -> None:
+    bot.slack.arrangement.set_group("oncall", [BOB])
+    card = await froze(bot, "/mq freeze now 45m ask @oncall or @bob in #general")
+    (made,) = frozen(bot)
+    assert made.reason == "ask @oncall or @bob in #general (by alice via Slack)"
+    number = bot.enqueue()
+    await bot.publish(f"/mq allow now {number} as @bob said", f"#{number} of acme/site: as @bob")
+    card = await bot.wait_for_change(card, f"except number={number}")
+    await bot.wait_for_post("Scheduled freeze changed")
+    await bot.type("/mq unfreeze as @oncall said in #general")
+    assert "as @oncall said in #general" in await is_over(bot, card)
+
+
+async def test_a_freeze_with_exceptions_is_in_the_way_of_none_without(bot: BotTester) -> None:
+    await froze(bot, "/mq freeze 2h except:hotfix night")
+    await bot.type("/mq freeze 1h an incident")
+    await bot.wait_for_reply("acme/site is frozen from")
+    await bot.wait_for_post("*Scheduled freeze in force* acme/site: an incident")
+    assert len(frozen(bot)) == 2
+    assert "already frozen" in await bot.ask("/mq freeze 1h except:hotfix once more")
+
+
 async def test_a_second_freeze_changes_nothing_and_shows_who_froze(bot: BotTester) -> None:
     await asyncio.gather(
         bot.type("/mq freeze 1h Alice has a reason"),
         bot.type("/mq freeze 2h Bob has one too", by=BOB),
     )
     post = await bot.wait_for_post("*Scheduled freeze in force*")
-    winner, loser = ("alice", BOB) if "by alice" in post else ("bob", ALICE)
+    if "by alice" in post:
+        winner = "alice"
+        loser = BOB
+    else:
+        winner = "bob"
+        loser = ALICE
     await bot.wait_for_reply("is frozen from", by=ALICE if loser == BOB else BOB)
     answer = await bot.wait_for_reply("already frozen", by=loser)
     assert f"acme/site is already frozen by {winner}:" in answer
@@ -139,7 +202,7 @@ async def test_the_form_asks_what_to_stop_and_takes_all_that_the_command_takes(
     await bot.type("/mq freeze branch:main")
     form = await bot.modal("1 pull request in the queue; checks go on, and merging waits.")
     assert "Stop checks too, or only merging?" in form
-    answer = await bot.submit(form, reason="Cutting 4.2", end="from noon")
+    answer = await bot.submit(form, reason="Cutting 4.2", end="from nowhere")
     assert answer["response_action"] == "errors"
     answer = await bot.submit(form, reason="Cutting 4.2", end="", branch="x/* y")
     assert "the name of one branch" in str(answer["errors"])
@@ -151,6 +214,23 @@ async def test_the_form_asks_what_to_stop_and_takes_all_that_the_command_takes(
     (made,) = frozen(bot)
     assert made.matching_conditions == ({"or": ["base=main", "base=dev"]},)
     assert made.exclude_conditions == ({"or": ["number=41", "author=bob"]},)
+
+
+async def test_the_fields_of_the_form_are_read_like_typed_words(bot: BotTester) -> None:
+    await bot.type("/mq freeze")
+    form = await bot.modal("0 pull requests in the queue")
+    await bot.submit(
+        form,
+        reason="Cutting 4.2",
+        end="\u201cin 1h\u201d,",
+        **{"branch": "`main`, branch:dev", "except": "\u201chotfix\u201d (#41); *@bob*\u200b"},
+    )
+    await bot.modal("is frozen")
+    await bot.wait_for_post("*Scheduled freeze ")
+    (made,) = frozen(bot)
+    assert abs(lasts(made) - timedelta(hours=1)) < MINUTE
+    assert made.matching_conditions == ({"or": ["base=main", "base=dev"]},)
+    assert made.exclude_conditions == ({"or": ["label=hotfix", "number=41", "author=bob"]},)
 
 
 async def test_the_form_becomes_that_of_a_pause_to_stop_checks_too(bot: BotTester) -> None:
@@ -258,7 +338,7 @@ async def test_a_freeze_is_recorded_before_the_service_fails_and_lost_answers_ar
     bot.merge_queue.faults.arm(down)
     answer = await bot.ask("/mq freeze 2h cutting 4.2")
     assert "isn't responding" in answer
-    assert answer.labels == ["Try again"]
+    assert answer.labels == ["Try freezing again"]
     assert [(action, result.value) for action, result, _ in await acts(bot)] == [
         ("freeze", "started"),
         ("freeze", "failed"),
@@ -266,7 +346,7 @@ async def test_a_freeze_is_recorded_before_the_service_fails_and_lost_answers_ar
     bot.merge_queue.faults.disarm()
     lost = Fault("drop_after_accept", path="/scheduled_freeze", method="POST")
     bot.merge_queue.faults.arm(lost)
-    await bot.click(answer, "Try again")
+    await bot.click(answer, "Try freezing again")
     card = await bot.wait_for_post("*Scheduled freeze in force*")
     assert len(frozen(bot)) == 1
     gone = Fault("drop_after_accept", path="/delete", method="POST")
@@ -295,14 +375,54 @@ async def test_a_group_is_frozen_after_a_question_and_restored_exactly(three: Bo
 
 
 async def test_a_failed_part_of_a_group_is_tried_again_until_the_same_end(three: BotTester) -> None:
-    three.break_service("error", path="acme/api/scheduled_freeze", method="POST", status=503)
+    three.break_service("error", path="acme/api/scheduled_freeze", method="POST", status=403)
     post = await three.publish("/mq freeze now @release 2h cutting 4.2", "1 of 2 queues frozen")
     assert "*1 failed:*" in post
     three.merge_queue.faults.disarm()
     await three.click(post, "Try the rest again")
     await three.wait_for_post("1 of 1 queue frozen")
-    (site,), (api,) = frozen(three), frozen(three, "acme/api")
+    (site,) = frozen(three)
+    (api,) = frozen(three, "acme/api")
     assert site.end == api.end
+
+
+async def test_of_a_group_with_several_freezes_only_what_is_left_is_tried_again(
+    three: BotTester,
+) -> None:
+    await three.publish("/mq freeze now @release 2h cutting 4.2", "2 of 2 queues frozen")
+    later = datetime.now(UTC) + timedelta(hours=5)
+    times = f"from {later:%H:%M} UTC until {later + timedelta(hours=2):%H:%M} UTC"
+    await three.publish(f"/mq freeze now @release {times} cutting 4.3", "2 of 2 queues is planned")
+    first, second = frozen(three, "acme/api")
+    three.break_service("error", path=second.id, status=403)
+
+    post = await three.publish("/mq unfreeze @release 4.2 is out", "1 of 2 queues unfrozen")
+
+    assert "• acme/api: 1 freeze is left: " in post
+    assert [one.id for one in frozen(three, "acme/api")] == [second.id]
+    assert frozen(three) == []
+    three.fix_service()
+    ended = len(three.requests(first.id))
+    await three.click(post, "Try the rest again")
+    await three.wait_for_post("1 of 1 queue unfrozen")
+    assert frozen(three, "acme/api") == []
+    assert len(three.requests(first.id)) == ended
+
+
+async def test_now_freezes_no_queue_of_a_group_that_is_frozen_already(three: BotTester) -> None:
+    for name in NAMES[:2]:
+        three.merge_queue.freeze(name, FreezeTerms("made elsewhere"))
+    answer = await three.ask("/mq freeze @release 2h cutting 4.2")
+    assert "Already frozen or planned, left as they are: acme/site" in answer
+    assert answer.labels == []
+    answer = await three.ask("/mq freeze now @release 2h cutting 4.2")
+    assert "*@release: nothing was changed*" in answer
+    # Who froze them is known once their log was read.
+    assert re.search(r"\*2 already frozen:\* acme/site( by \w+)?, acme/api( by \w+)?", str(answer))
+    assert [one.reason for name in NAMES[:2] for one in frozen(three, name)] == [
+        "made elsewhere"
+    ] * 2
+    assert [act for act in await acts(three) if act[1] is ActResult.DONE] == []
 
 
 async def test_a_freezes_card_has_the_buttons_and_follows_what_they_do(start_bot: StartBot) -> None:
@@ -314,9 +434,9 @@ async def test_a_freezes_card_has_the_buttons_and_follows_what_they_do(start_bot
     assert "cutting 4.2\nby alice · from" in card
     assert card.labels == ["End now…", "Extend…"]
     for _ in range(2):
-        # The second time the log may not have told of the first.
         await bot.choose(card, "1 h more", menu="Extend…", by=BOB)
         assert "now holds" in await bot.wait_for_reply(by=BOB)
+        card = await bot.wait_for_other(card)
     assert abs(lasts(frozen(bot)[0]) - timedelta(hours=3)) < MINUTE
     await bot.wait_in_thread(card, "Scheduled freeze changed")
     number = bot.enqueue(hangs=True)

@@ -1,5 +1,7 @@
 """Groups of repositories: confirmed, paused together, restored exactly, shown in one post."""
 
+import re
+
 import pytest
 
 from tests.e2e.conftest import NAMES, OVER_HTTP, TWO_GROUPS, StartBot
@@ -41,9 +43,9 @@ async def paused(bot: BotTester, asked: str = "freeze", count: int = 2) -> Shown
 async def test_one_command_subscribes_a_channel_to_a_whole_group(three: BotTester) -> None:
     await three.type("/mq subscribe @release enter")
     notice = await three.wait_for_post("Subscribed this channel to the 2 repositories of @release")
-    assert "• *acme/site, acme/api*: enter · in threads" in notice
+    assert "• *everything in @release: acme/site, acme/api*: enter · in threads" in notice
     listed = await three.ask("/mq subscriptions")
-    assert "• *acme/api, acme/site*: enter · in threads" in listed
+    assert "• *everything in @release: acme/api, acme/site*: enter · in threads" in listed
     for name in NAMES[:2]:
         number = three.enqueue(name)
         await three.wait_for_post(f"#{number}")
@@ -128,8 +130,11 @@ async def test_a_second_click_on_the_restore_button_reports_the_true_state(
 
     await three.type("/mq resume @release", by=BOB)
 
-    answer = await three.wait_for_reply("0 of 2 queues resumed", by=BOB)
+    answer = await three.wait_for_reply("None of the 2 queues of @release is paused", by=BOB)
+    assert "Nothing to do." in answer
     assert "*2 not paused:* acme/site, acme/api" in answer
+    await three.type("/mq resume all", by=BOB)
+    await three.wait_for_reply("*None of the 3 queues is paused. Nothing to do.*", by=BOB)
     assert len(three.posts()) == 2
     assert answers(three) == []
 
@@ -145,6 +150,21 @@ async def test_all_means_every_repository(three: BotTester) -> None:
 
     await three.wait_for_post("all: 3 of 3 queues resumed")
     assert reasons(three) == [None, None, None]
+
+
+async def test_a_group_of_which_all_is_paused_is_not_asked_about(three: BotTester) -> None:
+    for name in NAMES[:2]:
+        three.merge_queue.pause(name, "Night", by="carol")
+    answer = await three.ask("/mq pause @release CI is down")
+    assert "*@release*: all 2 queues are paused already: acme/site" in answer
+    assert "Nothing was changed." in answer
+    assert answer.labels == []
+    answer = await three.ask("/mq pause now @release CI is down")
+    assert "*@release: nothing was changed*" in answer
+    # By whom is known once the log was read.
+    assert re.search(r"\*2 already paused:\* acme/site( by carol)?, acme/api", answer.words)
+    assert "since" not in answer
+    assert reasons(three) == ["Night", "Night", None]
 
 
 async def test_failed_parts_are_named_and_only_they_are_retried(three: BotTester) -> None:
@@ -206,7 +226,7 @@ async def test_pausing_without_a_reason_opens_a_form_that_shows_the_impact(
     answer = await three.submit(form, reason=" ")
     assert answer["errors"]["reason"]
     answer = await three.submit(form, reason="99999h freeze", end="")
-    assert "at most 30 days" in answer["errors"]["reason"]
+    assert "up to 30 days" in answer["errors"]["reason"]
     assert reasons(three) == [None, "Night", None]
 
     await three.submit(form, reason="freeze", end="30m")
@@ -354,11 +374,11 @@ async def test_the_audit_is_shown_page_by_page(bot: BotTester) -> None:
 async def test_the_audit_has_subscriptions_and_refusals(start_bot: StartBot) -> None:
     bot = await start_bot(environment={"MQBOT_WHO_MAY_PAUSE": "U0ALICE"})
     await bot.publish("/mq subscribe merge", "Subscribed this channel to acme/site")
-    await bot.ask("/mq pause today", by=BOB)
+    await bot.ask("/mq pause CI is down", by=BOB)
     answer = await bot.ask("/mq audit")
     assert "*alice* subscribed a channel to acme/site" in answer
     assert "before: none, now: merge" in answer
-    assert ":no_entry: *bob* tried to pause acme/site: today. That was refused." in answer
+    assert ":no_entry: *bob* tried to pause acme/site: CI is down. That was refused." in answer
 
 
 async def test_a_group_action_interrupted_by_a_restart_continues_and_restores_exactly(
@@ -371,7 +391,7 @@ async def test_a_group_action_interrupted_by_a_restart_continues_and_restores_ex
     await until(lambda: three.pause_reason("acme/site") is not None, "the first of the pauses")
     await three.wait_for_change(question, "Pausing @release")
     await three.stop_bot()
-    await three.wait_for_reply("I'm restarting and can't tell whether this finished")
+    await three.wait_for_reply("I'm restarting before this has finished")
     three.fix_service()
     await three.pass_time(11)
     await three.start_bot()
@@ -459,7 +479,7 @@ async def test_a_form_for_a_removed_group_shows_an_error_at_its_field(three: Bot
 
     answer = await three.submit(form, reason="freeze")
 
-    assert "There is no group `@release`" in answer["errors"]["target"]
+    assert "This isn't available any more" in answer["errors"]["target"]
     assert reasons(three) == [None, None, None]
 
 
@@ -475,4 +495,17 @@ async def test_a_form_to_extend_a_removed_group_shows_an_error_at_its_field(
 
     answer = await three.submit(form, end="45m")
 
-    assert "There is no group `@release`" in answer["errors"]["end"]
+    assert "This isn't available any more" in answer["errors"]["end"]
+
+
+async def test_an_owners_queues_are_paused_and_resumed_like_a_groups(three: BotTester) -> None:
+    question = await three.ask("/mq pause `acme/*` freeze")
+    await three.click(question, "Pause 3 queues")
+    await three.wait_for_post("all of acme: 3 of 3 queues paused")
+    await three.wait_until_gone(question)
+    assert all("freeze" in str(one) for one in reasons(three))
+    await three.type("/mq resume acme/*")
+    await three.wait_for_post("all of acme: 3 of 3 queues resumed")
+    assert reasons(three) == [None] * 3
+    refused = await three.ask("/mq pause nobody/* freeze")
+    assert "don't manage" in refused

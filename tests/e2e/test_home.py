@@ -79,14 +79,14 @@ async def test_a_queue_that_cannot_be_read_is_never_shown_as_empty(start_bot: St
 
 async def test_the_home_tab_shows_subscriptions_and_the_bot_status(start_bot: StartBot) -> None:
     bot = await start_bot(channels=f"acme/site={MERGE_QUEUE}:pause")
-    await bot.type("/mq subscribe acme/site failure", channel=RELEASES)
+    await bot.type("/mq subscribe all failure", channel=RELEASES)
     await bot.wait_for_post(channel=RELEASES)
     home = await bot.see_home("Subscriptions")
     assert (
         f"#{MERGE_QUEUE} is subscribed to acme/site: pause · in threads (from the configuration)"
         in home
     )
-    assert f"#{RELEASES} is subscribed to acme/site: failure" in home
+    assert f"#{RELEASES} is subscribed to all repositories: acme/site: failure" in home
     assert "*Bot status:* OK" in home
     assert "0 posts waiting" in home
 
@@ -114,6 +114,9 @@ async def test_a_login_of_another_person_is_refused_and_both_are_notified(bot: B
     assert "ADA is linked to another person. Nothing was changed" in refused
     notice = await bot.wait_for_direct_message("tried to link ADA, which is linked to you")
     assert BOB in str(notice.blocks)
+    # The bot is strict about messages that nobody reads: these would be.
+    for again in ("ada", "Ada", "ADA"):
+        assert "is linked to another person" in await bot.ask(f"/mq link {again}", by=BOB)
     assert "I don't know your code host login" in await bot.ask("/mq me", by=BOB)
     assert "You are ada on the code host" in await bot.ask("/mq me")
     assert "A login has letters" in await bot.ask("/mq link <!channel>")

@@ -12,16 +12,21 @@ from collections.abc import Collection, Mapping
 import pytest
 from hypothesis import settings
 
-from bot.domain.message import TEXT_LIMIT
+from bot.blocks.message import TEXT_LIMIT
 from tests.e2e.conftest import OVER_SOCKET_MODE, StartBot
 from tests.support.bot_tester import BOB, MERGE_QUEUE, BotTester
 from tests.support.shown import Shown
 
 pytestmark = [pytest.mark.e2e, OVER_SOCKET_MODE]
 
-ALL, IN_GROUP, SUBSCRIBED = (
-    (1_000, 500, 300) if settings.get_current_profile_name() == "long" else (205, 105, 200)
-)
+if settings.get_current_profile_name() == "long":
+    ALL = 1_000
+    IN_GROUP = 500
+    SUBSCRIBED = 300
+else:
+    ALL = 205
+    IN_GROUP = 105
+    SUBSCRIBED = 200
 NAMES = [f"acme/service-with-a-rather-long-name-{number:04d}" for number in range(ALL)]
 LAST = NAMES[-1]
 MENU = f"Type part of a name ({ALL:,} repositories)"

@@ -8,16 +8,21 @@ from typing import Any
 
 import aiohttp
 import pytest
+from aiohttp import web
 
-from bot.domain.audit import ActResult, Origin
+from bot.acts.record import ActResult
+from bot.kernel.actor import Origin
 from tests.e2e.conftest import StartBot
 from tests.e2e.test_who_may_act import acts
 from tests.support.bot_process import MqbotProcess
-from tests.support.bot_tester import BOB, MERGE_QUEUE, BotTester
+from tests.support.bot_tester import BOB, MERGE_QUEUE, RELEASES, BotTester
+from tests.support.polls_seen import ignore_request
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.e2e
 
-DEPLOY, NIGHTLY = "d" * 24, "n" * 24
+DEPLOY = "d" * 24
+NIGHTLY = "n" * 24
 WITH_MACHINES = {
     "MQBOT_MACHINE_TOKENS": f"deploy-job={DEPLOY};nightly={NIGHTLY}",
     "MQBOT_HEALTH_PORT": "0",
@@ -75,7 +80,8 @@ async def sent(bot: BotTester, request: bytes) -> bytes:
 
 
 async def post(bot: BotTester, what: str, token: str, **body: object) -> tuple[int, Any]:
-    url, headers = f"{address(bot)}/api/v1/{what}", {"Authorization": f"Bearer {token}"}
+    url = f"{address(bot)}/api/v1/{what}"
+    headers = {"Authorization": f"Bearer {token}"}
     async with (
         aiohttp.ClientSession(headers=headers) as session,
         session.post(url, json=body) as got,
@@ -110,6 +116,20 @@ async def test_a_pause_from_a_shell_has_its_card_and_a_person_resumes_it(
     by = [(one.actor.name, one.actor.user_id, one.origin, one.result) for one in await acts(bot)]
     assert by[1] == ("deploy-job", "machine:deploy-job", Origin.MACHINE, ActResult.DONE)
     assert "by a machine" in await bot.ask("/mq audit")
+
+
+async def test_ids_in_a_machines_reason_become_names(start_bot: StartBot) -> None:
+    bot = await start_bot(environment=WITH_MACHINES, channels=PAUSES)
+    bot.slack.arrangement.set_group("oncall", [BOB])
+    reason = f"<@{BOB}> deploys, see <#{MERGE_QUEUE}|> or ask <!subteam^S0ONCALL> & co"
+    status, answer = await post(bot, "pause", DEPLOY, target="acme/site", reason=reason)
+    assert (status, answer["changed"]) == (200, True)
+    named = "@bob deploys, see #merge-queue or ask @oncall & co"
+    assert bot.pause_reason() == f"{named} (by deploy-job via mqbot)"
+    assert named in await bot.wait_for_post("Queue paused")
+    # The same request again is known as its own.
+    status, answer = await post(bot, "pause", DEPLOY, target="acme/site", reason=reason)
+    assert (status, answer["changed"]) == (200, False)
 
 
 async def test_a_machine_resumes_only_its_own_pause_unless_it_says_otherwise(
@@ -228,6 +248,17 @@ async def test_without_tokens_there_is_no_such_address(start_bot: StartBot) -> N
         ({}, "mqbot: MQBOT_URL: is missing."),
         ({"MQBOT_URL": "bot.example", "MQBOT_TOKEN": "x"}, "mqbot: MQBOT_URL: not an address"),
         ({"MQBOT_URL": "http://127.0.0.1:9"}, "mqbot: MQBOT_TOKEN: is missing."),
+        *(
+            ({"MQBOT_URL": url, "MQBOT_TOKEN": "x"}, "mqbot: MQBOT_URL: is plain http to another")
+            for url in (
+                "http://queue.invalid",
+                "HTTP://queue.invalid:8080/",
+                "http://127.0.0.1.queue.invalid",
+                "http://localhost@queue.invalid",
+                "http://192.0.2.1",
+                "http://[2001:db8::1]:80",
+            )
+        ),
     ],
 )
 async def test_a_missing_or_unusable_variable_is_a_usage_error(
@@ -238,8 +269,168 @@ async def test_a_missing_or_unusable_variable_is_a_usage_error(
     assert process.complaints.startswith(complaint)
 
 
+@pytest.mark.parametrize(
+    "environ",
+    [
+        {"MQBOT_URL": "http://queue.invalid", "MQBOT_ALLOW_HTTP": "true"},
+        {"MQBOT_URL": "https://queue.invalid"},
+        {"MQBOT_URL": "http://localhost:9"},
+        {"MQBOT_URL": "http://[::1]:9"},
+        {"MQBOT_URL": "http://127.8.8.8:9"},
+    ],
+    ids=lambda environ: str(environ["MQBOT_URL"]),
+)
+async def test_https_this_machine_and_what_is_allowed_are_asked(
+    tmp_path: Path, environ: dict[str, str]
+) -> None:
+    given = {**environ, "MQBOT_TOKEN": DEPLOY}
+    process = await MqbotProcess.start("status", "acme/site", folder=tmp_path, environ=given)
+    assert await process.ends() == 1
+    assert process.complaints.startswith("mqbot: MQBOT_URL: the bot gave no answer (")
+
+
+@pytest.mark.parametrize("status", [200, 422])
+async def test_what_an_answer_says_cannot_control_the_terminal(tmp_path: Path, status: int) -> None:
+    orders = "\x1b[2J\x1b]0;title\x07 \x9b1m \u202egnp.exe \u2028next\x85\r \x1b]52;c;AAAA\x07"
+
+    async def answer(_request: web.Request) -> web.Response:
+        return web.json_response({"message": f"acme/site is paused {orders}"}, status=status)
+
+    application = web.Application()
+    application.router.add_post("/api/v1/status", answer)
+    runner = web.AppRunner(application)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    environ = {"MQBOT_URL": f"http://127.0.0.1:{runner.addresses[0][1]}", "MQBOT_TOKEN": DEPLOY}
+    process = await MqbotProcess.start("status", "acme/site", folder=tmp_path, environ=environ)
+    await process.ends()
+    await runner.cleanup()
+    written = process.printed + process.complaints
+    assert "acme/site is paused" in written
+    assert "title" in written
+    assert all(one.isprintable() or one == "\n" for one in written), ascii(written)
+
+
 async def test_a_bot_that_is_not_there_is_a_failure(tmp_path: Path) -> None:
     environ = {"MQBOT_URL": "http://127.0.0.1:9", "MQBOT_TOKEN": DEPLOY}
     process = await MqbotProcess.start("status", "acme/site", folder=tmp_path, environ=environ)
     assert await process.ends() == 1
     assert process.complaints.startswith("mqbot: MQBOT_URL: the bot gave no answer (")
+
+
+def _is_lost(bot: BotTester, *, carried_out: bool, repository: str = "acme/site") -> None:
+    """The answer to the next pause is lost, and the service then answers nothing for a while."""
+    path = f"/{repository}/merge-queue/"
+    if not carried_out:
+        bot.break_service("error", path=f"{path}pause", method="PUT", status=502, times=1)
+        return
+    bot.break_service("drop_after_accept", path=f"{path}pause", method="PUT", times=1)
+    count = bot.merge_queue.count_request
+
+    def look(seen: Any) -> None:
+        count(seen)
+        if seen.method == "PUT" and path in seen.path:
+            bot.break_service("error", path=path, status=503)
+
+    bot.merge_queue.count_request = look  # type: ignore[method-assign]
+
+
+@pytest.mark.parametrize(("carried_out", "said"), [(True, "is paused"), (False, "is not paused")])
+async def test_a_machine_waits_for_the_outcome_of_a_pause_whose_answer_was_lost(
+    start_bot: StartBot, *, carried_out: bool, said: str
+) -> None:
+    bot = await start_bot(environment=WITH_MACHINES)
+    _is_lost(bot, carried_out=carried_out)
+    status, answer = await post(bot, "pause", DEPLOY, target="acme/site", reason="deploying")
+    assert status == 202
+    assert "I can't tell yet whether acme/site is paused." in answer["message"]
+    assert answer["changed"] is None
+    place = str(answer["outcome"])
+    assert (await get(bot, place, NIGHTLY))[0] == 404
+    bot.fix_service()
+    await bot.pass_time(60)
+    found, outcome = await get(bot, place, DEPLOY)
+    assert (found, outcome["done"]) == (200, carried_out)
+    assert said in outcome["message"]
+    bot.posts()
+    assert (bot.pause_reason() is not None) is carried_out
+
+
+async def _ended_in_time(bot: BotTester, shell: Shell, *arguments: str) -> Ended:
+    """The command, while the bot's time passes faster than the shell's."""
+    asking = asyncio.ensure_future(shell(bot, *arguments))
+    while not asking.done():
+        await bot.pass_time(20)
+        await asyncio.wait([asking], timeout=0.5)
+    return await asking
+
+
+@pytest.mark.parametrize(
+    ("carried_out", "said", "code"), [(True, "is paused", 0), (False, "is not paused", 1)]
+)
+async def test_the_exit_code_of_a_pause_whose_answer_was_lost_is_that_of_its_outcome(
+    start_bot: StartBot, shell: Shell, *, carried_out: bool, said: str, code: int
+) -> None:
+    bot = await start_bot(environment=WITH_MACHINES)
+    _is_lost(bot, carried_out=carried_out)
+    asking = asyncio.ensure_future(
+        _ended_in_time(bot, shell, "pause", "acme/site", "--reason", "deploying")
+    )
+    await until(lambda: bot.requests("/merge-queue/pause"), "the request")
+    await bot.logged("machine_request")
+    bot.merge_queue.count_request = ignore_request  # type: ignore[method-assign]
+    bot.fix_service()
+    ended = await asking
+    assert ended.code == code
+    assert "can't tell yet" in ended.complaints
+    assert said in ended.printed + ended.complaints
+    bot.posts()
+
+
+async def test_an_outcome_that_nobody_learns_has_an_exit_code_of_its_own(
+    start_bot: StartBot, shell: Shell
+) -> None:
+    bot = await start_bot(environment=WITH_MACHINES)
+    _is_lost(bot, carried_out=True)
+    # The event log would tell.
+    bot.break_service("error", path="/logs", status=503)
+    ended = await _ended_in_time(bot, shell, "pause", "acme/site", "--reason", "deploying")
+    assert (ended.code, ended.printed) == (3, "")
+    assert ended.complaints.splitlines()[-1] == "mqbot: Still not known. Check `mqbot status`."
+    await bot.stop_bot()
+    bot.posts()
+    bot.posts(RELEASES)
+
+
+@pytest.mark.parametrize("carried_out", [True, False])
+async def test_a_machine_is_given_an_address_for_a_group_of_which_a_part_is_unknown(
+    start_bot: StartBot, *, carried_out: bool
+) -> None:
+    bot = await start_bot(
+        repositories={"acme/site": "quiet", "acme/api": "quiet"},
+        environment={**WITH_MACHINES, "MQBOT_GROUPS": "release=acme/site,acme/api"},
+        channels=f"{PAUSES};acme/api={MERGE_QUEUE}:pause",
+    )
+    _is_lost(bot, carried_out=carried_out, repository="acme/api")
+    status, answer = await post(bot, "pause", DEPLOY, target="@release", reason="deploying")
+    assert (status, answer["changed"]) == (202, None)
+    assert "acme/api" in answer["message"]
+    assert "I can't tell yet" in answer["message"]
+    bot.merge_queue.count_request = ignore_request  # type: ignore[method-assign]
+    bot.fix_service()
+    await bot.pass_time(60)
+    found, outcome = await get(bot, str(answer["outcome"]), DEPLOY)
+    assert (found, outcome["done"]) == (200, carried_out)
+    assert ("2 of 2 queues paused" in outcome["message"]) is carried_out
+    assert (bot.pause_reason("acme/api") is not None) is carried_out
+    await bot.stop_bot()
+    bot.posts()
+
+
+async def get(bot: BotTester, path: str, token: str) -> tuple[int, Any]:
+    headers = {"Authorization": f"Bearer {token}"}
+    async with (
+        aiohttp.ClientSession(headers=headers) as session,
+        session.get(f"{address(bot)}{path}") as answer,
+    ):
+        return answer.status, await answer.json()

@@ -1,6 +1,7 @@
 """The form that asks for the reason of a pause."""
 
 from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -178,8 +179,30 @@ async def test_the_end_can_be_typed_as_in_the_command(bot: BotTester, typed: str
     end = typed.format(soon=now + timedelta(hours=2), day=now + timedelta(days=2))
     await bot.type("/mq pause")
     await bot.submit(await bot.modal("0 pull"), reason="CI runners are down", end=end)
+    if "day" in typed:
+        again = await bot.modal("Send it again to confirm.")
+        await bot.submit(again, reason="CI runners are down", end=end)
     await bot.modal("acme/site is paused, resumes")
     assert "resumes" in await bot.wait_for_post("Queue paused")
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"reason": "CI runners are down", "end": "`45m`"},
+        {"reason": "CI runners are down", "end": "(\u201c45m\u201d),"},
+        {"reason": "`45m` CI runners are down"},
+        {"reason": "*45m:* CI runners are down"},
+    ],
+)
+async def test_marks_around_an_end_in_the_form_change_nothing(
+    bot: BotTester, fields: dict[str, str]
+) -> None:
+    await bot.type("/mq pause")
+    await bot.submit(await bot.modal("0 pull"), **fields)
+    await bot.modal("acme/site is paused, resumes")
+    await bot.wait_for_post("*Queue paused* acme/site: CI runners are down")
+    assert bot.pause_reason() == "CI runners are down (by alice via Slack)"
 
 
 async def test_an_impossible_end_time_is_refused_at_its_field(bot: BotTester) -> None:
@@ -190,9 +213,10 @@ async def test_an_impossible_end_time_is_refused_at_its_field(bot: BotTester) ->
         ("0m", "A pause lasts at least one minute"),
         ("until 25:00", "That time doesn't exist."),
         ("until 2020-01-01 09:00", "That time is in the past."),
-        ("until 2126-01-01 09:00", "A timed pause lasts at most 30 days"),
-        ("15:00 CET", "I don't know that time zone."),
-        ("until 15:00 CET", "I don't know that time zone."),
+        ("until 2126-01-01 09:00", "Pauses can last up to 30 days"),
+        ("15:00 Europe/Pariss", "I don't know that time zone."),
+        ("until 15:00 UTC+27", "I don't know that time zone."),
+        ("until 5", "That may mean several times."),
     ):
         answer = await bot.submit(modal, reason="CI runners are down", end=typed)
         assert list(answer["errors"]) == ["end"]
@@ -210,8 +234,12 @@ async def test_an_end_can_be_chosen_or_typed_but_not_both(bot: BotTester) -> Non
 async def test_a_time_in_the_form_is_in_the_persons_own_time_zone(bot: BotTester) -> None:
     bot.slack.installation.workspace.users[ALICE].tz = "Asia/Tokyo"
     await bot.type("/mq pause")
-    await bot.submit(await bot.modal("0 pull"), reason="CI runners are down", end="until 15:00")
-    assert " 06:00 UTC" in (await bot.wait_for_post("Queue paused")).line
+    # Soon, because a time that comes only tomorrow is asked about.
+    soon = datetime.now(ZoneInfo("Asia/Tokyo")) + timedelta(hours=2)
+    end = f"until {soon:%H:%M}"
+    await bot.submit(await bot.modal("0 pull"), reason="CI runners are down", end=end)
+    in_utc = f" {soon.astimezone(UTC):%H:%M} UTC"
+    assert in_utc in (await bot.wait_for_post("Queue paused")).line
 
 
 async def test_a_person_who_closes_the_form_early_gets_a_direct_message(bot: BotTester) -> None:
@@ -253,7 +281,11 @@ async def test_the_form_opens_when_the_service_does_not_answer(bot: BotTester) -
     await bot.type("/mq pause")
     modal = await bot.modal("The queue couldn't be read just now")
     await bot.submit(modal, reason="CI runners are down")
-    failed = await bot.modal("The merge queue service isn't responding")
-    assert failed.labels == []
+    failed = await bot.modal("*acme/site was not paused.*")
+    assert "The merge queue service isn't responding" in failed
+    assert failed.labels == ["Try pausing again"]
     bot.fix_service()
     assert bot.pause_reason() is None
+    await bot.click(failed, "Try pausing again")
+    await bot.modal("acme/site is paused.")
+    await bot.wait_for_post("*Queue paused* acme/site: CI runners are down")

@@ -74,7 +74,31 @@ async def test_people_who_turned_mentions_off_are_not_mentioned(start_bot: Start
     await bot.ask("/mq me failures off", by=BOB)
     failing = bot.enqueue(author="carol", broken_check="lint")
     await bot.wait_for_post(f"*Queued* #{failing}")
-    assert f"Next step for @{BOB}: fix it and requeue" in await bot.wait_for_post(f"#{failing}")
+    assert (
+        f"Next step for @{BOB}: fix it, then comment `@mergifyio queue`"
+        in await bot.wait_for_post(f"#{failing}")
+    )
+
+
+@pytest.mark.parametrize("author", ["dependabot[bot]", "renovate", "acme-release-bot"])
+async def test_a_failure_of_a_bots_pull_request_addresses_who_queued_it(
+    start_bot: StartBot, author: str
+) -> None:
+    bot = await start_bot(channels=HEARING, speed=20.0)
+    await bot.ask("/mq link carol")
+    await bot.ask("/mq me failures off")
+    nobodys = bot.enqueue(author=author, broken_check="lint")
+    await bot.wait_for_post(f"*Queued* #{nobodys}")
+    failed = await bot.wait_for_post("*Left the queue*")
+    assert f"#{nobodys}" in failed
+    assert "*Next step:* fix it" in failed
+    assert "<@" not in str(failed.blocks)
+    carols = bot.enqueue(author=author, broken_check="lint", by="carol")
+    await bot.wait_for_post(f"*Queued* #{carols}")
+    failed = await bot.wait_for_post(f"*Left the queue* #{carols}")
+    assert f"Next step for @{ALICE}:* fix it" in failed
+    assert "*Next step for carol:*" in await bot.ask(f"/mq why {carols}")
+    assert "*Next step:*" in await bot.ask(f"/mq why {nobodys}")
 
 
 async def test_the_first_login_link_offers_author_notifications_once(start_bot: StartBot) -> None:
@@ -104,7 +128,7 @@ async def test_a_failure_sent_to_its_author_directly_mentions_nobody(start_bot: 
     await bot.happens("action.queue.leave", failing)
     for channel in levels:
         failed = await bot.wait_for_post(f"*Left the queue* #{failing}", channel)
-        assert "*Next step for carol:* fix it and requeue" in failed
+        assert "*Next step for carol:* fix it, then comment `@mergifyio queue`" in failed
         assert "<@" not in str(bot.posts(channel))
 
 
@@ -126,7 +150,7 @@ async def test_authors_are_notified_even_when_no_channel_is_subscribed(start_bot
     assert first.startswith(f":x: *Left the queue* #{failing}")
     assert first.endswith(": its checks failed")
     assert third == "• lint"
-    assert second == "*Next step for you:* fix it and requeue"
+    assert second == "*Next step for you:* fix it, then comment `@mergifyio queue`"
     assert "<@" not in str(failed.blocks)
     assert failed.labels == [MORE, "Why?", "Log"]
 

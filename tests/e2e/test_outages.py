@@ -28,7 +28,10 @@ async def test_a_stale_log_is_reported_once_and_so_is_its_recovery(start_bot: St
 
     notice = await bot.wait_for_post("can't be read")
     assert "acme/api, acme/site can't be read" in notice
-    assert "I'll post everything that happened meanwhile" in notice
+    assert (
+        "the merge queue service has a problem (503 service unavailable: Armed failure)" in notice
+    )
+    assert "I keep trying, and catch up on what happened" in notice
     await bot.wait_for_post("can't be read", RELEASES)
     bot.emit("action.queue.enter", 77)
     await bot.pass_time(120)
@@ -43,6 +46,31 @@ async def test_a_stale_log_is_reported_once_and_so_is_its_recovery(start_bot: St
     await bot.wait_for_post("can be read again", RELEASES)
     await bot.wait_for_post("*Queued* #77")
     assert [len(bot.posts(each)) for each in (MERGE_QUEUE, RELEASES, GENERAL)] == [3, 2, 0]
+
+
+@pytest.mark.parametrize(
+    ("status", "cause", "remedy"),
+    [
+        (403, "doesn't let the bot's key read it (403 forbidden: No access)", "app installed"),
+        (404, "doesn't find the repository (404 not found: No access)", "`MQBOT_REPOSITORIES`"),
+        (409, "refuses the request (409 conflict: No access)", "`mqbot check`"),
+    ],
+)
+async def test_an_outage_that_somebody_must_fix_promises_nothing_by_itself(
+    start_bot: StartBot, status: int, cause: str, remedy: str
+) -> None:
+    bot = await start_bot(channels=f"acme/site={MERGE_QUEUE}:enter")
+    body = {"detail": "No access"}
+    bot.break_service("error", path="/logs", status=status, body=body, times=None)
+    await bot.logged("poll_failed")
+    await bot.pass_time(45)
+
+    notice = await bot.wait_for_post("can't be read")
+
+    assert cause in notice
+    assert "nothing is posted until the person who runs the bot fixes it" in notice
+    assert remedy in notice
+    assert "catch up" not in notice
 
 
 async def test_an_outage_causes_one_summary_and_no_flood(start_bot: StartBot) -> None:

@@ -100,7 +100,12 @@ async def test_two_people_who_pause_at_once_both_see_the_true_state(bot: BotTest
         bot.type("/mq pause Bob has one too", by=BOB),
     )
     post = await bot.wait_for_post("Queue paused")
-    winner, loser = ("alice", BOB) if "by alice" in post else ("bob", "U0ALICE")
+    if "by alice" in post:
+        winner = "alice"
+        loser = BOB
+    else:
+        winner = "bob"
+        loser = "U0ALICE"
     reason = "Alice has a reason" if winner == "alice" else "Bob has one too"
     answer = await bot.wait_for_reply(by=loser)
     assert f"acme/site is already paused by {winner}: {reason}" in answer
@@ -112,7 +117,12 @@ async def test_two_people_who_resume_at_once_both_see_the_true_state(bot: BotTes
     bot.merge_queue.pause("acme/site", "Night", by="carol")
     await asyncio.gather(bot.type("/mq resume"), bot.type("/mq resume", by=BOB))
     post = await bot.wait_for_post("Queue resumed")
-    winner, loser = ("alice", BOB) if "by alice" in post else ("bob", ALICE)
+    if "by alice" in post:
+        winner = "alice"
+        loser = BOB
+    else:
+        winner = "bob"
+        loser = ALICE
     await bot.wait_for_reply(f"acme/site is already running: {winner} resumed it", by=loser)
     assert len(bot.posts()) == 1
 

@@ -187,13 +187,14 @@ async def test_a_timed_pause_wrongly_reported_as_over_is_corrected_and_ends_on_t
     await _reads(bot, 2)
     await bot.pass_time(31)
     await bot.wait_for_change(card, "*Was paused*")
-    await bot.wait_for_direct_message("has resumed outside Slack")
+    await bot.wait_for_direct_message("acme/site has resumed")
     await bot.pass_time(31)
     await bot.wait_for_post("Queue resumed")
     bot.fix_service()
 
     await bot.wait_for_post("is still paused")
-    again = await bot.wait_for_post("Queue paused")
+    await bot.wait_for_direct_message("is still paused")
+    again = await bot.wait_for_change(card, "*Queue paused*")
     assert "by alice" in again
     assert "resumes" in again
     assert bot.pause_reason() is not None
@@ -240,28 +241,29 @@ async def test_a_dashboard_resume_right_after_one_by_the_bot_shows_its_name(
     assert bot.posts()[-1].line.startswith("Queue resumed")
 
 
-async def test_after_an_outage_the_last_message_shows_the_pause_in_force(
+async def test_what_replaces_a_pause_while_the_log_is_down_is_told_once_in_its_thread(
     start_bot: StartBot,
 ) -> None:
-    """The look at the pause comes before the event log, which tells of what was before."""
+    """No reading shows the gap between the two, so for the bot the queue stayed paused."""
     bot = await start_bot(channels=HEARING)
     card = await bot.pause("CI runners are down")
     await bot.wait_for_change(card, "0 pull requests queued")
     bot.break_service("error", status=503, path="/logs")
     resume_elsewhere(bot, "dave")
     bot.pause_elsewhere("Database migration", seconds_from_now=5)
-    await bot.wait_for_post("Database migration")
+    await bot.wait_in_thread(card, "Database migration")
     await bot.wait_for_direct_message("Your pause of acme/site was replaced")
     bot.fix_service()
 
-    record = await bot.wait_for_change(card, "resumed by dave")
+    shown = await bot.wait_for_change(card, "by carol")
 
-    assert "*Was paused*" in record
+    assert "*Queue paused* acme/site: Database migration" in shown
+    assert "previous reason: CI runners are down" in shown
     await bot.has_posted()
     await bot.next_poll()
     await bot.has_posted()
-    assert "Database migration" in bot.posts()[-1].line
-    assert bot.posts()[-1].line.startswith("Queue paused")
+    assert len(bot.thread(card)) == 1
+    assert not any(post.line.startswith("Queue resumed") for post in bot.posts())
 
 
 async def test_after_an_outage_each_channel_ends_with_the_pause_in_force(
@@ -270,8 +272,7 @@ async def test_after_an_outage_each_channel_ends_with_the_pause_in_force(
     channels = (MERGE_QUEUE, GENERAL, RELEASES)
     bot = await start_bot(channels=";".join(f"acme/site={one}:pause" for one in channels))
     await bot.type("/mq pause CI runners are down")
-    for channel in channels:
-        await bot.wait_for_post("Queue paused", channel)
+    cards = [await bot.wait_for_post("Queue paused", channel) for channel in channels]
     bot.break_service("drop_before")
     resume_elsewhere(bot, "dave")
     bot.pause_elsewhere("Database migration")
@@ -279,8 +280,9 @@ async def test_after_an_outage_each_channel_ends_with_the_pause_in_force(
     await until(lambda: bot.merge_queue.request_count >= missed + 3, "looks that fail")
     bot.fix_service()
 
-    for channel in channels:
-        await bot.wait_for_post("*Queue paused* acme/site: Database migration", channel)
+    for card in cards:
+        await bot.wait_in_thread(card, "Database migration")
+        await bot.wait_for_change(card, "*Queue paused* acme/site: Database migration")
     await bot.wait_for_direct_message("acme/site")
     await bot.next_poll()
     await bot.has_posted()

@@ -11,7 +11,7 @@ pytestmark = [pytest.mark.e2e, OVER_SOCKET_MODE]
 
 MINUTES = 60.0
 STANDING = {"repositories": {REPOSITORY: "quiet"}, "speed": 1.0}
-"""So slow a service that nothing happens in it while a test lasts."""
+"""So slow a service that little happens in it in a quarter of an hour."""
 
 
 async def later(bot: BotTester, seconds: float = 60) -> None:
@@ -36,7 +36,7 @@ async def test_a_waiting_first_batch_and_its_end_are_reported_once_to_subscriber
     )
     await bot.type("/mq subscribe acme/site health style:feed")
     assert "health" in await bot.wait_for_post("Subscribed this channel to")
-    number = bot.enqueue(title="Fix <the> search")
+    number = bot.enqueue(title="Fix <the> search", hangs=True)
     await bot.wait_for_post(f"#{number}", RELEASES)
     await later(bot, 8 * MINUTES)
     assert len(bot.posts()) == 1
@@ -62,6 +62,26 @@ async def test_a_waiting_first_batch_and_its_end_are_reported_once_to_subscriber
     over = await bot.wait_for_post("Alert over")
     assert "the head of the queue is moving again, after " in over
     assert [len(bot.posts(each)) for each in (MERGE_QUEUE, RELEASES, GENERAL)] == [3, 1, 0]
+
+
+async def test_one_pull_request_that_leaves_again_and_again_is_no_row_of_failures(
+    start_bot: StartBot,
+) -> None:
+    bot = await start_bot(
+        **STANDING,
+        channels=f"acme/site={MERGE_QUEUE}:health",
+        environment={"MQBOT_HEALTH_FAILURES": "3"},
+    )
+    for code, numbers in (
+        ("CONFLICT_WITH_BASE_BRANCH", [71] * 12),
+        ("CHECKS_FAILED", [72] * 4),
+        ("BRANCH_UPDATE_FAILED", [73, 74, 75]),
+    ):
+        for number in numbers:
+            bot.emit("action.queue.leave", number, metadata={"merged": False, "dequeue_code": code})
+    await bot.next_poll()
+    await later(bot)
+    assert bot.posts() == []
 
 
 async def test_failures_in_a_row_are_reported_once_and_a_merge_ends_them(
@@ -142,7 +162,7 @@ async def test_a_restarted_bot_remembers_its_reports(start_bot: StartBot) -> Non
         channels=f"acme/site={MERGE_QUEUE}:health",
         environment={"MQBOT_HEALTH_DEPTH": "1", "MQBOT_HEALTH_HEAD_MINUTES": "0"},
     )
-    numbers = [bot.enqueue() for _ in range(2)]
+    numbers = [bot.enqueue(hangs=True) for _ in range(2)]
     await bot.pass_time(60)
     await bot.wait_for_post("2 pull requests are in the queue")
     await bot.stop_bot()

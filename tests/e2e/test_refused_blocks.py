@@ -56,16 +56,43 @@ async def test_the_buttons_at_the_end_of_a_modal(refusing: BotTester) -> None:
     assert refusing.pause_reason() == "CI runners are down (by alice via Slack)"
 
 
-async def test_a_home_tab_is_reported_in_a_direct_message(refusing: BotTester) -> None:
+async def test_a_home_tab_is_published_plainer(refusing: BotTester) -> None:
     refuse(refusing, "views.publish", "invalid_arguments")
+    await refusing.open_home()
+    await refusing.see_home()
+    await refusing.logged("blocks_refused")
+
+
+async def test_a_form_opens_plainer_and_still_pauses(refusing: BotTester) -> None:
+    refuse(refusing, "views.open", "invalid_blocks")
+    await refusing.shortcut()
+    form = await refusing.modal("0 pull requests")
+    await refusing.submit(form, reason="CI runners are down")
+    await refusing.modal("paused")
+    await refusing.logged("blocks_refused")
+    assert refusing.pause_reason() == "CI runners are down (by alice via Slack)"
+
+
+async def test_a_home_tab_that_is_refused_in_any_form_is_reported(refusing: BotTester) -> None:
+    refuse(refusing, "views.publish", "invalid_arguments", times=3)
     await refusing.open_home()
     assert "invalid_arguments" in await refusing.wait_for_direct_message()
     await refusing.logged("blocks_refused")
 
 
-async def test_a_form_that_cannot_be_opened_is_reported(refusing: BotTester) -> None:
-    refuse(refusing, "views.open", "invalid_arguments")
+async def test_a_form_that_is_refused_in_any_form_is_reported(refusing: BotTester) -> None:
+    refuse(refusing, "views.open", "invalid_arguments", times=3)
     refuse(refusing, "chat.postMessage", "invalid_blocks")
     await refusing.shortcut()
     assert "invalid_arguments" in await refusing.wait_for_direct_message()
     await refusing.logged("blocks_refused")
+
+
+@pytest.mark.parametrize("method", ["views.open", "chat.getPermalink", "conversations.info"])
+async def test_an_answer_without_its_field_is_no_defect(bot: BotTester, method: str) -> None:
+    bot.break_slack("bare_ok", method)
+    await bot.type("/mq pause")
+    if method == "views.open":
+        assert "unreadable_answer" in await bot.wait_for_reply()
+    else:
+        await bot.modal("Reason")

@@ -113,3 +113,44 @@ async def test_a_channel_whose_id_changed_stays_subscribed_and_its_card_up_to_da
     await bot.wait_for_post("Queue resumed", MOVED)
     await bot.wait_for_change(replace(card, channel=MOVED), "resumed by dave")
     assert len(bot.posts(MOVED)) == 3
+
+
+async def test_subscriptions_of_an_archived_channel_end_from_home(start_bot: StartBot) -> None:
+    bot = await start_bot(channels=f"acme/site={RELEASES}:enter")
+    bot.expected_errors.add("post_refused")
+    bot.expected_refusals = {
+        "chat.postMessage is_archived",
+        "conversations.join is_archived",
+    }
+    await bot.publish("/mq subscribe enter", "Subscribed this channel")
+    bot.slack.arrangement.change_channel(MERGE_QUEUE, {"is_archived": True})
+    number = bot.enqueue()
+    await bot.wait_for_post(f"#{number}", RELEASES)
+    await bot.logged("post_refused")
+    home = await bot.see_home("Slack refuses posts")
+    await bot.click(home, "End its subscriptions")
+    await bot.wait_for_direct_message("is no longer subscribed to acme/site")
+    await bot.home("is running", without="Slack refuses posts")
+
+
+async def test_what_waits_for_an_archived_channel_without_subscriptions_ends_too(
+    start_bot: StartBot,
+) -> None:
+    """A pause was made there; nobody can hear there any more that it ended."""
+    bot = await start_bot(channels="")
+    bot.expected_errors.add("post_refused")
+    card = await bot.pause("deploying")
+    await bot.wait_for_change(card, "0 pull requests queued")
+    bot.slack.arrangement.change_channel(MERGE_QUEUE, {"is_archived": True})
+    bot.expected_refusals = {
+        "chat.postMessage is_archived",
+        "chat.update is_inactive",
+        "conversations.join is_archived",
+    }
+    assert bot.merge_queue.resume("acme/site", by="dave")
+    await bot.logged("post_refused")
+    home = await bot.see_home("Slack refuses posts")
+    await bot.click(home, "End its subscriptions")
+    await bot.home("is running", without="Slack refuses posts")
+    await bot.wait_for_direct_message("I dropped what waited for it", by=ALICE)
+    await bot.wait_for_direct_message("dave resumed acme/site", by=ALICE)

@@ -2,28 +2,45 @@
 
 import json
 import signal
+import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
 from typing_extensions import override
 
-from bot import runtime
+from bot.inspection.database import inspect_store, removed_while_paused
+from bot.kernel.repository import RepositoryName
+from bot.runtime.clock import SystemClock
 from bot.sandbox.merge_queue.credentials import Credential
+from bot.store.engines import create_engine
+from bot.store.transactions import Store
 from tests.support.bot_process import ProcessTester
-from tests.support.bot_tester import ALICE, BOB, GENERAL, MERGE_QUEUE, RELEASES, BotTester
-from tests.support.waiting import until
+from tests.support.bot_tester import (
+    ALICE,
+    BOB,
+    GENERAL,
+    HURRIED,
+    MERGE_QUEUE,
+    RELEASES,
+    BotTester,
+    Mode,
+)
+from tests.support.waiting import until, until_true
 
 pytestmark = pytest.mark.e2e
 
-SITE, API = "acme/site", "acme/api"
+SITE = "acme/site"
+API = "acme/api"
 ONE = {"MQBOT_REPOSITORIES": SITE, "MQBOT_CHANNELS": f"{SITE}={RELEASES}:enter"}
 BOTH = {
     "MQBOT_REPOSITORIES": f"{SITE},{API}",
     "MQBOT_CHANNELS": f"{SITE}={RELEASES}:enter;{API}={GENERAL}:enter",
     "MQBOT_GROUPS": f"all-of-it={SITE},{API}",
 }
+
+RELOADING = replace(HURRIED, settings=0.2, restarts=0.2)
 
 
 @dataclass
@@ -79,6 +96,30 @@ async def is_polled(bot: BotTester, repository: str) -> None:
     await until(lambda: polls(bot, repository) > before, f"a poll of {repository}")
 
 
+@dataclass
+class ConfigMap(FileOfProcess):
+    """The file and the list of repositories as Kubernetes mounts them.
+
+    Names are links into `..data`, itself a link that a change replaces:
+    https://kubernetes.io/docs/concepts/configuration/configmap/#mounted-configmaps-are-updated-automatically
+    """
+
+    names: str = SITE
+
+    @override
+    def write_text(self, text: str) -> None:
+        folder = self.file.parent
+        version = Path(tempfile.mkdtemp(prefix="..", dir=folder))
+        (version / "repositories").write_text(self.names.replace(",", "\n"), "utf-8")
+        (version / self.file.name).write_text(text, "utf-8")
+        following = folder / "..data_tmp"
+        following.symlink_to(version.name)
+        following.replace(folder / "..data")
+        for name in ("repositories", self.file.name):
+            if not (folder / name).is_symlink():
+                (folder / name).symlink_to(f"..data/{name}")
+
+
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     return tmp_path / "mqbot.toml"
@@ -96,7 +137,7 @@ async def test_a_signal_adds_and_removes_repositories_and_rights(
         bot.hang_up()
         record = await bot.logs("settings_reloaded")
         assert record["changed"] == (
-            "MQBOT_REPOSITORIES, MQBOT_CHANNELS, MQBOT_GROUPS, MQBOT_WHO_MAY_PAUSE"
+            "MQBOT_REPOSITORIES, MQBOT_GROUPS, MQBOT_CHANNELS, MQBOT_WHO_MAY_PAUSE"
         )
         await is_polled(bot, API)
         number = bot.enqueue(repository=API)
@@ -109,7 +150,6 @@ async def test_a_signal_adds_and_removes_repositories_and_rights(
         bot.hang_up()
         await bot.logs("settings_reloaded", 2)
         assert "Only alice may" in await bot.ask(f"/mq resume {SITE}", by=BOB)
-        await bot.logs("shared_out", 3)
         stopped = polls(bot, API)
         for _ in range(3):
             await is_polled(bot, SITE)
@@ -118,6 +158,23 @@ async def test_a_signal_adds_and_removes_repositories_and_rights(
         await bot.wait_for_post(f"#{number}", RELEASES)
         assert len(bot.posts(GENERAL)) == 1
         assert len(bot.posts(RELEASES)) == 1
+
+
+async def test_a_config_map_of_kubernetes_applies_by_itself(
+    sqlite_url: str, tmp_path: Path, file: Path
+) -> None:
+    given = {"MQBOT_REPOSITORIES": f"@{tmp_path / 'repositories'}", "MQBOT_CHANNELS": ""}
+    async with ConfigMap(sqlite_url, folder=tmp_path, file=file, given=given) as bot:
+        await is_polled(bot, SITE)
+        assert polls(bot, API) == 0
+        # Only the list differs.
+        bot.names = f"{SITE},{API}"
+        bot.write(given)
+        assert (await bot.logs("settings_reloaded"))["changed"] == "MQBOT_REPOSITORIES"
+        await is_polled(bot, API)
+        bot.write({**given, "MQBOT_WHO_MAY_PAUSE": BOB})
+        assert (await bot.logs("settings_reloaded", 2))["changed"] == "MQBOT_WHO_MAY_PAUSE"
+        assert "Only bob may" in await bot.ask(f"/mq pause {SITE} Testing", by=ALICE)
 
 
 async def test_a_changed_policy_applies_without_a_restart(
@@ -164,11 +221,12 @@ async def test_web_and_worker_reload_a_changed_file_without_a_signal(
     sqlite_url: str, tmp_path: Path, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MQBOT_CONFIG", str(file))
-    monkeypatch.setattr(runtime, "RELOAD_SECONDS", 0.2)
     listed = tmp_path / "repositories"
     listed.write_text(f"{SITE}\n", "utf-8")
     given = {"MQBOT_REPOSITORIES": f"@{listed}", "MQBOT_CHANNELS": ""}
-    async with SettingsFile(sqlite_url, file=file, given=given, mode="http") as bot:
+    async with SettingsFile(
+        sqlite_url, file=file, given=given, mode="http", every=RELOADING
+    ) as bot:
         await is_polled(bot, SITE)
         assert "don't manage" in await bot.ask(f"/mq status {API}")
         listed.write_text(f"{SITE}\n{API}\n", "utf-8")
@@ -181,12 +239,13 @@ async def test_a_repository_added_to_an_organisation_gets_its_credential_and_thr
     sqlite_url: str, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MQBOT_CONFIG", str(file))
-    monkeypatch.setattr(runtime, "RELOAD_SECONDS", 0.2)
-    other, docs = "other/one", "other/docs"
+    other = "other/one"
+    docs = "other/docs"
     bot = SettingsFile(
         sqlite_url,
         file=file,
         mode="http",
+        every=RELOADING,
         repositories=dict.fromkeys((SITE, other, docs), "quiet"),
         given={"MQBOT_REPOSITORIES": f"{SITE},{other}", "MQBOT_CHANNELS": ""},
         tables='[MQBOT_POLICY."other/*"]\napi_token = "other-key"\n',
@@ -213,33 +272,90 @@ async def test_a_repository_added_to_an_organisation_gets_its_credential_and_thr
         assert "restart_needed" not in bot.log.actions()
 
 
-async def test_changed_credentials_wait_for_a_restart_and_the_log_names_them(
+async def test_changed_tokens_of_slack_wait_for_a_restart_and_the_log_names_them(
     sqlite_url: str, tmp_path: Path, file: Path
 ) -> None:
-    signing = tmp_path / "signing"
-    signing.write_text("signing-secret-1\n", "utf-8")
-    other, table = "other/one", '[MQBOT_POLICY."other/*"]\napi_token = "{}"\n'
-    bot = FileOfProcess(
-        sqlite_url,
-        folder=tmp_path,
-        file=file,
-        repositories=dict.fromkeys((SITE, other), "quiet"),
-        given={
-            "MQBOT_REPOSITORIES": f"{SITE},{other}",
-            "MQBOT_CHANNELS": "",
-            "SLACK_SIGNING_SECRET": "",
-            "SLACK_SIGNING_SECRET_FILE": str(signing),
-        },
-        tables=table.format("other-key"),
-        credentials=(Credential("other-key", name="other-bot", owners=frozenset({"other"})),),
-    )
-    async with bot:
-        await is_polled(bot, other)
-        bot.tables = table.format("next-key")
-        bot.write({**bot.given, "MQBOT_API_TOKEN": "next-key-of-all"})
+    token = tmp_path / "token"
+    token.write_text("xapp-1\n", "utf-8")
+    given = {**ONE, "MQBOT_LOG_LEVEL": "INFO"}
+    async with FileOfProcess(sqlite_url, folder=tmp_path, file=file, given=given) as bot:
+        await is_polled(bot, SITE)
+        bot.write({**given, "SLACK_BOT_TOKEN": "xoxb-next", "DATABASE_URL": "sqlite:////x/y"})
         record = await bot.logs("restart_needed")
-        assert record["changed"] == 'MQBOT_API_TOKEN, api_token in MQBOT_POLICY."other/*"'
-        for name in (SITE, other):
-            assert "is running" in await bot.ask(f"/mq status {name}")
-        signing.write_text("signing-secret-2\n", "utf-8")
-        assert (await bot.logs("restart_needed", 2))["changed"] == "SLACK_SIGNING_SECRET"
+        assert record["changed"] == "DATABASE_URL, SLACK_BOT_TOKEN"
+        bot.write({**given, "SLACK_APP_TOKEN": "", "SLACK_APP_TOKEN_FILE": str(token)})
+        assert (await bot.logs("restart_needed", 2))["changed"] == "SLACK_APP_TOKEN"
+        bot.write(given)
+        await bot.logs("restart_not_needed")
+        assert "is running" in await bot.ask(f"/mq status {SITE}")
+
+
+async def test_the_check_knows_of_a_pending_restart(
+    sqlite_url: str, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MQBOT_CONFIG", str(file))
+    async with SettingsFile(sqlite_url, file=file, every=RELOADING) as bot:
+        bot.write({**ONE, "MQBOT_POLL_SECONDS": "7"})
+        store = Store(create_engine(sqlite_url))
+
+        async def is_known() -> bool:
+            found = await inspect_store(store, SystemClock())
+            waiting = [one.subject for one in found if "Restart mqbot" in str(one.fix)]
+            return waiting == ["MQBOT_POLL_SECONDS"]
+
+        await until_true(is_known, "the setting that waits for a restart")
+        await store.close()
+
+
+async def test_a_repository_removed_while_paused_is_named_and_stays_resumable(
+    sqlite_url: str, tmp_path: Path, file: Path
+) -> None:
+    """Its timer goes on too. Once it runs, nobody can act on it any more."""
+    async with FileOfProcess(sqlite_url, folder=tmp_path, file=file, given=BOTH) as bot:
+        await is_polled(bot, API)
+        card = await bot.publish(f"/mq pause now {API} moving house", "paused")
+        bot.write(ONE)
+        bot.hang_up()
+        record = await bot.logs("removed_while_paused")
+        assert (record["repository"], record["by"]) == (API, "alice")
+        store = Store(create_engine(sqlite_url))
+        found = await removed_while_paused(store, [RepositoryName(SITE)])
+        (row,) = [one for one in found if one.subject == API]
+        assert "paused by alice" in row.sentence
+        assert f"/mq resume {API}" in (row.fix or "")
+        await store.close()
+
+        assert f"*{API}* is paused" in (await bot.ask(f"/mq status {API}")).words
+        await bot.click(card, "Resume queue", by=BOB)
+        await bot.wait_for_post("resumed")
+        await bot.wait_for_change(card, "resumed")
+        assert bot.pause_reason(API) is None
+        await bot.wait_for_direct_message("bob resumed", by=ALICE)
+
+        async def is_unknown() -> bool:
+            answer = await bot.ask(f"/mq status {API}")
+            return "don't manage" in answer.words
+
+        await until_true(is_unknown, "nobody can act on it")
+
+
+@pytest.mark.parametrize("mode", ["socket", "http"])
+async def test_a_repository_removed_at_a_restart_is_resumed_by_command_or_timer(
+    sqlite_url: str, mode: Mode
+) -> None:
+    queues = {SITE: "quiet", API: "quiet", "acme/docs": "quiet"}
+    async with BotTester(sqlite_url, queues, channels="", mode=mode) as bot:
+        timed = await bot.publish(f"/mq pause now {API} 45m moving house", "paused")
+        await bot.publish("/mq pause now acme/docs for good", "paused")
+        await bot.stop_bot()
+        bot.environment = {"MQBOT_REPOSITORIES": SITE}
+        await bot.start_bot()
+        await bot.logged("removed_while_paused")
+        await bot.publish("/mq resume docs", "resumed")
+        assert bot.pause_reason("acme/docs") is None
+        # All there is, as people say it: what is left isn't meant.
+        assert "acme/api" not in (await bot.ask("/mq status all")).words
+        await bot.pass_time(46 * 60)
+        await bot.wait_for_change(timed, "resumed")
+        await bot.wait_for_post("resumed")
+        assert bot.pause_reason(API) is None

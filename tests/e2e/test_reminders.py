@@ -7,7 +7,8 @@ from tests.support.bot_tester import ALICE, BOB, MERGE_QUEUE, BotTester
 
 pytestmark = [pytest.mark.e2e, OVER_HTTP, pytest.mark.usefixtures("hurried_reminders")]
 
-HALF_HOUR, HOUR = 1801, 3601
+HALF_HOUR = 1801
+HOUR = 3601
 
 
 async def test_a_channel_has_one_reminder_which_later_ones_edit(bot: BotTester) -> None:

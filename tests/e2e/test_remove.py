@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.domain.audit import Action, ActResult
+from bot.acts.record import Action, ActResult
 from tests.e2e.conftest import OVER_SOCKET_MODE, StartBot
 from tests.e2e.test_policies import start
 from tests.e2e.test_who_may_act import acts
@@ -16,6 +16,20 @@ pytestmark = [pytest.mark.e2e, OVER_SOCKET_MODE]
 
 SITE = "acme/site"
 REMOVED = "*Removed from the queue* #{}"
+REFUSAL = "Only carol may remove other people's pull requests from a queue."
+ONLY_CAROL = f"""
+    MQBOT_LOGINS = "@{{}}"
+    [MQBOT_POLICY."{SITE}"]
+    who_may_remove = ["{CAROL}"]
+"""
+
+
+BY_FIELD = f"""
+    MQBOT_LOGINS = "{CAROL}=carol"
+    MQBOT_LOGIN_FIELD = "Xf0LOGIN"
+    [MQBOT_POLICY."{SITE}"]
+    who_may_remove = ["{CAROL}"]
+"""
 
 
 async def question(bot: BotTester, number: int, *, by: str = ALICE) -> Shown:
@@ -53,17 +67,18 @@ async def test_a_removal_shows_its_impact_asks_and_is_said_once(start_bot: Start
 async def test_people_remove_their_own_and_others_need_the_right(
     start_bot: StartBot, tmp_path: Path
 ) -> None:
-    table = f'[MQBOT_POLICY."{SITE}"]\nwho_may_remove = ["{CAROL}"]\n'
-    bot = await start(start_bot, tmp_path, table)
+    logins = tmp_path / "logins.csv"
+    logins.write_text(f"{ALICE}=Ana", "utf-8")
+    bot = await start(start_bot, tmp_path, ONLY_CAROL.format(logins))
     number = bot.enqueue(author="ana", hangs=True)
-    refusal = "Only carol may remove other people's pull requests from a queue."
-    assert refusal in await question(bot, number)
-    await bot.ask("/mq link ana")
+    assert REFUSAL in await question(bot, number, by=BOB)
     own = await question(bot, number)
     assert "Remove from the queue" in own
-    await bot.ask("/mq link off")
+    await bot.stop_bot()
+    logins.write_text(f"{BOB}=ana", "utf-8")
+    await bot.start_bot()
     await bot.click(own, "Remove")
-    assert refusal in await bot.wait_for_reply()
+    assert REFUSAL in await bot.wait_for_reply()
     assert bot.merge_queue.queued(SITE, number).number == number
     asked = await question(bot, number, by=CAROL)
     await bot.click(asked, "Remove", by=CAROL)
@@ -71,11 +86,113 @@ async def test_people_remove_their_own_and_others_need_the_right(
     await bot.wait_for_change(asked, "is removed", by=CAROL)
     removals = [one for one in await acts(bot) if one.action is Action.REMOVE]
     assert [(one.actor.name, one.result) for one in removals] == [
-        ("alice", ActResult.REFUSED),
+        ("bob", ActResult.REFUSED),
         ("alice", ActResult.REFUSED),
         ("carol", ActResult.STARTED),
         ("carol", ActResult.DONE),
     ]
+
+
+@pytest.mark.parametrize("claim", ["erin-k", "@erin-k", "ERIN-K"])
+async def test_a_login_that_a_person_claims_gives_no_right_to_remove(
+    start_bot: StartBot, tmp_path: Path, claim: str
+) -> None:
+    """Anybody can type anybody's login, so it only says who is notified."""
+    logins = tmp_path / "logins.csv"
+    logins.touch()
+    bot = await start(start_bot, tmp_path, ONLY_CAROL.format(logins))
+    number = bot.enqueue(author="erin-k", hangs=True)
+    assert "erin-k" in (await bot.ask(f"/mq link {claim}")).words.lower()
+    refused = await question(bot, number)
+    assert REFUSAL in refused
+    assert "You linked erin-k yourself. Only logins in MQBOT_LOGINS count here." in refused
+    assert bot.requests("/dequeue") == []
+
+
+FIELD = "Xf0LOGIN"
+
+
+@pytest.mark.parametrize("held", ["erin-k", " @Erin-K ", "https://github.com/erin-k/"])
+async def test_a_profile_field_that_people_cannot_edit_gives_the_right(
+    start_bot: StartBot, tmp_path: Path, held: str
+) -> None:
+    bot = await start(start_bot, tmp_path, BY_FIELD)
+    bot.slack.arrangement.change_user(ALICE, {"profile_fields": {FIELD: held, "Xf0OTHER": "bob"}})
+    number = bot.enqueue(author="erin-k", hangs=True)
+    asked = await question(bot, number)
+    await bot.click(asked, "Remove")
+    await bot.wait_for_post(REMOVED.format(number))
+    await bot.wait_for_change(asked, "is removed from the queue")
+
+
+@pytest.mark.parametrize(
+    ("field", "held", "author"),
+    [
+        ("Xf0OTHER", "erin-k", "erin-k"),
+        (FIELD, "erin-k2", "erin-k"),
+        (FIELD, "", "erin-k"),
+        (FIELD, "carol", "carol"),
+        (FIELD, "renovate", "renovate[bot]"),
+        (FIELD, "renovate[bot]", "renovate[bot]"),
+    ],
+)
+async def test_another_field_an_assigned_login_or_a_bots_gives_no_right(
+    start_bot: StartBot, tmp_path: Path, field: str, held: str, author: str
+) -> None:
+    """What an operator assigned to somebody else counts more than a profile."""
+    bot = await start(start_bot, tmp_path, BY_FIELD)
+    bot.slack.arrangement.change_user(ALICE, {"profile_fields": {field: held}})
+    number = bot.enqueue(author=author, hangs=True)
+    assert REFUSAL in await question(bot, number)
+    assert bot.requests("/dequeue") == []
+
+
+async def test_a_profile_that_slack_does_not_show_gives_no_right(
+    start_bot: StartBot, tmp_path: Path
+) -> None:
+    bot = await start(start_bot, tmp_path, BY_FIELD)
+    bot.slack.arrangement.change_user(ALICE, {"profile_fields": {FIELD: "erin-k"}})
+    number = bot.enqueue(author="erin-k", hangs=True)
+    bot.break_slack("refuse", "users.profile.get", code="missing_scope")
+    bot.expected_refusals.add("users.profile.get missing_scope")
+    assert REFUSAL in await question(bot, number)
+    assert "Remove" in (await question(bot, number)).labels
+
+
+async def test_a_claimed_login_replaces_no_assigned_one_in_rights(
+    start_bot: StartBot, tmp_path: Path
+) -> None:
+    """Notifications follow what she chose; her rights what the operator assigned."""
+    logins = tmp_path / "logins.csv"
+    logins.write_text(f"{ALICE}=ana", "utf-8")
+    bot = await start(start_bot, tmp_path, ONLY_CAROL.format(logins))
+    await bot.ask("/mq link erin-k")
+    others, own = (bot.enqueue(author=one, hangs=True) for one in ("erin-k", "ana"))
+    assert REFUSAL in await question(bot, others)
+    await bot.ask("/mq link off")
+    asked = await question(bot, own)
+    await bot.click(asked, "Remove")
+    await bot.wait_for_post(REMOVED.format(own))
+    await bot.wait_for_change(asked, "is removed")
+    audit = await bot.ask("/mq audit")
+    assert "allowed as the author" in audit
+    assert "*alice* linked their login" in audit
+    assert "before: ana, now: erin-k" in audit
+    assert "*alice* unlinked their login" in audit
+    assert "before: erin-k, now: none" in audit
+
+
+@pytest.mark.parametrize(
+    "login",
+    ["dependabot[bot]", "Renovate[bot]", "renovate", "dependabot", "mergify", "release-bot"],
+)
+async def test_a_bots_login_is_linked_to_nobody(bot: BotTester, login: str) -> None:
+    answer = await bot.ask(f"/mq link {login}")
+    assert f"{login} is a bot's login" in answer
+    assert "Linked" not in await bot.ask("/mq me")
+    audit = await bot.ask("/mq audit")
+    assert "*alice* tried to link their login" in audit
+    assert "a bot's login" in audit
 
 
 async def test_of_two_people_at_once_one_removes_and_the_other_sees_who(bot: BotTester) -> None:
@@ -116,8 +233,12 @@ async def test_a_service_without_removals_is_reported_in_one_sentence(
     number = bot.enqueue(hangs=True)
     answer = await question(bot, number)
     status = 404 if lacks else 410
-    said = f":warning: The merge queue service no longer offers this ({status})."
-    assert answer.words == said
+    said = (
+        f":warning: *#{number} of acme/site was not removed from the queue.* "
+        f"The merge queue service no longer offers this: {status} “"
+    )
+    assert answer.words.startswith(said)
+    assert answer.words.count(". ") == 0
     assert bot.merge_queue.queued(SITE, number).number == number
 
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from bot.channels.subscription import Topic
 from tests.e2e.conftest import OVER_HTTP, StartBot
 from tests.support.bot_tester import BOB, GENERAL, INCIDENTS, MERGE_QUEUE, RELEASES, BotTester
 
@@ -12,7 +13,9 @@ async def test_subscribing_shows_the_topics_of_the_channel(bot: BotTester) -> No
     answer = await bot.ask("/mq subscribe acme/site merged")
     assert "There is no topic “merged”. Did you mean merge? Topics are enter" in answer
     assert "Levels are quiet, normal, everything" in answer
-    assert "Usage: `/mq subscribe [owner/name|@group|@all] [quiet|normal|everything]" in answer
+    assert (
+        "Usage: `/mq subscribe [owner/name|@group|all] [only] [quiet|normal|everything]" in answer
+    )
     assert bot.posts() == []
 
     await bot.type("/mq subscribe")
@@ -21,9 +24,8 @@ async def test_subscribing_shows_the_topics_of_the_channel(bot: BotTester) -> No
     answer = await bot.ask("/mq subscriptions")
     assert "• *acme/site*: enter, merge, failure, pause" in answer
 
-    await bot.type("/mq subscribe all")
-    topics = "enter, checks, merge, failure, dequeue, batch, pause, freeze, command, ci, health"
-    await bot.wait_for_post(topics)
+    await bot.type("/mq subscribe everything")
+    await bot.wait_for_post(", ".join(topic.value for topic in Topic))
 
 
 async def test_subscribing_to_one_topic_turns_on_only_that_one_until_others_are_added(
@@ -135,6 +137,20 @@ async def test_subscriptions_survive_a_restart(bot: BotTester) -> None:
     await bot.wait_for_post(f"#{number}", GENERAL)
 
 
+async def test_acts_in_a_channel_without_the_bot_say_how_to_invite_it(bot: BotTester) -> None:
+    """Their cards can't be kept up to date there; Slack itself answers a mention.
+
+    https://docs.slack.dev/reference/events/app_mention: without membership there is no event.
+    """
+    bot.expected_refusals = {"conversations.info channel_not_found"}
+    post = await bot.publish("/mq pause now CI is down", "Queue paused", channel=INCIDENTS)
+    assert "I'm not in this channel: type `/invite @merge-queue` so that I can post" in post
+    assert "/invite @merge-queue" in post.line
+    await bot.slack.people.command("U0ALICE", INCIDENTS, "/invite @merge-queue")
+    resumed = await bot.publish("/mq resume", "Queue resumed", channel=INCIDENTS)
+    assert "/invite" not in resumed
+
+
 async def test_a_private_channel_without_the_bot_sees_how_to_invite_it(bot: BotTester) -> None:
     bot.expected_refusals = {"conversations.info channel_not_found"}
     await bot.type("/mq subscribe enter", channel=INCIDENTS)
@@ -145,12 +161,12 @@ async def test_a_private_channel_without_the_bot_sees_how_to_invite_it(bot: BotT
     await bot.wait_for_post(f"#{number}", INCIDENTS)
 
 
-async def test_several_repositories_have_a_menu_and_separate_subscriptions(
+async def test_several_repositories_have_buttons_and_separate_subscriptions(
     start_bot: StartBot,
 ) -> None:
     bot = await start_bot(repositories={"acme/site": "quiet", "acme/api": "quiet"}, channels="")
     question = await bot.ask("/mq subscribe enter")
-    await bot.choose(question, "acme/api", menu="Choose a repository")
+    await bot.click(question, "acme/api")
     await bot.wait_for_post("Subscribed this channel to acme/api: enter")
     await bot.type("/mq subscribe acme/site failure")
     await bot.wait_for_post("Subscribed this channel to acme/site: failure")
@@ -200,16 +216,46 @@ async def test_the_channels_default_need_not_be_typed(start_bot: StartBot) -> No
     bot = await start_bot(
         repositories=dict.fromkeys(names, "quiet"), channels="acme/api=C0RELEASE:freeze"
     )
-    assert "Which repository" in await bot.ask("/mq status")
+    assert "Show which queue?" in await bot.ask("/mq status")
     answer = await bot.ask("/mq default")
     assert "no default repository: if a command names none, I use the only one" in answer
     await bot.type("/mq default acme/api")
-    await bot.wait_for_post("Default repository in this channel: acme/api", by=BOB)
+    post = await bot.wait_for_post("Default repository in this channel: acme/api", by=BOB)
+    assert "by alice" in post
     assert "acme/api" in await bot.ask("/mq status")
     assert "Default repository in this channel: acme/api" in await bot.ask("/mq default acme/api")
     assert "Default repository in this channel: acme/api" in await bot.ask("/mq subscriptions")
     await bot.publish("/mq default off", "This channel has no default repository now", by=BOB)
-    assert "Which repository" in await bot.ask("/mq status")
+    assert "Show which queue?" in await bot.ask("/mq status")
     audit = await bot.ask("/mq audit")
     assert "*bob* changed the default of a channel, acme/api" in audit
     assert "before: acme/api, now: none" in audit
+
+
+async def test_a_change_says_what_it_replaced_and_how_to_restore_it(start_bot: StartBot) -> None:
+    names = ("acme/site", "acme/api")
+    bot = await start_bot(repositories=dict.fromkeys(names, "quiet"), channels="")
+    await bot.publish("/mq subscribe acme/api digest:09:00 Europe/Paris", "Subscribed")
+    post = await bot.publish("/mq subscribe all everything", "all 2 repositories")
+    restoring = "/mq subscribe acme/api only enter failure merge pause style:digest"
+    assert "Before: acme/api: enter, merge, failure, pause · a digest at 09:00" in post
+    assert restoring in post
+    assert "acme/site:" not in post.line.partition("Before")[2]
+    command = f"{restoring} digest:09:00 Europe/Paris"
+    await bot.publish(command, "a digest at 09:00 Europe/Paris")
+    ended = await bot.publish("/mq unsubscribe all", "Unsubscribed this channel from")
+    assert command in ended
+
+
+async def test_another_default_says_what_it_was(start_bot: StartBot) -> None:
+    names = ("acme/site", "acme/api")
+    bot = await start_bot(repositories=dict.fromkeys(names, "quiet"), channels="")
+    await bot.publish("/mq default acme/site", "Default repository in this channel: acme/site")
+    changed = await bot.publish("/mq default `acme/api`", "acme/api")
+    assert "was acme/site" in changed
+    assert "/mq default acme/site" in changed
+
+
+async def test_all_is_never_a_topic(bot: BotTester) -> None:
+    answer = await bot.ask("/mq subscribe acme/site all")
+    assert "“all” means every repository. For every topic, type everything." in answer

@@ -6,6 +6,7 @@ import pytest
 
 from tests.e2e.conftest import OVER_SOCKET_MODE, StartBot
 from tests.support.bot_tester import ALICE, BOB, MERGE_QUEUE, RELEASES
+from tests.support.waiting import until
 
 pytestmark = [pytest.mark.e2e, OVER_SOCKET_MODE]
 
@@ -45,7 +46,7 @@ async def test_a_failure_is_shown_in_the_channel_too(start_bot: StartBot) -> Non
     number = bot.enqueue(broken_check="lint")
     root = await bot.wait_for_post(f"#{number}")
     failed = await bot.wait_for_post(f":x: *Left the queue* #{number}")
-    assert re.search(r"\*Next step\b.*:\* fix it and requeue", failed.words)
+    assert re.search(r"\*Next step\b.*:\* fix it, then comment `@mergifyio queue`", failed.words)
     assert [one.ts for one in bot.thread(root)] == [failed.ts]
     now = await bot.wait_for_change(root, "Left the queue")
     assert len(bot.posts()) == 2
@@ -63,7 +64,9 @@ async def test_the_author_is_mentioned_once_in_the_channel(start_bot: StartBot) 
     number = bot.enqueue(author="carol", broken_check="lint")
     root = await bot.wait_for_post(f"#{number}")
     failed = await bot.wait_for_post(f":x: *Left the queue* #{number}")
-    assert f"Next step for <@{ALICE}>:* fix it and requeue" in str(failed.blocks)
+    assert f"Next step for <@{ALICE}>:* fix it, then comment `@mergifyio queue`" in str(
+        failed.blocks
+    )
     now = await bot.wait_for_change(root, "Left the queue")
     assert "<@" not in str(now.blocks)
 
@@ -148,6 +151,32 @@ async def test_people_are_notified_when_the_first_message_is_deleted(start_bot: 
     bot.merge_queue.dequeue("acme/site", number, by="bob")
     notice = await bot.wait_for_post(f"*Removed from the queue* #{number}")
     assert "by @bob" in notice
+
+
+async def test_a_failure_whose_first_message_was_deleted_has_the_details_itself(
+    start_bot: StartBot,
+) -> None:
+    bot = await start_bot(
+        repositories={"acme/site": "quiet", "acme/api": "quiet"},
+        channels=f"{HEARING};acme/api={MERGE_QUEUE}:enter,failure",
+    )
+    bot.expected_refusals = {"chat.update message_not_found"}
+    number = bot.enqueue(hangs=True)
+    root = await bot.wait_for_post(f"*Queued* #{number}")
+    bot.delete(root)
+    left = {"dequeue_code": "CHECKS_FAILED", "merged": False}
+    bot.emit("action.queue.leave", number, metadata=left)
+    failure = await bot.wait_for_post(f"#{number}")
+
+    def labels() -> list[str]:
+        shown = bot.now(failure)
+        return shown.labels if shown is not None else []
+
+    # It may have been posted before the bot learned that the first message is gone.
+    assert await until(labels, "buttons of the details") == ["Why?", "Log"]
+    shown = bot.now(failure)
+    assert shown is not None
+    assert "acme/site" in shown
 
 
 async def test_an_event_seen_before_its_enter_event_belongs_to_the_same_entry(

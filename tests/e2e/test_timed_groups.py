@@ -5,14 +5,15 @@ from datetime import timedelta
 
 import pytest
 
-from bot.domain.pause_records import Timer
-from bot.domain.repository import RepositoryName
+from bot.kernel.repository import RepositoryName
+from bot.pauses.pause import Timer
+from bot.pauses.rows import Pauses
+from bot.sandbox.merge_queue.controls import FreezeTerms
 from bot.store.engines import create_engine
 from bot.store.transactions import Store
 from tests.e2e.conftest import OVER_HTTP, StartBot
 from tests.e2e.test_groups import paused, reasons
 from tests.support.bot_tester import ALICE, BOB, BotTester
-from tests.support.clock import MovedClock
 from tests.support.transactions import begin
 from tests.support.waiting import until_true
 
@@ -24,7 +25,7 @@ FREEZE = "freeze (by alice via Slack)"
 async def test_a_group_paused_for_a_while_resumes_by_itself(three: BotTester) -> None:
     question = await three.ask("/mq pause @release 30m freeze")
     assert "Reason: freeze" in question
-    assert "It resumes " in question
+    assert "They resume on " in question
     post = await paused(three, "30m freeze")
     assert "· they resume" in post
     assert reasons(three)[0] == FREEZE
@@ -112,7 +113,7 @@ async def test_a_group_that_cannot_be_resumed_says_so(three: BotTester) -> None:
 async def running_timers(bot: BotTester) -> Sequence[Timer]:
     store = Store(create_engine(bot.database_url))
     with begin(store) as transaction:
-        pauses = transaction.pauses.open([RepositoryName(one) for one in bot.repositories])
+        pauses = Pauses(transaction).open([RepositoryName(one) for one in bot.repositories])
     await store.close()
     return [one.timer for one in pauses if one.timer is not None]
 
@@ -178,7 +179,7 @@ async def test_pauses_that_could_not_be_extended_are_named_and_retried_with_the_
 
     notice = await three.wait_in_thread(post, "the pauses of 1 of 2 queues extended")
     assert "acme/api: 409 conflict" in notice
-    await three.wait_for_change(post, " to ")
+    await three.wait_for_change(post, " between ")
     three.fix_service()
     await three.click(notice, "Try the rest again", by=BOB)
     await three.wait_in_thread(post, "the pauses of 1 of 1 queue extended")
@@ -186,28 +187,6 @@ async def test_pauses_that_could_not_be_extended_are_named_and_retried_with_the_
     await three.ask("/mq status @release")
     assert reasons(three) == [FREEZE, FREEZE, None]
     await three.pass_time(60 * 60)
-    await three.wait_for_post("acme/site")
-    await three.wait_for_post("acme/api")
-    assert reasons(three) == [None, None, None]
-
-
-@pytest.mark.parametrize("jump", [3600, -3600])
-async def test_a_retried_group_pause_keeps_its_end_after_a_clock_jump(
-    three: BotTester, clock: MovedClock, jump: int
-) -> None:
-    three.break_service("error", path="/acme/api/merge-queue/pause", method="PUT", status=409)
-    post = await paused(three, "30m freeze", count=1)
-    clock.jump(jump)
-    post = await three.wait_for_other(post)
-    three.fix_service()
-    await three.click(post, "Try the rest again")
-    await three.wait_for_post("@release: 1 of 1 queue paused")
-    await three.pass_time(29 * 60)
-    await three.ask("/mq status @release")
-    assert reasons(three) == [FREEZE, FREEZE, None]
-
-    await three.pass_time(61)
-
     await three.wait_for_post("acme/site")
     await three.wait_for_post("acme/api")
     assert reasons(three) == [None, None, None]
@@ -303,13 +282,13 @@ async def test_a_duration_at_the_end_of_a_groups_reason_asks_for_its_meaning(
     three: BotTester,
 ) -> None:
     question = await three.ask("/mq pause @release freeze 30m")
-    assert "Did you mean to pause for 30 min?" in question
+    assert "Pause @release until when?" in question
     assert question.labels == [
-        "Pause 2 queues for 30 min",
-        "Pause 2 queues without an end",
-        "Leave it",
+        "Resume in 30 min",
+        "Another time…",
+        "No end; the reason is “freeze 30m”",
     ]
-    await three.click(question, "Pause 2 queues for 30 min")
+    await three.click(question, "Resume in 30 min")
     post = await three.wait_for_post("@release: 2 of 2 queues paused")
     assert "they resume" in post
     await three.wait_until_gone(question)
@@ -318,8 +297,74 @@ async def test_a_duration_at_the_end_of_a_groups_reason_asks_for_its_meaning(
 
 async def test_a_lone_number_for_a_group_asks_whether_it_is_a_duration(three: BotTester) -> None:
     question = await three.ask("/mq pause @release 30")
-    await three.click(question, "Pause 2 queues for 30 min")
+    await three.click(question, "Resume in 30 min")
     await three.wait_until_gone(question)
     await three.submit(await three.modal("2 queues of @release"), reason="freeze")
     assert "they resume" in await three.wait_for_post("@release: 2 of 2 queues paused")
     await three.modal("2 of 2 queues paused")
+
+
+async def test_a_groups_end_that_is_far_away_is_shown_with_its_date_first(three: BotTester) -> None:
+    day = three.clock.now() + timedelta(days=3)
+    typed = f"until {day:%b} {day.day} 9:00 UTC"
+    question = await three.ask(f"/mq pause now @release {typed} release 4.2")
+    assert f"Pause @release until {day:%Y-%m-%d} 09:00 UTC?" in question
+    assert question.labels[1:] == ["Another time…", "Don't pause"]
+    assert reasons(three) == [None, None, None]
+    await three.click(question, question.labels[0])
+    post = await three.wait_for_post("@release: 2 of 2 queues paused")
+    assert f"they resume on {day:%Y-%m-%d} 09:00" in post
+
+
+async def test_a_groups_freeze_that_is_far_away_is_shown_with_its_date_first(
+    three: BotTester,
+) -> None:
+    day = three.clock.now() + timedelta(days=3)
+    question = await three.ask(f"/mq freeze now @release until {day:%A} 9:00 UTC release 4.2")
+    assert f"Freeze @release until {day:%Y-%m-%d} 09:00 UTC?" in question
+    frozen = [three.merge_queue.repository(name).freezes for name in ("acme/site", "acme/api")]
+    assert frozen == [[], []]
+    await three.click(question, question.labels[0])
+    await three.wait_for_post("@release: 2 of 2 queues frozen")
+
+
+async def test_a_groups_planned_freeze_is_not_called_frozen(three: BotTester) -> None:
+    begins = three.clock.now() + timedelta(hours=2)
+    times = f"from {begins:%H:%M} UTC until {begins + timedelta(hours=2):%H:%M} UTC"
+    question = await three.ask(f"/mq freeze @release {times} release 4.2")
+    await three.click(question, "Freeze")
+    post = await three.wait_for_post("@release: a freeze of 2 of 2 queues is planned")
+    assert "frozen" not in post
+    again = await three.ask(f"/mq freeze now @release {times} release 4.2")
+    assert "already frozen" not in again.words.lower()
+
+
+async def test_a_group_that_is_frozen_already_is_not_asked_about(three: BotTester) -> None:
+    day = three.clock.now() + timedelta(days=3)
+    for name in ("acme/site", "acme/api"):
+        three.merge_queue.freeze(name, FreezeTerms("night"))
+    answer = await three.ask(f"/mq freeze now @release until {day:%A} 9:00 UTC release 4.2")
+    assert "Already frozen" in answer
+    assert "Nothing was changed" in answer
+    assert answer.labels == []
+
+
+async def test_a_group_that_is_paused_already_is_not_asked_about(three: BotTester) -> None:
+    for name in ("acme/site", "acme/api"):
+        await three.publish(f"/mq pause now {name} CI is down", f"*Queue paused* {name}", by=BOB)
+    day = three.clock.now() + timedelta(days=3)
+    for end in ("45m", f"until {day:%A} 9:00 UTC"):
+        answer = await three.ask(f"/mq pause @release {end} release 4.2")
+        assert "paused already: acme/site by bob, acme/api by bob" in answer
+        assert answer.labels == []
+
+
+async def test_what_somebody_planned_alone_is_not_called_frozen_when_a_group_is_unfrozen(
+    three: BotTester,
+) -> None:
+    begins = three.clock.now() + timedelta(hours=2)
+    three.merge_queue.freeze("acme/site", FreezeTerms("night", start=begins))
+    answer = await three.ask("/mq unfreeze @release 4.2 is out")
+    assert "1 only planned (left alone):* acme/site" in answer
+    assert "1 not frozen:* acme/api" in answer
+    assert len(three.merge_queue.repository("acme/site").freezes) == 1

@@ -1,5 +1,7 @@
 """Timed pauses: resumed, extended, replaced, and late after an outage."""
 
+from datetime import timedelta
+
 import pytest
 
 from tests.e2e.conftest import OVER_SOCKET_MODE, StartBot
@@ -95,6 +97,7 @@ async def test_a_failed_automatic_resume_is_shown_and_reminded_of(start_bot: Sta
     await bot.pass_time(15 * 60 + 1)
 
     overdue = await bot.wait_for_change(card, "still trying")
+    await bot.wait_for_direct_message("couldn't resume acme/site")
     assert "resumes" not in overdue
     assert "should have resumed" in overdue
     await bot.wait_for_change(board, "should have resumed")
@@ -231,14 +234,16 @@ async def test_a_duration_typed_without_a_reason_is_preselected_in_the_form(bot:
 
 
 async def test_a_time_of_day_is_the_persons_own_and_may_be_tomorrows(bot: BotTester) -> None:
-    assert "resumes" in await bot.pause("until 00:00 night shift")
+    soon = bot.clock.now() + timedelta(hours=9)
+    assert "resumes" in await bot.pause(f"until {soon:%H:%M} UTC night shift")
+    assert bot.pause_reason() == "night shift (by alice via Slack)"
 
 
 async def test_an_impossible_duration_is_refused_with_a_fix(bot: BotTester) -> None:
     for typed, notice in (
         ("0m too short", "at least one minute"),
         ("-5m negative", "Write it like 45m"),
-        ("99999999h overflow", "at most 30 days"),
+        ("99999999h overflow", "up to 30 days"),
         ("until 25:00 nonsense", "time doesn't exist"),
         ("until 2020-01-01 09:00 past", "That time is in the past"),
     ):
@@ -268,3 +273,14 @@ async def test_a_channel_subscribed_to_pauses_is_notified_of_the_timer_too(
     bot.pause_elsewhere("Database migration", by="carol")
     card = await bot.wait_for_post("Database migration", RELEASES)
     await bot.wait_for_change(card, "by carol")
+
+
+async def test_the_same_choice_of_a_menu_works_again_once_the_card_has_changed(
+    bot: BotTester,
+) -> None:
+    card = await bot.pause("1h database migration")
+    await bot.choose(card, "15 min more", menu="Extend…")
+    longer = await bot.wait_for_other(card)
+    await bot.choose(longer, "15 min more", menu="Extend…")
+    longest = await bot.wait_for_other(longer)
+    assert len({card.words, longer.words, longest.words}) == 3

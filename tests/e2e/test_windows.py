@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.domain.audit import Action
+from bot.acts.record import Action
 from tests.e2e.conftest import OVER_SOCKET_MODE, StartBot
 from tests.e2e.test_policies import start
 from tests.e2e.test_who_may_act import acts
@@ -16,7 +16,8 @@ pytestmark = [pytest.mark.e2e, OVER_SOCKET_MODE]
 
 SITE = "acme/site"
 HOURS = 3600
-PLANNED, PAUSED = "*Pause planned* acme/site: No merges at night", "*Queue paused* acme/site"
+PLANNED = "*Pause planned* acme/site: No merges at night"
+PAUSED = "*Queue paused* acme/site"
 
 
 async def begin(start_bot: StartBot, tmp_path: Path, *, lacks: tuple[str, ...] = ()) -> BotTester:

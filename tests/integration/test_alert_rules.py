@@ -64,14 +64,22 @@ def slack_error(code: str) -> str:
     return f'mqbot_slack_errors_total{{{RUN},method="chat.postMessage",code="{code}"}}'
 
 
+def slack_request(outcome: str) -> str:
+    return f'mqbot_slack_requests_total{{{RUN},outcome="{outcome}"}}'
+
+
 WELL: Mapping[str, str] = {
     f"up{{{RUN}}}": always(1),
     f"up{{{WORKER}}}": always(1),
     f"process_start_time_seconds{{{RUN}}}": always(0),
     f"mqbot_database_up{{{RUN}}}": always(1),
     f"mqbot_database_up{{{WORKER}}}": always(1),
+    f"mqbot_database_bytes{{{RUN}}}": always(200e6),
+    f"mqbot_disk_free_bytes{{{RUN}}}": always(1e9),
     f"mqbot_settings_valid{{{RUN}}}": always(1),
+    f"mqbot_settings_waiting{{{RUN}}}": always(0),
     f"mqbot_slack_sockets{{{RUN}}}": always(2),
+    f"mqbot_slack_sockets_counted{{{RUN}}}": always(2),
     f"mqbot_repositories_polled{{{RUN}}}": always(10),
     f"mqbot_repositories_polled{{{WORKER}}}": always(0),
     f"mqbot_repositories_stale{{{RUN}}}": always(0),
@@ -82,6 +90,8 @@ WELL: Mapping[str, str] = {
     f"mqbot_service_rate_limit_wait_seconds_total{{{RUN}}}": grows(1),
     PRUNING: always(0),
     slack_error("ratelimited"): grows(1),
+    slack_request("secret"): always(0),
+    f"mqbot_clock_ahead_seconds{{{RUN}}}": always(1),
     service("200"): grows(600),
     unreadable("events"): always(0),
     unreadable("metadata"): always(0),
@@ -95,7 +105,9 @@ WELL: Mapping[str, str] = {
 ILL: Mapping[str, Mapping[str, str]] = {
     "MqbotDown": {f"up{{{WORKER}}}": always(0)},
     "MqbotDatabaseAway": {f"mqbot_database_up{{{WORKER}}}": always(0)},
+    "MqbotDiskNearlyFull": {f"mqbot_disk_free_bytes{{{RUN}}}": always(300e6)},
     "MqbotSocketsDeaf": {f"mqbot_slack_sockets{{{RUN}}}": always(0)},
+    "MqbotAnotherConnected": {f"mqbot_slack_sockets_counted{{{RUN}}}": always(4)},
     "MqbotAcknowledgesSlowly": histogram(
         "mqbot_slack_ack_seconds", "0.005", "1", beyond=("2", "3")
     ),
@@ -108,15 +120,19 @@ ILL: Mapping[str, Mapping[str, str]] = {
     "MqbotInDoubt": {f'mqbot_outbox_deliveries{{{RUN},state="in_doubt"}}': always(1)},
     "MqbotChannelsSuspended": {f"mqbot_outbox_suspended_channels{{{RUN}}}": always(1)},
     "MqbotSlackRefusesToken": {slack_error("token_revoked"): occurs(LATE - 5)},
+    "MqbotSlackRequestsRefused": {slack_request("secret"): grows(1)},
+    "MqbotClockWrong": {f"mqbot_clock_ahead_seconds{{{RUN}}}": always(-90)},
     "MqbotSlackRateLimited": {f"mqbot_slack_rate_limit_wait_seconds_total{{{RUN}}}": grows(20)},
     "MqbotServiceFails": {service("503"): grows(300)},
-    "MqbotServiceRefusesCredential": {service("401"): occurs(LATE - 5)},
+    "MqbotServiceRefusesCredential": {service("401"): grows(300), service("200"): always(9)},
+    "MqbotServiceRefusesSome": {service("403"): grows(6)},
     "MqbotServiceRateLimited": {f"mqbot_service_rate_limit_wait_seconds_total{{{RUN}}}": grows(20)},
     "MqbotServiceUnreadable": {
         f'mqbot_service_unreadable_answers_total{{{RUN},endpoint="status"}}': occurs(LATE - 5)
     },
     "MqbotJobsFail": {PRUNING: grows(1)},
     "MqbotSettingsInvalid": {f"mqbot_settings_valid{{{RUN}}}": always(0)},
+    "MqbotRestartNeeded": {f"mqbot_settings_waiting{{{RUN}}}": always(2)},
 }
 """What has to be otherwise for the alert."""
 
@@ -237,12 +253,29 @@ ONE_FAULT = (
     ),
     Case(
         "the service refuses the credential",
-        {**WELL, **ALL_STALE, service("401"): grows(300)},
+        {**WELL, **ALL_STALE, service("401"): grows(300), service("200"): always(9)},
         ["MqbotServiceRefusesCredential"],
     ),
     Case(
+        "a small database on a disk that is nearly full",
+        {**WELL, f"mqbot_database_bytes{{{RUN}}}": always(1e6)}
+        | {f"mqbot_disk_free_bytes{{{RUN}}}": always(50e6)},
+        ["MqbotDiskNearlyFull"],
+    ),
+    Case(
+        "a small database on a small disk",
+        {**WELL, f"mqbot_database_bytes{{{RUN}}}": always(20e6)}
+        | {f"mqbot_disk_free_bytes{{{RUN}}}": always(200e6)},
+    ),
+    Case("the service refuses one single request", {**WELL, service("401"): occurs(LATE - 5)}),
+    Case(
+        "the service refuses a request now and then",
+        {**WELL, service("403"): "0x9 1 " * 12},
+    ),
+    Case(
         "the service is away",
-        {**WELL, **ALL_STALE, service("503"): grows(300)},
+        {**WELL, **ALL_STALE, service("503"): grows(300)}
+        | histogram("mqbot_poll_lateness_seconds", "0.1", "5", beyond=("10",)),
         ["MqbotPollsStale", "MqbotServiceFails"],
     ),
     *(
@@ -266,7 +299,8 @@ def occurrences(name: str) -> Iterator[Case]:
     yield Case(f"{name} does not fire for ever", once)
 
     polled = {f"mqbot_repositories_polled{{{RUN}}}": always(10)}
-    up, started = f"up{{{RUN}}}", f"process_start_time_seconds{{{RUN}}}"
+    up = f"up{{{RUN}}}"
+    started = f"process_start_time_seconds{{{RUN}}}"
     scraped = {up: 1, started: 0, **dict.fromkeys(ILL[name], 1)}
     series = polled | {
         one: f"{value}x{GAP.start} _x{len(GAP)} {always(value)}" for one, value in scraped.items()
@@ -282,7 +316,6 @@ def occurrences(name: str) -> Iterator[Case]:
 
 COUNTED_FROM_ONE = (
     "MqbotSlackRefusesToken",
-    "MqbotServiceRefusesCredential",
     "MqbotServiceUnreadable",
 )
 

@@ -12,13 +12,14 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from bot.cli import main
+from bot.acts.record import Action, AuditRecord, AuditSelection
+from bot.acts.rows import Audit
 from bot.cli.audit import HEADING
-from bot.clock import SystemClock
-from bot.domain.audit import Action, AuditRecord, AuditSelection
+from bot.cli.main import main
+from bot.questions.reading_audit import STREAMED, every_record
+from bot.runtime.clock import SystemClock
 from bot.store.engines import create_engine
 from bot.store.transactions import Store
-from bot.usecases.asking.audit import STREAMED, every_record
 from tests.support.databases import TestDatabase
 from tests.support.stored import SHOP, make_record
 from tests.support.transactions import begin
@@ -35,7 +36,7 @@ async def add(url: str, records: Iterable[AuditRecord]) -> None:
     store = Store(create_engine(url))
     with begin(store) as transaction:
         for record in records:
-            transaction.audit.add(record)
+            Audit(transaction).add(record)
     await store.close()
 
 
@@ -90,6 +91,7 @@ async def test_json_has_one_object_a_line_and_the_table_is_safe_to_read(
         "pull_request": None,
         "group": "release",
         "group_act": 7,
+        "times": 1,
         "result": "done",
         "reason": "deploying 4.2",
         "before": {"reason": None, "paused_at": None, "subscription": None},
@@ -101,6 +103,7 @@ async def test_json_has_one_object_a_line_and_the_table_is_safe_to_read(
         },
         "answer": "200",
         "detail": None,
+        "confirmation": None,
         "evidence": None,
     }
     assert (subscribed["before"]["subscription"], subscribed["after"]["subscription"]) == (
@@ -116,6 +119,20 @@ async def test_json_has_one_object_a_line_and_the_table_is_safe_to_read(
     shop = lines(await asyncio.to_thread(run, database.url, *of_shop))
     assert [one["repository"] for one in shop] == ["acme/shop"]
 
+    filtered = {
+        "--until 1d": ["pause"],
+        "--since 1d --until 90m": ["subscribe"],
+        "--action subscribe": ["subscribe"],
+        "--action pause --action SUBSCRIBE": ["pause", "subscribe", "pause"],
+        "--actor ada": ["pause", "subscribe", "pause"],
+        "--actor u1 --action pause": ["pause", "pause"],
+        "--actor Ad": [],
+        "--actor %": [],
+    }
+    for typed, actions in filtered.items():
+        found = lines(await asyncio.to_thread(run, database.url, "--json", *typed.split()))
+        assert [one["action"] for one in found] == actions, typed
+
     table = await asyncio.to_thread(run, database.url)
     heading, _, subscribed_row, last = table.output.splitlines()
     assert heading == HEADING
@@ -128,13 +145,14 @@ async def test_json_has_one_object_a_line_and_the_table_is_safe_to_read(
 async def test_the_audit_can_be_read_while_a_bot_writes(database: TestDatabase) -> None:
     """Each transaction of the export ends before the next record of the bot is stored."""
     await add(database.url, [make_record() for _ in range(STREAMED)])
-    reader, writer = database.open_store(), database.open_store()
+    reader = database.open_store()
+    writer = database.open_store()
     seen = 0
     async for _record in every_record(reader, AuditSelection()):
         seen += 1
         if seen == STREAMED:
             with begin(writer) as transaction:
-                transaction.audit.add(make_record())
+                Audit(transaction).add(make_record())
 
     assert seen == STREAMED + 1
 
@@ -167,6 +185,9 @@ async def peak_of(url: str) -> int:
         (["--since", "0d"], "at least a minute and at most ten years"),
         (["--since", "9999w"], "at least a minute and at most ten years"),
         (["--repository", "site"], "a repository is written owner/name."),
+        (["--until", "tomorrow"], "a length of time is written 90m, 24h, 7d or 2w."),
+        (["--since", "1d", "--until", "2d"], "it has to be later than --since"),
+        (["--action", "dance"], "'dance' is not one of 'pause', 'resume'"),
     ],
 )
 def test_invalid_input_gets_a_clear_error(arguments: list[str], sentence: str) -> None:

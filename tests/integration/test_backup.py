@@ -1,6 +1,7 @@
 """A SQLite database copied while the bot writes is restored without repeated or lost posts."""
 
 import asyncio
+import os
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -8,15 +9,22 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from bot.cli import main
+from bot.cli.main import main
+from bot.cli.process import CONFIGURATION_EXIT, forever
+from bot.config.settings import RunSettings
+from bot.posts.outbox import Outbox
+from bot.runtime.process import build_runtime
 from bot.store import backup, migrate
 from bot.store.backup import back_up, presence
 from bot.store.engines import create_engine, sqlite_path
+from bot.store.errors import StoreUnusable
 from bot.store.transactions import Store
 from tests.support.bot_tester import RELEASES, BotTester
 from tests.support.database_fixtures import migrated
 from tests.support.databases import PATIENT
 from tests.support.postgres import PostgresServer
+from tests.support.settings import settings_in
+from tests.support.shown import Shown
 from tests.support.stored import make_new
 from tests.support.transactions import begin
 from tests.support.waiting import until
@@ -39,13 +47,14 @@ async def test_copies_made_while_the_bot_writes_are_complete(
     sqlite_url: str, tmp_path: Path
 ) -> None:
     store = Store(create_engine(sqlite_url))
-    written, stop = 0, asyncio.Event()
+    written = 0
+    stop = asyncio.Event()
 
     async def write() -> None:
         nonlocal written
         while not stop.is_set():
             new = [make_new(written), make_new(written + 1)]
-            await store.run(lambda transaction, new=new: transaction.outbox.add(new))  # type: ignore[misc]  # the value of this turn
+            await store.run(lambda transaction, new=new: Outbox(transaction).add(new))  # type: ignore[misc]  # the value of this turn
             written += 2
 
     writing = asyncio.create_task(write())
@@ -57,7 +66,7 @@ async def test_copies_made_while_the_bot_writes_are_complete(
         ((held,),) = rows(copy, "SELECT count(*) FROM deliveries")  # type: ignore[assignment]  # a number
         # Both of a transaction or none, and the line's own row agrees.
         assert held % 2 == 0
-        assert rows(copy, "SELECT max(next_sequence) FROM channels") == [(held + 1,)]
+        assert rows(copy, "SELECT max(next_sequence) FROM channel_queues") == [(held + 1,)]
         assert copy.stat().st_mode & 0o777 == 0o600
     stop.set()
     await writing
@@ -88,6 +97,65 @@ async def test_posts_made_since_the_copy_are_not_repeated(sqlite_url: str, tmp_p
         assert len([one for one in posts if f"#{number}" in one]) == 1
 
 
+async def test_a_restored_copy_forgets_what_the_operations_page_lists(
+    sqlite_url: str, tmp_path: Path
+) -> None:
+    copy = tmp_path / "copy"
+    async with BotTester(sqlite_url, channels=f"acme/site={RELEASES}:enter,merge,pause") as bot:
+        await bot.wait_for_post(f"#{bot.enqueue()}", RELEASES)
+        bot.stand_still()
+        await asyncio.to_thread(back_up, sqlite_url, copy)
+        later = bot.enqueue()
+        waiting = await bot.wait_for_post(f"#{later}", RELEASES)
+        board = await _use(bot)
+        card = await bot.wait_for_post("CI is down", RELEASES)
+        shown = bot.now(board)
+        await bot.stop_bot()
+        result = await asyncio.to_thread(run, "restore", str(copy), url=sqlite_url)
+        assert result.exit_code == 0, result.output
+        await bot.start_bot()
+
+        # Kept: what the settings say, and what the service and Slack know.
+        kept = await bot.ask("/mq subscriptions", channel=RELEASES)
+        assert "acme/site: enter" in kept
+        await until(lambda: not _unsettled(sqlite_url), "everything settled", 60)
+        status = await bot.ask("/mq status")
+        assert "is paused" in status
+        assert "CI is down" in status
+        await _has_forgotten(bot, sqlite_path(sqlite_url))
+        await bot.resume()
+        await bot.wait_for_change(card, "Was paused")
+        bot.go_on()
+        await bot.wait_for_change(waiting, "Merged")
+        posts = [one.line for one in bot.posts(RELEASES)]
+        assert len([one for one in posts if f"#{later}" in one]) == 1
+        assert bot.now(board) == shown
+
+
+async def _has_forgotten(bot: BotTester, path: Path) -> None:
+    """What people told the bot alone."""
+    assert "no subscriptions yet" in await bot.ask("/mq subscriptions")
+    assert "Link it" in await bot.ask("/mq me")
+    audit = await bot.ask("/mq audit")
+    # The log still tells who paused.
+    assert "alice paused acme/site: CI is down\n" in audit.line
+    assert audit.line.count(" UTC · ") == audit.line.count("as the event log says") == 1
+    assert rows(path, "SELECT count(*) FROM pauses WHERE timer IS NOT NULL") == [(0,)]
+
+
+async def _use(bot: BotTester) -> Shown:
+    """Tell the bot what only its database knows; the board."""
+    await bot.type("/mq subscribe acme/site merge")
+    await bot.wait_for_post("Subscribed this channel")
+    await bot.type("/mq board")
+    board = await bot.wait_for_post("acme/site")
+    await bot.ask("/mq link alice-m")
+    card = await bot.pause("now 2h CI is down")
+    assert "resumes" in card.line
+    await bot.wait_for_change(board, "paused")
+    return board
+
+
 def _waiting(url: str) -> bool:
     query = "SELECT 1 FROM deliveries WHERE state = 'pending' AND error IS NOT NULL"
     return bool(rows(sqlite_path(url), query))
@@ -98,16 +166,18 @@ def _unsettled(url: str) -> bool:
 
 
 def test_the_previous_database_is_kept_if_there_was_one(sqlite_url: str, tmp_path: Path) -> None:
-    path, copy, elsewhere = sqlite_path(sqlite_url), tmp_path / "copy", tmp_path / "new" / "bot"
+    path = sqlite_path(sqlite_url)
+    copy = tmp_path / "copy"
+    elsewhere = tmp_path / "new" / "bot"
     assert run("backup", str(copy), url=sqlite_url).exit_code == 0
     with closing(sqlite3.connect(path)) as database:
-        database.execute("INSERT INTO expiring_keys VALUES ('request', 'later', 1, NULL)")
+        database.execute("INSERT INTO handled_requests VALUES ('later', 1)")
         database.commit()
     result = run("restore", str(copy), url=sqlite_url)
     kept = path.with_name(f"{path.name}.before-restore")
     assert f"is kept as {kept}" in result.output
-    assert rows(path, "SELECT count(*) FROM expiring_keys") == [(0,)]
-    assert rows(kept, "SELECT count(*) FROM expiring_keys") == [(1,)]
+    assert rows(path, "SELECT count(*) FROM handled_requests") == [(0,)]
+    assert rows(kept, "SELECT count(*) FROM handled_requests") == [(1,)]
 
     result = run("restore", str(copy), url=f"sqlite:///{elsewhere}")
     assert result.exit_code == 0
@@ -135,8 +205,54 @@ def test_a_database_in_use_is_not_replaced(sqlite_url: str, tmp_path: Path) -> N
     assert "stop the bot" not in result.stderr
 
 
+def test_a_backup_onto_the_database_itself_is_refused(sqlite_url: str, tmp_path: Path) -> None:
+    """By any name: it would take the file away from a running bot."""
+    path = sqlite_path(sqlite_url)
+    link = tmp_path / "link"
+    link.symlink_to(path)
+    hard = path.with_name("hard")
+    hard.hardlink_to(path)
+    folder = tmp_path / "folder"
+    folder.symlink_to(path.parent)
+    before = path.stat()
+    others = (f"{path}-wal", f"{path}-shm", f"{path}.in-use", folder / path.name)
+    for name in (path, link, hard, *others, os.path.relpath(path)):
+        result = run("backup", str(name), url=sqlite_url)
+        assert result.exit_code == CONFIGURATION_EXIT, name
+        assert result.stderr == (
+            f"mqbot: backup: {name} is the database itself: name another file\n"
+        )
+    after = path.stat()
+    assert (after.st_ino, after.st_size) == (before.st_ino, before.st_size)
+
+
+@pytest.mark.parametrize("is_replaced", [False, True])
+async def test_a_bot_whose_file_is_deleted_or_replaced_stops_and_says_so(
+    sqlite_url: str, monkeypatch: pytest.MonkeyPatch, *, is_replaced: bool
+) -> None:
+    monkeypatch.setattr(backup, "FILE_SECONDS", 0.05)
+    path = sqlite_path(sqlite_url)
+    async with BotTester(sqlite_url) as bot:
+        await bot.stop_bot()
+        settings = settings_in(bot.settings_environment(), RunSettings)
+
+        async def run_without_its_file() -> None:
+            async with build_runtime(settings):
+                if is_replaced:
+                    path.with_name("new").write_bytes(path.read_bytes())
+                    path.with_name("new").replace(path)
+                else:
+                    path.unlink()
+                await forever()
+
+        with pytest.raises(StoreUnusable) as raised:
+            await run_without_its_file()
+    assert raised.value.cause.startswith(f"{path} was deleted or replaced while mqbot used it")
+
+
 def test_a_damaged_database_is_not_copied(sqlite_url: str, tmp_path: Path) -> None:
-    path, copy = sqlite_path(sqlite_url), tmp_path / "copy"
+    path = sqlite_path(sqlite_url)
+    copy = tmp_path / "copy"
     with closing(sqlite3.connect(path)) as database:
         database.execute("PRAGMA journal_mode=DELETE")
         ((root,),) = database.execute("SELECT rootpage FROM sqlite_master WHERE name = 'audit'")
@@ -146,7 +262,7 @@ def test_a_damaged_database_is_not_copied(sqlite_url: str, tmp_path: Path) -> No
         file.write(b"Z" * size)
     result = run("backup", str(copy), url=sqlite_url)
     assert result.exit_code == 1
-    assert "malformed" in result.stderr
+    assert "the file is damaged" in result.stderr
     assert not copy.exists()
     assert unfinished(tmp_path) == []
 
@@ -192,16 +308,18 @@ async def test_a_postgresql_backup_is_restored_to_an_empty_database_and_over_its
     postgres_server: PostgresServer,
 ) -> None:
     """With the exact commands of docs/operations."""
-    name, elsewhere = migrated(postgres_server), postgres_server.create_database()
-    url, empty = postgres_server.url(name), postgres_server.url(elsewhere)
+    name = migrated(postgres_server)
+    elsewhere = postgres_server.create_database()
+    url = postgres_server.url(name)
+    empty = postgres_server.url(elsewhere)
     store = Store(create_engine(url, **PATIENT))
-    await store.run(lambda transaction: transaction.outbox.add([make_new(1)]))
+    await store.run(lambda transaction: Outbox(transaction).add([make_new(1)]))
     await store.close()
     postgres_server.execute("CREATE TABLE somebody_elses (one int)", name)
-    postgres_server.execute("INSERT INTO expiring_keys VALUES ('request', 'before', 1, NULL)", name)
+    postgres_server.execute("INSERT INTO handled_requests VALUES ('before', 1)", name)
     postgres_server.tool("pg_dump", "-Fc", "-f", "data/mqbot.dump", url)
     postgres_server.tool("pg_restore", "--no-owner", "-d", empty, "data/mqbot.dump")
-    postgres_server.execute("INSERT INTO expiring_keys VALUES ('request', 'since', 1, NULL)", name)
+    postgres_server.execute("INSERT INTO handled_requests VALUES ('since', 1)", name)
     postgres_server.tool(
         "pg_restore", "--clean", "--if-exists", "--no-owner", "-d", url, "data/mqbot.dump"
     )
@@ -210,10 +328,10 @@ async def test_a_postgresql_backup_is_restored_to_an_empty_database_and_over_its
         assert result.exit_code == 0, result.output
         assert migrate.is_current(restored)
         store = Store(create_engine(restored, **PATIENT))
-        (doubted,) = await store.run(lambda transaction: transaction.outbox.in_doubt(10))
+        (doubted,) = await store.run(lambda transaction: Outbox(transaction).in_doubt(10))
         assert doubted.attempted_at == doubted.created_at
         await store.close()
-    assert postgres_server.execute("SELECT key FROM expiring_keys", name) == [("before",)]
+    assert postgres_server.execute("SELECT request FROM handled_requests", name) == [("before",)]
     assert postgres_server.execute("SELECT * FROM somebody_elses", name) == []
 
 
@@ -224,13 +342,13 @@ async def test_a_postgresql_database_in_use_is_not_prepared_for_a_restore(
     monkeypatch.setattr(backup, "ENDING_SECONDS", 0.0)
     store = Store(create_engine(postgres_url, **PATIENT))
     with begin(store) as transaction:
-        transaction.outbox.add([make_new(1)])
+        Outbox(transaction).add([make_new(1)])
     result = await asyncio.to_thread(run, "restore", url=postgres_url)
     assert result.exit_code == 1
     assert result.stderr.startswith("mqbot: restore: the bot has the database in use, from ")
     assert "stop every process first" in result.stderr
     with begin(store) as transaction:
-        assert transaction.outbox.in_doubt(10) == []
+        assert Outbox(transaction).in_doubt(10) == []
 
     # It waits for the connections of a process that ends just now.
     monkeypatch.setattr(backup, "ENDING_SECONDS", 30.0)
@@ -265,7 +383,8 @@ def test_a_restore_by_root_keeps_the_owner_of_the_database(
     given: dict[str, tuple[int, int]] = {}
     monkeypatch.setattr("os.geteuid", lambda: 0)
     monkeypatch.setattr("os.chown", lambda path, *owner: given.update({Path(path).name: owner}))
-    copy, path = tmp_path / "copy", sqlite_path(sqlite_url)
+    copy = tmp_path / "copy"
+    path = sqlite_path(sqlite_url)
     assert run("backup", str(copy), url=sqlite_url).exit_code == 0
     assert run("restore", str(copy), url=sqlite_url).exit_code == 0
     owner = (path.stat().st_uid, path.stat().st_gid)
@@ -280,7 +399,7 @@ def test_a_new_database_is_private_to_its_owner_and_an_existing_one_keeps_its_mo
     assert run("migrate", url=url).exit_code == 0
     assert path.stat().st_mode & 0o777 == 0o600
     with closing(sqlite3.connect(path)) as database:
-        database.execute("INSERT INTO expiring_keys VALUES ('request', 'one', 1, NULL)")
+        database.execute("INSERT INTO handled_requests VALUES ('one', 1)")
         database.commit()
         assert path.with_name(f"{path.name}-wal").stat().st_mode & 0o777 == 0o600
     path.chmod(0o640)

@@ -12,21 +12,21 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, Select, func, select, text
 
-from bot.domain.leases import POLL_LEASES
+from bot.kernel.tasks import CONCURRENT_STORES
+from bot.posts.tables import channel_queues, deliveries
 from bot.runtime import adapters
-from bot.store.engines import CONNECTIONS, create_engine
-from bot.store.tables import PRESENT, channels, deliveries, leases
-from bot.usecases.tasks import CONCURRENT_STORES
+from bot.store.engines import WRITING_CONNECTIONS, create_engine
+from bot.store.lease_values import POLL_LEASE
+from bot.store.tables import leases
 from tests.support.bot_tester import ALICE, GENERAL, INCIDENTS, MERGE_QUEUE, RELEASES, BotTester
 from tests.support.databases import PATIENT
 from tests.support.waiting import until, until_true
 
 CHANNELS = (RELEASES, GENERAL, MERGE_QUEUE)
-REPOSITORIES = tuple(f"acme/r{number:02}" for number in range(CONNECTIONS + 6))
+REPOSITORIES = tuple(f"acme/r{number:02}" for number in range(WRITING_CONNECTIONS + 6))
 """More than a process has connections."""
 
-PRESENCE = select(func.min(leases.c.expires_at)).where(PRESENT)
-LEASES = select(func.max(leases.c.expires_at)).where(leases.c.name.startswith(POLL_LEASES))
+LEASE = select(leases.c.expires_at).where(leases.c.name == POLL_LEASE)
 UNSETTLED = select(func.count()).where(deliveries.c.settled_at.is_(None))
 WAITING = text(
     "SELECT count(*) FROM pg_stat_activity"
@@ -47,7 +47,7 @@ async def database(postgres_url: str) -> AsyncIterator[Engine]:
 
 @pytest.mark.postgres
 @pytest.mark.timeout(300)
-async def test_presence_leases_and_people_do_not_wait_behind_polls(
+async def test_the_lease_and_people_do_not_wait_behind_polls(
     postgres_url: str, database: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(adapters, "create_engine", patient_engine)
@@ -66,8 +66,7 @@ async def test_presence_leases_and_people_do_not_wait_behind_polls(
                 bot.enqueue(name)
             await until_polls_wait(database)
 
-            await continues(database, PRESENCE, "presence")
-            await continues(database, LEASES, "the leases of polls that wait")
+            await continues(database, LEASE, "the lease under which polls wait")
             linked = await bot.ask("/mq link alice-acme", by=ALICE, channel=INCIDENTS)
             assert "alice-acme" in linked
             assert await one_value(database, WAITING) == CONCURRENT_STORES
@@ -97,7 +96,9 @@ async def lines_locked(database: Engine) -> AsyncIterator[None]:
     """As by a posting process that gets no CPU."""
     with database.begin() as connection:
         # In a thread: the bot, in this loop, may hold a line for a moment.
-        await asyncio.to_thread(connection.execute, select(channels.c.queue).with_for_update())
+        await asyncio.to_thread(
+            connection.execute, select(channel_queues.c.queue).with_for_update()
+        )
         yield
 
 

@@ -5,7 +5,7 @@ import logging
 import pytest
 from typing_extensions import override
 
-from bot.logs import CHATTY
+from bot.runtime.logs import CHATTY
 from tests.support.slack_client import client_of, workspace
 
 
@@ -23,7 +23,7 @@ async def test_calls_are_not_formatted_for_a_disabled_log_level(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     for library in CHATTY:
-        # As `bot.logs.configure` has it.
+        # As `bot.runtime.logs.configure` has it.
         monkeypatch.setattr(logging.getLogger(library), "level", logging.WARNING)
     async with workspace() as slack, client_of(slack) as client:
         answer = await client.chat_postMessage(channel="C0MERGEQ", text=Shown("hello"))

@@ -53,7 +53,7 @@ ENDS_RUN = {
         {
             "configuration: MQBOT_API_URL": "wrong",
             "configuration: SLACK_APP_TOKEN": "xapp-…",
-            "database": "ok",
+            "database: schema": "ok",
             "merge queue": "not checked",
             "Slack": "not checked",
         },
@@ -61,7 +61,7 @@ ENDS_RUN = {
     ),
     "no settings file": Fault({"MQBOT_CONFIG": "{folder}/none.toml"}, code=2),
     "a settings file that is not TOML": Fault({"MQBOT_CONFIG": "{folder}/letter"}, code=2),
-    "a proxy for the service": Fault(ELSEWHERE | SOCKS, NO_PROXY | {"database": "ok"}),
+    "a proxy for the service": Fault(ELSEWHERE | SOCKS, NO_PROXY | {"database: schema": "ok"}),
     "a proxy for Slack": Fault(SLACK_ELSEWHERE | SOCKS, NO_PROXY),
     "an invalid proxy": Fault(
         ELSEWHERE | SLACK_ELSEWHERE | {"HTTPS_PROXY": "http://proxy.example:port:3128"}, NO_PROXY

@@ -10,16 +10,30 @@ from typing import Any, Self
 
 import pytest
 import yaml
+from aiohttp import web
+from aiohttp.test_utils import TestServer
+from pydantic import SecretStr
 from rich.console import Console
 
+from bot.channels.rows import Subscriptions
+from bot.channels.subscription import DEFAULT_TOPICS, Subscription
 from bot.cli.check import show
-from bot.domain.deliveries import NewDelivery, Subject, SubjectKind, SuspendedChannel, in_doubt
-from bot.domain.errors import StoreUnusable
-from bot.domain.event_records import PullRequestRecord
-from bot.domain.repository import RepositoryName
-from bot.domain.subscriptions import DEFAULT_TOPICS, Subscription
+from bot.inspection import service
 from bot.inspection.database import inspect_database, schema
-from bot.inspection.results import Area, CheckResult, CheckStatus
+from bot.inspection.results import CHECKS_AT_ONCE, Area, CheckResult, CheckStatus
+from bot.kernel.actor import Actor
+from bot.kernel.metrics import SuspendedChannel
+from bot.kernel.repository import RepositoryName
+from bot.log.rows import PullRequests
+from bot.merge_queue.client import MergeQueueClient
+from bot.merge_queue.event_records import PullRequestRecord
+from bot.merge_queue.http import Http
+from bot.pauses.pause import PauseRecord
+from bot.pauses.rows import Pauses
+from bot.people.rows import People
+from bot.posts.delivery import NewDelivery, Subject, SubjectKind, in_doubt
+from bot.posts.outbox import Outbox
+from bot.runtime.clock import SystemClock
 from bot.sandbox.merge_queue.controls import SentEvent
 from bot.sandbox.merge_queue.credentials import Credential
 from bot.sandbox.merge_queue.faults import Fault
@@ -27,16 +41,38 @@ from bot.sandbox.merge_queue.server import MergeQueueSandbox
 from bot.sandbox.slack.server import SlackSandbox
 from bot.store import migrate
 from bot.store.engines import create_engine
-from bot.store.transactions import Store, Transaction
+from bot.store.errors import StoreUnusable
+from bot.store.processes import ClockJumps, ProcessConnections
+from bot.store.transaction import Transaction
+from bot.store.transactions import Store
 from tests.support.bot_process import MqbotProcess
-from tests.support.bot_tester import MANIFEST, REPOSITORY
-from tests.support.postgres import PostgresServer
+from tests.support.bot_tester import ALICE, BOB, MANIFEST, REPOSITORY
+from tests.support.postgres import PostgresServer, postgres_or_skip
 from tests.support.transactions import begin
+from tests.support.waiting import until
 
 SITE = RepositoryName.parse(REPOSITORY)
 TOKEN = "queue-key-3141592653"
 BOT_TOKEN = "xoxb-1111-2222-checkcheckcheck"
 APP_TOKEN = "xapp-1-A0MQBOT-3333-checkcheckcheck"
+
+
+OF_LIBRARIES = (
+    "[Errno",
+    "OperationalError",
+    "psycopg",
+    "sqlalche.me",
+    "Expecting",
+    "Extra data",
+    "Input should",
+    "Field required",
+    "Cannot connect",
+    "ClientConnector",
+    "no such table",
+    "connection to server",
+    "FATAL:",
+)
+"""Words of drivers and libraries, which say nothing to people."""
 
 
 @dataclass
@@ -109,6 +145,11 @@ class Installation:
         assert "Traceback" not in report.printed + report.complaints
         for secret in (TOKEN, BOT_TOKEN, APP_TOKEN):
             assert secret not in report.printed + report.complaints
+        found = [one for one in OF_LIBRARIES if one in report.printed + report.complaints]
+        assert not found, report.printed
+        # What documentation and Slack show as code or as a link is only noise in a terminal.
+        assert "`" not in report.printed
+        assert "](" not in report.printed
         if "--json" in options:
             body = json.loads(report.printed)
             report.findings = body["findings"]
@@ -153,8 +194,8 @@ async def test_a_healthy_installation_passes_every_part_of_the_check_and_is_not_
         "channel",
         "clock",
     }
-    assert report.of("merge queue", "credential")["sentence"].startswith("The service knows it")
-    assert report.of("merge queue", REPOSITORY)["sentence"].endswith("it is running.")
+    assert report.of("merge queue", "credential")["sentence"].startswith("Key belongs to “mqbot”")
+    assert report.of("merge queue", REPOSITORY)["sentence"].endswith("running.")
     assert report.of("Slack", "bot token")["sentence"] == "It is merge-queue in Acme."
     assert report.of("channel", "C0MERGEQ")["subject"] == "C0MERGEQ #merge-queue"
     other = report.of("channel", "C0RELEASE")
@@ -206,7 +247,7 @@ async def test_the_table_shows_a_mark_a_word_a_sentence_and_the_fix(
     plain = await installation.check(PYTHONIOENCODING="ascii", PYTHONUTF8="0")
     assert (plain.code, plain.complaints) == (0, "")
     assert "+ ok" in plain.printed
-    assert "All is well." in plain.printed
+    assert "No problems found." in plain.printed
     report = await installation.check(SLACK_BOT_TOKEN="xoxb-9999-wrong", PYTHONIOENCODING="utf-8")
     assert report.code == 1
     assert "✓ ok" in report.printed
@@ -236,12 +277,309 @@ async def test_each_of_hundreds_of_repositories_and_channels_is_checked(
             MQBOT_CHANNELS=";".join(f"{names[0]}={one}" for one in [*many, "C0RELEASE"]),
         )
     assert (report.code, report.not_well) == (0, set())
-    found = [one["sentence"] for one in report.findings if one["area"] == "channel"]
+    total, *each = [one for one in report.findings if one["area"] == "channel"]
+    assert total["sentence"].startswith("61 of 61 channels can be posted to: #")
+    found = [one["sentence"] for one in each]
     assert sorted(set(found)) == ["It is public; the bot joins when it posts.", "The bot is in it."]
     assert len(found) == 61
     said = {one["subject"]: one["sentence"] for one in report.findings}
-    assert {said[name] for name in names[:-1]} == {"Its queue can be read; it is running."}
-    assert said[names[-1]] == "Its queue can be read; it is paused."
+    assert {said[name] for name in names[:-1]} == {"Readable, running."}
+    assert said[names[-1]] == "Readable, paused."
+
+
+async def test_queues_are_summed_up_and_what_is_wrong_comes_last_and_once(
+    sqlite_url: str, tmp_path: Path
+) -> None:
+    names = [f"acme/service-{number:03d}" for number in range(30)]
+    gone = [f"gone/service-{number:03d}" for number in range(7)]
+    async with Installation(sqlite_url, tmp_path, names) as installation:
+        installation.merge_queue.pause(names[3], "CI is down", "carol")
+        given = {"MQBOT_REPOSITORIES": ",".join([*gone, *names]), "MQBOT_CHANNELS": ""}
+        given["COLUMNS"] = "400"
+        report = await installation.check(**given)
+        everything = await installation.check("--all", **given)
+    said = " ".join(report.printed.replace("│", " ").split())
+    assert report.code == everything.code == 1
+    assert f"30 of 37 queues can be read; paused: {names[3]}." in said
+    assert "Readable, running." not in said
+    assert said.count("The credential may not read it (status 403).") == 1
+    assert "gone/service-003, gone/service-004 and 2 more" in said
+    assert said.rindex("✓") < said.index("✗")
+    assert said.endswith("1 problem found.")
+    each = " ".join(everything.printed.replace("│", " ").split())
+    assert each.rindex("✓") < each.index("✗")
+    assert each.count("Readable, running.") == 29
+    assert each.count("The credential may not read it (status 403).") == 7
+
+
+async def test_a_refused_key_is_one_problem_for_all_its_repositories(
+    sqlite_url: str, tmp_path: Path
+) -> None:
+    names = [f"acme/service-{number:03d}" for number in range(12)]
+    async with Installation(sqlite_url, tmp_path, names) as installation:
+        given = {"MQBOT_REPOSITORIES": ",".join(names), "MQBOT_CHANNELS": ""}
+        given["MQBOT_API_TOKEN"] = "revoked-key-173205080"
+        report = await installation.check(**given)
+        each = await installation.check("--json", **given)
+    assert report.code == 1
+    assert report.printed.rstrip().endswith("\n1 problem found.")
+    assert "The service refuses it (status 401)." in report.printed
+    assert {f"merge queue: {name}" for name in names} < each.not_well
+
+
+async def test_of_thousands_of_repositories_some_are_asked_for_and_the_bot_vouches_for_the_others(
+    sqlite_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(service, "ASKED_AT_MOST", 10)
+    monkeypatch.setattr(service, "SURVEY_SECONDS", 0.0)
+    names = [RepositoryName(f"acme/service-{number:03d}") for number in range(40)]
+    clock = SystemClock()
+    now = clock.now()
+    read = dict.fromkeys(names[:30], now - timedelta(minutes=9))
+    old = dict.fromkeys(names[30:], now - timedelta(minutes=11))
+    async with Installation(sqlite_url, tmp_path, names) as installation:
+        http = Http(base_url=installation.merge_queue.base_url, token=SecretStr(TOKEN), clock=clock)
+        async with MergeQueueClient(http) as client:
+
+            async def total(survey: service.Survey) -> CheckResult:
+                found = await service.inspect_service(client, survey, clock, {})
+                (queues,) = [one for one in found if one.subject == "queues"]
+                return queues
+
+            some = await total(service.Survey(names, last_read={**read, **old}))
+            vouched = service.Survey(names, last_read=dict.fromkeys(names, now))
+            well = await total(vouched)
+            patient = service.Survey(names, last_read=old | read, recent=timedelta(hours=1))
+            quiet = await total(patient)
+            each = await total(service.Survey(names, asks_all=True))
+    asked = len(vouched.asked)
+    assert 0 < asked <= CHECKS_AT_ONCE
+    assert well.sentence == (
+        f"40 of 40 queues can be read: {asked} by this check, and {40 - asked} whose logs the bot "
+        "has read in the last 10 min."
+    )
+    assert some.standing is CheckStatus.WARNING
+    assert quiet.standing is CheckStatus.OK
+    assert "31 of 40" in some.sentence or "32 of 40" in some.sentence
+    assert " were not asked for." in some.sentence
+    assert "mqbot check --all" in str(some.fix)
+    assert each.sentence == "40 of 40 queues can be read."
+
+
+async def test_every_id_in_the_settings_is_asked_for_in_slack(installation: Installation) -> None:
+    arrangement = installation.slack.arrangement
+    arrangement.set_group("release", [ALICE, BOB])
+    arrangement.set_group("closed", [ALICE], is_enabled=False)
+    arrangement.set_group("nobody", [])
+    installation.slack.installation.workspace.users[BOB].deleted = True
+    report = await installation.check(
+        "--json",
+        MQBOT_WHO_MAY_PAUSE=f"{ALICE},{BOB},U0NOBODY,S0RELEASE,S0GONE,machine:deploy-job",
+        MQBOT_WHO_MAY_FREEZE="S0CLOSED",
+        MQBOT_WHO_MAY_SUBSCRIBE="S0RELEASE,S0NOBODY",
+        MQBOT_LOGINS="U0TYPO=alice-m",
+    )
+    assert report.code == 1
+    assert report.of("configuration", "who may act")["sentence"] == (
+        "Pausing and resuming: S0GONE, @release (S0RELEASE, 2 people), alice (U0ALICE), "
+        "bob (U0BOB), U0NOBODY, machine:deploy-job. Freezing: @closed (S0CLOSED, 1 person). "
+        "Subscribing channels: @nobody (S0NOBODY, 0 people), @release (S0RELEASE, 2 people)."
+    )
+    said = {
+        (one["subject"], one["standing"], one["sentence"])
+        for one in report.findings
+        if one["area"] == "configuration" and not _is_ok(one)
+    }
+    pause, freeze, subscribe = (
+        f"MQBOT_WHO_MAY_{right}" for right in ("PAUSE", "FREEZE", "SUBSCRIBE")
+    )
+    nobody = "Nobody has this right: it names no person, group or machine that may act."
+    assert said == {
+        (f"U0NOBODY in {pause}", "wrong", "Slack knows no such person."),
+        (f"S0GONE in {pause}", "wrong", "Slack has no such user group."),
+        (f"machine:deploy-job in {pause}", "wrong", "It has no token."),
+        (f"bob (U0BOB) in {pause}", "warning", "Is deactivated in Slack."),
+        (
+            f"@closed (S0CLOSED, 1 person) in {freeze}",
+            "wrong",
+            "It is disabled in Slack, so its members don't count.",
+        ),
+        (freeze, "wrong", nobody),
+        (f"@nobody (S0NOBODY, 0 people) in {subscribe}", "warning", "It has no members."),
+        ("U0TYPO in MQBOT_LOGINS", "warning", "Slack knows no such person."),
+        (
+            "ids",
+            "warning",
+            "Slack knows 2 of 4 people and 3 of 4 user groups in the settings.",
+        ),
+    }
+
+
+async def test_with_a_refused_token_nobody_is_called_unknown(installation: Installation) -> None:
+    given = {"MQBOT_WHO_MAY_PAUSE": f"{ALICE},S0RELEASE", "MQBOT_LOGINS": f"{BOB}=bob"}
+    report = await installation.check("--json", SLACK_BOT_TOKEN="xoxb-9999-wrong", **given)
+    assert report.of("Slack", "bot token")["standing"] == "wrong"
+    configuration = [one for one in report.findings if one["area"] == "configuration"]
+    not_well = [one for one in configuration if not _is_ok(one)]
+    assert [(one["subject"], one["standing"]) for one in not_well] == [("ids", "not checked")]
+
+
+async def test_secrets_that_end_soon_or_have_ended_are_warned_of(
+    installation: Installation,
+) -> None:
+    today = datetime.now(UTC).date()
+    near, past, far = (today + timedelta(days=days) for days in (3, -1, 90))
+    tokens = (
+        f"job={'a' * 24};job={'b' * 24} until {near};"
+        f"nightly={'c' * 24} until {past};"
+        f"weekly={'d' * 24} until {far}"
+    )
+    report = await installation.check(
+        "--json",
+        MQBOT_MACHINE_TOKENS=tokens,
+        MQBOT_HEALTH_PORT="8080",
+        SLACK_SIGNING_SECRET=f"signing-secret-1;signing-secret-2 until {today}",
+    )
+    rows = [
+        (one["subject"], one["standing"], one["sentence"], one["fix"])
+        for one in report.findings
+        if "Entry" in one["sentence"]
+    ]
+    unused = "Check that nobody uses it any more, then remove it."
+    counts = "counts through"
+    assert rows == [
+        (
+            "SLACK_SIGNING_SECRET",
+            "warning",
+            f"Entry 2 {counts} {today} (UTC) only.",
+            unused,
+        ),
+        (
+            "MQBOT_MACHINE_TOKENS",
+            "warning",
+            f"Entry 2 (job) {counts} {near} (UTC) only.",
+            unused,
+        ),
+        (
+            "MQBOT_MACHINE_TOKENS",
+            "warning",
+            f"Entry 3 (nightly) ended with {past}; requests with it are refused.",
+            "Put a new one in its place.",
+        ),
+        ("MQBOT_MACHINE_TOKENS", "ok", f"Entry 4 (weekly) {counts} {far} (UTC).", None),
+    ]
+    assert report.code == 0
+    assert "aaaa" not in report.printed
+
+
+async def test_hundreds_of_people_are_looked_up_in_slacks_list(
+    installation: Installation,
+) -> None:
+    arrangement = installation.slack.arrangement
+    people = [arrangement.add_user(f"person{number}")["user"] for number in range(60)]
+    logins = ",".join(f"{one}=login-{number}" for number, one in enumerate(people))
+    report = await installation.check("--json", MQBOT_LOGINS=f"{logins},U0TYPO=gone")
+    assert report.not_well == {"configuration: U0TYPO in MQBOT_LOGINS", "configuration: ids"}
+    assert report.of("configuration", "ids")["sentence"].startswith("Slack knows 60 of 61 people")
+    asked = [one["method"] for one in installation.slack.calls.since(0)]
+    assert asked.count("users.list") == 1
+    assert asked.count("users.info") == 2
+
+
+async def test_the_environment_of_a_service_is_read_from_its_file(
+    installation: Installation,
+) -> None:
+    file = installation.folder / "environment"
+    lines = [f"{name}={value}" for name, value in installation.environment().items()]
+    file.write_text("\n".join(["# Of the unit", *lines, 'MQBOT_COMMAND="/queue"', ""]))
+    others = dict.fromkeys(installation.environment(), "")
+    of_the_shell = {"MQBOT_WHO_MAY_PAUSE": "U0NOBODY"}
+    report = await installation.check("--json", "--env-file", str(file), **others, **of_the_shell)
+    assert report.not_well == {"configuration: --env-file"}
+    assert "chmod 600" in report.of("configuration", "--env-file")["fix"]
+    file.chmod(0o600)
+    report = await installation.check("--json", "--env-file", str(file), **others)
+    assert (report.code, report.not_well) == (0, set())
+
+    forgotten = installation.folder / "mqbot.toml"
+    forgotten.write_text('MQBOT_COMMAND = "/forgotten"\n')
+    report = await installation.check("--json", "--env-file", str(file), **others)
+    found = report.of("configuration", "MQBOT_CONFIG")
+    assert (found["standing"], found["fix"]) == (
+        "warning",
+        f"Set MQBOT_CONFIG={forgotten}, or move the file away.",
+    )
+    report = await installation.check("--json", "--env-file", str(forgotten), **others)
+    assert report.code == 2
+    assert "configuration: MQBOT_API_URL" in report.not_well
+
+
+async def test_a_setting_in_the_environment_and_in_the_file_is_named_with_its_line(
+    installation: Installation,
+) -> None:
+    path = installation.folder / "mqbot.toml"
+    path.write_text('\ncommand = "/queue"\n')
+    path.chmod(0o600)
+    given = {"MQBOT_CONFIG": str(path), "MQBOT_COMMAND": "/mq"}
+    report = await installation.check("--json", **given)
+    assert (report.code, report.not_well) == (0, {"configuration: MQBOT_COMMAND"})
+    assert f"line 2 of {path}" in report.of("configuration", "MQBOT_COMMAND")["sentence"]
+    bot = await MqbotProcess.start(
+        "run", folder=installation.folder, environ={**installation.environment(), **given}
+    )
+    await until(lambda: "settings_overridden" in bot.complaints, "the log of the start")
+    assert await bot.stop() == 0
+    assert f"line 2 of {path}" in bot.complaints
+
+
+async def test_a_web_server_in_the_place_of_slack_is_named(installation: Installation) -> None:
+    elsewhere = installation.merge_queue.base_url.removesuffix("v1")
+    report = await installation.check("--json", SLACK_API_URL=f"{elsewhere}api/")
+    assert report.code == 1
+    for subject in ("bot token", "app-level token"):
+        assert "Another web server answered" in report.of("Slack", subject)["sentence"]
+
+
+@pytest.mark.parametrize("status", [200, 403, 404])
+async def test_another_web_server_at_the_services_address_is_named(
+    installation: Installation, status: int
+) -> None:
+    async def page(_request: web.Request) -> web.Response:
+        return web.Response(text="<h1>Welcome</h1>", content_type="text/html", status=status)
+
+    application = web.Application()
+    application.router.add_route("*", "/{path:.*}", page)
+    async with TestServer(application) as server:
+        report = await installation.check("--json", MQBOT_API_URL=str(server.make_url("/v1")))
+    assert report.code == 1
+    for subject in ("credential", REPOSITORY):
+        found = report.of("merge queue", subject)
+        assert found["sentence"].startswith("Another web server answered at MQBOT_API_URL: ")
+        assert "ending in /v1" in found["fix"]
+
+
+async def test_a_wrong_address_is_one_problem_for_all_repositories(
+    installation: Installation,
+) -> None:
+    elsewhere = installation.slack.api_url.removesuffix("/api/") + "/v1"
+    report = await installation.check(
+        MQBOT_API_URL=elsewhere, MQBOT_REPOSITORIES=f"{REPOSITORY},acme/api"
+    )
+    assert report.code == 1
+    assert "Another web server answered at MQBOT_API_URL" in " ".join(report.printed.split())
+    assert "Give the credential access" not in report.printed
+    assert "1 problem found" in report.printed
+
+
+@pytest.mark.parametrize("address", ["sqlite:///tmp/mqbot.sqlite3", "sqlite:///mqbot.sqlite3"])
+async def test_a_relative_path_of_the_database_is_named_with_where_it_leads(
+    installation: Installation, address: str
+) -> None:
+    report = await installation.check("--json", DATABASE_URL=address)
+    found = report.of("database", "DATABASE_URL")
+    assert found["standing"] == "warning"
+    assert str(installation.folder / address.removeprefix("sqlite:///")) in found["sentence"]
+    assert "sqlite:////" in found["fix"]
 
 
 @pytest.mark.parametrize("at_start", [True, False])
@@ -267,6 +605,23 @@ async def test_a_server_database_must_be_migrated_first_and_needs_no_encoding(
     assert report.not_well == set()
 
 
+@pytest.mark.postgres
+async def test_a_server_that_only_reads_is_reported(installation: Installation) -> None:
+    """A failover has made it a standby, and the address still leads to it."""
+    postgres_or_skip()
+    server = PostgresServer.started()
+    try:
+        migrate.upgrade(server.url())
+        server.become_standby()
+        report = await installation.check("--json", DATABASE_URL=server.url())
+    finally:
+        server.stop()
+    assert report.code == 1
+    assert report.not_well == {"database: writing"}
+    said = report.of("database", "writing")["sentence"]
+    assert said == "It can be read and not written: it is read-only, as a standby is."
+
+
 async def test_a_failing_service_is_reported_and_the_rest_is_checked(
     installation: Installation,
 ) -> None:
@@ -275,6 +630,57 @@ async def test_a_failing_service_is_reported_and_the_rest_is_checked(
     assert report.code == 1
     assert "status 503" in report.of("merge queue", REPOSITORY)["sentence"]
     assert report.of("Slack", "bot token")["standing"] == "ok"
+
+
+@pytest.mark.parametrize(
+    ("body", "sentence"),
+    [
+        (None, "Its answer cannot be read: no JSON from line 1, column "),
+        ([], "Its answer cannot be read: not such a value."),
+        ({"batches": "many"}, "Its answer cannot be read: batches: "),
+    ],
+)
+async def test_an_answer_that_is_not_the_services_is_told_in_our_words(
+    installation: Installation, body: object, sentence: str
+) -> None:
+    fault = Fault("malformed", path="/merge-queue/status", times=None)
+    if body is not None:
+        fault = Fault("error", path="/merge-queue/status", times=None, status=200, body=body)
+    installation.merge_queue.faults.arm(fault)
+    report = await installation.check("--json")
+    assert report.code == 1
+    assert report.of("merge queue", REPOSITORY)["sentence"].startswith(sentence)
+
+
+@pytest.mark.parametrize(
+    ("path", "sentence"),
+    [
+        ("a file/bot.sqlite3", "a part of the path isn't a folder"),
+        ("a folder", "the path is a folder"),
+        ("a file", "the file is not a database"),
+        ("x" * 300, "the path is too long"),
+    ],
+)
+async def test_a_file_that_is_no_database_is_told_in_our_words(
+    installation: Installation, tmp_path: Path, path: str, sentence: str
+) -> None:
+    (tmp_path / "a file").write_text("not a database, " * 100)
+    (tmp_path / "a folder").mkdir()
+    report = await installation.check("--json", DATABASE_URL=f"sqlite:///{tmp_path / path}")
+    assert report.code == 1
+    assert f"It cannot be used: {sentence}" in report.of("database", "connection")["sentence"]
+
+
+@pytest.mark.postgres
+async def test_what_a_server_refuses_is_told_in_our_words(installation: Installation) -> None:
+    server = postgres_or_skip()
+    name = server.create_database()
+    migrate.upgrade(server.url(name))
+    server.execute("ALTER TABLE deliveries RENAME TO others", name)
+    report = await installation.check("--json", DATABASE_URL=server.url(name))
+    server.drop_database(name)
+    assert report.code == 1
+    assert any("a table is missing" in one["sentence"] for one in report.findings)
 
 
 async def test_a_log_that_cannot_be_read_is_reported(installation: Installation) -> None:
@@ -288,8 +694,9 @@ async def test_a_log_that_cannot_be_read_is_reported(installation: Installation)
 def _fill(transaction: Transaction) -> None:
     """Waiting deliveries, channels that are closed to the bot, and authors of the last days."""
     now = datetime.now(UTC)
-    hour_ago, subject = now - timedelta(hours=1), Subject(SubjectKind.EVENT, SITE, 1)
-    outbox = transaction.outbox
+    hour_ago = now - timedelta(hours=1)
+    subject = Subject(SubjectKind.EVENT, SITE, 1)
+    outbox = Outbox(transaction)
     outbox.add([NewDelivery("d-1", "C0MERGEQ", subject, hour_ago)])
     a_minute_later = hour_ago + timedelta(minutes=1)
     (claimed,) = outbox.claim(now=hour_ago, claimed_until=a_minute_later, at_most=1, per_channel=1)
@@ -297,15 +704,15 @@ def _fill(transaction: Transaction) -> None:
     outbox.add([NewDelivery("d-2", "C0RELEASE", subject, hour_ago)])
     outbox.suspend(SuspendedChannel("C0RELEASE", "is_archived", hour_ago, hour_ago))
     for channel in ("C0RELEASE", "C0INCIDENT", "C0NOWHERE"):
-        transaction.subscriptions.save(Subscription(channel, SITE, DEFAULT_TOPICS))
+        Subscriptions(transaction).save(Subscription(channel, SITE, DEFAULT_TOPICS))
     authors = {1: "Ada", 2: "bob", 3: "ada", 4: "renovate[bot]", 5: "zoe", 8: "gone"}
-    transaction.pull_requests.save(
+    PullRequests(transaction).save(
         [
             PullRequestRecord(SITE, days, "A title", "", author, now - timedelta(days=days))
             for days, author in authors.items()
         ]
     )
-    transaction.people.assign({"U1": "ADA"})
+    People(transaction).assign({"U1": "ADA"})
 
 
 async def test_what_is_wrong_with_queue_channels_and_deliveries_is_reported_together(
@@ -332,7 +739,7 @@ async def test_what_is_wrong_with_queue_channels_and_deliveries_is_reported_toge
         *(f"deliveries: {one}" for one in ("waiting", "in doubt", "C0RELEASE")),
     }
     paused = report.of("merge queue", REPOSITORY)
-    assert paused["sentence"] == "Its queue can be read; it is paused."
+    assert paused["sentence"] == "Readable, paused."
     early = report.of("clock", f"event log of {REPOSITORY}")
     assert early["standing"] == "wrong"
     assert "10 min in the future" in early["sentence"]
@@ -368,10 +775,12 @@ async def test_each_missing_scope_is_named_with_its_cost(installation: Installat
 
 
 async def test_a_jump_of_the_bots_clock_is_reported_for_a_day(installation: Installation) -> None:
-    store, now, hour = installation.store(), datetime.now(UTC), timedelta(hours=1)
+    store = installation.store()
+    now = datetime.now(UTC)
+    hour = timedelta(hours=1)
     with begin(store) as transaction:
         for ago, jump in ((25, 2 * hour), (2, hour), (1, -hour)):
-            transaction.expiring_keys.add_jump(now - ago * hour, jump)
+            ClockJumps(transaction).add(now - ago * hour, jump)
     await store.close()
 
     report = await installation.check("--json")
@@ -380,6 +789,28 @@ async def test_a_jump_of_the_bots_clock_is_reported_for_a_day(installation: Inst
     sentence = report.of("clock", "the bot's clock")["sentence"]
     assert sentence.startswith("It jumped back by 60 min, to ")
     assert sentence.endswith("It jumped 2 times since yesterday.")
+
+
+async def test_another_process_with_the_same_tokens_is_reported(
+    installation: Installation,
+) -> None:
+    """Two processes on this database keep two connections each; a fifth is a stranger's."""
+    store = installation.store()
+    for counted, others in ((4, 0), (5, 1), (8, 4)):
+
+        def note(transaction: Transaction, counted: int = counted) -> None:
+            ProcessConnections(transaction).note("one", kept=2, counted=2)
+            ProcessConnections(transaction).note("two", kept=2, counted=counted)
+
+        await store.run(note)
+        report = await installation.check("--json")
+        assert (report.code, report.not_well) == (
+            (1, {"deliveries: other processes"}) if others else (0, set())
+        )
+        if others:
+            said = report.of("deliveries", "other processes")["sentence"]
+            assert said.startswith(f"Slack counts {others} connection")
+    await store.close()
 
 
 async def test_a_wrong_clock_is_reported(installation: Installation) -> None:
@@ -404,7 +835,7 @@ async def test_with_everything_down_every_part_is_still_reported(
         DATABASE_URL=f"sqlite:///{tmp_path}",
     )
     assert report.code == 1
-    assert report.of("configuration")["standing"] == "ok"
+    assert report.of("configuration", "settings")["standing"] == "ok"
     standings = {
         f"{one['area']}: {one['subject']}": one["standing"]
         for one in report.findings
@@ -428,7 +859,8 @@ async def test_a_service_that_hangs_ends_the_check_in_time(installation: Install
     installation.slack.faults.arm({"name": "slow", "seconds": 60, "times": 100})
     report = await installation.check("--json")
     assert report.code == 1
-    assert report.of("database")["standing"] == "ok"
+    assert report.of("database", "schema")["standing"] == "ok"
+    assert report.of("database", "writing")["standing"] == "ok"
     assert report.of("merge queue", REPOSITORY)["standing"] == "wrong"
     assert report.of("Slack", "bot token")["standing"] == "wrong"
 
@@ -453,6 +885,8 @@ def test_setting_names_are_never_wrapped_on_narrow_terminals(width: int) -> None
 async def test_a_settings_file_shows_its_policies_and_a_warning_if_others_may_read_it(
     installation: Installation,
 ) -> None:
+    installation.slack.arrangement.set_group("release", [ALICE])
+    installation.slack.arrangement.set_group("oncall", [BOB])
     path = installation.folder / "mqbot.toml"
     path.write_text(
         f"""
@@ -467,29 +901,119 @@ async def test_a_settings_file_shows_its_policies_and_a_warning_if_others_may_re
         "utf-8",
     )
     path.chmod(0o644)
-    report = await installation.check("--json", MQBOT_CONFIG=str(path))
+    in_file = {"MQBOT_CONFIG": str(path), "SLACK_BOT_TOKEN": ""}
+    report = await installation.check("--json", **in_file)
     found = report.of("configuration", "MQBOT_CONFIG")
     assert (found["standing"], report.code) == ("warning", 0)
     assert "chmod 600" in found["fix"]
     assert report.of("configuration", f"policy of {REPOSITORY}")["sentence"] == (
-        "Pausing: everyone. Resuming: S0RELEASE, U0BOB. Removing others' pull requests: everyone. "
+        "Pausing: everyone. Resuming: @release (S0RELEASE, 1 person), bob (U0BOB). "
+        "Removing others' pull requests: everyone. "
         "Alerts: head after 1 h 30 min, batch after 1 h, more than 20 queued, "
-        "5 failures in a row; they mention S0ONCALL. Reminders: none. "
+        "5 failures in a row; they mention @oncall (S0ONCALL, 1 person). Reminders: none. "
         f'Credential: api_token in MQBOT_POLICY."{REPOSITORY}".'
     )
     assert report.of("merge queue", REPOSITORY)["standing"] == "ok"
-    printed = (await installation.check(MQBOT_CONFIG=str(path))).printed
-    assert "All is well, with 1 warning." in printed
+    printed = (await installation.check(**in_file)).printed
+    assert "No problems found; 1 warning." in printed
     path.chmod(0o600)
-    report = await installation.check("--json", MQBOT_CONFIG=str(path))
+    report = await installation.check("--json", **in_file)
     assert report.not_well == set()
 
 
-async def test_plain_http_to_another_machine_is_a_warning(installation: Installation) -> None:
-    report = await installation.check("--json", MQBOT_API_URL="http://queue.invalid/v1")
-    found = report.of("configuration", "MQBOT_API_URL")
-    assert found["standing"] == "warning"
-    assert "plain http" in found["sentence"]
+async def test_files_of_secrets_that_others_may_read_or_change_are_named(
+    installation: Installation,
+) -> None:
+    folder = installation.folder
+    files = {
+        "SLACK_BOT_TOKEN_FILE": (folder / "bot token", BOT_TOKEN, 0o640),
+        "MQBOT_API_TOKEN_FILE": (folder / "api_token", TOKEN, 0o644),
+        "MQBOT_REPOSITORIES": (folder / "repositories", REPOSITORY, 0o602),
+        "MQBOT_LOGINS": (folder / "logins", "U0BOB=bob", 0o604),
+        "api_token_file": (folder / "own_token", TOKEN, 0o666),
+    }
+    for path, content, mode in files.values():
+        path.write_text(content)
+        path.chmod(mode)
+    config = folder / "mqbot.toml"
+    own = f'api_token_file = "{files["api_token_file"][0]}"'
+    config.write_text(f'[MQBOT_POLICY."{REPOSITORY}"]\n{own}\n')
+    config.chmod(0o600)
+    given = {
+        "MQBOT_CONFIG": str(config),
+        "SLACK_BOT_TOKEN": "",
+        "SLACK_BOT_TOKEN_FILE": str(files["SLACK_BOT_TOKEN_FILE"][0]),
+        "MQBOT_API_TOKEN": "",
+        "MQBOT_API_TOKEN_FILE": str(files["MQBOT_API_TOKEN_FILE"][0]),
+        "MQBOT_REPOSITORIES": f"@{files['MQBOT_REPOSITORIES'][0]}",
+        "MQBOT_LOGINS": f"@{files['MQBOT_LOGINS'][0]}",
+    }
+    report = await installation.check("--json", **given)
+    warned = [one for one in report.findings if one["standing"] == "warning"]
+    said = {one["subject"]: one["sentence"].partition(" can ")[2].split()[0] for one in warned}
+    assert said == {
+        "SLACK_BOT_TOKEN_FILE": "read",
+        "MQBOT_API_TOKEN_FILE": "read",
+        "MQBOT_REPOSITORIES": "change",
+        "MQBOT_LOGINS": "read",
+        f"api_token_file of {REPOSITORY}": "change",
+    }
+    fixes = [one["fix"] for one in warned]
+    assert f"Run: chmod 600 '{folder}/bot token'" in fixes
+    for path, _, _ in files.values():
+        path.chmod(0o600)
+    assert (await installation.check("--json", **given)).not_well == set()
+
+
+@pytest.mark.parametrize(("mode", "is_named"), [(0o757, True), (0o1777, False), (0o770, False)])
+async def test_a_folder_in_which_others_may_replace_a_secret_is_named(
+    installation: Installation, mode: int, *, is_named: bool
+) -> None:
+    """A file that only its owner may read can still be exchanged there."""
+    folder = installation.folder / "open to all"
+    folder.mkdir()
+    token = folder / "bot token"
+    token.write_text(BOT_TOKEN)
+    token.chmod(0o600)
+    folder.chmod(mode)
+    given = {"SLACK_BOT_TOKEN": "", "SLACK_BOT_TOKEN_FILE": str(token)}
+    report = await installation.check("--json", **given)
+    assert report.code == 0
+    assert report.not_well == ({"configuration: SLACK_BOT_TOKEN_FILE"} if is_named else set())
+    if is_named:
+        found = report.of("configuration", "SLACK_BOT_TOKEN_FILE")
+        assert found["sentence"] == f"Other users of this machine can replace files in {folder}."
+        assert found["fix"] == f"Run: chmod o-w '{folder}'"
+
+
+def _let_others_read(database_url: str) -> None:
+    Path(database_url.removeprefix("sqlite:///")).chmod(0o644)
+
+
+async def test_a_database_that_others_may_read_is_named(installation: Installation) -> None:
+    report = await installation.check("--json")
+    assert report.not_well == set()
+    _let_others_read(installation.database_url)
+    report = await installation.check("--json")
+    found = report.of("configuration", "DATABASE_URL")
+    assert (found["standing"], report.code) == ("warning", 0)
+
+
+async def test_a_token_over_plain_http_to_another_machine_is_refused_unless_allowed(
+    installation: Installation,
+) -> None:
+    for name, address in (
+        ("MQBOT_API_URL", "http://queue.invalid/v1"),
+        ("SLACK_API_URL", "HTTP://127.0.0.1.invalid/api/"),
+    ):
+        report = await installation.check("--json", **{name: address})
+        found = report.of("configuration", name)
+        assert (found["standing"], report.code) == ("wrong", 2)
+        assert "MQBOT_ALLOW_HTTP" in found["sentence"]
+        report = await installation.check("--json", **{name: address}, MQBOT_ALLOW_HTTP="true")
+        found = report.of("configuration", name)
+        assert found["standing"] == "warning"
+        assert "plain http" in found["sentence"]
 
 
 @pytest.mark.parametrize("path", ["file/mqbot.sqlite3", "\0", "n" * 300])
@@ -513,9 +1037,12 @@ def test_checking_a_path_creates_nothing(tmp_path: Path) -> None:
 async def test_each_credential_has_a_row_and_a_refused_one_is_named_by_its_setting(
     sqlite_url: str, tmp_path: Path
 ) -> None:
-    other, gone = "other/docs", "gone/web"
-    key, file = tmp_path / "key", tmp_path / "mqbot.toml"
+    other = "other/docs"
+    gone = "gone/web"
+    key = tmp_path / "key"
+    file = tmp_path / "mqbot.toml"
     key.write_text("revoked-key-173205080", "utf-8")
+    key.chmod(0o600)
     file.write_text(
         f"""
         MQBOT_REPOSITORIES = ["{REPOSITORY}", "{other}", "{gone}"]
@@ -536,3 +1063,35 @@ async def test_each_credential_has_a_row_and_a_refused_one_is_named_by_its_setti
     assert f'api_token_file in MQBOT_POLICY."{gone}"' in report.of("merge queue", gone)["fix"]
     sentence = report.of("merge queue", f"credential of {other}")["sentence"]
     assert "a personal access token" in sentence
+
+
+def test_nothing_that_was_found_controls_the_terminal_or_looks_like_another_line() -> None:
+    orders = "\x1b[2J\x1b]0;title\x07 \x9b1m \u202egnp.exe \u2028next\x85\r\n+ ok  all: well"
+    found = [Area.CHANNEL.problem(orders, f"It is {orders}.", f"Ask {orders}.")]
+    for width in (60, 160):
+        written = io.StringIO()
+        console = Console(file=written, width=width, force_terminal=True, color_system=None)
+        show(found, lambda text: text, console)
+        said = written.getvalue()
+        assert all(one.isprintable() or one == "\n" for one in said), ascii(said)
+        assert "title" in said
+        assert not any(line.startswith("+ ok") for line in said.splitlines())
+
+
+async def test_a_repository_removed_while_paused_is_named(installation: Installation) -> None:
+    store = installation.store()
+    gone = RepositoryName.parse("acme/gone")
+    since = datetime.now(UTC) - timedelta(hours=1)
+    pauses = [
+        PauseRecord(gone, since, "moving (by Ada via Slack)", "moving", Actor("U1", "Ada")),
+        PauseRecord(SITE, since, "busy", "busy"),
+    ]
+    await store.run(lambda transaction: [Pauses(transaction).save(one) for one in pauses])
+    await store.close()
+    report = await installation.check("--json")
+    found = report.of("configuration", "acme/gone")
+    assert found["standing"] == "warning"
+    assert "paused by Ada, without an end" in found["sentence"]
+    assert "/mq resume acme/gone" in found["fix"]
+    assert report.not_well == {"configuration: acme/gone"}
+    assert report.code == 0

@@ -11,7 +11,7 @@ import yaml
 from click.testing import CliRunner, Result
 
 import bot
-from bot.cli import COMMANDS, main
+from bot.cli.main import PROGRAMS, main
 from bot.cli.manifest import manifest_path
 from tests.support.bot_process import MqbotProcess
 
@@ -24,12 +24,12 @@ def run(*arguments: str, environ: dict[str, str] | None = None) -> Result:
 def test_help_lists_every_command(option: str) -> None:
     result = run(option)
     assert result.exit_code == 0
-    for name, (_, task) in COMMANDS.items():
+    for name, (_, task) in PROGRAMS.items():
         assert f"  {name} " in result.output
         assert task in " ".join(result.output.split())
 
 
-@pytest.mark.parametrize("name", [*COMMANDS, "sandbox slack", "sandbox merge-queue"])
+@pytest.mark.parametrize("name", [*PROGRAMS, "sandbox slack", "sandbox merge-queue"])
 def test_every_command_explains_itself(name: str) -> None:
     result = run(*name.split(), "--help")
     assert result.exit_code == 0
@@ -73,7 +73,8 @@ def test_manifest_for_http_names_the_address_everywhere() -> None:
 
 def test_migrate_upgrades_the_database_and_may_be_repeated(tmp_path: Path) -> None:
     environ = {"DATABASE_URL": f"sqlite:///{tmp_path / 'bot.sqlite3'}"}
-    first, second = run("migrate", environ=environ), run("migrate", environ=environ)
+    first = run("migrate", environ=environ)
+    second = run("migrate", environ=environ)
     assert first.exit_code == second.exit_code == 0, first.output
     assert first.output.startswith("the database is at revision ")
     assert first.output == second.output

@@ -12,12 +12,14 @@ import asyncio
 import json
 import resource
 import sqlite3
+import sys
 from collections.abc import AsyncIterator
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from bot.sandbox.merge_queue.controls import SentEvent
@@ -29,7 +31,8 @@ from tests.support.settings import between
 from tests.support.waiting import PATIENT_SECONDS, until
 
 SITE = "acme/site"
-ALICE, CHANNEL = "U0ALICE", "C0MERGEQ"
+ALICE = "U0ALICE"
+CHANNEL = "C0MERGEQ"
 UNLIMITED = resource.RLIM_INFINITY
 WAIT_SECONDS = 40.0
 CLAIM_SECONDS = 100.0
@@ -93,6 +96,27 @@ class Disk:
         entries = [json.loads(line) for line in lines if line.startswith("{")]
         return [one for one in entries if one.get("action") == action]
 
+    async def monitored(self, path: str) -> str:
+        """What the health port answers, whatever the status."""
+        (opened,) = self.logged("health_open")
+        async with httpx.AsyncClient() as client:
+            answer = await client.get(f"http://127.0.0.1:{opened['port']}{path}")
+        return answer.text
+
+    async def check(self, size: int) -> dict[str, Any]:
+        """What `mqbot check` says of writing, itself limited as the bot is."""
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "bot", "check", "--json"),
+            cwd=ROOT,
+            env=self.bot.environ,
+            stdout=asyncio.subprocess.PIPE,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, UNLIMITED)),
+        )
+        printed, _ = await process.communicate()
+        findings = json.loads(printed)["findings"]
+        (found,) = [each for each in findings if each["subject"] == "writing"]
+        return dict(found)
+
     def printed_tracebacks(self) -> bool:
         return "Traceback" in self.bot.log.read_text()
 
@@ -110,6 +134,7 @@ async def disk(tmp_path: Path) -> AsyncIterator[Disk]:
             HOME=str(tmp_path),
             MQBOT_CHANNELS=f"{SITE}={CHANNEL}:enter",
             MQBOT_LOG_FORMAT="json",
+            MQBOT_HEALTH_PORT="0",
         )
         bot = BotProcess("bot", environ, tmp_path)
         await bot.start()
@@ -156,11 +181,22 @@ async def _outlives(disk: Disk, size: int) -> None:
     refused = await disk.answer_to("/mq subscribe failure")
     assert refused.startswith("My database isn't available right now")
     assert meanwhile not in disk.posted()
+    # Each place says so, and why.
+    problems = json.loads(await disk.monitored("/readyz"))["problems"]
+    assert problems["database"].startswith("cannot be written: the disk")
+    assert "mqbot_database_up 0.0" in await disk.monitored("/metrics")
+    assert logged("job_failed")[0]["detail"].startswith("the disk")
+    found = await disk.check(size)
+    assert found["standing"] == "wrong"
+    assert found["sentence"].startswith("It can be read and not written: the disk")
 
     disk.limit_files(UNLIMITED)
     await disk.wait_for_post(meanwhile)
     await disk.wait_for_post(disk.enter())
     await until(lambda: logged("job_recovered"), "the log to say so", WAIT_SECONDS)
+    assert "database" not in json.loads(await disk.monitored("/readyz"))["problems"]
+    assert "mqbot_database_up 1.0" in await disk.monitored("/metrics")
+    assert (await disk.check(UNLIMITED))["standing"] == "ok"
     jobs = [entry["job"] for entry in logged("job_failed")]
     assert len(jobs) == len(set(jobs)), "said when it begins, not at every turn"
     assert not disk.printed_tracebacks()

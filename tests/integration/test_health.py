@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 import aiohttp
 import pytest
 
-from bot import health as health_module
-from bot.domain.errors import StoreUnavailable
-from bot.health import Health, metrics_route, open_port
+from bot.runtime.health_port import Health, metrics_route, open_port
+from bot.store.errors import StoreUnavailable
 
 
 @dataclass
@@ -18,7 +17,7 @@ class Watched:
     """A process with a database that can be well, ill, gone or slow."""
 
     session: aiohttp.ClientSession
-    health: Health = field(default_factory=Health)
+    health: Health = field(default_factory=lambda: Health(3.0))
     port: int = 0
     database: str | Exception | None = None
     answers: asyncio.Event = field(default_factory=asyncio.Event)
@@ -96,21 +95,20 @@ async def test_readiness_names_only_the_missing_parts(
     assert (await watched.get("/healthz"))[0] == 200
 
 
-async def test_a_hanging_check_counts_as_failed(
-    watched: Watched, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(health_module, "CHECK_SECONDS", 0.01)
+async def test_a_hanging_check_counts_as_failed(watched: Watched) -> None:
+    watched.health.seconds = 0.01
     watched.health.begin()
     watched.answers.clear()
     assert (await watched.readiness())[0] == 503
 
 
 async def test_a_check_that_cannot_be_cancelled_blocks_nobody_and_is_not_repeated(
-    watched: Watched, monkeypatch: pytest.MonkeyPatch
+    watched: Watched,
 ) -> None:
     """A transaction ends before its cancellation does: in seconds, with a database that hangs."""
-    monkeypatch.setattr(health_module, "CHECK_SECONDS", 0.01)
-    begun, answers = [], asyncio.Event()
+    watched.health.seconds = 0.01
+    begun = []
+    answers = asyncio.Event()
 
     async def check() -> None:
         begun.append(asyncio.current_task())
@@ -124,6 +122,6 @@ async def test_a_check_that_cannot_be_cancelled_blocks_nobody_and_is_not_repeate
         for _ in range(2):
             assert (await watched.readiness())[0] == 503
     answers.set()
-    monkeypatch.setattr(health_module, "CHECK_SECONDS", 30)
+    watched.health.seconds = 30
     assert (await watched.readiness())[0] == 200
     assert len(begun) <= 2

@@ -1,13 +1,16 @@
 """HTTP mode: only requests that Slack signed recently are accepted, and only once."""
 
 import asyncio
+import codecs
+import encodings.aliases
 import gzip
 import json
 import logging
 import socket
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import ExitStack
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 from urllib.parse import urlencode
 
@@ -18,13 +21,18 @@ from pydantic import SecretStr
 from slack_bolt.async_app import AsyncAck, AsyncApp
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.domain.errors import StoreUnavailable
+from bot.acts.open_requests import OpenRequests
+from bot.desk.background import MOST_KEPT, Background, Inbox, Once
+from bot.http.server import HttpServer, PortLimits
+from bot.kernel.configured import AcceptedSecret
+from bot.kernel.metrics import Metrics
 from bot.slack.app import App
-from bot.slack.background import MOST_KEPT, Background, Inbox, Once
 from bot.slack.conversation import Replies
-from bot.slack.http import EVENTS_PATH, LARGEST_BODY, HttpServer
+from bot.slack.http import EVENTS_PATH, LARGEST_SLACK_REQUEST, SlackRequests
 from bot.slack.web_api.channels import SlackChannels
 from bot.slack.web_api.clients import Identity
+from bot.store.errors import StoreUnavailable
+from tests.support.capturing import without_repeats
 from tests.support.clock import FakeClock
 from tests.support.databases import TestDatabase
 from tests.support.slack_requests import SECRET, Answer, command, event, send, signed
@@ -32,11 +40,17 @@ from tests.support.store import InMemoryStore
 
 IDENTITY = Identity("T0ACME", None, "U0MQBOT", "B0MQBOT", "merge-queue")
 JSON = {"Content-Type": "application/json"}
+FORM_TYPE = "application/x-www-form-urlencoded"
+FORM = {"Content-Type": FORM_TYPE}
 KEYS = (
     *("actions", "authorizations", "channel", "command", "enterprise", "event", "message"),
     *("is_enterprise_install", "payload", "ssl_check", "team", "team_id", "type", "user", "view"),
 )
 """Of payloads, which Bolt looks into before it looks at the signature."""
+
+
+def signing(secret: str, last_day: date | None = None, entry: int = 1) -> AcceptedSecret:
+    return AcceptedSecret("SLACK_SIGNING_SECRET", entry, SecretStr(secret), last_day)
 
 
 class Recorder:
@@ -79,16 +93,17 @@ class Machine:
         self.once = Once(clock, store or InMemoryStore())
         self.recorder = Recorder(self.once)
         self.server = HttpServer()
+        self.metrics = Metrics()
+        self.requests = SlackRequests([signing(SECRET)], self.metrics)
         self.session = aiohttp.ClientSession()
 
     async def start(self) -> None:
-        await self.server.open("127.0.0.1", 0)
+        await self.server.open("127.0.0.1", 0, self.requests.routes())
         client = AsyncWebClient(base_url="http://127.0.0.1:9/api/", session=self.session)
-        replies = Replies(client, self.session, SlackChannels(client, self.clock))
-        background = Background(self.recorder.inbox, self.once, replies, "/mq")
-        secret = SecretStr(SECRET)
-        register = self.recorder.register
-        self.server.serve(App(IDENTITY, register, background, signing_secret=secret))
+        replies = Replies(client, self.session, SlackChannels(client, self.clock), self.clock)
+        open_requests = OpenRequests(InMemoryStore(), self.clock)
+        background = Background(self.recorder.inbox, self.once, open_requests, replies, "/mq")
+        self.requests.serve(App(IDENTITY, self.recorder.register, background))
 
     async def stop(self) -> None:
         await self.server.close()
@@ -111,6 +126,11 @@ class Machine:
         body = event(event_id)
         return await self.send(body, {**signed(body, self.now), **JSON, **headers})
 
+    def counted(self, outcome: str) -> int:
+        name = f'mqbot_slack_requests_total{{outcome="{outcome}"}}'
+        lines = dict(line.rsplit(" ", 1) for line in self.metrics.render().decode().splitlines())
+        return round(float(lines[name]))
+
     async def acted(self) -> list[str]:
         await self.recorder.inbox.drain(5)
         return self.recorder.acted
@@ -129,6 +149,13 @@ async def machine(clock: FakeClock) -> AsyncIterator[Machine]:
     await one.stop()
 
 
+@pytest.fixture(autouse=True)
+def _once_a_minute(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
+    """As the commands set up logging."""
+    with without_repeats(caplog):
+        yield
+
+
 def logged_actions(caplog: pytest.LogCaptureFixture) -> list[str]:
     return [getattr(one, "action", "") for one in caplog.records]
 
@@ -141,6 +168,17 @@ async def test_signed_requests_are_acknowledged_and_handled(machine: Machine) ->
         answer = await machine.send(command("status", trigger_id=trigger_id))
         assert (answer.status, answer.text) == (200, "")
     assert await machine.acted() == ["status", "status"]
+
+
+async def test_slacks_word_that_it_drops_events_is_acknowledged_and_reported(
+    machine: Machine, caplog: pytest.LogCaptureFixture
+) -> None:
+    said = {"type": "app_rate_limited", "team_id": "T0ACME", "minute_rate_limited": 1_518_467_820}
+    body = json.dumps({**said, "token": "retired", "api_app_id": "A0MQBOT"}).encode()
+    answer = await machine.send(body, {**signed(body, machine.now), **JSON})
+    assert answer.status == 200
+    (record,) = [one for one in caplog.records if vars(one).get("action") == "events_rate_limited"]
+    assert vars(record)["minute"] == 1_518_467_820
 
 
 async def test_a_request_signed_with_another_secret_is_refused_and_not_logged(
@@ -209,6 +247,201 @@ async def test_a_certificate_check_is_answered_and_does_nothing(
     assert "slack_retries" not in logged_actions(caplog)
 
 
+@pytest.mark.parametrize(
+    ("age", "secret", "reason"),
+    [(400, SECRET, "clock"), (-400, "other", "clock"), (0, "other", "secret")],
+)
+async def test_a_refusal_says_whether_the_clock_or_the_secret_is_wrong(
+    machine: Machine, caplog: pytest.LogCaptureFixture, age: int, secret: str, reason: str
+) -> None:
+    body = command("status")
+    answer = await machine.send(body, signed(body, machine.now - age, secret))
+    assert answer.status == 401
+    assert f"check the {reason}" in answer.text
+    logged = [one for one in caplog.records if one.__dict__.get("action") == "signature_refused"]
+    assert [one.__dict__["reason"] for one in logged] == [reason]
+    assert f"check the {reason}" in logged[0].getMessage()
+
+
+@pytest.mark.parametrize(("age", "secret"), [(400, SECRET), (-700, SECRET), (0, "other")])
+async def test_a_process_that_accepts_nothing_of_slacks_is_not_ready(
+    machine: Machine, age: int, secret: str
+) -> None:
+    body = command("status")
+    wrong = signed(body, machine.now - age, secret)
+    for _ in range(2):
+        await machine.send(body, wrong)
+        assert machine.requests.problem() is None
+    await machine.send(body, wrong)
+    why = "clock" if age else "secret"
+    said = machine.requests.problem()
+    assert said is not None
+    assert said.startswith("no request of Slack's is accepted: ")
+    assert said.endswith(f"check the {why}")
+    assert machine.counted(why) == 3
+    # Later a stranger's noise is no sign of it.
+    await machine.send(body)
+    assert machine.requests.problem() is None
+    for _ in range(5):
+        await machine.send(body, wrong)
+    assert machine.requests.problem() is None
+    assert machine.counted("accepted") == 1
+
+
+async def test_what_nobody_signed_is_no_sign_of_a_wrong_secret(machine: Machine) -> None:
+    for headers in ({}, {"X-Slack-Signature": "v0=0"}, {"X-Slack-Request-Timestamp": "now"}):
+        for _ in range(3):
+            await machine.send(command("status"), headers)
+    assert machine.requests.problem() is None
+    assert machine.counted("unsigned") == 9
+
+
+async def test_a_wrong_clock_is_logged_with_how_far_it_is_off(
+    machine: Machine, caplog: pytest.LogCaptureFixture
+) -> None:
+    body = command("status")
+    await machine.send(body, signed(body, machine.now + 600))
+    (record,) = [one for one in caplog.records if "seconds_from_ours" in vars(one)]
+    assert 598 <= vars(record)["seconds_from_ours"] <= 600
+
+
+async def test_refusals_for_each_reason_are_logged(
+    machine: Machine, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A stranger's noise doesn't hide that our own secret is wrong."""
+    body = command("status")
+    for _ in range(3):
+        await machine.send(body, {})
+        await machine.send(body, signed(body, machine.now - 400))
+        await machine.send(body, signed(body, machine.now, "other"))
+    reasons = [one.__dict__.get("reason") for one in caplog.records]
+    assert sorted(filter(None, reasons)) == ["clock", "secret", "unsigned"]
+
+
+def without_body(headers: dict[str, str]) -> bytes:
+    """A head that announces a large body."""
+    whole = written(bytes(LARGEST_SLACK_REQUEST), headers)
+    return whole[: whole.index(b"\r\n\r\n") + 4]
+
+
+def changed(headers: dict[str, str], **others: str) -> dict[str, str]:
+    return headers | {f"X-Slack-{name}": value for name, value in others.items()}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"Signature": ""},
+        {"Signature": "v0=0"},
+        {"Signature": f"v1={'0' * 64}"},
+        {"Signature": f"v0={'A' * 64}"},
+        {"Signature": f"v0={'0' * 64}, v0={'0' * 64}"},
+        {"Request-Timestamp": ""},
+        {"Request-Timestamp": "0"},
+        {"Request-Timestamp": "nan"},
+        {"Request-Timestamp": "1e9"},
+        {"Request-Timestamp": "9" * 8000},
+        {"Request-Timestamp": "2100000000"},
+        {"Request-Timestamp": "+%d"},
+        {"Request-Timestamp": "%d.0"},
+        {"Request-Timestamp": "%d_0"},
+        {"Request-Timestamp": "Fri, 27 Nov 2026 23:00:00 GMT"},
+    ],
+)
+async def test_the_head_is_looked_at_before_the_body(
+    machine: Machine, change: dict[str, str]
+) -> None:
+    headers = changed(signed(b"", machine.now), **change)
+    stamp = headers["X-Slack-Request-Timestamp"]
+    headers["X-Slack-Request-Timestamp"] = stamp.replace("%d", str(machine.now))
+    reader, writer = await connected(machine, without_body(headers))
+    async with asyncio.timeout(30):
+        # Long before the time for a body is over, 408 would be the answer.
+        assert (await reader.readline()).startswith(b"HTTP/1.1 401 ")
+    writer.close()
+
+
+async def test_two_signatures_or_times_are_none(machine: Machine) -> None:
+    headers = signed(b"", machine.now)
+    for name, value in headers.items():
+        if name == "Content-Type":
+            continue
+        head = without_body(headers).replace(
+            b"Host: x\r\n", f"Host: x\r\n{name}: {value}\r\n".encode()
+        )
+        reader, writer = await connected(machine, head)
+        async with asyncio.timeout(30):
+            assert (await reader.readline()).startswith(b"HTTP/1.1 401 ")
+        writer.close()
+
+
+CODECS = sorted(
+    {*encodings.aliases.aliases.values(), "idna", "undefined", "unicode_escape", "rot13"}
+)
+"""All of Python, some of them quadratic or worse."""
+
+
+@pytest.mark.parametrize("content_type", ["text/plain", "application/json", FORM_TYPE])
+async def test_the_sender_picks_no_codec(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch, content_type: str
+) -> None:
+    """The worst took 18 seconds for 300 kB."""
+    looked_up: list[str] = []
+    lookup = codecs.lookup
+
+    def watch(name: str) -> codecs.CodecInfo:
+        looked_up.append(name)
+        return lookup(name)
+
+    monkeypatch.setattr(codecs, "lookup", watch)
+    body = b"a-" * 1000
+    for codec in CODECS:
+        headers = {"Content-Type": f"{content_type}; charset={codec}"}
+        claimed = {**signed(body, machine.now, "another secret"), **headers}
+        assert (await machine.send(body, headers)).status == 401
+        assert (await machine.send(body, claimed)).status == 401
+        as_slack = {**signed(body, machine.now), **headers}
+        assert (await machine.send(body, as_slack)).status == 400
+    # The client reads our answers.
+    assert set(looked_up) == {"utf-8"}
+    assert await machine.acted() == []
+
+
+@pytest.mark.parametrize("charset", ["utf-8", "UTF-8", "utf8", '"utf-8"'])
+async def test_a_proxy_may_say_that_the_body_is_utf_8(machine: Machine, charset: str) -> None:
+    body = command("pause J\u00fcrgen")
+    headers = {"Content-Type": f"{FORM_TYPE}; charset={charset}"}
+    assert (await machine.send(body, {**signed(body, machine.now), **headers})).status == 200
+    assert await machine.acted() == ["pause J\u00fcrgen"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"[" * 500_000,
+        b'{"a":' * 150_000,
+        b'{"a":' + b"9" * 900_000 + b"}",
+        b'{"a":1e' + b"9" * 900_000 + b"}",
+        b"a=1&" * 250_001,
+        b"payload=" + b"%5B" * 300_000,
+        b"payload=" + b"&payload=" * 100_000,
+        b"--x\r\nContent-Disposition: form-data; name=a\r\n\r\n" * 20_000,
+        b"%" * 1_000_000,
+        b"\\u0000" * 160_000,
+    ],
+    ids=lambda body: f"{body[:12]!r} {len(body)}",
+)
+async def test_nothing_parses_an_unsigned_body(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch, body: bytes
+) -> None:
+    parsed: list[object] = []
+    monkeypatch.setattr("bot.slack.http._read", lambda *_: parsed.append(1))
+    for kind in (FORM_TYPE, "application/json", "multipart/form-data; boundary=x"):
+        headers = {**signed(body, machine.now, "another secret"), "Content-Type": kind}
+        assert (await machine.send(body, headers)).status == 401
+    assert parsed == []
+
+
 # What is let in
 
 
@@ -228,7 +461,6 @@ async def test_an_interaction_is_json_in_a_form_and_a_command_may_say_payload(
     assert await machine.acted() == ["block_actions", "pause payload too big"]
 
 
-FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 MALFORMED: tuple[tuple[bytes, dict[str, str]], ...] = (
     (b"{", JSON),
     (b"[1]", JSON),
@@ -263,19 +495,19 @@ SHAPES = st.recursive(
 async def test_any_unsigned_body_is_refused_and_breaks_nothing(
     machine: Machine, shape: object, kind: str
 ) -> None:
-    text, is_form = json.dumps(shape), kind == "form"
+    text = json.dumps(shape)
+    is_form = kind == "form"
     body = urlencode({"payload": text}).encode() if is_form else text.encode()
     answer = await machine.send(body, {} if is_form else JSON)
-    is_check = isinstance(shape, dict) and shape.get("ssl_check") == "1"
-    assert answer.status in ((200,) if is_check else (400, 401))
+    assert answer.status == 401
     assert await machine.acted() == []
 
 
 async def test_a_body_needs_a_handler_and_may_have_one_mebibyte_at_most(machine: Machine) -> None:
     for body in (b"", b"{}", b"a=1"):
         assert (await machine.send(body)).status == 404
-    fits = command("x" * (LARGEST_BODY - len(command(""))))
-    assert len(fits) == LARGEST_BODY
+    fits = command("x" * (LARGEST_SLACK_REQUEST - len(command(""))))
+    assert len(fits) == LARGEST_SLACK_REQUEST
     assert (await machine.send(fits)).status == 200
     assert (await machine.send(fits + b"x")).status == 413
 
@@ -304,7 +536,7 @@ async def test_requests_beyond_the_capacity_are_dropped_and_later_ones_accepted(
 async def test_a_compressed_body_is_refused(
     machine: Machine, caplog: pytest.LogCaptureFixture
 ) -> None:
-    bomb = gzip.compress(bytes(64 * LARGEST_BODY))
+    bomb = gzip.compress(bytes(64 * LARGEST_SLACK_REQUEST))
     headers = {**signed(bomb, machine.now), "Content-Encoding": "gzip"}
     assert (await machine.send(bomb, headers)).status == 400
     lengths = [one.__dict__["length"] for one in caplog.records if "length" in one.__dict__]
@@ -452,9 +684,9 @@ async def test_a_request_waiting_at_a_closing_port_is_answered(machine: Machine)
 
 
 async def test_a_request_on_a_connection_from_before_the_stop_is_answered(
-    machine: Machine, monkeypatch: pytest.MonkeyPatch
+    machine: Machine,
 ) -> None:
-    monkeypatch.setattr("bot.slack.http.FIRST_REQUEST_SECONDS", 60.0)
+    machine.server.limits = PortLimits(first_request_seconds=60.0)
     reader, writer = await connected(machine)
     stopping = asyncio.create_task(machine.server.close())
     each_its_own = aiohttp.TCPConnector(force_close=True)
@@ -478,35 +710,28 @@ async def test_an_idle_connection_does_not_delay_the_stop(machine: Machine) -> N
     writer.close()
 
 
-async def test_half_sent_requests_time_out(
-    machine: Machine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    reader, writer = await connected(machine, HALF_A_BODY)
-    started = time.monotonic()
-    answer = await asyncio.wait_for(reader.readline(), 10)
-    writer.close()
-    assert b"408" in answer
-    assert time.monotonic() - started < 6
+async def test_half_sent_requests_time_out(machine: Machine) -> None:
+    assert machine.server.bodies.seconds == 3.0  # Slack's own limit
+    machine.server.bodies.seconds = 0.2
+    assert (await answer_to_half(machine, HALF_A_BODY)).startswith(b"HTTP/1.1 408 ")
+    machine.server.limits = PortLimits(header_seconds=0.2)
+    assert await answer_to_half(machine, HALF_HEADERS) == b""
 
-    for limit, half, answered in (
-        ("READ_SECONDS", HALF_A_BODY, b"HTTP/1.1 408 "),
-        ("HEADER_SECONDS", HALF_HEADERS, b""),
-    ):
-        monkeypatch.setattr(f"bot.slack.http.{limit}", 0.2)
-        reader, writer = await connected(machine, half)
-        # Far less than aiohttp waits for the rest of a body that it has answered.
-        async with asyncio.timeout(8):
-            got = await reader.read()
-        writer.close()
-        assert got.startswith(answered)
-        assert bool(got) is bool(answered)
+
+async def answer_to_half(machine: Machine, sent: bytes) -> bytes:
+    reader, writer = await connected(machine, sent)
+    # Far less than aiohttp waits for the rest of a body that it has answered.
+    async with asyncio.timeout(8):
+        got = await reader.read()
+    writer.close()
+    return got
 
 
 async def test_no_request_is_accepted_before_the_connection_to_slack_or_after_the_stop(
     machine: Machine, clock: FakeClock
 ) -> None:
     early = Machine(clock)
-    await early.server.open("127.0.0.1", 0)
+    await early.server.open("127.0.0.1", 0, early.requests.routes())
     assert (await early.send_event("Ev1")).status == 503
     await early.stop()
     await machine.server.close()
@@ -524,9 +749,9 @@ HALF_A_BODY = f"POST {EVENTS_PATH} HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\
 
 @pytest.mark.parametrize("half", [HALF_HEADERS, HALF_A_BODY], ids=["headers", "body"])
 async def test_a_half_sent_request_blocks_nobody(
-    machine: Machine, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, half: bytes
+    machine: Machine, caplog: pytest.LogCaptureFixture, half: bytes
 ) -> None:
-    monkeypatch.setattr("bot.slack.http.MOST_CONNECTIONS", 20)
+    machine.server.limits = PortLimits(connections=20)
     slow = [await connected(machine, half) for _ in range(50)]
     assert (await machine.send(command("status"))).status == 200
     assert await machine.acted() == ["status"]
@@ -539,7 +764,7 @@ async def test_a_half_sent_request_blocks_nobody(
 
 
 @pytest.mark.parametrize(
-    ("body", "status"), [(b"x", 401), (b"ssl_check=1", 200), (b"payload=[", 400)]
+    ("body", "status"), [(b"x", 401), (b"ssl_check=1", 200), (b"payload=[", 401)]
 )
 async def test_only_slack_keeps_a_connection(machine: Machine, body: bytes, status: int) -> None:
     reader, writer = await connected(machine, written(body, FORM))
@@ -560,3 +785,44 @@ async def test_a_request_that_is_not_http_logs_one_line_without_traceback(
         writer.close()
     assert [one for one in caplog.records if one.exc_info] == []
     assert logged_actions(caplog).count("request_malformed") == 1
+
+
+def signed_now(body: bytes, secret: str) -> dict[str, str]:
+    return {**signed(body, int(time.time()), secret), **JSON}
+
+
+async def test_two_signing_secrets_count_at_once_until_the_last_day_of_the_old_one(
+    machine: Machine, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    today = datetime.now(UTC).date()
+    old = "0" * 32
+    new = "1" * 32
+    machine.requests.use([signing(new), signing(old, today + timedelta(days=1), 2)])
+    for event_id, secret in (("Ev1", old), ("Ev2", old), ("Ev3", new)):
+        body = event(event_id)
+        assert (await machine.send(body, signed_now(body, secret))).status == 200
+    assert await machine.acted() == ["Ev1", "Ev2", "Ev3"]
+    used = [one for one in caplog.records if vars(one).get("action") == "signing_secret_used"]
+    assert [vars(one)["entry"] for one in used] == [2, 1]
+    body = event("Ev4")
+    assert (await machine.send(body, signed_now(body, SECRET))).status == 401
+
+    machine.requests.use([signing(new), signing(old, today - timedelta(days=1), 2)])
+    refused = await machine.send(body, signed_now(body, old))
+    assert refused.status == 401
+    assert "last day" in refused.text
+    assert machine.counted("ended") == 1
+    assert (await machine.send(body, signed_now(body, new))).status == 200
+    assert not any(one in caplog.text for one in (old, new))
+
+
+async def test_a_wrong_secret_taken_over_while_running_shows_in_readiness(machine: Machine) -> None:
+    body = event("Ev1")
+    assert (await machine.send(body, signed_now(body, SECRET))).status == 200
+    machine.requests.use([signing("2" * 32)])
+    for _ in range(3):
+        assert (await machine.send(body, signed_now(body, SECRET))).status == 401
+    assert "SLACK_SIGNING_SECRET" in (machine.requests.problem() or "")
+    machine.requests.use([signing(SECRET)])
+    assert machine.requests.problem() is None

@@ -41,8 +41,11 @@ async def test_requests_and_deliveries_can_be_traced_by_their_ids_and_a_clean_st
         assert {one["subject"].partition(" ")[0] for one in posted} == {"live_message"}
         # A post is not of the request that happened to have the bot look for what waits.
         assert [one for one in posted if "request" in one] == []
-        (done,) = records(bot, "act_done")
+        begun, done, *_ = records(bot, "act")
+        assert (begun["result"], done["result"]) == ("started", "done")
         assert (done["repository"], done["act_kind"]) == ("acme/site", "pause")
+        assert (done["person"], done["reason"]) == ("alice", "CI runners are down")
+        assert done["act"] == begun["act"]
         assert done["request"] in decided
 
         assert "health_open" not in bot.logged_actions()
@@ -53,6 +56,32 @@ async def test_requests_and_deliveries_can_be_traced_by_their_ids_and_a_clean_st
         await bot.stop_bot()
         ended = [one for one in bot.logged_actions() if one in {"stopping", "stopped"}]
         assert (ended, bot.logged_actions()[-1]) == (["stopping", "stopped"], "stopped")
+
+
+async def test_a_search_for_a_number_finds_all_about_that_pull_request(
+    sqlite_url: str, tmp_path: Path
+) -> None:
+    bot = ProcessTester(
+        sqlite_url,
+        folder=tmp_path,
+        channels=f"acme/site={RELEASES}:enter,merge",
+        environment={"MQBOT_LOG_LEVEL": "DEBUG"},
+    )
+    async with bot:
+        number = 1460
+        bot.emit("action.queue.enter", number)
+        post = await bot.wait_for_post(f"#{number}", RELEASES)
+        bot.emit("action.queue.merged", number)
+        await bot.wait_for_change(post, "Merged")
+        await bot.logged("edited")
+        found = [one for one in bot.log_records() if one.get("pull_request") == number]
+    said = {(one["action"], one.get("event_type")) for one in found}
+    assert ("posted", "action.queue.enter") in said
+    assert ("edited", "action.queue.merged") in said
+    (posted,) = (one for one in found if one["action"] == "posted")
+    assert posted["repository"] == "acme/site"
+    assert posted["channel"] == RELEASES
+    assert posted["ts"] == post.ts
 
 
 class QuietBot(ProcessTester):

@@ -72,6 +72,8 @@ async def test_posts_in_doubt_refused_replies_and_errors_of_the_service_are_coun
     bot.break_slack("html_500", "response_url")
     await bot.type("/mq status")
     await reaches(watched, 1, "mqbot_slack_errors_total", method="response_url", code="http_500")
+    # It comes another way.
+    assert "acme/site is running" in await bot.wait_for_reply()
 
     bot.break_service("rate_limit", path="/logs", times=1, retry_after="1")
     await reaches(watched, 1, "mqbot_service_rate_limit_waits_total")

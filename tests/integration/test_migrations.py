@@ -24,20 +24,46 @@ from sqlalchemy import Connection, func, select, text, update
 from sqlalchemy.exc import IntegrityError
 
 import bot
-from bot.domain.asked import Asked
-from bot.domain.deliveries import delivered
-from bot.domain.durations import For
-from bot.domain.errors import StoreUnavailable, StoreUnusable
-from bot.domain.event_log import Walk, Window
-from bot.domain.event_records import EventDetails
-from bot.domain.notices import Notice
-from bot.domain.pause_records import ReminderPlan
-from bot.domain.subscriptions import DigestTime, Style
+from bot.acts.asked import Asked
+from bot.acts.group_acts import GroupActs
+from bot.acts.rows import Audit
+from bot.acts.unanswered_rows import UnansweredRequests
+from bot.boards.rows import Boards
+from bot.channels.rows import ChannelDefaults, Subscriptions
+from bot.channels.subscription import Style
+from bot.desk.question import Asker
+from bot.desk.rows import Questions
+from bot.feed.rows import Bisections, QueueEntries
+from bot.health.outage_rows import Outages, SlackOutages
+from bot.health.rows import Alerts
+from bot.kernel.cron import DigestTime
+from bot.kernel.durations import For
+from bot.kernel.logins import BotLogins
+from bot.log.position import Walk
+from bot.log.rows import Events, Positions, PullRequests
+from bot.merge_queue.event_records import EventDetails
+from bot.merge_queue.features import ServiceFeature
+from bot.merge_queue.window import Window
+from bot.pauses.pause import ReminderPlan
+from bot.pauses.rows import Pauses, ResumeWatchers
+from bot.people.notices import Notice
+from bot.people.rows import People
+from bot.posts.delivery import delivered
+from bot.posts.events import events_about
+from bot.posts.live_messages import LiveMessages
+from bot.posts.outbox import Outbox
+from bot.posts.tables import deliveries
 from bot.store import migrate
+from bot.store.coordination import Leases
 from bot.store.engines import create_engine, sqlite_path
+from bot.store.errors import StoreUnavailable, StoreUnusable
+from bot.store.handled_requests import HandledRequests
+from bot.store.installation import ProgramLogins, ServiceFeatures
+from bot.store.processes import ClockJumps, PendingRestarts, ProcessConnections
 from bot.store.schema import EPOCH, MICROSECOND, metadata
-from bot.store.tables import deliveries
-from bot.store.transactions import Store, Transaction
+from bot.store.slack_limits import SlackLimits
+from bot.store.transaction import Transaction
+from bot.store.transactions import Store
 from tests.support.databases import PATIENT
 from tests.support.postgres import PostgresServer, postgres_or_skip
 from tests.support.stored import NOW, SHOP, SITE, add, event_subject, make_new
@@ -100,92 +126,101 @@ def migrate_with_data(url: str) -> None:
 
 
 def has_log_positions(transaction: Transaction) -> None:
-    positions = transaction.positions.load([SITE, SHOP])
+    positions = Positions(transaction).load([SITE, SHOP])
     assert positions[SITE].walk == Walk(
         Window(at(1772368100000000), at(1772371845123456)), "opaque==", at(1772368244000000)
     )
     assert positions[SHOP].walk is None
-    assert len(transaction.positions.polls([SITE])[SITE].polled_types) == 2
-    (unrouted,) = transaction.events.unrouted(SITE)
-    assert unrouted == transaction.events.get([event_subject(2)])[event_subject(2)]
+    assert len(Positions(transaction).polls([SITE])[SITE].polled_types) == 2
+    (unrouted,) = Events(transaction).unrouted(SITE)
+    assert unrouted == events_about(transaction, [event_subject(2)])[event_subject(2)]
     assert unrouted.details == EventDetails(queue_name="default", reason="merged é")
-    assert transaction.pull_requests.get(SITE, [41])[41].title == "Add search"
-    entry = transaction.queue_entries.one(SITE, "41-1")
+    assert PullRequests(transaction).get(SITE, [41])[41].title == "Add search"
+    entry = QueueEntries(transaction).one(SITE, "41-1")
     assert entry is not None
     assert entry.entered
-    bisection = transaction.bisections.one(SITE, "9001")
+    bisection = Bisections(transaction).one(SITE, "9001")
     assert bisection is not None
     assert bisection.pull_requests == {41, 42}
-    (outage,) = transaction.outages.active()
+    (outage,) = Outages(transaction).active()
     assert outage.notified_at == at(1772368905123456)
-    (alert,) = transaction.alerts.active(SITE)
+    assert SlackOutages(transaction).active() is not None
+    (alert,) = Alerts(transaction).active(SITE)
     assert alert.value == 5460
-    assert transaction.alerts.streak(SITE).failures == 3
+    assert Alerts(transaction).streak(SITE).failures == 3
 
 
 def has_preferences_and_actions_of_people(transaction: Transaction) -> None:
-    heard = transaction.subscriptions.of_repository(SITE)
+    heard = Subscriptions(transaction).of_repository(SITE)
     assert [each.except_logins for each in heard] == [{"renovate[bot]"}, set(), set()]
     assert [each.style for each in heard] == [Style.THREAD, Style.THREAD, Style.DIGEST]
     assert heard[2].branches == {"main", "release/*"}
     assert heard[2].digest == DigestTime(time(9), "Europe/Paris")
-    assert transaction.channel_defaults.of("C9") == SITE
-    assert transaction.audit.get([1])[1].actor.name == "Ada"
-    assert transaction.people.logins(["U1"]) == {"U1": "ada"}
-    assert transaction.people.chosen(["U1"]) == {
+    assert ChannelDefaults(transaction).of("C9") == SITE
+    assert Audit(transaction).get([1])[1].actor.name == "Ada"
+    assert People(transaction).logins(["U1"]) == {"U1": "ada"}
+    assert People(transaction).chosen(["U1"]) == {
         "U1": {Notice.MENTION: False, Notice.FAILURE: True}
     }
-    now, until = at(1772368800000000), at(1772369400000000)
+    now = at(1772368800000000)
+    until = at(1772369400000000)
     added = [
-        transaction.expiring_keys.add_request(key, now=now, until=until)
+        HandledRequests(transaction).add(key, now=now, until=until)
         for key in ("8c4b1f", "e3b0c4", "d41d8c")
     ]
     assert added == [False, False, True]
 
 
 def has_pauses_and_their_rows_in_other_tables(transaction: Transaction) -> None:
-    (pause,) = transaction.pauses.open([SITE, SHOP])
+    (pause,) = Pauses(transaction).open([SITE, SHOP])
     assert (pause.reason, pause.group_act_id) == ("deploying 4.2", 1)
     assert pause.joined == {44, 45}
-    assert transaction.resume_watchers.waiting([pause.pause_id]) == {"U2"}
+    assert ResumeWatchers(transaction).waiting([pause.pause_id]) == {"U2"}
     assert pause.resumes_at == at(1772372445123456)
     assert pause.reminders == ReminderPlan(at(1772372445123456), sent=2)
-    assert transaction.group_acts.get([1])[1].asked == Asked("freeze", For(timedelta(hours=1)))
-    assert transaction.pauses.of_group("release") == [pause]
-    (card,) = transaction.live_messages.due(at(1772368300000000), 9)
+    assert GroupActs(transaction).get([1])[1].asked == Asked("freeze", For(timedelta(hours=1)))
+    assert Pauses(transaction).of_group("release") == [pause]
+    (card,) = LiveMessages(transaction).due(at(1772368300000000), 9)
     assert (card.wanted, card.shown) == (2, 1)
-    (board,) = transaction.boards.kept([SITE])
+    (board,) = Boards(transaction).kept([SITE])
     assert board.made_by == "alice"
-    state = transaction.boards.state(SITE)
+    state = Boards(transaction).state(SITE)
     assert state is not None
     assert state.read_at == at(1772368845123456)
 
 
 def has_waiting_deliveries(transaction: Transaction) -> None:
     now = at(1772368900000000)
-    before = transaction.outbox.summary()
+    before = Outbox(transaction).summary()
     assert (before.pending, before.in_doubt) == (2, 1)
     assert [suspended.channel_id for suspended in before.suspended] == ["C2"]
-    claimed = transaction.outbox.claim(
+    claimed = Outbox(transaction).claim(
         now=now, claimed_until=now + timedelta(seconds=60), at_most=9, per_channel=9
     )
     assert [(one.delivery_id, one.attempts) for one in claimed] == [("d2", 3), ("d3", 1), ("d4", 2)]
     assert claimed[0].attempted_at == at(1772368250000000)
-    transaction.outbox.record([delivered(each, "1.1", now) for each in claimed])
-    assert transaction.outbox.summary().oldest_created_at is None
+    Outbox(transaction).record([delivered(each, "1.1", now) for each in claimed])
+    assert Outbox(transaction).summary().oldest_created_at is None
 
 
 def has_shared_state_of_processes(transaction: Transaction) -> None:
     now = at(1772368900000000)
-    leases = transaction.leases.claim(
-        ["poll:acme/site"], holder="worker-2", now=now, lifetime=timedelta(seconds=30)
+    lease = Leases(transaction).claim(
+        "poll", holder="worker-2", now=now, lifetime=timedelta(seconds=30)
     )
-    assert leases["poll:acme/site"].token == 5
-    workers = transaction.leases.heartbeat("other:1", now=now, until=now + timedelta(seconds=1))
-    assert workers == {"host:7:0a1b2c3d", "other:1"}
-    ((_, jump),) = transaction.expiring_keys.jumps_since(at(0))
+    assert lease is not None
+    assert lease.token == 5
+    ((_, jump),) = ClockJumps(transaction).since(at(0))
     assert jump == timedelta(hours=-1)
-    assert transaction.expiring_keys.closed().keys() == {"chat.postMessage C1"}
+    assert SlackLimits(transaction).closed().keys() == {"chat.postMessage C1"}
+    assert ProcessConnections(transaction).of_others() == 1
+    assert PendingRestarts(transaction).waiting() == ["DATABASE_URL"]
+    assert ServiceFeatures(transaction).offers(ServiceFeature.FREEZES)
+    assert ProgramLogins(transaction).all() == BotLogins(("*-bot",))
+    (question,) = Questions(transaction).open(Asker("U1", "C1"), now)
+    assert question.typed == "pause 1h"
+    (owed,) = UnansweredRequests(transaction).due(now, 10)
+    assert (owed.user_id, owed.typed) == ("U1", "pause now deploying 4.2")
 
 
 async def test_all_data_is_there_after_all_migrations(empty_url: str) -> None:
@@ -295,7 +330,7 @@ async def test_the_revision_is_read_without_a_change_and_reached_once(empty_url:
 
 
 async def test_two_processes_that_start_at_once_migrate_once(empty_url: str) -> None:
-    script = "import sys; from bot.store import migrate\n"
+    script = "import sys, bot.runtime.schema; from bot.store import migrate\n"
     script += "migrate.upgrade(sys.argv[1])"
     started = [
         await asyncio.create_subprocess_exec(
@@ -314,7 +349,7 @@ async def test_an_upgrade_that_fails_leaves_the_database_as_it_was(empty_url: st
         sqlite_path(empty_url).parent.mkdir()
     with connected(empty_url) as connection:
         connection.exec_driver_sql("CREATE TABLE subscriptions (in_the_way TEXT)")
-    with pytest.raises(StoreUnavailable, match="already exists"):
+    with pytest.raises(StoreUnavailable, match="a table already"):
         migrate.upgrade(empty_url)
 
     with connected(empty_url) as connection:
@@ -338,7 +373,8 @@ async def test_a_database_of_another_program_is_refused_with_the_next_step(empty
 
 
 def test_a_file_of_the_first_edition_stays_as_it_is(tmp_path: Path) -> None:
-    path, url = tmp_path / "old.sqlite3", f"sqlite:///{tmp_path}/old.sqlite3"
+    path = tmp_path / "old.sqlite3"
+    url = f"sqlite:///{tmp_path}/old.sqlite3"
     with connected(url) as connection:
         connection.exec_driver_sql("CREATE TABLE alembic_version (version_num TEXT)")
         connection.exec_driver_sql("INSERT INTO alembic_version VALUES ('0026')")
@@ -353,7 +389,7 @@ def test_a_file_of_the_first_edition_stays_as_it_is(tmp_path: Path) -> None:
 def test_migrations_work_from_any_folder_the_program_is_installed_in(tmp_path: Path) -> None:
     installed = tmp_path / "100% installed"
     shutil.copytree(PACKAGE, installed / "bot", ignore=shutil.ignore_patterns("__pycache__"))
-    script = "import sys; from bot.store import migrate\n"
+    script = "import sys, bot.runtime.schema; from bot.store import migrate\n"
     script += "migrate.upgrade(sys.argv[1]); print(migrate.__file__)\n"
     script += "print(migrate.is_current(sys.argv[1]))"
     ran = subprocess.run(

@@ -4,13 +4,12 @@ import asyncio
 import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import closing
+from dataclasses import replace
 
 import pytest
 
-from bot import health
-from bot.runtime import monitoring
 from bot.store.engines import sqlite_path
-from tests.support.bot_tester import RELEASES, BotTester
+from tests.support.bot_tester import HURRIED, RELEASES, BotTester
 from tests.support.clock import MovedClock
 from tests.support.waiting import until_true
 from tests.support.watched_bot import WatchedBot
@@ -61,6 +60,8 @@ async def test_metrics_cover_operations_and_show_no_secret_and_no_name(watched: 
     assert await watched.value("mqbot_slack_sockets_counted") == 2
     assert await watched.value("mqbot_database_up") == 1
     assert await watched.value("mqbot_outbox_deliveries", state="in_doubt") == 0
+    assert await watched.value("mqbot_database_bytes")
+    assert await watched.value("mqbot_disk_free_bytes")
 
     _, text = await watched.get("/metrics")
     secrets = [bot.addresses.api_token, bot.addresses.slack_bot_token]
@@ -102,11 +103,52 @@ async def test_sockets_without_connection_make_it_not_ready(watched: WatchedBot)
     await until_true(reported, "a counted refusal", 40)
 
 
-async def test_an_unavailable_database_makes_it_not_ready(
-    watched: WatchedBot, sqlite_url: str, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("code", ["token_revoked", "account_inactive", "invalid_auth"])
+async def test_a_revoked_bot_token_makes_it_not_ready_and_is_named(
+    watched: WatchedBot, code: str
 ) -> None:
-    monkeypatch.setattr(health, "CHECK_SECONDS", 0.2)
-    monkeypatch.setattr(monitoring, "READ_SECONDS", 0.2)
+    bot = watched.bot
+    bot.expected_refusals = {f"chat.postMessage {code}"}
+    bot.expected_errors = set(bot.logged_errors()) | {"post_refused", "channel_suspended"}
+    bot.break_slack("refuse", "chat.postMessage", code=code, times=1)
+    bot.enqueue()
+    await watched.until_problem("slack")
+    said = (await watched.problems())["slack"]
+    assert said.startswith(f"Slack refuses SLACK_BOT_TOKEN ({code})")
+
+
+async def test_a_revoked_app_level_token_makes_it_not_ready_and_is_named(
+    watched: WatchedBot,
+) -> None:
+    bot = watched.bot
+    bot.expected_errors = {"socket_deaf", "socket_needs_operator"}
+    bot.expected_refusals = {"apps.connections.open token_revoked"}
+    bot.break_slack("refuse", "apps.connections.open", code="token_revoked", times=1000)
+    bot.slack.socket_mode.drop_all()
+
+    async def is_named() -> bool:
+        return "SLACK_APP_TOKEN (token_revoked)" in (await watched.problems()).get("sockets", "")
+
+    await until_true(is_named, "the setting of the revoked token", 40)
+
+
+async def test_a_revoked_key_of_the_service_makes_it_not_ready_and_is_named(
+    watched: WatchedBot,
+) -> None:
+    watched.bot.expected_errors.add("key_refused")
+    watched.bot.break_service("error", path="/logs", status=401)
+    await watched.until_problem("polls")
+    assert "refuses MQBOT_API_TOKEN" in (await watched.problems())["polls"]
+    watched.bot.fix_service()
+    await watched.until_ready()
+
+
+async def test_an_unavailable_database_makes_it_not_ready(
+    watched: WatchedBot, sqlite_url: str
+) -> None:
+    watched.bot.every = replace(HURRIED, checks=0.2)
+    await watched.bot.stop_bot()
+    await watched.bot.start_bot()
     other = sqlite3.connect(sqlite_path(sqlite_url), isolation_level=None, check_same_thread=False)
     with closing(other):
         # Somebody else writes and does not end.
@@ -114,10 +156,27 @@ async def test_an_unavailable_database_makes_it_not_ready(
         await watched.until_problem("database")
         assert await watched.value("mqbot_database_up") == 0
         assert await watched.value("mqbot_outbox_oldest_seconds") is None
+        # Reading needs no lock, and a full disk is when somebody looks.
+        assert await watched.value("mqbot_disk_free_bytes")
         assert (await watched.get("/healthz"))[0] == 200
         other.execute("ROLLBACK")
     await watched.until_ready()
     assert await watched.value("mqbot_outbox_oldest_seconds") == 0
+
+
+async def test_a_start_says_what_its_database_holds(watched: WatchedBot) -> None:
+    bot = watched.bot
+    await bot.wait_for_post(f"#{bot.enqueue()}", RELEASES)
+    await bot.stop_bot()
+    await bot.start_bot()
+    first, second = (
+        record for record in bot.log.records if vars(record).get("action") == "database_found"
+    )
+    assert first.getMessage() == "a new, empty database"
+    assert vars(first)["subscriptions"] == 0
+    assert second.getMessage() == "a database in use"
+    assert vars(second)["subscriptions"] == 1
+    assert vars(second)["repositories_read"] == 1
 
 
 async def test_web_and_worker_have_a_port_each_and_the_public_one_has_no_metrics(
@@ -126,8 +185,9 @@ async def test_web_and_worker_have_a_port_each_and_the_public_one_has_no_metrics
     bot = BotTester(sqlite_url, mode="http", environment={"MQBOT_HEALTH_PORT": "0"})
     async with bot:
         await bot.ask("/mq status")
-        web, worker = WatchedBot(bot, opened=0), WatchedBot(bot, opened=1)
-        assert set((await web.readiness())[1]["checks"]) == {"database"}
+        web = WatchedBot(bot, opened=0)
+        worker = WatchedBot(bot, opened=1)
+        assert set((await web.readiness())[1]["checks"]) == {"database", "signatures", "slack"}
         assert set((await worker.readiness())[1]["checks"]) == {"database", "polls", "slack"}
         assert await web.value("mqbot_slack_ack_seconds_count")
         assert await worker.value("mqbot_slack_ack_seconds_count") == 0

@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import settings
 
-from bot.domain.classification import EventKind
+from bot.log.classification import EventKind
 from tests.noise.__main__ import FIGURES, MORNING, PAGE, SEED
 from tests.noise.figures import Day, as_json, from_json, together
 from tests.noise.listening import DIGESTED, EVERYTHING, FEED, NORMAL, QUIET, WAYS

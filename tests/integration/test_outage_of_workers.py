@@ -1,4 +1,4 @@
-"""Real workers on PostgreSQL notify each channel once of an outage and once of its end."""
+"""Several workers on PostgreSQL notify each channel once of an outage and once of its end."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -6,15 +6,16 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
+from bot.health.tables import outages as stored_outages
 from bot.store.engines import create_engine
-from bot.store.tables import IS_OUTAGE, alerts
+from bot.store.lease_values import POLL_LEASE
 from tests.support.databases import PATIENT
 from tests.support.fleet import CHANNELS, Fleet, Leases
 from tests.support.polls_seen import PollsSeen
-from tests.support.waiting import until, until_true
+from tests.support.waiting import until
 
 REPOSITORIES = 12
-"""Four for each channel, which hears of logs of each worker so."""
+"""Four for each channel."""
 
 POSTED_SECONDS = 120.0
 OVER_SECONDS = 180.0
@@ -30,7 +31,8 @@ def reported(fleet: Fleet) -> list[list[str]]:
 
 
 WORDS = ("can't be read", "can be read again")
-NOTICE, END = [WORDS[0]], list(WORDS)
+NOTICE = [WORDS[0]]
+END = list(WORDS)
 
 
 async def outages(database_url: str) -> Sequence[bool]:
@@ -38,7 +40,7 @@ async def outages(database_url: str) -> Sequence[bool]:
     engine = create_engine(database_url, **PATIENT)
     try:
         with engine.connect() as connection:
-            rows = connection.execute(select(alerts.c.ended_at).where(IS_OUTAGE))
+            rows = connection.execute(select(stored_outages.c.ended_at))
             return [row.ended_at is not None for row in rows]
     finally:
         engine.dispose()
@@ -47,7 +49,6 @@ async def outages(database_url: str) -> Sequence[bool]:
 async def begin_outage(fleet: Fleet) -> PollsSeen:
     seen = PollsSeen(fleet.merge_queue)
     await seen.all_again(fleet.repositories, 60)
-    await fleet.shared_out()
     fleet.break_service("error", path="/logs", status=503)
     await until(lambda: reported(fleet) == [NOTICE] * 3, "a notice in each channel", POSTED_SECONDS)
     return seen
@@ -81,14 +82,10 @@ async def test_an_outage_is_still_one_when_a_worker_is_killed(
     fleet = Fleet.of(postgres_url, tmp_path, repositories=REPOSITORIES, workers=2)
     async with Leases(postgres_url) as leases, fleet:
         seen = await begin_outage(fleet)
-        killed, heir = fleet.running("worker")
-        orphans = await leases.repositories_of(killed)
-        assert orphans
+        killed = await leases.holder(POLL_LEASE, fleet.running("worker"))
+        assert killed is not None
         await killed.process.kill()
-
-        async def inherited() -> bool:
-            return orphans <= await leases.repositories_of(heir)
-
-        await until_true(inherited, "an heir of what the dead one polled", 60)
+        (heir,) = fleet.running("worker")
+        await heir.logged("polling_begun")
         assert reported(fleet) == [NOTICE] * 3
         await end_outage(fleet, seen, postgres_url)

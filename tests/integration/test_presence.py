@@ -9,9 +9,10 @@ from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
 
-from bot.domain.leases import Lease
 from bot.store.backup import presence, take_over
+from bot.store.coordination import Leases
 from bot.store.engines import create_engine, sqlite_path
+from bot.store.lease_values import Lease
 from bot.store.transactions import Store
 from tests.support.stored import NOW
 from tests.support.transactions import begin
@@ -63,7 +64,9 @@ async def test_a_suspended_process_is_present_and_a_killed_one_is_gone(tmp_path:
 
 def test_two_processes_that_share_a_file_know_of_each_other(tmp_path: Path) -> None:
     database = tmp_path / "bot.sqlite3"
-    one, two, three = ExitStack(), ExitStack(), ExitStack()
+    one = ExitStack()
+    two = ExitStack()
+    three = ExitStack()
     assert one.enter_context(presence(database))
     assert not two.enter_context(presence(database))
     one.close()
@@ -76,10 +79,9 @@ def test_two_processes_that_share_a_file_know_of_each_other(tmp_path: Path) -> N
 
 async def held(store: Store, holder: str) -> Lease | None:
     with begin(store) as transaction:
-        leases = transaction.leases.claim(
-            ["post"], holder=holder, now=NOW, lifetime=timedelta(seconds=30)
+        return Leases(transaction).claim(
+            "post", holder=holder, now=NOW, lifetime=timedelta(seconds=30)
         )
-    return leases.get("post")
 
 
 async def test_leases_of_dead_processes_end_and_others_continue(sqlite_url: str) -> None:

@@ -5,6 +5,7 @@ import json
 import os
 import re
 import signal
+import socket
 import sys
 from asyncio.subprocess import DEVNULL, STDOUT, Process
 from collections.abc import Mapping
@@ -23,6 +24,24 @@ from tests.support.waiting import until
 PROGRAMS = Path(sys.executable).parent
 LINE = re.compile(r"^\S+ (\w+)(?:\.1)? +\| (.*)$", re.MULTILINE)
 """What the runner prints: a time, who, and what they said."""
+
+
+KINDS = ("web", "worker")
+FURTHER = (0, 100)
+"""The health ports of the first process of each kind are so much above MQBOT_HEALTH_PORT."""
+
+
+def two_free_ports() -> int:
+    """A port that is free, as is the one which the worker gets."""
+    for first in range(20_000, 30_000):
+        try:
+            for further in FURTHER:
+                with socket.create_server(("127.0.0.1", first + further)):
+                    pass
+        except OSError:
+            continue
+        return first
+    raise AssertionError("no port is free")
 
 
 @dataclass
@@ -109,10 +128,12 @@ async def test_the_procfile_is_the_whole_bot_on_postgresql(
         folder=tmp_path,
         mode="http",
         channels=f"acme/site={RELEASES}:enter,pause",
-        environment={"SLACK_APP_TOKEN": ""},
+        environment={"SLACK_APP_TOKEN": "", "MQBOT_HEALTH_PORT": str(two_free_ports())},
     )
     async with bot:
         assert bot.runner is not None
+        ports = [(await bot.runner.logged(who, "health_open"))["port"] for who in KINDS]
+        assert ports == [int(bot.environment["MQBOT_HEALTH_PORT"]) + further for further in FURTHER]
         number = bot.enqueue()
         await bot.wait_for_post(f"#{number}", RELEASES)
         await bot.type("/mq pause now CI runners are down")

@@ -8,14 +8,15 @@ from aiohttp import web
 from aiohttp.web_request import BaseRequest
 from pydantic import SecretStr
 
-from bot.clock import SystemClock
-from bot.domain.errors import ConfigurationError
-from bot.domain.message import Message
+from bot.blocks.message import Message
+from bot.kernel.errors import ConfigurationError
+from bot.kernel.proxies import proxy_towards
 from bot.merge_queue.http import Http
-from bot.proxies import proxy_towards
+from bot.runtime.clock import SystemClock
 from bot.slack.conversation import Replies
 from bot.slack.socket_mode import SlackSocket
 from bot.slack.web_api.clients import LimitedWebClient, open_session
+from tests.support.clock import FakeClock
 from tests.support.directories import FakeChannels
 from tests.support.slack_client import client_in, workspace
 
@@ -50,7 +51,9 @@ async def test_calls_and_replies_go_through_the_proxy(monkeypatch: pytest.Monkey
             client = LimitedWebClient(session, SystemClock(), token=TOKEN, base_url=API)
             await client.auth_test()
             url = "http://slack.example/response/1"
-            await Replies(client, session, FakeChannels()).send(url, Message("Paused."))
+            await Replies(client, session, FakeChannels(), FakeClock()).send(
+                url, Message("Paused.")
+            )
     assert asked == [f"POST {API}auth.test", f"POST {url}"]
 
 

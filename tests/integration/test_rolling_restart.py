@@ -39,7 +39,8 @@ class Traffic:
 
     async def passed(self, asked: int, entered: int) -> None:
         """Wait until so much more has happened; nobody may have been turned away by then."""
-        asked, entered = self.asked.total() + asked, len(self.entered) + entered
+        asked = self.asked.total() + asked
+        entered = len(self.entered) + entered
 
         def is_passed() -> bool:
             assert self.turned_away == []

@@ -86,7 +86,8 @@ class TalkativeProcess(ProcessTester):
     @override
     async def stop_bot(self) -> None:
         """Failures may be logged with where they happened."""
-        running, self.running = self.running, None
+        running = self.running
+        self.running = None
         if running is not None:
             assert await running.stop(self.stop_signal) == 0
 

@@ -6,14 +6,16 @@ from dataclasses import dataclass
 
 import pytest
 
-from bot.domain.permissions import Person, Unanswered
 from bot.sandbox.slack.server import SlackSandbox
+from bot.slack.person import Person, Unanswered
 from bot.slack.web_api.channels import SlackChannels
 from bot.slack.web_api.people import SlackPeople, SlackUser
 from tests.support.clock import FakeClock
 from tests.support.slack_client import client_of, workspace
 
-ALICE, CHANNEL, GROUP = "U0ALICE", "C0MERGEQ", "S0RELEASE"
+ALICE = "U0ALICE"
+CHANNEL = "C0MERGEQ"
+GROUP = "S0RELEASE"
 
 
 @dataclass

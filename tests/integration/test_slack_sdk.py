@@ -16,7 +16,7 @@ from slack_sdk.socket_mode.websockets import SocketModeClient
 from slack_sdk.web.async_client import AsyncWebClient
 from websockets.exceptions import InvalidStatus
 
-from bot.clock import SystemClock
+from bot.runtime.clock import SystemClock
 from bot.slack.socket_mode import SlackSocket
 from bot.slack.web_api.clients import LimitedWebClient, open_session
 from tests.support.waiting import until

@@ -127,7 +127,12 @@ def test_the_sdist_contains_pins_and_container_files(built: Path) -> None:
     with tarfile.open(sdist) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
     assert {"requirements.txt", "Dockerfile", "deploy/compose.yaml", "manifest.yml"} <= names
-    assert {".dockerignore", ".github/release-requirements.txt", "tests/requirements.txt"} <= names
+    assert {
+        ".dockerignore",
+        ".github/build-requirements.txt",
+        ".github/release-requirements.txt",
+        "tests/requirements.txt",
+    } <= names
 
 
 def test_the_manifest_can_be_printed_from_any_folder(installed: Installation) -> None:

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import partial
 
-from bot.domain.event_records import EventRecord, read_event
-from bot.domain.queue import Pause, QueueStatus
-from bot.domain.repository import RepositoryName
+from bot.kernel.repository import RepositoryName
+from bot.merge_queue.event_records import EventRecord, read_event
+from bot.merge_queue.queue import Pause, QueueStatus
 from bot.sandbox.merge_queue.controls import Controls
 from bot.sandbox.merge_queue.payloads import StatusWriter, event as written
 from bot.sandbox.merge_queue.simulation.event_log import Event, Selection
@@ -62,7 +62,8 @@ class BusyRepository:
             repositories={NAME: "quiet"}, seed=seed, real_time=False, start_at=MONDAY
         )
         self.repository = self.controls.repository(NAME)
-        self.repository.tempo, self.repository.rules = TEMPO, RULES
+        self.repository.tempo = TEMPO
+        self.repository.rules = RULES
         self.now = MONDAY
         self._happenings = sorted([*self._hours(), *self._incidents()])
         self._last: Event | None = None

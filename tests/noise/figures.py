@@ -5,9 +5,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from bot.domain.classification import EventKind, classify
-from bot.domain.event_records import EventRecord
-from bot.domain.preceding_events import REEMBARKED
+from bot.log.classification import EventKind, classify
+from bot.log.preceding import REEMBARKED
+from bot.merge_queue.event_records import EventRecord
 from tests.support.poster import Posted, RecordingPoster
 
 MENTION = "<@"
@@ -64,7 +64,8 @@ class Ear:
 
     def heard(self) -> Received:
         found: dict[str, Counter[str]] = defaultdict(Counter)
-        posts, calls = self.poster.history[self._posts :], self.poster.calls[self._calls :]
+        posts = self.poster.history[self._posts :]
+        calls = self.poster.calls[self._calls :]
         self._posts += len(posts)
         self._calls += len(calls)
         for one in posts:

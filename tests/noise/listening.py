@@ -5,18 +5,26 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
 
-from bot.domain.configured import Policy
-from bot.domain.event_records import EventRecord
-from bot.domain.queue import Pause, QueueStatus
-from bot.domain.repository import RepositoryName
-from bot.domain.subscriptions import LEVELS, DigestTime, Level, Style, Subscription
-from bot.usecases.check_permission import CheckPermission
-from bot.usecases.housekeeping import prune_history
-from bot.usecases.pausing.acts import ActLog
-from bot.usecases.pausing.reminders import RemindOfPauses
-from bot.usecases.pausing.timers import timers_lease
-from bot.usecases.posting.post_deliveries import PostDeliveries
-from bot.usecases.posting.refresh_live_messages import RefreshLiveMessages
+from bot.acts.check_permission import CheckPermission
+from bot.acts.recording import ActLog
+from bot.channels.rows import Subscriptions
+from bot.channels.subscription import TOPICS_OF_LEVELS, Level, Style, Subscription
+from bot.kernel.configured import Policy
+from bot.kernel.cron import DigestTime
+from bot.kernel.repository import RepositoryName
+from bot.merge_queue.event_records import EventRecord
+from bot.merge_queue.queue import Pause, QueueStatus
+from bot.pauses.by_rule import PauseRules
+from bot.pauses.ending import due_lease
+from bot.pauses.reminding import RemindOfPauses
+from bot.pauses.rows import is_paused
+from bot.people.rows import People
+from bot.posts.live_messages import LiveMessages
+from bot.posts.outbox import Outbox
+from bot.posts.posting import PostDeliveries
+from bot.posts.refreshing import RefreshLiveMessages
+from bot.runtime.renderers import RENDERERS
+from bot.runtime.upkeep.housekeeping import prune_history
 from tests.noise.busy_repository import NAME
 from tests.support.clock import FakeClock
 from tests.support.directories import FakeChannels, FakePeople
@@ -55,12 +63,13 @@ class Way:
 
     def subscription(self) -> Subscription:
         digest = DIGEST if self.style is Style.DIGEST else None
-        topics = LEVELS[self.level]
+        topics = TOPICS_OF_LEVELS[self.level]
         return Subscription(self.channel_id, SITE, topics, style=self.style, digest=digest)
 
 
 QUIET, NORMAL, EVERYTHING = LEVEL_WAYS = tuple(map(Way, Level))
-FEED, DIGESTED = Way(Level.EVERYTHING, Style.FEED), Way(Level.NORMAL, Style.DIGEST)
+FEED = Way(Level.EVERYTHING, Style.FEED)
+DIGESTED = Way(Level.NORMAL, Style.DIGEST)
 WAYS = (*LEVEL_WAYS, FEED, DIGESTED)
 
 
@@ -78,27 +87,30 @@ class ListeningBot:
             store, self.merge_queue, self.clock, (SITE,), HOLDER, self._wake
         ).with_queues()
         self._posts = PostDeliveries(
-            store, self.poster, self.clock, self._wake, HOLDER, lambda: 0.5
+            store, self.poster, self.clock, self._wake, HOLDER, lambda: 0.5, RENDERERS
         )
         self._edits = RefreshLiveMessages(
-            store, self.poster, self.clock, self._wake, HOLDER, lambda: 0.5
+            store, self.poster, self.clock, self._wake, HOLDER, lambda: 0.5, RENDERERS
         )
-        self._lease = timers_lease(HOLDER)
-        configured = make_configured(policy=Policy(first_reminder=FIRST_REMINDER))
-        check = CheckPermission(FakePeople(), configured)
-        acts = ActLog(store, self.clock, FakeChannels(), check, self._wake)
+        self._lease = due_lease(HOLDER)
+        self._configured = make_configured(
+            policy=Policy([PauseRules(first_reminder=FIRST_REMINDER)])
+        )
+        check = CheckPermission(FakePeople(), self._configured)
+        acts = ActLog(store, self.clock, FakeChannels(), check, self._wake, is_paused)
         self._reminders = RemindOfPauses(self.merge_queue, acts)
 
     async def forget_the_past(self) -> None:
         """Every night, of what is a day old."""
-        await prune_history(self.store, self.clock, timedelta(days=1), asyncio.Event())
+        kept = timedelta(days=1)
+        await prune_history(self.store, self.clock, kept, self._configured, asyncio.Event())
 
     async def subscribe(self, ways: Sequence[Way]) -> None:
         with begin(self.store) as transaction:
             for way in ways:
-                transaction.subscriptions.save(way.subscription())
+                Subscriptions(transaction).save(way.subscription())
             for login in LINKED:
-                transaction.people.link(f"U0{login.upper()}", login, self.clock.now())
+                People(transaction).link(f"U0{login.upper()}", login, self.clock.now())
 
     def serve(
         self, events: Sequence[EventRecord], status: QueueStatus, pause: Pause | None
@@ -138,8 +150,8 @@ class ListeningBot:
     async def _look_again(self) -> None:
         """Posts and edits are looked for each second; without any to come that is left out."""
         with begin(self.store) as transaction:
-            unsettled = transaction.outbox.summary()
-            to_edit = transaction.live_messages.due(self.clock.now() + POLL, 1)
+            unsettled = Outbox(transaction).summary()
+            to_edit = LiveMessages(transaction).due(self.clock.now() + POLL, 1)
         if to_edit or unsettled.pending or unsettled.in_doubt or unsettled.sending:
             self._wake(TICK)
 

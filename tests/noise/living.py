@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator, Iterator
 from datetime import datetime, timedelta
 
-from bot.domain.event_records import EventRecord
+from bot.merge_queue.event_records import EventRecord
 from tests.noise.busy_repository import MONDAY, BusyRepository
 from tests.noise.figures import Day, Ear, happened
 from tests.noise.listening import POLL, WAYS, ListeningBot
@@ -22,7 +22,8 @@ async def morning(seed: int) -> Day:
 
 async def days(seed: int, count: int, length: timedelta = DAY) -> AsyncIterator[Day]:
     """The first days of the week, from midnight to midnight (UTC), or only so much of each."""
-    bot, repository = ListeningBot(MONDAY), BusyRepository(seed)
+    bot = ListeningBot(MONDAY)
+    repository = BusyRepository(seed)
     ear = Ear(bot.poster)
     await bot.subscribe(WAYS)
     for number in range(count):

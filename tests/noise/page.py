@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from bot.domain.classification import EventKind
-from bot.domain.subscriptions import LEVELS, Style
+from bot.channels.subscription import TOPICS_OF_LEVELS, Style
+from bot.log.classification import EventKind
 from tests.noise.busy_repository import CHECKS, PER_HOUR, RULES, TEMPO
 from tests.noise.figures import Day, together
 from tests.noise.listening import LEVEL_WAYS, WAYS, Way
@@ -27,7 +27,10 @@ def page(seed: int, days: Sequence[Day]) -> str:
             "*In the channel* are posts and broadcast replies, which everybody sees. Replies in "
             "threads and edits notify only people who follow the thread."
         ),
-        "\n".join(f"- `{way.level}`: {', '.join(sorted(LEVELS[way.level]))}" for way in LEVEL_WAYS),
+        "\n".join(
+            f"- `{way.level}`: {', '.join(sorted(TOPICS_OF_LEVELS[way.level]))}"
+            for way in LEVEL_WAYS
+        ),
         "## The week",
         _assumptions(days),
         (
@@ -39,10 +42,12 @@ def page(seed: int, days: Sequence[Day]) -> str:
 
 
 def _row(way: Way, week: Day) -> str:
-    channel_id, heard = way.channel_id, week.heard[way.channel_id]
+    channel_id = way.channel_id
+    heard = week.heard[way.channel_id]
     style = "" if way.style is Style.THREAD else f", `style:{way.style}`"
     numbers = [f"{heard[what]:,}" for what in ("replies", "edits", "mentions")]
-    seen, per_merge = week.in_channel(channel_id), week.per_merge(channel_id)
+    seen = week.in_channel(channel_id)
+    per_merge = week.per_merge(channel_id)
     return f"| `{way.level}`{style} | {seen:,} | {per_merge:.2f} | {' | '.join(numbers)} |"
 
 

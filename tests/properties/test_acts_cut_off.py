@@ -9,11 +9,13 @@ from datetime import timedelta
 import pytest
 from typing_extensions import override
 
-from bot.domain.audit import ActResult, Caller, Origin
-from bot.domain.durations import For
-from bot.domain.errors import BotError, MergeQueueUnavailable
-from bot.domain.pauses import OtherPause, PauseChange
-from bot.usecases.pausing.pause_history import know_pause
+from bot.acts.record import ActResult
+from bot.kernel.actor import Caller, Origin
+from bot.kernel.durations import For
+from bot.kernel.errors import BotError
+from bot.merge_queue.errors import MergeQueueUnavailable
+from bot.pauses.history import know_pause
+from bot.pauses.outcomes import OtherPause, PauseChange
 from tests.support.desk import Desk, World
 from tests.support.disturbances import Disturbance, Steps
 from tests.support.make import ALICE, BOB, CHANNEL, SITE
@@ -39,7 +41,9 @@ class Cutting(Steps):
     is_before: bool = True
 
     def cut(self, act: asyncio.Task[object], at: int, *, is_before: bool) -> None:
-        self.act, self.at, self.is_before = act, at, is_before
+        self.act = act
+        self.at = at
+        self.is_before = is_before
 
     @override
     async def step(self, place: str) -> None:

@@ -10,10 +10,11 @@ from typing import Any
 import httpx
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from bot.domain.errors import BotError, MergeQueueProtocolError
-from bot.domain.queue import Application
+from bot.kernel.errors import BotError
 from bot.merge_queue import models
+from bot.merge_queue.errors import MergeQueueProtocolError
 from bot.merge_queue.models import error_of, read_event_page
+from bot.merge_queue.queue import Application
 from tests.support.make import SITE
 from tests.support.samples import sample
 

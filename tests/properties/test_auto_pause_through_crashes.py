@@ -5,15 +5,15 @@ from typing import Literal
 
 import pytest
 
-from bot.domain.audit import ActResult
-from bot.domain.auto_pause import AutoPause
-from bot.domain.configured import Policy
+from bot.acts.record import ActResult
+from bot.kernel.configured import Policy
+from bot.pauses.by_rule import AutoPause, PauseRules
 from tests.support.desk import Desk, World
 from tests.support.disturbances import Disturbance
 from tests.support.make import CHANNEL, SITE
 
 STEPS = range(1, 91)
-POLICY = Policy(auto_pause=AutoPause(3, timedelta(minutes=20)))
+POLICY = Policy([PauseRules(auto_pause=AutoPause(3, timedelta(minutes=20)))])
 SETTLED_SECONDS = 90
 
 

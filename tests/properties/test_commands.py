@@ -4,12 +4,12 @@ import re
 
 from hypothesis import given, strategies as st
 
-from bot.domain.commands import COMMANDS, parse_command
-from bot.domain.errors import CommandSyntaxError, RepositoryNotAllowed, UnknownGroup
-from bot.domain.groups import Repositories
-from bot.domain.repository import RepositoryName
-from bot.messages import errors
-from bot.messages.help import help_text
+from bot.desk import explain
+from bot.desk.help import help_text
+from bot.desk.table import COMMANDS, parse_command
+from bot.kernel.errors import CommandSyntaxError, RepositoryNotAllowed, TargetNotClear, UnknownGroup
+from bot.kernel.groups import Repositories
+from bot.kernel.repository import RepositoryName
 from tests.support.make import API, SITE
 
 REPOSITORIES = Repositories((SITE, API))
@@ -38,11 +38,11 @@ def typed_texts(draw: st.DrawFn) -> str:
 
 
 @given(st.one_of(st.text(), typed_texts()))
-def test_parsing_raises_only_the_three_refusals(typed: str) -> None:
+def test_parsing_raises_only_the_four_refusals(typed: str) -> None:
     try:
         parse_command(typed, REPOSITORIES)
-    except (CommandSyntaxError, RepositoryNotAllowed, UnknownGroup) as refused:
-        reported = errors.explain(refused, command="/mq", reference="0", retry=None)
+    except (CommandSyntaxError, RepositoryNotAllowed, TargetNotClear, UnknownGroup) as refused:
+        reported = explain.explain(refused, command="/mq", reference="0", repeat=None)
         assert "reference" not in reported.text
 
 

@@ -9,8 +9,9 @@ from hypothesis import given, strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 from typing_extensions import override
 
-from bot.domain import deliveries as states
-from bot.domain.deliveries import MAXIMUM_AGE, RECHECK_DELAYS, SURELY_SHOWN, Delivery, DeliveryState
+from bot.posts import delivery as deliveries
+from bot.posts.delivery import MAXIMUM_AGE, RECHECK_DELAYS, Delivery, DeliveryState
+from bot.slack.addresses import SURELY_SHOWN
 from tests.support.clock import NOON, FakeClock
 from tests.support.make import make_delivery
 from tests.support.store import InMemoryStore
@@ -91,7 +92,8 @@ class DeliveryMachine(RuleBasedStateMachine):
         shows=st.booleans(),
     )
     def post(self, outcome: str, shows: bool) -> None:  # noqa: FBT001 - drawn
-        now, head = self.clock.now(), self.head
+        now = self.clock.now()
+        head = self.head
         if now - self.claimed_at >= LAST_SEND:
             self.taken = []
             return
@@ -101,30 +103,31 @@ class DeliveryMachine(RuleBasedStateMachine):
         if outcome in {"lost", "lost after", "crash"}:
             self.unsure.add(head.delivery_id)
         if outcome == "accepted":
-            self.record(states.delivered(head, "1.1", now))
+            self.record(deliveries.delivered(head, "1.1", now))
         elif outcome == "refused":
-            self.record(states.failed(head, "no_text", now))
+            self.record(deliveries.failed(head, "no_text", now))
         elif outcome == "postponed":
-            self.record(states.postponed(head, "x", now=now, retry_after=None, jitter=1))
+            self.record(deliveries.postponed(head, "x", now=now, retry_after=None, jitter=1))
         elif outcome == "crash":
             self.crash()
         else:
-            self.record(states.in_doubt(replace(head, attempted_at=now), "lost", now))
+            self.record(deliveries.in_doubt(replace(head, attempted_at=now), "lost", now))
 
     @precondition(lambda self: self.taken and self.head.attempted_at is not None)
     @rule(outcome=st.sampled_from(["seen", "seen", "unreadable", "crash"]))
     def look(self, outcome: str) -> None:
-        now, head = self.clock.now(), self.head
+        now = self.clock.now()
+        head = self.head
         if outcome == "crash":
             self.crash()
         elif outcome == "unreadable":
-            self.record(states.postponed(head, "http_500", now=now, retry_after=None, jitter=1))
+            self.record(deliveries.postponed(head, "http_500", now=now, retry_after=None, jitter=1))
         elif self.posted[head.delivery_id]:
-            self.record(states.delivered(head, "1.1", now))
+            self.record(deliveries.delivered(head, "1.1", now))
         else:
             self.lookups[head.delivery_id] += 1
             self.looked_at[head.delivery_id] = now
-            self.record(states.not_found(head, now))
+            self.record(deliveries.not_found(head, now))
 
     def crash(self) -> None:
         """Nobody records anything; the claim expires."""
@@ -168,8 +171,8 @@ def test_a_postponed_delivery_is_pending_again_and_needs_no_lookup(
         state=DeliveryState.SENDING, attempted_at=None, lookups=2, failures=failures
     )
 
-    after = states.postponed(before, "not_connected", now=NOON, retry_after=None, jitter=jitter)
-    hinted = states.postponed(
+    after = deliveries.postponed(before, "not_connected", now=NOON, retry_after=None, jitter=jitter)
+    hinted = deliveries.postponed(
         before, "ratelimited", now=NOON, retry_after=retry_after, jitter=jitter
     )
 
@@ -183,9 +186,11 @@ def test_a_delivery_too_old_to_post_or_find_is_dropped() -> None:
     late = aged + timedelta(seconds=1)
     sending = make_delivery(state=DeliveryState.SENDING, attempted_at=NOON)
 
-    given_up = states.postponed(sending, "is_archived", now=late, retry_after=120, jitter=0)
-    doubted = states.postponed(sending, "channel_not_found", now=aged, retry_after=None, jitter=0)
-    never_known = states.postponed(
+    given_up = deliveries.postponed(sending, "is_archived", now=late, retry_after=120, jitter=0)
+    doubted = deliveries.postponed(
+        sending, "channel_not_found", now=aged, retry_after=None, jitter=0
+    )
+    never_known = deliveries.postponed(
         doubted, "channel_not_found", now=late, retry_after=None, jitter=0
     )
 
@@ -199,15 +204,15 @@ def test_only_consecutive_failures_lengthen_the_wait() -> None:
     delivery = make_delivery(state=DeliveryState.SENDING, attempted_at=NOON)
     for _ in range(10):
         delivery = replace(delivery, attempted_at=None)
-        delivery = states.postponed(delivery, "ratelimited", now=NOON, retry_after=2, jitter=1)
-    delivery = states.in_doubt(replace(delivery, attempted_at=NOON), "http_500", NOON)
+        delivery = deliveries.postponed(delivery, "ratelimited", now=NOON, retry_after=2, jitter=1)
+    delivery = deliveries.in_doubt(replace(delivery, attempted_at=NOON), "http_500", NOON)
 
     waits = []
     for _ in range(3):
-        delivery = states.postponed(delivery, "lost", now=NOON, retry_after=None, jitter=1)
+        delivery = deliveries.postponed(delivery, "lost", now=NOON, retry_after=None, jitter=1)
         waits.append((delivery.due_at - NOON).total_seconds())
-    delivery = states.postponed(
-        states.not_found(delivery, NOON), "lost", now=NOON, retry_after=None, jitter=1
+    delivery = deliveries.postponed(
+        deliveries.not_found(delivery, NOON), "lost", now=NOON, retry_after=None, jitter=1
     )
 
     assert waits == [1, 2, 4]
@@ -215,16 +220,16 @@ def test_only_consecutive_failures_lengthen_the_wait() -> None:
 
 
 def test_a_delivery_in_doubt_is_looked_up_three_times_before_a_retry() -> None:
-    delivery = states.in_doubt(
+    delivery = deliveries.in_doubt(
         make_delivery(state=DeliveryState.SENDING, attempted_at=NOON), "lost", NOON
     )
     waits = [delivery.due_at - NOON]
     for _ in range(len(RECHECK_DELAYS) - 1):
-        delivery = states.not_found(delivery, NOON)
+        delivery = deliveries.not_found(delivery, NOON)
         assert (delivery.state, delivery.attempted_at) == (DeliveryState.IN_DOUBT, NOON)
         waits.append(delivery.due_at - NOON)
 
-    delivery = states.not_found(delivery, NOON)
+    delivery = deliveries.not_found(delivery, NOON)
 
     assert tuple(waits) == RECHECK_DELAYS
     assert (delivery.state, delivery.attempted_at, delivery.times_absent) == (
@@ -236,13 +241,14 @@ def test_a_delivery_in_doubt_is_looked_up_three_times_before_a_retry() -> None:
 
 
 def test_a_post_that_stays_in_doubt_is_retried_less_often_and_then_dropped() -> None:
-    delivery, now = make_delivery(state=DeliveryState.SENDING), NOON
+    delivery = make_delivery(state=DeliveryState.SENDING)
+    now = NOON
     waits = []
     while delivery.state is not DeliveryState.FAILED:
-        delivery = states.in_doubt(replace(delivery, attempted_at=now), "internal_error", now)
+        delivery = deliveries.in_doubt(replace(delivery, attempted_at=now), "internal_error", now)
         while delivery.state is DeliveryState.IN_DOUBT:
             now = delivery.due_at
-            delivery = states.not_found(delivery, now)
+            delivery = deliveries.not_found(delivery, now)
         waits.append((delivery.due_at - now).total_seconds())
         now = max(now, delivery.due_at)
 

@@ -6,8 +6,8 @@ from random import Random
 
 from sqlalchemy import select
 
-from bot.domain.subscriptions import Style
-from bot.store.tables import live_messages
+from bot.channels.subscription import Style
+from bot.posts.tables import live_messages
 from tests.support.desk import Desk, World
 from tests.support.make import CHANNEL
 

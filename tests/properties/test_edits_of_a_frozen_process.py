@@ -10,7 +10,8 @@ HUNG_SECONDS = 45
 
 async def test_a_card_is_correct_after_an_edit_was_sent_too_late() -> None:
     world = World()
-    hung, other = Desk(world, "hung"), Desk(world, "other")
+    hung = Desk(world, "hung")
+    other = Desk(world, "other")
     await hung.subscribe(CHANNEL)
     await hung.turns(2)
     await hung.pause()

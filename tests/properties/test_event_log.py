@@ -1,33 +1,27 @@
 """No event is skipped, for any order, lateness within the overlap, page size and interruption."""
 
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import accumulate
-from typing import Any
-from unittest.mock import patch
 
 from hypothesis import given, settings, strategies as st
 
-from bot.domain.errors import MergeQueueUnavailable
-from bot.domain.event_log import (
-    CLOCK_ALLOWANCE,
-    FIRST_SLICE,
+from bot.feed.walk import (
+    FIRST_WALK_SLICE,
     LONGEST_SLICE,
     SHORTEST_SLICE,
-    Position,
-    ServiceTime,
-    Walk,
     finish_walk,
-    first_position,
     newest_of,
     next_walk,
     turn_page,
 )
-from bot.domain.event_records import EventPage
+from bot.log.position import Position, Walk, first_position
+from bot.merge_queue.errors import MergeQueueUnavailable
+from bot.merge_queue.window import CLOCK_ALLOWANCE, ServiceTime
 from tests.support.clock import NOON
 from tests.support.make import SITE
+from tests.support.merge_queue import Call
 from tests.support.reading import Reading
 
 OVERLAP = timedelta(seconds=120)
@@ -60,7 +54,7 @@ class Step:
     pages: int | None
     forget_cursor: bool
     between_pages: float
-    length: timedelta = FIRST_SLICE
+    length: timedelta = FIRST_WALK_SLICE
 
 
 @dataclass
@@ -149,7 +143,7 @@ def worlds(draw: st.DrawFn) -> tuple[World, list[Step]]:
                 pages=st.sampled_from((None, 1, 2)),
                 forget_cursor=st.sampled_from((False, False, True)),
                 between_pages=st.sampled_from((0.0, 1.0, 60.0)),
-                length=st.sampled_from((SHORTEST_SLICE, FIRST_SLICE, LONGEST_SLICE)),
+                length=st.sampled_from((SHORTEST_SLICE, FIRST_WALK_SLICE, LONGEST_SLICE)),
             ),
             min_size=1,
             max_size=6,
@@ -276,15 +270,20 @@ async def happens(bot: Reading, what: str, size: int, begun_at: datetime) -> Non
 
 async def cut_off(bot: Reading, *, pages: int) -> None:
     """A poll that gets so many pages and then no answer."""
-    whole = bot.merge_queue.event_page
     left = pages
 
-    async def event_page(*asked: Any, **more: Any) -> EventPage:
+    async def answers_until_cut_off(call: Call) -> None:
         nonlocal left
+        if call.method != "event_page":
+            return
         if not left:
             raise MergeQueueUnavailable("down")
         left -= 1
-        return await whole(*asked, **more)
 
-    with patch.object(bot.merge_queue, "event_page", event_page), suppress(MergeQueueUnavailable):
+    bot.merge_queue.before_answer = answers_until_cut_off
+    try:
         await bot.poll()
+    except MergeQueueUnavailable:
+        pass
+    finally:
+        bot.merge_queue.before_answer = None

@@ -19,17 +19,12 @@ from hypothesis.stateful import (
 from sqlalchemy import text
 from typing_extensions import override
 
-from bot.domain.errors import (
-    InvalidRequest,
-    MergeQueueUnavailable,
-    PostError,
-    PostInDoubt,
-    PostPostponed,
-    PostRefused,
-    Refusal,
-)
-from bot.domain.event_records import EventRecord
-from bot.domain.repository import RepositoryName
+from bot.channels.rows import Subscriptions
+from bot.kernel.errors import InvalidRequest
+from bot.kernel.repository import RepositoryName
+from bot.merge_queue.errors import MergeQueueUnavailable
+from bot.merge_queue.event_records import EventRecord
+from bot.slack.errors import PostError, PostInDoubt, PostPostponed, PostRefused, Refusal
 from bot.store.engines import create_engine
 from tests.support.databases import EMPTY_POSTGRES, PATIENT
 from tests.support.disturbances import Crash, Disturbance, Kind
@@ -101,7 +96,7 @@ class ExactlyOnce(RuleBasedStateMachine):
     async def _subscribe(self) -> None:
         with begin(InlineStore(self.world.database)) as transaction:
             for (channel, repository), topics in SUBSCRIPTIONS.items():
-                transaction.subscriptions.save(
+                Subscriptions(transaction).save(
                     make_subscription(*topics, channel_id=channel, repository=repository)
                 )
 

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, strategies as st
 from typing_extensions import override
 
-from bot.domain.event_records import EventRecord
-from bot.domain.freezes import NOTICE, Freeze, Stage, advanced, freezes_after
-from bot.usecases.freezes import NotifyFreezes
+from bot.freezes.following import NotifyFreezes
+from bot.freezes.freeze import FREEZE_NOTICE, Freeze, Stage, advanced, freezes_after
+from bot.merge_queue.event_records import EventRecord
 from tests.support.clock import NOON
 from tests.support.desk import Desk, World
 from tests.support.disturbances import Disturbance
@@ -62,15 +62,17 @@ def test_a_freeze_goes_through_its_stages_in_order_whenever_it_is_looked_at(
     start: datetime, length: timedelta, zone: str, data: st.DataObject
 ) -> None:
     freeze = created(terms(start, start + length, zone))
-    begins_at, ends_at = freeze.begins_at, freeze.ends_at
+    begins_at = freeze.begins_at
+    ends_at = freeze.ends_at
     assert begins_at is not None
     assert ends_at is not None
     around = st.datetimes(start - timedelta(days=4), start + timedelta(days=6))
     looks = sorted(data.draw(st.lists(around, max_size=6)))
     for now in (one.replace(tzinfo=UTC) for one in looks):
-        before, freeze = freeze.stage, advanced(freeze, now)
+        before = freeze.stage
+        freeze = advanced(freeze, now)
         assert STAGES.index(before) <= STAGES.index(freeze.stage)
-        reached = sum(at <= now for at in (begins_at - NOTICE, begins_at))
+        reached = sum(at <= now for at in (begins_at - FREEZE_NOTICE, begins_at))
         assert freeze.stage is (Stage.OVER if ends_at <= now else STAGES[reached])
         assert freeze.is_in_force(now) is (freeze.stage is Stage.IN_FORCE)
         assert freeze.due_at is None or freeze.due_at > now
@@ -164,7 +166,7 @@ def assert_each_posted_once(world: World) -> None:
         card, soon, begun, over = world.shown(channel)
         said = "acme/site: release week\n"
         assert card.startswith(f"Scheduled freeze over {said}from ")
-        assert soon.startswith(f"Freeze starts 2026-07-20 13:00 UTC {said}2 queued pull")
+        assert soon.startswith(f"Freeze starts on 2026-07-20 13:00 UTC {said}2 queued pull")
         assert begun.startswith(f"Merging is frozen {said}since 2026-07-20 13:00 UTC")
         assert over.startswith(f"Freeze over {said}since 2026-07-20 13:30")
     assert all(one.closed for one in world.database.contents.live_messages.values())
@@ -201,9 +203,14 @@ async def test_a_change_that_no_poll_has_read_counts_before_a_freeze_starts(chan
     await desk.freezes.run()
     await desk.turns(3)
     card, soon, changed = desk.world.shown()
-    state, word = ("canceled", "removed") if change == "delete" else ("planned", "changed")
+    if change == "delete":
+        state = "canceled"
+        word = "removed"
+    else:
+        state = "planned"
+        word = "changed"
     assert card.startswith(f"Scheduled freeze {state}")
-    assert soon.startswith("Freeze starts 2026-07-20 12:40 UTC")
+    assert soon.startswith("Freeze starts on 2026-07-20 12:40 UTC")
     assert changed.startswith(f"Scheduled freeze {word}")
 
 

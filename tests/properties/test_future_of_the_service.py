@@ -9,8 +9,11 @@ import httpx
 import pytest
 from pydantic import BaseModel, SecretStr
 
-from bot.domain.event_records import EventLogAnswer, EventRecord, _Event
-from bot.domain.queue import (
+from bot.merge_queue.client import MergeQueueClient
+from bot.merge_queue.event_records import EventLogAnswer, EventRecord, _Event
+from bot.merge_queue.http import Http
+from bot.merge_queue.models import LISTS, ListAnswer
+from bot.merge_queue.queue import (
     Application,
     Queue,
     QueuedDetails,
@@ -18,9 +21,6 @@ from bot.domain.queue import (
     QueueStatus,
     RemovalImpact,
 )
-from bot.merge_queue.client import MergeQueueClient
-from bot.merge_queue.http import Http
-from bot.merge_queue.models import LISTS, ListAnswer
 from tests.support.clock import FakeClock
 from tests.support.make import SITE
 from tests.support.samples import sample
@@ -198,7 +198,7 @@ def test_only_what_identifies_something_is_required() -> None:
     assert set().union(*map(required, read)) == {
         *("_Event.id", "_Event.received_at", "_Event.type", "EventLogAnswer.events"),
         *("QueueStatus.batches", "QueueStatus.waiting_pull_requests"),
-        *("Batch.id", "SubBatch.id", "BatchStatus.code"),
+        *("Batch.id", "BatchStatus.code"),
         *("ChecksSummary.passed", "ChecksSummary.total"),
         *("QueuedPullRequest.number", "QueuedPullRequest.queued_at"),
         *("ListAnswer[QueueRule].elements", "QueueRule.name"),

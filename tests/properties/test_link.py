@@ -7,8 +7,8 @@ from urllib.parse import urlencode
 import httpx
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from bot.domain.errors import MergeQueueProtocolError
-from bot.domain.event_records import EventDetails
+from bot.merge_queue.errors import MergeQueueProtocolError
+from bot.merge_queue.event_records import EventDetails
 from bot.merge_queue.models import cursor_of, read_event_page
 from tests.support.make import SITE
 

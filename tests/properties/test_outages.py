@@ -8,13 +8,15 @@ from random import Random
 
 from hypothesis import given, settings, strategies as st
 
-from bot.domain.deliveries import SubjectKind
-from bot.domain.event_log import LastPoll
-from bot.domain.outages import PollObservation
-from bot.domain.pacing import retry_delay
-from bot.domain.polling import stale_after
-from bot.domain.repository import RepositoryName
-from bot.usecases.polling.notify_outages import NotifyOutages
+from bot.channels.rows import Subscriptions
+from bot.feed.polling import stale_after
+from bot.health.notifying_outages import NotifyOutages
+from bot.health.outage import PollObservation
+from bot.kernel.pacing import retry_delay
+from bot.kernel.repository import RepositoryName
+from bot.log.position import LastPoll
+from bot.log.rows import Positions
+from bot.posts.delivery import SubjectKind
 from tests.support.clock import NOON, FakeClock
 from tests.support.make import make_subscription
 from tests.support.store import InMemoryDatabase, InMemoryStore
@@ -32,7 +34,8 @@ ALL_RECOVERED = 400
 
 SURELY_POSTED = 90
 REPOSITORIES = [RepositoryName(f"acme/r{number}") for number in range(6)]
-GETS_ALL, GETS_SOME = "C1", "C2"
+GETS_ALL = "C1"
+GETS_SOME = "C2"
 
 
 @dataclass
@@ -73,10 +76,12 @@ class Worker:
             wait = retry_delay(log.failures, hint=None, jitter=chance.random())
             log.due = second + max(INTERVAL, round(wait))
             return
-        log.failures, log.polled_at, log.due = 0, self.clock.now(), second + INTERVAL
+        log.failures = 0
+        log.polled_at = self.clock.now()
+        log.due = second + INTERVAL
         if second % REPORTED_EVERY < INTERVAL:
             with begin(self.store) as transaction:
-                transaction.positions.save_polls({name: LastPoll(log.polled_at)})
+                Positions(transaction).save_polls({name: LastPoll(log.polled_at)})
 
     async def _check(self) -> None:
         now = self.clock.now()
@@ -133,11 +138,11 @@ class World:
     async def subscribe(self) -> None:
         with begin(InMemoryStore(self.database)) as transaction:
             for name in REPOSITORIES:
-                transaction.subscriptions.save(
+                Subscriptions(transaction).save(
                     make_subscription("enter", repository=name, channel_id=GETS_ALL)
                 )
             for name in REPOSITORIES[::3]:
-                transaction.subscriptions.save(
+                Subscriptions(transaction).save(
                     make_subscription("enter", repository=name, channel_id=GETS_SOME)
                 )
 

@@ -5,8 +5,8 @@ from contextlib import suppress
 
 import pytest
 
-from bot.domain.errors import BotError
-from bot.domain.pause_records import PauseEnding
+from bot.kernel.errors import BotError
+from bot.pauses.pause import PauseEnding
 from tests.support.desk import Desk, World
 from tests.support.disturbances import Crash, Disturbance
 from tests.support.make import ALICE, BOB, CHANNEL, SITE

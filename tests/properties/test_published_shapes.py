@@ -9,9 +9,9 @@ import httpx
 import pytest
 from hypothesis import given, strategies as st
 
-from bot.domain.queue import Application, PauseAnswer
 from bot.merge_queue import models
 from bot.merge_queue.models import read_event_page
+from bot.merge_queue.queue import Application, PauseAnswer
 from tests.properties.test_answers import steady
 from tests.support import event_samples, published
 from tests.support.make import SITE

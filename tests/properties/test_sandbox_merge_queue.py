@@ -280,7 +280,8 @@ TestQueueMachine = QueueMachine.TestCase
 )
 @settings(max_examples=12, deadline=None)
 def test_many_short_steps_equal_one_long_step(scenario: str, seed: int, pieces: list[int]) -> None:
-    whole, parts = make_controls(scenario, seed), make_controls(scenario, seed)
+    whole = make_controls(scenario, seed)
+    parts = make_controls(scenario, seed)
     step(whole.service, sum(pieces), whole.random)
     for piece in pieces:
         step(parts.service, piece, parts.random)
@@ -330,7 +331,8 @@ def test_joined_pages_equal_the_filtered_log_while_events_arrive(
     per_page: int,
     choice: Random,
 ) -> None:
-    log, seal = EventLog(), CursorSeal(b"secret")
+    log = EventLog()
+    seal = CursorSeal(b"secret")
     events: list[Event] = []
     waiting = list(later)
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from bot.domain.deliveries import DeliveryState
-from bot.domain.subscriptions import Style
+from bot.channels.subscription import Style
+from bot.posts.delivery import DeliveryState
 from tests.support.desk import Desk, World
 from tests.support.disturbances import Disturbance
 from tests.support.make import CHANNEL

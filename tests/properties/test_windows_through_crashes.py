@@ -1,18 +1,19 @@
 """A crash or a failure at any step, and processes beside each other: one freeze or pause each."""
 
 from contextlib import suppress
-from dataclasses import replace
 from datetime import timedelta
 from typing import Literal
 from zoneinfo import ZoneInfo
 
 import pytest
 
-from bot.domain.errors import BotError, FreezesNotOffered
-from bot.domain.windows import RecurringWindow
-from bot.scheduler import next_start
-from bot.usecases.freezing import FreezeQueue
-from bot.usecases.hold_windows import HoldWindows
+from bot.freezes.freezing import FreezeQueue
+from bot.freezes.holding_windows import HoldWindows
+from bot.freezes.windows import RecurringWindow, WindowRules
+from bot.kernel.configured import Policy
+from bot.kernel.cron import next_start
+from bot.kernel.errors import BotError
+from bot.merge_queue.errors import FreezesNotOffered
 from tests.support.desk import Desk, World
 from tests.support.disturbances import Crash, Disturbance
 from tests.support.make import CHANNEL, SITE, make_configured
@@ -40,14 +41,15 @@ def holding(desk: Desk) -> HoldWindows:
         reason="No merges at night",
         announced=timedelta(minutes=5),
     )
-    configured = replace(make_configured(), windows=[window])
+    configured = make_configured(policy=Policy([WindowRules([window])]))
     freezing = FreezeQueue(desk.pausing.merge_queue, desk.pausing.acts)
     return HoldWindows(desk.pausing, freezing, configured, next_start)
 
 
 async def lived(world: World, struck: Disturbance) -> None:
     """The window comes while the process is struck, and another takes over beside it."""
-    desk, other = Desk(world), Desk(world, "another")
+    desk = Desk(world)
+    other = Desk(world, "another")
     windows = [holding(desk), holding(other)]
     await desk.subscribe(CHANNEL)
     desk.steps.arm(struck)

@@ -3,16 +3,20 @@
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from bot.domain.audit import Actor, AuditRecord, Caller, Origin
-from bot.domain.configured import Policy
-from bot.domain.deliveries import Delivery
-from bot.domain.pauses import PauseOutcome, ResumeOutcome
-from bot.domain.queue import Pause
-from bot.domain.subscriptions import Subscription
-from bot.usecases.check_permission import CheckPermission
-from bot.usecases.pausing.acts import ActLog
-from bot.usecases.pausing.pause_queue import PauseQueue
-from bot.usecases.pausing.resume_queue import ResumeQueue
+from bot.acts.check_permission import CheckPermission
+from bot.acts.record import AuditRecord
+from bot.acts.recording import ActLog
+from bot.acts.rows import Audit
+from bot.channels.rows import Subscriptions
+from bot.channels.subscription import Subscription
+from bot.kernel.actor import Actor, Caller, Origin
+from bot.kernel.configured import Policy
+from bot.merge_queue.queue import Pause
+from bot.pauses.outcomes import PauseOutcome, ResumeOutcome
+from bot.pauses.pausing import PauseQueue
+from bot.pauses.resuming import ResumeQueue
+from bot.pauses.rows import is_paused
+from bot.posts.delivery import Delivery
 from tests.support.clock import FakeClock
 from tests.support.directories import FakeChannels, FakePeople
 from tests.support.make import ALICE, CHANNEL, SITE, make_configured
@@ -35,7 +39,7 @@ class Acting:
     def __post_init__(self) -> None:
         self.merge_queue = FakeMergeQueue(clock=self.clock)
         check = CheckPermission(self.people, make_configured(policy=self.policy))
-        self.acts = ActLog(self.store, self.clock, self.channels, check, self.wake)
+        self.acts = ActLog(self.store, self.clock, self.channels, check, self.wake, is_paused)
         self.wire()
 
     def wire(self) -> None:
@@ -67,12 +71,12 @@ class Acting:
 
     async def subscribe(self, subscription: Subscription) -> None:
         with begin(self.store) as transaction:
-            transaction.subscriptions.save(subscription)
+            Subscriptions(transaction).save(subscription)
 
     async def audit(self) -> list[AuditRecord]:
         long_ago = self.clock.now() - timedelta(days=1)
         with begin(self.store) as transaction:
-            return list(transaction.audit.since(SITE, long_ago))
+            return list(Audit(transaction).since(SITE, long_ago))
 
     async def results(self) -> list[str]:
         return [record.result.value for record in await self.audit()]

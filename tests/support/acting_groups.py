@@ -5,15 +5,18 @@ from dataclasses import dataclass, field
 
 from typing_extensions import override
 
-from bot.domain.asked import read_asked
-from bot.domain.audit import Action, Actor, AuditRecord, AuditSelection, Caller, Origin
-from bot.domain.group_acts import GroupAct
-from bot.domain.groups import Group
-from bot.domain.pause_records import PauseRecord
-from bot.domain.repository import RepositoryName
-from bot.usecases.freezing import FreezeQueue
-from bot.usecases.groups import ActOnGroups
-from bot.usecases.pausing.group_work import GroupWork
+from bot.acts.group_act import GroupAct
+from bot.acts.record import Action, AuditRecord, AuditSelection
+from bot.acts.rows import Audit
+from bot.desk.readers import read_asked
+from bot.freezes.freezing import FreezeQueue
+from bot.groups.acting import ActOnGroups
+from bot.kernel.actor import Actor, Caller, Origin
+from bot.kernel.groups import Group
+from bot.kernel.repository import RepositoryName
+from bot.pauses.group_work import GroupWork
+from bot.pauses.pause import PauseRecord
+from bot.pauses.rows import Pauses
 from tests.support.acting import Acting
 from tests.support.make import ALICE, CHANNEL
 from tests.support.merge_queue import Call, FakeMergeQueue
@@ -56,7 +59,8 @@ class BusyMergeQueue(FakeMergeQueue):
             loop.call_soon(self._end_soon, loop, patience - 1)
             return
         self.rounds += 1
-        waiting, self._waiting = self._waiting, []
+        waiting = self._waiting
+        self._waiting = []
         for each in waiting:
             each.set_result(None)
 
@@ -111,8 +115,8 @@ class ActingOnGroups(Acting):
 
     async def held(self) -> list[PauseRecord]:
         with begin(self.store) as transaction:
-            return list(transaction.pauses.of_group("release"))
+            return list(Pauses(transaction).of_group("release"))
 
     async def whole_audit(self) -> list[AuditRecord]:
         with begin(self.store) as transaction:
-            return list(transaction.audit.oldest(AuditSelection(), 10_000))
+            return list(Audit(transaction).oldest(AuditSelection(), 10_000))

@@ -1,17 +1,17 @@
-"""Moves the bot's clock while nothing is being posted."""
+"""Moves clocks while nothing is being posted."""
 
 import sqlite3
+from collections.abc import Callable
 from contextlib import closing
 
-from bot.domain.deliveries import DeliveryState
-from tests.support.clock import MovedClock
+from bot.posts.delivery import DeliveryState
 
 SQLITE = "sqlite:///"
 _UNDER_WAY = (DeliveryState.SENDING, DeliveryState.IN_DOUBT)
 
 
-def moved_at_rest(clock: MovedClock, database_url: str, seconds: float) -> bool:
-    """Move the clock unless something is being posted or looked for; say whether it was moved.
+def moved_at_rest(move: Callable[[], None], database_url: str) -> bool:
+    """Move the clocks unless something is being posted or looked for; say whether they were.
 
     No machine is so slow that a claim ends while its request is under way, as it would for the bot
     if its clock were moved then. The lock for writing is held meanwhile: nothing is claimed between
@@ -30,5 +30,5 @@ def moved_at_rest(clock: MovedClock, database_url: str, seconds: float) -> bool:
         )
         if found.fetchone() is not None:
             return False
-        clock.advance(seconds)
+        move()
         return True

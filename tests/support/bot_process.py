@@ -34,16 +34,22 @@ class MqbotProcess:
 
     @classmethod
     async def start(
-        cls, *arguments: str, folder: Path, environ: Mapping[str, str] | None = None
+        cls,
+        *arguments: str,
+        folder: Path,
+        environ: Mapping[str, str] | None = None,
+        is_forked: bool = True,
     ) -> "MqbotProcess":
         """Start it with nothing in its environment but `environ`; its home is `folder`.
 
-        What is meant for Python itself, it reads only where it starts from nothing.
+        What is meant for Python itself, it reads only where it starts from nothing, as it does
+        unless it `is_forked` from a process that has imported everything.
         """
         kept = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
         given = environ or {}
         env = {**kept, "HOME": str(folder), "XDG_DATA_HOME": str(folder), **given}
-        start = _from_nothing if any(name.startswith("PYTHON") for name in given) else forked_mqbot
+        is_for_python = any(name.startswith("PYTHON") for name in given)
+        start = forked_mqbot if is_forked and not is_for_python else _from_nothing
         with (folder / "stdout").open("ab") as stdout, (folder / "stderr").open("ab") as stderr:
             return cls(await start(arguments, folder, env, (stdout, stderr)), folder)
 
@@ -138,14 +144,16 @@ class ProcessTester(BotTester):
 
     @override
     async def stop_bot(self) -> None:
-        running, self.running = self.running, None
+        running = self.running
+        self.running = None
         if running is not None:
             assert await running.stop(self.stop_signal) == 0, running.complaints
             assert "Traceback" not in running.complaints
 
     async def kill_bot(self) -> None:
         """End the process as a power cut does."""
-        running, self.running = self.running, None
+        running = self.running
+        self.running = None
         assert running is not None
         await running.kill()
 
@@ -173,7 +181,8 @@ class ProcessTester(BotTester):
         self.running.process.send_signal(signal.SIGCONT)
 
     def _signal_when_answered(self, method: str, path: str, sent: signal.Signals) -> asyncio.Event:
-        done, count = asyncio.Event(), self.merge_queue.count_request
+        done = asyncio.Event()
+        count = self.merge_queue.count_request
 
         def look(seen: SeenRequest) -> None:
             count(seen)

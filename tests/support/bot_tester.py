@@ -21,7 +21,9 @@ from typing_extensions import override
 
 from bot.cli.manifest import EVENTS_PATH, over_http, with_required_scopes
 from bot.config.settings import RunSettings, WebSettings
-from bot.runtime import build_runtime, build_web, build_worker
+from bot.log.tables import repositories
+from bot.runtime.intervals import Intervals
+from bot.runtime.process import build_runtime, build_web, build_worker
 from bot.sandbox.merge_queue.controls import NewPullRequest, SentEvent
 from bot.sandbox.merge_queue.credentials import Credential
 from bot.sandbox.merge_queue.faults import Fault
@@ -32,8 +34,8 @@ from bot.sandbox.slack.delivering.request_url import RequestUrlRefused
 from bot.sandbox.slack.server import SlackSandbox
 from bot.sandbox.slack.web_api.rate_limits import RateLimits
 from bot.store.engines import create_engine
-from bot.store.tables import repositories
-from bot.store.transactions import Store, Transaction
+from bot.store.transaction import Transaction
+from bot.store.transactions import Store
 from tests.support.at_rest import moved_at_rest
 from tests.support.clock import MovedClock
 from tests.support.settings import between, settings_in
@@ -42,8 +44,29 @@ from tests.support.waiting import DEADLINE_SECONDS, PATIENT_SECONDS, until, unti
 
 MANIFEST = Path(__file__).parents[2] / "manifest.yml"
 REPOSITORY = "acme/site"
-ALICE, BOB, CAROL, DAVE = "U0ALICE", "U0BOB", "U0CAROL", "U0DAVE"
-MERGE_QUEUE, RELEASES, GENERAL, INCIDENTS = "C0MERGEQ", "C0RELEASE", "C0GENERAL", "C0INCIDENT"
+ALICE = "U0ALICE"
+BOB = "U0BOB"
+CAROL = "U0CAROL"
+DAVE = "U0DAVE"
+MERGE_QUEUE = "C0MERGEQ"
+RELEASES = "C0RELEASE"
+GENERAL = "C0GENERAL"
+INCIDENTS = "C0INCIDENT"
+
+HURRIED = Intervals(
+    polls=0.1,
+    posts=0.25,
+    pauses=0.25,
+    home=0.5,
+    outages=0.5,
+    cut_short=0.5,
+    weekly=0.5,
+    # How long a test takes doesn't decide whether it sees one.
+    reminders=3600.0,
+    # A busy machine is no slow service: see `test_slow_service`.
+    progress=3600.0,
+)
+"""Several times as often as for people."""
 
 Mode = Literal["socket", "http"]
 """Socket Mode as `mqbot run`, or signed requests as `mqbot web` and `mqbot worker`."""
@@ -62,7 +85,8 @@ class LogKeeper(logging.Handler):
 
     @contextmanager
     def listening(self) -> Iterator[None]:
-        root, ours = logging.getLogger(), logging.getLogger("bot")
+        root = logging.getLogger()
+        ours = logging.getLogger("bot")
         root.addHandler(self)
         ours.setLevel(logging.INFO)
         try:
@@ -101,11 +125,13 @@ class BotTester:
     pause_lag: float = 0.02
     logs_pauses: bool = True
     dialect: str = "document"
+    queue_mode: str = "serial"
     pause_endpoints: str = "both"
     lacks: tuple[str, ...] = ()
     waits_for_begin: bool = True
     mode: Mode = "socket"
     is_minimal: bool = False
+    every: Intervals = HURRIED
     clock: MovedClock = field(default_factory=MovedClock)
     expected_errors: set[str] = field(default_factory=set)
     expected_refusals: set[str] = field(default_factory=set)
@@ -122,6 +148,7 @@ class BotTester:
             pause_lag=self.pause_lag,
             logs_pauses=self.logs_pauses,
             dialect=self.dialect,
+            mode=self.queue_mode,
             pause_endpoints=self.pause_endpoints,
             lacks=self.lacks,
         )
@@ -181,7 +208,7 @@ class BotTester:
         if self.mode == "http":
             self._bot = self._over_http(settings_in(environ, WebSettings))
         else:
-            self._bot = build_runtime(settings_in(environ, RunSettings), self.clock)
+            self._bot = build_runtime(settings_in(environ, RunSettings), self.clock, self.every)
         await self._bot.__aenter__()
 
     async def _wait_for_begin(self) -> None:
@@ -206,8 +233,8 @@ class BotTester:
 
     @asynccontextmanager
     async def _over_http(self, settings: WebSettings) -> AsyncIterator[None]:
-        clock = self.clock
-        async with build_web(settings, clock) as web, build_worker(settings, clock):
+        given = (settings, self.clock, self.every)
+        async with build_web(*given) as web, build_worker(*given):
             await self.give_request_url(f"http://127.0.0.1:{web.port}{EVENTS_PATH}")
             yield
 
@@ -226,17 +253,23 @@ class BotTester:
         await until_true(is_verified, "a verified request URL")
 
     async def stop_bot(self) -> None:
-        bot, self._bot = self._bot, None
+        bot = self._bot
+        self._bot = None
         if bot is not None:
             await bot.__aexit__(None, None, None)
 
     async def pass_time(self, seconds: float) -> None:
-        """Move the bot's clock, once nothing is being posted or looked for any more.
+        """Move the bot's clock and the service's, once nothing is being posted or looked for.
 
         What is only due, or waits for something, is met by the move as by an idle machine's time.
         """
+
+        def move() -> None:
+            self.clock.advance(seconds)
+            self.merge_queue.skip(seconds)
+
         await until(
-            lambda: moved_at_rest(self.clock, self.database_url, seconds),
+            lambda: moved_at_rest(move, self.database_url),
             "a moment at which nothing is being posted",
         )
 
@@ -333,7 +366,12 @@ class BotTester:
         )
 
     async def submit(
-        self, view: ShownView, *, by: str = ALICE, repository: str | None = None, **inputs: str
+        self,
+        view: ShownView,
+        *,
+        by: str = ALICE,
+        repository: str | None = None,
+        **inputs: str | datetime,
     ) -> Json:
         """Submit the modal on top; the inputs are named by their blocks.
 
@@ -685,9 +723,10 @@ class BotTester:
 def _is_progress(shown: Shown) -> bool:
     """How far an act has come is told only when it takes longer than a moment.
 
-    What waits for its checks has the same mark, in an answer that ends otherwise.
+    What waits for its checks has the same mark, in an answer that ends otherwise. So has, as text
+    without blocks, that Slack is slow to tell who somebody is.
     """
-    words = shown.words
+    words = shown.words or shown.line
     return shown.ephemeral and words.startswith(":hourglass_flowing_sand: ") and words[-1] == "…"
 
 
@@ -701,14 +740,26 @@ def _chosen_already(view: ShownView) -> Json:
         }
         for element in view.elements()
         if "initial_option" in element.body
+    } | {
+        element.block_id: {
+            element.body["action_id"]: {
+                "type": element.body["type"],
+                "selected_date_time": element.body["initial_date_time"],
+            }
+        }
+        for element in view.elements()
+        if "initial_date_time" in element.body
     }
 
 
-def _filled(view: ShownView, name: str, value: str) -> Json:
+def _filled(view: ShownView, name: str, value: str | datetime) -> Json:
+    if isinstance(value, datetime):
+        return {"type": "datetimepicker", "selected_date_time": int(value.timestamp())}
     menus = {one.block_id: one for one in view.elements() if "options" in one.body}
     if name not in menus:
         return {"type": "plain_text_input", "value": value}
-    return {"type": "static_select", "selected_option": menus[name].option(value)}
+    menu = menus[name]
+    return {"type": menu.body["type"], "selected_option": menu.option(value)}
 
 
 def _container(shown: Blocks) -> Json:

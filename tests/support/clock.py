@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta
 
 from typing_extensions import override
 
-from bot.clock import SystemClock
-from bot.ports import Clock
+from bot.kernel.clock import Clock
+from bot.runtime.clock import SystemClock
 
 NOON = datetime(2026, 7, 20, 12, 0, tzinfo=UTC)
 

@@ -7,20 +7,31 @@ from typing import Any, TypeVar
 
 from sqlalchemy import Engine, Select, select
 
-from bot.domain.audit import AuditRecord
-from bot.domain.deliveries import Delivery, Subject, SubjectKind, SuspendedChannel
-from bot.domain.event_log import Position
-from bot.domain.event_records import EventRecord, PullRequestRecord
-from bot.domain.group_acts import GroupAct
-from bot.domain.leases import Lease
-from bot.domain.live_messages import LiveMessage
-from bot.domain.outages import Outage
-from bot.domain.pause_records import PauseRecord
-from bot.domain.repository import RepositoryName
-from bot.store.channel_queues import delivery_of
+from bot.acts.group_act import GroupAct
+from bot.acts.group_acts import GroupActs
+from bot.acts.record import AuditRecord
+from bot.acts.rows import Audit
+from bot.health.outage import Outage
+from bot.health.outage_rows import Outages
+from bot.kernel.metrics import SuspendedChannel
+from bot.kernel.repository import RepositoryName
+from bot.log.position import Position
+from bot.log.rows import Positions, PullRequests
+from bot.log.tables import events, pull_requests, repositories
+from bot.merge_queue.event_records import EventRecord, PullRequestRecord
+from bot.pauses.pause import PauseRecord
+from bot.pauses.rows import Pauses
+from bot.posts.channel_queues import delivery_of
+from bot.posts.delivery import Delivery, Subject, SubjectKind
+from bot.posts.events import events_about
+from bot.posts.live_message import LiveMessage
+from bot.posts.live_messages import LiveMessages
+from bot.posts.outbox import Outbox
+from bot.posts.tables import deliveries, live_messages
+from bot.store.lease_values import Lease
 from bot.store.statements import Dataclass, Numbered
-from bot.store.tables import deliveries, events, leases, live_messages, pull_requests, repositories
-from bot.store.transactions import Transaction
+from bot.store.tables import leases
+from bot.store.transaction import Transaction
 
 T = TypeVar("T", bound=Dataclass)
 
@@ -64,7 +75,8 @@ class Contents:
     @cached_property
     def suspended(self) -> dict[str, SuspendedChannel]:
         with self._engine.connect() as connection:
-            found = Transaction(connection).outbox.summary().suspended
+            transaction = Transaction(connection)
+            found = Outbox(transaction).summary().suspended
         return {one.channel_id: one for one in found}
 
     @cached_property
@@ -82,14 +94,16 @@ class Contents:
     @cached_property
     def events(self) -> dict[Subject, EventRecord]:
         with self._engine.connect() as connection:
-            return dict(Transaction(connection).events.get(list(self.routed)))
+            transaction = Transaction(connection)
+            return dict(events_about(transaction, list(self.routed)))
 
     @cached_property
     def pull_requests(self) -> dict[tuple[RepositoryName, int], PullRequestRecord]:
         kept = pull_requests.c
         keys = [(row[0], row[1]) for row in self._rows(select(kept.repository, kept.number))]
         with self._engine.connect() as connection:
-            part = Transaction(connection).pull_requests
+            transaction = Transaction(connection)
+            part = PullRequests(transaction)
             return {
                 (name, number): record
                 for name, wanted in keys
@@ -100,26 +114,28 @@ class Contents:
     def positions(self) -> dict[RepositoryName, Position]:
         names = self._column(repositories.c.repository)
         with self._engine.connect() as connection:
-            return dict(Transaction(connection).positions.load(names))
+            transaction = Transaction(connection)
+            return dict(Positions(transaction).load(names))
 
     @cached_property
     def audit(self) -> dict[int, AuditRecord]:
-        return self._numbered(lambda transaction: transaction.audit)
+        return self._numbered(Audit)
 
     @cached_property
     def live_messages(self) -> dict[int, LiveMessage]:
         ids = self._column(live_messages.c.message_id)
         with self._engine.connect() as connection:
-            return dict(sorted(Transaction(connection).live_messages.get(ids).items()))
+            transaction = Transaction(connection)
+            return dict(sorted(LiveMessages(transaction).get(ids).items()))
 
     @cached_property
     def pauses(self) -> dict[int, PauseRecord]:
-        return self._numbered(lambda transaction: transaction.pauses)
+        return self._numbered(Pauses)
 
     @cached_property
     def outages(self) -> dict[int, Outage]:
-        return self._numbered(lambda transaction: transaction.outages)
+        return self._numbered(Outages)
 
     @cached_property
     def group_acts(self) -> dict[int, GroupAct]:
-        return self._numbered(lambda transaction: transaction.group_acts)
+        return self._numbered(GroupActs)

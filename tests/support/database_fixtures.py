@@ -9,9 +9,11 @@ from tempfile import TemporaryDirectory
 import pytest
 from sqlalchemy import Engine
 
+import bot.runtime.schema  # noqa: F401 - makes every table known
 from bot.store import migrate
 from bot.store.engines import create_engine
-from bot.store.transactions import Store, Transaction
+from bot.store.transaction import Transaction
+from bot.store.transactions import Store
 from tests.support.databases import EMPTY_POSTGRES, PATIENT, TestDatabase, sqlite_copy
 from tests.support.postgres import PostgresServer, postgres_or_skip
 

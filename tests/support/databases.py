@@ -7,9 +7,9 @@ from pathlib import Path
 
 from sqlalchemy import delete
 
+from bot.acts.tables import audit
 from bot.store.engines import create_engine
 from bot.store.schema import metadata
-from bot.store.tables import audit
 from bot.store.transactions import Store
 
 PATIENT = {"wait_seconds": 60.0, "idle_seconds": 120.0, "command_seconds": 120.0}

@@ -9,23 +9,27 @@ from datetime import timedelta
 
 from typing_extensions import override
 
-from bot.domain.audit import Actor, Caller, Origin
-from bot.domain.configured import Policy
-from bot.domain.durations import Lasting
-from bot.domain.errors import BotError
-from bot.domain.pause_records import PauseRecord
-from bot.domain.pauses import PauseOutcome, ResumeOutcome
-from bot.domain.queue import Pause
-from bot.domain.repository import RepositoryName
-from bot.domain.subscriptions import Style
-from bot.ports import OnAnswer, ignore
-from bot.usecases.check_permission import CheckPermission
-from bot.usecases.pausing.acts import ActLog
-from bot.usecases.pausing.pause_queue import PauseQueue
-from bot.usecases.pausing.resume_queue import ResumeQueue
-from bot.usecases.polling.pause_by_rule import PauseByRule
-from bot.usecases.posting.post_deliveries import PostDeliveries
-from bot.usecases.posting.refresh_live_messages import RefreshLiveMessages
+from bot.acts.check_permission import CheckPermission
+from bot.acts.recording import ActLog
+from bot.channels.rows import Subscriptions
+from bot.channels.subscription import Style
+from bot.feed.pause_by_rule import PauseByRule
+from bot.kernel.actor import Actor, Caller, Origin
+from bot.kernel.configured import Policy
+from bot.kernel.durations import Lasting
+from bot.kernel.errors import BotError
+from bot.kernel.repository import RepositoryName
+from bot.merge_queue.freezes import FreezeChange, FreezeTerms, ScheduledFreeze
+from bot.merge_queue.port import OnAnswer, ignore
+from bot.merge_queue.queue import Pause, QueueStatus
+from bot.pauses.outcomes import PauseOutcome, ResumeOutcome
+from bot.pauses.pause import PauseRecord
+from bot.pauses.pausing import PauseQueue
+from bot.pauses.resuming import ResumeQueue
+from bot.pauses.rows import is_paused
+from bot.posts.posting import PostDeliveries
+from bot.posts.refreshing import RefreshLiveMessages
+from bot.runtime.renderers import RENDERERS
 from tests.support.clock import FakeClock
 from tests.support.directories import FakeChannels, FakePeople
 from tests.support.disturbances import (
@@ -51,7 +55,8 @@ from tests.support.poster import RecordingPoster
 from tests.support.store import InMemoryDatabase, InMemoryStore
 from tests.support.transactions import begin
 
-FIRST_TURNS, LONG_TURN_SECONDS = 15, 5
+FIRST_TURNS = 15
+LONG_TURN_SECONDS = 5
 """Of a time that passes until all is settled."""
 
 
@@ -59,6 +64,9 @@ FIRST_TURNS, LONG_TURN_SECONDS = 15, 5
 class World:
     """State that outlives processes. The service's log may be silent, or keep a pause's time.
 
+    `hides_pause`: the service says that nothing is paused, whatever is true: its 404 means "not
+    paused", "no such repository" and "not found just now" alike
+    (row "not paused" of the API document).
     `policy`: what the settings rule.
     """
 
@@ -67,6 +75,7 @@ class World:
     poster: RecordingPoster = field(default_factory=RecordingPoster)
     is_silent: bool = False
     keeps_time: bool = False
+    hides_pause: bool = False
     policy: Policy = field(default_factory=Policy)
 
     def __post_init__(self) -> None:
@@ -115,7 +124,12 @@ class _LoggingService(FakeMergeQueue):
         if before is not None and self._world.keeps_time:
             at = before.paused_at
         self.pauses[SITE] = Pause(reason=reason, paused_at=at)
-        act, by = ("update", "updated_by") if before is not None else ("create", "created_by")
+        if before is not None:
+            act = "update"
+            by = "updated_by"
+        else:
+            act = "create"
+            by = "created_by"
         self._world.log(f"queue.pause.{act}", None, reason=reason, **{by: {"name": name}})
         return self.pauses[SITE]
 
@@ -126,16 +140,97 @@ class _LoggingService(FakeMergeQueue):
         return was_paused
 
     @override
+    async def create_freeze(
+        self, repository: RepositoryName, wanted: FreezeTerms, *, on_answer: OnAnswer = ignore
+    ) -> ScheduledFreeze:
+        """Logged before the answer, which may be lost (API document, scheduled_freeze.create)."""
+        before = len(self.all_freezes[repository])
+        try:
+            return await super().create_freeze(repository, wanted, on_answer=on_answer)
+        finally:
+            for made in self.all_freezes[repository][before:]:
+                self._world.log(
+                    "scheduled_freeze.create",
+                    None,
+                    scheduled_freeze_attributes=_attributes(made),
+                    created_by={"name": "mqbot"},
+                )
+
+    @override
+    async def change_freeze(
+        self,
+        repository: RepositoryName,
+        freeze: ScheduledFreeze,
+        change: FreezeChange,
+        *,
+        on_answer: OnAnswer = ignore,
+    ) -> ScheduledFreeze:
+        before = {one.id: one for one in self.all_freezes[repository]}
+        try:
+            return await super().change_freeze(repository, freeze, change, on_answer=on_answer)
+        finally:
+            for now in self.all_freezes[repository]:
+                if now != before.get(now.id, now):
+                    self._world.log(
+                        "scheduled_freeze.update",
+                        None,
+                        scheduled_freeze_attributes_before=_attributes(before[now.id]),
+                        scheduled_freeze_attributes_after=_attributes(now),
+                        updated_by={"name": "mqbot"},
+                    )
+
+    @override
+    async def delete_freeze(
+        self,
+        repository: RepositoryName,
+        freeze: ScheduledFreeze,
+        reason: str,
+        *,
+        on_answer: OnAnswer = ignore,
+    ) -> bool:
+        before = list(self.all_freezes[repository])
+        try:
+            return await super().delete_freeze(repository, freeze, reason, on_answer=on_answer)
+        finally:
+            for gone in before:
+                if gone not in self.all_freezes[repository]:
+                    self._world.log(
+                        "scheduled_freeze.delete",
+                        None,
+                        scheduled_freeze_attributes=_attributes(gone),
+                        reason=reason,
+                        deleted_by={"name": "mqbot"},
+                    )
+
+    @override
+    async def current_pause(self, repository: RepositoryName) -> Pause | None:
+        found = await super().current_pause(repository)
+        return None if self._world.hides_pause else found
+
+    @override
+    async def status(self, repository: RepositoryName, branch: str | None = None) -> QueueStatus:
+        found = await super().status(repository, branch)
+        return found.model_copy(update={"paused": False}) if self._world.hides_pause else found
+
+    @override
     async def pause(
         self, repository: RepositoryName, reason: str, *, on_answer: OnAnswer = ignore
     ) -> Pause:
         before = self.pauses.get(repository)
-        await super().pause(repository, reason, on_answer=on_answer)
+        try:
+            await super().pause(repository, reason, on_answer=on_answer)
+        finally:
+            # Its log tells of what was done also where the answer is lost.
+            if self.pauses.get(repository) is not before:
+                self._restore(repository, before)
+                self.paused_by("mqbot", reason)
+        return self.pauses[repository]
+
+    def _restore(self, repository: RepositoryName, before: Pause | None) -> None:
         if before is not None:
             self.pauses[repository] = before
         else:
             del self.pauses[repository]
-        return self.paused_by("mqbot", reason)
 
     @override
     async def resume(
@@ -148,10 +243,17 @@ class _LoggingService(FakeMergeQueue):
         if repository not in self.pauses:
             return await super().resume(repository, on_answer=on_answer, may_send=may_send)
         before = self.pauses[repository]
-        resumed = await super().resume(repository, on_answer=on_answer, may_send=may_send)
-        self.pauses[repository] = before
-        self.resumed_by("mqbot")
-        return resumed
+        try:
+            return await super().resume(repository, on_answer=on_answer, may_send=may_send)
+        finally:
+            if repository not in self.pauses:
+                self.pauses[repository] = before
+                self.resumed_by("mqbot")
+
+
+def _attributes(freeze: ScheduledFreeze) -> dict[str, object]:
+    kept = freeze.model_dump(mode="json", exclude={"id", "excluded"})
+    return {**kept, "exclude_conditions": list(freeze.excluded)}
 
 
 @dataclass
@@ -163,7 +265,8 @@ class Desk:
     steps: Steps = field(default_factory=Steps)
 
     def __post_init__(self) -> None:
-        world, steps = self.world, self.steps
+        world = self.world
+        steps = self.steps
         acting, polling, posting = (
             DisturbedStore(InMemoryStore(world.database), steps, name)
             for name in ("acting", "polling", "posting")
@@ -171,7 +274,7 @@ class Desk:
         service = disturbed_merge_queue(world.service, steps)
         poster = disturbed_poster(world.poster, steps)
         check = CheckPermission(world.people, make_configured(policy=world.policy))
-        self.acts = ActLog(acting, world.clock, FakeChannels(), check, unsubscribed)
+        self.acts = ActLog(acting, world.clock, FakeChannels(), check, unsubscribed, is_paused)
         self.pausing = PauseQueue(service, self.acts)
         self.resuming = ResumeQueue(service, self.acts)
         self.posts = PostDeliveries(
@@ -181,6 +284,7 @@ class Desk:
             wake=unsubscribed,
             holder=self.name,
             jitter=lambda: 0.5,
+            renderers=RENDERERS,
         )
         self.polls = Loop(polling, service, world.clock, (SITE,), self.name).with_queues()
         self.polls.rule = PauseByRule(self.pausing)
@@ -191,6 +295,7 @@ class Desk:
             wake=unsubscribed,
             holder=self.name,
             jitter=lambda: 0.5,
+            renderers=RENDERERS,
         )
 
     async def subscribe(
@@ -198,7 +303,7 @@ class Desk:
     ) -> None:
         with begin(InMemoryStore(self.world.database)) as transaction:
             for channel_id in channels:
-                transaction.subscriptions.save(
+                Subscriptions(transaction).save(
                     make_subscription(*topics, channel_id=channel_id, style=style)
                 )
 
@@ -227,7 +332,8 @@ class Desk:
     async def watch(self) -> None:
         """A poll while the event log is late: only the queue shows what happened."""
         service = self.world.service
-        logs, service.logs = service.logs, defaultdict(list)
+        logs = service.logs
+        service.logs = defaultdict(list)
         await self.poll()
         service.logs = logs
 

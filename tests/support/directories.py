@@ -1,12 +1,13 @@
 """Slack's channels and people, in dictionaries."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from typing_extensions import override
 
-from bot.domain.permissions import Person, Unanswered
-from bot.ports import ChannelAccess, ChannelDirectory, PeopleDirectory
+from bot.slack.person import Person, Unanswered
+from bot.slack.ports import ChannelAccess, ChannelDirectory, PeopleDirectory
 
 HOME = "T0ACME"
 
@@ -29,6 +30,11 @@ class FakeChannels(ChannelDirectory):
     @override
     async def learn(self) -> None:
         return
+
+    @override
+    def learn_sharing(self, events: Mapping[str, tuple[datetime, bool]]) -> Collection[str]:
+        self.shared = {channel for channel, (_, is_shared) in events.items() if is_shared}
+        return self.shared
 
     @override
     def wait(self, channel_id: str) -> float:
@@ -67,3 +73,7 @@ class FakePeople(PeopleDirectory):
     @override
     async def handle(self, group_id: str) -> str | None:
         return self.handles.get(group_id)
+
+    @override
+    async def profile_field(self, user_id: str, field_id: str) -> str:
+        return ""

@@ -3,14 +3,16 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from inspect import ismethod
 from typing import Any, Concatenate, Literal, ParamSpec, TypeVar, cast
 
+from sqlalchemy import Connection
 from typing_extensions import override
 
-from bot.domain.errors import StoreUnavailable
-from bot.ports import ChannelPoster, MergeQueue
-from bot.store.transactions import Store, Transaction
+from bot.merge_queue.port import MergeQueue
+from bot.slack.ports import ChannelPoster
+from bot.store.errors import StoreUnavailable
+from bot.store.transaction import Transaction
+from bot.store.transactions import Store
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -27,8 +29,8 @@ class Disturbance:
     """What happens at step `at`, counted from the moment it is armed, or at the next it fits.
 
     With a `place` it fits only there: "post", "posted", "find", "found", "edit", "edited", "ask",
-    "answered", and, in the transactions of a store named so, "NAME begin", "NAME inside",
-    "NAME committed".
+    "answered", "METHOD answered" of a method that changes freezes, and, in the transactions of a
+    store named so, "NAME begin", "NAME inside", "NAME committed".
     A freeze does `meanwhile` before the process goes on. `short` ones fit everywhere outside a
     transaction; others not between the decision to send a post and the sending: that moment is
     the one that no lease can guard.
@@ -100,24 +102,20 @@ class Steps:
         return armed
 
 
-class _Part:
-    """A part of a transaction whose every call is a step."""
+class _DisturbedConnection:
+    """A connection whose every statement is a step."""
 
-    def __init__(self, part: object, steps: Steps, place: str) -> None:
-        self._part = part
+    def __init__(self, connection: Connection, steps: Steps, place: str) -> None:
+        self._connection = connection
         self._steps = steps
         self._place = place
 
+    def execute(self, *given: Any, **named: Any) -> Any:
+        self._steps.strike(self._place)
+        return self._connection.execute(*given, **named)
+
     def __getattr__(self, name: str) -> Any:
-        found = getattr(self._part, name)
-        if not ismethod(found):
-            return _Part(found, self._steps, self._place)
-
-        def call(*given: Any, **named: Any) -> Any:
-            self._steps.strike(self._place)
-            return found(*given, **named)
-
-        return call
+        return getattr(self._connection, name)
 
 
 class DisturbedStore(Store):
@@ -136,7 +134,8 @@ class DisturbedStore(Store):
         inside = f"{self._name} inside"
 
         def disturbed(transaction: Transaction) -> T:
-            seen = cast("Transaction", _Part(transaction, self._steps, inside))
+            connection = _DisturbedConnection(transaction.connection, self._steps, inside)
+            seen = Transaction(cast("Connection", connection))
             result = body(seen, *args, **kwargs)
             self._steps.strike(inside)
             return result
@@ -190,9 +189,11 @@ def disturbed_poster(poster: ChannelPoster, steps: Steps) -> ChannelPoster:
 
 def disturbed_merge_queue(service: MergeQueue, steps: Steps) -> MergeQueue:
     """What one of several processes asks of a service."""
-    asked = ("event_page", "current_pause", "pause", "resume", "create_freeze")
+    asked = ("event_page", "current_pause", "pause", "resume")
+    changing = ("create_freeze", "change_freeze", "delete_freeze")
     places: dict[str, tuple[str, str | None]] = {
         **dict.fromkeys(asked, ("ask", "answered")),
         **dict.fromkeys(("status", "freezes"), ("ask", None)),
+        **{method: ("ask", f"{method} answered") for method in changing},
     }
     return cast("MergeQueue", _DisturbedPort(service, steps, places))

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from bot.domain.event_records import EventRecord
-from bot.domain.event_types import DEQUEUE_CODES, EVENT_TYPES, LIVE_EVENT_TYPES, CodeClass
+from bot.merge_queue.event_records import EventRecord
+from bot.merge_queue.event_types import DEQUEUE_CODES, EVENT_TYPES, LIVE_EVENT_TYPES, CodeClass
 from tests.support import published
 from tests.support.clock import NOON
 from tests.support.make import make_event

@@ -2,12 +2,14 @@
 
 from collections.abc import Callable, Mapping
 
-from bot.domain.message import Message, View
+from bot.blocks.message import Message, View
 from tests.support.messages import (
+    confirmations,
     errors,
     events,
     freezes,
     groups,
+    outcomes,
     pauses,
     people,
     queues,
@@ -15,12 +17,28 @@ from tests.support.messages import (
 )
 from tests.support.messages.rendering import Cases, Outside
 
-SUBJECTS = (queues, people, pauses, groups, freezes, subscriptions, events, errors)
+SUBJECTS = (
+    queues,
+    people,
+    pauses,
+    groups,
+    confirmations,
+    freezes,
+    subscriptions,
+    events,
+    errors,
+    outcomes,
+)
 
 REVIEWED: Cases = {name: case for each in SUBJECTS for name, case in each.CASES.items()}
 """Those with a snapshot each in `tests/unit/messages`."""
 
 EVERY: Cases = {**REVIEWED, **events.OF_EVERY_TYPE, **errors.DENIALS}
+
+ON_THE_PAGE: Cases = {
+    name: case for name, case in EVERY.items() if not name.endswith(events.WITH_LITTLE)
+}
+"""Those of `docs/every-message.md`."""
 
 Rendered = Mapping[str, Message | View]
 

@@ -1,4 +1,4 @@
-"""Any number of workers on one PostgreSQL, for many active repositories."""
+"""Any number of workers on one PostgreSQL, one of which polls many active repositories."""
 
 import asyncio
 import re
@@ -10,7 +10,6 @@ from typing import Self
 
 from sqlalchemy import select
 
-from bot.domain.leases import POLL_LEASES
 from bot.sandbox.slack.state.workspace import Change
 from bot.store.engines import create_engine
 from bot.store.tables import leases
@@ -56,24 +55,6 @@ class Fleet(SeveralProcesses):
         await seen.all_again(self.repositories, 60)
         self.break_service("slow", seconds=seconds)
         return seen
-
-    async def grow(self, workers: int) -> None:
-        """Start what is missing, and wait until each knows of all the others."""
-        begun = [await self.begin("worker") for _ in range(workers - len(self.running("worker")))]
-        for one in begun:
-            await self.is_ready(one)
-        await self.shared_out()
-
-    async def shared_out(self) -> None:
-        workers = self.running("worker")
-
-        def settled() -> bool:
-            said = [
-                [one for one in each.log() if one.get("action") == "shared_out"] for each in workers
-            ]
-            return all(each and each[-1]["workers"] == len(workers) for each in said)
-
-        await until(settled, f"{len(workers)} workers that know of each other", 60)
 
 
 class Entries:
@@ -136,12 +117,6 @@ class Leases:
 
     async def __aexit__(self, *_: object) -> None:
         self._engine.dispose()
-
-    async def repositories_of(self, worker: RunningProcess) -> frozenset[str]:
-        """Those that it polls."""
-        names = await self._names_of(worker)
-        polls = [name for name in names if name.startswith(POLL_LEASES)]
-        return frozenset(name.removeprefix(POLL_LEASES) for name in polls)
 
     async def holder(self, name: str, workers: list[RunningProcess]) -> RunningProcess | None:
         """The one of the workers that has it."""

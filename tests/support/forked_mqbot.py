@@ -22,13 +22,13 @@ from importlib import import_module
 from pathlib import Path
 from typing import IO, Any
 
-from bot.cli import COMMANDS
+from bot.cli.main import PROGRAMS
 
 ROOT = Path(__file__).parents[2]
 LARGEST_REQUEST = 1 << 18
 EVERYTHING = (
-    *(f"bot.cli.{module}" for module, _ in COMMANDS.values()),
-    "bot.runtime",
+    *(f"bot.cli.{module}" for module, _ in PROGRAMS.values()),
+    "bot.runtime.process",
     "alembic.command",
 )
 
@@ -40,8 +40,10 @@ class ForkedProcess:
         loop = asyncio.get_running_loop()
         self.pid = 0
         self.returncode: int | None = None
-        self._begun, self._ended = loop.create_future(), asyncio.Event()
-        self._reported, self._text = reported, ""
+        self._begun = loop.create_future()
+        self._ended = asyncio.Event()
+        self._reported = reported
+        self._text = ""
         loop.add_reader(reported, self._read)
 
     async def begun(self) -> "ForkedProcess":

@@ -4,21 +4,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-from bot.domain.configured import Policy
-from bot.domain.polling import PollingInterval, stale_after
-from bot.domain.queue_health import AlertKind
-from bot.domain.repository import RepositoryName
-from bot.metrics import UNSCRAPED, Metrics
-from bot.ports import Clock, MergeQueue, Wake
-from bot.scheduler import next_digest
+from bot.feed.observe_pause import ObservePause
+from bot.feed.observe_queue import ObserveQueue
+from bot.feed.poll_event_log import PollEventLog
+from bot.feed.poll_repositories import PollRepositories
+from bot.feed.polling import PollingInterval, stale_after
+from bot.feed.store_events import StoreEvents
+from bot.health.alert import AlertKind, AlertRules
+from bot.kernel.clock import Clock
+from bot.kernel.configured import Configured, Policy
+from bot.kernel.cron import next_digest
+from bot.kernel.metrics import UNSCRAPED, Metrics
+from bot.kernel.repository import RepositoryName
+from bot.kernel.tasks import CONCURRENT_STORES, POLL_REQUESTS, ConcurrencyLimit
+from bot.log.sources import Sources
+from bot.merge_queue.port import MergeQueue
+from bot.posts.wake import Wake
 from bot.store.transactions import Store
-from bot.usecases.asking import Sources
-from bot.usecases.polling.observe_pause import ObservePause
-from bot.usecases.polling.observe_queue import ObserveQueue
-from bot.usecases.polling.poll_event_log import PollEventLog
-from bot.usecases.polling.poll_repositories import PollRepositories
-from bot.usecases.polling.store_events import StoreEvents
-from bot.usecases.tasks import CONCURRENT_STORES, POLL_REQUESTS, ConcurrencyLimit
 from tests.support.make import make_configured
 
 OVERLAP = timedelta(seconds=120)
@@ -50,13 +52,15 @@ class Loop:
     requests: int = POLL_REQUESTS
 
     def only_logs(self) -> PollRepositories:
-        return self._loop(None)
+        return self._loop(None, make_configured(*self.repositories))
 
     def with_queues(self, thresholds: Mapping[AlertKind, int] | None = None) -> PollRepositories:
         """Which reads queues, too, for whoever needs them."""
-        parts, usual = (self.store, self.clock, self.wake), self.interval.usual
+        parts = (self.store, self.clock, self.wake)
+        usual = self.interval.usual
         storing = ConcurrencyLimit(CONCURRENT_STORES)
-        configured = make_configured(policy=Policy(thresholds=thresholds or {}))
+        policy = Policy([AlertRules(thresholds=thresholds or {})])
+        configured = make_configured(*self.repositories, policy=policy)
         observe = ObserveQueue(
             Sources(self.merge_queue, self.store, self.clock),
             self.wake,
@@ -66,19 +70,19 @@ class Loop:
             configured,
             storing,
         )
-        return self._loop(observe)
+        return self._loop(observe, configured)
 
     def log(self) -> PollEventLog:
         parts = (self.store, self.clock, self.wake)
         return PollEventLog(StoreEvents(*parts, next_digest, OVERLAP, self.metrics))
 
-    def _loop(self, observe: ObserveQueue | None) -> PollRepositories:
+    def _loop(self, observe: ObserveQueue | None, configured: Configured) -> PollRepositories:
         return PollRepositories(
             self.log(),
             self.store,
             self.merge_queue,
             self.clock,
-            self.repositories,
+            configured,
             self.interval,
             self.holder,
             observe,

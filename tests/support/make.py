@@ -6,15 +6,17 @@ from datetime import datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from bot.domain.audit import Action, Actor, ActResult, AuditRecord, Origin
-from bot.domain.configured import Configured, Policies, Policy
-from bot.domain.deliveries import Delivery, OutboxSummary, Subject, SubjectKind, SuspendedChannel
-from bot.domain.event_records import EventDetails, EventRecord, PullRequestRecord, read_event
-from bot.domain.groups import Groups, Repositories
-from bot.domain.home import HomeState, Viewer
-from bot.domain.notices import AboutPerson, Notice, wanted
-from bot.domain.pause_records import PauseRecord, Timer
-from bot.domain.queue import (
+from bot.acts.record import Action, ActResult, AuditRecord
+from bot.channels.subscription import DEFAULT_TOPICS, Style, Subscription, SubscriptionSource
+from bot.health.outage import SlackOutage
+from bot.home.choices import HomeState, Viewer
+from bot.kernel.actor import Actor, Origin
+from bot.kernel.configured import Configured, Policies, Policy
+from bot.kernel.groups import Groups, Repositories
+from bot.kernel.metrics import OutboxSummary, SuspendedChannel
+from bot.kernel.repository import RepositoryName
+from bot.merge_queue.event_records import EventDetails, EventRecord, PullRequestRecord, read_event
+from bot.merge_queue.queue import (
     Account,
     Batch,
     BatchStatus,
@@ -22,18 +24,21 @@ from bot.domain.queue import (
     QueuedPullRequest,
     QueueStatus,
 )
-from bot.domain.repository import RepositoryName
-from bot.domain.snapshots import ReadQueue, Snapshot
-from bot.domain.statistics import QueueStatistics, TimeInQueue, count, span_back
-from bot.domain.subscriptions import DEFAULT_TOPICS, Style, Subscription, SubscriptionSource
+from bot.pauses.pause import PauseRecord, Timer
+from bot.people.notices import AboutPerson, Notice, wanted
+from bot.posts.delivery import Delivery, Subject, SubjectKind
+from bot.questions.statistics import QueueStatistics, TimeInQueue, count, span_back
+from bot.queues.snapshot import ReadQueue, Snapshot
 from tests.support.clock import NOON
 from tests.support.directories import HOME
 
 SITE = RepositoryName("acme/site")
 API = RepositoryName("acme/api")
+DOCS = RepositoryName("acme/docs")
 CHANNEL = "C0MERGEQ"
 ALICE = Actor("U0ALICE", "alice", "T0ACME")
 BOB = Actor("U0BOB", "bob", "T0ACME")
+CAROL = Actor("U0CAROL", "carol", "T0ACME")
 
 
 def make_configured(*names: RepositoryName, policy: Policy | None = None) -> Configured:
@@ -136,10 +141,21 @@ def make_batch(
     )
 
 
+def make_bisected(*pieces: Batch, name: str = "bisected", code: str = "bisecting") -> Batch:
+    """A batch under bisection as the hosted service sends it: all stand in its pieces."""
+    whole = make_batch(name=name, code=code, checks=(0, 0))
+    return whole.model_copy(update={"pull_requests": (), "sub_batches": pieces})
+
+
 def make_status(
-    *batches: Batch, waiting: Sequence[QueuedPullRequest] = (), paused: bool | None = None
+    *batches: Batch,
+    waiting: Sequence[QueuedPullRequest] = (),
+    paused: bool | None = None,
+    mode: str | None = None,
 ) -> QueueStatus:
-    return QueueStatus(batches=batches, waiting_pull_requests=tuple(waiting), paused=paused)
+    return QueueStatus(
+        batches=batches, waiting_pull_requests=tuple(waiting), paused=paused, mode=mode
+    )
 
 
 def make_act(
@@ -218,10 +234,19 @@ def make_home(
     subscriptions: Sequence[Subscription] = (),
     outbox: OutboxSummary | None = None,
     timed: Sequence[PauseRecord] = (),
+    slack_outage: SlackOutage | None = None,
 ) -> HomeState:
-    total = len(queues) + left_out
     return HomeState(
-        queues, 0, total, polled or {}, subscriptions, outbox or make_outbox(), (), NOON, timed
+        queues=queues,
+        first=0,
+        total=len(queues) + left_out,
+        polled=polled or {},
+        subscriptions=subscriptions,
+        outbox=outbox or make_outbox(),
+        outages=(),
+        read_at=NOON,
+        timed=timed,
+        slack_outage=slack_outage,
     )
 
 

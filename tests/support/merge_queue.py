@@ -10,18 +10,16 @@ from zoneinfo import ZoneInfo
 
 from typing_extensions import override
 
-from bot.domain.errors import (
-    InvalidRequest,
-    MergeQueueError,
-    ResourceNotFound,
-    StaleReading,
-    about,
-)
-from bot.domain.event_log import LARGEST_PAGE, Window
-from bot.domain.event_records import EventPage, EventRecord
-from bot.domain.freezing import FreezeChange, FreezeTerms, ScheduledFreeze, local
-from bot.domain.pauses import REASON_LIMIT
-from bot.domain.queue import (
+from bot.acts.reason import REASON_LIMIT
+from bot.kernel.clock import Clock
+from bot.kernel.errors import InvalidRequest, MergeQueueError
+from bot.kernel.repository import RepositoryName
+from bot.merge_queue.errors import ResourceNotFound, StaleReading, about
+from bot.merge_queue.event_records import EventPage, EventRecord
+from bot.merge_queue.freezes import FreezeChange, FreezeTerms, ScheduledFreeze, local
+from bot.merge_queue.port import MergeQueue, OnAnswer, ignore
+from bot.merge_queue.position import InBatch, InQueue, still_queued
+from bot.merge_queue.queue import (
     Account,
     Application,
     Pause,
@@ -32,9 +30,7 @@ from bot.domain.queue import (
     Removal,
     RemovalImpact,
 )
-from bot.domain.queue_position import InBatch, InQueue, still_queued
-from bot.domain.repository import RepositoryName
-from bot.ports import Clock, MergeQueue, OnAnswer, ignore
+from bot.merge_queue.window import LARGEST_PAGE, Window
 
 EMPTY_STATUS = QueueStatus(batches=(), waiting_pull_requests=())
 STILL = datetime(2026, 7, 20, 12, 0, tzinfo=UTC)
@@ -347,7 +343,8 @@ class FakeMergeQueue(MergeQueue):
     def _page(self, wanted: list[EventRecord], cursor: str | None, size: int) -> EventPage:
         """A cursor names the last event of the page before, so new events move nothing."""
         wanted.sort(key=lambda event: (event.received_at, event.event_id), reverse=True)
-        ids, first = [event.event_id for event in wanted], 0
+        ids = [event.event_id for event in wanted]
+        first = 0
         if cursor is not None:
             side, _, event_id = cursor.partition("-")
             place = ids.index(int(event_id)) if int(event_id) in ids else -1

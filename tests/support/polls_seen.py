@@ -72,3 +72,8 @@ class PollsSeen:
             return {name for name, count in before.items() if self.polled[name] <= count}
 
         await until(lambda: not behind(), f"polls of all {len(before)}", seconds)
+
+
+def ignore_request(seen: SeenRequest) -> None:
+    """In place of a look at the requests that breaks them."""
+    assert seen.path

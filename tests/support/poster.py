@@ -6,9 +6,9 @@ from datetime import datetime
 
 from typing_extensions import override
 
-from bot.domain.errors import PostError, PostRefused, Refusal
-from bot.domain.message import Block, Message, Thread
-from bot.ports import ChannelPoster, Sent
+from bot.blocks.message import Block, Message, Thread
+from bot.slack.errors import PostError, PostRefused, Refusal
+from bot.slack.ports import ChannelPoster, Sent
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,8 +108,12 @@ class RecordingPoster(ChannelPoster):
             raise planned.error
         if channel_id in self.closed:
             raise PostRefused(self.closed[channel_id], Refusal.CHANNEL)
-        if thread is not None and not self._takes_replies(channel_id, thread.ts):
+        if thread is not None and not self._is_root(channel_id, thread.ts):
             raise PostRefused("thread_not_found", Refusal.THREAD)
+        is_alone = thread is not None and thread.ts in self.deleted
+        if is_alone:
+            # Slack posts a reply to a deleted message to the channel, without an error.
+            thread = None
         refused = self.blocks_refused or message.blocks == self.refused_blocks
         if message.blocks and refused:
             raise PostRefused("invalid_blocks", Refusal.MESSAGE)
@@ -118,7 +122,7 @@ class RecordingPoster(ChannelPoster):
         self._unseen[ts] = self.shows_late
         if planned is not None:
             raise planned.error
-        return Sent(ts, not self.lacks_buttons)
+        return Sent(ts, not self.lacks_buttons, is_alone)
 
     @override
     async def find(
@@ -165,11 +169,9 @@ class RecordingPoster(ChannelPoster):
         if planned is not None:
             raise planned.error
 
-    def _takes_replies(self, channel_id: str, ts: str) -> bool:
+    def _is_root(self, channel_id: str, ts: str) -> bool:
         place = self._place(ts)
-        if place is None or ts in self.deleted:
-            return False
-        return self.history[place].channel_id == channel_id
+        return place is not None and self.history[place].channel_id == channel_id
 
     def _place(self, ts: str) -> int | None:
         """Where it stands in the history, whose posts are numbered."""

@@ -118,6 +118,18 @@ class PostgresServer:
         if not self._wait_until_ready():
             raise ServerDidNotStart(self._log())
 
+    def become_standby(self) -> None:
+        """Start again as a server that only reads, as after a failover to another.
+
+        https://www.postgresql.org/docs/current/hot-standby.html
+        """
+        self.kill()
+        signal_file = self._folder / "data" / "standby.signal"
+        signal_file.touch()
+        if self._account is not None:
+            os.chown(signal_file, pwd.getpwnam(self._account).pw_uid, -1)
+        self.start()
+
     def go_back(self, to: Path) -> None:
         """Crash, and start again on what `copy_to` has kept, as a replica that lags behind."""
         self.kill()

@@ -3,11 +3,15 @@
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from bot.domain.classification import EventKind
-from bot.domain.deliveries import Delivery, NewDelivery
-from bot.domain.live_messages import LiveKind, LiveSubject
-from bot.metrics import Metrics
-from bot.usecases.posting.post_deliveries import PostDeliveries
+from bot.kernel.metrics import Metrics
+from bot.log.classification import EventKind
+from bot.log.rows import Events
+from bot.posts.delivery import Delivery, NewDelivery
+from bot.posts.live_message import LiveKind, LiveSubject
+from bot.posts.live_messages import LiveMessages
+from bot.posts.outbox import Outbox
+from bot.posts.posting import PostDeliveries
+from bot.runtime.renderers import RENDERERS
 from tests.support.clock import FakeClock
 from tests.support.make import SITE, make_event_record, make_subject
 from tests.support.poster import RecordingPoster
@@ -39,6 +43,7 @@ class Posting:
             self.wake,
             self.holder,
             lambda: 1.0,
+            RENDERERS,
             metrics=self.metrics,
         )
 
@@ -57,13 +62,13 @@ class Posting:
         """Deliveries of events about pull requests that are numbered like them."""
         now = self.clock.now()
         with begin(self.store) as transaction:
-            transaction.events.add_new(
+            Events(transaction).add_new(
                 [
                     make_event_record(event_id=one, pull_request=one, received_at=now)
                     for one in event_ids
                 ]
             )
-            transaction.outbox.add(
+            Outbox(transaction).add(
                 [
                     NewDelivery(
                         f"{channel_id}-{one}",
@@ -88,9 +93,9 @@ class Posting:
         """A queue entry's message in the channel."""
         name = LiveSubject(LiveKind.ENTRY, SITE, "1-1")
         with begin(self.store) as transaction:
-            root_id = transaction.live_messages.add(name, "C1", now=self.clock.now())
+            root_id = LiveMessages(transaction).add(name, "C1", now=self.clock.now())
             assert root_id is not None
-            transaction.live_messages.posted(root_id, ts, 1)
+            LiveMessages(transaction).posted(root_id, ts, 1)
         return root_id
 
     async def run(self, seconds: float = 0, times: int = 1) -> None:

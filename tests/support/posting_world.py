@@ -9,14 +9,15 @@ from datetime import datetime, timedelta
 
 from typing_extensions import override
 
-from bot.domain.deliveries import Delivery
-from bot.domain.errors import BotError
-from bot.domain.event_records import EventRecord
-from bot.domain.message import Message, Thread
-from bot.domain.repository import RepositoryName
-from bot.ports import Sent
-from bot.usecases.polling.poll_event_log import PAGE_SECONDS
-from bot.usecases.posting.post_deliveries import PostDeliveries
+from bot.blocks.message import Message, Thread
+from bot.feed.poll_event_log import PAGE_SECONDS
+from bot.kernel.errors import BotError
+from bot.kernel.repository import RepositoryName
+from bot.merge_queue.event_records import EventRecord
+from bot.posts.delivery import Delivery
+from bot.posts.posting import PostDeliveries
+from bot.runtime.renderers import RENDERERS
+from bot.slack.ports import Sent
 from tests.support.clock import FakeClock
 from tests.support.disturbances import (
     Crash,
@@ -88,7 +89,8 @@ class Process:
     steps: Steps = field(default_factory=Steps)
 
     def __post_init__(self) -> None:
-        world, steps = self.world, self.steps
+        world = self.world
+        steps = self.steps
         polling = DisturbedStore(InlineStore(world.database), steps, "polling")
         posting = DisturbedStore(InlineStore(world.database), steps, "posting")
         self.posts = PostDeliveries(
@@ -98,6 +100,7 @@ class Process:
             wake=unsubscribed,
             holder=self.name,
             jitter=lambda: 0.5,
+            renderers=RENDERERS,
         )
         self.polls = Loop(
             polling,

@@ -3,18 +3,22 @@
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from bot.domain.audit import AuditRecord
-from bot.domain.event_log import Position
-from bot.domain.event_records import EventRecord
-from bot.domain.leases import Lease
-from bot.domain.pause_records import PauseRecord
-from bot.domain.subscriptions import Subscription
-from bot.scheduler import next_digest
-from bot.usecases.polling.poll import Poll
-from bot.usecases.polling.poll_event_log import PollEventLog
-from bot.usecases.polling.poll_state import PollState
-from bot.usecases.polling.store_events import StoreEvents
-from bot.usecases.tasks import POLL_REQUESTS, ConcurrencyLimit
+from bot.acts.record import AuditRecord
+from bot.acts.rows import Audit
+from bot.channels.rows import Subscriptions
+from bot.channels.subscription import Subscription
+from bot.feed.poll import Poll
+from bot.feed.poll_event_log import PollEventLog
+from bot.feed.poll_state import PollState
+from bot.feed.store_events import StoreEvents
+from bot.kernel.cron import next_digest
+from bot.kernel.tasks import POLL_REQUESTS, ConcurrencyLimit
+from bot.log.position import Position
+from bot.log.rows import Positions
+from bot.merge_queue.event_records import EventRecord
+from bot.pauses.pause import PauseRecord
+from bot.store.coordination import Leases
+from bot.store.lease_values import POLL_LEASE, Lease
 from tests.support.clock import FakeClock
 from tests.support.make import SITE, make_event, make_subscription
 from tests.support.merge_queue import FakeMergeQueue
@@ -55,7 +59,7 @@ class Reading:
 
     async def add(self, subscription: Subscription) -> None:
         self.subscriptions.append(subscription)
-        await self.store.run(lambda transaction: transaction.subscriptions.save(subscription))
+        await self.store.run(lambda transaction: Subscriptions(transaction).save(subscription))
 
     def tell(
         self,
@@ -81,10 +85,11 @@ class Reading:
 
     async def lease(self) -> Lease:
         with begin(self.store) as transaction:
-            leases = transaction.leases.claim(
-                ["poll"], holder=HOLDER, now=self.clock.now(), lifetime=LEASE
+            lease = Leases(transaction).claim(
+                POLL_LEASE, holder=HOLDER, now=self.clock.now(), lifetime=LEASE
             )
-        return leases["poll"]
+        assert lease is not None
+        return lease
 
     async def _lease_for_half_its_time(self) -> Lease:
         if self._lease is None or self._lease.expires_at - self.clock.now() < LEASE / 2:
@@ -109,13 +114,13 @@ class Reading:
     async def restart(self) -> None:
         """As after a crash: nothing is remembered but what is stored."""
         with begin(self.store) as transaction:
-            positions = transaction.positions.load([SITE])
+            positions = Positions(transaction).load([SITE])
         self.state = PollState(positions.get(SITE), self.subscriptions, last=self.state.last)
 
     async def record(self, *acts: AuditRecord) -> None:
         with begin(self.store) as transaction:
             for act in acts:
-                transaction.audit.add(act)
+                Audit(transaction).add(act)
 
     def reported(self, channel_id: str = "C1") -> list[tuple[str, int]]:
         """The channel's deliveries in order: kind of subject and its id."""

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import pytest
 
-from bot.config import load_settings
+from bot.config.reading import load_settings
 from bot.config.settings import Settings
 from bot.sandbox.server import SandboxAddresses
 

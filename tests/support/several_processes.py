@@ -9,7 +9,8 @@ from typing import Any
 
 from typing_extensions import override
 
-from bot.slack.background import SHOWN, request_key
+from bot.kernel.actor import REQUEST_SHOWN
+from bot.slack.payloads import request_key
 from tests.support.bot_process import MqbotProcess
 from tests.support.bot_tester import BotTester
 from tests.support.load_balancer import LoadBalancer, Taken
@@ -91,11 +92,11 @@ class SeveralProcesses(BotTester):
             await self.is_ready(one)
         await self.give_request_url(f"http://127.0.0.1:{self.balancer.port}/slack/events")
 
-    async def begin(self, command: str) -> RunningProcess:
+    async def begin(self, command: str, **own_environment: str) -> RunningProcess:
         """Start one; it is not ready yet."""
         own = self.folder / f"{command}-{len(self.processes)}"
         own.mkdir()
-        environ = {**self.settings_environment(), "MQBOT_LOG_FORMAT": "json"}
+        environ = {**self.settings_environment(), "MQBOT_LOG_FORMAT": "json", **own_environment}
         started = await MqbotProcess.start(command, folder=own, environ=environ)
         one = RunningProcess(command, started)
         self.processes.append(one)
@@ -119,7 +120,7 @@ class SeveralProcesses(BotTester):
         process = next(one for one in self.processes if one.port == taken.port)
         key = request_key(taken.fields)
         assert key is not None
-        shown = key[:SHOWN]
+        shown = key[:REQUEST_SHOWN]
         logged = [one for one in process.log() if one.get("request") == shown]
         fields = taken.fields
         said = f"{fields['command']} {fields['text']} of {fields['user_id']}"

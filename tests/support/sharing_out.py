@@ -9,11 +9,11 @@ from xdist.scheduler import LoadScopeScheduling
 PART_SIZE: Mapping[str, str] = {
     "tests/browser/": "browser",
     "tests/chaos/": "chaos",
+    "tests/e2e/test_take_over.py": "processes",
     "tests/integration/test_noise.py": "noise",
     "tests/integration/test_procfile.py": "processes",
     "tests/integration/test_rolling_restart.py": "processes",
-    "tests/integration/test_several_workers.py": "processes",
-    "tests/integration/test_shared_limits.py": "processes",
+    "tests/integration/test_what_processes_share.py": "processes",
     "tests/integration/test_wheel.py": "wheel",
     "tests/integration/sandbox_slack/test_other_apps.py": "other apps",
     "tests/properties/test_exactly_once.py": "exactly once",

@@ -8,7 +8,7 @@ from aiohttp import ClientSession
 from pydantic import SecretStr
 
 from bot.cli.manifest import manifest_path
-from bot.clock import SystemClock
+from bot.runtime.clock import SystemClock
 from bot.sandbox.slack.server import SlackSandbox
 from bot.slack.web_api.clients import LimitedWebClient, Limits, open_session
 
@@ -31,7 +31,8 @@ def client_in(
     limits: Limits | None = None,
 ) -> LimitedWebClient:
     """A client whose connections are those of `session`."""
-    secret, base_url = SecretStr(token or slack.bot_token), slack.api_url
+    secret = SecretStr(token or slack.bot_token)
+    base_url = slack.api_url
     return LimitedWebClient(session, SystemClock(), token=secret, base_url=base_url, limits=limits)
 
 

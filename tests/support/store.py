@@ -14,9 +14,10 @@ from sqlalchemy.exc import OperationalError
 from sqlalchemy.pool import StaticPool
 from typing_extensions import override
 
-from bot.domain.errors import StoreUnavailable
+from bot.store.errors import StoreUnavailable
 from bot.store.schema import metadata
-from bot.store.transactions import Store, Transaction
+from bot.store.transaction import Transaction
+from bot.store.transactions import Store
 from tests.support.contents import Contents
 
 P = ParamSpec("P")

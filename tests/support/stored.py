@@ -3,11 +3,13 @@
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 
-from bot.domain.audit import Action, Actor, ActResult, AuditRecord, Origin
-from bot.domain.deliveries import Delivery, NewDelivery, Subject, SubjectKind
-from bot.domain.event_records import EventDetails, EventRecord, PullRequestRecord
-from bot.domain.repository import RepositoryName
-from bot.store.transactions import Transaction
+from bot.acts.record import Action, ActResult, AuditRecord
+from bot.kernel.actor import Actor, Origin
+from bot.kernel.repository import RepositoryName
+from bot.merge_queue.event_records import EventDetails, EventRecord, PullRequestRecord
+from bot.posts.delivery import Delivery, NewDelivery, Subject, SubjectKind
+from bot.posts.outbox import Outbox
+from bot.store.transaction import Transaction
 
 NOW = datetime(2026, 3, 1, 12, 30, 15, 123456, tzinfo=UTC)
 SITE = RepositoryName("acme/site")
@@ -98,7 +100,7 @@ def make_record(
 
 
 def add(transaction: Transaction, *deliveries: NewDelivery) -> int:
-    return transaction.outbox.add(deliveries)
+    return Outbox(transaction).add(deliveries)
 
 
 def claim(
@@ -109,7 +111,7 @@ def claim(
     channels: int = 100,
     per_channel: int = 10,
 ) -> Sequence[Delivery]:
-    return transaction.outbox.claim(
+    return Outbox(transaction).claim(
         now=now,
         claimed_until=now + timedelta(seconds=seconds),
         at_most=channels,
@@ -118,11 +120,11 @@ def claim(
 
 
 def record(transaction: Transaction, *deliveries: Delivery) -> None:
-    transaction.outbox.record(deliveries)
+    Outbox(transaction).record(deliveries)
 
 
 def stored(transaction: Transaction, event_id: int, channel_id: str = "C1") -> Delivery:
-    found = transaction.outbox.get(channel_id, event_subject(event_id))
+    found = Outbox(transaction).get(channel_id, event_subject(event_id))
     assert found is not None
     return found
 

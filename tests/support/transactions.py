@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from bot.store.engines import as_store_errors
-from bot.store.transactions import Store, Transaction
+from bot.store.transaction import Transaction
+from bot.store.transactions import Store
 from tests.support.store import InlineStore
 
 

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from typing_extensions import override
 
-from bot.ports import Clock
+from bot.kernel.clock import Clock
 
 BEGIN = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 Result = TypeVar("Result")

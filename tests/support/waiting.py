@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 LOOK_SECONDS = 0.02
-DEADLINE_SECONDS = 60.0
+DEADLINE_SECONDS = 90.0
 """Of a machine that runs six processes of tests on two cores; a bot takes a second or two."""
 PATIENT_SECONDS = 20.0
 """For Slack's limits of three seconds, where a test is not about them, on such a machine.

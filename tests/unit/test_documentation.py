@@ -9,14 +9,21 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+from pydantic import BaseModel
 
+from bot.channels.subscription import Topic
 from bot.cli.running_bot import TOKEN, URL
-from bot.config import SUFFIX, secret_variables
-from bot.config.settings import CONFIG_FILE, Settings, variable
-from bot.domain.commands import parse_command
-from bot.domain.groups import Repositories
-from bot.domain.repository import RepositoryName
-from tests.documentation import ROOT, TABLES, with_table
+from bot.config.file import CONFIG_FILE, SUFFIX
+from bot.config.reading import secret_variables
+from bot.config.settings import Settings, variable
+from bot.config.tables import PolicyTable, WindowTable
+from bot.desk.table import parse_command
+from bot.kernel.groups import Repositories
+from bot.kernel.repository import RepositoryName
+from tests.documentation import FILES, ROOT, TABLES, with_table
+from tests.support.every_message import ON_THE_PAGE
+from tests.support.message_page import as_text
+from tests.support.messages.rendering import render
 
 README = (ROOT / "README.md").read_text()
 SET_UP = (
@@ -25,8 +32,10 @@ SET_UP = (
 )
 DEMO = SET_UP.format(pins=r"requirements\.txt", start=r"\.venv/bin/mqbot demo")
 TESTS = SET_UP.format(pins=r"tests/requirements\.txt", start=r"\.venv/bin/python -m pytest -n 8")
-PAGES = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md")
-DOCUMENTS = [*(ROOT / one for one in PAGES), *sorted((ROOT / "docs").rglob("*.md"))]
+ARCHITECTURE = ROOT / "docs" / "architecture.md"
+EVERY_MESSAGE = ROOT / "docs" / "every-message.md"
+AT_THE_TOP = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md")
+DOCUMENTS = [*(ROOT / one for one in AT_THE_TOP), *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 @pytest.mark.parametrize("name", TABLES)
@@ -36,10 +45,60 @@ def test_generated_tables_match_the_code(name: str) -> None:
     assert document == with_table(document, name, table()), "run python -m tests.documentation"
 
 
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def test_generated_files_match_the_code(path: Path) -> None:
+    assert path.read_text("utf-8") == FILES[path](), "run python -m tests.documentation"
+
+
+def test_every_message_stands_on_the_page_below_a_file_of_its_own() -> None:
+    page = EVERY_MESSAGE.read_text("utf-8")
+    sections = dict(re.findall(r"^## `([^`]+)`\n(.*?)(?=^## |\Z)", page, re.MULTILINE | re.DOTALL))
+    assert all((ROOT / file).is_file() for file in sections)
+    shown = re.findall(r"^```text\n(.*?)\n```$", page, re.MULTILINE | re.DOTALL)
+    missing = {name for name, case in ON_THE_PAGE.items() if as_text(render(case)) not in shown}
+    assert missing == set()
+
+
+def test_the_page_names_the_file_whose_words_another_file_shows() -> None:
+    page = EVERY_MESSAGE.read_text("utf-8")
+    (entry,) = re.findall(
+        r"^\*\*refused-guest\*\* · also `([^`]+)`\n\n```text\n(.*)$", page, re.MULTILINE
+    )
+    file, words = entry
+    assert "you are a guest" in words
+    assert "you are a guest" in (ROOT / file).read_text("utf-8")
+
+
+def test_the_configuration_page_lists_every_topic() -> None:
+    page = (ROOT / "docs" / "configuration.md").read_text()
+    topics = page.partition("\n## Topics\n")[2].partition("\n## ")[0]
+    assert [topic.value for topic in Topic if f"`{topic.value}`" not in topics] == []
+
+
+@pytest.mark.parametrize("table", [PolicyTable, WindowTable])
+def test_the_configuration_page_names_everything_in_a_table(table: type[BaseModel]) -> None:
+    page = (ROOT / "docs" / "configuration.md").read_text()
+    named = set(re.findall(r"(?:`|^)([a-z_]+)\b", page, re.MULTILINE))
+    assert set(table.model_fields) - named == set()
+
+
 def test_every_secret_is_documented_with_its_file() -> None:
     document = (ROOT / "docs" / "configuration.md").read_text()
     names = [f"`{name}{SUFFIX}`" for name in secret_variables(Settings)]
     assert [name for name in names if name not in document] == []
+
+
+def test_every_secret_has_a_page_that_says_how_to_replace_it() -> None:
+    folder = ROOT / "docs" / "operations" / "rotation"
+    pages = {page: page.read_text() for page in folder.glob("*.md") if page.name != "README.md"}
+    for name in [*secret_variables(Settings), "MQBOT_POLICY"]:
+        about = [page for page, text in pages.items() if f"`{name}`" in text.split("\n\n")[1]]
+        assert len(about) == 1, name
+    index = (folder / "README.md").read_text()
+    for page, text in pages.items():
+        assert f"({page.name})" in index
+        for part in ("**People notice**", "**It worked**", "Tried by "):
+            assert part in text, f"{part} in {page.name}"
 
 
 def test_commands_in_the_readme_can_be_parsed() -> None:
@@ -108,17 +167,40 @@ def test_the_settings_that_documents_name_exist() -> None:
 
 
 def test_the_architecture_page_defines_each_word_once() -> None:
-    words = (
-        (ROOT / "docs" / "architecture.md").read_text().rpartition("\n## Words that are ours\n")[2]
-    )
+    words = ARCHITECTURE.read_text().rpartition("\n## Words that are ours\n")[2]
     rows = re.findall(r"^\| ([^|]+) \| [^|]+ \|$", words, re.MULTILINE)[2:]
     named = Counter(word.strip() for row in rows for word in row.split(","))
     assert 10 < len(named) <= 25
     assert [word for word, times in named.items() if times > 1] == []
 
 
+def test_the_picture_shows_the_folders_in_the_order_of_their_imports() -> None:
+    (picture,) = re.findall(
+        r"^## The picture\n.*?```\n(.*?)```", ARCHITECTURE.read_text(), re.MULTILINE | re.DOTALL
+    )
+    drawn = [re.split(r"  +", line)[0].split(" · ") for line in picture.splitlines() if line]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    contracts = project["tool"]["importlinter"]["contracts"]
+    (order,) = [each["layers"] for each in contracts if each.get("containers") == ["bot"]]
+    assert drawn == [line.split(" | ") for line in order]
+
+
+def test_functions_named_on_the_architecture_page_stand_in_their_files() -> None:
+    named = re.findall(r"`([A-Za-z_.]+)` \(`([a-z_/]+\.py)`\)", ARCHITECTURE.read_text())
+    assert len(named) > 20
+    missing = [
+        f"{part} in {file}"
+        for name, file in named
+        for part in name.split(".")
+        if not re.search(
+            rf"^ *(async )?(def|class) {part}\b", (ROOT / "bot" / file).read_text(), re.MULTILINE
+        )
+    ]
+    assert missing == []
+
+
 def test_files_named_on_the_architecture_page_exist() -> None:
-    page = (ROOT / "docs" / "architecture.md").read_text()
+    page = ARCHITECTURE.read_text()
     named = set(re.findall(r"`([a-z_]+(?:/[a-z_]+)*\.py)`", page))
     assert len(named) > 20
     assert [one for one in sorted(named) if not (ROOT / "bot" / one).exists()] == []

@@ -24,7 +24,9 @@ class BusySlack(ScriptedClient):
 
     def __init__(self, joined: list[str], archived: str, clock: FakeClock) -> None:
         super().__init__()
-        self.joined, self.archived, self.clock = joined, archived, clock
+        self.joined = joined
+        self.archived = archived
+        self.clock = clock
         self.asked: list[float] = []
 
     @override
@@ -59,7 +61,8 @@ async def test_a_bad_channel_beyond_the_first_page_and_minute_is_named() -> None
 
     found = await inspect_slack(slack, None, clock, (), [*joined, *others])
 
-    of_channels = [one for one in found if one.area is Area.CHANNEL]
+    total, *of_channels = [one for one in found if one.area is Area.CHANNEL]
+    assert total.sentence.startswith("369 of 370 channels can be posted to: C1000, ")
     assert len(of_channels) == len(joined) + len(others)
     (bad,) = [one for one in of_channels if one.standing is not CheckStatus.OK]
     assert bad.subject == others[-1]

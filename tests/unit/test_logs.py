@@ -5,12 +5,13 @@ import logging
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 from structlog.contextvars import bound_contextvars
 
-from bot import logs
-from bot.logs import CHATTY, REDACTED, redact, redactor
+from bot.runtime import logs
+from bot.runtime.logs import CHATTY, REDACTED, redact, redactor
 
 TWELVE = "AbC123456789"
 SECRETS = {
@@ -75,6 +76,22 @@ def test_known_secrets_are_removed_in_any_form() -> None:
     )
 
 
+def test_a_secret_that_comes_later_is_hidden_too_and_the_old_one_stays_hidden(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with configured("text", "sesame-of-before"):
+        logs.hide(["sesame-of-now", "abc"])
+        logging.getLogger("bot.test").info("sesame-of-before, sesame-of-now, abc")
+    written = capsys.readouterr().err
+    assert "sesame" not in written
+    assert "abc" in written
+
+
+def test_a_password_that_is_the_programs_name_hides_no_sentence() -> None:
+    known = redactor(["mqbot", "sesame"])
+    assert known("mqbot has sesame") == f"mqbot has {REDACTED}"
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -83,6 +100,8 @@ def test_known_secrets_are_removed_in_any_form() -> None:
         "2026-11-21T00:22:03.123456Z",
         "1795221757.788662",
         "xoxb and xapp are prefixes",
+        "A valid Bearer token is required",
+        "bearer authentication failed.",
         "3f2a8b17-95d2-4a4b-8a6b-31fb2d8a9c11",
     ],
 )
@@ -91,13 +110,14 @@ def test_harmless_text_is_unchanged(text: str) -> None:
 
 
 @contextmanager
-def configured(form: str) -> Iterator[None]:
+def configured(form: str, *secrets: str) -> Iterator[None]:
     """Logging as the commands set it up; as it was before afterwards."""
     root = logging.getLogger()
-    handlers, level = root.handlers, root.level
+    handlers = root.handlers
+    level = root.level
     levels = {name: logging.getLogger(name).level for name in CHATTY}
     try:
-        logs.configure("DEBUG", form)
+        logs.configure("DEBUG", form, secrets)
         yield
     finally:
         root.handlers = handlers
@@ -164,3 +184,88 @@ def test_json_records_have_their_fields_and_those_of_the_context_that_they_lack(
     said = {"event": "Posted", "level": "info", "logger": "bot.test"}
     assert record.items() >= {**said, **extra, "request": "4f2a"}.items()
     assert record["timestamp"].endswith("Z")
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_times_are_written_as_those_of_the_records(
+    form: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    end = datetime(2026, 3, 1, 16, 17, 21, 311557, tzinfo=UTC)
+    with configured(form):
+        elsewhere = end.astimezone(timezone(timedelta(hours=2)))
+        extra = {"resumes_at": end, "began_at": elsewhere}
+        logging.getLogger("bot.test").info("Paused", extra=extra)
+    line = capsys.readouterr().err
+    assert line.count("2026-03-01T16:17:21.311557Z") == 2
+    assert "datetime" not in line
+
+
+def logged(capsys: pytest.CaptureFixture[str]) -> list[dict[str, object]]:
+    return [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+
+
+def at(name: str, message: str, seconds: float, **fields: object) -> None:
+    """A warning at this time."""
+    logger = logging.getLogger(name)
+    record = logger.makeRecord(name, logging.WARNING, "", 0, message, (), None, extra=fields)
+    record.created = seconds
+    logger.handle(record)
+
+
+def test_what_repeats_is_logged_once_a_minute_with_the_number_left_out(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with configured("json"):
+        for number in range(1000):
+            at("bot.test", "refused", number * 0.05, action="refused", length=number, remote="::1")
+        at("bot.test", "refused", 61, action="refused", length=3)
+        at("bot.test", "refused", 200, action="refused", length=3)
+    found = logged(capsys)
+    assert [one.get("left_out") for one in found] == [None, 999, None]
+
+
+@pytest.mark.parametrize("name", ["asyncio", "aiohttp.server", "slack_sdk.web", "httpx", "urllib3"])
+def test_a_library_that_repeats_itself_is_logged_once_a_minute(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with configured("json"):
+        for number in range(500):
+            at(name, "socket.accept() out of system resource", number / 100)
+            at(name, f"connection {number} was lost", number / 100)
+    assert len(logged(capsys)) <= logs.MOST_VARIANTS
+
+
+def test_warnings_about_other_things_and_those_with_a_reference_are_not_repetitions(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with configured("json"):
+        for second in range(3):
+            for repository in ("acme/site", "acme/api"):
+                at("bot.test", "poll failed", second, repository=repository)
+            at("bot.test", "request failed", second, reference=f"e07{second}")
+    found = [one.get("repository") or one["reference"] for one in logged(capsys)]
+    assert sorted(map(str, found)) == ["acme/api", "acme/site", "e070", "e071", "e072"]
+
+
+def test_repetitions_of_ordinary_records_are_all_logged(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with configured("json"):
+        for _ in range(5):
+            logging.getLogger("bot.test").info("Posted", extra={"action": "posted"})
+    assert len(logged(capsys)) == 5
+
+
+def test_the_memory_of_what_repeats_is_bounded_and_survives_a_clock_set_back() -> None:
+    repeats = logs.Repeats()
+
+    def passes(message: str, seconds: float) -> bool:
+        record = logging.makeLogRecord(
+            {"name": "bot.test", "levelno": logging.WARNING, "msg": message, "created": seconds}
+        )
+        return repeats.filter(record)
+
+    assert all(passes(f"sentence {number}", 1000) for number in range(logs.MOST_SENTENCES + 5))
+    assert not passes(f"sentence {logs.MOST_SENTENCES}", 1001)
+    assert passes(f"sentence {logs.MOST_SENTENCES}", 10)
+    assert passes("sentence 0", 1001)

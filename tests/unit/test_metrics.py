@@ -6,8 +6,14 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 import bot
-from bot.domain.deliveries import OutboxSummary, SuspendedChannel
-from bot.metrics import MOST_CODES, Metrics, OutboxReading, PollOutcome
+from bot.kernel.metrics import (
+    MOST_CODES,
+    Metrics,
+    OutboxReading,
+    OutboxSummary,
+    PollOutcome,
+    SuspendedChannel,
+)
 from tests.support.clock import NOON
 
 Samples = dict[tuple[str, tuple[tuple[str, str], ...]], float]

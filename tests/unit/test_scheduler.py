@@ -11,10 +11,10 @@ import apscheduler.schedulers.base
 import pytest
 from typing_extensions import override
 
-import bot.scheduler
-from bot.domain.errors import StoreUnavailable
-from bot.scheduler import Job, JobScheduler
-from tests.support.waiting import until
+from bot.runtime import scheduler as runtime_scheduler
+from bot.runtime.scheduler import Job, JobScheduler
+from bot.store.errors import StoreUnavailable
+from tests.support.waiting import until, until_true
 
 
 class Work:
@@ -116,6 +116,23 @@ async def test_a_failing_job_is_logged_and_continues(
     assert has_traceback is isinstance(failure, ZeroDivisionError)
 
 
+async def test_a_job_that_goes_on_failing_is_logged_again_after_a_while(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    work = Work()
+    work.failure = StoreUnavailable("the disk is full")
+    job = Job("post", work.run, still_seconds=0.05)
+
+    async def runs_and_logs() -> bool:
+        job.wake()
+        await job.drain()
+        return actions(caplog).count("job_failed") == 3
+
+    await until_true(runs_and_logs, "the third record")
+    assert work.runs > 3
+    assert {vars(record)["detail"] for record in caplog.records} == {"the disk is full"}
+
+
 async def test_jobs_due_at_the_same_instant_all_run() -> None:
     scheduler = JobScheduler()
     works = [Work() for _ in range(300)]
@@ -140,8 +157,9 @@ async def test_a_clock_set_back_stops_no_job(monkeypatch: pytest.MonkeyPatch) ->
             return super().now(tz) + added
 
     monkeypatch.setattr(apscheduler.schedulers.base, "datetime", SetBack)
-    monkeypatch.setattr(bot.scheduler, "datetime", SetBack)
-    scheduler, work = JobScheduler(), Work()
+    monkeypatch.setattr(runtime_scheduler, "datetime", SetBack)
+    scheduler = JobScheduler()
+    work = Work()
     scheduler.every(0.2, Job("poll", work.run))
     scheduler.start()
     await until(lambda: work.runs >= 2, "two turns")
@@ -173,7 +191,8 @@ async def test_stopping_waits_for_running_jobs_and_starts_none() -> None:
 
 async def test_deferrable_jobs_run_after_the_rest_and_within_their_interval() -> None:
     scheduler = JobScheduler()
-    urgent, later = Work(), Work()
+    urgent = Work()
+    later = Work()
     scheduler.every(3600, Job("later", later.run), first_after=0.2)
     scheduler.every(3600, Job("urgent", urgent.run))
     scheduler.start()

@@ -1,21 +1,24 @@
 """The tables of policies and windows in the file: what they mean, and what is refused."""
 
+from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from pydantic import SecretStr
 
-from bot.cli.process import secrets_of
+from bot.acts.permission import Everyone, Listed, Right, RightRules, WhoMayPause
 from bot.config.policies import own_tokens, policies
+from bot.config.secrets import secrets_of
 from bot.config.settings import RunSettings
 from bot.config.tables import windows
-from bot.domain.configured import OwnToken, Policy
-from bot.domain.errors import ConfigurationError
-from bot.domain.permissions import Everyone, Listed, Right, WhoMayPause
-from bot.domain.queue_health import AlertKind
-from bot.domain.repository import RepositoryName
-from bot.domain.windows import RecurringWindow
+from bot.freezes.windows import RecurringWindow
+from bot.health.alert import AlertKind, AlertRules
+from bot.kernel.configured import Policy
+from bot.kernel.errors import ConfigurationError
+from bot.kernel.repository import RepositoryName
+from bot.merge_queue.own_token import OwnToken
+from bot.pauses.by_rule import PauseRules
 from tests.support.settings import ENOUGH, settings_in
 
 SITE, API, DOCS = map(RepositoryName, ("acme/site", "acme/api", "other/docs"))
@@ -45,13 +48,13 @@ def test_without_tables_the_settings_rule_all_repositories(tmp_path: Path) -> No
     settings = read(tmp_path, "", MQBOT_WHO_MAY_PAUSE="U0ALICE", MQBOT_HEALTH_DEPTH="0")
     policy = policies(settings).of(DOCS)
     assert _who(policy) == (ALICE, ALICE)
-    assert policy.first_reminder == timedelta(minutes=30)
-    assert policy.thresholds == {
+    assert policy.rules(PauseRules).first_reminder == timedelta(minutes=30)
+    assert policy.rules(AlertRules).thresholds == {
         AlertKind.HEAD: 5400,
         AlertKind.BATCH: 3600,
         AlertKind.FAILURES: 5,
     }
-    assert policy.alert_mention is None
+    assert policy.rules(AlertRules).mention is None
 
 
 def test_who_may_pause_may_freeze_unless_a_setting_says_otherwise(tmp_path: Path) -> None:
@@ -62,9 +65,17 @@ def test_who_may_pause_may_freeze_unless_a_setting_says_otherwise(tmp_path: Path
     who_may_freeze = "U0BOB"
     """
     found = policies(read(tmp_path, tables, MQBOT_WHO_MAY_PAUSE="U0ALICE"))
-    assert [found.of(one).who_may[Right.FREEZE] for one in (SITE, API, DOCS)] == [BOB, BOB, ALICE]
+    assert [_rights(found.of(name))[Right.FREEZE] for name in (SITE, API, DOCS)] == [
+        BOB,
+        BOB,
+        ALICE,
+    ]
     found = policies(read(tmp_path, tables, MQBOT_WHO_MAY_FREEZE="U0ALICE"))
-    assert [found.of(one).who_may[Right.FREEZE] for one in (SITE, API, DOCS)] == [ALICE, BOB, ALICE]
+    assert [_rights(found.of(name))[Right.FREEZE] for name in (SITE, API, DOCS)] == [
+        ALICE,
+        BOB,
+        ALICE,
+    ]
 
 
 def test_the_nearest_table_wins_for_each_rule_by_itself(tmp_path: Path) -> None:
@@ -85,10 +96,11 @@ def test_the_nearest_table_wins_for_each_rule_by_itself(tmp_path: Path) -> None:
     assert _who(site) == (BOB, ALICE)
     assert _who(api) == (BOB, BOB)
     assert _who(docs) == (Everyone(), Everyone())
-    minutes = [one.first_reminder / timedelta(minutes=1) for one in (site, api, docs)]
-    assert minutes == [0, 10, 30]
-    assert [one.thresholds[AlertKind.DEPTH] for one in (site, api, docs)] == [7, 7, 50]
-    assert [one.alert_mention for one in (site, api, docs)] == ["S0ONCALL", "S0ONCALL", None]
+    reminders = [policy.rules(PauseRules).first_reminder for policy in (site, api, docs)]
+    assert reminders == [timedelta(), timedelta(minutes=10), timedelta(minutes=30)]
+    alerts = [policy.rules(AlertRules) for policy in (site, api, docs)]
+    assert [rules.thresholds[AlertKind.DEPTH] for rules in alerts] == [7, 7, 50]
+    assert [rules.mention for rules in alerts] == ["S0ONCALL", "S0ONCALL", None]
 
 
 def test_a_credential_of_its_own_is_a_secret(tmp_path: Path) -> None:
@@ -103,17 +115,35 @@ def test_a_credential_of_its_own_is_a_secret(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("tables", "why"),
     [
-        ('[MQBOT_POLICY."acme/web"]\nreminder_minutes = 5', "“acme/web” is no repository or group"),
-        ('[MQBOT_POLICY."@web"]\nreminder_minutes = 5', "“@web” is no repository or group"),
-        ("[MQBOT_POLICY.acme]\nreminder_minutes = 5", "“acme” is no repository or group"),
+        (
+            '[MQBOT_POLICY."acme/web"]\nreminder_minutes = 5',
+            "“acme/web” isn't a repository or group",
+        ),
+        ('[MQBOT_POLICY."@web"]\nreminder_minutes = 5', "“@web” isn't a repository or group"),
+        ("[MQBOT_POLICY.acme]\nreminder_minutes = 5", "“acme” isn't a repository or group"),
         (
             '[MQBOT_POLICY."acme/site"]\nwho_may_paus = "U0ALICE"',
-            "in “acme/site”: who_may_paus: Extra",
+            "who_may_paus isn't a setting of such a table (line 2 of ",
         ),
-        ('[MQBOT_POLICY."acme/site"]\nwho_may_pause = ["alice"]', "“alice” is no id of a person"),
+        (
+            '[MQBOT_POLICY."acme/site"]\nhealth_depth = 5\npoll_seconds = 5',
+            "poll_seconds isn't a setting of such a table (line 3 of ",
+        ),
+        (
+            '[MQBOT_POLICY."acme/site"]\nhealth_depth = 5\npoll_seconds = 5',
+            "; it's one for everything: put it above the first table",
+        ),
+        (
+            '[MQBOT_POLICY."acme/site"]\nhealth_depth = 5\nMQBOT_LOG_LEVEL = "DEBUG"',
+            "; it's one for everything: put it above the first table",
+        ),
+        (
+            '[MQBOT_POLICY."acme/site"]\nwho_may_pause = ["alice"]',
+            "“alice” isn't the id of a person",
+        ),
         (
             '[MQBOT_POLICY."acme/site"]\nhealth_depth = -1',
-            "in “acme/site”: health_depth: Input should",
+            "in “acme/site”: health_depth: less than 0 (line 2 of ",
         ),
         ('[MQBOT_POLICY."acme/site"]\nalert_mention = "@oncall"', "in “acme/site”: alert_mention:"),
         ('[MQBOT_POLICY."acme/site"]\napi_token_file = "/no/such"', "can't be read"),
@@ -127,9 +157,14 @@ def test_a_table_that_cannot_apply_is_refused(tmp_path: Path, tables: str, why: 
     assert "secret" not in found
 
 
+def _rights(policy: Policy) -> Mapping[Right, WhoMayPause]:
+    return policy.rules(RightRules).who_may
+
+
 def _who(policy: Policy) -> tuple[WhoMayPause, WhoMayPause]:
     """Who may pause, and resume."""
-    return policy.who_may[Right.PAUSE], policy.who_may[Right.RESUME]
+    who_may = _rights(policy)
+    return who_may[Right.PAUSE], who_may[Right.RESUME]
 
 
 WEEKEND = """
@@ -152,20 +187,21 @@ def test_a_window_applies_to_a_group_and_is_announced_an_hour_before(tmp_path: P
     assert (found.name, found.repositories) == ("weekend", ["acme/site", "acme/api"])
     assert (found.starts, found.zone.key) == ("0 18 * * fri", "Europe/Paris")
     assert (found.lasts, found.announced) == (timedelta(hours=62), timedelta(hours=1))
-    (found,) = read_windows(tmp_path, WEEKEND.replace("@release", "all"))
-    assert len(found.repositories) == 3
+    for written, count in (("all", 3), ("@all", 3), ("acme/*", 2), ("other/*", 1)):
+        (found,) = read_windows(tmp_path, WEEKEND.replace("@release", written))
+        assert len(found.repositories) == count
 
 
 @pytest.mark.parametrize(
     ("written", "instead", "sentence"),
     [
-        ("@release", "@nobody", "“@nobody” is no repository or group of the settings"),
-        ("0 18 * * fri", "0 18 * * 5", "weekdays in `starts` are names, such as mon-fri"),
-        ("0 18 * * fri", "0 18", "expected 5"),
-        ("2d14h", "until 18:00", "not a length such as 2d14h"),
-        ("Europe/Paris", "Paris", "not a time zone such as Europe/Paris"),
-        ("reason", "why", "reason: Field required"),
-        ('"No merges over the weekend"', '""', "at least 1 character"),
+        ("@release", "@nobody", "“@nobody” isn't a repository or group of the settings"),
+        ("0 18 * * fri", "0 18 * * 5", "weekdays are names, such as mon-fri"),
+        ("0 18 * * fri", "0 18", "not five fields"),
+        ("2d14h", "until 18:00", "not a length from a minute to 30 days"),
+        ("Europe/Paris", "Paris", "not a time zone (line"),
+        ("reason", "why", "in “weekend”: why isn't a setting of such a table (line 7 of "),
+        ('"No merges over the weekend"', '""', "in “weekend”: reason: empty (line 7 of "),
     ],
 )
 def test_a_broken_table_is_named_with_its_problem(
@@ -175,3 +211,44 @@ def test_a_broken_table_is_named_with_its_problem(
         read_windows(tmp_path, WEEKEND.replace(written, instead))
     assert "weekend" in refused.value.problems["MQBOT_WINDOW"]
     assert sentence in refused.value.problems["MQBOT_WINDOW"]
+
+
+def test_a_table_of_all_is_the_farthest(tmp_path: Path) -> None:
+    tables = """
+    [MQBOT_POLICY."all"]
+    who_may_pause = "U0BOB"
+    [MQBOT_POLICY."acme/*"]
+    who_may_pause = "U0ALICE"
+    """
+    found = policies(read(tmp_path, tables))
+    assert [_rights(found.of(name))[Right.PAUSE] for name in (SITE, API, DOCS)] == [
+        ALICE,
+        ALICE,
+        BOB,
+    ]
+
+
+@pytest.mark.parametrize(
+    "entry", ["all=C123:{}", "@release=C123:{};other/*=C123:{}", "ALL=C123:{}"]
+)
+def test_channels_are_subscribed_to_selections_and_the_nearest_entry_counts(
+    tmp_path: Path, entry: str
+) -> None:
+    given = entry.format("merge", "merge") + ";acme/api=C123:failure"
+    found = read(tmp_path, "", MQBOT_CHANNELS=given).channels
+    assert {one.repository: set(one.topics) for one in found} == {
+        SITE: {"merge"},
+        API: {"failure"},
+        DOCS: {"merge"},
+    }
+    assert [one.through for one in found if one.repository == API] == [None]
+    assert {one.through for one in found if one.repository != API} <= {"all", "@release", "other/*"}
+
+
+def test_a_channel_of_an_unknown_selection_is_refused(tmp_path: Path) -> None:
+    for entry in ("@releese=C123", "nobody/*=C123"):
+        with pytest.raises(ConfigurationError) as refused:
+            read(tmp_path, "", MQBOT_CHANNELS=entry)
+        said = refused.value.problems["MQBOT_CHANNELS"]
+        assert "isn't a repository or group of the settings" in said
+        assert ("did you mean @release?" in said) is entry.startswith("@")

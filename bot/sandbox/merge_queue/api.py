@@ -37,19 +37,20 @@ class MergeQueueApi:
     def __init__(self, controls: Controls) -> None:
         self._controls = controls
         self._seal = CursorSeal(token_bytes(16))
-        self._event_types = event_types(controls.host)
+        self._event_types = event_types(controls.host, live=controls.speaks.live)
 
     def routes(self) -> list[web.RouteDef]:
         """List the endpoints in the order of the document, and the OpenAPI document."""
         repository = f"{PREFIX}/repos/{{owner}}/{{repository}}"
-        pause, old_pause = f"{repository}/merge-queue/pause", f"{repository}/queue/pause"
+        pause = f"{repository}/merge-queue/pause"
+        old_pause = f"{repository}/queue/pause"
         missing = {
             "both": (),
             "current": ("queue/pause",),
             "deprecated": ("merge-queue/pause",),
             "none": ("merge-queue/pause", "queue/pause"),
         }[self._controls.pause_endpoints]
-        missing = tuple(f"{repository}/{one}/" for one in (*missing, *self._controls.lacks))
+        missing = tuple(f"{repository}/{lacking}/" for lacking in (*missing, *self._controls.lacks))
         routes = [
             web.get(f"{repository}/merge-queue/status", self.status),
             web.put(pause, self.pause),
@@ -68,7 +69,7 @@ class MergeQueueApi:
             *PullRequestApi(self._controls, self._reach).routes(repository),
             *FreezeApi(self._controls, self._reach).routes(repository),
         ]
-        return [one for one in routes if not f"{one.path}/".startswith(missing)]
+        return [route for route in routes if not f"{route.path}/".startswith(missing)]
 
     def _caller(self, request: web.Request) -> Credential:
         known = self._controls.known_credentials
@@ -79,6 +80,11 @@ class MergeQueueApi:
         caller = self._caller(request)
         path = request.match_info
         name = parameters.repository_name(path["owner"], path["repository"])
+        new_name = self._controls.renamed.get(name)
+        if new_name is not None:
+            # As hosting platforms do (https://docs.github.com/en/rest/using-the-rest-api).
+            address = str(request.url).replace(f"/repos/{name}/", f"/repos/{new_name}/", 1)
+            raise web.HTTPMovedPermanently(address)
         credentials.require_access(caller, name, write=write)
         repository = self._controls.service.repositories.get(name)
         if repository is None:
@@ -139,7 +145,7 @@ class MergeQueueApi:
         body = {
             "size": len(page.events),
             "per_page": asked.per_page,
-            "events": [payloads.event(one, repository.name, speaks) for one in page.events],
+            "events": [payloads.event(event, repository.name, speaks) for event in page.events],
         }
         relations = ("next", "prev") if speaks.live else ("next", "prev", "first", "last")
         links = [

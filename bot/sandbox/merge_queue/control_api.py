@@ -76,7 +76,7 @@ class ControlApi:
 
     async def list_requests(self, request: web.Request) -> web.Response:
         guard(request)
-        seen = [asdict(one) for one in self._controls.requests]
+        seen = [asdict(received) for received in self._controls.requests]
         return _done(count=self._controls.request_count, requests=seen)
 
     async def advance(self, request: web.Request) -> web.Response:
@@ -106,20 +106,23 @@ class ControlApi:
         return _done()
 
     async def fail(self, request: web.Request) -> web.Response:
-        check, name = optional_text(await read_body(request), "check"), self._name(request)
+        check = optional_text(await read_body(request), "check")
+        name = self._name(request)
         with _not_found():
             self._controls.make_checks_fail(name, int(request.match_info["number"]), check)
         return _done()
 
     async def dequeue(self, request: web.Request) -> web.Response:
-        by, name = text(await read_body(request), "by", "alice"), self._name(request)
+        by = text(await read_body(request), "by", "alice")
+        name = self._name(request)
         with _not_found():
             self._controls.dequeue(name, int(request.match_info["number"]), by)
         return _done()
 
     async def pause(self, request: web.Request) -> web.Response:
         body = await read_body(request)
-        reason, by = text(body, "reason", ""), text(body, "by", "carol")
+        reason = text(body, "reason", "")
+        by = text(body, "by", "carol")
         pause = self._controls.pause(self._name(request), reason, by)
         return _done(reason=pause.reason, paused_at=rfc3339(pause.paused_at))
 
@@ -140,7 +143,8 @@ class ControlApi:
 
     async def unfreeze(self, request: web.Request) -> web.Response:
         guard(request)
-        query, freeze_id = request.query, request.match_info["freeze_id"]
+        query = request.query
+        freeze_id = request.match_info["freeze_id"]
         with _not_found():
             self._controls.unfreeze(
                 self._name(request),

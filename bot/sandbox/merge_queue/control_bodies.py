@@ -78,7 +78,7 @@ def with_times(body: Body, *names: str) -> Body:
 
 def made(kind: type[Made], body: Mapping[str, Any]) -> Made:
     """Build what a body describes; refuse with 400 fields it has not and values it cannot take."""
-    known = {one.name for one in fields(kind)} - {"hits"}
+    known = {field.name for field in fields(kind)} - {"hits"}
     unknown = sorted(set(body) - known)
     if unknown:
         raise Refusal(400, f"unknown fields: {', '.join(unknown)}")
@@ -96,10 +96,10 @@ def _fits(value: object, hint: Any) -> bool:  # noqa: ANN401  (a type hint may b
     """Judge a JSON value by a type hint of the kinds that these dataclasses use."""
     origin = get_origin(hint)
     if origin in (UnionType, Union):
-        return any(_fits(value, one) for one in get_args(hint))
+        return any(_fits(value, alternative) for alternative in get_args(hint))
     if origin is Sequence:
         (inner,) = get_args(hint)
-        return isinstance(value, list) and all(_fits(one, inner) for one in value)
+        return isinstance(value, list) and all(_fits(part, inner) for part in value)
     if origin is Mapping:
         return isinstance(value, dict)
     if hint in (int, float):

@@ -40,6 +40,7 @@ _REMEMBERED_REQUESTS = 1_000
 _KNOWN = {
     "dialect": ("document", "live"),
     "metadata": ("full", "seed", "none"),
+    "mode": ("serial", "parallel", "isolated"),
     "pause_endpoints": ("both", "current", "deprecated", "none"),
 }
 
@@ -114,14 +115,15 @@ class Controls:
     for all of them; `credentials` are further ones. seed decides all chance. speed divides
     simulated durations. real_time: the clock is the wall clock; otherwise it stands still, from
     `start_at` (now when None), until `advance`. host, dialect and metadata: see `Dialect`
-    (dialect is `document` or `live`). pause_endpoints: those that there are: `both`,
-    `current`, `deprecated` or `none`; the control methods pause all the same. lacks: paths below
-    a repository's, such as `queues/branches` or `merge-queue/pull`, that are not there, nor
-    anything below them. log_limit: events kept per repository. pause_lag: seconds from a pause to
-    its event in the log. logs_pauses: whether the log has events of pauses.
+    (dialect is `document` or `live`). mode: see `Repository`.
+    pause_endpoints: those that there are: `both`, `current`, `deprecated` or `none`; the control
+    methods pause all the same. lacks: paths below a repository's, such as `queues/branches` or
+    `merge-queue/pull`, that are not there, nor anything below them. log_limit: events kept per
+    repository. pause_lag: seconds from a pause to its event in the log. logs_pauses: whether the
+    log has events of pauses.
 
-    Raise ValueError for an unknown scenario, dialect, metadata or family of pause endpoints, a
-    speed that is not positive or no repository.
+    Raise ValueError for an unknown scenario, dialect, metadata, mode or family of pause endpoints,
+    a speed that is not positive or no repository.
     """
 
     repositories: Mapping[str, str]
@@ -134,6 +136,7 @@ class Controls:
     host: str = "github"
     dialect: str = "document"
     metadata: str = "full"
+    mode: str = "serial"
     pause_endpoints: str = "both"
     lacks: Sequence[str] = ()
     log_limit: int = 100_000
@@ -145,10 +148,12 @@ class Controls:
         self.speaks = Dialect(self.host, self.dialect == "live", self.metadata)
         self.random = Random(self.seed)
         self.faults = ArmedFaults()
+        self.renamed: dict[str, str] = {}
         self.requests: deque[SeenRequest] = deque(maxlen=_REMEMBERED_REQUESTS)
         self.request_count = 0
         self._wall_start = time.time_ns() // 1000
         self._running_since = time.monotonic()
+        self.ahead = 0.0
         start = self._wall_start if self.start_at is None else from_datetime(self.start_at)
         lag = round(self.pause_lag * SECOND)
         self.service = Service(start, self.speed, lag, self.logs_pauses)
@@ -156,10 +161,14 @@ class Controls:
             scenarios.make_repository(name, scenario, self.host, self.log_limit)
             for name, scenario in self.repositories.items()
         ]
+        for repository in made:
+            repository.mode = self.mode
         history.play(self.service, made, self.repositories, start, self.random)
         owners = {name.partition("/")[0] for name in self.repositories}
         own = Credential(self.token, account=min(owners), owners=frozenset(owners))
-        self.known_credentials = {one.token: one for one in (own, *self.credentials)}
+        self.known_credentials = {
+            credential.token: credential for credential in (own, *self.credentials)
+        }
 
     def _check_options(self) -> None:
         if not self.repositories:
@@ -175,10 +184,14 @@ class Controls:
     def catch_up(self) -> None:
         """Bring the simulation to the present when it follows the wall clock."""
         if self.real_time:
-            passed = round((time.monotonic() - self._running_since) * SECOND)
+            passed = round((time.monotonic() - self._running_since + self.ahead) * SECOND)
             elapsed = self._wall_start + passed - self.service.now
             if elapsed > 0:
                 stepping.step(self.service, elapsed / SECOND, self.random)
+
+    def skip(self, seconds: float) -> None:
+        """Move a clock that follows the wall clock ahead of it, for good."""
+        self.ahead += seconds
 
     def advance(self, seconds: float) -> list[Event]:
         """Move the clock by hand and return what happened, oldest first.
@@ -380,6 +393,10 @@ class Controls:
 
     def _stamp(self, at: datetime | None) -> Moment:
         return self.service.now if at is None else from_datetime(at)
+
+    def rename(self, repository: str, new_name: str) -> None:
+        """Redirect all requests about a repository to another name, or owner."""
+        self.renamed[repository] = new_name
 
     def break_configuration(self, repository: str, problem: str | None) -> None:
         """Make the repository's configuration file invalid; None fixes it."""

@@ -7,9 +7,13 @@ from bot.sandbox.merge_queue.simulation.state import Actor
 
 
 class Refusal(Exception):
-    """An answer with an error status and a `detail` for its body."""
+    """An answer with an error status and a `detail` for its body: a sentence, or a list of errors.
 
-    def __init__(self, status: int, detail: str) -> None:
+    A hosted service that validates with FastAPI lists what is wrong with parameters and bodies
+    (https://fastapi.tiangolo.com/tutorial/handling-errors/).
+    """
+
+    def __init__(self, status: int, detail: str | list[dict[str, object]]) -> None:
         super().__init__(status, detail)
         self.status = status
         self.detail = detail

@@ -17,11 +17,15 @@ Json = dict[str, object]
 
 def queues(service: Service, repository: Repository) -> Json:
     """List every queue with pull requests, by branch."""
+    of_branches: dict[str, list[Json]] = {}
+    for line in repository.lines.values():
+        listed = _pulls(service, repository, line)
+        if listed:
+            of_branches.setdefault(line.base_ref, []).extend(listed)
     return {
         "queues": [
-            {"branch": {"name": line.base_ref}, "pull_requests": _pulls(service, repository, line)}
-            for line in repository.lines.values()
-            if any(True for _ in line.queued())
+            {"branch": {"name": base_ref}, "pull_requests": listed}
+            for base_ref, listed in of_branches.items()
         ],
     }
 
@@ -60,9 +64,9 @@ def run_of(line: Line, queued: QueuedPullRequest) -> Batch | None:
     """Find the run that checks a pull request: its part under bisection, else its batch."""
     for batch in line.batches:
         runs: list[Batch] = [*(batch.sub_batches or ()), batch]
-        for one in runs:
-            if queued in one.members and one.started_at is not None:
-                return one
+        for run in runs:
+            if queued in run.members and run.started_at is not None:
+                return run
     return None
 
 

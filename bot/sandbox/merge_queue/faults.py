@@ -28,7 +28,7 @@ class Fault:
     `truncate` sends half of the true answer and closes; `stale_cursor` refuses any cursor with
     `status`; `wrong_date` gives the true answer, dated `seconds` ahead; `endless_links` answers
     with the first page of the log, for any cursor, and a link to one more.
-    status: None is 500, or 422 for a stale cursor.
+    status: None is 500, or 422 for a stale cursor. body: what an `error` sends as JSON.
     path: part of the request path, "" for all. method: None for all.
     """
 
@@ -39,6 +39,7 @@ class Fault:
     status: int | None = None
     seconds: float = 1.0
     retry_after: str | None = None
+    body: object = None
     hits: int = 0
 
     def __post_init__(self) -> None:

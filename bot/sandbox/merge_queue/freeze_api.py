@@ -31,20 +31,20 @@ class FreezeApi:
 
     def routes(self, repository: str) -> list[web.RouteDef]:
         every = f"{repository}/scheduled_freeze"
-        one = f"{every}/{{freeze_id}}"
+        one_freeze = f"{every}/{{freeze_id}}"
         return [
             web.get(every, self.read),
             web.post(every, self.create),
-            web.patch(one, self.change),
-            web.post(f"{one}/delete", self.delete),
-            web.delete(one, self.delete_deprecated),
+            web.patch(one_freeze, self.change),
+            web.post(f"{one_freeze}/delete", self.delete),
+            web.delete(one_freeze, self.delete_deprecated),
         ]
 
     async def read(self, request: web.Request) -> web.Response:
         _, repository = self._reach(request)
         now = self._controls.service.now
-        left = [one for one in repository.freezes if one.end is None or now < one.end]
-        return web.json_response({"scheduled_freezes": [_written(one) for one in left]})
+        left = [freeze for freeze in repository.freezes if freeze.end is None or now < freeze.end]
+        return web.json_response({"scheduled_freezes": [_written(freeze) for freeze in left]})
 
     async def create(self, request: web.Request) -> web.Response:
         caller, repository = self._reach(request, write=True)
@@ -59,7 +59,14 @@ class FreezeApi:
     async def change(self, request: web.Request) -> web.Response:
         caller, repository = self._reach(request, write=True)
         freeze = self._named(request, repository)
-        terms = _changed(_terms(freeze), await _fields(request, FIELDS))
+        sent = await _fields(request, FIELDS)
+        # In a change, null leaves a field as it is, but for a time: none, or now.
+        sent = {
+            name: value
+            for name, value in sent.items()
+            if value is not None or name in {"start", "end"}
+        }
+        terms = _changed(_terms(freeze), sent)
         has_begun = freeze.start <= self._controls.service.now
         if has_begun and terms.start != to_datetime(freeze.start):
             raise Refusal(400, "The start of a freeze can't change after it has begun")
@@ -70,9 +77,14 @@ class FreezeApi:
     async def delete(self, request: web.Request) -> web.Response:
         caller, repository = self._reach(request, write=True)
         freeze = self._named(request, repository)
-        reason = (await _fields(request, ("delete_reason",))).get("delete_reason")
-        if not isinstance(reason, str) or not reason.strip():
+        # The published schema has no required body; one that has begun ends for a reason.
+        sent = await _fields(request, ("delete_reason",)) if request.can_read_body else {}
+        reason = sent.get("delete_reason", "")
+        if not isinstance(reason, str):
             raise Refusal(422, "delete_reason: a string is required")
+        has_begun = freeze.start <= self._controls.service.now
+        if has_begun and not reason.strip():
+            raise Refusal(422, "delete_reason: is required once a freeze has begun")
         self._controls.unfreeze(repository.name, freeze.id, reason, caller.actor)
         return web.Response(status=204)
 
@@ -106,6 +118,8 @@ def _valid(act: Callable[[], Any]) -> Any:  # noqa: ANN401 - what the act return
 
 async def _fields(request: web.Request, known: tuple[str, ...]) -> Mapping[str, Any]:
     sent = await json_body(request)
+    if sent is None and known == ("delete_reason",):
+        return {}
     if not isinstance(sent, dict):
         raise Refusal(422, "body: a JSON object is required")
     for name in sent:
@@ -166,7 +180,9 @@ def _time(name: str, sent: object, zone: ZoneInfo) -> datetime | None:
 
 
 def _conditions(name: str, sent: object) -> tuple[Any, ...]:
-    if not isinstance(sent, list) or not all(isinstance(one, str | dict) for one in sent):
+    if not isinstance(sent, list) or not all(
+        isinstance(condition, str | dict) for condition in sent
+    ):
         raise Refusal(422, f"{name}: a list of conditions is required")
     return tuple(sent)
 

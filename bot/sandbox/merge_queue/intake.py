@@ -42,14 +42,22 @@ class Intake:
         has_cursor = "cursor" in request.query
         fault = controls.faults.meet(request.method, request.path, has_cursor=has_cursor)
         controls.catch_up()
+        wrong_by = 0.0
         if fault is None:
             response = await _answer(request, handler)
+        elif fault.kind == "wrong_date":
+            response = await _answer(request, handler)
+            wrong_by = fault.seconds
         else:
             response = await _fail(request, handler, fault)
+        response.headers["Date"] = self._date(wrong_by)
         closed = request.transport is None or request.transport.is_closing()
         status = 0 if closed else response.status
         controls.count_request(SeenRequest(request.method, request.path_qs, status))
         return response
+
+    def _date(self, wrong_by: float) -> str:
+        return formatdate(time.time() + self._controls.ahead + wrong_by, usegmt=True)
 
 
 async def _answer(request: web.Request, handler: Handler) -> web.StreamResponse:
@@ -59,8 +67,9 @@ async def _answer(request: web.Request, handler: Handler) -> web.StreamResponse:
         return refuse(refusal)
     except web.HTTPException as error:
         response = refuse(Refusal(error.status, error.reason))
-        if "Allow" in error.headers:
-            response.headers["Allow"] = error.headers["Allow"]
+        for name in ("Allow", "Location"):
+            if name in error.headers:
+                response.headers[name] = error.headers[name]
         return response
 
 
@@ -76,8 +85,8 @@ async def _fail(request: web.Request, handler: Handler, fault: Fault) -> web.Str
             return await _answer(request, handler)
         case "truncate":
             return await _truncate(request, await _answer(request, handler))
-        case "wrong_date" | "endless_links":
-            return await _twist(request, handler, fault)
+        case "endless_links":
+            return await _on_its_first_page(request, handler, fault)
         case _:
             return _false_answer(fault)
 
@@ -97,16 +106,16 @@ def _false_answer(fault: Fault) -> web.Response:
             return web.Response(text='{"events": [', content_type="application/json")
         case "stale_cursor":
             return refuse(Refusal(fault.status or 422, "cursor: no longer valid"))
+        case _ if fault.body is not None:
+            return web.json_response(fault.body, status=status)
         case _:
             return refuse(Refusal(status, "Armed failure"))
 
 
-async def _twist(request: web.Request, handler: Handler, fault: Fault) -> web.StreamResponse:
-    """Give a true answer with a wrong header; an endless log is always on its first page."""
-    if fault.kind == "wrong_date":
-        response = await _answer(request, handler)
-        response.headers["Date"] = formatdate(time.time() + fault.seconds, usegmt=True)
-        return response
+async def _on_its_first_page(
+    request: web.Request, handler: Handler, fault: Fault
+) -> web.StreamResponse:
+    """Give the first page of an endless log, whatever is asked for."""
     first = request.url.without_query_params("cursor")
     response = await _answer(request.clone(rel_url=first.relative()), handler)
     following = request.url.update_query(cursor=f"more-{fault.hits}")

@@ -1,8 +1,9 @@
 """The OpenAPI document that the sandbox publishes about itself."""
 
 from collections.abc import Sequence
+from typing import cast
 
-from bot.sandbox.merge_queue.openapi_schemas import MOMENT, STRING, SchemaWriter, ref
+from bot.sandbox.merge_queue.openapi_schemas import MOMENT, STRING, UUID, SchemaWriter, ref
 from bot.sandbox.merge_queue.parameters import (
     BASE_REF_LIMIT,
     PER_PAGE_DEFAULT,
@@ -24,8 +25,13 @@ _ERRORS = {
 
 
 def document(dialect: Dialect, event_types: Sequence[str]) -> Json:
-    """Write the document: the 13 endpoints with their parameters, bodies and answers."""
-    pause, old_pause = f"{_REPOSITORY}/merge-queue/pause", f"{_REPOSITORY}/queue/pause"
+    """Write the document: all 22 operations with their parameters, bodies and answers.
+
+    Thirteen are of the API document, nine only of the hosted service; the pages of both say which
+    are deprecated.
+    """
+    pause = f"{_REPOSITORY}/merge-queue/pause"
+    old_pause = f"{_REPOSITORY}/queue/pause"
     return {
         "openapi": "3.1.0",
         "info": {"title": "Merge Queue Service (sandbox)", "version": "1"},
@@ -53,6 +59,8 @@ def document(dialect: Dialect, event_types: Sequence[str]) -> Json:
             ),
             f"{old_pause}/delete": _path(post=_old(_operation(None))),
             f"{_REPOSITORY}/queues": _path(get=_old(_operation("Queues"))),
+            **_pull_requests(),
+            **_freezes(),
         },
         "components": {
             "schemas": SchemaWriter(dialect, event_types).schemas(),
@@ -61,7 +69,51 @@ def document(dialect: Dialect, event_types: Sequence[str]) -> Json:
     }
 
 
-def _path(**operations: Json) -> Json:
+def _pull_requests() -> Json:
+    """The endpoints of single pull requests, which the hosted service has alone."""
+    number: Json = {"type": "integer", "minimum": 1, "exclusiveMaximum": PULL_REQUEST_BOUND}
+    named = _in_path("pr_number", number)
+    pull_request = f"{_REPOSITORY}/merge-queue/pull/{{pr_number}}"
+    return {
+        f"{_REPOSITORY}/merge-queue/branches": _path(get=_operation("QueuedBranches")),
+        pull_request: _path(named, get=_operation("QueuedDetails")),
+        f"{pull_request}/dequeue-impact": _path(named, get=_operation("DequeueImpact")),
+        f"{pull_request}/dequeue": _path(named, post=_operation(None)),
+    }
+
+
+def _freezes() -> Json:
+    """The endpoints of scheduled freezes, which the hosted service has alone."""
+    named = _in_path("freeze_id", UUID)
+    every = f"{_REPOSITORY}/scheduled_freeze"
+    created = _operation("Freeze")
+    created["responses"] = {
+        "201": {"description": "Created", "content": _content("Freeze")},
+        **_errors(),
+    }
+    changed = _operation("Freeze")
+    changed["responses"] = {
+        **cast("Json", changed["responses"]),
+        "400": {"description": "The freeze has begun", "content": _content("Error")},
+    }
+    return {
+        every: _path(get=_operation("Freezes"), post=created | _body("FreezeCreation")),
+        f"{every}/{{freeze_id}}": _path(
+            named,
+            patch=changed | _body("FreezeChange"),
+            delete=_old(_operation(None)),
+        ),
+        f"{every}/{{freeze_id}}/delete": _path(
+            named, post=_operation(None) | _body("FreezeDeletion", is_required=False)
+        ),
+    }
+
+
+def _in_path(name: str, schema: Json) -> Json:
+    return {"name": name, "in": "path", "required": True, "schema": schema}
+
+
+def _path(*own: Json, **operations: Json) -> Json:
     owner: Json = {
         "type": "string",
         "minLength": 1,
@@ -73,7 +125,7 @@ def _path(**operations: Json) -> Json:
         {"name": "owner", "in": "path", "required": True, "schema": owner},
         {"name": "repository", "in": "path", "required": True, "schema": repository},
     ]
-    path: Json = {"parameters": shared}
+    path: Json = {"parameters": [*shared, *own]}
     return path | operations
 
 
@@ -130,8 +182,8 @@ def _content(component: str) -> Json:
     return {"application/json": {"schema": ref(component)}}
 
 
-def _body() -> Json:
-    return {"requestBody": {"required": True, "content": _content("PauseRequest")}}
+def _body(component: str = "PauseRequest", *, is_required: bool = True) -> Json:
+    return {"requestBody": {"required": is_required, "content": _content(component)}}
 
 
 def _old(operation: Json) -> Json:

@@ -13,6 +13,9 @@ INTEGER: Schema = {"type": "integer"}
 BOOLEAN: Schema = {"type": "boolean"}
 MOMENT: Schema = {"type": "string", "format": "date-time"}
 UUID: Schema = {"type": "string", "format": "uuid"}
+FREEZE_REASON_LIMIT = 10_000
+# Without an offset: of the freeze's own time zone.
+LOCAL_TIME: Schema = {"type": "string"}
 REASON: Schema = {"type": "string", "maxLength": REASON_LIMIT}
 # 2^63 - 1 as the API document writes it, rounded by a float.
 NUMBER: Schema = {"type": "integer", "minimum": 0, "maximum": 9223372036854776000}
@@ -28,6 +31,25 @@ def array(items: Schema) -> Schema:
 
 def nullable(schema: Schema) -> Schema:
     return {"anyOf": [schema, {"type": "null"}]}
+
+
+def _null_too(schema: Schema) -> Schema:
+    return schema if "anyOf" in schema and {"type": "null"} in _any_of(schema) else nullable(schema)
+
+
+def _any_of(schema: Schema) -> list[object]:
+    either = schema["anyOf"]
+    return either if isinstance(either, list) else []
+
+
+def _request(properties: dict[str, Schema], required: Sequence[str]) -> Schema:
+    """The body of a request, which may have no other fields."""
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(required),
+        "additionalProperties": False,
+    }
 
 
 class SchemaWriter:
@@ -48,7 +70,7 @@ class SchemaWriter:
     def schemas(self) -> dict[str, Schema]:
         """Give all components by name."""
         return {
-            "Error": self._record(detail=STRING),
+            "Error": self._record(detail={"anyOf": [STRING, array({"type": "object"})]}),
             "Application": self._application(),
             "PauseRequest": {
                 "type": "object",
@@ -65,6 +87,8 @@ class SchemaWriter:
             "Event": self._event(),
             "EventLog": self._record(size=INTEGER, per_page=INTEGER, events=array(ref("Event"))),
             **self._status_schemas(),
+            **self._pull_request_schemas(),
+            **self._freeze_schemas(),
             **self._listing_schemas(),
         }
 
@@ -79,7 +103,8 @@ class SchemaWriter:
     def _pause(self) -> Schema:
         if self._dialect.live:
             optional = ("reason", "paused_at")
-            reason, paused_at = nullable(REASON), nullable(MOMENT)
+            reason = nullable(REASON)
+            paused_at = nullable(MOMENT)
             return self._record(optional, paused=BOOLEAN, reason=reason, paused_at=paused_at)
         return self._record(reason=REASON, paused_at=MOMENT)
 
@@ -143,6 +168,63 @@ class SchemaWriter:
                 waiting_pull_requests=array(ref("QueuedPullRequest")),
                 scope_queues=scope_queues,
             ),
+        }
+
+    def _pull_request_schemas(self) -> dict[str, Schema]:
+        ci_state: Schema = {"type": "string", "enum": ["pending", "success", "failed"]}
+        check_types: Schema = {"type": "string", "enum": ["in_place", "draft_pr", "trusted"]}
+        check = self._record(
+            check_type=check_types,
+            queue_pull_request_number=NUMBER,
+            started_at=nullable(MOMENT),
+            ci_ended_at=nullable(MOMENT),
+            ci_state=ci_state,
+            state=STRING,
+            checks=array(ref("QueueCheck")),
+            conditions_evaluation=nullable({"type": "object"}),
+        )
+        return {
+            "QueuedBranches": self._record(branches=array(STRING)),
+            "DequeueImpact": self._record(
+                interrupted_batches=INTEGER,
+                rechecked_pull_requests=INTEGER,
+                cascaded_pull_requests=INTEGER,
+            ),
+            "QueuedDetails": self._record(
+                number=NUMBER,
+                queued_at=MOMENT,
+                estimated_time_of_merge=nullable(MOMENT),
+                position=INTEGER,
+                priority_rule_name=STRING,
+                queue_rule_name=STRING,
+                checks_timeout_at=nullable(MOMENT),
+                queue_rule=ref("QueueRule"),
+                mergeability_check=nullable(check),
+            ),
+        }
+
+    def _freeze_schemas(self) -> dict[str, Schema]:
+        """As the hosted service publishes them: a change may null what it leaves as it is."""
+        conditions = array({"anyOf": [STRING, {"type": "object"}]})
+        reason: Schema = {"type": "string", "maxLength": FREEZE_REASON_LIMIT}
+        terms: dict[str, Schema] = {
+            "reason": reason,
+            "start": nullable(LOCAL_TIME),
+            "end": nullable(LOCAL_TIME),
+            "timezone": STRING,
+            "matching_conditions": conditions,
+            "exclude_conditions": conditions,
+        }
+        optional = ("end", "matching_conditions", "exclude_conditions")
+        shown = terms | {"start": LOCAL_TIME, "id": UUID}
+        changed = {name: _null_too(schema) for name, schema in terms.items()}
+        deletion = {"type": "object", "properties": {"delete_reason": STRING}}
+        return {
+            "Freeze": self._record(("exclude_conditions",), **shown),
+            "Freezes": self._record(scheduled_freezes=array(ref("Freeze"))),
+            "FreezeCreation": _request(terms, [term for term in terms if term not in optional]),
+            "FreezeChange": _request(changed, []),
+            "FreezeDeletion": nullable({**deletion, "additionalProperties": False}),
         }
 
     def _listing_schemas(self) -> dict[str, Schema]:

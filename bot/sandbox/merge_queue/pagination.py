@@ -16,7 +16,10 @@ from bot.sandbox.merge_queue.simulation.moments import Moment
 _LAYOUT = struct.Struct(">cqqqqB")
 _SEAL_BYTES = 9
 
-FIRST, OLDER, NEWER, LAST = b"f", b"o", b"n", b"l"
+FIRST = b"f"
+OLDER = b"o"
+NEWER = b"n"
+LAST = b"l"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +71,8 @@ class CursorSeal:
             sealed = urlsafe_b64decode(text.encode("ascii"))
         except ValueError as error:
             raise Refusal(422, "cursor: not a cursor of this log") from error
-        packed, seal = sealed[:-_SEAL_BYTES], sealed[-_SEAL_BYTES:]
+        packed = sealed[:-_SEAL_BYTES]
+        seal = sealed[-_SEAL_BYTES:]
         genuine = hmac.compare_digest(seal, self._sign(repository, packed))
         if not genuine or len(packed) != _LAYOUT.size:
             raise Refusal(422, "cursor: not a cursor of this log")

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from aiohttp import web
@@ -14,7 +14,8 @@ from bot.sandbox.merge_queue.simulation.moments import DAY, Moment, parse_rfc333
 REASON_LIMIT = 255
 BASE_REF_LIMIT = 255
 PULL_REQUEST_BOUND = 2_147_483_647
-PER_PAGE_DEFAULT, PER_PAGE_LIMIT = 10, 100
+PER_PAGE_DEFAULT = 10
+PER_PAGE_LIMIT = 100
 WIDEST_WINDOW = 93 * DAY
 WIDEST_WINDOW_TEXT = "'received_from' and 'received_to' cannot span more than 93 days"
 
@@ -110,9 +111,7 @@ def log_request(query: Query, known_types: tuple[str, ...], now: Moment) -> LogR
     if received_to - received_from > WIDEST_WINDOW:
         raise Refusal(422, WIDEST_WINDOW_TEXT)
     types = tuple(dict.fromkeys(query.get("event_type", ())))
-    for kind in types:
-        if kind not in known_types:
-            raise Refusal(422, f"event_type: {kind!r} is not an event type")
+    _require_known_types(query.get("event_type", ()), known_types)
     base_ref = one(query, "base_ref")
     if base_ref is not None and not 1 <= len(base_ref) <= BASE_REF_LIMIT:
         raise Refusal(422, f"base_ref: 1 to {BASE_REF_LIMIT} characters")
@@ -124,6 +123,24 @@ def log_request(query: Query, known_types: tuple[str, ...], now: Moment) -> LogR
         base_ref=base_ref,
     )
     return LogRequest(selection, per_page or PER_PAGE_DEFAULT, one(query, "cursor"))
+
+
+def _require_known_types(sent: Sequence[str], known: tuple[str, ...]) -> None:
+    """Raise a 422 refusal that names each unknown value by its index and says what is allowed."""
+    expected = ", ".join(f"'{value}'" for value in known)
+    wrong: list[dict[str, object]] = [
+        {
+            "type": "enum",
+            "loc": ["query", "event_type", index],
+            "msg": f"Input should be {expected}",
+            "input": kind,
+            "ctx": {"expected": expected},
+        }
+        for index, kind in enumerate(sent)
+        if kind not in known
+    ]
+    if wrong:
+        raise Refusal(422, wrong)
 
 
 def window(query: Query, now: Moment) -> tuple[Moment, Moment]:

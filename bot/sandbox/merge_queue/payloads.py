@@ -1,6 +1,8 @@
 """The JSON of the API document, made from the state."""
 
 from dataclasses import dataclass
+from itertools import groupby
+from typing import cast
 
 from bot.sandbox.merge_queue.credentials import Credential
 from bot.sandbox.merge_queue.simulation import authorship, freezing
@@ -164,11 +166,12 @@ class StatusWriter:
             "waiting_pull_requests": [
                 self._queued(queued, None) for line in lines for queued in line.waiting
             ],
-            "scope_queues": self._scope_queues([one for line in lines for one in line.batches]),
+            "scope_queues": self._scope_queues([batch for line in lines for batch in line.batches]),
         }
         if self._dialect.live:
             held = self._repository.pause
-            written |= {"mode": "serial", "pause": pause(held, self._dialect) if held else None}
+            mode = self._repository.mode
+            written |= {"mode": mode, "pause": pause(held, self._dialect) if held else None}
         return written
 
     def _scope_queues(self, batches: list[Batch]) -> Json:
@@ -181,10 +184,29 @@ class StatusWriter:
     def _batch(self, batch: Batch) -> Json:
         written = self._part(batch)
         parts = batch.sub_batches
-        written["sub_batches"] = (
-            None if parts is None else [self._part(part) for part in parts if part.members]
-        )
-        return written
+        if parts is None:
+            return written | {"sub_batches": None}
+        parts = [part for part in parts if part.members]
+        if not self._dialect.live:
+            return written | {"sub_batches": [self._part(part) for part in parts]}
+        return self._bisected(written, parts, None)
+
+    def _bisected(self, written: Json, parts: list[Batch], split: Batch | None) -> Json:
+        """The hosted service nests pieces as deep as it splits them.
+
+        The pull requests stand in the pieces alone, as its published schema lets them
+        (`MergeQueueStatusBatchWithSubBatch`, whose `sub_batches` are of the same kind).
+        """
+        pieces: list[Json] = []
+        for inner, group in groupby(parts, lambda part: _piece_of(part, split)):
+            members = list(group)
+            if inner is None:
+                pieces += [self._part(part) | {"sub_batches": None} for part in members]
+            else:
+                whole = self._part(inner)
+                whole["status"] = {**cast("Json", whole["status"]), "code": "bisecting"}
+                pieces.append(self._bisected(whole, members, inner))
+        return written | {"pull_requests": [], "sub_batches": pieces}
 
     def _part(self, batch: Batch) -> Json:
         filling = batch.code == "waiting_for_batch"
@@ -253,6 +275,14 @@ class StatusWriter:
             frozen = freezing.is_frozen(self._repository, pull, self._service.now)
             written |= {"is_frozen": frozen, "dequeue_requested": False, "all_scopes": False}
         return written
+
+
+def _piece_of(part: Batch, split: Batch | None) -> Batch | None:
+    """The piece of `split` that was split again and has `part`; None if `part` is the piece."""
+    found = None
+    while part.split_of is not split and part.split_of is not None:
+        found = part = part.split_of
+    return found
 
 
 def _scopes(batch: Batch) -> list[str]:

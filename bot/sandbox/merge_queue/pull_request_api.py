@@ -28,22 +28,22 @@ class PullRequestApi:
         self._reach = reach
 
     def routes(self, repository: str) -> list[web.RouteDef]:
-        one = f"{repository}/merge-queue/pull/{{number}}"
+        pull_request = f"{repository}/merge-queue/pull/{{pr_number}}"
         return [
             web.get(f"{repository}/merge-queue/branches", self.branches),
-            web.get(one, self.read),
-            web.get(f"{one}/dequeue-impact", self.impact),
-            web.post(f"{one}/dequeue", self.remove),
+            web.get(pull_request, self.read),
+            web.get(f"{pull_request}/dequeue-impact", self.impact),
+            web.post(f"{pull_request}/dequeue", self.remove),
         ]
 
     async def branches(self, request: web.Request) -> web.Response:
         _, repository = self._reach(request)
         active = [line.base_ref for line in repository.lines.values() if any(line.queued())]
-        return web.json_response({"branches": active})
+        return web.json_response({"branches": list(dict.fromkeys(active))})
 
     async def read(self, request: web.Request) -> web.Response:
         _, repository = self._reach(request)
-        number = pull_request_number(request.match_info["number"])
+        number = pull_request_number(request.match_info["pr_number"])
         found = find(self._controls.turn(repository.name), number)
         if found is None:
             raise Refusal(404, NOT_QUEUED)
@@ -51,7 +51,7 @@ class PullRequestApi:
 
     async def impact(self, request: web.Request) -> web.Response:
         _, repository = self._reach(request)
-        number = pull_request_number(request.match_info["number"])
+        number = pull_request_number(request.match_info["pr_number"])
         impact = removing.impact(self._controls.turn(repository.name), number)
         if impact is None:
             raise Refusal(404, NOT_QUEUED)
@@ -59,7 +59,7 @@ class PullRequestApi:
 
     async def remove(self, request: web.Request) -> web.Response:
         _, repository = self._reach(request, write=True)
-        number = pull_request_number(request.match_info["number"])
+        number = pull_request_number(request.match_info["pr_number"])
         if not self._controls.remove(repository.name, number):
             raise Refusal(404, NOT_QUEUED)
         return web.Response(status=204)

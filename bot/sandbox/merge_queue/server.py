@@ -51,8 +51,10 @@ class MergeQueueSandbox(Controls):
 
     async def stop(self) -> None:
         """Stop listening and driving; raise what broke the simulation, if anything did."""
-        driver, self._driver = self._driver, None
-        runner, self._runner = self._runner, None
+        driver = self._driver
+        self._driver = None
+        runner = self._runner
+        self._runner = None
         if runner is not None:
             await runner.cleanup()
         if driver is not None:

@@ -7,7 +7,7 @@ from aiohttp import web
 
 from bot.sandbox.slack.faults import CALL_FAULTS, Fault, Faults
 
-_RUN_FIRST = {"drop_after_accept", "invalid_json", "truncate", "slow"}
+_RUN_FIRST = {"bare_ok", "drop_after_accept", "invalid_json", "truncate", "slow"}
 _SERVER_ERROR = 500
 _HTML = "<!DOCTYPE html><html><head><title>Server Error</title></head><body>500</body></html>"
 _INTERNAL_ERROR = {"ok": False, "error": "internal_error"}
@@ -42,7 +42,8 @@ class Strike:
         if self.name == "rate_limit" and self.fault is not None:
             return rate_limited(self.fault.retry_after)
         if self.name == "refuse" and self.fault is not None:
-            return web.json_response({"ok": False, "error": self.fault.code})
+            body = {"ok": False, "error": self.fault.code}
+            return web.json_response(body, status=self.fault.status)
         if self.name == "internal_error":
             return web.json_response(_INTERNAL_ERROR)
         if self.name == "http_500":
@@ -58,6 +59,9 @@ class Strike:
         whole = response.text or ""
         if self.name == "truncate":
             return web.Response(text=whole[: len(whole) // 2], content_type="application/json")
+        if self.name == "bare_ok":
+            # As a proxy or a gateway between may answer.
+            return web.json_response({"ok": True})
         if self.name == "invalid_json":
             return web.Response(text="<!-- not JSON -->", content_type="application/json")
         return response

@@ -16,6 +16,7 @@ CALL_FAULTS = frozenset(
         "invalid_json",
         "truncate",
         "internal_error",
+        "bare_ok",
         "refuse",
     }
 )
@@ -27,33 +28,34 @@ SOCKET_FAULTS = frozenset(
         "refuse_handshake",
         "lose_payload",
         "repeat_payload",
+        "repeat_event",
     }
 )
 LOSE_PAYLOAD = frozenset({"lose_payload"})
 REPEAT_PAYLOAD = frozenset({"repeat_payload"})
 """As a lost acknowledgement can bring a payload twice."""
 
+REPEAT_EVENT = frozenset({"repeat_event"})
+"""The same event comes again with an event id of its own."""
+
 REASONS = ("warning", "refresh_requested", "link_disabled", "too_many_websockets")
 
 
 @dataclass
 class Fault:
-    """One armed fault: what happens, to which method's calls (None: any), how many times more.
-
-    `channel`: only calls that name this channel. `seconds`: how long a slow answer takes.
-    `retry_after`: the whole seconds that a rate limit names. `reason`: with which a connection is
-    ended. `code`: Slack's, of a refusal. `hits`: how often it has struck.
-    """
+    """One armed fault: what happens, to which method's calls (None: any), how many times more."""
 
     name: str
     method: str | None = None
-    channel: str | None = None
+    channel: str | None = None  #: only calls that name this channel
     times: int = 1
-    seconds: float = 1.0
-    retry_after: int = 1
-    reason: str = "refresh_requested"
+    seconds: float = 1.0  #: how long a slow answer takes
+    retry_after: int = 1  #: the whole seconds that a rate limit names
+    reason: str = "refresh_requested"  #: with which a connection is ended
+    #: Slack's, of a refusal, and `status` the HTTP status of its answer
     code: str = "internal_error"
-    hits: int = 0
+    status: int = 200
+    hits: int = 0  #: how often it has struck
 
     def body(self) -> Json:
         return dict(vars(self))
@@ -110,6 +112,7 @@ def _set(fault: Fault, key: str, value: object) -> None:
         "seconds": int | float,
         "retry_after": int,
         "code": str,
+        "status": int,
     }
     if key == "reason":
         if value not in REASONS:

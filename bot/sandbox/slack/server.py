@@ -3,6 +3,7 @@
 import random
 import time
 from collections.abc import Mapping
+from http import HTTPStatus
 from pathlib import Path
 
 from aiohttp import web
@@ -50,7 +51,8 @@ class SlackSandbox:
     """A local Slack workspace that clients reach by address and tokens alone.
 
     `manifest`: the app's manifest.yml (its path, or the mapping it holds); only what it declares
-    is offered, sent and allowed. `bot_token`, `app_token`: the only two tokens that are known.
+    is offered, sent and allowed. `bot_token`, `app_token`: the only two
+    tokens that are known, until `credentials` gets more.
     `ack_seconds`: how long the app has to acknowledge. `trigger_seconds`: how long it may open a
     modal for what somebody did. `event_retry_seconds`: the waits before an unacknowledged event
     is sent again. `rate_limits`: "posting" (chat.postMessage only),
@@ -80,7 +82,8 @@ class SlackSandbox:
         chance = random.Random()
         declared = Manifest.read(manifest)
         workspace = default_workspace(declared.bot_name, declared.name)
-        self.bot_token, self.app_token = bot_token, app_token
+        self.bot_token = bot_token
+        self.app_token = app_token
         self.signing_secret = signing_secret
         self._first_request_url = request_url
         self.installation = Installation(
@@ -105,10 +108,12 @@ class SlackSandbox:
             self.socket_mode if declared.socket_mode_enabled else self.request_url
         )
         self.faults = FaultControl(self._faults, self.socket_mode)
-        credentials = Credentials(bot_token, app_token, declared.bot_scopes)
+        self.credentials = Credentials(bot_token, app_token, declared.bot_scopes)
         limiter = RateLimiter(rate_limits, time.monotonic)
         self._striker = Striker(self._faults)
-        self.web_api = WebApi(self.installation, credentials, limiter, self._striker, self.calls)
+        self.web_api = WebApi(
+            self.installation, self.credentials, limiter, self._striker, self.calls
+        )
         self.web_api.add_method(
             "apps.connections.open",
             Method(self._open_connection, TIER_3, ("connections:write",), ("app",)),
@@ -117,10 +122,11 @@ class SlackSandbox:
         self._runner: web.AppRunner | None = None
 
     def _wire_people(self) -> None:
-        installation, delivery = self.installation, self.delivery
+        installation = self.installation
+        delivery = self.delivery
         standing = Standing(installation)
         self.response_urls = ResponseUrls(installation, time.monotonic, self._striker, self.calls)
-        self.app_events = AppEvents(installation, delivery)
+        self.app_events = AppEvents(installation, delivery, self._faults)
         installation.workspace.on_change(self.app_events.on_change)
         interactions = Interactions(installation, delivery, self.response_urls, standing)
         self._submissions = Submissions(installation, delivery, self.response_urls, standing)
@@ -145,6 +151,7 @@ class SlackSandbox:
     async def start(self, host: str = "127.0.0.1", port: int = 0) -> None:
         """Bind and serve; port 0 lets the system choose. Raises OSError when it is taken."""
         app = web.Application(client_max_size=_BODY_BYTES, middlewares=[guard])
+        app.on_response_prepare.append(_lower_header_names)
         app.add_routes(
             [
                 web.route("*", "/api/{method}", self.web_api.handle),
@@ -184,3 +191,15 @@ class SlackSandbox:
         address = installation.base_url.replace("http", "ws", 1)
         ticket = self.socket_mode.new_ticket()
         return {"url": f"{address}socket/{ticket}?app_id={installation.app_id}"}
+
+
+async def _lower_header_names(_request: web.Request, response: web.StreamResponse) -> None:
+    """Name headers as HTTP/2 does, by which most clients reach Slack.
+
+    https://www.rfc-editor.org/rfc/rfc9113#section-8.2
+    """
+    if response.status == HTTPStatus.SWITCHING_PROTOCOLS:
+        return
+    named = [(name.lower(), value) for name, value in response.headers.items()]
+    response.headers.clear()
+    response.headers.extend(named)

@@ -2,24 +2,25 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from slack_sdk.web.async_client import AsyncWebClient
 from typing_extensions import override
 
-from bot.domain.deliveries import is_person
-from bot.domain.errors import PostError, PostPostponed, PostRefused, Refusal
-from bot.domain.message import Message
-from bot.domain.pacing import TokenBucket
-from bot.domain.permissions import Unanswered
-from bot.messages.blocks import has_controls, without_controls
-from bot.ports import ChannelAccess, ChannelDirectory, Clock
-from bot.slack.web_api.failures import FAILURES, post_error, read_failure
-from bot.slack.web_api.remembered import REMEMBERED, REMEMBERED_MOST, Bounded, Remembered
+from bot.blocks.blocks import has_controls, without_controls
+from bot.blocks.message import Message
+from bot.kernel.clock import Clock
+from bot.kernel.pacing import TokenBucket
+from bot.slack.addresses import is_person
+from bot.slack.errors import PostError, PostPostponed, PostRefused, Refusal
+from bot.slack.person import Unanswered
+from bot.slack.ports import ChannelAccess, ChannelDirectory
+from bot.slack.web_api.failures import FAILURES, field_of, post_error, read_failure
+from bot.slack.web_api.remembered import REMEMBERED_FOR, REMEMBERED_MOST, Bounded, Remembered
 
 logger = logging.getLogger(__name__)
 
@@ -29,7 +30,8 @@ LOOKUP_SECONDS = 2.0
 SHARED_REMEMBERED = timedelta(hours=6)
 """All channels are listed again every few minutes, and events report changes."""
 
-ASKED_AT_ONCE, ASKED_PER_SECOND = 8, 0.7
+ASKED_AT_ONCE = 8
+ASKED_PER_SECOND = 0.7
 """Below the fifty a minute that Slack grants for conversations.info
 (https://docs.slack.dev/apis/web-api/rate-limits)."""
 
@@ -38,24 +40,22 @@ OPEN_SECONDS = 5.0
 
 NOT_GRANTED = "missing_scope"
 CHANNELS_PER_PAGE = 999
-PAGES = 20
+CHANNEL_PAGES = 20
 
 
 @dataclass(frozen=True, slots=True)
 class _Channel:
-    """`access`: None for a public channel, which the bot joins when it first posts.
+    """What Slack says of a channel."""
 
-    `is_shared`: with another organisation, or about to be.
-    """
-
-    access: ChannelAccess | None
-    is_shared: bool
+    access: ChannelAccess | None  #: None for a public channel, which the bot joins to post
+    is_shared: bool  #: with another organisation, or about to be
+    name: str | None = None  #: empty for a private channel, whose name isn't for everybody
 
 
 HIDDEN = Unanswered("channel_not_found")
 """Slack hides private channels and other people's conversations from a bot outside."""
 
-UNREADABLE = _Channel(ChannelAccess.OPEN, is_shared=True)
+UNREADABLE_CHANNEL = _Channel(ChannelAccess.OPEN, is_shared=True)
 """A channel of a kind that the bot has no scope to look at: posts go there, without buttons."""
 
 
@@ -71,12 +71,14 @@ class SlackChannels(ChannelDirectory):
         self._clock = clock
         self._channels = Remembered(self._ask, clock, kept=SHARED_REMEMBERED)
         self._directs = Bounded[str, str](REMEMBERED_MOST)
+        self._heard: Mapping[str, tuple[datetime, bool]] = {}
         self._asking = TokenBucket(ASKED_AT_ONCE, ASKED_PER_SECOND)
 
     @override
     async def learn(self) -> None:
+        asked_at = self._clock.now()
         async for channel in own_channels(self._client):
-            self._channels.put(str(channel.get("id")), _described(channel))
+            self._channels.put(str(channel.get("id")), _described(channel), asked_at)
 
     @override
     def wait(self, channel_id: str) -> float:
@@ -120,12 +122,41 @@ class SlackChannels(ChannelDirectory):
         channel = asked if isinstance(asked, _Channel) else self._channels.last(channel_id)
         return channel.is_shared if channel is not None else None
 
-    def remember_shared(self, channel_id: str, *, is_shared: bool) -> None:
-        """Remember an event about a channel that is shared, or not any more."""
-        extra = {"action": "channel_sharing_changed", "channel": channel_id, "is_shared": is_shared}
-        logger.info("a channel is shared now, or not any more", extra=extra)
-        last = self._channels.last(channel_id) or _Channel(ChannelAccess.INVITE, is_shared)
-        self._channels.put(channel_id, replace(last, is_shared=is_shared))
+    async def name(self, channel_id: str) -> str | None:
+        """The name of a public channel, empty for a private one; None if Slack doesn't say."""
+        found: _Channel | Unanswered | None = None
+        with suppress(TimeoutError):
+            async with asyncio.timeout(LOOKUP_SECONDS):
+                found = await self._channels.get(channel_id)
+        if found == HIDDEN:
+            self._channels.forget(channel_id)
+            return ""
+        return found.name if isinstance(found, _Channel) else None
+
+    @override
+    def learn_sharing(self, events: Mapping[str, tuple[datetime, bool]]) -> Collection[str]:
+        changed = [
+            channel_id for channel_id in events if self._heard.get(channel_id) != events[channel_id]
+        ]
+        self._heard = dict(events)
+        for channel_id in changed:
+            _, is_shared = events[channel_id]
+            extra = {
+                "action": "channel_sharing_changed",
+                "channel": channel_id,
+                "is_shared": is_shared,
+            }
+            logger.info("a channel is shared now, or not any more", extra=extra)
+            if is_shared:
+                self._remember_shared(channel_id)
+            else:
+                # It may have been shared again meanwhile: Slack is asked when it matters.
+                self._channels.forget(channel_id)
+        return changed
+
+    def _remember_shared(self, channel_id: str) -> None:
+        last = self._channels.last(channel_id) or _Channel(ChannelAccess.INVITE, is_shared=True)
+        self._channels.put(channel_id, replace(last, is_shared=True))
 
     async def conversation(self, address: str) -> str:
         """The conversation with a person; a channel's id stays as it is. Raises PostError.
@@ -139,9 +170,10 @@ class SlackChannels(ChannelDirectory):
             try:
                 async with asyncio.timeout(OPEN_SECONDS):
                     answer = await self._client.conversations_open(users=address)
+                found = str(field_of(answer, "channel", "id"))
             except FAILURES as error:
                 raise _unopened(error) from error
-            self._directs[address] = str(answer["channel"]["id"])
+            self._directs[address] = found
         return self._directs[address]
 
     async def join(self, channel_id: str) -> bool:
@@ -157,19 +189,18 @@ class SlackChannels(ChannelDirectory):
 
     def _is_open(self, channel_id: str) -> bool:
         """An obstacle may be removed at any moment, so only membership is believed for a while."""
-        channel = self._channels.known(channel_id, within=REMEMBERED)
+        channel = self._channels.known(channel_id, within=REMEMBERED_FOR)
         return channel is not None and channel.access is ChannelAccess.OPEN
 
     async def _ask(self, channel_id: str) -> _Channel | Unanswered:
         self._asking.take(self._clock.now())
         try:
             answer = await self._client.conversations_info(channel=channel_id)
+            return _described(field_of(answer, "channel"))
         except FAILURES as error:
             failure = read_failure(error)
-        else:
-            return _described(answer["channel"])
         if failure.code == NOT_GRANTED:
-            return UNREADABLE
+            return UNREADABLE_CHANNEL
         if failure.is_for_rate:
             wait = timedelta(seconds=failure.retry_after or 0)
             self._asking.hold(self._clock.now(), wait)
@@ -180,12 +211,14 @@ class SlackChannels(ChannelDirectory):
 
 
 def _unopened(error: Exception) -> PostError:
-    failure, refused = read_failure(error), post_error(error)
+    failure = read_failure(error)
+    refused = post_error(error)
     if failure.code == NOT_GRANTED:
         # Without the scope im:write, nobody gets direct messages.
         return PostRefused(NOT_GRANTED, Refusal.PERSON)
     if isinstance(refused, PostRefused):
-        return refused
+        is_message = refused.refusal is Refusal.MESSAGE
+        return PostRefused(refused.code, Refusal.PERSON) if is_message else refused
     # Nothing was posted, and a limit of this method doesn't concern posts.
     return PostPostponed(failure.code, retry_after=failure.retry_after)
 
@@ -213,7 +246,7 @@ async def own_channels(client: AsyncWebClient) -> AsyncIterator[Mapping[str, Any
     """
     cursor: str | None = None
     types = ["public_channel", "private_channel"]
-    for _ in range(PAGES):
+    for _ in range(CHANNEL_PAGES):
         try:
             page = await client.users_conversations(
                 types=types, limit=CHANNELS_PER_PAGE, cursor=cursor
@@ -245,4 +278,6 @@ def access_of(channel: Mapping[str, Any]) -> ChannelAccess | None:
 
 def _described(channel: Mapping[str, Any]) -> _Channel:
     is_shared = bool(channel.get("is_ext_shared") or channel.get("is_pending_ext_shared"))
-    return _Channel(access_of(channel), is_shared)
+    is_private = channel.get("is_private") or channel.get("is_im") or channel.get("is_mpim")
+    name = "" if is_private else channel.get("name")
+    return _Channel(access_of(channel), is_shared, name if isinstance(name, str) else None)

@@ -4,8 +4,9 @@ import asyncio
 import logging
 import math
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from http import HTTPStatus
 from typing import Any
 
@@ -16,19 +17,23 @@ from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 from typing_extensions import override
 
-from bot.domain.errors import BotError
-from bot.domain.outages import SlackObservation
-from bot.domain.pacing import http_date, retry_delay
-from bot.metrics import UNSCRAPED, Metrics
-from bot.ports import Clock
+from bot.kernel.clock import Clock
+from bot.kernel.errors import BotError
+from bot.kernel.metrics import UNSCRAPED, Metrics
+from bot.kernel.pacing import http_date, retry_delay
+from bot.slack.observation import SlackObservation
 from bot.slack.web_api.failures import (
     CREDENTIAL_CODES,
     FAILURES,
-    LONGEST_SECONDS,
+    LONGEST_RETRY_AFTER,
+    TOKEN_CODES,
     Failure,
+    field_of,
     read_failure,
 )
-from bot.store.transactions import Store, Transaction
+from bot.store.slack_limits import SlackLimits
+from bot.store.transaction import Transaction
+from bot.store.transactions import Store
 
 logger = logging.getLogger(__name__)
 
@@ -48,6 +53,7 @@ LOST_WITHOUT: Mapping[str, str] = {
     "im:read": "Answers in direct messages have no buttons.",
     "im:write": "Nobody gets reminders and notifications as direct messages.",
     "usergroups:read": "Members of user groups in MQBOT_WHO_MAY_PAUSE are refused.",
+    "users.profile:read": "Logins in the profile field of MQBOT_LOGIN_FIELD give no right.",
 }
 """What the bot can't do without each optional scope of the manifest."""
 
@@ -80,6 +86,13 @@ def open_session(proxy: str | None = None) -> ClientSession:
     )
 
 
+OF_APP_TOKEN = frozenset({"apps.connections.open"})
+"""The methods that are called with the app-level token."""
+
+TOKEN_SECONDS = 60.0
+"""How often to try the bot token, which Slack may have revoked."""
+
+
 class Limits:
     """How long Slack has closed which methods, or posting to which channels.
 
@@ -99,8 +112,8 @@ class Limits:
         name = f"{method} {channel}" if channel else method
         self._close(name, seconds)
         self._unshared.add(name)
-        others = [one for one in self._closed_until if one.startswith(f"{method} ")]
-        if channel and sum(self._left(one) > 0 for one in others) >= CHANNELS_OF_A_WORKSPACE:
+        others = [key for key in self._closed_until if key.startswith(f"{method} ")]
+        if channel and sum(self._left(other) > 0 for other in others) >= CHANNELS_OF_A_WORKSPACE:
             self.close(method, seconds)
 
     async def sync(self) -> None:
@@ -109,8 +122,12 @@ class Limits:
             return
         ends = {name: self._closed_until[name] for name in sorted(self._unshared)}
         left = {name: seconds for name in ends if (seconds := self._left(name)) > 0}
-        for name, shared in (await self._store.run(_exchange, left)).items():
-            seconds = min(shared, LONGEST_SECONDS)
+        if left:
+            closed = await self._store.run(_exchange, left)
+        else:
+            closed = await self._store.read(_closed)
+        for name, shared in closed.items():
+            seconds = min(shared, LONGEST_RETRY_AFTER)
             if seconds - self._left(name) > SYNC_SECONDS:
                 extra = {"action": "slack_limit_shared", "method": name, "seconds": seconds}
                 logger.info("another process met a limit of Slack's", extra=extra)
@@ -128,8 +145,12 @@ class Limits:
 
 def _exchange(transaction: Transaction, left: Mapping[str, float]) -> Mapping[str, float]:
     for name, seconds in left.items():
-        transaction.expiring_keys.close(name, seconds)
-    return transaction.expiring_keys.closed()
+        SlackLimits(transaction).close(name, seconds)
+    return SlackLimits(transaction).closed()
+
+
+def _closed(transaction: Transaction) -> Mapping[str, float]:
+    return SlackLimits(transaction).closed()
 
 
 class LimitedWebClient(AsyncWebClient):
@@ -156,7 +177,7 @@ class LimitedWebClient(AsyncWebClient):
             session=session,
             # The SDK's handler would repeat a post if the connection is lost after Slack took it.
             retry_handlers=[],
-            # The SDK asks this logger, not its parents, whether to log; `bot.logs` sets it.
+            # The SDK asks this logger, not its parents, whether to log; `bot.runtime.logs` sets it.
             logger=logging.getLogger("slack_sdk"),
         )
         # The session has the proxy; the SDK's would apply to this machine's own addresses, too.
@@ -164,7 +185,20 @@ class LimitedWebClient(AsyncWebClient):
         self.limits = limits or Limits()
         self.seen = SlackObservation()
         """Whether Slack answers this process; a refusal is an answer."""
-        self._clock, self._metrics = clock, metrics
+        self.refusal: str | None = None
+        """Slack's code if it refused the bot token when it was last used."""
+        self.clock_ahead = timedelta()
+        """How far this machine's clock was ahead of Slack's at its last answer."""
+        self._clock = clock
+        self._metrics = metrics
+
+    async def try_token(self) -> None:
+        """Use the bot token, so that `refusal` is up to date; never raises.
+
+        https://docs.slack.dev/reference/methods/auth.test
+        """
+        with suppress(*FAILURES):
+            await self.auth_test()
 
     @override
     async def api_call(self, api_method: str, **kwargs: Any) -> AsyncSlackResponse:
@@ -178,6 +212,11 @@ class LimitedWebClient(AsyncWebClient):
             self._note(api_method, channel, read_failure(error))
             raise
         self.seen = replace(self.seen, failing_since=None)
+        if api_method not in OF_APP_TOKEN:
+            self.refusal = None
+        served = served_at(answer)
+        if served is not None:
+            self.clock_ahead = self._clock.now() - served
         return answer
 
     def _note(self, api_method: str, channel: str, failure: Failure) -> None:
@@ -186,6 +225,8 @@ class LimitedWebClient(AsyncWebClient):
         else:
             now = self._clock.now()
             self.seen = SlackObservation(self.seen.failing_since or now, failed_at=now)
+        if failure.code in TOKEN_CODES and api_method not in OF_APP_TOKEN:
+            self.refusal = failure.code
         self._metrics.count_slack_error(api_method, failure.code)
         if failure.is_for_rate:
             wait = failure.retry_after
@@ -225,7 +266,7 @@ class Identity:
     def home_ids(self) -> frozenset[str]:
         """The ids that mark people of this organisation."""
         ids = {self.team_id, self.enterprise_id}
-        return frozenset(one for one in ids if one is not None)
+        return frozenset(team_id for team_id in ids if team_id is not None)
 
 
 class TokenRefused(BotError):
@@ -248,11 +289,11 @@ async def identify(client: AsyncWebClient, clock: Clock) -> Identity:
             if answer.get("is_enterprise_install"):
                 await _choose_workspace(client)
             return Identity(
-                team_id=str(answer["team_id"]),
+                team_id=str(field_of(answer, "team_id")),
                 enterprise_id=answer.get("enterprise_id"),
-                user_id=str(answer["user_id"]),
-                bot_id=str(answer["bot_id"]),
-                name=str(answer["user"]),
+                user_id=str(field_of(answer, "user_id")),
+                bot_id=str(field_of(answer, "bot_id")),
+                name=str(field_of(answer, "user")),
                 scopes=granted_scopes(answer),
             )
         except FAILURES as error:
@@ -273,7 +314,7 @@ async def _choose_workspace(client: AsyncWebClient) -> None:
     https://docs.slack.dev/reference/methods/auth.teams.list
     """
     answer = await client.auth_teams_list(limit=1000)
-    workspaces = sorted(str(one["id"]) for one in answer.get("teams") or ())
+    workspaces = sorted(str(team["id"]) for team in answer.get("teams") or ())
     if workspaces:
         client.default_params["team_id"] = workspaces[0]
     logger.info(

@@ -8,15 +8,16 @@ from typing import Any
 
 from aiohttp import ClientConnectorError, ClientError
 from slack_sdk.errors import SlackApiError
+from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
-from bot.domain.errors import PostError, PostInDoubt, PostPostponed, PostRefused, Refusal
+from bot.slack.errors import PostError, PostInDoubt, PostPostponed, PostRefused, Refusal
 
 logger = logging.getLogger(__name__)
 
 FAILURES = (SlackApiError, ClientError, TimeoutError)
 """The exceptions of a Web API call."""
 
-LONGEST_SECONDS = 300.0
+LONGEST_RETRY_AFTER = 300.0
 """Slack counts by the minute, so a longer wait is a mistake."""
 
 RATE_LIMITED = frozenset({"ratelimited", "rate_limited", "message_limit_exceeded"})
@@ -46,10 +47,25 @@ CREDENTIAL_CODES = frozenset(
     }
 )
 
+TOKEN_CODES = frozenset(
+    {
+        "account_inactive",
+        "invalid_auth",
+        "not_allowed_token_type",
+        "not_authed",
+        "token_expired",
+        "token_revoked",
+    }
+)
+"""Those of them that any method gives, because the token itself is of no use any more."""
+
 BLOCKS_CODES = frozenset(
     {"invalid_arguments", "invalid_blocks", "invalid_blocks_format", "msg_blocks_too_long"}
 )
 """Our blocks are wrong, a defect (for views: https://docs.slack.dev/reference/methods/views.open)."""
+
+VIEW_CODES = BLOCKS_CODES | {"view_too_large"}
+"""https://docs.slack.dev/reference/methods/views.publish#errors"""
 
 VIEW_GONE_CODES = frozenset({"not_found", "view_not_found"})
 """The person has closed the view (docs.slack.dev/reference/methods/views.update)."""
@@ -94,19 +110,34 @@ REFUSALS: Mapping[Refusal, Collection[str]] = {
 }
 """What Slack refuses for good, by its error codes."""
 
+UNCLEAR_CODES = frozenset(
+    {"fatal_error", "internal_error", "request_timeout", "service_unavailable"}
+)
+"""Slack failed, and part of the call may have succeeded
+(https://docs.slack.dev/reference/methods/chat.postMessage#errors)."""
+
+MOVING_CODES = frozenset({"external_channel_migrating", "team_added_to_org"})
+"""Slack is moving the channel or the workspace; later it takes the call."""
+
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Slack's error code, or one of ours; the wait it asks for in seconds; the HTTP status."""
+    """Why a call failed."""
 
-    code: str
-    retry_after: float | None = None
-    status: int | None = None
+    code: str  #: Slack's, or the bot's own
+    retry_after: float | None = None  #: the seconds that Slack asks us to wait
+    status: int | None = None  #: of the HTTP answer, if there was one
+    is_named: bool = False  #: Slack gave the code
 
     @property
     def is_answer(self) -> bool:
         """Whether Slack answered, if only to refuse."""
         return self.status is not None and self.status < HTTPStatus.INTERNAL_SERVER_ERROR
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether Slack says that it didn't carry out the call, and why."""
+        return self.is_named and self.is_answer and self.code not in UNCLEAR_CODES
 
     @property
     def is_for_rate(self) -> bool:
@@ -122,10 +153,26 @@ def read_failure(error: Exception) -> Failure:
     status = getattr(response, "status_code", None) or getattr(response, "status", None)
     headers = getattr(response, "headers", None) or {}
     body = getattr(response, "data", None)
+    retry_after = _seconds(headers.get("Retry-After"))
     code = body.get("error") if isinstance(body, dict) else None
-    if not isinstance(code, str):
-        code = f"http_{status}" if status != HTTPStatus.OK else "unreadable_answer"
-    return Failure(code, _seconds(headers.get("Retry-After")), status)
+    if isinstance(code, str):
+        return Failure(code, retry_after, status, is_named=True)
+    code = f"http_{status}" if status != HTTPStatus.OK else "unreadable_answer"
+    return Failure(code, retry_after, status)
+
+
+def field_of(answer: AsyncSlackResponse, *names: str) -> Any:  # noqa: ANN401 - as the answer
+    """A field of an answer that says it is fine.
+
+    Raises SlackApiError where it is absent: that answer can't be read.
+    """
+    found: Any = answer.data
+    for name in names:
+        if not isinstance(found, Mapping) or found.get(name) is None:
+            said = f"an answer without {'.'.join(names)}"
+            raise SlackApiError(said, answer)  # type: ignore[no-untyped-call]
+        found = found[name]
+    return found
 
 
 def blocks_refused(method: str, said: str) -> None:
@@ -137,7 +184,7 @@ def blocks_refused(method: str, said: str) -> None:
 
 def _seconds(value: object) -> float | None:
     try:
-        return min(max(0.0, float(str(value))), LONGEST_SECONDS)
+        return min(max(0.0, float(str(value))), LONGEST_RETRY_AFTER)
     except ValueError:
         return None
 
@@ -147,8 +194,7 @@ def post_error(error: Exception, *, workspace_wide: bool = False) -> PostError:
 
     `workspace_wide`: the rate limit of this call is the workspace's, not a channel's.
 
-    Other errors may come after the post was made, like `internal_error` and `fatal_error`
-    (https://docs.slack.dev/reference/methods/chat.postMessage#errors).
+    A code that nobody knows refuses the message: a new policy of Slack, or of the workspace.
     """
     if isinstance(error, ClientConnectorError):
         return PostPostponed("not_connected")
@@ -162,4 +208,8 @@ def post_error(error: Exception, *, workspace_wide: bool = False) -> PostError:
     for refusal, codes in REFUSALS.items():
         if failure.code in codes:
             return PostRefused(failure.code, refusal)
+    if failure.code in MOVING_CODES:
+        return PostPostponed(failure.code)
+    if failure.is_clear:
+        return PostRefused(failure.code, Refusal.MESSAGE)
     return PostInDoubt(failure.code)

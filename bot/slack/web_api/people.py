@@ -2,16 +2,27 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import (
+    Awaitable,
+    Callable,
+    Collection,
+    Iterator,
+    Mapping,
+)
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TypeVar
+from unicodedata import normalize
 
 from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 from typing_extensions import override
 
-from bot.domain.permissions import Person, Unanswered
-from bot.ports import Clock, PeopleDirectory
-from bot.slack.payloads import Payload, at
+from bot.blocks.text import NAME_LIMIT, clean
+from bot.kernel.clock import Clock
+from bot.slack.payloads import Payload, Text, at
+from bot.slack.person import Person, Unanswered
+from bot.slack.ports import PeopleDirectory
 from bot.slack.web_api.failures import FAILURES, read_failure
 from bot.slack.web_api.remembered import Remembered
 
@@ -26,9 +37,22 @@ SLACKBOT = "USLACKBOT"
 """Slackbot's account doesn't say that it is a bot."""
 
 ALL_GROUPS = "all"
-UNREADABLE = "unreadable_answer"
+UNREADABLE_CODE = "unreadable_answer"
 
 Found = TypeVar("Found")
+
+_UNANSWERED = ContextVar[dict[str, Unanswered] | None]("unanswered", default=None)
+"""The people about whom Slack gave no answer to the request that is being carried out."""
+
+
+@contextmanager
+def asked_once_each() -> Iterator[None]:
+    """Within a request, ask no second time about a person: what is shown fits what was decided."""
+    token = _UNANSWERED.set({})
+    try:
+        yield
+    finally:
+        _UNANSWERED.reset(token)
 
 
 class SlackUser(Payload):
@@ -40,7 +64,10 @@ class SlackUser(Payload):
 
     id: str
     team_id: str | None = None
-    name: str = ""
+    name: Text = ""
+    real_name: Text = ""
+    display_name: Text = at("profile.display_name")
+    full_name: Text = at("profile.real_name")
     deleted: bool = False
     is_bot: bool = False
     is_workflow_bot: bool = False
@@ -52,14 +79,25 @@ class SlackUser(Payload):
     enterprise_teams: tuple[str, ...] = at("enterprise_user.teams", default=())
 
     @property
+    def shown_name(self) -> str:
+        """The name by which Slack shows them: the one they chose, else their full name.
+
+        `name`, the legacy username, is only better than nothing.
+        https://docs.slack.dev/changelog/2017-09-the-one-about-usernames
+        """
+        names = (self.display_name, self.full_name, self.real_name, self.name)
+        readable = (clean(normalize("NFC", name), NAME_LIMIT) for name in names)
+        return next(filter(None, readable), "")
+
+    @property
     def person(self) -> Person:
         ids = {self.team_id, self.enterprise_id, *self.enterprise_teams}
         flags = {self.is_restricted, self.is_ultra_restricted}
         otherwise = None if None in flags else False
         return Person(
             user_id=self.id,
-            name=self.name or self.id,
-            team_ids=frozenset(one for one in ids if one),
+            name=self.shown_name,
+            team_ids=frozenset(user_id for user_id in ids if user_id),
             is_deactivated=self.deleted,
             is_bot=self.is_bot or self.is_workflow_bot or self.id == SLACKBOT,
             is_guest=True in flags or otherwise,
@@ -69,17 +107,29 @@ class SlackUser(Payload):
 
 
 class SlackPeople(PeopleDirectory):
-    """Reads `users.info`, `usergroups.users.list` and, to name groups, `usergroups.list`."""
+    """Reads `users.info`, `usergroups.users.list` and, to name groups, `usergroups.list`.
+
+    Custom fields are in `users.profile.get` alone.
+    """
 
     def __init__(self, client: AsyncWebClient, clock: Clock) -> None:
         self._client = client
         self._people = Remembered(self._ask_person, clock)
         self._members = Remembered(self._ask_members, clock)
         self._handles = Remembered(self._ask_handles, clock)
+        self._profiles = Remembered(self._ask_profile, clock)
 
     @override
     async def person(self, user_id: str) -> Person | Unanswered | None:
-        return await self._people.get(user_id)
+        unanswered = _UNANSWERED.get()
+        if unanswered is None:
+            return await self._people.get(user_id)
+        if user_id in unanswered:
+            return unanswered[user_id]
+        found = await self._people.get(user_id)
+        if isinstance(found, Unanswered):
+            unanswered[user_id] = found
+        return found
 
     @override
     async def members(self, group_id: str) -> Collection[str] | Unanswered:
@@ -89,6 +139,29 @@ class SlackPeople(PeopleDirectory):
     async def handle(self, group_id: str) -> str | None:
         handles = await self._handles.get(ALL_GROUPS)
         return None if isinstance(handles, Unanswered) else handles.get(group_id)
+
+    @override
+    async def profile_field(self, user_id: str, field_id: str) -> str:
+        profile = await self._profiles.get(user_id)
+        return "" if isinstance(profile, Unanswered) else profile.get(field_id, "")
+
+    async def _ask_profile(self, user_id: str) -> Mapping[str, str] | Unanswered:
+        """The custom fields with text, by their ids.
+
+        https://docs.slack.dev/reference/methods/users.profile.get
+        """
+
+        def read(answer: AsyncSlackResponse) -> Mapping[str, str]:
+            fields = answer["profile"].get("fields")
+            if not isinstance(fields, Mapping):
+                # A profile without any may have another shape there.
+                return {}
+            return {
+                str(name): str(field["value"]) for name, field in fields.items() if field["value"]
+            }
+
+        call = self._client.users_profile_get(user=user_id)
+        return await _read("users.profile.get", call, read)
 
     async def _ask_person(self, user_id: str) -> Person | Unanswered | None:
         def read(answer: AsyncSlackResponse) -> Person:
@@ -100,13 +173,19 @@ class SlackPeople(PeopleDirectory):
 
     async def _ask_members(self, group_id: str) -> frozenset[str] | Unanswered:
         call = self._client.usergroups_users_list(usergroup=group_id, include_disabled=False)
-        found = await _read("usergroups.users.list", call, lambda one: frozenset(one["users"]))
+        found = await _read(
+            "usergroups.users.list", call, lambda answer: frozenset(answer["users"])
+        )
         is_unknown = isinstance(found, Unanswered) and found.code in UNKNOWN_GROUP_CODES
         return frozenset() if is_unknown else found
 
     async def _ask_handles(self, _all: str) -> Mapping[str, str] | Unanswered:
         def read(answer: AsyncSlackResponse) -> Mapping[str, str]:
-            return {one["id"]: one["handle"] for one in answer["usergroups"] if one.get("handle")}
+            return {
+                usergroup["id"]: usergroup["handle"]
+                for usergroup in answer["usergroups"]
+                if usergroup.get("handle")
+            }
 
         return await _read("usergroups.list", self._client.usergroups_list(), read)
 
@@ -119,8 +198,8 @@ async def _read(
             return read(await call)
     except FAILURES as error:
         code = read_failure(error).code
-    except (LookupError, TypeError, ValueError):
-        code = UNREADABLE
+    except (AttributeError, LookupError, TypeError, ValueError):
+        code = UNREADABLE_CODE
     if code not in UNKNOWN_PERSON_CODES | UNKNOWN_GROUP_CODES:
         extra = {"action": "person_not_read", "method": method, "error": code}
         logger.warning("Slack did not say who somebody is", extra=extra)

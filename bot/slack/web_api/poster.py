@@ -11,11 +11,12 @@ from slack_sdk.web.async_slack_response import AsyncSlackResponse
 from structlog.contextvars import bound_contextvars
 from typing_extensions import override
 
-from bot.domain.deliveries import SURELY_SHOWN, is_person
-from bot.domain.errors import PostInDoubt, PostPostponed, PostRefused, Refusal
-from bot.domain.message import Message, Thread
-from bot.domain.permissions import DenialReason, not_a_member
-from bot.ports import ChannelPoster, Clock, PeopleDirectory, Sent
+from bot.blocks.message import Message, Thread
+from bot.kernel.clock import Clock
+from bot.slack.addresses import SURELY_SHOWN, is_person
+from bot.slack.errors import PostInDoubt, PostPostponed, PostRefused, Refusal
+from bot.slack.person import DenialReason, not_a_member
+from bot.slack.ports import ChannelPoster, PeopleDirectory, Sent
 from bot.slack.web_api.channels import SlackChannels, fitted
 from bot.slack.web_api.clients import Identity, served_at
 from bot.slack.web_api.failures import FAILURES, THREAD_CODES, post_error, read_failure
@@ -23,7 +24,7 @@ from bot.slack.web_api.remembered import Bounded
 
 METADATA_TYPE = "mqbot_delivery"
 
-MARK = "mq:"
+DELIVERY_BLOCK_PREFIX = "mq:"
 """Prefix of the id of a message's first block, before the delivery id."""
 
 ASKED_AGAIN_SECONDS = 20.0
@@ -43,13 +44,13 @@ LARGEST_CLOCK_ERROR = timedelta(days=366)
 
 INVALID_CURSOR = "invalid_cursor"
 
-PAGE = 200
-PAGES = 5
+HISTORY_PER_PAGE = 200
+HISTORY_PAGES = 5
 """Pages read in one search; the next search continues. An app that Slack limits to 15 messages and
 one request a minute needs many searches."""
 
 NEXT_PAGES_SECONDS = 1.0
-READINGS = 1000
+HISTORY_READINGS = 1000
 """A reading stays behind if another process finds the post."""
 
 Key = tuple[str, str | None, str]
@@ -58,17 +59,14 @@ Key = tuple[str, str | None, str]
 
 @dataclass(slots=True)
 class _Reading:
-    """How far a channel, or a thread, has been read.
-
-    `began` is by our clock; `clocks`: what was known then of Slack's. `seen`: the `ts` of each of
-    our messages read so far, by its delivery's id.
-    """
+    """How far a channel, or a thread, has been read."""
 
     thread_ts: str | None
     since: datetime
     until: datetime
-    clocks: tuple[timedelta, timedelta]
-    began: datetime
+    clocks: tuple[timedelta, timedelta]  #: what was known of Slack's clock when it began
+    began: datetime  #: by our clock
+    #: the `ts` of each of our messages read so far, by its delivery's id
     seen: dict[str, str] = field(default_factory=dict)
     cursor: str | None = None
     is_over: bool = False
@@ -97,7 +95,7 @@ class SlackPoster(ChannelPoster):
         self._clock = clock
         self._identity = identity
         self._people = people
-        self._readings = Bounded[Key, _Reading](READINGS)
+        self._readings = Bounded[Key, _Reading](HISTORY_READINGS)
         # The most that Slack's clock was behind ours, and ahead of it.
         self._clocks = (timedelta(), timedelta())
 
@@ -109,7 +107,7 @@ class SlackPoster(ChannelPoster):
             channel, message, is_whole = await self._addressed(channel_id, message)
             blocks = [dict(block) for block in message.blocks]
             if blocks:
-                blocks[0]["block_id"] = f"{MARK}{delivery_id}"
+                blocks[0]["block_id"] = f"{DELIVERY_BLOCK_PREFIX}{delivery_id}"
             try:
                 answer = await self._client.chat_postMessage(
                     channel=channel,
@@ -130,7 +128,7 @@ class SlackPoster(ChannelPoster):
         ts = answer.get("ts")
         if not isinstance(ts, str):
             raise PostInDoubt("answer_without_ts")
-        return Sent(ts, is_whole)
+        return Sent(ts, is_whole, thread is not None and not is_in_thread(answer))
 
     @override
     async def update(self, channel_id: str, message_ts: str, message: Message) -> None:
@@ -195,14 +193,15 @@ class SlackPoster(ChannelPoster):
         for key in keys:
             self._readings.pop(key, None)
         # The newest part of a reading that went on was perhaps read too soon after the attempt.
-        begun = [one.began - one.since for one in readings if one.is_continued]
+        begun = [reading.began - reading.since for reading in readings if reading.is_continued]
         if found is None and any(timedelta() <= after < SURELY_SHOWN for after in begun):
             raise PostPostponed("history_read_early", retry_after=NEXT_PAGES_SECONDS)
         return found
 
     def _compare_clocks(self, answer: AsyncSlackResponse) -> None:
         """Learn from an answer how far Slack's clock differs from ours."""
-        now, (behind, ahead) = self._clock.now(), self._clocks
+        now = self._clock.now()
+        behind, ahead = self._clocks
         offset = round(((served_at(answer) or now) - now) / CLOCK_STEP) * CLOCK_STEP
         if abs(offset) <= LARGEST_CLOCK_ERROR:
             self._clocks = (min(behind, offset), max(ahead, offset))
@@ -225,7 +224,7 @@ class SlackPoster(ChannelPoster):
                 while delivery_id not in reading.seen and not reading.is_over:
                     # After an answer that shows that our clock is off, the next search looks
                     # elsewhere.
-                    if pages == PAGES or reading.clocks != self._clocks:
+                    if pages == HISTORY_PAGES or reading.clocks != self._clocks:
                         raise PostPostponed("history_goes_on", retry_after=NEXT_PAGES_SECONDS)
                     await self._read_page(channel_id, reading)
                     pages += 1
@@ -254,7 +253,7 @@ class SlackPoster(ChannelPoster):
             "latest": f"{(reading.until + ahead + CLOCK_ALLOWANCE).timestamp():.6f}",
             "inclusive": True,
             "include_all_metadata": True,
-            "limit": PAGE,
+            "limit": HISTORY_PER_PAGE,
             "cursor": reading.cursor,
         }
         try:
@@ -272,9 +271,20 @@ class SlackPoster(ChannelPoster):
                 return await self._page(channel_id, reading, may_join=False)
             if code == INVALID_CURSOR:
                 reading.cursor = None
+                raise PostPostponed(code) from error
             raise post_error(error) from error
         self._compare_clocks(answer)
         return answer.data if isinstance(answer.data, dict) else {}
+
+
+def is_in_thread(answer: AsyncSlackResponse) -> bool:
+    """Whether a reply is in its thread, by the answer to it.
+
+    Slack posts a reply to a deleted message to the channel, without an error; only `thread_ts` is
+    missing from the answer (https://github.com/slack-go/slack/issues/1571).
+    """
+    message = answer.get("message")
+    return not isinstance(message, Mapping) or message.get("thread_ts") is not None
 
 
 def _carried(message: Mapping[str, Any]) -> set[str]:
@@ -282,5 +292,9 @@ def _carried(message: Mapping[str, Any]) -> set[str]:
     payload = (message.get("metadata") or {}).get("event_payload") or {}
     blocks = message.get("blocks") or [{}]
     block_id = str(blocks[0].get("block_id"))
-    marked = block_id.removeprefix(MARK) if block_id.startswith(MARK) else None
-    return {str(one) for one in (payload.get("delivery_id"), marked) if one}
+    marked = (
+        block_id.removeprefix(DELIVERY_BLOCK_PREFIX)
+        if block_id.startswith(DELIVERY_BLOCK_PREFIX)
+        else None
+    )
+    return {str(delivery_id) for delivery_id in (payload.get("delivery_id"), marked) if delivery_id}

@@ -7,10 +7,10 @@ from typing import Generic, TypeVar
 
 from typing_extensions import override
 
-from bot.domain.permissions import Unanswered
-from bot.ports import Clock
+from bot.kernel.clock import Clock
+from bot.slack.person import Unanswered
 
-REMEMBERED = timedelta(minutes=1)
+REMEMBERED_FOR = timedelta(minutes=1)
 REMEMBERED_MOST = 10_000
 
 Key = TypeVar("Key")
@@ -43,12 +43,13 @@ class Remembered(Generic[Value]):
         ask: Callable[[str], Awaitable[Value | Unanswered]],
         clock: Clock,
         *,
-        kept: timedelta = REMEMBERED,
+        kept: timedelta = REMEMBERED_FOR,
+        most: int = REMEMBERED_MOST,
     ) -> None:
         self._ask = ask
         self._clock = clock
         self._kept = kept
-        self._known = Bounded[str, tuple[Value, datetime]](REMEMBERED_MOST)
+        self._known = Bounded[str, tuple[Value, datetime]](most)
         self._asking: dict[str, asyncio.Task[Value | Unanswered]] = {}
 
     def known(self, key: str, within: timedelta | None = None) -> Value | None:
@@ -64,9 +65,12 @@ class Remembered(Generic[Value]):
     def forget(self, key: str) -> None:
         self._known.pop(key, None)
 
-    def put(self, key: str, value: Value) -> None:
-        """Remember something that Slack said without a question."""
-        self._known[key] = (value, self._clock.now())
+    def put(self, key: str, value: Value, since: datetime | None = None) -> None:
+        """Remember something that Slack said without a question, or to one asked at `since`."""
+        said_at = since or self._clock.now()
+        _, known_since = self._known.get(key, (None, said_at))
+        if known_since <= said_at:
+            self._known[key] = (value, said_at)
 
     async def get(self, key: str) -> Value | Unanswered:
         known = self.known(key)
@@ -87,5 +91,6 @@ class Remembered(Generic[Value]):
         finally:
             del self._asking[key]
         if not isinstance(answer, Unanswered):
-            self._known[key] = (answer, asked_at)
+            # An event may have come while Slack was asked.
+            self.put(key, answer, asked_at)
         return answer

@@ -37,7 +37,7 @@ Freeze = create_model(
     **optional({list[str]: "matching_conditions exclude_conditions"}),
 )
 
-# All that the bot reads, by the service's names (`bot.domain.event_records`).
+# All that the bot reads, by the service's names (`bot.merge_queue.event_records`).
 METADATA: Mapping[Any, str] = {
     str: (
         "session_id queue_name dequeue_code abort_code reason abort_reason abort_status conclusion"
@@ -116,7 +116,8 @@ async def main() -> None:
     async with httpx.AsyncClient(trust_env=False) as client:
 
         async def walk() -> int:
-            url, events = first, 0
+            url = first
+            events = 0
             while True:
                 answer = await client.get(url)
                 page = Page.model_validate_json(answer.content)

@@ -4,12 +4,13 @@ import asyncio
 import gc
 import sys
 
-from bot import logs
-from bot.cli import GARBAGE_THRESHOLD
-from bot.cli.process import secrets_of
-from bot.config import load_settings
+import bot.runtime.schema  # noqa: F401 - makes every table known
+from bot.cli.main import GARBAGE_THRESHOLD
+from bot.config.reading import load_settings
+from bot.config.secrets import secrets_of
 from bot.config.settings import RunSettings, Settings, WebSettings
-from bot.runtime import build_runtime, build_web
+from bot.runtime import logs
+from bot.runtime.process import build_runtime, build_web
 from bot.store import migrate
 from tests.bench.contestant import attend, only_observed
 

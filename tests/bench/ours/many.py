@@ -7,13 +7,14 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from statistics import quantiles
 
-from bot.clock import SystemClock
-from bot.domain.event_log import first_position
-from bot.domain.repository import RepositoryName
-from bot.metrics import Metrics
-from bot.ports import Clock
-from bot.scheduler import Job, JobScheduler
-from bot.usecases.polling.poll_repositories import POLL_TICK_SECONDS, PollRepositories
+from bot.feed.poll_repositories import POLL_TICK_SECONDS, PollRepositories
+from bot.kernel.clock import Clock
+from bot.kernel.metrics import Metrics
+from bot.kernel.repository import RepositoryName
+from bot.log.position import first_position
+from bot.log.rows import Positions
+from bot.runtime.clock import SystemClock
+from bot.runtime.scheduler import Job, JobScheduler
 from tests.bench.contestant import attend
 from tests.bench.ours.poller import Poller, opened, repositories
 from tests.support.metrics import KeptTimes
@@ -39,7 +40,7 @@ async def _begin(poller: Poller, names: Sequence[RepositoryName], clock: Clock) 
     with begin(poller.store) as transaction:
         for number, name in enumerate(names):
             at = now if number % BUSY == 0 else now - QUIET_FOR
-            transaction.positions.save(first_position(name, at))
+            Positions(transaction).save(first_position(name, at))
 
 
 def _is_steady(polls: PollRepositories, amount: int) -> bool:
@@ -65,7 +66,9 @@ async def main(seconds: float) -> None:
     clock = SystemClock()
 
     async def play(amount: int) -> Mapping[str, float]:
-        names, metrics, lateness = repositories(amount), Metrics(), KeptTimes()
+        names = repositories(amount)
+        metrics = Metrics()
+        lateness = KeptTimes()
         metrics.poll_lateness = lateness
         async with opened(names, clock, metrics=metrics, longest=LONGEST) as poller:
             await _begin(poller, names, clock)

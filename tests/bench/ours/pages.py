@@ -5,8 +5,10 @@ import sys
 import time
 from collections.abc import Mapping
 
-from bot.domain.subscriptions import Subscription
-from bot.usecases.polling.poll_repositories import POLL_TICK_SECONDS, PollRepositories
+from bot.channels.rows import Subscriptions
+from bot.channels.subscription import Subscription
+from bot.feed.poll_repositories import POLL_TICK_SECONDS, PollRepositories
+from bot.posts.outbox import Outbox
 from tests.bench.contestant import attend
 from tests.bench.ours.poller import INTERVAL, opened, repositories
 from tests.support.clock import MovedClock
@@ -19,7 +21,7 @@ async def main(channels: int) -> None:
     async with opened(names, clock) as poller:
         with begin(poller.store) as transaction:
             for number in range(channels):
-                transaction.subscriptions.save(Subscription(f"C0BENCH{number}", name))
+                Subscriptions(transaction).save(Subscription(f"C0BENCH{number}", name))
         await poller.polls.run()
         await poller.polls.drain()
         kept = 0
@@ -33,8 +35,9 @@ async def main(channels: int) -> None:
                 await _polled(poller.polls)
             seconds = time.process_time() - begun
             with begin(poller.store) as transaction:
-                summary = transaction.outbox.summary()
-            before, kept = kept, summary.pending
+                summary = Outbox(transaction).summary()
+            before = kept
+            kept = summary.pending
             return {"seconds": seconds, "added": kept - before}
 
         await attend(play)

@@ -9,17 +9,18 @@ from datetime import datetime, timedelta
 
 from pydantic import SecretStr
 
-from bot.cli import GARBAGE_THRESHOLD
-from bot.domain.event_log import first_position
-from bot.domain.repository import RepositoryName
+from bot.cli.main import GARBAGE_THRESHOLD
+from bot.feed.poll_repositories import PollRepositories
+from bot.kernel.clock import Clock
+from bot.kernel.metrics import UNSCRAPED, Metrics
+from bot.kernel.repository import RepositoryName
+from bot.kernel.tasks import poll_requests
+from bot.log.position import first_position
+from bot.log.rows import Positions
 from bot.merge_queue.client import MergeQueueClient
 from bot.merge_queue.http import REQUESTS_AT_ONCE, Http
-from bot.metrics import UNSCRAPED, Metrics
-from bot.ports import Clock
 from bot.store.engines import create_engine
 from bot.store.transactions import Store
-from bot.usecases.polling.poll_repositories import PollRepositories
-from bot.usecases.tasks import poll_requests
 from tests.support.loops import Loop, fixed
 from tests.support.transactions import begin
 
@@ -43,7 +44,7 @@ def begin_logs(store: Store, names: Sequence[RepositoryName], at: datetime) -> N
     """Pretend that each event log was polled for the first time."""
     with begin(store) as transaction:
         for name in names:
-            transaction.positions.save(first_position(name, at))
+            Positions(transaction).save(first_position(name, at))
 
 
 @asynccontextmanager

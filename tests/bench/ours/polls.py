@@ -5,8 +5,8 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 
-from bot.domain.repository import RepositoryName
-from bot.usecases.polling.poll_repositories import POLL_TICK_SECONDS
+from bot.feed.poll_repositories import POLL_TICK_SECONDS
+from bot.kernel.repository import RepositoryName
 from tests.bench.contestant import attend
 from tests.bench.ours.poller import INTERVAL, begin_logs, opened, repositories
 from tests.support.clock import MovedClock

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from statistics import median
 
-from bot.domain.pacing import WORKSPACE_PER_SECOND
+from bot.kernel.pacing import WORKSPACE_PER_SECOND
 from tests.bench.figures import Extent, Figures, Rounds, Row
 from tests.bench.program import Program, by_turns, running, running_both
 from tests.bench.services.merge_queue import TITLE, EventService

@@ -9,13 +9,15 @@ from tests.bench.surroundings import event_logs
 
 async def rows(extent: Extent) -> Sequence[Row]:
     """The default settings: quiet logs are polled less often."""
-    amount, seconds = extent.scaled(8_000, 800), str(extent.scaled(20, 3))
+    amount = extent.scaled(8_000, 800)
+    seconds = str(extent.scaled(20, 3))
     async with (
         event_logs(over_tls=True) as (_, environ),
         running("ours.many", seconds, environ=environ) as ours,
     ):
         found = await ours.play(amount)
-    late, command = found["lateness"], found["command"]
+    late = found["lateness"]
+    command = found["command"]
     of = f"{amount:,} repositories, one in 20 busy"
     return [
         Row(f"{of}: lateness of polls, p99", "s", late, None, late, 1),

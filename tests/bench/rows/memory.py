@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from bot.domain.event_log import first_position
-from bot.domain.event_records import EventDetails, EventRecord
-from bot.domain.repository import RepositoryName
+from bot.kernel.repository import RepositoryName
+from bot.log.position import first_position
+from bot.log.rows import Events, Positions
+from bot.merge_queue.event_records import EventDetails, EventRecord
 from bot.store.engines import create_engine
 from bot.store.transactions import Store
 from tests.bench.figures import Extent, Row
@@ -58,9 +59,9 @@ async def _fill(url: str, names: Sequence[RepositoryName]) -> None:
         first = number * EVENTS_EACH
         events = [_event(name, first + k, now) for k in range(EVENTS_EACH)]
         with begin(store) as transaction:
-            transaction.positions.save(first_position(name, now))
-            transaction.events.add_new(events)
-            transaction.events.mark_routed(name, [event.event_id for event in events])
+            Positions(transaction).save(first_position(name, now))
+            Events(transaction).add_new(events)
+            Events(transaction).mark_routed(name, [event.event_id for event in events])
     await store.close()
 
 

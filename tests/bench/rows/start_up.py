@@ -43,7 +43,8 @@ async def _by_turns(ours: Seconds, floor: Seconds, extent: Extent) -> Rounds:
         # What lies on the disk is read for the first time. By the other parts, in a quick run.
         await floor()
         await ours()
-    of_ours, of_floor = [], []
+    of_ours = []
+    of_floor = []
     for _ in range(extent.rounds):
         of_floor.append({"seconds": await floor() * 1000})
         of_ours.append({"seconds": await ours() * 1000})

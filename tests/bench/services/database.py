@@ -6,6 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Lock
 
+import bot.runtime.schema  # noqa: F401 - makes every table known
 from bot.store import migrate
 
 _ONE_AT_A_TIME = Lock()

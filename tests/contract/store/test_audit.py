@@ -2,12 +2,15 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
-from bot.domain.audit import Action, ActResult, AuditPlace, AuditRecord, AuditSelection
-from bot.domain.repository import RepositoryName
-from bot.store.transactions import Transaction
+from bot.acts.record import Action, ActResult, AuditPlace, AuditRecord, AuditSelection
+from bot.acts.rows import Audit
+from bot.kernel.repository import RepositoryName
+from bot.runtime.upkeep.pruning import Upkeep
+from bot.store.transaction import Transaction
 from tests.support.stored import SHOP, SITE, after, make_record
 
 
@@ -21,10 +24,10 @@ def test_a_record_comes_back_with_its_id(transaction: Transaction) -> None:
         setting_before="",
         setting_after="enter merge",
     )
-    first = transaction.audit.add(record)
-    second = transaction.audit.add(make_record(act_id=first))
-    found = transaction.audit.get([first, second, 999])
-    assert transaction.audit.get([]) == {}
+    first = Audit(transaction).add(record)
+    second = Audit(transaction).add(make_record(act_id=first))
+    found = Audit(transaction).get([first, second, 999])
+    assert Audit(transaction).get([]) == {}
 
     assert first < second
     assert found == {
@@ -33,18 +36,44 @@ def test_a_record_comes_back_with_its_id(transaction: Transaction) -> None:
     }
 
 
+def test_refusals_of_one_person_act_and_minute_are_one_row_that_counts(
+    transaction: Transaction,
+) -> None:
+    refused = replace(make_record(result=ActResult.REFUSED), at=after(0).replace(second=0))
+    other = replace(refused, actor=replace(refused.actor, user_id="U0OTHER"))
+    Audit(transaction).add(replace(refused, result=ActResult.DONE))
+    for second in range(30):
+        moment = refused.at + timedelta(seconds=second)
+        Audit(transaction).add_refusal(replace(refused, at=moment, reason="x" * second))
+        Audit(transaction).add_refusal(replace(other, at=moment))
+    Audit(transaction).add_refusal(replace(refused, action=Action.RESUME))
+    Audit(transaction).add_refusal(replace(refused, at=refused.at + timedelta(minutes=1)))
+    found = Audit(transaction).since(SITE, refused.at)
+    told = sorted((one.actor.user_id, one.action, one.result, one.times) for one in found)
+    mine = refused.actor.user_id
+    assert told == sorted(
+        [
+            (mine, Action.PAUSE, ActResult.DONE, 1),
+            (mine, Action.PAUSE, ActResult.REFUSED, 30),
+            ("U0OTHER", Action.PAUSE, ActResult.REFUSED, 30),
+            (mine, Action.RESUME, ActResult.REFUSED, 1),
+            (mine, Action.PAUSE, ActResult.REFUSED, 1),
+        ]
+    )
+
+
 def test_all_records_since_a_time_come_oldest_first(transaction: Transaction) -> None:
-    late = transaction.audit.add(make_record(at=after(2), result=ActResult.FAILED))
-    early = transaction.audit.add(make_record(at=after(1), action=Action.RESUME))
-    transaction.audit.add(make_record(at=after(0.999999)))
-    transaction.audit.add(make_record(at=after(3), repository=SHOP))
-    since = transaction.audit.since(SITE, after(1))
+    late = Audit(transaction).add(make_record(at=after(2), result=ActResult.FAILED))
+    early = Audit(transaction).add(make_record(at=after(1), action=Action.RESUME))
+    Audit(transaction).add(make_record(at=after(0.999999)))
+    Audit(transaction).add(make_record(at=after(3), repository=SHOP))
+    since = Audit(transaction).since(SITE, after(1))
 
     assert [record.record_id for record in since] == [early, late]
 
 
 def fill(transaction: Transaction, *records: AuditRecord) -> list[int]:
-    return [transaction.audit.add(record) for record in records]
+    return [Audit(transaction).add(record) for record in records]
 
 
 def read_in_pages(
@@ -59,12 +88,12 @@ def read_in_pages(
 
 
 def newest(transaction: Transaction, selection: AuditSelection, limit: int = 10) -> list[int]:
-    read = transaction.audit.newest
+    read = Audit(transaction).newest
     return read_in_pages(lambda place: read(selection, limit, before=place), limit)
 
 
 def oldest(transaction: Transaction, selection: AuditSelection, limit: int = 10) -> list[int]:
-    read = transaction.audit.oldest
+    read = Audit(transaction).oldest
     return read_in_pages(lambda place: read(selection, limit, after=place), limit)
 
 
@@ -101,13 +130,13 @@ def test_starts_are_left_out_once_their_outcome_is_known(transaction: Transactio
 
 
 def test_only_old_refusals_are_deleted(transaction: Transaction) -> None:
-    refused = transaction.audit.add(make_record(at=after(1), result=ActResult.REFUSED))
-    done = transaction.audit.add(make_record(at=after(1)))
-    asked = transaction.audit.add(make_record(at=after(1), result=ActResult.REFUSED, act_id=done))
-    late = transaction.audit.add(make_record(at=after(3), result=ActResult.REFUSED))
-    assert transaction.upkeep.prune(after(3))["audit"] == 1
-    assert transaction.upkeep.prune(after(3))["audit"] == 0
-    found = transaction.audit.get([refused, done, asked, late])
+    refused = Audit(transaction).add(make_record(at=after(1), result=ActResult.REFUSED))
+    done = Audit(transaction).add(make_record(at=after(1)))
+    asked = Audit(transaction).add(make_record(at=after(1), result=ActResult.REFUSED, act_id=done))
+    late = Audit(transaction).add(make_record(at=after(3), result=ActResult.REFUSED))
+    assert Upkeep(transaction).prune(after(3))["audit"] == 1
+    assert Upkeep(transaction).prune(after(3))["audit"] == 0
+    found = Audit(transaction).get([refused, done, asked, late])
     assert sorted(found) == [done, asked, late]
 
 
@@ -117,6 +146,6 @@ def test_the_records_of_an_act_on_a_group_come_together(transaction: Transaction
         return replace(record, group="release", group_act_id=group_act_id)
 
     parts = [part(2, 7, SHOP), part(1, 7), part(1, 8), make_record(at=after(1)), part(0.5, 7)]
-    added = [transaction.audit.add(record) for record in parts]
-    found = transaction.audit.of_group_act(7, after(1))
+    added = [Audit(transaction).add(record) for record in parts]
+    found = Audit(transaction).of_group_act(7, after(1))
     assert [one.record_id for one in found] == [added[1], added[0]]

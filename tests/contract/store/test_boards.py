@@ -2,12 +2,16 @@
 
 from dataclasses import replace
 
-from bot.domain.boards import Board, BoardState, seen
-from bot.store.transactions import Transaction
+from bot.boards.board import Board, BoardState, seen
+from bot.boards.keeping import end_board, put_up
+from bot.boards.rows import Boards
+from bot.runtime.upkeep.pruning import Upkeep
+from bot.store.transaction import Transaction
 from tests.support.make import make_batch, make_known_pause, make_queued, make_snapshot, make_status
 from tests.support.stored import NOW, SHOP, SITE, after
 
-HERE, THERE = "C0MERGEQ", "C0RELEASE"
+HERE = "C0MERGEQ"
+THERE = "C0RELEASE"
 BOARD = Board(HERE, SITE, "alice", NOW)
 
 
@@ -22,18 +26,18 @@ def state(title: str = "\ufffd\ufffd title") -> BoardState:
 
 
 def test_a_channel_has_one_board_of_a_repository(transaction: Transaction) -> None:
-    boards = transaction.boards
-    first = boards.put_up(BOARD)
+    boards = Boards(transaction)
+    first = boards.add(BOARD)
     assert first is not None
-    assert boards.put_up(replace(BOARD, made_by="bob")) is None
-    other = boards.put_up(replace(BOARD, repository=SHOP))
-    there = boards.put_up(replace(BOARD, channel_id=THERE))
+    assert boards.add(replace(BOARD, made_by="bob")) is None
+    other = boards.add(replace(BOARD, repository=SHOP))
+    there = boards.add(replace(BOARD, channel_id=THERE))
     assert len({first, other, there, None}) == 4
-    boards = transaction.boards
+    boards = Boards(transaction)
     kept = replace(BOARD, board_id=first)
     assert boards.kept_in(HERE, SITE) == kept
     assert boards.kept_in("C0GENERAL", SITE) is None
-    assert boards.shown_by(BOARD.subject) == kept
+    assert boards.one(first) == kept
     assert [one.board_id for one in boards.kept([SITE])] == [first, there]
     assert [one.board_id for one in boards.kept([SHOP, SITE])] == [first, other, there]
     assert boards.kept([]) == []
@@ -43,33 +47,37 @@ def test_a_channel_has_one_board_of_a_repository(transaction: Transaction) -> No
 
 
 def test_an_ended_board_makes_room_for_another(transaction: Transaction) -> None:
-    first = transaction.boards.put_up(BOARD)
+    first = Boards(transaction).add(BOARD)
     assert first is not None
-    assert transaction.boards.end(first, after(60), "bob")
-    assert not transaction.boards.end(first, after(61))
-    assert transaction.boards.kept_in(HERE, SITE) is None
-    second = transaction.boards.put_up(replace(BOARD, made_at=after(60)))
-    transaction.live_messages.mark(BOARD.subject, due_at=after(60), closed=True)
+    assert Boards(transaction).end(first, after(60), "bob")
+    assert not Boards(transaction).end(first, after(61))
+    assert Boards(transaction).kept_in(HERE, SITE) is None
+    second = Boards(transaction).add(replace(BOARD, made_at=after(60)))
     assert second is not None
     assert second != first
-    boards = transaction.boards
-    found = boards.shown_by(BOARD.subject)
-    assert found is not None
-    assert (found.ended_at, found.ended_by) == (after(60), "bob")
+    boards = Boards(transaction)
+    assert boards.one(first) == replace(BOARD, board_id=first, ended_at=after(60), ended_by="bob")
     assert boards.count_open() == 1
-    assert transaction.upkeep.prune(after(60))["live_messages"] == 0
-    assert transaction.upkeep.prune(after(61))["live_messages"] == 1
-    assert boards.shown_by(BOARD.subject) is None
-    assert [one.board_id for one in boards.kept([SITE])] == [second]
+
+
+def test_an_ended_board_is_deleted_after_its_message(transaction: Transaction) -> None:
+    assert put_up(transaction, BOARD)
+    (board,) = Boards(transaction).kept([SITE])
+    end_board(transaction, board, after(60), "bob")
+    kept = Upkeep(transaction).prune(after(60))
+    assert (kept["live_messages"], kept["boards"]) == (0, 0)
+    pruned = Upkeep(transaction).prune(after(61))
+    assert (pruned["live_messages"], pruned["boards"]) == (1, 1)
+    assert Boards(transaction).one(board.board_id) is None
 
 
 def test_the_state_on_boards_is_stored_once_per_repository(transaction: Transaction) -> None:
     known = state()
     later = replace(known, read_at=after(60))
-    assert transaction.boards.state(SITE) is None
-    transaction.boards.save_state(state("\x00\ud800 title"))
-    transaction.boards.save_state(replace(known, repository=SHOP))
-    assert transaction.boards.state(SITE) == known
-    transaction.boards.save_state(later)
-    assert transaction.boards.state(SITE) == later
-    assert transaction.boards.state(SHOP) == replace(known, repository=SHOP)
+    assert Boards(transaction).state(SITE) is None
+    Boards(transaction).save_state(state("\x00\ud800 title"))
+    Boards(transaction).save_state(replace(known, repository=SHOP))
+    assert Boards(transaction).state(SITE) == known
+    Boards(transaction).save_state(later)
+    assert Boards(transaction).state(SITE) == later
+    assert Boards(transaction).state(SHOP) == replace(known, repository=SHOP)

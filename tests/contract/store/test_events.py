@@ -3,10 +3,13 @@
 from dataclasses import replace
 from datetime import timedelta
 
-from bot.domain.deliveries import Subject, SubjectKind, delivered
-from bot.domain.event_log import first_position
-from bot.domain.event_records import EventDetails, EventRecord
-from bot.store.transactions import Transaction
+from bot.log.position import first_position
+from bot.log.rows import Events, Positions
+from bot.merge_queue.event_records import EventDetails, EventRecord
+from bot.posts.delivery import Subject, SubjectKind, delivered
+from bot.posts.events import events_about
+from bot.runtime.upkeep.pruning import Upkeep
+from bot.store.transaction import Transaction
 from tests.support.stored import (
     NOW,
     SHOP,
@@ -22,24 +25,25 @@ from tests.support.stored import (
 
 
 def keep(transaction: Transaction, *records: EventRecord) -> int:
-    return transaction.events.add_new(records)
+    return Events(transaction).add_new(records)
 
 
 def route(transaction: Transaction, *event_ids: int) -> None:
-    transaction.events.mark_routed(SITE, event_ids)
+    Events(transaction).mark_routed(SITE, event_ids)
 
 
 def delete_all_before(transaction: Transaction, seconds: float) -> int:
-    return transaction.upkeep.prune(after(seconds))["events"]
+    return Upkeep(transaction).prune(after(seconds))["events"]
 
 
 def test_an_event_of_a_repository_is_stored_once_as_first_read(transaction: Transaction) -> None:
-    first, elsewhere = make_event(1), make_event(1, repository=SHOP)
+    first = make_event(1)
+    elsewhere = make_event(1, repository=SHOP)
 
     assert keep(transaction, first, make_event(2), elsewhere) == 3
     assert keep(transaction, replace(first, type="changed"), make_event(3), make_event(3)) == 1
     act = Subject(SubjectKind.ACT, SITE, 1)
-    found = transaction.events.get([event_subject(1, SHOP), event_subject(1), act])
+    found = events_about(transaction, [event_subject(1, SHOP), event_subject(1), act])
     assert found == {event_subject(1): first, event_subject(1, SHOP): elsewhere}
 
 
@@ -47,21 +51,21 @@ def test_unrouted_events_come_oldest_first_for_any_order_of_pages(transaction: T
     keep(transaction, make_event(5, received_at=after(3)), make_event(9, received_at=after(1)))
     keep(transaction, make_event(7, received_at=after(1)), make_event(1, repository=SHOP))
     route(transaction, 5)
-    unrouted = transaction.events.unrouted(SITE)
+    unrouted = Events(transaction).unrouted(SITE)
 
     assert [record.event_id for record in unrouted] == [7, 9]
-    assert set(transaction.events.with_unrouted([SITE, SHOP])) == {SITE, SHOP}
+    assert set(Events(transaction).with_unrouted([SITE, SHOP])) == {SITE, SHOP}
     route(transaction, 7, 9)
-    assert set(transaction.events.with_unrouted([SITE, SHOP])) == {SHOP}
-    assert set(transaction.events.with_unrouted([SITE])) == set()
-    assert set(transaction.events.with_unrouted([])) == set()
+    assert set(Events(transaction).with_unrouted([SITE, SHOP])) == {SHOP}
+    assert set(Events(transaction).with_unrouted([SITE])) == set()
+    assert set(Events(transaction).with_unrouted([])) == set()
 
 
 def test_text_that_a_database_cannot_store_does_not_stop_a_poll(transaction: Transaction) -> None:
     text = "nul \x00, surrogate \ud800, \N{PILE OF POO}"
     odd = replace(make_event(1, type_=text), details=EventDetails(reason="\N{PILE OF POO}"))
     keep(transaction, odd)
-    found = transaction.events.get([event_subject(1)])[event_subject(1)]
+    found = events_about(transaction, [event_subject(1)])[event_subject(1)]
 
     assert found.type == "nul \ufffd, surrogate \ufffd, \N{PILE OF POO}"
     assert found.details == odd.details
@@ -73,7 +77,7 @@ def test_only_old_routed_events_are_deleted(transaction: Transaction) -> None:
 
     assert delete_all_before(transaction, 4) == 2
     assert delete_all_before(transaction, 4) == 0
-    left = transaction.events.get([event_subject(number) for number in range(1, 5)])
+    left = events_about(transaction, [event_subject(number) for number in range(1, 5)])
     assert sorted(subject.subject_id for subject in left) == [3, 4]
 
 
@@ -91,10 +95,11 @@ def test_an_event_that_waits_to_be_posted_is_kept(transaction: Transaction) -> N
 
 def test_events_that_the_next_walk_reads_again_are_kept(transaction: Transaction) -> None:
     """Without them the last event of a quiet repository would be posted again."""
-    old, newest = NOW - timedelta(days=100), NOW - timedelta(days=90)
+    old = NOW - timedelta(days=100)
+    newest = NOW - timedelta(days=90)
     keep(transaction, make_event(1, received_at=old), make_event(2, received_at=newest))
     route(transaction, 1, 2)
-    transaction.positions.save(replace(first_position(SITE, old), watermark=newest))
+    Positions(transaction).save(replace(first_position(SITE, old), watermark=newest))
 
     assert delete_all_before(transaction, 0) == 1
     assert keep(transaction, make_event(2, received_at=newest)) == 0
@@ -105,8 +110,8 @@ def test_each_call_deletes_a_limited_number_of_events(transaction: Transaction) 
     route(transaction, *range(1, 1201))
 
     assert delete_all_before(transaction, 5000) == 1000
-    assert not transaction.events.get([event_subject(1000)])
-    assert transaction.events.get([event_subject(1001)])
+    assert not events_about(transaction, [event_subject(1000)])
+    assert events_about(transaction, [event_subject(1001)])
     assert delete_all_before(transaction, 5000) == 200
 
 
@@ -120,7 +125,7 @@ def test_the_newest_events_of_some_pull_requests_come_oldest_first(
     ]
     keep(transaction, *reversed(reported), replace(make_event(1, repository=SHOP), pull_request=1))
 
-    events = transaction.events
+    events = Events(transaction)
     both = events.of_pull_requests(SITE, [1, 2, 2], since=after(2))
     newest = events.of_pull_requests(SITE, [1, 2], since=after(0), limit=3)
     nobodys = events.of_pull_requests(SITE, [], since=after(0))

@@ -3,14 +3,20 @@
 from dataclasses import replace
 from datetime import timedelta
 
-from bot.domain.asked import Asked
-from bot.domain.audit import Action, Actor, Origin
-from bot.domain.deliveries import Subject, SubjectKind
-from bot.domain.durations import For
-from bot.domain.group_acts import CHANGES, EVERY_ACT, GroupAct, GroupOutcome, RepositoryResult
-from bot.domain.live_messages import LiveKind, LiveSubject
-from bot.domain.pause_records import PauseRecord
-from bot.store.transactions import Transaction
+from bot.acts.asked import Asked
+from bot.acts.group_act import CHANGES, EVERY_ACT, GroupAct, GroupOutcome, RepositoryResult
+from bot.acts.group_acts import GroupActs
+from bot.acts.record import Action
+from bot.kernel.actor import Actor, Origin
+from bot.kernel.durations import For
+from bot.pauses.pause import PauseRecord
+from bot.pauses.rows import Pauses
+from bot.posts.delivery import Subject, SubjectKind
+from bot.posts.live_message import LiveKind, LiveSubject
+from bot.posts.live_messages import LiveMessages
+from bot.posts.outbox import Outbox
+from bot.runtime.upkeep.pruning import Upkeep
+from bot.store.transaction import Transaction
 from tests.support.stored import NOW, SHOP, SITE, after, make_new
 
 ACT = GroupAct(
@@ -31,12 +37,12 @@ RESULTS = (
 
 
 def test_an_act_comes_back_before_and_after_its_end(transaction: Transaction) -> None:
-    first = transaction.group_acts.save(ACT)
-    second = transaction.group_acts.save(replace(ACT, group="docs", channel_id=None))
+    first = GroupActs(transaction).save(ACT)
+    second = GroupActs(transaction).save(replace(ACT, group="docs", channel_id=None))
     ended = replace(ACT, group_act_id=first, results=RESULTS, ended_at=after(3))
-    assert transaction.group_acts.save(ended) == first
-    found = transaction.group_acts.get([first, second, 999])
-    assert transaction.group_acts.get([]) == {}
+    assert GroupActs(transaction).save(ended) == first
+    found = GroupActs(transaction).get([first, second, 999])
+    assert GroupActs(transaction).get([]) == {}
 
     assert first < second
     assert found == {
@@ -46,26 +52,26 @@ def test_an_act_comes_back_before_and_after_its_end(transaction: Transaction) ->
 
 
 def test_the_latest_act_of_a_group_is_the_one_begun_last(transaction: Transaction) -> None:
-    assert transaction.group_acts.latest("release", EVERY_ACT) is None
-    transaction.group_acts.save(ACT)
+    assert GroupActs(transaction).latest("release", EVERY_ACT) is None
+    GroupActs(transaction).save(ACT)
     later = replace(ACT, action=Action.RESUME, at=after(-60))
-    last = transaction.group_acts.save(later)
-    transaction.group_acts.save(replace(ACT, group="docs"))
+    last = GroupActs(transaction).save(later)
+    GroupActs(transaction).save(replace(ACT, group="docs"))
     longer = replace(ACT, action=Action.EXTEND, resumes_at=after(60))
-    longest = transaction.group_acts.save(longer)
-    acts = transaction.group_acts
+    longest = GroupActs(transaction).save(longer)
+    acts = GroupActs(transaction)
     assert acts.latest("release", CHANGES) == replace(later, group_act_id=last)
     assert acts.latest("release", EVERY_ACT) == replace(longer, group_act_id=longest)
 
 
 def test_unfinished_acts_are_found_by_their_start_time(transaction: Transaction) -> None:
-    acts = transaction.group_acts
+    acts = GroupActs(transaction)
     acts.save(replace(ACT, results=RESULTS, ended_at=after(3)))
     first = acts.save(replace(ACT, at=after(2)))
     second = acts.save(replace(ACT, at=after(1)))
     acts.save(replace(ACT, at=after(60)))
-    found = transaction.group_acts.unended(after(60))
-    assert transaction.group_acts.unended(after(1)) == []
+    found = GroupActs(transaction).unended(after(60))
+    assert GroupActs(transaction).unended(after(1)) == []
     assert found == [
         replace(ACT, group_act_id=first, at=after(2)),
         replace(ACT, group_act_id=second, at=after(1)),
@@ -73,7 +79,7 @@ def test_unfinished_acts_are_found_by_their_start_time(transaction: Transaction)
 
 
 def test_the_pauses_of_a_group_count_since_it_was_last_resumed(transaction: Transaction) -> None:
-    acts = transaction.group_acts
+    acts = GroupActs(transaction)
     first = acts.save(ACT)
     resumed = acts.save(replace(ACT, action=Action.RESUME))
     acts.save(replace(ACT, group="docs"))
@@ -85,21 +91,21 @@ def test_the_pauses_of_a_group_count_since_it_was_last_resumed(transaction: Tran
 
 
 def test_an_act_is_kept_while_something_refers_to_it(transaction: Transaction) -> None:
-    acts = transaction.group_acts
+    acts = GroupActs(transaction)
     gone, paused_by, shown, unsettled, young = [
         acts.save(replace(ACT, at=after(seconds))) for seconds in (0, 0, 0, 0, 60)
     ]
-    transaction.pauses.save(PauseRecord(SITE, NOW, "freeze", "freeze", group_act_id=paused_by))
+    Pauses(transaction).save(PauseRecord(SITE, NOW, "freeze", "freeze", group_act_id=paused_by))
     name = LiveSubject(LiveKind.GROUP, SITE, str(shown))
-    transaction.live_messages.add(name, "C1", now=NOW)
+    LiveMessages(transaction).add(name, "C1", now=NOW)
     subject = Subject(SubjectKind.GROUP, SITE, unsettled)
-    transaction.outbox.add([replace(make_new(), subject=subject)])
-    assert transaction.upkeep.prune(NOW)["group_acts"] == 0
-    assert transaction.upkeep.prune(after(60))["group_acts"] == 1
-    assert transaction.upkeep.prune(after(60))["group_acts"] == 0
+    Outbox(transaction).add([replace(make_new(), subject=subject)])
+    assert Upkeep(transaction).prune(NOW)["group_acts"] == 0
+    assert Upkeep(transaction).prune(after(60))["group_acts"] == 1
+    assert Upkeep(transaction).prune(after(60))["group_acts"] == 0
     left = acts.get([gone, paused_by, shown, unsettled, young])
 
     assert sorted(left) == [paused_by, shown, unsettled, young]
-    transaction.upkeep.prune(after(61))
+    Upkeep(transaction).prune(after(61))
     assert acts.get([young]) == {}
     assert acts.save(ACT) > young, "its id is not used again"

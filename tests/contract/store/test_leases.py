@@ -1,18 +1,19 @@
 """Leases: one holder at a time, and a token for each holder."""
 
-from collections.abc import Collection, Mapping, Sequence
 from datetime import timedelta
 
 import pytest
 
-from bot.domain.errors import LeaseLost
-from bot.domain.leases import Lease
+from bot.runtime.upkeep.pruning import Upkeep
+from bot.store.coordination import Leases
 from bot.store.engines import DATABASE_CLOCK
-from bot.store.transactions import Transaction
+from bot.store.errors import LeaseLost
+from bot.store.lease_values import Lease
+from bot.store.processes import ClockJumps
+from bot.store.transaction import Transaction
 from tests.support.stored import NOW, after
 
 LIFETIME = timedelta(seconds=30)
-ALIVE_SECONDS = 9
 
 
 def claim(
@@ -20,129 +21,103 @@ def claim(
     holder: str,
     seconds: float = 0,
     *,
-    names: Sequence[str] = ("poll",),
+    name: str = "poll",
     lifetime: timedelta = LIFETIME,
-) -> Mapping[str, Lease]:
-    return transaction.leases.claim(names, holder=holder, now=after(seconds), lifetime=lifetime)
+) -> Lease | None:
+    return Leases(transaction).claim(name, holder=holder, now=after(seconds), lifetime=lifetime)
 
 
-def heartbeat(transaction: Transaction, holder: str, seconds: float = 0) -> Collection[str]:
-    return transaction.leases.heartbeat(
-        holder, now=after(seconds), until=after(seconds + ALIVE_SECONDS)
-    )
+def taken(
+    transaction: Transaction,
+    holder: str,
+    seconds: float = 0,
+    *,
+    name: str = "poll",
+    lifetime: timedelta = LIFETIME,
+) -> Lease:
+    lease = claim(transaction, holder, seconds, name=name, lifetime=lifetime)
+    assert lease is not None
+    return lease
 
 
 def require(transaction: Transaction, lease: Lease, seconds: float = 0) -> None:
-    transaction.leases.require(lease, after(seconds))
+    Leases(transaction).require(lease, after(seconds))
 
 
 @pytest.mark.parametrize("taker", ["one", "two"])
 def test_an_expired_lease_gets_a_higher_token_whoever_takes_it(
     transaction: Transaction, taker: str
 ) -> None:
-    lease = claim(transaction, "one")["poll"]
-    assert claim(transaction, "two", 29.9) == {}
+    lease = taken(transaction, "one")
+    assert claim(transaction, "two", 29.9) is None
     require(transaction, lease, 29.999999)
     with pytest.raises(LeaseLost):
         require(transaction, lease, 30)
 
-    taken = claim(transaction, taker, 30)["poll"]
-    assert taken.token == 2
-    require(transaction, taken, 31)
+    next_lease = taken(transaction, taker, 30)
+    assert next_lease.token == 2
+    require(transaction, next_lease, 31)
     with pytest.raises(LeaseLost, match="poll"):
         require(transaction, lease, 31)
 
 
 def test_a_holder_renews_and_keeps_its_token(transaction: Transaction) -> None:
-    first = claim(transaction, "one")["poll"]
-    renewed = claim(transaction, "one", 20, names=["poll", "poll"])
+    first = taken(transaction, "one")
+    renewed = taken(transaction, "one", 20)
 
-    assert renewed == {"poll": Lease("poll", "one", 1, after(20) + LIFETIME)}
+    assert renewed == Lease("poll", "one", 1, after(20) + LIFETIME)
     require(transaction, first, 40)
 
 
 def test_a_released_lease_is_free_and_its_token_is_never_reused(transaction: Transaction) -> None:
     with pytest.raises(LeaseLost):
         require(transaction, Lease("poll", "one", 1, after(60)))
-    first = claim(transaction, "one")["poll"]
-    transaction.leases.release([first])
-    second = claim(transaction, "two", 1)["poll"]
+    first = taken(transaction, "one")
+    Leases(transaction).release(first)
+    second = taken(transaction, "two", 1)
     assert second.token == 2
     with pytest.raises(LeaseLost):
         require(transaction, first, 2)
 
     # The new holder keeps what the last one gives back once more.
-    transaction.leases.release([first])
-    transaction.leases.release([])
+    Leases(transaction).release(first)
     require(transaction, second, 2)
+
+
+def test_leases_of_different_names_are_independent(transaction: Transaction) -> None:
+    polls = taken(transaction, "one")
+    posts = taken(transaction, "two", name="post")
+    Leases(transaction).release(polls)
+    require(transaction, posts, 1)
+    assert claim(transaction, "one", 1, name="post") is None
 
 
 def test_leases_last_by_the_clock_of_the_database(transaction: Transaction) -> None:
     transaction.connection.execution_options(**{DATABASE_CLOCK: True})
-    held = claim(transaction, "one")["poll"]
+    held = taken(transaction, "one")
     assert held == Lease("poll", "one", 1, NOW + LIFETIME)
     # The clock of a process is a day ahead, or behind.
     for seconds in (86_400, -86_400):
-        assert claim(transaction, "two", seconds) == {}
+        assert claim(transaction, "two", seconds) is None
         require(transaction, held, seconds)
-        renewed = claim(transaction, "one", seconds)["poll"]
+        renewed = taken(transaction, "one", seconds)
         assert renewed == Lease("poll", "one", 1, after(seconds) + LIFETIME)
-        assert "two" in heartbeat(transaction, "two", seconds)
-        assert heartbeat(transaction, "one") == {"one", "two"}
     # One without a length has expired.
     for holder, token in (("three", 1), ("four", 2)):
-        spent = claim(transaction, holder, names=["spent"], lifetime=timedelta(seconds=-1))
-        assert spent["spent"].token == token
+        spent = taken(transaction, holder, name="spent", lifetime=timedelta(seconds=-1))
+        assert spent.token == token
 
 
-def test_thousands_of_leases_are_divided_between_two_processes(transaction: Transaction) -> None:
-    names = [f"poll:acme/site{number}" for number in range(2500)]
-    mine = claim(transaction, "one", names=names[:1500])
-    theirs = claim(transaction, "two", names=names)
-    renewed = claim(transaction, "one", 5, names=names)
-
-    assert sorted(mine) == sorted(names[:1500])
-    assert sorted(theirs) == sorted(names[1500:])
-    assert sorted(renewed) == sorted(mine)
-    assert {lease.token for lease in renewed.values()} == {1}
-
-
-def test_a_heartbeat_returns_the_live_processes(transaction: Transaction) -> None:
-    assert set(heartbeat(transaction, "one")) == {"one"}
-    assert set(heartbeat(transaction, "two", 1)) == {"one", "two"}
-    assert set(heartbeat(transaction, "one", 8)) == {"one", "two"}
-    assert set(heartbeat(transaction, "one", 10)) == {"one"}
-
-    transaction.leases.leave("one")
-    transaction.leases.leave("nobody")
-    assert set(heartbeat(transaction, "two", 10)) == {"two"}
-
-
-def test_polling_leases_of_dead_processes_are_free_at_once(transaction: Transaction) -> None:
-    names = ["poll:acme/site", "poll:acme/shop", "post"]
-    heartbeat(transaction, "one")
-    held = claim(transaction, "one", names=names)
-    heartbeat(transaction, "two", 1)
-    assert claim(transaction, "two", 2, names=names) == {}
-
-    heartbeat(transaction, "two", ALIVE_SECONDS)
-    taken = claim(transaction, "two", ALIVE_SECONDS, names=names)
-    assert {name: lease.token for name, lease in taken.items()} == dict.fromkeys(names[:2], 2)
-    with pytest.raises(LeaseLost):
-        require(transaction, held[names[0]], ALIVE_SECONDS)
-    require(transaction, held["post"], ALIVE_SECONDS)
-
-
-def test_jumps_of_clocks_are_remembered_for_a_month(transaction: Transaction) -> None:
-    hour, month = timedelta(hours=1), timedelta(days=30).total_seconds()
-    keys = transaction.expiring_keys
-    keys.add_jump(after(0), -hour)
-    keys.add_jump(after(60), timedelta(seconds=2.6))
-    assert list(keys.jumps_since(after(0))) == [
+def test_jumps_of_clocks_are_kept_as_long_as_events(transaction: Transaction) -> None:
+    hour = timedelta(hours=1)
+    jumps = ClockJumps(transaction)
+    jumps.add(after(0), -hour)
+    jumps.add(after(60), timedelta(seconds=2.6))
+    assert list(jumps.since(after(0))) == [
         (after(60), timedelta(seconds=3)),
         (after(0), -hour),
     ]
-    assert len(keys.jumps_since(after(1))) == 1
-    keys.add_jump(after(30 + month), hour)
-    assert transaction.upkeep.prune(after(0), after(30 + month))["expiring_keys"] == 1
-    assert [at for at, _ in keys.jumps_since(after(0))] == [after(30 + month), after(60)]
+    assert len(jumps.since(after(1))) == 1
+    jumps.add(after(90), hour)
+    assert Upkeep(transaction).prune(after(30))["clock_jumps"] == 1
+    assert [at for at, _ in jumps.since(after(0))] == [after(90), after(60)]

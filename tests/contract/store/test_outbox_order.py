@@ -2,8 +2,10 @@
 
 from dataclasses import replace
 
-from bot.domain.deliveries import DeliveryState, SuspendedChannel, delivered, postponed
-from bot.store.transactions import Transaction
+from bot.kernel.metrics import SuspendedChannel
+from bot.posts.delivery import DeliveryState, delivered, postponed
+from bot.posts.outbox import Outbox
+from bot.store.transaction import Transaction
 from tests.support.stored import NOW, add, after, claim, ids, make_new, record, stored
 
 
@@ -117,16 +119,16 @@ def test_a_parked_channel_releases_one_delivery_at_its_retry_time(transaction: T
     run = claim(transaction, channels=1)
     suspended = SuspendedChannel("C1", "is_archived", suspended_at=NOW, retry_at=after(600))
     back = [postponed(each, "is_archived", now=NOW, retry_after=0, jitter=0) for each in run]
-    transaction.outbox.record(back)
-    transaction.outbox.suspend(suspended)
+    Outbox(transaction).record(back)
+    Outbox(transaction).suspend(suspended)
 
     assert ids(claim(transaction, after(599))) == ["C2-1"]
     tried = claim(transaction, after(600))
     assert ids(tried) == ["C1-1"]
-    assert transaction.outbox.summary().suspended == [suspended]
-    transaction.outbox.record([delivered(tried[0], "1.1", after(601))])
-    transaction.outbox.resume("C1")
-    assert transaction.outbox.summary().suspended == []
+    assert Outbox(transaction).summary().suspended == [suspended]
+    Outbox(transaction).record([delivered(tried[0], "1.1", after(601))])
+    Outbox(transaction).resume("C1")
+    assert Outbox(transaction).summary().suspended == []
     assert ids(claim(transaction, after(601))) == ["C1-2"]
 
 
@@ -136,11 +138,11 @@ def test_a_channel_parked_again_waits_for_its_new_retry_time_unless_it_is_unpark
     for channel_id in ("C1", "C2"):
         for retry_at in (after(10), after(20)):
             suspended = SuspendedChannel(channel_id, "not_in_channel", NOW, retry_at)
-            transaction.outbox.suspend(suspended)
-    transaction.outbox.resume("C9")
+            Outbox(transaction).suspend(suspended)
+    Outbox(transaction).resume("C9")
     add(transaction, make_new(1), make_new(2), make_new(1, channel_id="C2"))
     assert claim(transaction, after(1)) == []
-    transaction.outbox.resume("C1")
+    Outbox(transaction).resume("C1")
     assert ids(claim(transaction, after(1))) == ["C1-1", "C1-2"]
     assert claim(transaction, after(19)) == []
     assert ids(claim(transaction, after(20))) == ["C2-1"]

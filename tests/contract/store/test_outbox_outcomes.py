@@ -4,18 +4,20 @@ from dataclasses import replace
 
 import pytest
 
-from bot.domain.deliveries import (
+from bot.kernel.metrics import SuspendedChannel
+from bot.posts.delivery import (
     Delivery,
     DeliveryState,
-    SuspendedChannel,
     delivered,
     failed,
     in_doubt,
     not_found,
     postponed,
 )
-from bot.domain.errors import LeaseLost
-from bot.store.transactions import Transaction
+from bot.posts.outbox import Outbox
+from bot.runtime.upkeep.pruning import Upkeep
+from bot.store.errors import LeaseLost
+from bot.store.transaction import Transaction
 from tests.support.stored import (
     NOW,
     add,
@@ -56,7 +58,7 @@ def test_the_time_of_the_first_attempt_is_left_by_a_crash_and_by_later_attempts(
 
     assert found.attempted_at == NOW
     assert found.attempts == 2
-    transaction.outbox.attempt(found, after(31))
+    Outbox(transaction).attempt(found, after(31))
     assert stored(transaction, 1).attempted_at == NOW
     (found_again,) = claim(transaction, after(500))
     assert found_again.attempted_at == NOW
@@ -64,8 +66,8 @@ def test_the_time_of_the_first_attempt_is_left_by_a_crash_and_by_later_attempts(
 
 def test_a_delivery_in_doubt_keeps_the_time_of_its_attempt(transaction: Transaction) -> None:
     record(transaction, in_doubt(claimed_one(transaction), "timeout", after(5)))
-    assert ids(transaction.outbox.in_doubt(10)) == ["C1-1"]
-    assert transaction.outbox.in_doubt(0) == []
+    assert ids(Outbox(transaction).in_doubt(10)) == ["C1-1"]
+    assert Outbox(transaction).in_doubt(0) == []
     assert claim(transaction, after(6)) == []
     (looked_for,) = claim(transaction, after(7))
 
@@ -90,8 +92,8 @@ def test_a_delivery_that_was_not_posted_is_sent_without_a_lookup(transaction: Tr
 def test_only_the_attempted_delivery_of_a_run_may_have_been_sent(transaction: Transaction) -> None:
     add(transaction, make_new(1), make_new(2), make_new(3))
     first, second, _ = claim(transaction, NOW, seconds=30)
-    transaction.outbox.record([delivered(first, "1.1", after(1))])
-    transaction.outbox.attempt(second, after(1))
+    Outbox(transaction).record([delivered(first, "1.1", after(1))])
+    Outbox(transaction).attempt(second, after(1))
 
     left_behind = claim(transaction, after(30))
     assert [(one.subject.subject_id, one.attempted_at) for one in left_behind] == [
@@ -106,10 +108,10 @@ def test_what_another_process_claimed_or_settled_is_not_sent(transaction: Transa
     _, taken = claim(transaction, after(30))
 
     with pytest.raises(LeaseLost):
-        transaction.outbox.attempt(second, after(31))
+        Outbox(transaction).attempt(second, after(31))
     record(transaction, delivered(taken, "1.1", after(31)))
     with pytest.raises(LeaseLost):
-        transaction.outbox.attempt(taken, after(32))
+        Outbox(transaction).attempt(taken, after(32))
 
 
 def test_the_outcome_of_a_lost_claim_is_rejected(transaction: Transaction) -> None:
@@ -181,7 +183,7 @@ def test_the_summary_counts_unsettled_deliveries(transaction: Transaction) -> No
     add(transaction, *(make_new(n, channel_id=f"C{n}", due_at=after(n)) for n in range(1, 6)))
     first, second, _ = claim(transaction, after(5), channels=3)
     record(transaction, delivered(first, "1.1", NOW), in_doubt(second, "timeout", NOW))
-    summary = transaction.outbox.summary()
+    summary = Outbox(transaction).summary()
 
     assert (summary.pending, summary.sending, summary.in_doubt) == (2, 1, 1)
     assert summary.oldest_created_at == after(2)
@@ -190,8 +192,8 @@ def test_the_summary_counts_unsettled_deliveries(transaction: Transaction) -> No
 def test_deliveries_to_a_suspended_channel_do_not_count_as_oldest(transaction: Transaction) -> None:
     add(transaction, *(make_new(n, channel_id=f"C{n}", due_at=after(n)) for n in (1, 2)))
     for channel, oldest in (("C1", after(2)), ("C2", None)):
-        transaction.outbox.suspend(SuspendedChannel(channel, "is_archived", NOW, after(120)))
-        summary = transaction.outbox.summary()
+        Outbox(transaction).suspend(SuspendedChannel(channel, "is_archived", NOW, after(120)))
+        summary = Outbox(transaction).summary()
         assert (summary.pending, summary.oldest_created_at) == (2, oldest)
 
 
@@ -199,9 +201,9 @@ def test_only_old_settled_deliveries_are_deleted(transaction: Transaction) -> No
     add(transaction, make_new(1), make_new(2))
     settled, _ = claim(transaction)
     record(transaction, delivered(settled, "1.1", NOW))
-    assert transaction.upkeep.prune(NOW)["deliveries"] == 0
-    assert transaction.upkeep.prune(after(1))["deliveries"] == 1
-    assert transaction.outbox.get("C1", event_subject(1)) is None
+    assert Upkeep(transaction).prune(NOW)["deliveries"] == 0
+    assert Upkeep(transaction).prune(after(1))["deliveries"] == 1
+    assert Outbox(transaction).get("C1", event_subject(1)) is None
     assert ids(claim(transaction, after(60))) == ["C1-2"]
 
 

@@ -2,20 +2,21 @@
 
 from dataclasses import replace
 
-from bot.domain.classification import EventKind
-from bot.domain.deliveries import (
+from bot.kernel.metrics import SuspendedChannel
+from bot.kernel.repository import RepositoryName
+from bot.log.classification import EventKind
+from bot.posts.delivery import (
     UNSUBSCRIBED,
     DeliveryState,
     Subject,
     SubjectKind,
-    SuspendedChannel,
     delivered,
     failed,
     in_doubt,
     summary_id,
 )
-from bot.domain.repository import RepositoryName
-from bot.store.transactions import Transaction
+from bot.posts.outbox import Outbox
+from bot.store.transaction import Transaction
 from tests.support.stored import (
     NOW,
     SITE,
@@ -31,7 +32,7 @@ from tests.support.stored import (
 
 
 def summarize(transaction: Transaction, *, longer_than: int = 3, at_most: int = 100) -> int:
-    return transaction.outbox.summarize(now=after(10), longer_than=longer_than, at_most=at_most)
+    return Outbox(transaction).summarize(now=after(10), longer_than=longer_than, at_most=at_most)
 
 
 def test_urgent_deliveries_have_an_order_of_their_own(transaction: Transaction) -> None:
@@ -49,12 +50,12 @@ def test_urgent_deliveries_have_an_order_of_their_own(transaction: Transaction) 
 
 def test_a_parked_channel_without_deliveries_is_not_reported(transaction: Transaction) -> None:
     add(transaction, replace(make_new(8), urgent=True))
-    transaction.outbox.suspend(SuspendedChannel("C1", "is_archived", NOW, after(100)))
-    transaction.outbox.suspend(SuspendedChannel("C2", "is_archived", NOW, after(100)))
-    assert [one.channel_id for one in transaction.outbox.summary().suspended] == ["C1"]
+    Outbox(transaction).suspend(SuspendedChannel("C1", "is_archived", NOW, after(100)))
+    Outbox(transaction).suspend(SuspendedChannel("C2", "is_archived", NOW, after(100)))
+    assert [one.channel_id for one in Outbox(transaction).summary().suspended] == ["C1"]
     (last,) = claim(transaction, after(100))
     record(transaction, failed(last, "is_archived", after(101)))
-    assert transaction.outbox.summary().suspended == []
+    assert Outbox(transaction).summary().suspended == []
 
 
 def test_deliveries_to_a_suspended_channel_end_when_it_unsubscribes(
@@ -63,9 +64,9 @@ def test_deliveries_to_a_suspended_channel_end_when_it_unsubscribes(
     other = replace(make_new(3), subject=Subject(SubjectKind.EVENT, RepositoryName("acme/api"), 3))
     elsewhere = replace(make_new(4), channel_id="C2")
     add(transaction, make_new(1), replace(make_new(2), urgent=True), other, elsewhere)
-    transaction.outbox.suspend(SuspendedChannel("C1", "is_archived", NOW, after(100)))
-    transaction.outbox.drop_unsubscribed("C1", SITE, NOW)
-    transaction.outbox.drop_unsubscribed("C2", SITE, NOW)
+    Outbox(transaction).suspend(SuspendedChannel("C1", "is_archived", NOW, after(100)))
+    Outbox(transaction).drop_unsubscribed("C1", SITE, NOW)
+    Outbox(transaction).drop_unsubscribed("C2", SITE, NOW)
     assert ids(claim(transaction, after(100), per_channel=5)) == ["C1-3", "C1-4"]
     dropped = stored_delivery(transaction, 1)
     assert (dropped.state, dropped.error) == (DeliveryState.FAILED, UNSUBSCRIBED)
@@ -74,13 +75,13 @@ def test_deliveries_to_a_suspended_channel_end_when_it_unsubscribes(
 def test_parking_applies_to_both_queues_of_a_channel(transaction: Transaction) -> None:
     add(transaction, make_new(1), replace(make_new(8), urgent=True))
     suspended = SuspendedChannel("C1", "is_archived", NOW, after(100))
-    transaction.outbox.suspend(suspended)
+    Outbox(transaction).suspend(suspended)
 
     assert claim(transaction, after(99)) == []
     assert len(claim(transaction, after(100), seconds=200)) == 2
-    assert transaction.outbox.summary().suspended == [suspended]
-    transaction.outbox.resume("C1")
-    assert transaction.outbox.summary().suspended == []
+    assert Outbox(transaction).summary().suspended == [suspended]
+    Outbox(transaction).resume("C1")
+    assert Outbox(transaction).summary().suspended == []
 
 
 def test_a_backlog_is_summarized_in_its_first_delivery(transaction: Transaction) -> None:
@@ -90,7 +91,7 @@ def test_a_backlog_is_summarized_in_its_first_delivery(transaction: Transaction)
     assert summarize(transaction) == 3
     (summary,) = claim(transaction, after(10), per_channel=10)
     assert (summary.delivery_id, summary.summarizes) == (summary_id("C1-1", "C1-4"), 3)
-    summarized = transaction.outbox.summary_content(summary.delivery_id)
+    summarized = Outbox(transaction).summary_content(summary.delivery_id)
     assert summarized.counts == {
         (SITE, EventKind.MERGE): 2,
         (SITE, EventKind.FAILURE): 1,
@@ -165,7 +166,7 @@ def test_a_summary_is_not_included_in_another_summary(transaction: Transaction) 
     add(transaction, *(make_new(number) for number in range(100, 106)))
 
     assert summarize(transaction) == 0
-    reported = transaction.outbox.summary_content(summary_id("C1-2", "C1-53"))
+    reported = Outbox(transaction).summary_content(summary_id("C1-2", "C1-53"))
     assert sum(reported.counts.values()) == 52
 
 
@@ -174,10 +175,10 @@ def test_a_small_summary_is_included_in_a_larger_one(transaction: Transaction) -
     add(transaction, *(make_new(number) for number in range(100, 103)))
 
     assert summarize(transaction) == 4
-    reported = transaction.outbox.summary_content(summary_id("C1-1", "C1-102"))
-    subjects = transaction.outbox.subjects_of(summary_id("C1-1", "C1-102"), 50)
+    reported = Outbox(transaction).summary_content(summary_id("C1-1", "C1-102"))
+    subjects = Outbox(transaction).subjects_of(summary_id("C1-1", "C1-102"), 50)
     few = summary_id("C1-2", "C1-5")
-    assert transaction.outbox.subjects_of(few, 50) == [event_subject(2)]
+    assert Outbox(transaction).subjects_of(few, 50) == [event_subject(2)]
     assert sum(reported.counts.values()) == 8
     assert subjects == [event_subject(one) for one in (1, 2, 3, 4, 5, 100, 101, 102)]
     (head,) = claim(transaction, after(10))
@@ -194,9 +195,9 @@ def test_a_summary_can_cover_others_and_itself(transaction: Transaction) -> None
     assert (stored_delivery(transaction, 3)).state is DeliveryState.SUMMARIZED
     record(transaction, *(delivered(one, "1.1", NOW) for one in run))
     assert claim(transaction, after(100)) == []
-    reported = transaction.outbox.subjects_of("C1-2", 50)
-    assert transaction.outbox.subjects_of("C1-2", 2) == reported[:2]
-    assert transaction.outbox.summary().pending == 0
+    reported = Outbox(transaction).subjects_of("C1-2", 50)
+    assert Outbox(transaction).subjects_of("C1-2", 2) == reported[:2]
+    assert Outbox(transaction).summary().pending == 0
     assert reported == [event_subject(one) for one in (2, 3, 4)]
 
 

@@ -3,12 +3,20 @@
 from dataclasses import replace
 from datetime import datetime
 
-from bot.domain.audit import Action, Actor, Origin
-from bot.domain.group_acts import GroupAct
-from bot.domain.live_messages import LiveKind, LiveSubject
-from bot.domain.pause_records import PauseEnding, PauseRecord, ReminderPlan, Timer
-from bot.domain.repository import RepositoryName
-from bot.store.transactions import Transaction
+import pytest
+from sqlalchemy.exc import IntegrityError
+
+from bot.acts.group_act import GroupAct
+from bot.acts.group_acts import GroupActs
+from bot.acts.record import Action
+from bot.kernel.actor import Actor, Origin
+from bot.kernel.repository import RepositoryName
+from bot.pauses.pause import PauseEnding, PauseRecord, ReminderPlan, Timer, line_of
+from bot.pauses.rows import Pauses, ResumeWatchers
+from bot.posts.live_message import LiveKind, LiveSubject
+from bot.posts.live_messages import LiveMessages
+from bot.runtime.upkeep.pruning import Upkeep
+from bot.store.transaction import Transaction
 from tests.support.stored import NOW, SHOP, SITE, after
 
 
@@ -32,7 +40,7 @@ def make_pause(
 
 
 def save(transaction: Transaction, *records: PauseRecord) -> list[int]:
-    return [transaction.pauses.save(record) for record in records]
+    return [Pauses(transaction).save(record) for record in records]
 
 
 def test_characters_that_no_database_can_store_are_replaced_in_json_too(
@@ -40,7 +48,7 @@ def test_characters_that_no_database_can_store_are_replaced_in_json_too(
 ) -> None:
     timer = Timer(after(9), after(10), Actor("", "a\0b"), "deploying \udc00", "C1")
     save(transaction, replace(make_pause(), by=Actor("", "\ud83d \N{PILE OF POO}"), timer=timer))
-    (found,) = transaction.pauses.open([SITE])
+    (found,) = Pauses(transaction).open([SITE])
     assert found.by == Actor("", "\ufffd \N{PILE OF POO}")
     assert found.timer == replace(
         timer, set_by=Actor("", "a\ufffdb"), stored_reason="deploying \ufffd"
@@ -61,7 +69,7 @@ def test_a_pause_comes_back_as_it_was_saved(transaction: Transaction) -> None:
         reminders=ReminderPlan(after(11), sent=2),
     )
     first, second = save(transaction, full, make_pause(repository=SHOP))
-    found = transaction.pauses.get([first, second, 999])
+    found = Pauses(transaction).get([first, second, 999])
 
     assert found == {
         first: replace(full, pause_id=first),
@@ -78,13 +86,13 @@ def test_a_repository_lists_current_and_recent_pauses(transaction: Transaction) 
         make_pause(after(-20), repository=SHOP),
     )
     for found in (
-        transaction.pauses.of(SITE, after(-30)),
-        transaction.pauses.recent(SITE, after(-30)),
+        Pauses(transaction).of(SITE, after(-30)),
+        Pauses(transaction).recent(SITE, after(-30)),
     ):
         assert [one.pause_id for one in found] == [ids[2], ids[1]]
-    in_force = transaction.pauses.open([SITE, SHOP])
+    in_force = Pauses(transaction).open([SITE, SHOP])
     assert [one.pause_id for one in in_force] == [ids[3], ids[2]]
-    assert transaction.pauses.open([]) == []
+    assert Pauses(transaction).open([]) == []
 
 
 def test_unreported_ends_are_found(transaction: Transaction) -> None:
@@ -96,7 +104,7 @@ def test_unreported_ends_are_found(transaction: Transaction) -> None:
         make_pause(after(3), ended_at=after(6), end_notified=True),
         make_pause(after(4), ended_at=after(20)),
     )
-    unnotified = transaction.pauses.untold_ends(after(20))
+    unnotified = Pauses(transaction).untold_ends(after(20))
 
     assert [one.pause_id for one in unnotified] == [ids[2], ids[1]]
 
@@ -118,51 +126,81 @@ def test_a_pause_is_kept_while_a_card_shows_it_or_if_it_was_timed(transaction: T
         timed(make_pause(after(4), ended_at=after(5), end_notified=True), 9000),
     )
     name = LiveSubject(LiveKind.PAUSE, SITE, str(shown))
-    transaction.live_messages.add(name, "C1", now=NOW)
-    transaction.resume_watchers.add(gone, "U1")
-    assert transaction.upkeep.prune(after(5))["pauses"] == 0
-    assert transaction.upkeep.prune(after(6))["pauses"] == 1
-    assert transaction.upkeep.prune(after(9999))["pauses"] == 0
-    left = transaction.pauses.get([shown, gone, unnotified, in_force, was_timed])
+    LiveMessages(transaction).add(name, "C1", now=NOW)
+    ResumeWatchers(transaction).add(gone, "U1")
+    assert Upkeep(transaction).prune(after(5))["pauses"] == 0
+    assert Upkeep(transaction).prune(after(6))["pauses"] == 1
+    assert Upkeep(transaction).prune(after(9999))["pauses"] == 0
+    left = Pauses(transaction).get([shown, gone, unnotified, in_force, was_timed])
 
     assert sorted(left) == [shown, unnotified, in_force, was_timed]
 
 
 def test_the_pause_that_has_been_due_longest_comes_first(transaction: Transaction) -> None:
-    later, sooner = timed(make_pause(), 3600), timed(make_pause(repository=SHOP), 60)
+    later = timed(make_pause(), 3600)
+    sooner = timed(make_pause(repository=SHOP), 60)
     fired = timed(make_pause(after(5), ended_at=after(60), end_notified=True), 60)
     assert fired.timer is not None
     fired = replace(fired, timer=replace(fired.timer, due_at=None))
     first, second, _ = save(transaction, later, sooner, fired)
 
-    assert transaction.pauses.due(after(59), 10) == []
-    due = [one.pause_id for one in transaction.pauses.due(after(3600), 10)]
+    assert Pauses(transaction).due(after(59), 10) == []
+    due = [one.pause_id for one in Pauses(transaction).due(after(3600), 10)]
     assert due == [second, first]
-    assert len(transaction.pauses.due(after(3600), 1)) == 1
+    assert len(Pauses(transaction).due(after(3600), 1)) == 1
 
 
 def test_pauses_of_a_group_are_found_while_in_force(transaction: Transaction) -> None:
     act = GroupAct("release", Action.PAUSE, NOW, Actor("U1", "Ada"), Origin.COMMAND, (SITE, SHOP))
-    act_id = transaction.group_acts.save(act)
-    other_id = transaction.group_acts.save(replace(act, group="docs"))
+    act_id = GroupActs(transaction).save(act)
+    other_id = GroupActs(transaction).save(replace(act, group="docs"))
     pauses = [
         make_pause(ended_at=after(1)),
         replace(make_pause(after(2)), group_act_id=act_id),
-        replace(make_pause(repository=SHOP), group_act_id=other_id),
+        replace(make_pause(repository=SHOP, ended_at=after(2)), group_act_id=other_id),
         replace(make_pause(after(2), repository=SHOP), group_act_id=act_id),
     ]
     for one in pauses:
-        transaction.pauses.save(one)
-    found = [one.repository for one in transaction.pauses.of_group("release")]
+        Pauses(transaction).save(one)
+    found = [one.repository for one in Pauses(transaction).of_group("release")]
     assert found == sorted([SITE, SHOP])
-    assert transaction.pauses.of_group("all") == []
+    assert Pauses(transaction).of_group("all") == []
 
 
-def test_a_watcher_asks_once_and_is_notified_once_also_of_a_replacement(
-    transaction: Transaction,
-) -> None:
-    first, second = save(transaction, make_pause(), make_pause(after(1)))
-    watchers = transaction.resume_watchers
+def test_a_queue_is_paused_once_at_a_time(transaction: Transaction) -> None:
+    save(transaction, make_pause(ended_at=after(1)), make_pause(after(2)))
+    with pytest.raises(IntegrityError):
+        save(transaction, make_pause(after(3)))
+
+
+def test_what_a_pause_said_before_is_kept_in_order(transaction: Transaction) -> None:
+    pause_id, other_id = save(transaction, make_pause(ended_at=after(9)), make_pause(after(10)))
+    now = line_of(replace(make_pause(after(5)), pause_id=pause_id, event_id=7))
+    before = line_of(replace(make_pause(after(2)), pause_id=pause_id, by=None, is_exact=False))
+    now, before = (
+        replace(line, line_id=Pauses(transaction).save_line(line)) for line in (now, before)
+    )
+    assert Pauses(transaction).earlier_lines([pause_id]) == [before, now]
+    assert Pauses(transaction).line(now.line_id) == now
+    named = replace(before, by=Actor("", "dave"))
+    assert Pauses(transaction).save_line(named) == before.line_id
+    Pauses(transaction).move_lines(pause_id, other_id)
+    assert Pauses(transaction).earlier_lines([pause_id]) == []
+    moved = Pauses(transaction).earlier_lines([other_id])
+    assert [line.by for line in moved] == [Actor("", "dave"), Actor("U1", "Ada")]
+
+
+def test_what_a_pause_said_goes_before_it(transaction: Transaction) -> None:
+    (pause_id,) = save(transaction, make_pause(ended_at=after(5), end_notified=True))
+    Pauses(transaction).save_line(line_of(replace(make_pause(), pause_id=pause_id)))
+    assert Upkeep(transaction).prune(after(5))["pause_lines"] == 0
+    pruned = Upkeep(transaction).prune(after(6))
+    assert (pruned["pause_lines"], pruned["pauses"]) == (1, 1)
+
+
+def test_a_watcher_asks_once_and_is_notified_once(transaction: Transaction) -> None:
+    first, second = save(transaction, make_pause(), make_pause(after(1), repository=SHOP))
+    watchers = ResumeWatchers(transaction)
     assert watchers.add(first, "U2")
     assert watchers.add(first, "U1")
     assert not watchers.add(first, "U2")
@@ -172,20 +210,18 @@ def test_a_watcher_asks_once_and_is_notified_once_also_of_a_replacement(
     assert watchers.take(second) == ["U1"]
     assert watchers.waiting([first, second]) == {"U1", "U2"}
     assert watchers.add(second, "U1")
-    watchers.move(first, second)
+    assert watchers.take(first) == ["U1", "U2"]
+    assert watchers.waiting([first, second]) == {"U1"}
     assert watchers.take(first) == []
-    assert watchers.waiting([first, second]) == {"U1", "U2"}
-    assert watchers.take(second) == ["U1", "U2"]
-    assert watchers.take(second) == []
 
 
 def test_people_can_list_and_stop_the_queues_they_wait_for(transaction: Transaction) -> None:
     site, shop = save(transaction, make_pause(), make_pause(after(1), repository=SHOP))
     for pause_id in (shop, site):
-        transaction.resume_watchers.add(pause_id, "U1")
-    transaction.resume_watchers.add(site, "U2")
+        ResumeWatchers(transaction).add(pause_id, "U1")
+    ResumeWatchers(transaction).add(site, "U2")
 
-    watchers = transaction.resume_watchers
+    watchers = ResumeWatchers(transaction)
     awaited = watchers.awaited(["U1", "U2", "U3"])
     assert {one: list(names) for one, names in awaited.items()} == {
         "U1": sorted([SHOP, SITE]),

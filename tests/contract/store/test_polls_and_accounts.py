@@ -2,9 +2,11 @@
 
 from collections.abc import Collection
 
-from bot.domain.event_log import LastPoll
-from bot.domain.repository import RepositoryName
-from bot.store.transactions import Transaction
+from bot.kernel.repository import RepositoryName
+from bot.log.position import LastPoll
+from bot.log.rows import Positions
+from bot.people.rows import People
+from bot.store.transaction import Transaction
 from tests.support.stored import NOW, SHOP, SITE, after
 
 
@@ -12,7 +14,7 @@ def save(
     transaction: Transaction, polled: dict[RepositoryName, float], types: Collection[str] = ()
 ) -> None:
     polls = {name: LastPoll(after(at), types) for name, at in polled.items()}
-    transaction.positions.save_polls(polls)
+    Positions(transaction).save_polls(polls)
 
 
 def test_the_last_poll_of_each_repository_is_known_to_other_processes(
@@ -21,14 +23,14 @@ def test_the_last_poll_of_each_repository_is_known_to_other_processes(
     save(transaction, {SITE: 1, SHOP: 2})
     save(transaction, {SITE: 5}, ["merge", "enter"])
 
-    assert transaction.positions.polls([SITE, SHOP]) == {
+    assert Positions(transaction).polls([SITE, SHOP]) == {
         SITE: LastPoll(after(5), frozenset({"enter", "merge"})),
         SHOP: LastPoll(after(2), frozenset()),
     }
 
 
 def test_a_persons_latest_login_counts_and_belongs_to_nobody_else(transaction: Transaction) -> None:
-    people = transaction.people
+    people = People(transaction)
     people.link("U1", "ada", NOW)
     assert people.link("U1", "ada-l", after(1))
     assert people.link("U1", "Ada-L", after(1))
@@ -50,7 +52,7 @@ def test_a_persons_latest_login_counts_and_belongs_to_nobody_else(transaction: T
 def test_assigned_logins_give_way_to_a_persons_own_choice_and_end_others_claims(
     transaction: Transaction,
 ) -> None:
-    people = transaction.people
+    people = People(transaction)
     people.link("U1", "ada", NOW)
     people.link("U2", "bob", NOW)
     people.unlink("U2", after(1))
@@ -63,7 +65,7 @@ def test_assigned_logins_give_way_to_a_persons_own_choice_and_end_others_claims(
 
 
 def test_a_login_that_is_no_longer_assigned_is_nobodys(transaction: Transaction) -> None:
-    accounts = transaction.people
+    accounts = People(transaction)
     accounts.assign({"U1": "ada", "U2": "bob"})
     accounts.assign({"U1": "bob"})
     assert accounts.logins(["U1", "U2"]) == {"U1": "bob"}

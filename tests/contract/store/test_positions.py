@@ -5,9 +5,11 @@ from datetime import datetime, timedelta, timezone
 
 import pytest
 
-from bot.domain.event_log import Walk, Window, first_position
+from bot.log.position import Walk, first_position
+from bot.log.rows import Positions
+from bot.merge_queue.window import Window
 from bot.store.engines import as_store_errors
-from bot.store.transactions import Transaction
+from bot.store.transaction import Transaction
 from tests.support.stored import NOW, SHOP, SITE, after
 
 
@@ -16,13 +18,13 @@ def test_a_position_comes_back_as_it_was_saved_in_utc(transaction: Transaction) 
     resting = first_position(SITE, eastern)
     walk = Walk(Window(NOW, after(0.000001)), cursor="opaque==", newest=after(-1))
     walking = replace(first_position(SHOP, after(1)), walk=walk)
-    transaction.positions.save(resting)
-    transaction.positions.save(walking)
-    loaded = transaction.positions.load([SHOP, SITE])
+    Positions(transaction).save(resting)
+    Positions(transaction).save(walking)
+    loaded = Positions(transaction).load([SHOP, SITE])
 
     assert loaded == {SITE: resting, SHOP: walking}
     assert loaded[SITE].origin == NOW
     assert loaded[SITE].origin.utcoffset() == timedelta(0)
     naive = datetime(2026, 3, 1)  # noqa: DTZ001  # the naive time is what is tested
     with pytest.raises(ValueError, match="aware"), as_store_errors():
-        transaction.positions.save(first_position(SITE, naive))
+        Positions(transaction).save(first_position(SITE, naive))

@@ -12,12 +12,17 @@ import psycopg
 import pytest
 from sqlalchemy import text
 
-from bot.domain.deliveries import NewDelivery, delivered
-from bot.domain.errors import LeaseLost, StoreUnavailable
-from bot.domain.leases import Lease
+from bot.acts.rows import Audit
+from bot.posts.delivery import NewDelivery, delivered
+from bot.posts.outbox import Outbox
 from bot.store import migrate
+from bot.store.coordination import Leases
 from bot.store.engines import create_engine
-from bot.store.transactions import Store, Transaction
+from bot.store.errors import LeaseLost, StoreUnavailable
+from bot.store.lease_values import Lease
+from bot.store.slack_limits import SlackLimits
+from bot.store.transaction import Transaction
+from bot.store.transactions import Store
 from tests.support.databases import EMPTY_POSTGRES, PATIENT
 from tests.support.postgres import PASSWORD, PostgresServer, postgres_or_skip
 from tests.support.stored import NOW, add, after, claim, ids, make_new, make_record, record, stored
@@ -71,10 +76,9 @@ def mortal_server(server_to_kill: PostgresServer) -> Iterator[PostgresServer]:
 
 async def lease_of(store: Store, holder: str, seconds: float = 0) -> Lease | None:
     with begin(store) as transaction:
-        claimed = transaction.leases.claim(
-            ["poll", "other"], holder=holder, now=after(seconds), lifetime=LIFETIME
+        return Leases(transaction).claim(
+            "poll", holder=holder, now=after(seconds), lifetime=LIFETIME
         )
-    return claimed.get("poll")
 
 
 async def test_a_dead_server_is_unavailable_until_it_recovers(
@@ -84,9 +88,9 @@ async def test_a_dead_server_is_unavailable_until_it_recovers(
     await store.run(add, make_new(1))
 
     def write_while_it_dies(transaction: Transaction) -> None:
-        transaction.outbox.add([make_new(2)])
+        Outbox(transaction).add([make_new(2)])
         mortal_server.kill()
-        transaction.outbox.add([make_new(3)])
+        Outbox(transaction).add([make_new(3)])
 
     with pytest.raises(StoreUnavailable):
         await store.run(write_while_it_dies)
@@ -96,7 +100,7 @@ async def test_a_dead_server_is_unavailable_until_it_recovers(
     assert ids(await store.run(claim)) == ["C1-1"]
 
     def lose_the_lease(transaction: Transaction) -> None:
-        transaction.outbox.add([make_new(2)])
+        Outbox(transaction).add([make_new(2)])
         mortal_server.kill()
         raise LeaseLost("poll")
 
@@ -114,7 +118,7 @@ async def test_connections_that_a_restart_broke_while_idle_are_replaced_unnotice
     both_open = threading.Barrier(2)
 
     def occupy(transaction: Transaction) -> None:
-        transaction.audit.add(make_record())
+        Audit(transaction).add(make_record())
         both_open.wait()
 
     await asyncio.gather(store.run(occupy), store.run(occupy))
@@ -199,9 +203,9 @@ async def test_a_lease_in_use_cannot_be_taken_until_its_transaction_ends(
     lease = await lease_of(one, "one")
     assert lease is not None
     with begin(one) as transaction:
-        transaction.leases.require(lease, after(29))
+        Leases(transaction).require(lease, after(29))
         assert await lease_of(two, "two", 31) is None
-        transaction.audit.add(make_record())
+        Audit(transaction).add(make_record())
     taken = await lease_of(two, "two", 32)
 
     assert taken is not None
@@ -216,17 +220,17 @@ async def test_a_holder_renews_a_lease_that_its_own_transaction_uses(
     lease = await lease_of(polling, "one")
     assert lease is not None
     with begin(polling) as transaction:
-        transaction.leases.require(lease, after(5))
+        Leases(transaction).require(lease, after(5))
         assert await lease_of(ticking, "one", 10) == Lease("poll", "one", 1, after(40))
         # It is in use still, and so not another's when it has run out.
         assert await lease_of(ticking, "two", 41) is None
-        transaction.leases.require(lease, after(35))
+        Leases(transaction).require(lease, after(35))
     taken = await lease_of(ticking, "two", 41)
     assert taken == Lease("poll", "two", 2, after(71))
 
     # And the one that its own transaction renews.
     with begin(polling) as transaction:
-        transaction.leases.claim(["poll"], holder="two", now=after(45), lifetime=LIFETIME)
+        Leases(transaction).claim("poll", holder="two", now=after(45), lifetime=LIFETIME)
         assert await lease_of(ticking, "two", 50) == taken
 
 
@@ -236,7 +240,7 @@ async def test_channels_locked_by_another_transaction_are_skipped(
     one, two = stores
     await one.run(add, *(make_new(1, channel_id=f"C{number}") for number in range(1, 5)))
     with begin(one) as transaction:
-        mine = transaction.outbox.claim(now=NOW, claimed_until=after(60), at_most=2, per_channel=1)
+        mine = Outbox(transaction).claim(now=NOW, claimed_until=after(60), at_most=2, per_channel=1)
         theirs = await two.run(claim)
 
     assert ids(mine) == ["C1-1", "C2-1"]
@@ -246,7 +250,7 @@ async def test_channels_locked_by_another_transaction_are_skipped(
 async def test_the_order_in_a_channel_is_the_order_of_commits(stores: tuple[Store, Store]) -> None:
     one, two = stores
     with begin(one) as transaction:
-        transaction.outbox.add([make_new(1), make_new(1, channel_id="C2")])
+        Outbox(transaction).add([make_new(1), make_new(1, channel_id="C2")])
         later = asyncio.create_task(two.run(add, make_new(2)))
         done, _ = await asyncio.wait({later}, timeout=0.1)
         assert not done, "it waits for the first to end"
@@ -258,7 +262,8 @@ async def test_the_order_in_a_channel_is_the_order_of_commits(stores: tuple[Stor
 async def test_two_processes_that_add_and_post_together_lose_and_repeat_nothing(
     postgres_url: str, opened: Open
 ) -> None:
-    one, two = opened(postgres_url, **PATIENT), opened(postgres_url, **PATIENT)
+    one = opened(postgres_url, **PATIENT)
+    two = opened(postgres_url, **PATIENT)
     posted: list[str] = []
 
     async def add_all(store: Store, first: int) -> None:
@@ -277,7 +282,7 @@ async def test_two_processes_that_add_and_post_together_lose_and_repeat_nothing(
 
     assert len(set(posted)) == len(posted) == 120
     with begin(one) as transaction:
-        assert transaction.outbox.summary().oldest_created_at is None
+        assert Outbox(transaction).summary().oldest_created_at is None
 
 
 async def test_a_silent_transaction_is_ended_and_blocks_nobody(
@@ -288,10 +293,10 @@ async def test_a_silent_transaction_is_ended_and_blocks_nobody(
 
     async def write_and_fall_silent() -> None:
         with begin(stopped) as transaction:
-            transaction.outbox.add([make_new(1)])
+            Outbox(transaction).add([make_new(1)])
             # Waits for the row that the silent transaction holds, so until that is ended.
             await other.run(add, make_new(2))
-            transaction.outbox.add([make_new(3)])
+            Outbox(transaction).add([make_new(3)])
 
     with pytest.raises(StoreUnavailable):
         await write_and_fall_silent()
@@ -305,7 +310,7 @@ async def test_a_connection_ended_by_the_server_is_reported(
     def go_on_after_its_end(transaction: Transaction) -> None:
         own = transaction.connection.scalar(text("SELECT pg_backend_pid()"))
         postgres_server.execute(f"SELECT pg_terminate_backend({own}, 60000)")
-        transaction.expiring_keys.closed()
+        SlackLimits(transaction).closed()
 
     with pytest.raises(StoreUnavailable, match="connection"):
         await opened(postgres_url, **PATIENT).run(go_on_after_its_end)
@@ -315,7 +320,7 @@ async def test_audit_records_cannot_be_changed(
     postgres_url: str, postgres_server: PostgresServer, postgres_database: str, opened: Open
 ) -> None:
     with begin(opened(postgres_url)) as transaction:
-        transaction.audit.add(make_record())
+        Audit(transaction).add(make_record())
     for statement in ("UPDATE audit SET reason = ''", "DELETE FROM audit"):
         with pytest.raises(psycopg.Error, match="only ever added"):
             postgres_server.execute(statement, postgres_database)
@@ -349,10 +354,10 @@ async def test_claiming_reads_no_settled_delivery(
 
     def post(transaction: Transaction) -> tuple[int, int]:
         before = reads(transaction)
-        claimed = transaction.outbox.claim(
+        claimed = Outbox(transaction).claim(
             now=NOW, claimed_until=after(60), at_most=10, per_channel=10
         )
-        transaction.outbox.record([delivered(each, "1.1", NOW) for each in claimed])
+        Outbox(transaction).record([delivered(each, "1.1", NOW) for each in claimed])
         assert len(claimed) == 2
         sequential, fetched = reads(transaction)
         return sequential - before[0], fetched - before[1]

@@ -2,8 +2,10 @@
 
 from dataclasses import replace
 
-from bot.domain.queue_health import Alert, AlertKind, FailureStreak
-from bot.store.transactions import Transaction
+from bot.health.alert import Alert, AlertKind, FailureStreak
+from bot.health.rows import Alerts
+from bot.runtime.upkeep.pruning import Upkeep
+from bot.store.transaction import Transaction
 from tests.support.stored import NOW, SHOP, SITE, after
 
 HEAD = Alert(SITE, AlertKind.HEAD, 5460, 5400, NOW, 41)
@@ -11,7 +13,7 @@ BATCH = Alert(SITE, AlertKind.BATCH, 3601, 3600, NOW, 41, "B\N{SNOWMAN}12")
 
 
 def begin_alerts(transaction: Transaction, *alerts: Alert) -> list[int | None]:
-    return [transaction.alerts.begin(one) for one in alerts]
+    return [Alerts(transaction).begin(one) for one in alerts]
 
 
 def test_an_alert_lasts_until_it_is_ended_once(transaction: Transaction) -> None:
@@ -20,7 +22,7 @@ def test_an_alert_lasts_until_it_is_ended_once(transaction: Transaction) -> None
     assert again is None
     assert first is not None
     assert second is not None
-    kept = transaction.alerts
+    kept = Alerts(transaction)
     assert kept.active(SITE) == [replace(HEAD, alert_id=first), replace(BATCH, alert_id=second)]
     assert kept.active(SHOP) == []
     assert kept.end(first, after(60))
@@ -30,36 +32,36 @@ def test_an_alert_lasts_until_it_is_ended_once(transaction: Transaction) -> None
         first: replace(HEAD, alert_id=first, ended_at=after(60)),
         second: replace(BATCH, alert_id=second),
     }
-    assert transaction.upkeep.prune(after(60))["alerts"] == 0
-    assert transaction.upkeep.prune(after(61))["alerts"] == 1
+    assert Upkeep(transaction).prune(after(60))["alerts"] == 0
+    assert Upkeep(transaction).prune(after(61))["alerts"] == 1
     assert list(kept.get([first, second])) == [second]
     later, elsewhere = begin_alerts(transaction, HEAD, replace(HEAD, repository=SHOP))
     assert len({first, second, later, elsewhere, None}) == 5
 
 
 def test_a_streak_is_kept_by_repository(transaction: Transaction) -> None:
-    assert transaction.alerts.streak(SITE) == FailureStreak()
-    transaction.alerts.save_streak(SITE, FailureStreak(1, 41))
-    transaction.alerts.save_streak(SITE, FailureStreak(2, None))
-    transaction.alerts.save_streak(SHOP, FailureStreak(7, 43))
-    assert transaction.alerts.streak(SITE) == FailureStreak(2)
-    assert transaction.alerts.streak(SHOP) == FailureStreak(7, 43)
+    assert Alerts(transaction).streak(SITE) == FailureStreak()
+    Alerts(transaction).save_streak(SITE, FailureStreak((41,)))
+    Alerts(transaction).save_streak(SITE, FailureStreak((41, 40)))
+    Alerts(transaction).save_streak(SHOP, FailureStreak((*range(6), 43)))
+    assert Alerts(transaction).streak(SITE) == FailureStreak((41, 40))
+    assert Alerts(transaction).streak(SHOP) == FailureStreak((*range(6), 43))
 
 
 def test_forgotten_alerts_end_and_counting_starts_over(transaction: Transaction) -> None:
     kept, gone = begin_alerts(transaction, replace(HEAD, repository=SHOP), HEAD)
     assert kept is not None
     assert gone is not None
-    over = transaction.alerts.begin(BATCH)
+    over = Alerts(transaction).begin(BATCH)
     assert over is not None
-    assert transaction.alerts.end(over, after(1))
+    assert Alerts(transaction).end(over, after(1))
     for each in (SITE, SHOP):
-        transaction.alerts.save_streak(each, FailureStreak(3, 41))
-    transaction.alerts.forget([SITE], after(5))
-    condition = transaction.alerts
+        Alerts(transaction).save_streak(each, FailureStreak((1, 2, 41)))
+    Alerts(transaction).forget([SITE], after(5))
+    condition = Alerts(transaction)
     assert condition.active(SITE) == []
     ended = condition.get([gone, over])
     assert (ended[gone].ended_at, ended[over].ended_at) == (after(5), after(1))
     assert condition.streak(SITE) == FailureStreak()
     assert [one.alert_id for one in condition.active(SHOP)] == [kept]
-    assert condition.streak(SHOP) == FailureStreak(3, 41)
+    assert condition.streak(SHOP) == FailureStreak((1, 2, 41))

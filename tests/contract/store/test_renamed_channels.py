@@ -1,11 +1,20 @@
 """Slack changes a channel's id: its stored data moves."""
 
+from dataclasses import replace
+
 import pytest
 
-from bot.domain.boards import Board
-from bot.domain.deliveries import DeliveryState, SuspendedChannel, delivered, postponed
-from bot.domain.live_messages import LiveKind, LiveSubject
-from bot.store.transactions import Transaction
+from bot.boards.board import Board
+from bot.boards.keeping import put_up
+from bot.boards.rows import Boards
+from bot.channels.rows import ChannelDefaults, Subscriptions
+from bot.kernel.metrics import SuspendedChannel
+from bot.posts.delivery import DeliveryState, delivered, postponed
+from bot.posts.live_message import LiveKind, LiveSubject
+from bot.posts.live_messages import LiveMessages
+from bot.posts.outbox import Outbox
+from bot.runtime.upkeep.pruning import Upkeep
+from bot.store.transaction import Transaction
 from tests.support.make import make_subscription
 from tests.support.stored import (
     NOW,
@@ -20,11 +29,12 @@ from tests.support.stored import (
     record,
 )
 
-OLD, NEW = "G0OLD", "C0NEW"
+OLD = "G0OLD"
+NEW = "C0NEW"
 
 
 def rename(transaction: Transaction) -> bool:
-    return transaction.upkeep.rename_channel(OLD, NEW)
+    return Upkeep(transaction).rename_channel(OLD, NEW)
 
 
 def test_waiting_deliveries_are_posted_to_the_new_id_in_order(transaction: Transaction) -> None:
@@ -51,7 +61,7 @@ def test_posts_that_the_new_channel_id_got_already_are_not_repeated(
     assert rename(transaction)
 
     assert ids(claim(transaction, NOW)) == [f"{NEW}-1", f"{NEW}-3", f"{OLD}-2"]
-    assert transaction.outbox.get(OLD, event_subject(1)) is None
+    assert Outbox(transaction).get(OLD, event_subject(1)) is None
 
 
 def test_nothing_moves_while_a_post_is_being_sent(transaction: Transaction) -> None:
@@ -62,10 +72,10 @@ def test_nothing_moves_while_a_post_is_being_sent(transaction: Transaction) -> N
 
     code = "channel_not_found"
     record(transaction, postponed(sending, code, now=NOW, retry_after=1, jitter=0))
-    transaction.outbox.suspend(SuspendedChannel(OLD, code, NOW, retry_at=after(3600)))
+    Outbox(transaction).suspend(SuspendedChannel(OLD, code, NOW, retry_at=after(3600)))
     assert rename(transaction)
     # It is open under its new id.
-    assert transaction.outbox.summary().suspended == []
+    assert Outbox(transaction).summary().suspended == []
     (again,) = claim(transaction, after(60))
     assert (again.delivery_id, again.channel_id) == (f"{OLD}-1", NEW)
     assert again.state is DeliveryState.SENDING
@@ -74,14 +84,15 @@ def test_nothing_moves_while_a_post_is_being_sent(transaction: Transaction) -> N
 def test_preferences_and_live_messages_move(transaction: Transaction) -> None:
     name = LiveSubject(LiveKind.PAUSE, SITE, "1")
     for repository in (SITE, SHOP):
-        transaction.subscriptions.save(
+        Subscriptions(transaction).save(
             make_subscription("merge", channel_id=OLD, repository=repository)
         )
-    transaction.subscriptions.save(make_subscription("pause", channel_id=NEW, repository=SHOP))
-    transaction.channel_defaults.set(OLD, SITE)
-    board_id = transaction.boards.put_up(Board(OLD, SITE, "alice", NOW))
-    card_id = transaction.live_messages.add(name, OLD, now=NOW)
-    assert board_id is not None
+    Subscriptions(transaction).save(make_subscription("pause", channel_id=NEW, repository=SHOP))
+    ChannelDefaults(transaction).set(OLD, SITE)
+    assert put_up(transaction, Board(OLD, SITE, "alice", NOW))
+    made = Boards(transaction).kept_in(OLD, SITE)
+    assert made is not None
+    card_id = LiveMessages(transaction).add(name, OLD, now=NOW)
     assert card_id is not None
 
     assert rename(transaction)
@@ -89,17 +100,18 @@ def test_preferences_and_live_messages_move(transaction: Transaction) -> None:
     heard = {
         repository: [
             (one.channel_id, *one.topics)
-            for one in transaction.subscriptions.of_repository(repository)
+            for one in Subscriptions(transaction).of_repository(repository)
         ]
         for repository in (SITE, SHOP)
     }
     assert heard == {SITE: [(NEW, "merge")], SHOP: [(NEW, "pause")]}
-    assert transaction.channel_defaults.of(NEW) == SITE
-    assert transaction.channel_defaults.of(OLD) is None
-    board = transaction.boards.kept_in(NEW, SITE)
+    assert ChannelDefaults(transaction).of(NEW) == SITE
+    assert ChannelDefaults(transaction).of(OLD) is None
+    board = Boards(transaction).kept_in(NEW, SITE)
     assert board is not None
-    assert board.board_id == board_id
-    assert transaction.live_messages.get([card_id])[card_id].channel_id == NEW
+    assert board == replace(made, channel_id=NEW)
+    assert LiveMessages(transaction).mark(board.subject, due_at=NOW) == 1
+    assert LiveMessages(transaction).get([card_id])[card_id].channel_id == NEW
 
 
 @pytest.mark.parametrize("times", [1, 2])
@@ -107,3 +119,14 @@ def test_an_unknown_channel_id_changes_nothing(transaction: Transaction, times: 
     for _ in range(times):
         assert rename(transaction)
     assert claim(transaction, NOW) == []
+
+
+def test_a_board_that_both_ids_have_stays_where_it_is(transaction: Transaction) -> None:
+    for channel_id in (OLD, NEW):
+        assert put_up(transaction, Board(channel_id, SITE, "alice", NOW))
+    kept = Boards(transaction).kept_in(NEW, SITE)
+    assert kept is not None
+    assert rename(transaction)
+    assert Boards(transaction).kept([SITE]) == [kept]
+    assert len(LiveMessages(transaction).of(kept.subject)) == 1
+    assert LiveMessages(transaction).mark_channel(OLD, due_at=NOW) == 0

@@ -5,17 +5,20 @@ from datetime import timedelta
 
 import pytest
 
-from bot.clock import SystemClock
-from bot.domain.audit import Actor, Caller, Origin
-from bot.domain.errors import QueueBusy
-from bot.domain.pauses import AlreadyPaused, NotPaused, PauseChange
-from bot.ports import Clock
+from bot.acts.check_permission import CheckPermission
+from bot.acts.errors import QueueBusy
+from bot.acts.locks import RepositoryLocks
+from bot.acts.recording import ActLog
+from bot.kernel.actor import Actor, Caller, Origin
+from bot.kernel.clock import Clock
+from bot.pauses.outcomes import AlreadyPaused, NotPaused, PauseChange
+from bot.pauses.pausing import PauseQueue
+from bot.pauses.resuming import ResumeQueue
+from bot.pauses.rows import is_paused
+from bot.runtime.clock import SystemClock
+from bot.store.coordination import Leases
+from bot.store.job_lease import JOB_LEASE, LEASE_PATIENCE
 from bot.store.transactions import Store
-from bot.usecases.check_permission import CheckPermission
-from bot.usecases.leases import LEASE, PATIENCE, RepositoryLocks
-from bot.usecases.pausing.acts import ActLog
-from bot.usecases.pausing.pause_queue import PauseQueue
-from bot.usecases.pausing.resume_queue import ResumeQueue
 from tests.support.clock import FakeClock
 from tests.support.directories import FakeChannels, FakePeople
 from tests.support.loops import unsubscribed
@@ -27,8 +30,8 @@ from tests.support.transactions import begin
 async def hold(store: Store, clock: Clock, lifetime: timedelta) -> None:
     """Take the lock and never release it, like a process that died."""
     with begin(store) as transaction:
-        claimed = transaction.leases.claim(
-            [f"act:{SITE}"], holder="dead", now=clock.now(), lifetime=lifetime
+        claimed = Leases(transaction).claim(
+            f"act:{SITE}", holder="dead", now=clock.now(), lifetime=lifetime
         )
     assert claimed
 
@@ -64,7 +67,7 @@ async def test_a_dead_process_blocks_others_for_ten_seconds_and_people_wait_only
     store: Store,
 ) -> None:
     clock = FakeClock()
-    await hold(store, clock, LEASE)
+    await hold(store, clock, JOB_LEASE)
     async with RepositoryLocks(store, clock).of(SITE):
         assert 9 <= sum(clock.slept) <= 11
 
@@ -73,14 +76,14 @@ async def test_a_dead_process_blocks_others_for_ten_seconds_and_people_wait_only
     with pytest.raises(QueueBusy):
         async with RepositoryLocks(store, clock).of(SITE):
             pytest.fail("it was not our turn")
-    assert round(sum(clock.slept)) >= PATIENCE.total_seconds()
+    assert round(sum(clock.slept)) >= LEASE_PATIENCE.total_seconds()
 
 
 async def test_a_long_action_keeps_its_lock(store: Store) -> None:
     clock = FakeClock()
     async with RepositoryLocks(store, clock, renewed_seconds=0.01).of(SITE):
         for _ in range(3):
-            clock.advance(LEASE.total_seconds() - 1)
+            clock.advance(JOB_LEASE.total_seconds() - 1)
             assert await is_renewed(store, clock)
 
 
@@ -88,14 +91,15 @@ async def is_renewed(store: Store, clock: FakeClock) -> bool:
     """Whether the lease is renewed soon, for its whole length from now."""
     for _ in range(3000):
         with begin(store) as transaction:
-            taken = transaction.leases.claim(
-                [f"act:{SITE}"],
+            taken = Leases(transaction).claim(
+                f"act:{SITE}",
                 holder="another",
-                now=clock.now() + LEASE - timedelta(milliseconds=1),
+                now=clock.now() + JOB_LEASE - timedelta(milliseconds=1),
                 lifetime=timedelta(),
             )
-            transaction.leases.release(list(taken.values()))
-        if not taken:
+            if taken is not None:
+                Leases(transaction).release(taken)
+        if taken is None:
             return True
         await asyncio.sleep(0.01)
     return False
@@ -107,7 +111,7 @@ class Process:
     def __init__(self, store: Store, service: FakeMergeQueue) -> None:
         clock = SystemClock()
         check = CheckPermission(FakePeople(), make_configured())
-        acts = ActLog(store, clock, FakeChannels(), check, unsubscribed)
+        acts = ActLog(store, clock, FakeChannels(), check, unsubscribed, is_paused)
         self.pausing = PauseQueue(service, acts)
         self.resuming = ResumeQueue(service, acts)
 
@@ -123,7 +127,8 @@ async def test_two_actions_at_once_in_two_processes_each_report_the_true_state(
     store: Store,
 ) -> None:
     service = FakeMergeQueue((SITE,))
-    one, other = Process(store, service), Process(store, service)
+    one = Process(store, service)
+    other = Process(store, service)
 
     paused = await asyncio.gather(one.pause(ALICE), other.pause(BOB))
     assert {type(outcome) for outcome in paused} == {PauseChange, AlreadyPaused}

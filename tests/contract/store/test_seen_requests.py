@@ -1,17 +1,19 @@
-"""SeenRequests: a request handled by any machine is new once, while it is remembered."""
+"""A request handled by any machine is new once, while it is remembered."""
 
 import asyncio
 
 import pytest
 
-from bot.store.transactions import Store, Transaction
+from bot.store.handled_requests import HandledRequests
+from bot.store.transaction import Transaction
+from bot.store.transactions import Store
 from tests.support.databases import TestDatabase
 from tests.support.stored import NOW, after
 
 
 async def add(store: Store, key: str, *, now: float = 0, until: float = 600) -> bool:
     return await store.run(
-        lambda transaction: transaction.expiring_keys.add_request(
+        lambda transaction: HandledRequests(transaction).add(
             key, now=after(now), until=after(until)
         )
     )
@@ -29,7 +31,7 @@ async def test_one_of_several_machines_handles_a_request(database: TestDatabase)
 
 async def test_a_request_whose_transaction_failed_is_new_again(store: Store) -> None:
     def fail(transaction: Transaction) -> None:
-        transaction.expiring_keys.add_request("k1", now=NOW, until=after(600))
+        HandledRequests(transaction).add("k1", now=NOW, until=after(600))
         raise LookupError
 
     with pytest.raises(LookupError):

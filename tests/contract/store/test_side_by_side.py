@@ -7,19 +7,30 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from bot.domain.audit import Action, Actor, Origin
-from bot.domain.deliveries import Delivery, OutboxSummary, delivered, postponed
-from bot.domain.event_records import EventRecord
-from bot.domain.group_acts import GroupAct, GroupOutcome, RepositoryResult
-from bot.domain.outages import Outage
-from bot.domain.pause_records import PauseRecord
-from bot.domain.queue_health import Alert, AlertKind
-from bot.domain.subscriptions import Style
-from bot.scheduler import next_digest
-from bot.store.transactions import Store, Transaction
-from bot.usecases.posting.post_deliveries import record_outcome
-from bot.usecases.posting.send import Outcome
-from bot.usecases.routing.route_events import RoutingContext, route_events
+from bot.acts.group_act import GroupAct, GroupOutcome, RepositoryResult
+from bot.acts.group_acts import GroupActs
+from bot.acts.record import Action
+from bot.channels.rows import Subscriptions
+from bot.channels.subscription import Style
+from bot.feed.route_events import RoutingContext, route_events
+from bot.health.alert import Alert, AlertKind
+from bot.health.outage import Outage
+from bot.health.outage_rows import Outages
+from bot.health.rows import Alerts
+from bot.kernel.actor import Actor, Origin
+from bot.kernel.cron import next_digest
+from bot.kernel.metrics import OutboxSummary
+from bot.log.rows import Events
+from bot.merge_queue.event_records import EventRecord
+from bot.pauses.pause import PauseRecord
+from bot.pauses.rows import Pauses
+from bot.posts.delivery import Delivery, delivered, postponed
+from bot.posts.outbox import Outbox
+from bot.posts.posting import record_outcome
+from bot.posts.send import Outcome
+from bot.runtime.renderers import RENDERERS
+from bot.store.transaction import Transaction
+from bot.store.transactions import Store
 from tests.support.make import make_subscription
 from tests.support.stored import NOW, SITE, add, after, claim, make_event, make_new
 
@@ -30,12 +41,14 @@ ROUNDS = 30
 
 
 def summary(transaction: Transaction) -> OutboxSummary:
-    return transaction.outbox.summary()
+    return Outbox(transaction).summary()
 
 
 async def record_at_once(store: Store, outcomes: Sequence[Outcome]) -> None:
     async def stored(one: Outcome) -> None:
-        await store.run(lambda transaction: record_outcome(transaction, one, NOW))
+        await store.run(
+            lambda transaction: record_outcome(transaction, one, NOW, RENDERERS.when_posted)
+        )
 
     await asyncio.gather(*(stored(one) for one in outcomes))
 
@@ -63,26 +76,26 @@ async def test_both_queues_of_a_channel_can_be_refused_and_recover_together(stor
 
 
 def add_alert(transaction: Transaction) -> None:
-    transaction.alerts.begin(Alert(SITE, AlertKind.HEAD, 5460, 5400, NOW, 41))
+    Alerts(transaction).begin(Alert(SITE, AlertKind.HEAD, 5460, 5400, NOW, 41))
 
 
 def add_outage(transaction: Transaction) -> None:
-    transaction.outages.hold("outages")
-    if not transaction.outages.active():
-        transaction.outages.add(Outage((SITE,), NOW))
+    Outages(transaction).hold("outages")
+    if not Outages(transaction).active():
+        Outages(transaction).add(Outage((SITE,), NOW))
 
 
 def add_pause(transaction: Transaction) -> None:
-    if not transaction.pauses.of(SITE, NOW):
-        transaction.pauses.save(PauseRecord(SITE, NOW, "freeze", "freeze"))
+    if not Pauses(transaction).of(SITE, NOW):
+        Pauses(transaction).save(PauseRecord(SITE, NOW, "freeze", "freeze"))
 
 
 @pytest.mark.parametrize(
     ("add_first", "kept"),
     [
-        (add_alert, lambda transaction: transaction.alerts.active(SITE)),
-        (add_outage, lambda transaction: transaction.outages.active()),
-        (add_pause, lambda transaction: transaction.pauses.of(SITE, NOW)),
+        (add_alert, lambda transaction: Alerts(transaction).active(SITE)),
+        (add_outage, lambda transaction: Outages(transaction).active()),
+        (add_pause, lambda transaction: Pauses(transaction).of(SITE, NOW)),
     ],
 )
 async def test_what_processes_detect_together_is_added_once(
@@ -94,28 +107,28 @@ async def test_what_processes_detect_together_is_added_once(
 
 async def test_each_who_gets_a_locked_act_sees_what_the_ones_before_wrote(store: Store) -> None:
     act = GroupAct("release", Action.PAUSE, NOW, Actor("U1", "Ada"), Origin.BUTTON, (SITE,))
-    group_act_id = await store.run(lambda transaction: transaction.group_acts.save(act))
+    group_act_id = await store.run(lambda transaction: GroupActs(transaction).save(act))
 
     def add_a_result(transaction: Transaction) -> int:
-        found = transaction.group_acts.locked(group_act_id)
+        found = GroupActs(transaction).locked(group_act_id)
         assert found is not None
         results = (*found.results, RepositoryResult(SITE, GroupOutcome.CHANGED))
-        transaction.group_acts.save(replace(found, results=results, ended_at=after(3)))
+        GroupActs(transaction).save(replace(found, results=results, ended_at=after(3)))
         return len(results)
 
     added = await asyncio.gather(*(store.run(add_a_result) for _ in range(4)))
     assert sorted(added) == [1, 2, 3, 4]
-    assert await store.run(lambda transaction: transaction.group_acts.locked(999)) is None
+    assert await store.run(lambda transaction: GroupActs(transaction).locked(999)) is None
 
 
 def route(transaction: Transaction, event: EventRecord) -> None:
-    transaction.events.add_new([event])
+    Events(transaction).add_new([event])
     route_events(transaction, SITE, RoutingContext(next_digest, event.received_at))
 
 
 async def test_a_first_post_can_finish_while_its_replies_are_routed(store: Store) -> None:
     threads = replace(make_subscription("enter", "checks"), style=Style.THREAD)
-    await store.run(lambda transaction: transaction.subscriptions.save(threads))
+    await store.run(lambda transaction: Subscriptions(transaction).save(threads))
 
     for turn in range(3 * ROUNDS):
         at = after(400 * turn)

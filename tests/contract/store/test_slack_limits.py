@@ -7,6 +7,7 @@ from contextlib import closing
 import pytest
 
 from bot.store.engines import sqlite_path
+from bot.store.slack_limits import SlackLimits
 from bot.store.transactions import Store
 from tests.support.databases import TestDatabase
 
@@ -14,11 +15,11 @@ HOUR = 3600
 
 
 async def close(store: Store, name: str, seconds: float) -> None:
-    await store.run(lambda transaction: transaction.expiring_keys.close(name, seconds))
+    await store.run(lambda transaction: SlackLimits(transaction).close(name, seconds))
 
 
 async def closed(store: Store) -> Mapping[str, float]:
-    return await store.run(lambda transaction: transaction.expiring_keys.closed())
+    return await store.run(lambda transaction: SlackLimits(transaction).closed())
 
 
 async def test_the_later_of_two_ends_holds(store: Store) -> None:
@@ -36,7 +37,7 @@ async def test_a_limit_stored_with_a_wrong_clock_blocks_nothing(database: TestDa
     await close(store, "views.open", 5)
     with closing(sqlite3.connect(sqlite_path(database.url))) as file, file:
         file.execute(
-            "UPDATE expiring_keys SET value = value + ?1, until = until + ?1", [HOUR * 1_000_000]
+            "UPDATE slack_limits SET met_at = met_at + ?1, until = until + ?1", [HOUR * 1_000_000]
         )
     assert await closed(store) == {}
 

@@ -5,9 +5,11 @@ from datetime import time
 
 import pytest
 
-from bot.domain.repository import RepositoryName
-from bot.domain.subscriptions import DigestTime, Style, Subscription, SubscriptionSource
-from bot.store.transactions import Transaction
+from bot.channels.rows import ChannelDefaults, Subscriptions
+from bot.channels.subscription import Style, Subscription, SubscriptionSource
+from bot.kernel.cron import DigestTime
+from bot.kernel.repository import RepositoryName
+from bot.store.transaction import Transaction
 from tests.support.stored import NOW, SHOP, SITE
 
 BY_COMMAND = Subscription(
@@ -24,15 +26,15 @@ CONFIGURED = Subscription("C1", SITE, source=SubscriptionSource.CONFIGURATION)
 
 def save(transaction: Transaction, *subscriptions: Subscription) -> None:
     for subscription in subscriptions:
-        transaction.subscriptions.save(subscription)
+        Subscriptions(transaction).save(subscription)
 
 
 def configure(transaction: Transaction, *subscriptions: Subscription) -> list[Subscription]:
-    return list(transaction.subscriptions.replace_configured(subscriptions))
+    return list(Subscriptions(transaction).replace_configured(subscriptions))
 
 
 def of_channel(transaction: Transaction, channel_id: str = "C1") -> list[Subscription]:
-    return list(transaction.subscriptions.of_channel(channel_id))
+    return list(Subscriptions(transaction).of_channel(channel_id))
 
 
 def test_subscribing_again_replaces_the_first(transaction: Transaction) -> None:
@@ -48,12 +50,12 @@ def test_subscribing_again_replaces_the_first(transaction: Transaction) -> None:
 
 
 def test_a_channels_default_is_set_changed_and_removed(transaction: Transaction) -> None:
-    defaults = transaction.channel_defaults
+    defaults = ChannelDefaults(transaction)
     assert defaults.of("C1") is None
     defaults.set("C1", SITE)
     defaults.set("C2", SITE)
     defaults.set("C1", SHOP)
-    defaults = transaction.channel_defaults
+    defaults = ChannelDefaults(transaction)
     assert (defaults.of("C1"), defaults.of("C2")) == (SHOP, SITE)
     defaults.set("C1", None)
     defaults.set("C3", None)
@@ -78,17 +80,17 @@ def test_configuration_replaces_only_configured_subscriptions(transaction: Trans
         configure(transaction, BY_COMMAND)
 
     save(transaction, CONFIGURED)
-    assert transaction.subscriptions.delete("C1", SITE)
-    assert not transaction.subscriptions.delete("C1", SITE)
+    assert Subscriptions(transaction).delete("C1", SITE)
+    assert not Subscriptions(transaction).delete("C1", SITE)
     assert of_channel(transaction) == [CONFIGURED]
 
 
 def test_all_subscriptions_come_by_repository_up_to_a_limit(transaction: Transaction) -> None:
     ones = [("C2", "acme/site"), ("C1", "acme/site"), ("C9", "acme/api")]
     for channel_id, name in ones:
-        transaction.subscriptions.save(Subscription(channel_id, RepositoryName(name)))
-    found = transaction.subscriptions.all(10)
-    first = transaction.subscriptions.all(2)
+        Subscriptions(transaction).save(Subscription(channel_id, RepositoryName(name)))
+    found = Subscriptions(transaction).all(10)
+    first = Subscriptions(transaction).all(2)
 
     assert [(one.channel_id, one.repository) for one in found] == [
         ("C9", "acme/api"),
@@ -104,8 +106,8 @@ def test_the_subscriptions_of_many_repositories_are_read_at_once(transaction: Tr
     save(transaction, BY_COMMAND, *others)
     configure(transaction, CONFIGURED)
 
-    found = transaction.subscriptions.of_repositories([SITE, *many])
-    of_site = transaction.subscriptions.of_repository(SITE)
+    found = Subscriptions(transaction).of_repositories([SITE, *many])
+    of_site = Subscriptions(transaction).of_repository(SITE)
 
     assert {name: list(some) for name, some in found.items()} == {
         SITE: list(of_site),

@@ -7,9 +7,12 @@ from datetime import timedelta
 
 import pytest
 
-from bot.domain.errors import StoreUnavailable
-from bot.domain.event_log import first_position
-from bot.store.transactions import Store, Transaction
+from bot.acts.rows import Audit
+from bot.log.position import first_position
+from bot.log.rows import Positions
+from bot.store.errors import StoreUnavailable
+from bot.store.transaction import Transaction
+from bot.store.transactions import Store
 from tests.support.databases import TestDatabase
 from tests.support.stored import NOW, SITE, make_record
 
@@ -19,18 +22,18 @@ class Interrupted(Exception):
 
 
 def _save_first_position(transaction: Transaction) -> None:
-    transaction.positions.save(first_position(SITE, NOW))
+    Positions(transaction).save(first_position(SITE, NOW))
 
 
 def _add_record(transaction: Transaction) -> None:
-    transaction.audit.add(make_record())
+    Audit(transaction).add(make_record())
 
 
 def _add_one(transaction: Transaction) -> None:
     """Read, add one microsecond, write."""
-    position = transaction.positions.load([SITE])[SITE]
+    position = Positions(transaction).load([SITE])[SITE]
     later = position.watermark + timedelta(microseconds=1)
-    transaction.positions.save(replace(position, watermark=later))
+    Positions(transaction).save(replace(position, watermark=later))
 
 
 def _add_both(transaction: Transaction) -> None:
@@ -39,7 +42,7 @@ def _add_both(transaction: Transaction) -> None:
 
 
 def _count_records(transaction: Transaction) -> int:
-    return len(transaction.audit.since(SITE, NOW))
+    return len(Audit(transaction).since(SITE, NOW))
 
 
 async def _audit_length(store: Store) -> int:
@@ -47,7 +50,7 @@ async def _audit_length(store: Store) -> int:
 
 
 def _added(transaction: Transaction) -> int:
-    position = transaction.positions.load([SITE])[SITE]
+    position = Positions(transaction).load([SITE])[SITE]
     return (position.watermark - NOW) // timedelta(microseconds=1)
 
 
@@ -87,7 +90,8 @@ async def test_cancelling_the_caller_does_not_undo_a_running_transaction(
     """More often than the pool has connections, so that a leaked one would be noticed."""
     store = database.open_store()
     for _ in range(20):
-        written, let_go = threading.Event(), threading.Event()
+        written = threading.Event()
+        let_go = threading.Event()
 
         def write(
             transaction: Transaction,
@@ -136,7 +140,8 @@ async def test_a_read_changes_nothing(store: Store) -> None:
 
 
 async def test_a_running_read_does_not_see_concurrent_changes(store: Store) -> None:
-    begun, let_go = threading.Event(), threading.Event()
+    begun = threading.Event()
+    let_go = threading.Event()
 
     def read(transaction: Transaction) -> tuple[int, int]:
         before = _count_records(transaction)

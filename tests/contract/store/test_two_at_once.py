@@ -12,39 +12,53 @@ from typing import Concatenate, ParamSpec, TypeVar
 import pytest
 from typing_extensions import override
 
-from bot.domain.audit import Action, Actor, Caller, Origin
-from bot.domain.configured import Policy
-from bot.domain.deliveries import Delivery, NewDelivery, Subject, SubjectKind, delivered
-from bot.domain.durations import For
-from bot.domain.errors import MergeQueueUnavailable
-from bot.domain.event_records import EventDetails, EventRecord
-from bot.domain.group_acts import GroupAct
-from bot.domain.groups import Group
-from bot.domain.live_messages import LiveKind, LiveSubject
-from bot.domain.notices import Notice
-from bot.domain.pause_records import PauseRecord, ReminderPlan, Timer
-from bot.domain.pauses import PauseChange
-from bot.domain.queue import Pause
-from bot.domain.repository import RepositoryName
-from bot.domain.subscriptions import Style, SubscriptionOptions
-from bot.scheduler import next_digest
+from bot.acts.check_permission import CheckPermission
+from bot.acts.group_act import GroupAct
+from bot.acts.group_acts import GroupActs
+from bot.acts.record import Action
+from bot.acts.recording import ActLog
+from bot.channels.rows import Subscriptions
+from bot.channels.settings import ChannelSettings
+from bot.channels.subscription import Style, SubscriptionOptions
+from bot.feed.counting_repeats import POST, repeated
+from bot.feed.route_events import RoutingContext, route_events
+from bot.feed.route_pauses import route_pause_event
+from bot.home.about import switch
+from bot.kernel.actor import Actor, Caller, Origin
+from bot.kernel.configured import Policy
+from bot.kernel.cron import next_digest
+from bot.kernel.durations import For
+from bot.kernel.groups import Group
+from bot.kernel.repository import RepositoryName
+from bot.log.rows import Events
+from bot.merge_queue.errors import MergeQueueUnavailable
+from bot.merge_queue.event_records import EventDetails, EventRecord
+from bot.merge_queue.queue import Pause
+from bot.pauses.by_rule import PauseRules
+from bot.pauses.ending import ExpirePauses, due_lease
+from bot.pauses.group_pauses import shown_group, shown_reminder
+from bot.pauses.group_work import GroupWork
+from bot.pauses.history import end_pause
+from bot.pauses.outcomes import PauseChange
+from bot.pauses.pause import PauseRecord, ReminderPlan, Timer
+from bot.pauses.pausing import PauseQueue
+from bot.pauses.reminding import RemindOfPauses
+from bot.pauses.resuming import ResumeQueue
+from bot.pauses.rows import Pauses, is_paused
+from bot.people.notices import Notice
+from bot.people.rows import People
+from bot.posts.delivery import Delivery, NewDelivery, Subject, SubjectKind, delivered
+from bot.posts.enqueueing import enqueue_urgent
+from bot.posts.live_message import LiveKind, LiveSubject
+from bot.posts.live_messages import LiveMessages
+from bot.posts.outbox import Outbox
+from bot.posts.posting import SUMMARIZE_OVER, PostDeliveries, record_outcome
+from bot.posts.send import Outcome
+from bot.runtime.renderers import RENDERERS
+from bot.runtime.upkeep.pruning import rename_channel
 from bot.store.engines import create_engine
-from bot.store.transactions import Store, Transaction
-from bot.usecases.channel_settings import ChannelSettings
-from bot.usecases.check_permission import CheckPermission
-from bot.usecases.live_messages import enqueue_urgent
-from bot.usecases.pausing.acts import ActLog
-from bot.usecases.pausing.group_pauses import shown_group, shown_reminder
-from bot.usecases.pausing.group_work import GroupWork
-from bot.usecases.pausing.pause_history import end_pause
-from bot.usecases.pausing.pause_queue import PauseQueue
-from bot.usecases.pausing.reminders import RemindOfPauses
-from bot.usecases.pausing.resume_queue import ResumeQueue
-from bot.usecases.pausing.timers import ExpirePauses, timers_lease
-from bot.usecases.people import switch
-from bot.usecases.posting.post_deliveries import SUMMARIZE_OVER, PostDeliveries
-from bot.usecases.routing.route_events import RoutingContext, route_events
-from bot.usecases.routing.route_pauses import route_pause_event
+from bot.store.transaction import Transaction
+from bot.store.transactions import Store
 from tests.support.clock import FakeClock
 from tests.support.databases import PATIENT
 from tests.support.directories import HOME, FakeChannels, FakePeople
@@ -91,11 +105,12 @@ class TwoProcesses:
     def __init__(self, url: str, server: PostgresServer, database: str) -> None:
         self.one = Store(create_engine(url, **PATIENT))
         self.two = Store(create_engine(url, **PATIENT))
-        self._server, self._database = server, database
+        self._server = server
+        self._database = database
         self.clock = FakeClock(NOW)
         self.service = FakeMergeQueue((SITE, SHOP), clock=self.clock)
         check = CheckPermission(FakePeople(), make_configured())
-        self.acts = ActLog(self.two, self.clock, FakeChannels(), check, _no_wake)
+        self.acts = ActLog(self.two, self.clock, FakeChannels(), check, _no_wake, is_paused)
         self.resuming = ResumeQueue(self.service, self.acts)
 
     async def until_it_waits(self, task: asyncio.Task[object]) -> None:
@@ -110,15 +125,15 @@ class TwoProcesses:
         with begin(self.one) as transaction:
             for name in repositories:
                 self.service.pauses[name] = Pause(reason="freeze", paused_at=NOW)
-                transaction.pauses.of(name, NOW)
-                transaction.pauses.save(
+                Pauses(transaction).of(name, NOW)
+                Pauses(transaction).save(
                     PauseRecord(name, NOW, "freeze", "freeze", group_act_id=group_act_id)
                 )
 
     async def reported(self, kind: SubjectKind, subject_id: int, address: str) -> bool:
         with begin(self.one) as transaction:
             subject = Subject(kind, SITE, subject_id)
-            return transaction.outbox.get(address, subject) is not None
+            return Outbox(transaction).get(address, subject) is not None
 
 
 @pytest.fixture
@@ -132,7 +147,7 @@ async def processes(
 
 
 def _end(transaction: Transaction, name: RepositoryName) -> PauseRecord:
-    known = transaction.pauses.of(name, NOW)
+    known = Pauses(transaction).of(name, NOW)
     return end_pause(transaction, known[0], after(5), None, after(5))
 
 
@@ -141,7 +156,7 @@ async def test_a_person_who_starts_watching_as_the_last_pause_ends_is_notified(
 ) -> None:
     with begin(processes.one) as transaction:
         act = GroupAct("release", Action.PAUSE, NOW, ALICE, Origin.COMMAND, (SITE,))
-        act_id = transaction.group_acts.save(act)
+        act_id = GroupActs(transaction).save(act)
     await processes.pause(SITE, group_act_id=act_id)
 
     with begin(processes.one) as transaction:
@@ -156,20 +171,20 @@ async def test_a_person_who_starts_watching_as_the_last_pause_ends_is_notified(
 
 async def test_subscriptions_of_two_people_at_once_both_count(processes: TwoProcesses) -> None:
     before = make_subscription("merge", channel_id=CHANNEL)
-    managing = ChannelSettings(processes.acts, next_digest)
+    managing = ChannelSettings(processes.acts, next_digest, rename_channel, "usage")
     options = SubscriptionOptions(topics=frozenset({"failure"}))
     caller = Caller(ALICE, Origin.COMMAND, CHANNEL)
 
     with begin(processes.one) as transaction:
-        transaction.subscriptions.hold(CHANNEL)
-        transaction.subscriptions.of_channel(CHANNEL)
+        Subscriptions(transaction).hold(CHANNEL)
+        Subscriptions(transaction).of_channel(CHANNEL)
         second = asyncio.create_task(managing.subscribe(caller, [SITE], options))
         await processes.until_it_waits(second)
-        transaction.subscriptions.save(before)
+        Subscriptions(transaction).save(before)
     await second
 
     with begin(processes.one) as transaction:
-        (heard,) = transaction.subscriptions.of_channel(CHANNEL)
+        (heard,) = Subscriptions(transaction).of_channel(CHANNEL)
     assert {"merge", "failure"} <= set(heard.topics)
 
 
@@ -178,12 +193,12 @@ async def test_an_extension_and_a_notification_of_the_same_pause_do_not_deadlock
 ) -> None:
     await processes.pause(SITE)
     with begin(processes.one) as transaction:
-        transaction.subscriptions.save(make_subscription("pause", channel_id=CHANNEL))
+        Subscriptions(transaction).save(make_subscription("pause", channel_id=CHANNEL))
     pausing = PauseQueue(processes.service, processes.acts)
     caller = Caller(ALICE, Origin.BUTTON)
 
     with begin(processes.one) as transaction:
-        transaction.pauses.of(SITE, NOW)
+        Pauses(transaction).of(SITE, NOW)
         extension = asyncio.create_task(pausing.extend(caller, SITE, HOUR))
         await processes.until_it_waits(extension)
         enqueue_urgent(
@@ -195,7 +210,7 @@ async def test_an_extension_and_a_notification_of_the_same_pause_do_not_deadlock
 
 async def test_choices_made_in_two_places_together_are_both_kept(processes: TwoProcesses) -> None:
     with begin(processes.one) as transaction:
-        transaction.people.choose(ALICE.user_id, {Notice.MERGE: True})
+        People(transaction).choose(ALICE.user_id, {Notice.MERGE: True})
         second = asyncio.create_task(
             processes.two.run(switch, ALICE.user_id, {Notice.MENTION: False})
         )
@@ -203,7 +218,7 @@ async def test_choices_made_in_two_places_together_are_both_kept(processes: TwoP
     await second
 
     with begin(processes.one) as transaction:
-        chosen = transaction.people.chosen([ALICE.user_id])
+        chosen = People(transaction).chosen([ALICE.user_id])
     assert chosen == {ALICE.user_id: {Notice.MERGE: True, Notice.MENTION: False}}
 
 
@@ -212,7 +227,8 @@ class _Awaited(Store):
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self.is_reached, self.is_let_go = asyncio.Event(), asyncio.Event()
+        self.is_reached = asyncio.Event()
+        self.is_let_go = asyncio.Event()
 
     @override
     async def run(
@@ -229,39 +245,39 @@ async def test_an_extension_is_not_undone_by_a_timer_that_could_not_end_its_paus
     await processes.pause(SITE)
     timer = Timer(NOW, NOW, Actor("U0ALICE", "alice"), "freeze")
     with begin(processes.two) as transaction:
-        (pause,) = transaction.pauses.open([SITE])
+        (pause,) = Pauses(transaction).open([SITE])
         timed = replace(pause, timer=timer)
-        transaction.pauses.save(timed)
+        Pauses(transaction).save(timed)
     processes.service.fail_next(MergeQueueUnavailable("down"))
     store = _Awaited(processes.two)
     by_timer = ExpirePauses(
         processes.resuming,
         GroupWork(replace(processes.acts, store=store)),
-        timers_lease("two"),
+        due_lease("two"),
         lambda: 0.5,
     )
 
     resume_task = asyncio.create_task(by_timer.resume(timed))
     await store.is_reached.wait()
     with begin(processes.one) as transaction:
-        before = transaction.pauses.locked(timed)
+        before = Pauses(transaction).locked(timed)
         store.is_let_go.set()
         await processes.until_it_waits(resume_task)
         extended = replace(timed, timer=replace(timer, resumes_at=after(3600), due_at=after(3600)))
-        transaction.pauses.save(extended)
+        Pauses(transaction).save(extended)
     outcome = await resume_task
 
     assert before == timed
     assert isinstance(outcome, MergeQueueUnavailable)
     with begin(processes.one) as transaction:
-        assert transaction.pauses.open([SITE]) == [extended]
+        assert Pauses(transaction).open([SITE]) == [extended]
 
 
 async def test_a_first_post_can_finish_while_a_change_to_it_is_routed(
     processes: TwoProcesses,
 ) -> None:
     with begin(processes.one) as transaction:
-        transaction.subscriptions.save(
+        Subscriptions(transaction).save(
             replace(
                 make_subscription("enter", "checks", "pause", channel_id="C1"), style=Style.THREAD
             )
@@ -280,10 +296,10 @@ async def test_a_first_post_can_finish_while_a_change_to_it_is_routed(
     first = _first_post(await processes.one.run(claim, after(3)))
 
     with begin(processes.one) as transaction:
-        transaction.live_messages.posted(first.subject.subject_id, "1.1", 1)
+        LiveMessages(transaction).posted(first.subject.subject_id, "1.1", 1)
         routing = asyncio.create_task(processes.two.run(_route, checks, paused))
         await processes.until_it_waits(routing)
-        transaction.outbox.record([delivered(first, "1.1", after(3))])
+        Outbox(transaction).record([delivered(first, "1.1", after(3))])
     await routing
 
     assert len(await processes.one.run(claim, after(4))) == 1
@@ -304,7 +320,7 @@ async def test_the_log_shows_a_group_while_somebody_acts_on_one_of_it(
     )
     with begin(processes.one) as transaction:
         act = replace(act, ended_at=NOW)
-        act = replace(act, group_act_id=transaction.group_acts.save(act))
+        act = replace(act, group_act_id=GroupActs(transaction).save(act))
         enqueue_urgent(transaction, event_subject(99), [CHANNEL], NOW, identity="1")
     part = replace(
         make_record(), action=Action.RESUME, group=act.group, group_act_id=act.group_act_id
@@ -315,14 +331,14 @@ async def test_the_log_shows_a_group_while_somebody_acts_on_one_of_it(
         route_pause_event(transaction, event, part, (), after(3), None)
 
     with begin(processes.one) as transaction:
-        transaction.pauses.of(SITE, NOW)
+        Pauses(transaction).of(SITE, NOW)
         routing = asyncio.create_task(processes.two.run(log_shows))
         await processes.until_it_waits(routing)
         enqueue_urgent(transaction, event_subject(1), [CHANNEL], NOW, identity="1")
     await routing
 
     with begin(processes.one) as transaction:
-        (card,) = transaction.live_messages.of(shown_group(act))
+        (card,) = LiveMessages(transaction).of(shown_group(act))
     assert await processes.reported(SubjectKind.LIVE_MESSAGE, card.message_id, CHANNEL)
 
 
@@ -333,8 +349,8 @@ async def test_first_posts_are_summarized_while_a_change_to_one_is_routed(
         LiveSubject(LiveKind.ENTRY, SITE, f"{number}-1") for number in range(SUMMARIZE_OVER + 1)
     ]
     with begin(processes.one) as transaction:
-        cards = [transaction.live_messages.add(name, "C1", now=NOW) for name in names]
-        transaction.outbox.add(
+        cards = [LiveMessages(transaction).add(name, "C1", now=NOW) for name in names]
+        Outbox(transaction).add(
             [
                 NewDelivery(f"d{one}", "C1", Subject(SubjectKind.LIVE_MESSAGE, SITE, one), NOW)
                 for one in cards
@@ -342,43 +358,43 @@ async def test_first_posts_are_summarized_while_a_change_to_one_is_routed(
             ]
         )
     posts = PostDeliveries(
-        processes.two, RecordingPoster(), processes.clock, _no_wake, "two", lambda: 0.5
+        processes.two, RecordingPoster(), processes.clock, _no_wake, "two", lambda: 0.5, RENDERERS
     )
 
     with begin(processes.one) as transaction:
-        transaction.live_messages.mark(names[-1], due_at=NOW)
+        LiveMessages(transaction).mark(names[-1], due_at=NOW)
         posting = asyncio.create_task(posts.run())
         await processes.until_it_waits(posting)
-        transaction.outbox.add([make_new(1)])
+        Outbox(transaction).add([make_new(1)])
     await posting
 
     with begin(processes.one) as transaction:
-        found = transaction.live_messages.get([one for one in cards if one is not None])
+        found = LiveMessages(transaction).get([one for one in cards if one is not None])
     assert [one.is_lost for one in found.values()] == [True] * len(names)
 
 
 async def test_a_reminder_snoozed_as_it_comes_due_stays_snoozed(processes: TwoProcesses) -> None:
     await processes.pause(SITE)
     with begin(processes.one) as transaction:
-        (pause,) = transaction.pauses.open([SITE])
+        (pause,) = Pauses(transaction).open([SITE])
         due = ReminderPlan(NOW, sent=1)
-        transaction.pauses.save(replace(pause, reminders=due))
-        transaction.subscriptions.save(make_subscription("pause", channel_id=CHANNEL))
-    configured = make_configured(policy=Policy(first_reminder=timedelta(minutes=30)))
+        Pauses(transaction).save(replace(pause, reminders=due))
+        Subscriptions(transaction).save(make_subscription("pause", channel_id=CHANNEL))
+    configured = make_configured(policy=Policy([PauseRules(first_reminder=timedelta(minutes=30))]))
     check = CheckPermission(FakePeople(), configured)
     reminding = RemindOfPauses(processes.service, replace(processes.acts, check=check))
     put_off = replace(pause, reminders=replace(due, next_at=after(3600)))
 
     with begin(processes.one) as transaction:
-        transaction.pauses.locked(pause)
-        reminder = asyncio.create_task(reminding.run(timers_lease("two")))
+        Pauses(transaction).locked(pause)
+        reminder = asyncio.create_task(reminding.run(due_lease("two")))
         await processes.until_it_waits(reminder)
-        transaction.pauses.save(put_off)
+        Pauses(transaction).save(put_off)
     await reminder
 
     with begin(processes.one) as transaction:
-        assert not transaction.live_messages.of(shown_reminder(pause))
-        assert transaction.pauses.open([SITE]) == [put_off]
+        assert not LiveMessages(transaction).of(shown_reminder(pause))
+        assert Pauses(transaction).open([SITE]) == [put_off]
 
 
 async def test_a_reminder_is_posted_while_somebody_changes_the_end_of_its_pause(
@@ -387,10 +403,10 @@ async def test_a_reminder_is_posted_while_somebody_changes_the_end_of_its_pause(
     await processes.pause(SITE)
     timer = Timer(after(60), after(60), Actor("U1", "bob"), "freeze")
     with begin(processes.one) as transaction:
-        (pause,) = transaction.pauses.open([SITE])
+        (pause,) = Pauses(transaction).open([SITE])
         sent = ReminderPlan(NOW, sent=1)
         pause = replace(pause, timer=timer, reminders=replace(sent, sent=2))
-        transaction.pauses.save(pause)
+        Pauses(transaction).save(pause)
         enqueue_urgent(
             transaction,
             Subject(SubjectKind.REMINDER, SITE, pause.pause_id),
@@ -399,11 +415,13 @@ async def test_a_reminder_is_posted_while_somebody_changes_the_end_of_its_pause(
             identity="1",
         )
     poster = RecordingPoster()
-    posts = PostDeliveries(processes.two, poster, processes.clock, _no_wake, "two", lambda: 0.5)
+    posts = PostDeliveries(
+        processes.two, poster, processes.clock, _no_wake, "two", lambda: 0.5, RENDERERS
+    )
 
     with begin(processes.one) as transaction:
-        transaction.pauses.locked(pause)
-        transaction.pauses.save(pause)
+        Pauses(transaction).locked(pause)
+        Pauses(transaction).save(pause)
         posting = asyncio.create_task(posts.run())
         await processes.until_it_waits(posting)
         enqueue_urgent(transaction, event_subject(1), [CHANNEL], NOW, identity="1")
@@ -414,10 +432,48 @@ async def test_a_reminder_is_posted_while_somebody_changes_the_end_of_its_pause(
     assert "still paused" in posted.message.text
 
 
+@pytest.mark.parametrize("is_posted_first", [True, False])
+async def test_a_verdict_that_comes_while_an_equal_one_is_posted_is_counted(
+    processes: TwoProcesses, *, is_posted_first: bool
+) -> None:
+    """Whichever transaction has the channel's queue first, the message will be edited."""
+    with begin(processes.one) as transaction:
+        feed = make_subscription("failure", channel_id="C1")
+        Subscriptions(transaction).save(replace(feed, style=Style.FEED))
+    await processes.one.run(_route, _conflict(1))
+    (first,) = await processes.one.run(claim, after(3))
+    outcome = Outcome(delivered(first, "1.1", after(3)))
+
+    with begin(processes.one) as transaction:
+        if is_posted_first:
+            record_outcome(transaction, outcome, after(3), RENDERERS.when_posted)
+            other = asyncio.create_task(processes.two.run(_route, _conflict(2)))
+        else:
+            _route(transaction, _conflict(2))
+            other = asyncio.create_task(
+                processes.two.run(record_outcome, outcome, after(3), RENDERERS.when_posted)
+            )
+        await processes.until_it_waits(other)
+        assert not other.done()
+    await other
+
+    with begin(processes.one) as transaction:
+        (live,) = LiveMessages(transaction).of(repeated(SITE, 1, POST))
+    assert live.message_ts == "1.1"
+    assert live.wanted > live.shown
+    assert await processes.one.run(claim, after(4)) == []
+
+
+def _conflict(event_id: int) -> EventRecord:
+    left = make_event(event_id, received_at=after(event_id), type_="action.queue.leave")
+    details = EventDetails(code="CONFLICT_WITH_BASE_BRANCH", merged=False)
+    return replace(left, pull_request=7, details=details)
+
+
 def _first_post(claimed: Sequence[Delivery]) -> Delivery:
     return next(one for one in claimed if one.subject.kind is SubjectKind.LIVE_MESSAGE)
 
 
 def _route(transaction: Transaction, *events: EventRecord) -> None:
-    transaction.events.add_new(events)
+    Events(transaction).add_new(events)
     route_events(transaction, SITE, RoutingContext(next_digest, after(3)))

@@ -27,7 +27,7 @@ async def test_a_command_has_every_field_and_is_acknowledged_and_answered_throug
     assert all(each["ephemeral"] for each in seen(bolt.sandbox))
     assert seen(bolt.sandbox, "U0BOB") == []
     body = bolt.received[0]
-    typed = {"command": "/mq", "text": "status acme/site", "user_name": "alice"}
+    typed = {"command": "/mq", "text": "status acme/site", "user_name": "amartin82"}
     assert body.items() >= typed.items()
     assert set(body) == {
         *("token", "team_id", "team_domain", "api_app_id", "is_enterprise_install"),

@@ -149,7 +149,8 @@ async def test_the_whole_conversation_works_over_http_alone(
         found: list[Json] = (await control.get("views", user=ALICE))["views"]
         return found
 
-    post, done = control.post, {"ok": True, "acknowledged": True}
+    post = control.post
+    done = {"ok": True, "acknowledged": True}
     await bolt.connect()
     where = await bolt.post(ACTIONS)
     click = {"user": ALICE, "container": where, "block_id": "row", "action_id": "go"}
@@ -171,7 +172,8 @@ async def test_shortcuts_home_and_menus_are_used_over_http(bolt: BoltApp, contro
     async def home(event: Json) -> None:
         bolt.received.append(event["tab"])
 
-    post, done = control.post, {"ok": True, "acknowledged": True}
+    post = control.post
+    done = {"ok": True, "acknowledged": True}
     await bolt.connect()
     assert await post("shortcuts", user=ALICE, callback_id="pause") == done
     assert await post("home", user=ALICE) == done

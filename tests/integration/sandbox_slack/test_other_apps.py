@@ -25,7 +25,8 @@ INSTALL_SECONDS = 180
 START_SECONDS = 90
 STOP_SECONDS = 30
 TYPED_AT_MOST = 5
-ALICE, CHANNEL = "U0ALICE", "C0MERGEQ"
+ALICE = "U0ALICE"
+CHANNEL = "C0MERGEQ"
 APPS = Path(__file__).with_name("other_apps")
 MANIFEST = make_manifest(
     scopes=("channels:history", "chat:write", "commands"),
@@ -40,7 +41,7 @@ def bolt_for_javascript(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the app and Bolt beside it."""
     npm = shutil.which("npm")
     if npm is None or shutil.which("node") is None:
-        pytest.skip("optional: node and npm are not installed")
+        pytest.skip("node and npm are not installed")
     folder = tmp_path_factory.mktemp("javascript")
     (folder / "package.json").write_text("{}")
     install = [npm, "install", "--no-audit", "--no-fund", "--no-package-lock", "--ignore-scripts"]
@@ -128,7 +129,8 @@ async def types_until_received(sandbox: SlackSandbox, text: str) -> bool:
 
 
 async def hold_a_whole_conversation(sandbox: SlackSandbox) -> None:
-    people, sight = sandbox.people, sandbox.sight
+    people = sandbox.people
+    sight = sandbox.sight
     typed = await people.command(ALICE, CHANNEL, "/echo good morning")
     assert typed["acknowledged"] is True
     await until(lambda: "You said: good morning" in texts(sandbox), "the echo")
@@ -137,7 +139,7 @@ async def hold_a_whole_conversation(sandbox: SlackSandbox) -> None:
     container = {"type": "message", "channel": CHANNEL, "ts": button["ts"]}
     clicked = await people.action(ALICE, container=container, block_id="press", action_id="press")
     assert clicked["acknowledged"] is True
-    await until(lambda: "Pressed by alice" in texts(sandbox), "the button's replacement")
+    await until(lambda: "Pressed by amartin82" in texts(sandbox), "the button's replacement")
     await until(lambda: sight.views(ALICE)["views"], "the form")
     (form,) = sight.views(ALICE)["views"]
 

@@ -2,61 +2,96 @@
 
 from functools import partial
 
-from bot.domain import errors as domain
-from bot.domain.durations import DurationProblem
-from bot.domain.permissions import DenialReason, Denied, Right, WhoCan
-from bot.messages import errors
+from bot.acts import errors as act_errors
+from bot.acts.permission import Right, WhoCan
+from bot.blocks import addressed, controls
+from bot.desk import explain as desk_explain
+from bot.kernel import errors as kernel_errors
+from bot.kernel.durations import DurationProblem
+from bot.merge_queue import errors as merge_queue_errors
+from bot.slack import errors as slack_errors
+from bot.slack.person import DenialReason, Denied
+from bot.store import errors as store_errors
 from tests.support.make import API, SITE
 from tests.support.messages.rendering import Case, Cases
 
+RETRIED = controls.repeat_typed("status")
+
 
 def explain(error: Exception) -> Case:
-    if isinstance(error, domain.MergeQueueError):
+    if isinstance(error, kernel_errors.MergeQueueError):
         error.repository = SITE
-    return partial(errors.explain, error, command="/mq", reference="0a1b2c3d", retry="status")
+    return partial(desk_explain.explain, error, command="/mq", reference="0a1b2c3d", repeat=RETRIED)
 
 
 EVERYBODY = WhoCan()
 
 
 def refused(reason: DenialReason, who: WhoCan = EVERYBODY, code: str | None = None) -> Case:
-    return explain(domain.PermissionDenied(Right.PAUSE, Denied(reason, code), who))
+    return explain(act_errors.PermissionDenied(Right.PAUSE, Denied(reason, code), who))
+
+
+def renamed(new_name: str | None) -> merge_queue_errors.RepositoryMoved:
+    moved = merge_queue_errors.RepositoryMoved(301, "301 Moved Permanently")
+    moved.new_name = new_name
+    return moved
 
 
 CASES: Cases = {
+    **{
+        f"not-read-{why.name.lower()}": partial(addressed.not_read, why, "/mq")
+        for why in addressed.WHY_UNREAD
+    },
     "defect": explain(RuntimeError("a defect")),
-    "error-second-person": explain(domain.SecondPersonNeeded(SITE, "bob", is_asked=True)),
-    "error-second-person-never": explain(domain.SecondPersonNeeded(SITE, None, is_asked=False)),
-    "error-group": explain(domain.UnknownGroup("@relase", ("release", "all"), "release")),
-    "error-form-in-a-message": explain(domain.NeedsClick()),
-    "error-condition": explain(domain.InvalidCondition("except:x", "a label")),
-    "error-moved": explain(domain.ServiceMoved("it redirects", "https://new.example")),
-    "error-not-offered": explain(domain.NotOffered(410, "gone")),
-    "error-pauses-not-offered": explain(domain.PauseNotOffered(404, "no")),
-    "error-freezes-not-offered": explain(domain.FreezesNotOffered(404, "no")),
-    "error-no-repository": explain(domain.RepositoryNotAllowed("acme/other", ())),
-    "error-configuration": explain(
-        domain.InvalidConfiguration(422, "queue_rules: 'batch_size' must be at least 1")
+    "error-second-person": explain(act_errors.SecondPersonNeeded(SITE, "bob", is_asked=True)),
+    "error-second-person-frozen": explain(
+        act_errors.SecondPersonNeeded(SITE, "bob", is_asked=True, is_frozen=True)
     ),
-    "error-duration": explain(domain.InvalidDuration(DurationProblem.UNREADABLE, "1.5h")),
+    "error-second-person-never": explain(act_errors.SecondPersonNeeded(SITE, None, is_asked=False)),
+    "error-group": explain(kernel_errors.UnknownGroup("@relase", ("release", "all"), "release")),
+    "error-form-in-a-message": explain(slack_errors.NeedsClick()),
+    "error-condition": explain(act_errors.InvalidCondition("except:x", "a label")),
+    "error-moved": explain(merge_queue_errors.ServiceMoved("it redirects", "https://new.example")),
+    "error-renamed": explain(renamed("acme/website")),
+    "error-renamed-somewhere": explain(renamed(None)),
+    "error-types": explain(
+        merge_queue_errors.EventTypesRefused(422, "event_type: Input should be 'x'")
+    ),
+    "error-key": explain(merge_queue_errors.CredentialRefused(401, "401 Unauthorized")),
+    "error-not-offered": explain(merge_queue_errors.NotOffered(410, "gone")),
+    "error-pauses-not-offered": explain(merge_queue_errors.PauseNotOffered(404, "no")),
+    "error-freezes-not-offered": explain(merge_queue_errors.FreezesNotOffered(404, "no")),
+    "error-no-repository": explain(kernel_errors.RepositoryNotAllowed("acme/other", ())),
+    "error-configuration": explain(
+        merge_queue_errors.InvalidConfiguration(422, "queue_rules: 'batch_size' must be at least 1")
+    ),
+    "error-duration": explain(kernel_errors.InvalidDuration(DurationProblem.UNREADABLE, "1.5h")),
     "error-unknown-verb": explain(
-        domain.CommandSyntaxError(
+        kernel_errors.CommandSyntaxError(
             "There is no command “pasue”.", "pause [reason]", ("pause",), ("pause CI is down",)
         )
     ),
-    "error-repository": explain(domain.RepositoryNotAllowed("acme/other", (SITE, API))),
-    "error-which-repository": explain(domain.RepositoryNotChosen((SITE, API))),
-    "error-busy": explain(domain.QueueBusy(SITE)),
-    "error-blank-reason": explain(domain.InvalidReason(0)),
-    "error-long-reason": explain(domain.InvalidReason(256)),
-    "error-unavailable": explain(domain.MergeQueueUnavailable("timeout")),
-    "error-unreadable": explain(domain.MergeQueueProtocolError("not JSON")),
-    "error-credential": explain(domain.CredentialRefused(403, "no")),
-    "error-not-found": explain(domain.ResourceNotFound(404, "no")),
-    "error-conflict": explain(domain.StateConflict(409, "changed")),
-    "error-invalid": explain(domain.InvalidRequest(422, "branch: the file is <invalid>")),
-    "error-store": explain(domain.StoreUnavailable("locked")),
-    "error-cut-off": explain(domain.CutOff()),
+    "error-repository": explain(kernel_errors.RepositoryNotAllowed("acme/other", (SITE, API))),
+    "error-which-repository": explain(kernel_errors.RepositoryNotChosen((SITE, API))),
+    "error-looks-like-a-repository": explain(
+        kernel_errors.RepositoryNotAllowed("acme/s\u0456te", (SITE, API), SITE)
+    ),
+    "error-target-not-clear": explain(
+        kernel_errors.TargetNotClear(
+            "pause", "api", (kernel_errors.Reading(API, "is down", "pause acme/api is down"),)
+        )
+    ),
+    "error-busy": explain(act_errors.QueueBusy(SITE)),
+    "error-blank-reason": explain(act_errors.InvalidReason(0)),
+    "error-long-reason": explain(act_errors.InvalidReason(256)),
+    "error-unavailable": explain(merge_queue_errors.MergeQueueUnavailable("timeout")),
+    "error-unreadable": explain(merge_queue_errors.MergeQueueProtocolError("not JSON")),
+    "error-credential": explain(merge_queue_errors.CredentialRefused(403, "no")),
+    "error-not-found": explain(merge_queue_errors.ResourceNotFound(404, "no")),
+    "error-conflict": explain(merge_queue_errors.StateConflict(409, "changed")),
+    "error-invalid": explain(kernel_errors.InvalidRequest(422, "branch: the file is <invalid>")),
+    "error-store": explain(store_errors.StoreUnavailable("locked")),
+    "error-cut-off": explain(slack_errors.CutOff()),
     "error-defect": explain(ZeroDivisionError("secret of ours")),
     **{
         f"refused-{reason.replace('_', '-')}": refused(reason)
@@ -70,11 +105,16 @@ CASES: Cases = {
     "refused-of-a-group": refused(DenialReason.NOT_LISTED, WhoCan(("@releasers",), ("alice",))),
     "refused-of-groups": refused(DenialReason.NOT_LISTED, WhoCan(("@a", "@b"), ("alice",))),
     "refused-of-people": refused(DenialReason.NOT_LISTED, WhoCan((), ("alice", "bob"), 3)),
+    "refused-with-a-claimed-login": explain(
+        act_errors.PermissionDenied(
+            Right.REMOVE, Denied(DenialReason.NOT_LISTED), WhoCan((), ("carol",)), "erin-k"
+        )
+    ),
 }
 
 DENIALS: Cases = {
     f"denied {right} {reason}": explain(
-        domain.PermissionDenied(
+        act_errors.PermissionDenied(
             right, Denied(reason, "a code"), WhoCan(("@a",) * 5, ("bob",) * 5, more=7)
         )
     )

@@ -4,12 +4,14 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
-from bot.domain.classification import EventKind
-from bot.domain.event_types import DEQUEUE_CODES
-from bot.domain.outages import Outage
-from bot.domain.queue_health import Alert, AlertKind
-from bot.messages import alerts, errors
-from bot.messages.events import event_posts, summaries
+from bot.blocks import explain
+from bot.feed.repeats import Repeats
+from bot.feed.texts import event_posts, summaries
+from bot.health import texts as health_texts
+from bot.health.alert import Alert, AlertKind
+from bot.health.outage import Outage, OutageCause, SlackOutage
+from bot.log.classification import EventKind
+from bot.merge_queue.event_types import DEQUEUE_CODES
 from tests.support.clock import NOON
 from tests.support.event_samples import ERAS, TYPES, checks_end_with, leave_with, sample_record
 from tests.support.make import API, SITE, make_event_record, make_pull_request_record
@@ -38,7 +40,7 @@ def make_alert(kind: AlertKind = AlertKind.HEAD, ended_at: datetime | None = Non
 
 
 def over(kind: AlertKind) -> Case:
-    return partial(alerts.over, make_alert(kind, NOON + timedelta(minutes=25)))
+    return partial(health_texts.over, make_alert(kind, NOON + timedelta(minutes=25)))
 
 
 def of_nothing_queued(type_: str, **details: Any) -> Any:
@@ -48,9 +50,18 @@ def of_nothing_queued(type_: str, **details: Any) -> Any:
 OF_42 = make_pull_request_record(42)
 FAILED = make_event_record(LEAVE, merged=False, code="CHECKS_FAILED")
 
+CONFLICTED = make_event_record(LEAVE, merged=False, code="CONFLICT_WITH_BASE_BRANCH")
+TWELVE_TIMES = Repeats(NOON - timedelta(hours=2), CONFLICTED, 12)
+
 CASES: Cases = {
+    "event-failure-repeated": partial(
+        event_posts.event, CONFLICTED, SEEN, calls=["<@U0ALICE>"], repeats=TWELVE_TIMES
+    ),
+    "event-failure-repeated-in-a-thread": partial(
+        event_posts.event, CONFLICTED, SEEN, is_brief=True, repeats=TWELVE_TIMES
+    ),
     "message-that-could-not-be-rendered": partial(
-        errors.unrendered, SITE, EventKind.MERGE, updates=1
+        explain.unrendered, SITE, EventKind.MERGE, updates=1
     ),
     "event-freeze-at-an-unreadable-time": of_nothing_queued(
         "scheduled_freeze.create",
@@ -73,21 +84,28 @@ CASES: Cases = {
     "summary-of-one-of-each-kind": partial(
         summaries.summary, {(SITE, kind): 1 for kind in (*EventKind, None)}, NOON, []
     ),
-    "alert-head": partial(alerts.alert, make_alert(AlertKind.HEAD), OF_42),
-    "alert-head-without-a-title": partial(alerts.alert, make_alert(AlertKind.HEAD)),
-    "alert-batch": partial(alerts.alert, make_alert(AlertKind.BATCH), OF_42),
-    "alert-depth": partial(alerts.alert, make_alert(AlertKind.DEPTH)),
-    "alert-failures": partial(alerts.alert, make_alert(AlertKind.FAILURES), OF_42),
+    "alert-head": partial(health_texts.alert, make_alert(AlertKind.HEAD), OF_42),
+    "alert-head-without-a-title": partial(health_texts.alert, make_alert(AlertKind.HEAD)),
+    "alert-batch": partial(health_texts.alert, make_alert(AlertKind.BATCH), OF_42),
+    "alert-depth": partial(health_texts.alert, make_alert(AlertKind.DEPTH)),
+    "alert-failures": partial(health_texts.alert, make_alert(AlertKind.FAILURES), OF_42),
     "alert-head-over": over(AlertKind.HEAD),
     "alert-batch-over": over(AlertKind.BATCH),
     "alert-depth-over": over(AlertKind.DEPTH),
     "alert-failures-over": over(AlertKind.FAILURES),
-    "outage": partial(alerts.outage, Outage((SITE, API), NOON)),
+    "outage": partial(health_texts.outage, Outage((SITE, API), NOON)),
+    **{
+        f"outage-{cause.value}": partial(
+            health_texts.outage,
+            Outage((SITE,), NOON, cause=cause, said="403 forbidden: <!here> no"),
+        )
+        for cause in OutageCause
+    },
     "outage-over": partial(
-        alerts.outage_over, Outage((SITE,) * 7, NOON, ended_at=NOON + timedelta(minutes=12))
+        health_texts.outage_over, Outage((SITE,) * 7, NOON, ended_at=NOON + timedelta(minutes=12))
     ),
     "outage-of-slack-over": partial(
-        alerts.outage_over, Outage((), NOON, ended_at=NOON + timedelta(minutes=42), late=1270)
+        health_texts.slack_outage_over, SlackOutage(NOON, NOON + timedelta(minutes=42), late=1270)
     ),
     "event-enter": reported("action.queue.enter", queue_name="hotfix"),
     "event-enter-untitled": partial(
@@ -141,6 +159,9 @@ CASES: Cases = {
     "event-other": reported("action.of_tomorrow"),
 }
 
+WITH_LITTLE = (" seed", " none", " in a thread")
+"""How the names of cases end that show no more than another one."""
+
 OF_EVERY_TYPE: Cases = {
     **{
         f"event {each} {era}": partial(event_posts.event, sample_record(each, era), SEEN)
@@ -148,12 +169,16 @@ OF_EVERY_TYPE: Cases = {
         for era in ERAS
     },
     **{
-        f"{make.__name__} {code} {is_brief}": partial(
-            event_posts.event, make(code), SEEN, calls=["<@U0ADA>", "<@U0GRACE>"], is_brief=is_brief
+        f"{kind} {code}{where}": partial(
+            event_posts.event,
+            make(code),
+            SEEN,
+            calls=["<@U0ADA>", "<@U0GRACE>"],
+            is_brief=bool(where),
         )
         for code in sorted(DEQUEUE_CODES)
-        for make in (leave_with, checks_end_with)
-        for is_brief in (True, False)
+        for kind, make in (("leave", leave_with), ("checks end", checks_end_with))
+        for where in (" in a thread", "")
     },
 }
 """`test_meaning` holds these as they were reviewed."""

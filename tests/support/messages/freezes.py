@@ -6,22 +6,22 @@ from functools import partial
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from bot.domain.asked import Asked
-from bot.domain.audit import Action, Actor, AuditRecord
-from bot.domain.durations import For, Until
-from bot.domain.freezes import Freeze, Stage
-from bot.domain.freezing import (
-    FreezeOutcome,
-    FreezesAsTheyWere as Was,
-    KnownFreeze,
-    ScheduledFreeze,
-    terms_of,
-)
-from bot.domain.groups import Group
-from bot.messages import freezes, freezing
-from bot.messages.blocks import Element, button
+from bot.acts.asked import Asked, typed_ends
+from bot.acts.record import Action, AuditRecord
+from bot.blocks.blocks import Element, button
+from bot.blocks.controls import Repeat
+from bot.desk import end_questions
+from bot.freezes.freeze import Freeze, Stage
+from bot.freezes.outcomes import FreezeOutcome, FreezesAsTheyWere as Was, KnownFreeze, terms_of
+from bot.freezes.texts import cards as freeze_cards, forms as freeze_forms
+from bot.kernel.actor import Actor, Origin
+from bot.kernel.durations import For, Until
+from bot.kernel.errors import ActState, FailedAct, Follows
+from bot.kernel.groups import Group, GroupAnswers
+from bot.merge_queue.errors import MergeQueueUnavailable
+from bot.merge_queue.freezes import ScheduledFreeze
 from tests.support.clock import NOON
-from tests.support.make import API, SITE, make_act
+from tests.support.make import API, DOCS, SITE, make_act
 from tests.support.messages.rendering import Case, Cases, cases_of, later
 from tests.support.messages.values import FREEZE
 
@@ -41,7 +41,18 @@ TIMED = replace(TYPED, lasting=For(timedelta(hours=2)), start=Until(NOON.time())
 TERMS = terms_of(TYPED, NOON, ZoneInfo("UTC"))
 GROUP = Group("release", (SITE, API))
 CARD = Freeze(SITE, 7, 7, NOON, KNOWN.freeze, "Ana", NOON, None)
+HALF = FreezeOutcome((KNOWN,), left=(ENDLESS,))
 UNFROZEN = make_act(Action.UNFREEZE)
+
+
+def unknown(action: Action, number: int | None = None) -> FreezeOutcome:
+    """One of two freezes is done; the answer about the other was lost."""
+    lost = MergeQueueUnavailable("no answer in time")
+    lost.act = FailedAct(action, SITE, ActState.UNCERTAIN, number, follows=Follows.HERE)
+    return replace(HALF, error=lost)
+
+
+AGAIN = Repeat("mq:retry", "unfreeze acme/site it is out")
 PLAN = replace(
     make_act(Action.PLAN, actor=Actor("rule:window night", "window night")),
     reason="Nightly deployment",
@@ -53,19 +64,21 @@ SKIP = make_act(Action.SKIP)
 
 
 def unchanged(because: Was, *known: KnownFreeze, ended: AuditRecord | None = None) -> Case:
-    return partial(freezing.unchanged, SITE, FreezeOutcome(known, because, ended), NOON, 41)
+    return partial(freeze_forms.unchanged, SITE, FreezeOutcome(known, because, ended), NOON, 41)
 
 
 def card(*buttons: Element, **changed: Any) -> Case:
-    return partial(freezes.card, replace(FREEZE, **changed), buttons)
+    return partial(freeze_cards.card, replace(FREEZE, **changed), buttons)
 
 
-frozen = cases_of(freezing.frozen)
-confirm = cases_of(freezing.confirm)
-skip_reply = cases_of(freezes.skip_reply)
+frozen = cases_of(freeze_forms.frozen)
+confirm = cases_of(freeze_forms.confirm)
+skip_reply = cases_of(freeze_cards.skip_reply)
 
 CASES: Cases = {
-    "freeze-card-with-buttons": partial(freezes.card, CARD, later(freezing.card_controls, CARD)),
+    "freeze-card-with-buttons": partial(
+        freeze_cards.card, CARD, later(freeze_forms.card_controls, CARD)
+    ),
     "freeze-planned": card(),
     "freeze-in-force": card(
         button("End now", action_id="x", value="y"), stage=Stage.IN_FORCE, queued=1
@@ -80,44 +93,104 @@ CASES: Cases = {
         removed_for="shipped",
     ),
     "freeze-canceled": card(stage=Stage.OVER, over_at=NOON, removed_by="Ben"),
-    "freeze-announced": partial(freezes.announced, replace(FREEZE, stage=Stage.ANNOUNCED)),
-    "freeze-begun": partial(freezes.begun, replace(FREEZE, stage=Stage.IN_FORCE)),
+    "freeze-announced": partial(freeze_cards.announced, replace(FREEZE, stage=Stage.ANNOUNCED)),
+    "freeze-begun": partial(freeze_cards.begun, replace(FREEZE, stage=Stage.IN_FORCE)),
     "freeze-ended": partial(
-        freezes.over, replace(FREEZE, stage=Stage.OVER, over_at=FREEZE.ends_at)
+        freeze_cards.over, replace(FREEZE, stage=Stage.OVER, over_at=FREEZE.ends_at)
     ),
-    "pause-planned": partial(freezes.planned_pause, PLAN),
-    "pause-planned-skipped": partial(freezes.skipped_pause, SKIP),
+    "pause-planned": partial(freeze_cards.planned_pause, PLAN),
+    "pause-planned-skipped": partial(freeze_cards.skipped_pause, SKIP),
+    "pause-planned-withdrawn": partial(
+        freeze_cards.skipped_pause, replace(PLAN, action=Action.SKIP, origin=Origin.RULE)
+    ),
+    "window-not-held": partial(
+        freeze_cards.not_held,
+        replace(PLAN, action=Action.FREEZE, answer="403 not allowed"),
+    ),
+    "window-not-held-as-a-pause": partial(
+        freeze_cards.not_held, replace(PLAN, action=Action.PAUSE)
+    ),
     "skip-reply": skip_reply(SKIP, is_new=True),
     "skip-reply-before": skip_reply(SKIP, is_new=False),
     "skip-reply-too-late": skip_reply(PLAN, is_new=False),
     "frozen": frozen(KNOWN, NOON),
     "frozen-later": frozen(ENDLESS, NOON - timedelta(days=1)),
-    "frozen-reply": partial(freezing.frozen_reply, KNOWN),
+    "frozen-reply": partial(freeze_forms.frozen_reply, KNOWN, NOON),
+    "frozen-reply-planned": partial(freeze_forms.frozen_reply, KNOWN, NOON - timedelta(days=1)),
     "frozen-already": unchanged(Was.FROZEN, KNOWN),
-    "freezes": partial(freezing.freezes, SITE, [KNOWN, ENDLESS], NOON),
-    "freezes-none": partial(freezing.freezes, SITE, [], NOON),
+    "frozen-already-planned": partial(
+        freeze_forms.unchanged,
+        SITE,
+        FreezeOutcome((KNOWN,), Was.FROZEN),
+        NOON - timedelta(days=1),
+    ),
+    "frozen-only-planned": partial(
+        freeze_forms.unchanged,
+        SITE,
+        FreezeOutcome((KNOWN,), Was.ONLY_PLANNED),
+        NOON - timedelta(days=1),
+    ),
+    "freeze-all-in-the-way": partial(freeze_forms.all_in_the_way, [KNOWN, ENDLESS], NOON),
+    "freeze-allow-unknown": partial(freeze_forms.allow_unknown, SITE, 99999, "fixes the outage"),
+    "freeze-partly-allowed-unknown": partial(
+        freeze_forms.partly_allowed,
+        41,
+        unknown(Action.ALLOW, 41),
+        later(lambda: "No answer."),
+        AGAIN,
+    ),
+    "freeze-partly-allowed": partial(
+        freeze_forms.partly_allowed, 41, HALF, later(lambda: "the service said no.")
+    ),
+    "freezes-of-a-group": partial(
+        freeze_forms.of_group,
+        GROUP,
+        GroupAnswers([(SITE, [KNOWN, ENDLESS]), (API, []), (DOCS, None)], 0, 3),
+        NOON,
+    ),
+    "freezes": partial(freeze_forms.freezes, SITE, [KNOWN, ENDLESS], NOON),
+    "freezes-none": partial(freeze_forms.freezes, SITE, [], NOON),
     "freezes-several": unchanged(Was.SEVERAL, KNOWN, ENDLESS),
-    "freezes-not-offered": partial(freezing.not_offered, SITE, TIMED, "/mq"),
+    "freezes-not-offered": partial(freeze_forms.not_offered, SITE, TIMED, "/mq"),
     "not-frozen": unchanged(Was.NOT_FROZEN),
     "not-frozen-any-more": unchanged(Was.NOT_FROZEN, ended=UNFROZEN),
-    "unfrozen": partial(freezing.unfrozen, [KNOWN], "bob", "shipped"),
-    "unfrozen-reply": partial(freezing.unfrozen_reply, [KNOWN]),
-    "freeze-end-changed": partial(freezing.end_changed, KNOWN),
+    "unfrozen": partial(freeze_forms.unfrozen, [KNOWN], "bob", "shipped"),
+    "unfrozen-reply": partial(freeze_forms.unfrozen_reply, [KNOWN]),
+    "freeze-end-changed": partial(freeze_forms.end_changed, KNOWN),
     "freeze-other-end": unchanged(Was.OTHER_END, KNOWN),
     "freeze-no-end": unchanged(Was.OTHER_END, ENDLESS),
-    "freeze-exception": partial(freezing.allowed, 41, [KNOWN], "bob", "urgent"),
+    "freeze-exception": partial(freeze_forms.allowed, 41, [KNOWN], "bob", "urgent"),
     "freeze-exception-already": unchanged(Was.EXCEPTED, KNOWN),
     "freeze-confirm": confirm(SITE, TYPED, TERMS, 7, "/mq"),
-    "freeze-confirm-for": confirm(
-        SITE, replace(TYPED, reason="release day 2h"), TERMS, None, "/mq"
+    "freeze-in-doubt": partial(
+        end_questions.which_end,
+        SITE,
+        Asked("release day 2h"),
+        typed_ends(Asked("release day 2h"), NOON, ZoneInfo("Europe/Paris")),
+        later(lambda: [freeze_forms.impact(7)]),
+        is_freeze=True,
     ),
     "freeze-confirm-group": confirm(
         GROUP, TIMED, replace(TERMS, start=NOON, end=NOON + timedelta(hours=2)), 7, "/mq"
     ),
     "freeze-form": partial(
-        freezing.form, SITE, TIMED, later(lambda: [freezing.impact(7)]), "C0MERGEQ"
+        freeze_forms.form, SITE, TIMED, later(lambda: [freeze_forms.impact(7)]), "C0MERGEQ"
     ),
-    "freeze-form-group": partial(freezing.form, GROUP, Asked(), [], None),
-    "unfreeze-form": partial(freezing.unfreeze_form, SITE, SITE, "C0MERGEQ"),
-    "freeze-working": partial(freezing.working_modal, "Freezing", SITE),
+    "freeze-form-group": partial(freeze_forms.form, GROUP, Asked(), [], None),
+    "freeze-form-in-doubt": partial(
+        freeze_forms.form,
+        SITE,
+        Asked("release until 20:00"),
+        [],
+        "C0MERGEQ",
+        later(
+            lambda: end_questions.doubt_in_form(
+                Asked("release until 20:00"),
+                typed_ends(Asked("release until 20:00"), NOON, ZoneInfo("Europe/Paris")),
+                is_freeze=True,
+            )
+        ),
+    ),
+    "unfreeze-form": partial(freeze_forms.unfreeze_form, SITE, SITE, "C0MERGEQ"),
+    "freeze-working": partial(freeze_forms.working_modal, "Freezing", SITE),
 }

@@ -5,27 +5,26 @@ from datetime import timedelta
 from functools import partial
 from typing import Any
 
-from bot.domain.asked import NOTHING, read_asked
-from bot.domain.audit import (
-    Action,
-    Actor,
-    ActResult,
-    AuditPage,
-    AuditRecord,
-    AuditSelection,
-    Origin,
-)
-from bot.domain.group_acts import GroupAct, GroupOutcome, RepositoryResult
-from bot.domain.groups import ALL, Group
-from bot.domain.pause_records import PauseEnding, PauseRecord
-from bot.domain.repository import RepositoryName
-from bot.domain.snapshots import ReadQueue
-from bot.messages import audit, group_acts, groups, pause_form, reminders, timers
-from bot.messages.group_acts import Ends
+from bot.acts.asked import NOTHING_ASKED, Asked
+from bot.acts.group_act import GroupAct, GroupOutcome, RepositoryResult
+from bot.acts.record import Action, ActResult, AuditPage, AuditRecord, AuditSelection
+from bot.desk.readers import read_asked
+from bot.kernel.actor import Actor, Origin
+from bot.kernel.durations import at_instant
+from bot.kernel.ends.phrases import read_end
+from bot.kernel.groups import ALL, Group
+from bot.kernel.repository import RepositoryName
+from bot.pauses.pause import PauseEnding, PauseRecord
+from bot.pauses.texts import ends as pause_ends, form as pause_form, group_acts, reminders
+from bot.pauses.texts.group_acts import Ends
+from bot.questions.texts import audit as question_audit
+from bot.queues.snapshot import ReadQueue
+from bot.queues.texts import group_status, impact as queue_impact
 from tests.support.clock import NOON
 from tests.support.make import (
     API,
     BOB,
+    DOCS,
     SITE,
     make_act,
     make_batch,
@@ -51,14 +50,13 @@ def make_group_act(
         origin=Origin.COMMAND,
         repositories=tuple(one.repository for one in results),
         channel_id="C0MERGEQ",
-        asked=read_asked(asked) if action is Action.PAUSE else NOTHING,
+        asked=read_asked(asked) if action is Action.PAUSE else NOTHING_ASKED,
         results=results,
         ended_at=NOON + timedelta(seconds=3),
         group_act_id=7,
     )
 
 
-DOCS = RepositoryName("acme/docs")
 RELEASE = Group("release", (SITE, API, DOCS))
 BUSY = make_snapshot(
     make_status(
@@ -98,20 +96,23 @@ FREEZE = PauseRecord(SITE, NOON, "freeze", "freeze", queued_at_start=2, queued_n
 
 said = cases_of(group_acts.act)
 card = cases_of(group_acts.card)
-confirm = cases_of(groups.confirm)
+confirm = cases_of(queue_impact.confirm)
 since_then = cases_of(group_acts.since_then)
 
 
 def records(*found: AuditRecord, more: bool = False, **about: Any) -> Case:
     selection = AuditSelection(**about)
-    return partial(audit.audit, AuditPage(selection, [*found], has_newer=more, has_older=more))
+    return partial(
+        question_audit.audit, AuditPage(selection, [*found], has_newer=more, has_older=more)
+    )
 
 
 def form(channel_id: str | None, notes: Any, *, also: int = 0, end: str | None = None) -> Case:
     names = (RepositoryName(f"acme/r{number}") for number in range(also))
     choices = [RELEASE, *(names if also else RELEASE.repositories)]
+    asked = Asked(lasting=read_end(end)) if end is not None else NOTHING_ASKED
     return partial(
-        pause_form.form, choices, chosen=RELEASE, channel_id=channel_id, notes=notes, end=end
+        pause_form.form, choices, chosen=RELEASE, channel_id=channel_id, notes=notes, asked=asked
     )
 
 
@@ -134,7 +135,20 @@ CASES: Cases = {
         more=True,
         since=NOON - timedelta(days=7),
     ),
+    "audit_of_a_group": records(make_act(), more=True, group="release", since=NOON),
     "audit_of_nothing": records(repository=SITE),
+    "group_freeze": said(replace(make_group_act(*RESULTS, action=Action.FREEZE), resumes_at=NOON)),
+    "group_freeze_planned": said(
+        replace(
+            make_group_act(
+                RepositoryResult(SITE, GroupOutcome.CHANGED),
+                RepositoryResult(API, GroupOutcome.ALREADY_PLANNED, who="bob"),
+                action=Action.FREEZE,
+            ),
+            asked=Asked("release", start=at_instant(NOON + timedelta(hours=3))),
+            resumes_at=NOON + timedelta(hours=5),
+        )
+    ),
     "group_card": card(ALL_TRIED, [SITE]),
     "group_card_of_two": card(BOTH, [API]),
     "group_card_all_overdue": card(BOTH, [SITE, API], Ends((NOON,) * 2, 2, overdue=2)),
@@ -152,12 +166,15 @@ CASES: Cases = {
         BOTH, [SITE, API], Ends((IN_HALF_AN_HOUR, NOON + timedelta(minutes=90)), 2)
     ),
     "group_confirm": confirm(RELEASE, read_asked("freeze for 4.2"), READ),
+    "group_all_paused": partial(group_status.all_paused, Group("release", (SITE,)), [PAUSED]),
     "group_confirm_unread": confirm(RELEASE, read_asked("freeze for 4.2"), UNREAD),
     "group_confirm_all": confirm(Group(ALL, (SITE,)), read_asked("CI is down"), [BUSY]),
     "group_confirm_for_a_while": confirm(
         RELEASE, read_asked("30m freeze"), [BUSY], IN_HALF_AN_HOUR
     ),
-    "group_confirm_in_doubt": confirm(RELEASE, read_asked("CI down 30m"), [BUSY]),
+    "group_paused_alone": partial(
+        group_acts.paused_alone, RELEASE, [make_known_pause(actor=BOB), make_known_pause()]
+    ),
     "group_progress": partial(group_acts.progress, FIFTY, 12),
     "group_progress_resume": partial(group_acts.progress, ALL_TO_RESUME, 0),
     "group_paused": said(ALL_TRIED),
@@ -203,10 +220,10 @@ CASES: Cases = {
     ),
     "group_reminder_over": partial(reminders.group_over, ALL_TRIED),
     "group_snoozed": partial(reminders.snoozed, SITE, NOON, "release"),
-    "group_status": partial(groups.status, RELEASE, READ),
-    "group_status_unread": partial(groups.status, RELEASE, UNREAD),
-    "group_form": form("C1", later(groups.notes, RELEASE, "/mq", READ), end="30m"),
-    "group_form_while_reading": form(None, later(groups.notes, RELEASE, "/mq")),
-    "group_form_of_many": form("C1", later(groups.notes, RELEASE, "/mq"), also=100),
-    "group_extend_form": partial(timers.extend_form, "@release", "@release", "C1"),
+    "group_status": partial(group_status.status, RELEASE, READ),
+    "group_status_unread": partial(group_status.status, RELEASE, UNREAD),
+    "group_form": form("C1", later(queue_impact.notes, RELEASE, "/mq", READ), end="30m"),
+    "group_form_while_reading": form(None, later(queue_impact.notes, RELEASE, "/mq")),
+    "group_form_of_many": form("C1", later(queue_impact.notes, RELEASE, "/mq"), also=100),
+    "group_extend_form": partial(pause_ends.extend_form, "@release", "@release", "C1"),
 }

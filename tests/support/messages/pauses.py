@@ -1,25 +1,40 @@
 """Pauses of one queue, as cases."""
 
 from dataclasses import replace
-from datetime import time, timedelta
+from datetime import datetime, time, timedelta
 from functools import partial
 from typing import Any
+from zoneinfo import ZoneInfo
 
-from bot.domain.asked import Asked
-from bot.domain.audit import SECOND_PERSON, Action, Actor, ActResult, Origin
-from bot.domain.durations import For, Until
-from bot.domain.pause_records import PauseEnding
-from bot.domain.pauses import OtherEnd, OtherPause
-from bot.domain.queue import RemovalImpact
-from bot.domain.removals import LEFT_UNSEEN, NotRemoved, Removed, Unremovable, WouldRemove
-from bot.domain.repository import RepositoryName
-from bot.messages import group_acts, pause, pause_card, pause_form, reminders, removals, timers
+from bot.acts.asked import Asked, typed_ends
+from bot.acts.record import SOMEBODY, Action, ActResult, Circumstance
+from bot.blocks import modal
+from bot.desk import end_questions
+from bot.desk.readers import read_asked
+from bot.kernel.actor import Actor, Origin
+from bot.kernel.durations import For, Until
+from bot.kernel.repository import RepositoryName
+from bot.merge_queue.queue import RemovalImpact
+from bot.pauses.outcomes import OtherEnd, OtherPause
+from bot.pauses.pause import PauseEnding
+from bot.pauses.texts import (
+    card as pause_card,
+    ends as pause_ends,
+    form as pause_form,
+    group_acts,
+    reminders,
+    replies as pause_replies,
+)
+from bot.queues.texts import notes as queue_notes
+from bot.removals import texts as removal_texts
+from bot.removals.removal import NotRemoved, Removed, Unremovable, WouldRemove
 from tests.support.clock import NOON
 from tests.support.make import (
     API,
     SITE,
     make_act,
     make_batch,
+    make_bisected,
     make_known_pause,
     make_pull_request_record,
     make_queued,
@@ -42,20 +57,37 @@ from tests.support.messages.values import (
 )
 
 SEEN = make_pull_request_record()
-IN_DOUBT = replace(REMOVAL, detail=LEFT_UNSEEN)
+ADOPTED = replace(CARD, by=Actor("", "alice"), timer=None)
+IN_DOUBT = replace(REMOVAL, circumstance=Circumstance.LEFT_UNSEEN)
 ENDED_BY_NOBODY = replace(PAUSE_ENDED, ended_by=None, joined=frozenset())
 ENDED_BY_TIMER = replace(PAUSE_ENDED, ending=PauseEnding.TIMER)
 BY_HAND = make_known_pause()
-LENGTH, AT_THREE = For(timedelta(minutes=45)), Until(time(15))
+LENGTH = For(timedelta(minutes=45))
+AT_THREE = Until(time(15))
 
-posted = cases_of(pause.act)
-already = cases_of(pause.already_paused)
+posted = cases_of(pause_replies.act)
+already = cases_of(pause_replies.already_paused)
 ended = cases_of(pause_card.ended)
-in_doubt = cases_of(pause.is_it_an_end)
-left_alone = cases_of(pause.left_alone)
-not_paused = cases_of(pause.not_paused)
+left_alone = cases_of(pause_replies.left_alone)
+not_paused = cases_of(pause_replies.not_paused)
 resumed_for_you = cases_of(pause_card.resumed_for_you)
-not_removed = cases_of(removals.not_removed)
+not_removed = cases_of(removal_texts.not_removed)
+
+
+def in_doubt(typed: str, facts: Any = ()) -> Case:
+    asked = Asked(typed)
+    meant = typed_ends(asked, NOON, ZoneInfo("Europe/Berlin"))
+    return partial(end_questions.which_end, SITE, asked, meant, facts)
+
+
+def far(at: datetime) -> pause_ends.EndQuestion:
+    return end_questions.far_in_form(at, NOON)
+
+
+def doubted(typed: str) -> pause_ends.EndQuestion:
+    return end_questions.doubt_in_form(
+        Asked(typed), typed_ends(Asked(typed), NOON, ZoneInfo("Europe/Berlin"))
+    )
 
 
 def card(**changed: Any) -> Case:
@@ -63,7 +95,7 @@ def card(**changed: Any) -> Case:
 
 
 def question(impact: RemovalImpact) -> Case:
-    return partial(removals.question, WouldRemove(SITE, make_queued(41), impact))
+    return partial(removal_texts.question, WouldRemove(SITE, make_queued(41), impact))
 
 
 def form(notes: Any, *targets: RepositoryName, channel_id: str | None = "C1", **how: Any) -> Case:
@@ -72,23 +104,23 @@ def form(notes: Any, *targets: RepositoryName, channel_id: str | None = "C1", **
 
 
 CASES: Cases = {
-    "pause-second-person-needed": posted(
-        replace(make_act(Action.RESUME, previous_reason="CI is down"), detail=SECOND_PERSON)
-    ),
     "pause-paused": posted(make_act()),
     "pause-replaced": posted(REPLACED),
     "pause-timed": posted(make_act(resumes_at=NOON + timedelta(minutes=45))),
     "pause-extended": posted(make_act(Action.EXTEND, resumes_at=NOON + timedelta(hours=2))),
     "pause-kept": posted(make_act(Action.KEEP)),
     "timer-did-nothing": posted(replace(RESUMED, origin=Origin.TIMER, result=ActResult.UNCHANGED)),
-    "pause-left-as-paused": partial(pause.left_as_paused, BY_HAND),
-    "pause-not-yours": partial(pause.not_yours, BY_HAND),
-    "pause-replaced-reply": partial(pause.replaced, REPLACED),
-    "pause-reply": partial(pause.paused_reply, make_act()),
-    "pause-resumed-reply": partial(pause.resumed_reply, SITE),
-    "pause-unchanged": partial(pause.unchanged),
-    "pause-over": partial(pause.over, SITE),
-    "pause-resume-other": partial(pause.resume_other, API, TIMED),
+    "pause-left-as-paused": partial(pause_replies.left_as_paused, BY_HAND),
+    "pause-not-yours": partial(pause_replies.not_yours, BY_HAND),
+    "pause-replaced-reply": partial(pause_replies.replaced, REPLACED),
+    "pause-replaced-after-its-end": partial(
+        pause_replies.replaced, replace(REPLACED, previous_reason=None)
+    ),
+    "pause-reply": partial(pause_replies.paused_reply, make_act()),
+    "pause-resumed-reply": partial(pause_replies.resumed_reply, SITE),
+    "pause-unchanged": partial(modal.unchanged),
+    "pause-over": partial(pause_replies.over, SITE),
+    "pause-resume-other": partial(pause_replies.resume_other, API, TIMED),
     "pause-other": left_alone(SITE, OtherPause(make_known_pause(actor=None))),
     "pause-other-timed": left_alone(SITE, OtherPause(TIMED)),
     "pause-already": already(SITE, BY_HAND, Asked("deploying")),
@@ -101,7 +133,7 @@ CASES: Cases = {
     "pause-already-running-by-nobody": not_paused(SITE, replace(PAUSE_ENDED, ended_by=None)),
     "pause-already-running-by-timer": not_paused(SITE, ENDED_BY_TIMER),
     "pause-confirm": partial(
-        pause.confirm,
+        pause_replies.confirm,
         SITE,
         Asked("CI runners are down", LENGTH),
         make_status(
@@ -111,21 +143,47 @@ CASES: Cases = {
         "/mq",
     ),
     "pause-confirm-one": partial(
-        pause.confirm,
+        pause_replies.confirm,
         SITE,
         Asked("CI runners are down"),
         make_status(make_batch(checks=(0, 1))),
         "/mq",
     ),
-    "pause-in-doubt": in_doubt(SITE, Asked("CI down 45m"), Asked("CI down", LENGTH)),
-    "pause-in-doubt-running": in_doubt(
+    "still-working": partial(modal.still_working),
+    "pause-confirm-bisection": partial(
+        pause_replies.confirm,
         SITE,
-        Asked("CI down 45m"),
-        Asked("CI down", LENGTH),
-        make_status(*(make_batch(checks=(0, 0)) for _ in range(2))),
+        Asked("CI runners are down"),
+        make_status(
+            make_batch(checks=(0, 8)),
+            make_bisected(make_batch(checks=(2, 5)), make_batch(checks=(0, 5))),
+        ),
+        "/mq",
     ),
-    "pause-in-doubt-lone-number": in_doubt(
-        SITE, Asked("90"), Asked("", For(timedelta(minutes=90)))
+    "pause-in-doubt": in_doubt("CI down 45m"),
+    "pause-in-doubt-running": in_doubt(
+        "CI down until 15.00", later(lambda: [pause_replies.stops(BUSY)])
+    ),
+    "pause-in-doubt-lone-number": in_doubt("5"),
+    "pause-in-doubt-without-reading": in_doubt("until we know more"),
+    "pause-in-doubt-end-of-day": in_doubt("EOD release"),
+    "pause-until-a-far-day": partial(
+        end_questions.which_end,
+        SITE,
+        read_asked("until monday 9:00 release"),
+        typed_ends(read_asked("until monday 9:00 release"), NOON, ZoneInfo("Europe/Berlin")),
+    ),
+    "pause-form-far-end": form([], SITE, question=later(lambda: far(NOON + timedelta(days=3)))),
+    "pause-form-in-doubt": form([], SITE, question=later(lambda: doubted("CI down until 15.00"))),
+    "pause-form-in-doubt-without-reading": form(
+        [], SITE, question=later(lambda: doubted("until we know more"))
+    ),
+    "extend-modal-far-end": partial(
+        pause_ends.extend_form,
+        SITE,
+        "acme/site x",
+        "C0MERGEQ",
+        again=later(lambda: far(NOON + timedelta(days=3))),
     ),
     "pause-card": card(),
     "pause-card-timed": card(queued_now=7, timer=make_timer()),
@@ -146,9 +204,6 @@ CASES: Cases = {
     "pause-card-lifted": partial(pause_card.card, PAUSE_ENDED),
     "pause-card-lifted-by-nobody": partial(pause_card.card, ENDED_BY_NOBODY),
     "pause-card-lifted-by-timer": partial(pause_card.card, ENDED_BY_TIMER),
-    "pause-card-replaced": partial(
-        pause_card.card, replace(PAUSE_ENDED, ending=PauseEnding.REPLACED)
-    ),
     "pause-ended": ended(PAUSE_ENDED),
     "pause-ended-by-nobody": ended(ENDED_BY_NOBODY),
     "pause-ended-by-timer": ended(ENDED_BY_TIMER),
@@ -159,10 +214,24 @@ CASES: Cases = {
     "pause-resumed-for-you": resumed_for_you(replace(PAUSE_ENDED, ended_by=Actor("U0BOB", "bob"))),
     "pause-resumed-for-you-and-paused-again": resumed_for_you(PAUSE_ENDED, is_paused_again=True),
     "pause-resumed-for-you-by-nobody": resumed_for_you(replace(PAUSE_ENDED, ended_by=None)),
+    "pause-changed-elsewhere": partial(
+        pause_card.changed, replace(CARD, by=Actor("", "carol"), reason="Deploying 4.2")
+    ),
+    "pause-end-void": partial(
+        pause_card.end_void,
+        replace(CARD, by=Actor("", "carol"), reason="Deploying 4.2", previous_reason=CARD.reason),
+    ),
     "pause-replaced-elsewhere": partial(
         pause_card.replaced_elsewhere,
         replace(CARD, by=Actor("", "carol"), reason="Deploying 4.2", previous_reason=CARD.reason),
     ),
+    "pause-replaced-by-an-adopted-one": partial(
+        pause_card.replaced_elsewhere, replace(ADOPTED, previous_reason=CARD.reason)
+    ),
+    "pause-ended-with-a-reason": partial(pause_card.ended, PAUSE_ENDED, "CI is *green* again"),
+    "pause-resumed-for-you-by-somebody": resumed_for_you(replace(PAUSE_ENDED, ended_by=SOMEBODY)),
+    "pause-adopted": partial(pause_card.adopted, ADOPTED),
+    "pause-card-adopted": partial(pause_card.card, ADOPTED),
     "pause-still-paused": partial(pause_card.still_paused, PAUSE_ENDED),
     "pause-will-tell": partial(group_acts.will_notify, SITE, is_new=True),
     "pause-will-tell-already": partial(group_acts.will_notify, SITE, is_new=False),
@@ -175,32 +244,51 @@ CASES: Cases = {
     "remove": question(RemovalImpact.model_validate(IMPACT)),
     "remove-unaffecting": question(RemovalImpact.model_validate(dict.fromkeys(IMPACT, 0))),
     "remove-unknown-impact": question(RemovalImpact()),
-    "removed": partial(removals.done, REMOVAL, SEEN),
-    "removed-without-a-title": partial(removals.done, REMOVAL, None),
-    "removed-in-doubt": partial(removals.done, IN_DOUBT, SEEN),
-    "removal-answered": partial(removals.answer, Removed(REMOVAL, SEEN, posted_here=True)),
+    "removed": partial(removal_texts.done, REMOVAL, SEEN),
+    "removed-without-a-title": partial(removal_texts.done, REMOVAL, None),
+    "removed-in-doubt": partial(removal_texts.done, IN_DOUBT, SEEN),
+    "removal-answered": partial(removal_texts.answer, Removed(REMOVAL, SEEN, posted_here=True)),
     "removal-answered-in-doubt": partial(
-        removals.answer, Removed(IN_DOUBT, SEEN, posted_here=True)
+        removal_texts.answer, Removed(IN_DOUBT, SEEN, posted_here=True)
     ),
     "not-removed-leaving": not_removed(NotRemoved(SITE, 41, Unremovable.LEAVING)),
     "not-removed-gone": not_removed(NotRemoved(SITE, 41, Unremovable.GONE, REMOVAL)),
-    "pause-extended-reply": partial(timers.extended_reply, make_act(resumes_at=NOON)),
-    "pause-kept-reply": partial(timers.extended_reply, make_act(Action.KEEP)),
+    "pause-extended-reply": partial(pause_ends.extended_reply, make_act(resumes_at=NOON)),
+    "timer-refused": partial(
+        pause_ends.failed,
+        replace(
+            make_act(Action.RESUME, resumes_at=NOON),
+            answer="403 not allowed",
+            previous_reason="deploying",
+        ),
+    ),
+    "timer-worked-late": partial(pause_ends.worked, ENDED_BY_TIMER),
+    "timer-no-longer-needed": partial(pause_ends.worked, replace(PAUSE_ENDED, timer=make_timer())),
+    "rule-cannot-pause": partial(
+        pause_replies.not_paused_by_rule,
+        replace(make_act(), reason="unit tests failed in a row for #71, #72", answer="503 down"),
+    ),
+    "pause-kept-reply": partial(pause_ends.extended_reply, make_act(Action.KEEP)),
     "pause-other-end": left_alone(SITE, OtherEnd(TIMED)),
     "pause-no-end": left_alone(SITE, OtherEnd(BY_HAND)),
-    "extend-modal": partial(timers.extend_form, SITE, "acme/site x", "C0MERGEQ"),
+    "extend-modal": partial(pause_ends.extend_form, SITE, "acme/site x", "C0MERGEQ"),
     "extend-modal-without-an-end": partial(
-        timers.extend_form, SITE, "acme/site x", "C0MERGEQ", had_end=False
+        pause_ends.extend_form, SITE, "acme/site x", "C0MERGEQ", had_end=False
     ),
-    "extend-modal-working": partial(timers.working_modal),
-    "modal-one-repository": form(later(pause_form.queue_notes, make_snapshot(BUSY)), SITE),
-    "modal-idle-queue": form(later(pause_form.queue_notes, make_snapshot()), SITE, channel_id=None),
+    "extend-modal-working": partial(pause_ends.working_modal, SITE),
+    "modal-one-repository": form(later(queue_notes.queue_notes, make_snapshot(BUSY)), SITE),
+    "modal-idle-queue": form(
+        later(queue_notes.queue_notes, make_snapshot()), SITE, channel_id=None
+    ),
     "modal-to-choose": form(
         later(lambda: [pause_form.CHOOSE_FIRST]), SITE, API, chosen=None, channel_id=None
     ),
     "modal-already-paused": form(
-        later(pause_form.queue_notes, make_snapshot(pause=BY_HAND)), SITE, API, end="45m"
+        later(queue_notes.queue_notes, make_snapshot(pause=BY_HAND)),
+        SITE,
+        API,
+        asked=Asked(lasting=LENGTH),
     ),
-    "modal-working": partial(pause_form.working_modal, SITE),
-    "modal-result": partial(pause_form.result_modal, pause.paused_reply(make_act()), "C1"),
+    "modal-working": partial(modal.working_modal, SITE),
+    "modal-result": partial(modal.result_modal, pause_replies.paused_reply(make_act()), "C1"),
 }

@@ -4,11 +4,16 @@ from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 
-from bot.domain.errors import PermissionDenied
-from bot.domain.notices import Notice
-from bot.domain.permissions import DenialReason, Denied, Right, WhoCan
-from bot.domain.repository import RepositoryName
-from bot.messages import choice, home, people
+from bot.acts.errors import PermissionDenied
+from bot.acts.permission import Right, WhoCan
+from bot.desk import choice
+from bot.health.outage import SlackOutage
+from bot.home import texts as home_texts
+from bot.kernel.errors import Reading, TargetNotClear
+from bot.kernel.repository import RepositoryName
+from bot.people import texts as people_texts
+from bot.people.notices import Notice
+from bot.slack.person import DenialReason, Denied
 from tests.support.clock import NOON
 from tests.support.make import (
     API,
@@ -23,18 +28,37 @@ from tests.support.make import (
 )
 from tests.support.messages.events import reported
 from tests.support.messages.rendering import Cases, cases_of, later
-from tests.support.messages.values import BUSY, CHECKS, LEAVE, MERGED, QUEUED_AT, TIMED
+from tests.support.messages.values import (
+    BUSY,
+    CHECKS,
+    LEAVE,
+    MERGED,
+    QUEUED_AT,
+    RELEASE,
+    TIMED,
+)
 
-ADA, MUTED = make_person("ada"), make_person("ada", mentions=False)
+ADA = make_person("ada")
+MUTED = make_person("ada", mentions=False)
 
-at_home = cases_of(home.home)
-linked = cases_of(people.linked)
-me = cases_of(people.me)
+at_home = cases_of(home_texts.home)
+linked = cases_of(people_texts.linked)
+me = cases_of(people_texts.me)
+
+UNCLEAR = TargetNotClear(
+    "pause",
+    "api",
+    (
+        Reading("acme/api", "gateway is <down>", "pause acme/api gateway is <down>"),
+        Reading("@all", "api gateway is <down>", "pause @all api gateway is <down>"),
+        Reading(None, "api gateway is <down>", "pause api gateway is <down>"),
+    ),
+)
 
 CASES: Cases = {
-    "me-switched-off": me(MUTED, "/mq", later(people.switched, dict.fromkeys(Notice, False))),
+    "me-switched-off": me(MUTED, "/mq", later(people_texts.switched, dict.fromkeys(Notice, False))),
     "home-refused": partial(
-        home.refused,
+        home_texts.refused,
         PermissionDenied(Right.READ, Denied(DenialReason.UNVERIFIABLE, "ratelimited"), WhoCan()),
     ),
     "home": at_home(
@@ -62,35 +86,73 @@ CASES: Cases = {
                 in_doubt=1,
                 oldest_at=NOON - timedelta(minutes=31),
                 suspended=[("C0OLD", "is_archived")],
-            )
+            ),
+            slack_outage=SlackOutage(NOON - timedelta(minutes=31)),
         ),
         make_viewer(),
         "/mq",
     ),
-    "home-database-away": partial(home.unavailable),
+    "home-database-away": partial(home_texts.unavailable),
     "linked": linked(ADA, "/mq"),
     "linked-first": linked(make_person("ada", failures=True), "/mq", is_first=True),
-    "unlinked": partial(people.unlinked, was_linked=True),
-    "was-not-linked": partial(people.unlinked, was_linked=False),
+    "linked-in-place-of-another": linked(ADA, "/mq", replaced="grace"),
+    "unlinked": partial(people_texts.unlinked, "ada", "/mq"),
+    "was-not-linked": partial(people_texts.unlinked, "", "/mq"),
     "linked-without-mentions": linked(MUTED, "/mq"),
-    "login-taken": partial(people.taken, "ada"),
-    "login-assigned": partial(people.assigned, "ada"),
-    "login-wanted-by-another": partial(people.wanted_by, "U0BOB", "ada", "/mq"),
+    "login-taken": partial(people_texts.taken, "ada"),
+    "login-assigned": partial(people_texts.assigned, "ada"),
+    "login-of-a-bot": partial(people_texts.of_a_bot, "dependabot[bot]"),
+    "login-wanted-by-another": partial(people_texts.wanted_by, "U0BOB", "ada", "/mq"),
     "me": me(ADA, "/mq"),
     "me-unknown": me(make_person(), "/mq"),
-    "merge-told-its-author": partial(people.direct, reported(MERGED), Notice.MERGE),
+    "merge-told-its-author": partial(people_texts.direct, reported(MERGED), Notice.MERGE),
     "failure-told-its-author": partial(
-        people.direct,
+        people_texts.direct,
         reported(LEAVE, merged=False, code="CHECKS_FAILED", checks=CHECKS, queued_at=QUEUED_AT),
         Notice.FAILURE,
     ),
     "me-waiting": me(
         replace(ADA, awaited=[RepositoryName(f"acme/r{n:02}") for n in range(12)]), "/mq"
     ),
-    "me-stopped-waiting": me(ADA, "/mq", later(people.stopped_waiting, is_new=True)),
-    "me-switched": me(MUTED, "/mq", later(people.switched, {Notice.MENTION: False})),
-    "me-switched-before": me(make_person(), "/mq", later(people.switched, {})),
+    "me-stopped-waiting": me(ADA, "/mq", later(people_texts.stopped_waiting, is_new=True)),
+    "me-switched": me(MUTED, "/mq", later(people_texts.switched, {Notice.MENTION: False})),
+    "me-switched-before": me(make_person(), "/mq", later(people_texts.switched, {})),
     "question-expired": partial(choice.expired, "pause …", "/mq"),
-    "which-paused-repository": partial(choice.which_repository, [API], "resume", running=SITE),
-    "which-repository": partial(choice.which_repository, [SITE, API], "pause CI is down"),
+    "which-paused-repository": partial(
+        choice.which_repository,
+        "resume",
+        [API],
+        "resume",
+        fits=1,
+        about=later(choice.paused_elsewhere, SITE),
+    ),
+    "which-of-a-group": partial(
+        choice.which_repository,
+        "resume",
+        [RELEASE, SITE],
+        "resume",
+        fits=1,
+        about=later(choice.paused_together, SITE, RELEASE),
+    ),
+    "nothing-paused": partial(choice.nothing_paused, 3),
+    "stop-which": partial(choice.stop_which, "mute", Notice.FAILURE, SITE),
+    "stop-which-subscription": partial(choice.stop_which, "stop", None, SITE),
+    "which-of-many": partial(
+        choice.which_repository,
+        "resume",
+        [RELEASE, *(RepositoryName(f"acme/r{number}") for number in range(9))],
+        "resume",
+        fits=2,
+    ),
+    "question-answered-elsewhere": partial(choice.answered_elsewhere, "pause CI is down"),
+    "which-target": partial(choice.which_target, UNCLEAR, SITE),
+    "which-target-without-own": partial(choice.which_target, UNCLEAR, None),
+    "which-of-the-same-name": partial(
+        choice.which_target,
+        TargetNotClear("status", "docs", (Reading("acme/docs", "", "status acme/docs"),)),
+        None,
+    ),
+    "which-repository": partial(
+        choice.which_repository, "pause", [SITE, API], "pause CI is <down>"
+    ),
 }

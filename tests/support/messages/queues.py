@@ -6,24 +6,22 @@ from datetime import timedelta
 from functools import partial
 from typing import Any
 
-from bot.domain.boards import Unread, WhyUnread, seen
-from bot.domain.queue import MergeabilityCheck, QueueCheck, QueuedDetails, SpeculativeCheck
-from bot.domain.queue_position import Explanation, InBatch, InQueue, NotQueued, QueuePosition
-from bot.domain.snapshots import BranchActivity, BranchPage, LogPage
-from bot.messages import (
-    board,
-    branches,
-    event_log,
-    help as help_messages,
-    rules,
-    statistics,
-    status,
-    why,
-)
-from bot.messages.blocks import without_controls
-from bot.ports import ChannelAccess
+from bot.blocks.blocks import without_controls
+from bot.boards import texts as board_texts
+from bot.boards.board import Unread, WhyUnread, seen
+from bot.desk import help as desk_help
+from bot.kernel.groups import ALL, Group, GroupAnswers
+from bot.merge_queue.position import InBatch, InQueue, NotQueued, Place, QueuePosition
+from bot.merge_queue.queue import MergeabilityCheck, QueueCheck, QueuedDetails, SpeculativeCheck
+from bot.questions.snapshots import BranchActivity, BranchNames, BranchPage, LogPage
+from bot.questions.texts import branches, event_log, rules, statistics as question_statistics, why
+from bot.queues.position import Explanation
+from bot.queues.texts import status as queue_status
+from bot.slack.ports import ChannelAccess
 from tests.support.clock import NOON
 from tests.support.make import (
+    API,
+    DOCS,
     SITE,
     make_batch,
     make_event_record,
@@ -73,16 +71,24 @@ def in_batch(code: str = "running", **queued: Any) -> InBatch:
 
 def stats(**how: Any) -> Case:
     """As the channel sees it."""
-    return partial(without_controls, later(statistics.statistics, make_statistics(**how)))
+    return partial(without_controls, later(question_statistics.statistics, make_statistics(**how)))
 
 
-no_place = partial(cases_of(board.no_place), SITE)
+RELEASE = Group("release", (SITE, API))
+
+
+def answers(*found: Any, total: int | None = None) -> GroupAnswers[Any]:
+    names = (SITE, API, DOCS)
+    return GroupAnswers(list(zip(names, found, strict=False)), 0, total or len(found))
+
+
+no_place = partial(cases_of(board_texts.no_place), SITE)
 branches_of_a_week = partial(cases_of(branches.branches), SITE, timedelta(days=7))
-boards = partial(cases_of(board.board), BOARD)
-helping = partial(cases_of(help_messages.help_text), "/mq")
+boards = partial(cases_of(board_texts.board), BOARD)
+helping = partial(cases_of(desk_help.help_text), "/mq")
 log = cases_of(event_log.event_log)
 rules_of = partial(cases_of(rules.rules), SITE)
-status_of = cases_of(status.status)
+status_of = cases_of(queue_status.status)
 
 CASES: Cases = {
     "board-no-place-between-people": no_place(ChannelAccess.DIRECT, "mqbot"),
@@ -99,7 +105,7 @@ CASES: Cases = {
         make_snapshot(pause=make_known_pause("by hand", actor=None))
     ),
     "status-long": status_of(make_snapshot(LONG)),
-    "status-waiting-page": partial(status.waiting_page, make_snapshot(LONG), 390),
+    "status-waiting-page": partial(queue_status.waiting_page, make_snapshot(LONG), 390),
     "why-in-batch": explained(in_batch()),
     "why-frozen": explained(in_batch("frozen")),
     "why-details": explained(
@@ -115,12 +121,14 @@ CASES: Cases = {
     ),
     "why-removed": explained(NotQueued(REMOVED)),
     "why-conflict": explained(in_batch(conflict_with_pull_requests=(40, 39))),
-    "why-in-line": explained(InQueue(make_queued(41), 3, 12)),
+    "why-in-line": explained(InQueue(make_queued(41), Place(3, 12))),
+    "why-in-some-line": explained(InQueue(make_queued(41))),
     "why-paused": explained(
-        InQueue(make_queued(41), 1, 12), snapshot=make_snapshot(BUSY, pause=make_known_pause())
+        InQueue(make_queued(41), Place(1, 12)),
+        snapshot=make_snapshot(BUSY, pause=make_known_pause()),
     ),
     "why-paused-elsewhere": explained(
-        InQueue(make_queued(41), 3, 12), snapshot=make_snapshot(BUSY, pause=ELSEWHERE)
+        InQueue(make_queued(41), Place(3, 12)), snapshot=make_snapshot(BUSY, pause=ELSEWHERE)
     ),
     "why-merged": explained(NotQueued(make_event_record("action.queue.merged"), has_merged=True)),
     "why-left": explained(NotQueued(LEFT), records=HISTORY),
@@ -135,6 +143,41 @@ CASES: Cases = {
     ),
     "event-log-restarted": log(LogPage(PLACE, HISTORY[:1], restarted=True)),
     "event-log-empty": log(LogPage(PLACE, [])),
+    "event-log-of-a-group": partial(
+        event_log.of_group,
+        RELEASE,
+        answers(LogPage(PLACE, HISTORY[:1], {}, {41: SEEN}), LogPage(PLACE, []), None, total=120),
+        since=timedelta(days=1),
+        pull_request=41,
+        branch="main",
+        types=["action.queue.leave"],
+    ),
+    "rules-of-a-group": partial(rules.of_group, RELEASE, answers(RULES * 6, (), None)),
+    "branches-of-a-group": partial(
+        branches.of_group,
+        RELEASE,
+        timedelta(days=7),
+        answers(BranchNames(["main", "release/4.2"]), BranchNames([]), None),
+    ),
+    "branches-of-a-group-now": partial(
+        branches.of_group,
+        Group(ALL, (SITE, API)),
+        timedelta(days=7),
+        answers(BranchNames(["main"], is_now=True), BranchNames([], is_now=True)),
+    ),
+    "statistics-of-a-group": partial(
+        question_statistics.of_group,
+        RELEASE,
+        timedelta(days=7),
+        "main",
+        answers(make_statistics(), replace(make_statistics(each=(0, 0, 0)), cut=True), None),
+    ),
+    "stats-checks-of-a-group": partial(
+        question_statistics.checks_of_group,
+        RELEASE,
+        timedelta(days=7),
+        answers(OUT, replace(OUT, before=None)),
+    ),
     "rules": rules_of(RULES),
     "rules-many": rules_of(RULES * 6, 5),
     "rules-whole": rules_of(RULES, whole=True),
@@ -146,15 +189,16 @@ CASES: Cases = {
         BranchPage(tuple(BranchActivity(f"release/{n}") for n in range(20, 30)), 20, 50)
     ),
     "branches-none": partial(branches.branches, SITE, timedelta(hours=24), BranchPage((), 0, 0)),
-    "statistics": partial(statistics.statistics, make_statistics()),
+    "statistics": partial(question_statistics.statistics, make_statistics()),
     "statistics-of-weeks": stats(branch="release/4.2", days=30),
     "statistics-cut": partial(
-        without_controls, later(statistics.statistics, replace(make_statistics(days=3), cut=True))
+        without_controls,
+        later(question_statistics.statistics, replace(make_statistics(days=3), cut=True)),
     ),
     "statistics-without-merges": stats(each=(0, 0, 0)),
     "statistics-of-hours": stats(days=0.25),
-    "stats-checks": partial(statistics.check_statistics, OUT),
-    "weekly": partial(statistics.weekly, replace(OUT, before=None)),
+    "stats-checks": partial(question_statistics.check_statistics, OUT),
+    "weekly": partial(question_statistics.weekly, replace(OUT, before=None)),
     "board": boards(STATE),
     "board-empty": boards(later(seen, None, make_snapshot())),
     "board-long": boards(later(seen, None, make_snapshot(LONG))),
@@ -167,9 +211,9 @@ CASES: Cases = {
     ),
     "board-silent": boards(later(replace, STATE, unread=Unread(NOON, WhyUnread.SILENT))),
     "board-refused": boards(later(replace, STATE, unread=Unread(NOON, WhyUnread.REFUSED))),
-    "board-ended": partial(board.ended, replace(BOARD, ended_at=NOON, ended_by="bob")),
-    "board-there": partial(board.there_already, SITE, "https://acme.example/archives/C1/p1"),
-    "board-not-there": partial(board.not_there, SITE),
-    "board-ended-reply": partial(board.ended_reply, SITE),
+    "board-ended": partial(board_texts.ended, replace(BOARD, ended_at=NOON, ended_by="bob")),
+    "board-there": partial(board_texts.there_already, SITE, "https://acme.example/archives/C1/p1"),
+    "board-not-there": partial(board_texts.not_there, SITE),
+    "board-ended-reply": partial(board_texts.ended_reply, SITE),
     "board-no-place": no_place(ChannelAccess.INVITE, "mqbot"),
 }

@@ -9,12 +9,13 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
-from bot.domain.asked import AT_MOST as MOST_CONDITIONS, WORD_LIMIT, Asked
-from bot.domain.commands.words import BRANCH_LIMIT
-from bot.domain.event_types import DEQUEUE_CODES, EVENT_TYPES
-from bot.domain.message import Message, View
-from bot.domain.repository import RepositoryName
-from bot.domain.snapshots import LARGEST_SHOWN, PAGE
+from bot.acts.asked import CONDITION_LIMIT, EXCEPTIONS_OF_A_FREEZE as MOST_CONDITIONS, Asked
+from bot.blocks.controls import Repeat
+from bot.blocks.message import Message, View
+from bot.desk.words import BRANCH_LIMIT
+from bot.kernel.repository import RepositoryName
+from bot.merge_queue.event_types import DEQUEUE_CODES, EVENT_TYPES
+from bot.questions.snapshots import EVENTS_PER_PAGE, LARGEST_SHOWN
 
 LONG_NAME = RepositoryName("o" * 39 + "/" + "r" * 100)
 """As long as hosts allow."""
@@ -55,9 +56,11 @@ AT_MOST = {
     "setting_after": 80,
     "Asked.reason": TYPED_LIMIT,
     "AuditRecord.previous_reason": TYPED_LIMIT,
-    "AuditPage.records": PAGE,
-    "BranchPage.branches": PAGE,
-    "HomeState.queues": PAGE,
+    "AuditPage.records": EVENTS_PER_PAGE,
+    "BranchPage.branches": EVENTS_PER_PAGE,
+    "HomeState.queues": EVENTS_PER_PAGE,
+    "Until.words": len("the day after tomorrow"),
+    "Until.zone": len("America/Argentina/ComodRivadavia"),
     "LogPage.records": LARGEST_SHOWN,
     "QueueStatistics.tallies": 7,
     "Asked.branches": MOST_CONDITIONS,
@@ -126,6 +129,9 @@ class Outside:
                 return type(value)([self._changed(one) for _ in range(times) for one in value])
 
     def _object(self, value: Any) -> Any:
+        if isinstance(value, Repeat):
+            # Its action is ours.
+            return replace(value, value=self._text(value.value))
         if isinstance(value, BaseModel):
             sent = {name: self._field(value, name) for name in value.model_fields_set}
             return value.model_copy(update=sent)
@@ -141,7 +147,7 @@ class Outside:
         changed = self._changed(getattr(value, name))
         limit = AT_MOST.get(f"{type(value).__name__}.{name}", AT_MOST.get(name))
         if isinstance(value, Asked) and isinstance(changed, tuple):
-            changed = tuple(one[:WORD_LIMIT] for one in changed)
+            changed = tuple(one[:CONDITION_LIMIT] for one in changed)
         return changed[:limit] if limit and isinstance(changed, str | list | tuple) else changed
 
 

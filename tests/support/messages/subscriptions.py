@@ -1,14 +1,26 @@
 """Subscriptions and defaults, as cases."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
-from bot.domain.groups import ALL, Group
-from bot.domain.subscriptions import Level, Style, Subscription, SubscriptionSource, Topic
-from bot.messages import subscriptions
-from bot.ports import ChannelAccess
+from bot.acts.record import Action, ActResult, AuditRecord
+from bot.blocks.message import Message
+from bot.channels.following import CHANNELS_RULE
+from bot.channels.subscription import (
+    DefaultChange,
+    Level,
+    Style,
+    Subscription,
+    SubscriptionSource,
+    Topic,
+)
+from bot.channels.texts import followed, subscriptions
+from bot.kernel.actor import Origin
+from bot.kernel.groups import ALL, Group
+from bot.slack.ports import ChannelAccess
 from tests.support.clock import NOON
-from tests.support.make import API, SITE, make_subscription
+from tests.support.make import ALICE, API, SITE, make_subscription
 from tests.support.messages.rendering import Case, Cases, cases_of
 from tests.support.messages.values import RELEASE, WIDE
 
@@ -33,11 +45,27 @@ HERE = make_subscription()
 MERGES = make_subscription("merge")
 OF_API = make_subscription(repository=API)
 
+JOINED = AuditRecord(
+    NOON,
+    ALICE,
+    Action.SUBSCRIBE,
+    Origin.RULE,
+    SITE,
+    ActResult.DONE,
+    channel_id="C0MERGEQ",
+    group="release",
+    setting_before="",
+    setting_after="enter failure merge",
+)
+LEFT = replace(JOINED, action=Action.UNSUBSCRIBE, setting_before="merge", setting_after="")
+
 subscriptions_of = cases_of(subscriptions.subscriptions)
 unsubscribed = cases_of(subscriptions.unsubscribed)
 not_subscribed = cases_of(subscriptions.not_subscribed)
 
 CASES: Cases = {
+    "channel-ended": partial(subscriptions.channel_ended, "C0MERGEQ", [SITE], [API]),
+    "channel-ended-before": partial(subscriptions.channel_ended, "C0MERGEQ", [], []),
     "subscribed": subscribed_to(HERE),
     "subscribed-in-threads": subscribed_to(make_subscription(style=Style.THREAD)),
     "subscribed-between-people": subscribed_to(HERE, ChannelAccess.DIRECT),
@@ -64,8 +92,14 @@ CASES: Cases = {
     ),
     "levels": partial(subscriptions.levels, SITE, (NOON, dict.fromkeys(Level, 1234))),
     "levels-without-an-hour": partial(subscriptions.levels, SITE, None),
+    "subscribed-with-the-earlier-one": partial(
+        subscriptions.with_earlier, Message("Subscribed"), [WIDE, MERGES, OF_API, HERE], "/mq"
+    ),
     "unsubscribed": unsubscribed(SITE, [SITE], [], "/mq"),
     "unsubscribed-in-part": unsubscribed(SITE, [], (MERGES,), "/mq"),
+    "unsubscribed-but-configured": unsubscribed(
+        SITE, [SITE], (make_subscription("ci", source=SubscriptionSource.CONFIGURATION),), "/mq"
+    ),
     "unsubscribed-together": unsubscribed(RELEASE, [SITE, API], [], "/mq"),
     "unsubscribed-together-in-part": unsubscribed(
         RELEASE, [SITE], [make_subscription("merge", repository=API)], "/mq"
@@ -81,6 +115,20 @@ CASES: Cases = {
     "subscriptions": subscriptions_of(
         [HERE, make_subscription("ci", source=SubscriptionSource.CONFIGURATION)], "/mq"
     ),
+    "subscriptions-of-a-selection": subscriptions_of(
+        [replace(HERE, through="@release"), replace(OF_API, through="@release"), WIDE], "/mq"
+    ),
+    "followed-new": partial(followed.changed, [JOINED]),
+    "followed-several-new": partial(
+        followed.changed, [replace(JOINED, repository=one, group=ALL) for one in (SITE, API)]
+    ),
+    "followed-many-new": partial(followed.changed, [JOINED] * 4),
+    "followed-new-by-the-configuration": partial(
+        followed.changed, [replace(JOINED, group="acme/*", actor=CHANNELS_RULE)]
+    ),
+    "followed-left": partial(
+        followed.changed, [LEFT, replace(LEFT, repository=API, setting_after="merge failure")]
+    ),
     "subscriptions-with-a-default": subscriptions_of([WIDE], "/mq", SITE),
     "subscriptions-none": subscriptions_of([], "/mq"),
     "subscriptions-test": partial(
@@ -89,8 +137,11 @@ CASES: Cases = {
         ((Topic.ENTER, []), (Topic.MERGE, [WIDE, MERGES]), (Topic.FAILURE, [WIDE])),
         "main",
     ),
-    "default-set": partial(subscriptions.default_set, SITE),
-    "default-forgotten": partial(subscriptions.default_set, None),
+    "default-set": partial(subscriptions.default_set, DefaultChange(None, SITE), "alice", "/mq"),
+    "default-changed": partial(subscriptions.default_set, DefaultChange(API, SITE), "alice", "/mq"),
+    "default-forgotten": partial(
+        subscriptions.default_set, DefaultChange(SITE, None), "alice", "/mq"
+    ),
     "default-told": partial(subscriptions.default_reply, SITE, "/mq"),
     "default-none": partial(subscriptions.default_reply, None, "/mq"),
 }

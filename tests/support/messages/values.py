@@ -5,18 +5,20 @@ from datetime import time, timedelta
 
 from pydantic import JsonValue
 
-from bot.domain.audit import Action, Actor, Evidence
-from bot.domain.auto_pause import AUTO_PAUSE
-from bot.domain.boards import Board, seen
-from bot.domain.event_log import Window
-from bot.domain.event_records import FreezeAttributes
-from bot.domain.freezes import Freeze
-from bot.domain.groups import Group
-from bot.domain.pause_records import PauseEnding, PauseRecord
-from bot.domain.queue import QueueRule
-from bot.domain.snapshots import LogPlace, LogSelection
-from bot.domain.statistics import CheckStatistics, Removals
-from bot.domain.subscriptions import DigestTime, Style
+from bot.acts.record import Action, Evidence
+from bot.boards.board import Board, seen
+from bot.channels.subscription import Style
+from bot.freezes.freeze import Freeze
+from bot.kernel.actor import Actor
+from bot.kernel.cron import DigestTime
+from bot.kernel.groups import Group
+from bot.merge_queue.event_records import FreezeAttributes
+from bot.merge_queue.queue import QueueRule
+from bot.merge_queue.window import Window
+from bot.pauses.by_rule import AUTO_PAUSE
+from bot.pauses.pause import PauseEnding, PauseRecord
+from bot.questions.snapshots import LogPlace, LogSelection
+from bot.questions.statistics import CheckStatistics, Removals
 from tests.support.clock import NOON
 from tests.support.make import (
     API,
@@ -35,7 +37,8 @@ from tests.support.make import (
 from tests.support.messages.rendering import later
 
 SEEN = make_pull_request_record()
-LEAVE, MERGED = "action.queue.leave", "action.queue.merged"
+LEAVE = "action.queue.leave"
+MERGED = "action.queue.merged"
 QUEUED_AT = (NOON - timedelta(minutes=12)).isoformat()
 CHECKS: list[JsonValue] = [
     {"name": "unit", "url": "https://ci.example/1"},

@@ -5,10 +5,11 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from bot.domain.boards import ADDRESS_KEPT, BoardState, seen
-from bot.domain.pause_records import PauseRecord
-from bot.domain.queue import Batch
-from bot.domain.snapshots import Snapshot
+from bot.boards.board import BoardState, seen
+from bot.merge_queue.queue import Batch
+from bot.pauses.pause import PauseRecord
+from bot.queues.picture import ADDRESS_KEPT
+from bot.queues.snapshot import Snapshot
 from tests.support.clock import NOON
 from tests.support.make import (
     SITE,

@@ -5,9 +5,11 @@ from datetime import timedelta
 
 import pytest
 
-from bot.domain.classification import GRACE_PERIOD, EventKind, classify, kinds, silent_leaves
-from bot.domain.event_records import EventRecord
-from bot.domain.event_types import (
+from bot.feed.grace_period import GracePeriod
+from bot.log.batches import settled
+from bot.log.classification import GRACE_PERIOD, EventKind, classify, kinds, silent_leaves
+from bot.merge_queue.event_records import EventRecord
+from bot.merge_queue.event_types import (
     DEQUEUE_CODES,
     EVENT_TYPES,
     LEAVE,
@@ -15,7 +17,6 @@ from bot.domain.event_types import (
     MERGED,
     CodeClass,
 )
-from bot.domain.grace_period import GracePeriod, settled
 from tests.support.clock import NOON
 from tests.support.make import make_event_record
 
@@ -122,7 +123,8 @@ def test_only_a_merge_right_before_or_after_it_makes_a_silent_leave_one(
 
 
 def test_a_merge_that_was_posted_before_is_still_known() -> None:
-    posted_before, leave = merged(1, seconds=-5), silent(2)
+    posted_before = merged(1, seconds=-5)
+    leave = silent(2)
 
     assert kinds([leave], [posted_before, leave])[2] is EventKind.OTHER
     assert silent_leaves([posted_before, leave]) == {1: 0}
@@ -155,7 +157,9 @@ def test_events_behind_an_undecided_leave_wait_with_it(
 
 @pytest.mark.parametrize("behind", [timedelta(minutes=2), timedelta(days=400), timedelta(hours=-3)])
 def test_the_grace_period_follows_the_services_clock(behind: timedelta) -> None:
-    grace_period, records, now = GracePeriod(), [silent()], NOON + behind
+    grace_period = GracePeriod()
+    records = [silent()]
+    now = NOON + behind
 
     def judged(seconds: float) -> int:
         at = now + timedelta(seconds=seconds)

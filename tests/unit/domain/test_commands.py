@@ -1,28 +1,32 @@
 """Typed text and the requests it becomes."""
 
+from dataclasses import replace
 from datetime import time, timedelta
 from typing import Any
 
 import pytest
 
-from bot.domain.asked import Asked, read_freeze
-from bot.domain.commands import COMMANDS, parse_command
-from bot.domain.commands.readers import Request
-from bot.domain.durations import For, Until
-from bot.domain.errors import (
+from bot.acts.asked import Asked
+from bot.acts.errors import InvalidCondition
+from bot.channels.subscription import SubscriptionOptions
+from bot.desk.readers import Request
+from bot.desk.table import COMMANDS, parse_command
+from bot.kernel.durations import For, Until
+from bot.kernel.errors import (
     CommandSyntaxError,
-    InvalidCondition,
     InvalidDuration,
     RepositoryNotAllowed,
+    TargetNotClear,
     UnknownGroup,
 )
-from bot.domain.event_log import LONGEST_LOOKBACK
-from bot.domain.groups import ALL, Group, Groups, Repositories, read_groups
-from bot.domain.notices import DIRECT, Notice
-from bot.domain.repository import RepositoryName
-from bot.domain.subscriptions import SubscriptionOptions, Topic
+from bot.kernel.groups import ALL, Group, Groups, Repositories, read_groups
+from bot.kernel.repository import RepositoryName
+from bot.merge_queue.window import LONGEST_LOOKBACK
+from bot.people.notices import DIRECT_NOTICES, Notice
 from tests.support.make import API, SITE
 
+ALLOWED = {"pull_request": 41, "is_confirmed": False}
+GREEN_AGAIN = {"reason": "CI's green, #41 did it!"}
 ONE = Repositories((SITE,))
 TWO = Repositories((SITE, API))
 OTHER_OWNER = Repositories((SITE, RepositoryName("umbrella/site"), API))
@@ -32,7 +36,8 @@ EVERYTHING = Group(ALL, (SITE, API))
 OF_AUTHORS = frozenset({Notice.FAILURE, Notice.MERGE})
 OF_BOTH = frozenset({Notice.MENTION, Notice.REMINDER})
 LEAVE = "action.queue.leave"
-HOUR, DAY = timedelta(hours=1), timedelta(days=1)
+HOUR = timedelta(hours=1)
+DAY = timedelta(days=1)
 WEEK = 7 * DAY
 
 
@@ -103,31 +108,37 @@ def logged(**asked: Any) -> dict[str, Any]:
         ("pause now all CI", "pause", EVERYTHING, because("CI", is_confirmed=True)),
         ("pause all now CI", "pause", EVERYTHING, because("CI", is_confirmed=True)),
         ("pause acme/site database migration", "pause", SITE, because("database migration")),
-        ("Pause API slow", "pause", API, because("slow")),
+        ("Pause acme/API slow", "pause", API, because("slow")),
         ("pause 45m takes 2h", "pause", None, because("takes 2h", For(0.75 * HOUR))),
         ("pause releases are late", "pause", None, because("releases are late")),
         ("pause acme/site @bob asked for it", "pause", SITE, because("@bob asked for it")),
-        ("  pause  site   CI   is \n down  ", "pause", SITE, because("CI   is \n down")),
+        ("  pause  acme/site   CI   is \n down  ", "pause", SITE, because("CI   is \n down")),
         ("pause @release freeze  for 4.2", "pause", RELEASE, because("freeze  for 4.2")),
-        ("pause release 4.2", "pause", RELEASE, because("4.2")),
         ("pause all 45m CI", "pause", EVERYTHING, because("CI", For(0.75 * HOUR))),
         ("pause @site down", "pause", Group("site", (API,)), because("down")),
         ("resume acme/api", "resume", API, {}),
         ("unpause @RELEASE", "resume", RELEASE, {}),
         ("resume all", "resume", EVERYTHING, {}),
+        ("resume now", "resume", None, {}),
+        ("resume acme/api CI is green", "resume", API, {"reason": "CI is green"}),
+        ("resume acme/api — CI's green, #41 did it!", "resume", API, GREEN_AGAIN),
+        ("acme/api resume CI is green", "resume", API, {"reason": "CI is green"}),
+        ("resume CI is green", "resume", None, {"reason": "CI is green"}),
+        ("resume @release all fixed", "resume", RELEASE, {"reason": "all fixed"}),
         ("freezes acme/site", "freezes", SITE, {}),
         ("unfreeze", "unfreeze", None, {"reason": ""}),
         ("unfreeze @release it is out", "unfreeze", RELEASE, {"reason": "it is out"}),
-        ("allow #41 fixes it", "allow", None, {"pull_request": 41, "reason": "fixes it"}),
-        ("allow acme/site 41 it", "allow", SITE, {"pull_request": 41, "reason": "it"}),
-        ("allow 41 acme/site it", "allow", SITE, {"pull_request": 41, "reason": "it"}),
+        ("allow #41 fixes it", "allow", None, {**ALLOWED, "reason": "fixes it"}),
+        ("allow now 41 it", "allow", None, {**ALLOWED, "is_confirmed": True, "reason": "it"}),
+        ("allow acme/site 41 it", "allow", SITE, {**ALLOWED, "reason": "it"}),
+        ("allow 41 acme/site it", "allow", SITE, {**ALLOWED, "reason": "it"}),
         ("audit", "audit", None, {"since": WEEK}),
         ("audit SINCE:2w", "audit", None, {"since": 2 * WEEK}),
         ("audit since:200d", "audit", None, {"since": 200 * DAY}),
         ("subscribe", "subscribe", None, options()),
         ("subscribe merge, failure", "subscribe", None, options("merge", "failure")),
-        ("subscribe acme/site ALL", "subscribe", SITE, options(*Topic)),
-        ("subscribe all", "subscribe", None, options(*Topic)),
+        ("subscribe ALL merge", "subscribe", EVERYTHING, options("merge")),
+        ("subscribe all", "subscribe", EVERYTHING, options()),
         ("subscribe site action.queue.change", "subscribe", SITE, options("action.queue.change")),
         ("subscribe action.anyhost_actions", "subscribe", None, options("action.anyhost_actions")),
         ("subscribe @release", "subscribe", RELEASE, options()),
@@ -149,7 +160,7 @@ def logged(**asked: Any) -> dict[str, Any]:
         ("me", "me", None, {}),
         ("me mentions off", "me", None, {"chosen": {Notice.MENTION}, "is_on": False}),
         ("ME ON Mention reminder", "me", None, {"chosen": OF_BOTH, "is_on": True}),
-        ("me dms off", "me", None, {"chosen": DIRECT, "is_on": False}),
+        ("me dms off", "me", None, {"chosen": DIRECT_NOTICES, "is_on": False}),
         ("me failures merge on", "me", None, {"chosen": OF_AUTHORS, "is_on": True}),
     ],
 )
@@ -170,7 +181,7 @@ EVENING = Until(time(18), weekday=4)
     ("typed", "action", "where", "freeze", "options"),
     [
         ("", "freeze", None, Asked(), {}),
-        ("2h release", "freeze", None, Asked("release", lasting=For(2 * HOUR)), {}),
+        ("2h releases", "freeze", None, Asked("releases", lasting=For(2 * HOUR)), {}),
         ("now acme/site release", "freeze", SITE, Asked("release"), NO_QUESTION),
         ("2h acme/site x", "freeze", SITE, Asked("x", lasting=For(2 * HOUR)), {}),
         ("2h now x", "freeze", None, Asked("x", lasting=For(2 * HOUR)), NO_QUESTION),
@@ -197,7 +208,9 @@ def test_a_typed_freeze_becomes_a_request(
 ) -> None:
     expected: dict[str, Any] = {"asked": freeze, "is_confirmed": False, **options}
     assert read(f"freeze {typed}", groups=GROUPS) == Request(action, where, expected)
-    assert read_freeze(freeze.written.split()) == freeze
+    written = freeze.written.removesuffix(freeze.reason)
+    again = read(f"freeze {written} because", groups=GROUPS)
+    assert again.options["asked"] == replace(freeze, reason="because")
 
 
 @pytest.mark.parametrize(
@@ -304,21 +317,58 @@ def test_a_reason_that_may_be_a_duration_is_ambiguous(
     typed: str, doubtful: For | Until | None, before: str
 ) -> None:
     assert read(f"pause {typed}").options == because(typed)
-    assert Asked(typed).with_end == (None if doubtful is None else Asked(before, doubtful))
+    doubt = Asked(typed).doubt
+    readings = doubt.readings if doubt is not None else ()
+    assert readings[:1] == (() if doubtful is None else ((doubtful, before),))
 
 
 @pytest.mark.parametrize("reason", ["the CI/CD runners are down", "(CI/CD) is down", "and/or/not"])
 def test_a_slash_inside_a_reason_does_not_make_it_a_repository(reason: str) -> None:
     assert read(f"pause {reason}") == Request("pause", None, because(reason))
-    assert read(f"pause site {reason}") == Request("pause", SITE, because(reason))
+    assert read(f"pause acme/site {reason}") == Request("pause", SITE, because(reason))
 
 
-def test_a_bare_name_is_a_repository_only_when_one_owner_is_configured() -> None:
-    down = Request("pause", None, because("site down"))
-    assert read("pause site down").where == SITE
-    assert read("pause site down", OTHER_OWNER) == down
-    assert read("pause api down", OTHER_OWNER).where is None
+@pytest.mark.parametrize(
+    ("typed", "where"),
+    [
+        ("resume api CI is green", [API, None]),
+        ("resume the api is green", [API, None]),
+        ("resume CI is green in acme/api", [API, None]),
+        ("resume acme/site and acme/api", [SITE, API]),
+    ],
+)
+def test_a_name_in_or_before_a_reason_to_resume_is_asked_about(
+    typed: str, where: list[RepositoryName | None]
+) -> None:
+    with pytest.raises(TargetNotClear) as asked:
+        read(typed)
+    assert [one.target for one in asked.value.readings] == where
+
+
+@pytest.mark.parametrize("typed", ["resume sitte please", "resume acme/nope all good"])
+def test_a_name_with_a_mistake_resumes_nothing(typed: str) -> None:
+    with pytest.raises(RepositoryNotAllowed):
+        read(typed)
+
+
+@pytest.mark.parametrize("typed", ["resume sitte", "resume please", "resume queue"])
+def test_a_lone_word_is_no_reason_to_resume(typed: str) -> None:
+    with pytest.raises(CommandSyntaxError, match="I don't know a repository"):
+        read(typed)
+
+
+def test_a_bare_name_is_the_only_repository_that_has_it() -> None:
+    assert read("resume site").where == SITE
+    assert read("site resume").where == SITE
     assert read("status ACME/Site", ONE).where == SITE
+    assert read("rules API", OTHER_OWNER).where == API
+    with pytest.raises(TargetNotClear) as asked:
+        read("status Site branch:main", OTHER_OWNER)
+    typed = [(one.target, one.typed) for one in asked.value.readings]
+    assert typed == [
+        ("acme/site", "status acme/site branch:main"),
+        ("umbrella/site", "status umbrella/site branch:main"),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -350,7 +400,7 @@ def test_an_unknown_verb_gets_the_nearest_to_run_instead(typed: str, instead: li
     assert refused.value.nearest[0] in refused.value.usage or instead == ["unpause"]
 
 
-@pytest.mark.parametrize("typed", ["xyzzy", "acme/site", "<@U0ALICE>", "🚀🚀", "x" * 3000])
+@pytest.mark.parametrize("typed", ["xyzzy", "<@U0ALICE>", "🚀🚀", "x" * 3000])
 def test_nonsense_gets_all_verbs(typed: str) -> None:
     with pytest.raises(CommandSyntaxError) as refused:
         read(typed)
@@ -371,14 +421,16 @@ def test_nonsense_gets_all_verbs(typed: str) -> None:
         ("status branch:" + "b" * 256, "at most 255"),
         ("status acme/site acme/api", "“acme/api”"),
         ("unpause please", "repository “please”"),
-        ("unpause acme/site now", "takes no reason: leave “now” out"),
         ("subscribe acme/site merged", "no topic “merged”. Did you mean merge?"),
         ("subscribe action.of_tomorrow", "action.of_tomorrow"),
         ("subscriptions acme/site", "“acme/site”"),
         ("help us", "no command “us”"),
+        ("0", "“0” isn't the number of a pull request"),
+        ("#99999999999999999999", "isn't the number of a pull request"),
+        ("3.14", "isn't the number of a pull request"),
         ("why", "Which pull request?"),
-        ("why abc", "“abc” is no number"),
-        ("why 99999999999999999999", "“99999999999999999999” is no number"),
+        ("why abc", "a number in “abc”"),
+        ("why 99999999999999999999", "a number in “99999999999999999999”"),
         ("why 41 acme/site 42", "“42”"),
         ("why 41 acme/site acme/api", "“acme/api”"),
         ("log pr:", "needs a number"),
@@ -393,7 +445,10 @@ def test_nonsense_gets_all_verbs(typed: str) -> None:
         ("rules from:x", "from: needs a number"),
         ("log limit:26", "from 1 to 25"),
         ("log limit:²", "from 1 to 25"),
-        ("rules all of them", "“all”"),
+        ("rules all of them", "“of”"),
+        ("rules all show:all", "show: is for one repository."),
+        ("log @release limit:5", "limit: is for one repository."),
+        ("board all", "“all” means all 2 repositories, and a board shows one queue."),
         ("status @release branch:main", "I don't understand “branch:main” here."),
         ("subscribe release", "There is no topic “release”. Topics are "),
         ("unsubscribe @release style:feed", "style: and digest: are for subscribe."),

@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from bot.domain.deliveries import Subject, SubjectKind, delivery_id
-from bot.domain.repository import RepositoryName
+from bot.kernel.repository import RepositoryName
+from bot.posts.delivery import Subject, SubjectKind, delivery_id
 from tests.support.stored import SITE
 
 EVENT = Subject(SubjectKind.EVENT, SITE, 7)

@@ -5,22 +5,21 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from bot.domain.durations import (
+from bot.kernel.durations import (
     OLDEST_LOOKBACK,
     DurationProblem,
     For,
     InvalidLookback,
     Lasting,
     Until,
-    read_end,
-    read_lasting,
+    read_length,
     read_lookback,
-    read_whole,
     resumes_at,
     written,
     zone_named,
 )
-from bot.domain.errors import InvalidDuration
+from bot.kernel.ends.phrases import read_end, read_lasting
+from bot.kernel.errors import InvalidDuration
 
 BERLIN = ZoneInfo("Europe/Berlin")
 MONDAY = datetime(2026, 7, 20, 12, 0, tzinfo=UTC)
@@ -104,9 +103,7 @@ def test_a_duration_comes_before_a_reason(typed: str, lasting: Lasting | None, w
         ("9" * 5000 + "h", DurationProblem.TOO_LONG),
         ("9" * 12 + "h1m", DurationProblem.TOO_LONG),
         ("-5m", DurationProblem.UNREADABLE),
-        ("1.5h", DurationProblem.UNREADABLE),
-        ("30s", DurationProblem.UNREADABLE),
-        ("2weeks", DurationProblem.UNREADABLE),
+        ("30s", DurationProblem.TOO_SHORT),
         ("1h5", DurationProblem.UNREADABLE),
         ("30m2h", DurationProblem.UNREADABLE),
         ("2h until 15:00", DurationProblem.TWO_ENDS),
@@ -114,30 +111,18 @@ def test_a_duration_comes_before_a_reason(typed: str, lasting: Lasting | None, w
         ("2h until 15:00 UTC", DurationProblem.TWO_ENDS),
         ("2 hours until 15:00", DurationProblem.TWO_ENDS),
         ("30 minutes 2 hours", DurationProblem.UNREADABLE),
-        ("for 30s", DurationProblem.UNREADABLE),
+        ("for 30s", DurationProblem.TOO_SHORT),
         ("0 min", DurationProblem.TOO_SHORT),
         ("40 days", DurationProblem.TOO_LONG),
-        ("until tomorrow", DurationProblem.UNREADABLE),
-        ("until fri", DurationProblem.UNREADABLE),
         ("until fri 25:00", DurationProblem.NO_SUCH_TIME),
         ("2h until fri 09:00", DurationProblem.TWO_ENDS),
-        ("until Monday release", DurationProblem.UNREADABLE),
-        ("until noon", DurationProblem.UNREADABLE),
-        ("until 15:00Z", DurationProblem.UNREADABLE),
-        ("until 15h30", DurationProblem.UNREADABLE),
-        ("until 15:00 CET", DurationProblem.NO_SUCH_ZONE),
-        ("until 15:00 PDT", DurationProblem.NO_SUCH_ZONE),
-        ("until 15:00 ET freeze", DurationProblem.NO_SUCH_ZONE),
-        ("until 15:00 +02:00", DurationProblem.NO_SUCH_ZONE),
-        ("until 15:00 UTC+2 freeze", DurationProblem.NO_SUCH_ZONE),
         ("until 15:00 Europe/Pariss", DurationProblem.NO_SUCH_ZONE),
         ("until 25:00", DurationProblem.NO_SUCH_TIME),
+        ("until 15:00 UTC+27", DurationProblem.NO_SUCH_ZONE),
         ("until 13pm", DurationProblem.NO_SUCH_TIME),
         ("until 0am", DurationProblem.NO_SUCH_TIME),
         ("until 12:60", DurationProblem.NO_SUCH_TIME),
         ("until 2026-02-30 09:00", DurationProblem.NO_SUCH_TIME),
-        ("until 2026-11-25", DurationProblem.UNREADABLE),
-        ("until 2026-11-25 soon", DurationProblem.UNREADABLE),
     ],
 )
 def test_an_invalid_duration_is_refused(typed: str, problem: DurationProblem) -> None:
@@ -185,7 +170,7 @@ def test_an_end_counts_by_the_clock_of_its_zone(lasting: Lasting, expected: date
     ],
 )
 def test_parsed_options_are_written_as_typed(typed: str) -> None:
-    assert written(read_whole(typed)) == typed
+    assert written(read_end(typed)) == typed
 
 
 @pytest.mark.parametrize(
@@ -201,7 +186,18 @@ def test_a_field_for_an_end_needs_no_until(typed: str, lasting: Lasting) -> None
     assert read_end(typed) == lasting
 
 
-@pytest.mark.parametrize("typed", ["soon", "45m deploying", "until soon", "15:00 CET", "0m"])
+@pytest.mark.parametrize(
+    "text", ["", "2 hours", "1.5h", "until 15:00", "1h5", "for 2h", "0m", "31d"]
+)
+def test_settings_and_buttons_write_lengths_in_one_form(text: str) -> None:
+    with pytest.raises(InvalidDuration):
+        read_length(text)
+    assert read_length(" 1D2h3m ") == minutes(24 * 60 + 123)
+
+
+@pytest.mark.parametrize(
+    "typed", ["soon", "45m deploying", "until soon", "15:00 Europe/Pariss", "0m", "5", "monday"]
+)
 def test_an_invalid_end_is_refused_at_its_field(typed: str) -> None:
     with pytest.raises(InvalidDuration):
         read_end(typed)

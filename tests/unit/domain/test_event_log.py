@@ -5,25 +5,24 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from bot.domain.event_log import (
-    CLOCK_ALLOWANCE,
-    FIRST_SLICE,
+from bot.feed.walk import (
+    FIRST_WALK_SLICE,
     LONGEST_SLICE,
     SHORTEST_SLICE,
     SLICE_PAGES,
-    WIDEST_WINDOW,
-    ServiceTime,
-    Window,
+    WALK_PAGES,
+    WalkProgress,
     finish_walk,
-    first_position,
     is_behind,
     next_length,
     next_walk,
-    service_time,
     turn_page,
 )
+from bot.log.position import Walk, first_position
+from bot.merge_queue.event_records import EventPage
+from bot.merge_queue.window import CLOCK_ALLOWANCE, WIDEST_WINDOW, ServiceTime, Window, service_time
 from tests.support.clock import NOON
-from tests.support.make import SITE
+from tests.support.make import SITE, make_event
 
 OVERLAP = timedelta(minutes=2)
 START = first_position(SITE, NOON)
@@ -49,18 +48,18 @@ def test_a_window_that_would_be_refused_cannot_be_made(start: datetime, end: dat
 
 
 def test_a_position_far_behind_catches_up_in_slices() -> None:
-    now = NOON + 3 * FIRST_SLICE
+    now = NOON + 3 * FIRST_WALK_SLICE
     walk = next_walk(START, ServiceTime(now), OVERLAP)
 
     assert is_behind(START, ServiceTime(now))
-    assert walk.window.received_to == NOON + FIRST_SLICE
+    assert walk.window.received_to == NOON + FIRST_WALK_SLICE
     reached = finish_walk(START, walk, None, ServiceTime(now))
-    assert reached.watermark == NOON + FIRST_SLICE
-    assert not is_behind(reached, ServiceTime(NOON + 2 * FIRST_SLICE + CLOCK_ALLOWANCE))
+    assert reached.watermark == NOON + FIRST_WALK_SLICE
+    assert not is_behind(reached, ServiceTime(NOON + 2 * FIRST_WALK_SLICE + CLOCK_ALLOWANCE))
 
 
 def test_a_slice_never_includes_times_the_service_may_still_write_to() -> None:
-    now = NOON + 3 * FIRST_SLICE
+    now = NOON + 3 * FIRST_WALK_SLICE
     walk = next_walk(START, ServiceTime(now), OVERLAP, LONGEST_SLICE)
 
     assert walk.window.received_to == now - CLOCK_ALLOWANCE
@@ -70,9 +69,9 @@ def test_a_slice_never_includes_times_the_service_may_still_write_to() -> None:
 @pytest.mark.parametrize(
     ("length", "pages", "following"),
     [
-        (FIRST_SLICE, 1, FIRST_SLICE * 2),
-        (FIRST_SLICE, SLICE_PAGES, FIRST_SLICE),
-        (FIRST_SLICE, SLICE_PAGES + 1, FIRST_SLICE / 2),
+        (FIRST_WALK_SLICE, 1, FIRST_WALK_SLICE * 2),
+        (FIRST_WALK_SLICE, SLICE_PAGES, FIRST_WALK_SLICE),
+        (FIRST_WALK_SLICE, SLICE_PAGES + 1, FIRST_WALK_SLICE / 2),
         (SHORTEST_SLICE, 10_000, SHORTEST_SLICE),
         (LONGEST_SLICE, 1, LONGEST_SLICE),
     ],
@@ -89,6 +88,18 @@ def test_in_a_log_with_the_oldest_first_late_events_are_read_again() -> None:
     finished = finish_walk(replace(START, walk=walk), walk, after(20), None)
 
     assert finished.watermark == after(1)
+
+
+def test_a_walk_ends_though_each_page_has_new_events() -> None:
+    window = Window(NOON, after(10))
+    read = WalkProgress(window, Walk(window), pages=WALK_PAGES - 2)
+    ended = []
+    for number in (1, 2):
+        read.note(
+            EventPage((make_event(number, received_at=after(number)),), f"more-{number}", NOON)
+        )
+        ended.append(read.is_endless)
+    assert ended == [False, True]
 
 
 def test_the_services_clock_is_trusted_within_an_hour() -> None:

@@ -6,25 +6,21 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from bot.domain.event_records import (
+from bot.merge_queue.event_records import (
+    EVENT_TEXT_KEPT,
     LIST_KEPT,
     NUMBERS_KEPT,
-    TEXT_KEPT,
     EventDetails,
     EventRecord,
     FailedCheck,
     read_event,
 )
-from bot.domain.event_types import (
-    EVENT_TYPES,
-    LIVE_EVENT_TYPES,
-    is_known_event_type,
-)
+from bot.merge_queue.event_types import EVENT_TYPES, LIVE_EVENT_TYPES, is_known_event_type
 from tests.support.make import SITE, make_event
 from tests.support.samples import sample
 
 TYPED_GROUPS = ("action.queue.", "queue.pause.", "scheduled_freeze.", "command.")
-LONG = "x" * (TEXT_KEPT * 3)
+LONG = "x" * (EVENT_TEXT_KEPT * 3)
 LARGEST = 25_000
 """Characters of the details as JSON; the longest have seven texts and five checks of two."""
 
@@ -83,8 +79,8 @@ def test_memory_is_bounded_for_any_input(sent: dict[str, Any]) -> None:
     event, _ = read_event(swelled, SITE)
 
     assert len(event.details.stored()) < LARGEST
-    assert len(event.base_ref or "") <= TEXT_KEPT
-    assert len(event.session_id or "") <= TEXT_KEPT
+    assert len(event.base_ref or "") <= EVENT_TEXT_KEPT
+    assert len(event.session_id or "") <= EVENT_TEXT_KEPT
     for value in json.loads(event.details.stored()).values():
         assert not isinstance(value, list) or len(value) <= max(NUMBERS_KEPT, LIST_KEPT)
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from bot.domain.event_records import EventRecord
-from bot.domain.freezes import Stage, freezes_after, held_by
+from bot.freezes.freeze import Stage, freezes_after, held_by
+from bot.merge_queue.event_records import EventRecord
 from tests.support.clock import NOON
 from tests.support.make import make_batch, make_event, make_queued, make_status
 

@@ -4,9 +4,9 @@ import pytest
 from pydantic import BaseModel, ValidationError
 
 from bot.config.settings import Settings
-from bot.domain.errors import ConfigurationError, InvalidRequest, RepositoryNotAllowed, UnknownGroup
-from bot.domain.groups import ALL, Groups, Repositories, read_groups
-from bot.domain.repository import NAME_MAX_LENGTH, OWNER_MAX_LENGTH, RepositoryName
+from bot.kernel.errors import ConfigurationError, InvalidRequest, RepositoryNotAllowed, UnknownGroup
+from bot.kernel.groups import ALL, Group, Groups, Repositories, read_groups, target_value
+from bot.kernel.repository import NAME_MAX_LENGTH, OWNER_MAX_LENGTH, RepositoryName
 from tests.support.make import API, SITE
 from tests.support.settings import settings_in
 
@@ -46,8 +46,14 @@ def test_groups_are_read_from_the_setting() -> None:
         ("-x=acme/site", "“-x” cannot name a group"),
         (f"{'x' * 31}=acme/site", "cannot name a group"),
         ("release", "“release” is not name=owner/name,owner/name"),
-        ("release=site", "“site” in the group “release” is no repository: a repository is written"),
+        (
+            "release=site",
+            "“site” in the group “release” isn't a repository: a repository is written",
+        ),
         (";", "no group is named; leave it out to have none"),
+        ("a=@b;b=@a", "the group “a” is in itself; leave one of the two out"),
+        ("a=@b", "@b in the group “a” isn't a group of the settings"),
+        ("a=nobody/*", "nobody/* in the group “a” stands for nothing in MQBOT_REPOSITORIES"),
     ],
 )
 def test_a_refused_setting_is_named_with_its_fix(written: str, sentence: str) -> None:
@@ -70,6 +76,39 @@ def test_a_group_is_found_with_and_without_its_prefix_and_all_is_every_repositor
     found = groups_of(WRITTEN).find(word)
     assert found is not None
     assert (found.name, found.mention, found.repositories) == (name, mention, repositories)
+
+
+def test_an_owners_repositories_are_a_group_of_their_own() -> None:
+    other = RepositoryName("Umbrella/docs")
+    groups = groups_of(WRITTEN, SITE, other, API, DOCS)
+    for word in ("acme/*", "ACME/*", "@acme/*"):
+        found = groups.find(word)
+        assert found is not None
+        assert (found.mention, found.repositories) == ("acme/*", (SITE, API, DOCS))
+    target = groups.target(target_value(Group("Umbrella/*", ())))
+    assert isinstance(target, Group)
+    assert target.repositories == (other,)
+    assert groups.find("nobody/*") is None
+    with pytest.raises(UnknownGroup):
+        groups.find("@nobody/*")
+
+
+@pytest.mark.parametrize(
+    ("written", "members"),
+    [
+        ("release=all", (SITE, API, DOCS)),
+        ("release=ACME/*", (SITE, API, DOCS)),
+        ("release=acme/docs,acme/*", (DOCS, SITE, API)),
+        ("release=@few,acme/docs;few=acme/api", (API, DOCS)),
+        ("few=acme/api;release=@few,@few", (API,)),
+    ],
+)
+def test_a_group_may_name_all_an_owner_and_other_groups(
+    written: str, members: tuple[RepositoryName, ...]
+) -> None:
+    settings = settings_in({**ENOUGH, "MQBOT_GROUPS": written}, Settings)
+    found = {group.name: group.repositories for group in settings.groups}
+    assert found["release"] == members
 
 
 @pytest.mark.parametrize("word", ["site", "acme/site", "deploying", "api-is-broken"])

@@ -5,10 +5,10 @@ from datetime import timedelta
 import pytest
 from hypothesis import given, strategies as st
 
-from bot.domain.pacing import (
-    BURST,
+from bot.kernel.pacing import (
     FIRST_SECONDS,
-    LONGEST_SECONDS,
+    LONGEST_BACKOFF_SECONDS,
+    POST_BURST,
     WORKSPACE_BURST,
     WORKSPACE_PER_SECOND,
     Pace,
@@ -24,7 +24,7 @@ jitters = st.floats(0, 1)
 
 def after_a_burst() -> Pace:
     pace = Pace()
-    assert [pace.wait("C1", NOON) for _ in range(BURST)] == [timedelta()] * BURST
+    assert [pace.wait("C1", NOON) for _ in range(POST_BURST)] == [timedelta()] * POST_BURST
     return pace
 
 
@@ -40,14 +40,15 @@ def test_a_burst_goes_out_at_once_and_then_one_a_second() -> None:
 
 
 def test_a_long_quiet_period_allows_one_burst_and_no_more() -> None:
-    pace, later = after_a_burst(), NOON + timedelta(hours=1)
-    assert [pace.wait("C1", later) for _ in range(BURST)] == [timedelta()] * BURST
+    pace = after_a_burst()
+    later = NOON + timedelta(hours=1)
+    assert [pace.wait("C1", later) for _ in range(POST_BURST)] == [timedelta()] * POST_BURST
     assert pace.wait("C1", later) > timedelta()
 
 
 def test_a_negligible_wait_is_not_a_permission() -> None:
-    bucket = TokenBucket(BURST, 0.7)
-    for _ in range(BURST):
+    bucket = TokenBucket(POST_BURST, 0.7)
+    for _ in range(POST_BURST):
         bucket.take(NOON)
     nearly = NOON + timedelta(microseconds=1428571)
 
@@ -56,7 +57,7 @@ def test_a_negligible_wait_is_not_a_permission() -> None:
 
 
 def test_no_token_comes_before_slacks_requested_wait_is_over() -> None:
-    bucket = TokenBucket(BURST, 0.7)
+    bucket = TokenBucket(POST_BURST, 0.7)
     bucket.hold(NOON, 30 * SECOND)
     bucket.hold(NOON, 10 * SECOND)
 
@@ -70,7 +71,8 @@ def test_all_channels_together_keep_under_the_budget_of_the_workspace() -> None:
     pace = Pace()
     channels = [f"C{number}" for number in range(100)]
 
-    posted, now = 0, NOON
+    posted = 0
+    now = NOON
     for second in range(30):
         now = NOON + second * SECOND
         posted += sum(not pace.wait(channel, now) for channel in channels)
@@ -81,7 +83,7 @@ def test_all_channels_together_keep_under_the_budget_of_the_workspace() -> None:
 
 
 def test_a_clock_set_back_delays_nobody() -> None:
-    bucket = TokenBucket(BURST, 1.0)
+    bucket = TokenBucket(POST_BURST, 1.0)
     bucket.hold(NOON, 3 * SECOND)
     earlier = NOON - timedelta(hours=1)
 
@@ -99,7 +101,11 @@ def test_the_wait_doubles_up_to_five_minutes(attempt: int, seconds: float) -> No
 
 @given(st.integers(0, 10**9), st.floats(-5, 1e6), jitters)
 def test_a_wait_stays_within_its_bounds(attempt: int, hint: float, jitter: float) -> None:
-    assert FIRST_SECONDS / 2 <= retry_delay(attempt, hint=None, jitter=jitter) <= LONGEST_SECONDS
+    assert (
+        FIRST_SECONDS / 2
+        <= retry_delay(attempt, hint=None, jitter=jitter)
+        <= LONGEST_BACKOFF_SECONDS
+    )
     asked = max(hint, 0)
     assert asked <= retry_delay(attempt, hint=hint, jitter=jitter) <= asked + 1
 

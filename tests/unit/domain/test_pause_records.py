@@ -5,9 +5,9 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from bot.domain.audit import Actor
-from bot.domain.pause_records import (
-    LONGEST_GAP,
+from bot.kernel.actor import Actor
+from bot.pauses.pause import (
+    LONGEST_REMINDER_GAP,
     OVERDUE,
     SHORTEST_SNOOZE,
     PauseEnding,
@@ -24,7 +24,8 @@ from bot.domain.pause_records import (
 from tests.support.clock import NOON
 from tests.support.make import SITE
 
-ALICE, CAROL = Actor("U0ALICE", "alice"), Actor("", "carol")
+ALICE = Actor("U0ALICE", "alice")
+CAROL = Actor("", "carol")
 
 
 def at(seconds: float) -> datetime:
@@ -105,7 +106,8 @@ def test_an_ended_pause_does_not_begin_again() -> None:
 
 
 def test_an_event_belongs_to_the_pause_near_it_with_its_reason() -> None:
-    far, near = make_pause(-400, pause_id=1, ended=-390), make_pause(-2, pause_id=2)
+    far = make_pause(-400, pause_id=1, ended=-390)
+    near = make_pause(-2, pause_id=2)
     assert same_pause([far, near], by_event(0)) is near
     assert same_pause([replace(near, stored_reason="day")], by_event(0)) is None
     assert same_pause([make_pause(-601)], by_event(0)) is None
@@ -140,7 +142,8 @@ def test_the_services_time_replaces_an_events_time() -> None:
 
 
 def test_an_action_ends_the_pause_it_read() -> None:
-    first, second = make_pause(0, pause_id=1, ended=5), make_pause(9, pause_id=2)
+    first = make_pause(0, pause_id=1, ended=5)
+    second = make_pause(9, pause_id=2)
     assert ended_by_act([second, first], at(9), at(60)) is second
     assert ended_by_act([second, first], at(0), at(60)) is first
     assert ended_by_act([second, first], at(4), at(60)) is None
@@ -157,7 +160,8 @@ def test_an_action_ends_a_pause_that_an_event_reported_at_about_that_time() -> N
 
 
 def test_an_event_ends_the_pause_in_force() -> None:
-    first, second = make_pause(0, pause_id=1, ended=5), make_pause(9, pause_id=2)
+    first = make_pause(0, pause_id=1, ended=5)
+    second = make_pause(9, pause_id=2)
     assert ended_by_event([second, first], at(60)) is second
     assert ended_by_event([make_pause(0)], at(-1)) is None
     assert ended_by_event([make_pause(0, event_id=3)], at(-1)) is not None
@@ -170,14 +174,6 @@ def test_an_event_names_who_ended_a_pause_that_was_seen_to_be_over() -> None:
     assert ended_by_event([over], at(900)) is None
 
 
-def test_a_pause_that_seemed_replaced_was_resumed_if_an_event_says_so() -> None:
-    thought = make_pause(0, pause_id=1, ended=9, ending=PauseEnding.REPLACED)
-    following = make_pause(9, pause_id=2)
-    assert ended_by_event([following, thought], at(5)) is thought
-    assert ended_by_event([following, thought], at(10)) is following
-    assert ended_by_event([thought], at(10)) is None
-
-
 def test_the_end_of_a_pause_by_an_action_is_known_with_any_clock() -> None:
     ended = replace(make_pause(0), ended_at=at(3600), ended_by=ALICE)
     elsewhere = replace(make_pause(120), ended_at=at(180), ended_by=CAROL)
@@ -188,11 +184,9 @@ def test_the_end_of_a_pause_by_an_action_is_known_with_any_clock() -> None:
 
 
 def test_an_event_that_is_logged_late_does_not_end_the_pause_in_force() -> None:
-    thought = make_pause(0, pause_id=1, ended=9, ending=PauseEnding.REPLACED)
     following = make_pause(9, pause_id=2)
-    assert ended_by_event([following, thought], at(10), in_force_since=at(9)) is thought
     assert ended_by_event([following], at(10), in_force_since=at(9)) is None
-    assert ended_by_event([following, thought], at(10), in_force_since=at(30)) is following
+    assert ended_by_event([following], at(10), in_force_since=at(30)) is following
 
 
 @pytest.mark.parametrize(("ended", "lasted"), [(-1, 0), (3, 3)])
@@ -206,7 +200,9 @@ FIRST = timedelta(minutes=30)
 
 
 def test_reminder_intervals_grow_up_to_a_day() -> None:
-    plan, now, gaps = ReminderPlan(NOON + FIRST), NOON, []
+    plan = ReminderPlan(NOON + FIRST)
+    now = NOON
+    gaps = []
     for _ in range(9):
         gaps.append(plan.next_at - now)
         now = plan.next_at
@@ -236,14 +232,14 @@ def test_a_snooze_is_bounded_both_ways() -> None:
     for _ in range(9):
         plan = plan.after_one(plan.next_at, FIRST)
     plan = plan.snoozed(plan.next_at, timedelta(days=9))
-    assert plan.snooze_length == 2 * LONGEST_GAP
+    assert plan.snooze_length == 2 * LONGEST_REMINDER_GAP
 
 
 def test_a_pause_of_years_causes_no_overflow() -> None:
     plan = ReminderPlan(NOON + FIRST)
     for _ in range(1500):
         plan = plan.after_one(plan.next_at, FIRST)
-    assert plan.next_at < NOON + 1500 * LONGEST_GAP
+    assert plan.next_at < NOON + 1500 * LONGEST_REMINDER_GAP
 
 
 def test_a_pause_that_could_not_be_resumed_is_reported_soon_and_in_the_channels() -> None:

@@ -4,17 +4,18 @@ from datetime import timedelta
 
 import pytest
 
-from bot.domain.audit import Action, ActResult
-from bot.domain.causes import act_of_event
-from bot.domain.errors import InvalidReason
-from bot.domain.event_records import EventRecord
-from bot.domain.pauses import REASON_LIMIT, check_reason, signed_reason
+from bot.acts.causes import act_of_event
+from bot.acts.errors import InvalidReason
+from bot.acts.reason import REASON_LIMIT, check_reason, signed_reason
+from bot.acts.record import Action, ActResult
+from bot.merge_queue.event_records import EventRecord
 from tests.support.clock import NOON
 from tests.support.make import ALICE, BOB, make_act, make_event_record
 
 SIGNED = "CI runners are down (by alice via Slack)"
 SECOND = timedelta(seconds=1)
-TEN_MINUTES, MINUTE = 600, 60
+TEN_MINUTES = 600
+MINUTE = 60
 
 
 def paused(seconds: float = 0, reason: str = SIGNED, type_: str = "create") -> EventRecord:
@@ -58,7 +59,8 @@ def test_another_persons_pause_does_not_match_our_action() -> None:
 
 @pytest.mark.parametrize("side", [1, -1])
 def test_an_action_too_far_away_in_time_does_not_match(side: int) -> None:
-    near, far = side * TEN_MINUTES, side * (TEN_MINUTES + 1)
+    near = side * TEN_MINUTES
+    far = side * (TEN_MINUTES + 1)
 
     assert act_of_event(paused(near), [make_act(record_id=1)]) is not None
     assert act_of_event(paused(far), [make_act(record_id=1)]) is None

@@ -5,21 +5,17 @@ from dataclasses import replace
 
 import pytest
 
-from bot.domain.permissions import (
-    DenialReason,
-    Denied,
-    Everyone,
-    Listed,
-    Person,
-    Unanswered,
-    WhoMayPause,
-    decide,
-    not_a_member,
-)
+from bot.acts.permission import Everyone, Listed, WhoMayPause, decide
+from bot.slack.person import DenialReason, Denied, Person, Unanswered, not_a_member
 
-HOME, ORGANISATION, SISTER, OTHER = "T0ACME", "E0ACME", "T0SISTER", "T0OTHER"
-ALICE, BOB = "U0ALICE", "U0BOB"
-GROUP, SECOND_GROUP = "S0RELEASE", "S0NIGHT"
+HOME = "T0ACME"
+ORGANISATION = "E0ACME"
+SISTER = "T0SISTER"
+OTHER = "T0OTHER"
+ALICE = "U0ALICE"
+BOB = "U0BOB"
+GROUP = "S0RELEASE"
+SECOND_GROUP = "S0NIGHT"
 WORKSPACE = frozenset({HOME})
 GRID = frozenset({HOME, ORGANISATION})
 STRANGER = Denied(DenialReason.OTHER_ORGANISATION)

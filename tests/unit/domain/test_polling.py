@@ -4,9 +4,9 @@ from datetime import timedelta
 
 import pytest
 
-from bot.domain.polling import (
+from bot.feed.polling import (
+    FEW_REPOSITORIES,
     SAVED_FOR,
-    SMALL,
     PollingInterval,
     QueueInterest,
     RequestBudget,
@@ -29,12 +29,13 @@ def seconds(count: float) -> timedelta:
     ("is_running", "may_hurry", "waits"),
     [
         # The quieter, the less often, up to a minute.
-        (False, True, {0: 3, -5: 3, 180: 3, 600: 10, 3600: 60, 86_400: 60}),
-        (True, True, {0: 3, 600: 4, 86_400: 4}),
+        (False, True, {0: 1, -5: 1, 10: 1, 20: 2, 25: 2.5, 150: 2.5, 600: 10, 3600: 60}),
+        (False, True, {86_400: 60}),
+        (True, True, {0: 1, 25: 2.5, 600: 2.5, 86_400: 2.5}),
         # Without requests to spare, at the usual interval.
         (False, False, {0: 10, 600: 10, 86_400: 60}),
     ],
-    ids=["quiet", "active", "no hurry"],
+    ids=["quiet", "quiet for a day", "active", "no hurry"],
 )
 def test_the_wait_depends_on_how_long_a_repository_was_quiet(
     waits: dict[float, float], *, is_running: bool, may_hurry: bool
@@ -57,10 +58,12 @@ def test_the_longest_interval_is_never_below_the_usual_one(longest: float, wait:
     assert interval.wait(timedelta(days=1), is_running=False, may_hurry=True) == seconds(wait)
 
 
-@pytest.mark.parametrize("repositories", [1, SMALL, 100])
+@pytest.mark.parametrize("repositories", [1, FEW_REPOSITORIES, 100])
 def test_a_day_of_constant_polling_makes_the_usual_number_of_requests(repositories: int) -> None:
-    budget, now, made = RequestBudget(TEN), NOON, 0
-    granted = max(repositories, SMALL)
+    budget = RequestBudget(TEN)
+    now = NOON
+    made = 0
+    granted = max(repositories, FEW_REPOSITORIES)
     for _ in range(2 * 24 * 360):
         now += TEN
         requests = granted * (3 if budget.has_some(repositories) else 1)

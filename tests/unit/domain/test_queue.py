@@ -7,9 +7,17 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from bot.domain.queue import Account, Application, BatchStatusCode, Condition, Pause, QueueStatus
+from bot.merge_queue.queue import (
+    Account,
+    Application,
+    Batch,
+    BatchStatusCode,
+    Condition,
+    Pause,
+    QueueStatus,
+)
 from tests.support.clock import NOON
-from tests.support.make import make_batch, make_queued, make_status
+from tests.support.make import make_batch, make_bisected, make_queued, make_status
 from tests.support.samples import sample, sample_bytes
 
 
@@ -73,9 +81,16 @@ def test_errors_do_not_quote_the_request() -> None:
     assert "secret" not in str(caught.value)
 
 
-@pytest.mark.parametrize(("name", "scope"), [("application", None), ("application_live", "admin")])
-def test_application_is_read_in_both_shapes(name: str, scope: str | None) -> None:
-    application = Application(name="control room", scope=scope, account=Account(login="acme"))
+@pytest.mark.parametrize(
+    ("name", "scope", "its_id"),
+    [
+        ("application", None, "123"),
+        ("application_live", "admin", "3fa85f64-5717-4562-b3fc-2c963f66afa6"),
+    ],
+)
+def test_application_is_read_in_both_shapes(name: str, scope: str | None, its_id: str) -> None:
+    account = Account(login="acme")
+    application = Application(name="control room", scope=scope, account=account, id=its_id)
     assert Application.model_validate_json(sample_bytes(name)) == application
 
 
@@ -124,7 +139,8 @@ def test_conditions_not_met_are_the_innermost_ones_the_service_says_so_of() -> N
 
 
 def test_running_batches_and_the_next_merge_are_known() -> None:
-    soon, later = NOON + timedelta(minutes=6), NOON + timedelta(minutes=20)
+    soon = NOON + timedelta(minutes=6)
+    later = NOON + timedelta(minutes=20)
     status = make_status(
         make_batch(make_queued(1), make_queued(2), name="a", estimated_merge_at=later),
         make_batch(make_queued(3), name="b", code="preparing", estimated_merge_at=soon),
@@ -143,6 +159,24 @@ def test_a_pull_request_in_two_batches_counts_once() -> None:
     )
 
     assert [one.number for one in status.in_batches] == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("batch", "running", "bisecting"),
+    [
+        (make_batch(), 1, 0),
+        (make_batch(code="bisecting"), 0, 1),
+        (make_bisected(make_batch(), make_batch()), 0, 1),
+        (make_bisected(make_bisected(make_batch()), make_batch(code="preparing")), 0, 1),
+        (make_bisected(make_batch(), code="waiting_for_merge"), 0, 1),
+        (make_bisected(make_batch(code="waiting_for_merge"), code="frozen"), 0, 0),
+        (make_bisected(make_batch(), code="failed"), 0, 0),
+        (make_batch(code="preparing"), 0, 0),
+    ],
+)
+def test_a_pause_stops_runs_and_bisections(batch: Batch, running: int, bisecting: int) -> None:
+    status = make_status(batch)
+    assert (len(status.running), len(status.bisecting)) == (running, bisecting)
 
 
 def test_an_empty_queue_has_nothing_to_stop() -> None:

@@ -7,10 +7,7 @@ from datetime import timedelta
 import pytest
 from hypothesis import given, strategies as st
 
-from bot.domain.classification import EventKind
-from bot.domain.pause_records import PauseRecord
-from bot.domain.queue import Batch, QueueStatus
-from bot.domain.queue_health import (
+from bot.health.alert import (
     Alert,
     AlertKind,
     FailureStreak,
@@ -19,6 +16,10 @@ from bot.domain.queue_health import (
     readings,
     streak_after,
 )
+from bot.log.classification import EventKind
+from bot.merge_queue.event_records import EventRecord
+from bot.merge_queue.queue import Batch, QueueStatus
+from bot.pauses.pause import PauseRecord
 from tests.support.clock import NOON
 from tests.support.make import SITE, make_batch, make_event_record, make_queued, make_status
 
@@ -45,7 +46,8 @@ def since_noon(number: int, minutes_before: int = 0, code: str = "running") -> B
 
 
 def test_the_head_is_the_first_pull_request_of_the_leading_batch() -> None:
-    first, other_branch = since_noon(1), since_noon(2, 5)
+    first = since_noon(1)
+    other_branch = since_noon(2, 5)
     behind = since_noon(3, 50).model_copy(update={"parent_ids": (first.id,)})
     after_one_that_merged = since_noon(4, 2).model_copy(update={"parent_ids": ("gone",)})
     status = make_status(first, other_branch, behind, after_one_that_merged)
@@ -95,17 +97,41 @@ def test_the_depth_counts_each_queued_pull_request_once() -> None:
     assert read(status, AlertKind.DEPTH) == Reading(3)
 
 
-def test_failures_are_counted_until_the_queue_merges() -> None:
-    failed = (make_event_record("action.queue.leave", pull_request=7), EventKind.FAILURE)
-    by_hand = (make_event_record("action.queue.leave"), EventKind.MERGE)
-    removed = (make_event_record("action.queue.leave"), EventKind.DEQUEUE)
-    merged = (make_event_record("action.queue.merged"), EventKind.MERGE)
+def left(
+    number: int, code: str | None = "CHECKS_FAILED", kind: EventKind = EventKind.FAILURE
+) -> tuple[EventRecord, EventKind]:
+    return make_event_record("action.queue.leave", pull_request=number, code=code), kind
 
-    streak = streak_after(FailureStreak(2, 5), [failed, removed, by_hand, failed])
-    assert streak == FailureStreak(4, 7)
-    assert streak_after(streak, [failed, merged]) == FailureStreak()
-    assert streak_after(streak, [merged, failed]) == FailureStreak(1, 7)
-    assert read(EMPTY, AlertKind.FAILURES, streak=streak) == Reading(4, 7)
+
+MERGE = (make_event_record("action.queue.merged"), EventKind.MERGE)
+
+
+@pytest.mark.parametrize(
+    ("events", "failed"),
+    [
+        ([left(7), left(8)], (1, 5, 7, 8)),
+        ([left(7), left(7), left(7)], (1, 5, 7)),
+        ([left(5), left(7), left(5)], (1, 7, 5)),
+        ([left(7, "CHECKS_TIMEOUT")], (1, 5, 7)),
+        # None of these is a verdict of checks.
+        ([left(7, "CONFLICT_WITH_BASE_BRANCH")] * 12, (1, 5)),
+        ([left(7, "CONFLICT_WITH_PULL_AHEAD"), left(8, "BRANCH_UPDATE_FAILED")], (1, 5)),
+        ([left(7, "STACK_PREDECESSOR_DEQUEUED"), left(8, "CONFIGURATION_CHANGED")], (1, 5)),
+        ([left(7, "A_CODE_OF_TOMORROW"), left(8, None)], (1, 5)),
+        ([left(7, kind=EventKind.DEQUEUE), left(8, kind=EventKind.MERGE)], (1, 5)),
+        ([left(7), MERGE], ()),
+        ([MERGE, left(7)], (7,)),
+        ([], (1, 5)),
+    ],
+)
+def test_pull_requests_that_checks_failed_are_counted_once_until_the_queue_merges(
+    events: Sequence[tuple[EventRecord, EventKind]], failed: tuple[int, ...]
+) -> None:
+    streak = streak_after(FailureStreak((1, 5)), events)
+
+    assert streak == FailureStreak(failed)
+    last = failed[-1] if failed else None
+    assert read(EMPTY, AlertKind.FAILURES, streak=streak) == Reading(len(failed), last)
 
 
 LIMITS = {AlertKind.HEAD: 100, AlertKind.FAILURES: 4}

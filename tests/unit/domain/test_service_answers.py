@@ -2,11 +2,10 @@
 
 import pytest
 
-from bot.domain.errors import (
+from bot.kernel.errors import InvalidRequest, MergeQueueError
+from bot.merge_queue.errors import (
     ANSWER_LIMIT,
     CredentialRefused,
-    InvalidRequest,
-    MergeQueueError,
     MergeQueueProtocolError,
     MergeQueueUnavailable,
     StateConflict,

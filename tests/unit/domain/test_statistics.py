@@ -8,9 +8,9 @@ from zoneinfo import ZoneInfo
 import pytest
 from pydantic import JsonValue
 
-from bot.domain.event_records import EventDetails, EventRecord
-from bot.domain.pause_records import PauseEnding, PauseRecord
-from bot.domain.statistics import (
+from bot.merge_queue.event_records import EventDetails, EventRecord
+from bot.pauses.pause import PauseEnding, PauseRecord
+from bot.questions.statistics import (
     WEEK,
     CheckStatistics,
     QueueStatistics,
@@ -27,8 +27,10 @@ from tests.support.clock import NOON
 from tests.support.make import SITE, make_event, make_event_record
 
 PARIS = ZoneInfo("Europe/Paris")
-LEAVE, MERGED = "action.queue.leave", "action.queue.merged"
-ENTER, CHECKS_END = "action.queue.enter", "action.queue.checks_end"
+LEAVE = "action.queue.leave"
+MERGED = "action.queue.merged"
+ENTER = "action.queue.enter"
+CHECKS_END = "action.queue.checks_end"
 
 
 class Log:
@@ -99,7 +101,8 @@ def test_a_removal_by_a_person_is_not_a_failure(log: Log) -> None:
 def test_days_are_in_the_askers_time_zone(log: Log) -> None:
     late = NOON.replace(hour=23, minute=30) - timedelta(days=1)
     log.merge(NOON - late)
-    in_paris, in_utc = log.counted(), log.counted(zone=ZoneInfo("UTC"))
+    in_paris = log.counted()
+    in_utc = log.counted(zone=ZoneInfo("UTC"))
     assert figures(in_paris)[-2:] == [(0, 0, 0), (1, 0, 0)]
     assert figures(in_utc)[-2:] == [(1, 0, 0), (0, 0, 0)]
 
@@ -165,7 +168,8 @@ def test_an_event_of_a_clock_ahead_of_ours_belongs_to_today() -> None:
     assert (tallies[-1].last, tallies[-1].merged) == (NOON.date(), 1)
 
 
-HOUR, DAY = timedelta(hours=1), timedelta(days=1)
+HOUR = timedelta(hours=1)
+DAY = timedelta(days=1)
 
 
 def left(number: int, ago: timedelta, code: str, *checks: str, merged: bool = False) -> EventRecord:

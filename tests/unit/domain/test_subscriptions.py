@@ -1,14 +1,13 @@
 """What a subscription asks for, the options people type for it, and what they change."""
 
+from dataclasses import replace
 from datetime import time
 
 import pytest
 
-from bot.domain.classification import EventKind, event_types_for, topic_of
-from bot.domain.event_types import EVENT_TYPES
-from bot.domain.subscriptions import (
+from bot.channels.subscription import (
     DEFAULT_TOPICS,
-    DigestTime,
+    DIGEST_AT,
     InvalidOptions,
     Style,
     Subscription,
@@ -19,9 +18,14 @@ from bot.domain.subscriptions import (
     removed,
     words_of,
 )
+from bot.feed.topics import event_types_for, topic_of
+from bot.kernel.cron import DigestTime
+from bot.log.classification import EventKind
+from bot.merge_queue.event_types import EVENT_TYPES
 from tests.support.make import SITE, make_subscription
 
-LEAVE, MERGED = "action.queue.leave", "action.queue.merged"
+LEAVE = "action.queue.leave"
+MERGED = "action.queue.merged"
 NEW = Subscription("C1", SITE)
 ALL = {topic.value for topic in Topic}
 
@@ -204,3 +208,25 @@ def test_a_branch_pattern_narrows_a_subscription_except_for_queue_wide_events(
 ) -> None:
     one = make_subscription("merge", branches=frozenset([pattern]))
     assert one.wants(topic="merge", event_type=MERGED, branch=branch) is wanted
+
+
+@pytest.mark.parametrize(
+    "earlier",
+    [
+        "",
+        "quiet",
+        "everything",
+        "merge,failure branch:main except:renovate",
+        "style:feed merge",
+        "digest:08:30 Europe/Paris merge weekly",
+    ],
+)
+@pytest.mark.parametrize("then", ["everything", "quiet style:feed", "digest:09:00 UTC branch:x"])
+def test_the_words_of_an_earlier_subscription_restore_it(earlier: str, then: str) -> None:
+    new = replace(NEW, digest=DigestTime(DIGEST_AT, "UTC"))
+    before = added(None, new, read(earlier))
+    changed = added(before, new, read(then))
+    restored = added(changed, new, read(f"only {words_of(before)}"))
+    assert replace(restored, digest=None) == replace(before, digest=None)
+    if before.style is Style.DIGEST:
+        assert restored.digest == before.digest

@@ -5,22 +5,18 @@ from datetime import timedelta
 
 import pytest
 
-from bot.domain.classification import kinds
-from bot.domain.event_records import EventDetails, EventRecord
-from bot.domain.event_types import BISECTION_END, BISECTION_START
-from bot.domain.threads import (
-    AFTERWARDS,
-    BEFORE_ENTER,
-    Bisection,
-    QueueEntry,
-    events_of,
-    state_of,
-)
+from bot.feed.threads import AFTERWARDS, BEFORE_ENTER, Bisection, QueueEntry, events_of, state_of
+from bot.log.classification import kinds
+from bot.merge_queue.event_records import EventDetails, EventRecord
+from bot.merge_queue.event_types import BISECTION_END, BISECTION_START
 from tests.support.clock import NOON
 from tests.support.make import SITE, make_event_record
 
-ENTER, LEAVE, MERGED = "action.queue.enter", "action.queue.leave", "action.queue.merged"
-START, END = "action.queue.checks_start", "action.queue.checks_end"
+ENTER = "action.queue.enter"
+LEAVE = "action.queue.leave"
+MERGED = "action.queue.merged"
+START = "action.queue.checks_start"
+END = "action.queue.checks_end"
 ASKED = "command.queue"
 
 

@@ -7,13 +7,14 @@ from zoneinfo import ZoneInfo
 import pytest
 from hypothesis import example, given, strategies as st
 
-from bot.domain.repository import RepositoryName
-from bot.domain.subscriptions import DigestTime
-from bot.domain.windows import Occurrence, RecurringWindow, occurrence
-from bot.scheduler import check_cron, next_digest, next_start
+from bot.freezes.windows import Occurrence, RecurringWindow, occurrence
+from bot.kernel.cron import DigestTime, check_cron, next_digest, next_start
+from bot.kernel.repository import RepositoryName
 
-PARIS, NEW_YORK = "Europe/Paris", "America/New_York"
-LORD_HOWE, SCORESBYSUND = "Australia/Lord_Howe", "America/Scoresbysund"
+PARIS = "Europe/Paris"
+NEW_YORK = "America/New_York"
+LORD_HOWE = "Australia/Lord_Howe"
+SCORESBYSUND = "America/Scoresbysund"
 ZONES = (PARIS, NEW_YORK, LORD_HOWE, SCORESBYSUND)
 
 
@@ -100,10 +101,10 @@ def test_a_window_each_minute_is_found_in_few_steps() -> None:
     ("cron", "problem"),
     [
         ("0 18 * * 5", "mon-fri"),
-        ("0 18 * *", "expected 5"),
+        ("0 18 * *", "not five fields"),
         ("61 * * * *", "61"),
         ("0 0 31 2 *", "no day has that time"),
-        ("", "expected 5"),
+        ("", "not five fields"),
     ],
 )
 def test_a_cron_expression_that_cannot_be_meant_is_refused(cron: str, problem: str) -> None:
@@ -133,7 +134,8 @@ def test_a_cron_expression_that_cannot_be_meant_is_refused(cron: str, problem: s
 def test_a_digest_comes_daily_by_local_time(
     at: str, zone: str, start: str, expected: list[str]
 ) -> None:
-    digest, now = DigestTime(time.fromisoformat(at), zone), datetime.fromisoformat(f"{start}+00:00")
+    digest = DigestTime(time.fromisoformat(at), zone)
+    now = datetime.fromisoformat(f"{start}+00:00")
     for day in expected:
         now = next_digest(digest, now)
         assert now.tzinfo is UTC

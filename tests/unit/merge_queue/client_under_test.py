@@ -8,11 +8,11 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from bot.domain.event_log import Window
-from bot.domain.pacing import Patience
-from bot.domain.repository import RepositoryName
+from bot.kernel.pacing import Patience
+from bot.kernel.repository import RepositoryName
 from bot.merge_queue.client import MergeQueueClient
 from bot.merge_queue.http import Http
+from bot.merge_queue.window import Window
 from tests.support.clock import FakeClock
 from tests.support.samples import sample_bytes
 from tests.unit.merge_queue.scripted_service import Behaviour, ScriptedService, answer

@@ -3,21 +3,17 @@
 import json
 import logging
 import traceback
+from contextlib import suppress
 from dataclasses import replace
 
 import pytest
 from pydantic import SecretStr
 
-from bot.domain.errors import (
-    ConfigurationError,
-    MergeQueueError,
-    MergeQueueProtocolError,
-    MergeQueueUnavailable,
-    ServiceMoved,
-)
+from bot.desk.explain import explain
+from bot.kernel.errors import ConfigurationError, MergeQueueError
 from bot.merge_queue.client import MergeQueueClient
+from bot.merge_queue.errors import MergeQueueProtocolError, MergeQueueUnavailable, ServiceMoved
 from bot.merge_queue.http import Http
-from bot.messages.errors import explain
 from tests.support.clock import FakeClock
 from tests.unit.merge_queue.client_under_test import BRIEF, SITE, STATUS, TOKEN, client_of, scripted
 from tests.unit.merge_queue.scripted_service import Behaviour, ScriptedService, answer, drop, hang
@@ -56,9 +52,30 @@ async def test_a_redirect_is_reported_with_its_target_and_no_secret(
 
     assert caught.value.address == reported
     assert str(caught.value) == f"308 Permanent Redirect: it redirects to {reported}"
-    said = explain(caught.value, command="/mq", reference="1", retry=None).text
+    said = explain(caught.value, command="/mq", reference="1", repeat=None).text
     assert f"`{reported}`" in said
     assert "MQBOT_API_URL" in said
+
+
+async def test_a_refused_key_is_an_error_in_the_log_once_that_says_what_to_do(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    refused = answer('{"detail": "A valid Bearer token is required"}', status=401)
+    well = answer(STATUS)
+    with caplog.at_level(logging.INFO):
+        async with scripted(refused, refused, well, refused) as (_, client):
+            for _ in range(4):
+                with suppress(MergeQueueError):
+                    await client.status(SITE)
+    said = [one for one in caplog.records if hasattr(one, "setting")]
+    assert [(one.levelname, one.__dict__["action"]) for one in said] == [
+        ("ERROR", "key_refused"),
+        ("INFO", "key_accepted"),
+        ("ERROR", "key_refused"),
+    ]
+    assert said[0].getMessage().endswith("in a file it counts at once, elsewhere after a restart")
+    assert said[0].__dict__["setting"] == "MQBOT_API_TOKEN"
+    assert said[0].__dict__["detail"] == "A valid Bearer token is required"
 
 
 def _with_locals(error: BaseException) -> traceback.TracebackException:

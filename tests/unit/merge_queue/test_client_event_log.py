@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from bot.metrics import Metrics
+from bot.kernel.metrics import Metrics
 from tests.support.metrics import counted
 from tests.unit.merge_queue.client_under_test import SITE, WINDOW, scripted
 from tests.unit.merge_queue.scripted_service import Behaviour, answer

@@ -1,14 +1,20 @@
 """Pausing and resuming, over both families of endpoints, with answers that are lost."""
 
 import asyncio
+import logging
 from dataclasses import replace
 
 import httpx
 import pytest
 from typing_extensions import override
 
-from bot.domain.errors import MergeQueueUnavailable, PauseNotOffered, StaleReading, StateConflict
-from bot.metrics import Metrics
+from bot.kernel.metrics import Metrics
+from bot.merge_queue.errors import (
+    MergeQueueUnavailable,
+    PauseNotOffered,
+    StaleReading,
+    StateConflict,
+)
 from tests.support.clock import FakeClock
 from tests.support.metrics import counted
 from tests.unit.merge_queue.client_under_test import (
@@ -155,6 +161,17 @@ async def test_resume_that_finds_nothing_while_a_pause_is_in_force_is_no_success
 
 
 MISSING = answer('{"detail": "Not Found"}', status=404)
+
+
+async def test_many_repositories_at_the_start_find_the_endpoints_out_once(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level(logging.INFO)
+    async with scripted(*[MISSING] * 6) as (_, client):
+        found = await asyncio.gather(*(client.current_pause(SITE) for _ in range(6)))
+    assert found == [None] * 6
+    actions = [getattr(record, "action", None) for record in caplog.records]
+    assert actions.count("pause_endpoints") == 1
 
 
 async def test_without_pause_endpoints_the_pause_is_unknown() -> None:

@@ -1,27 +1,29 @@
 """Responses read from bytes."""
 
 import json
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
 import httpx
 import pytest
 
-from bot.domain.errors import (
+from bot.kernel.errors import InvalidRequest, MergeQueueRefused
+from bot.merge_queue import models
+from bot.merge_queue.errors import (
     CredentialRefused,
-    InvalidRequest,
     MergeQueueProtocolError,
-    MergeQueueRefused,
     MergeQueueUnavailable,
     NotOffered,
+    RepositoryMoved,
     ResourceNotFound,
+    ServiceMoved,
     StateConflict,
 )
-from bot.domain.event_records import UnreadableEvent
-from bot.domain.queue import Application, Pause, PauseAnswer
-from bot.merge_queue import models
+from bot.merge_queue.event_records import UnreadableEvent
 from bot.merge_queue.models import detail, error_of, read_event_page, retry_after
+from bot.merge_queue.queue import Application, Pause, PauseAnswer
 from tests.support.make import SITE
 from tests.support.samples import sample, sample_bytes
 
@@ -214,6 +216,38 @@ def test_one_bad_element_does_not_cost_a_status_the_others() -> None:
     assert status == whole.model_copy(update={"unreadable": 5})
 
 
+@pytest.mark.parametrize(("sent", "asked"), [(101, 100), (11, 10), (2, 1), (200_000, 100)])
+def test_a_page_with_more_events_than_were_asked_for_is_not_read(sent: int, asked: int) -> None:
+    body = b'{"events": [' + b",".join([b"{}"] * sent) + b"]}"
+    began = time.monotonic()
+
+    with pytest.raises(MergeQueueProtocolError, match=f"where {asked} were asked for"):
+        read_event_page(answer(body), SITE, asked_cursor=None, per_page=asked)
+
+    assert time.monotonic() - began < 2
+
+
+@pytest.mark.parametrize(
+    ("depth", "read", "unreadable"), [(1, 2, 0), (32, 33, 0), (33, 33, 1), (300, 33, 1)]
+)
+def test_pieces_are_read_to_a_bounded_depth(depth: int, read: int, unreadable: int) -> None:
+    """The newest published schema nests them without an end."""
+    sent: dict[str, Any] = {"id": "innermost"}
+    for level in range(depth):
+        sent = {"id": f"level-{level}", "sub_batches": [sent]}
+
+    status = models.read_status(answer({"batches": [sent], "waiting_pull_requests": []}))
+
+    assert len(list(status.parts())) == read
+    assert status.unreadable == unreadable
+
+
+def test_a_nesting_beyond_all_reason_is_a_protocol_error() -> None:
+    body = b'{"batches": [' + b'{"sub_batches": [' * 20_000 + b"]}" * 20_000 + b"]}"
+    with pytest.raises(MergeQueueProtocolError):
+        models.read_status(answer(body))
+
+
 @pytest.mark.parametrize("bad", [None, 7, [], {}, {"name": None}])
 def test_one_bad_element_does_not_cost_a_list_the_others(bad: Any) -> None:
     rules = [{"name": "default", "config": {}}, bad, {"name": "odd", "config": 3}]
@@ -233,6 +267,28 @@ def test_entirely_unreadable_lists_are_errors_and_not_empty() -> None:
     ):
         with pytest.raises(MergeQueueProtocolError):
             read(answer(body))
+
+
+@pytest.mark.parametrize("element", [b"{}", b"1", b"[[]]", b'{"number":-1}'])
+@pytest.mark.parametrize(
+    ("read", "name"),
+    [
+        (models.read_status, b"waiting_pull_requests"),
+        (models.read_status, b"batches"),
+        (models.read_rules, b"configuration"),
+        (models.read_freezes, b"scheduled_freezes"),
+    ],
+)
+def test_reading_ends_when_too_much_is_unreadable(
+    read: Callable[[httpx.Response], object], name: bytes, element: bytes
+) -> None:
+    """A mebibyte of such elements stopped the bot for 14 to 27 seconds."""
+    body = b'{"%s":[%s]}' % (name, b",".join([element] * (1024 * 1024 // (len(element) + 1))))
+    begun = time.process_time()
+    with pytest.raises(MergeQueueProtocolError) as caught:
+        read(answer(body))
+    assert time.process_time() - begun < 3
+    assert "1,000 elements can't be read" in caught.value.detail
 
 
 def test_missing_required_field_is_named_and_nothing_is_quoted() -> None:
@@ -285,6 +341,22 @@ def test_each_status_has_its_error(status: int, kind: type[Exception]) -> None:
         (b'{"error": {"message": "nested"}}', "application/json", "nested"),
         (b'{"detail":' * 900 + b"1" + b"}" * 900, "application/json", "422 Unprocessable"),
         (b'{"detail": ["one", 2, {"msg": 3}]}', "application/json", "one"),
+        (
+            b'{"detail": {"code": "not_installed", "message": "App is missing"}}',
+            "",
+            "App is missing",
+        ),
+        (b'{"detail": {"why": "The app is not installed"}}', "", "why: The app is not installed"),
+        (b'{"detail": {"errors": ["first", {"message": "second"}]}}', "", "first; second"),
+        (b'{"errors": {"end": ["is too early", "is odd"]}}', "", "end: is too early; end: is odd"),
+        (b'{"type": "about:blank", "title": "Gone", "detail": "moved"}', "", "moved"),
+        (b'{"detail": "", "message": "second best"}', "", "second best"),
+        (b'{"detail": [], "title": "Conflict"}', "", "Conflict"),
+        (b'{"detail": 7}', "", "422 Unprocessable"),
+        (b'{"detail": [{"loc": ["query", "event_type", 3], "msg": "Bad"}]}', "", "event_type: Bad"),
+        (b'{"detail": [{"loc": "body", "msg": ["one"]}]}', "", "one"),
+        (b"[]", "", "422 Unprocessable"),
+        (b'["a", "b", "c", "d", "e", "f"]', "", "a; b; c; d; e"),
         (b'"just text"', "application/json", "just text"),
         (b"plain\r\n  text\x1b[31m", "text/plain", "plain text [31m"),
         (b"<html><script>alert(1)</script>", "text/html", "422 Unprocessable"),
@@ -302,6 +374,83 @@ def test_detail_is_one_short_safe_line(body: bytes, content_type: str, said: str
     assert line.startswith(said)
     assert len(line) <= 300
     assert line.isprintable()
+
+
+@pytest.mark.parametrize(
+    ("status", "kind"),
+    [
+        (301, RepositoryMoved),
+        (308, RepositoryMoved),
+        (302, MergeQueueProtocolError),
+        (307, MergeQueueProtocolError),
+    ],
+)
+def test_what_is_moved_for_good_to_nobody_knows_where_is_moved(
+    status: int, kind: type[Exception]
+) -> None:
+    asked = httpx.URL("https://queue.example/v1/repos/acme/site/merge-queue/status")
+    error = error_of(answer({"detail": "Moved"}, status), NOW, asked)
+    assert type(error) is kind
+    elsewhere = httpx.URL("https://queue.example/v1/application")
+    assert type(error_of(answer({}, status), NOW, elsewhere)) is MergeQueueProtocolError
+
+
+OTHER = "https://queue.example/v1/repos/acme/website/merge-queue/status"
+
+
+@pytest.mark.parametrize(
+    ("location", "kind", "new_name"),
+    [
+        (OTHER, RepositoryMoved, "acme/website"),
+        ("/v1/repos/globex/site/merge-queue/status", RepositoryMoved, "globex/site"),
+        ("/v1/repositories/4711/merge-queue/status", RepositoryMoved, None),
+        # Another service, version or page: not the repository's new name.
+        (OTHER.replace("queue.example", "evil.example"), ServiceMoved, None),
+        (OTHER.replace("https", "http"), ServiceMoved, None),
+        ("/v2/repos/acme/site/merge-queue/status", ServiceMoved, None),
+        ("/login?next=/repos/acme/website", ServiceMoved, None),
+        ("", MergeQueueProtocolError, None),
+    ],
+)
+@pytest.mark.parametrize("status", [301, 302, 307, 308])
+def test_a_redirect_of_a_renamed_repository_is_told_from_others(
+    location: str, kind: type[Exception], new_name: str | None, status: int
+) -> None:
+    asked = httpx.URL("https://queue.example/v1/repos/acme/site/merge-queue/status")
+
+    error = error_of(answer({}, status, Location=location), NOW, asked)
+
+    assert type(error) is kind
+    assert getattr(error, "new_name", None) == new_name
+
+
+@pytest.mark.parametrize(
+    ("body", "wrong"),
+    [
+        (
+            {
+                "detail": [
+                    {"loc": ["query", "event_type", 3], "msg": "x"},
+                    {"loc": ["query", "event_type", 0], "msg": "x"},
+                    {"loc": ["query", "per_page"], "msg": "x"},
+                    {"loc": ["body", "reason", "text"]},
+                    {"loc": ["query", 1, 2]},
+                    {"loc": 7},
+                    7,
+                ]
+            },
+            {"event_type": [3, 0]},
+        ),
+        ({"detail": "event_type: no"}, {}),
+        ({"detail": {"loc": ["query", "event_type", 3]}}, {}),
+        (None, {}),
+        ([], {}),
+    ],
+)
+def test_the_indexes_of_refused_values_are_read(body: object, wrong: dict[str, list[int]]) -> None:
+    error = error_of(answer(body, 422), NOW, ASKED)
+    assert isinstance(error, InvalidRequest)
+    assert error.wrong == wrong
 
 
 def test_long_detail_is_truncated_and_an_unnamed_status_is_reported_by_its_number() -> None:

@@ -6,7 +6,7 @@ from contextlib import suppress
 import httpx
 import pytest
 
-from bot.domain.errors import MergeQueueProtocolError
+from bot.merge_queue.errors import MergeQueueProtocolError
 from bot.merge_queue.models import cursor_of
 
 NEXT = "https://queue.example/v1/repos/acme/site/logs"

@@ -8,10 +8,10 @@ from typing import Any
 import httpx
 import pytest
 
-from bot.domain.errors import InvalidRequest, MergeQueueError
-from bot.domain.event_log import Window
-from bot.domain.repository import RepositoryName
+from bot.kernel.errors import InvalidRequest, MergeQueueError
+from bot.kernel.repository import RepositoryName
 from bot.merge_queue.client import MergeQueueClient
+from bot.merge_queue.window import Window
 from tests.unit.merge_queue.client_under_test import TOKEN, client_of
 
 SITE = RepositoryName.parse("acme/site.web-2_x")

@@ -8,24 +8,31 @@ from zoneinfo import ZoneInfo
 import pytest
 from hypothesis import given, strategies as st
 
-from bot.domain.asked import Asked
-from bot.domain.audit import Action, Actor, ActResult, AuditPage, AuditPlace, AuditSelection, Origin
-from bot.domain.commands import parse_command
-from bot.domain.errors import RepositoryNotAllowed
-from bot.domain.event_log import Window
-from bot.domain.group_acts import GroupOutcome, RepositoryResult
-from bot.domain.groups import Groups, Repositories
-from bot.domain.message import Message
-from bot.domain.pauses import REASON_LIMIT
-from bot.domain.repository import RepositoryName
-from bot.domain.snapshots import LogPage, LogPlace, LogSelection
-from bot.domain.statistics import QueueStatistics, count, span_back
-from bot.messages import actions, audit, choice, group_acts, status, timers
-from bot.messages.blocks import VALUE_LIMIT
-from bot.messages.event_log import event_log
-from bot.messages.events import event_posts
-from bot.messages.paging import slice_from
-from bot.messages.statistics import statistics
+from bot.acts.asked import Asked
+from bot.acts.group_act import GroupOutcome, RepositoryResult
+from bot.acts.reason import REASON_LIMIT
+from bot.acts.record import Action, ActResult, AuditPage, AuditPlace, AuditSelection
+from bot.blocks import controls
+from bot.blocks.blocks import VALUE_LIMIT
+from bot.blocks.message import Message
+from bot.blocks.paging import slice_from
+from bot.desk import choice
+from bot.desk.table import parse_command
+from bot.feed.texts import event_posts
+from bot.kernel.actor import Actor, Origin
+from bot.kernel.errors import RepositoryNotAllowed
+from bot.kernel.groups import Groups, Repositories
+from bot.kernel.repository import RepositoryName
+from bot.merge_queue.window import Window
+from bot.pauses import actions as pause_actions
+from bot.pauses.texts import ends as pause_ends, group_acts
+from bot.questions import actions as question_actions
+from bot.questions.snapshots import LogPage, LogPlace, LogSelection
+from bot.questions.statistics import QueueStatistics, count, span_back
+from bot.questions.texts import audit as question_audit
+from bot.questions.texts.event_log import event_log
+from bot.questions.texts.statistics import statistics
+from bot.queues.texts import status as queue_status
 from tests.support.clock import NOON
 from tests.support.make import API, SITE, make_act, make_event_record, make_snapshot, make_status
 from tests.support.messages.groups import RESULTS, make_group_act
@@ -35,7 +42,7 @@ KNOWN = Repositories((SITE, API))
 
 
 def test_the_text_of_a_branch_status_does_not_describe_the_whole_queue() -> None:
-    text = status.status(make_snapshot(make_status(), branch="release/4.2")).text
+    text = queue_status.status(make_snapshot(make_status(), branch="release/4.2")).text
 
     assert text.startswith("acme/site on `release/4.2` is running, the queue is empty")
 
@@ -51,27 +58,27 @@ def test_a_menu_carries_its_pause_for_any_name(owner: int, name: int, *, has_end
     repository = RepositoryName.parse(f"{'o' * owner}/{'n' * name}")
     paused_at = NOON + timedelta(microseconds=123456)
     resumes_at = paused_at if has_end else None
-    options = timers.extend_menu(repository, paused_at, resumes_at)["options"]
+    options = pause_ends.extend_menu(repository, paused_at, resumes_at)["options"]
     assert isinstance(options, list)
     for option in options:
         assert isinstance(option, dict)
-        _, value, had_end = actions.read_extend_value(str(option["value"]))
+        _, value, had_end = pause_actions.read_extend_value(str(option["value"]))
 
         assert had_end is has_end
-        held = actions.read_held(value, Groups((), Repositories((API, repository))))
+        held = controls.read_held(value, Groups((), Repositories((API, repository))))
 
         assert (held.repository, held.paused_at) == (repository, paused_at)
         with pytest.raises(RepositoryNotAllowed):
-            actions.read_held(value, Groups((), Repositories((API,))))
+            controls.read_held(value, Groups((), Repositories((API,))))
 
 
 @given(st.text() | st.text(alphabet='"\\\x01\x1f🚀é', max_size=REASON_LIMIT))
 def test_a_replace_button_carries_reason_and_pause_within_slacks_limit(reason: str) -> None:
-    wanted = actions.PauseChoice(LONG_NAME, Asked(reason[:REASON_LIMIT]), replacing=NOON)
-    value = actions.value_of(wanted)
+    wanted = pause_actions.PauseChoice(LONG_NAME, Asked(reason[:REASON_LIMIT]), replacing=NOON)
+    value = controls.value_of(wanted)
 
     assert len(value) <= VALUE_LIMIT
-    assert actions.read_value(actions.PauseChoice, value, KNOWN) == wanted
+    assert controls.read_value(pause_actions.PauseChoice, value, KNOWN) == wanted
 
 
 @pytest.mark.parametrize(
@@ -88,18 +95,28 @@ def test_a_chosen_repository_is_inserted_where_it_would_be_typed(typed: str) -> 
     )
 
 
-def test_a_command_too_long_for_a_button_is_detected() -> None:
-    assert choice.can_carry("p" * (255 - len(choice.BLOCK_PREFIX)))
-    assert not choice.can_carry("p" * (256 - len(choice.BLOCK_PREFIX)))
+def test_a_command_too_long_for_a_blocks_id_is_known_by_its_digest() -> None:
+    longest = "p" * (255 - len(choice.BLOCK_PREFIX))
+    assert choice.carried(longest) == longest
+    others = [f"{longest}{end}" for end in ("a", "b")]
+    digests = [choice.carried(one) for one in others]
+    assert len(set(digests)) == len(others)
+    assert all(len(choice.BLOCK_PREFIX + one) <= 255 for one in digests)
+    assert "p" not in digests[0]
+    assert choice.can_carry("é" * 1000)
+    assert not choice.can_carry("é" * 1001)
 
 
 def test_an_audits_button_carries_its_place() -> None:
     for selection in (AuditSelection(), AuditSelection(SITE, NOON)):
-        edge = actions.AuditTarget(selection, AuditPlace(NOON, 9))
-        assert actions.read_value(actions.AuditTarget, actions.value_of(edge), KNOWN) == edge
-    other = actions.value_of(AuditSelection(LONG_NAME))
+        edge = question_actions.AuditTarget(selection, AuditPlace(NOON, 9))
+        assert (
+            controls.read_value(question_actions.AuditTarget, controls.value_of(edge), KNOWN)
+            == edge
+        )
+    other = controls.value_of(AuditSelection(LONG_NAME))
     with pytest.raises(RepositoryNotAllowed):
-        actions.read_value(AuditSelection, other, KNOWN)
+        controls.read_value(AuditSelection, other, KNOWN)
 
 
 def test_the_counts_match_the_table() -> None:
@@ -113,7 +130,7 @@ def test_every_kind_of_record_has_words() -> None:
     for action, result, origin in product(Action, ActResult, Origin):
         records = [make_act(action, result, origin=origin)]
         page = AuditPage(AuditSelection(), records, has_newer=False, has_older=False)
-        assert "alice" in audit.audit(page).text
+        assert "alice" in question_audit.audit(page).text
 
 
 @pytest.mark.parametrize(
@@ -141,7 +158,7 @@ def places(shown: Message) -> dict[str, LogPlace]:
         assert isinstance(button["text"], dict)
         value = str(button["value"])
         assert len(value) <= VALUE_LIMIT
-        found[str(button["text"]["text"])] = actions.read_value(
+        found[str(button["text"]["text"])] = controls.read_value(
             LogPlace, value, Repositories((SITE,))
         )
     return found

@@ -12,19 +12,28 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import CodeType, FrameType
+from typing import Any
 
 import pytest
 
-import bot.messages
-from bot.domain import errors
-from bot.domain.errors import MergeQueueError, UserError
-from bot.domain.message import Message, View
+import bot
+from bot.blocks.message import Message, View
+from bot.kernel.errors import MergeQueueError, UserError
 from tests.support.every_message import EVERY, REVIEWED, every_message
 from tests.support.messages.rendering import render
 from tests.support.snapshots import Snapshots
 
-SHOWN_AFTER_ALL_ELSE = {"without_controls"}
+SHOWN_AFTER_ALL_ELSE = {"with_invitation", "without_controls"}
 """What takes a finished message and makes another of it."""
+
+TEXTS_ELSEWHERE = {
+    "bot.desk.choice",
+    "bot.desk.end_questions",
+    "bot.desk.explain",
+    "bot.desk.help",
+    "bot.groups.confirmations",
+}
+"""Modules of texts that aren't called so."""
 
 
 class Calls:
@@ -38,10 +47,17 @@ class Calls:
             self.seen.add(frame.f_code)
 
 
+def has_texts(module: str) -> bool:
+    parts = module.split(".")
+    return "texts" in parts or parts[1] == "blocks" or module in TEXTS_ELSEWHERE
+
+
 def shown_by() -> dict[str, CodeType]:
-    """The functions of `bot.messages` that give a message or a view, by their names."""
+    """The functions of texts that give a message or a view, by their names."""
     found: dict[str, CodeType] = {}
-    for each in pkgutil.walk_packages(bot.messages.__path__, f"{bot.messages.__name__}."):
+    for each in pkgutil.walk_packages(bot.__path__, f"{bot.__name__}."):
+        if not has_texts(each.name):
+            continue
         module = importlib.import_module(each.name)
         for name, function in inspect.getmembers(module, inspect.isfunction):
             given = str(inspect.signature(function).return_annotation)
@@ -65,15 +81,16 @@ def test_every_function_that_makes_a_message_is_called() -> None:
     assert [name for name, code in sorted(functions.items()) if code not in calls.seen] == []
 
 
-def leaves(of: type[Exception]) -> set[str]:
+def leaves(of: type[Exception]) -> set[type[Exception]]:
     below = of.__subclasses__()
-    return set().union(*map(leaves, below)) if below else {of.__name__}
+    return set().union(*map(leaves, below)) if below else {of}
 
 
 def test_every_error_shown_to_people_is_included() -> None:
-    shown = {type(each).__name__ for case in EVERY.values() for each in case.args}
+    shown = {type(argument) for case in EVERY.values() for argument in case.args}
     reported = leaves(UserError) | leaves(MergeQueueError)
-    assert {one for one in reported if hasattr(errors, one)} - shown == set()
+    ours = {error for error in reported if error.__module__.startswith("bot.")}
+    assert ours - shown == set()
 
 
 @pytest.mark.parametrize(
@@ -118,6 +135,126 @@ def test_no_message_uses_a_banned_word() -> None:
         if (match := BANNED.search(text))
     }
     assert found == set()
+
+
+def test_no_time_says_today_in_the_middle_of_a_sentence() -> None:
+    """Slack's pretty dates begin with a capital: "resumes Today at 5:00 PM"."""
+    found = {
+        (name, text)
+        for name, case in EVERY.items()
+        for text in _texts(_read(render(case)))
+        if "_pretty}" in text
+    }
+    assert found == set()
+
+
+DATE = re.compile(r"(?P<before>[^<>|]*)<!date\^\d+\^(?P<format>[^|>]*)\|[^>]+>")
+BEFORE_A_DATE = re.compile(
+    r"(^|\n|[·•(] |\b(on|until|from|since|to|between|and|before|by|of|is)\*? )\Z"
+)
+BEFORE_A_CLOCK = re.compile(r"\b(at|since|until) \Z")
+
+
+def test_times_have_fitting_words_in_front_of_them() -> None:
+    """A time reads "resumes on Nov 27, 2026 at 5:00 PM", "updated at 5:00 PM", "4 minutes ago"."""
+    found = {
+        (name, match["before"][-40:], match["format"])
+        for name, case in EVERY.items()
+        for text in _texts(list(_blocks(render(case))))
+        for match in DATE.finditer(text)
+        if not _fits(match["before"], match["format"])
+    }
+    assert found == set()
+
+
+def _fits(before: str, form: str) -> bool:
+    if form == "{ago}":
+        return True
+    fitting = BEFORE_A_CLOCK if form == "{time}" else BEFORE_A_DATE
+    return form in {"{time}", "{date_short} at {time}"} and fitting.search(before) is not None
+
+
+BARE = re.compile(
+    r"\d{1,2}:\d\d(:\d\d)? ?(UTC|GMT|Z)\b"
+    r"|\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?! to | [A-Z][a-z]+/|:\d\d\+)"
+    r"|(?<![.*:] )\b(Today|Tomorrow|Yesterday)\b"
+)
+"""A time of nobody's zone, or one that begins with a capital in mid-sentence."""
+
+PLAIN = re.compile(r"<!date[^>]*>")
+
+
+def test_no_time_is_shown_in_a_zone_that_is_not_the_readers() -> None:
+    """The text for notifications can't know the reader's zone: it names UTC."""
+    found = {
+        (name, match[0], text[:80])
+        for name, case in EVERY.items()
+        for text in _texts(list(_blocks(render(case))))
+        if (match := BARE.search(PLAIN.sub("", text)))
+    }
+    assert found == set()
+
+
+def _blocks(shown: Message | View) -> Iterator[object]:
+    """What people see in Slack: the text of a message only where it has no blocks."""
+    if isinstance(shown, View):
+        yield shown.view
+    elif shown.blocks:
+        yield list(shown.blocks)
+    else:
+        yield shown.text
+
+
+QUEUE = re.compile(r"acme/|@release|\ball\b")
+LINK = re.compile(r"<[^|>]*\|([^>]*)>")
+
+OF_A_QUEUE = ("event-pause", "event-resumed", "event-freeze")
+"""Of events, only those about a whole queue: the others name their pull request first."""
+
+NOT_OF_A_QUEUE = {
+    "a pull request's event, with its queue in the line below": (
+        *("event-", "merged-together", "merge-told", "failure-told", "removed"),
+    ),
+    "several events": ("summary",),
+    "a person": ("me", "linked", "unlinked", "was-not-linked", "login-", "home", "refused-"),
+    "a channel": ("subscriptions", "default-", "channel-ended", "narrowed-", "was-not-"),
+    "what was typed, the service or the bot": (
+        *("help", "error-", "defect", "not-read-", "outage-of-slack", "outcome-", "still-working"),
+        *("question-", "pause-unchanged"),
+    ),
+    "the question which queue is meant": ("which-of-many", "which-repository", "nothing-paused"),
+    "a form in which it is chosen first": ("modal-to-choose",),
+}
+"""What begins without the name of a queue, and what it is about instead, by beginnings."""
+
+
+def test_every_card_answer_question_and_form_names_its_queue_first() -> None:
+    exempt = tuple(name for names in NOT_OF_A_QUEUE.values() for name in names)
+    unnamed = {
+        (name, first)
+        for name, case in REVIEWED.items()
+        if name.startswith(OF_A_QUEUE) or not name.startswith(exempt)
+        if not QUEUE.search(first := _first_line(render(case)))
+    }
+    assert unnamed == set()
+
+
+@pytest.mark.parametrize("beginning", [one for some in NOT_OF_A_QUEUE.values() for one in some])
+def test_each_exception_is_one(beginning: str) -> None:
+    cases = {name: case for name, case in REVIEWED.items() if name.startswith(beginning)}
+    others = [name for name in cases if not name.startswith(OF_A_QUEUE)]
+    assert any(not QUEUE.search(_first_line(render(cases[name]))) for name in others)
+
+
+def _first_line(shown: Message | View) -> str:
+    """What a person sees first, without the addresses of links; in a menu, what is chosen."""
+    if isinstance(shown, Message) and not shown.blocks:
+        return shown.text
+    all_blocks: Any = shown.view["blocks"] if isinstance(shown, View) else shown.blocks
+    block = all_blocks[0]
+    if "element" in block:
+        return str(block["element"].get("initial_option", {}).get("value", ""))
+    return LINK.sub(r"\1", next(_texts(block))).partition("\n")[0]
 
 
 def _read(shown: Message | View) -> object:

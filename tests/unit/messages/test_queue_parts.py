@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from bot.domain.boards import Board, seen
-from bot.domain.queue import BatchStatus, Hold, HoldKind, QueueStatus, SpeculativeCheck
-from bot.messages.board import board
-from bot.messages.queue_parts import batch_state, filling, hold
-from bot.messages.status import status
+from bot.boards.board import Board, seen
+from bot.boards.texts import board
+from bot.merge_queue.queue import BatchStatus, Hold, HoldKind, QueueStatus, SpeculativeCheck
+from bot.queues.texts.parts import batch_state, filling, hold
+from bot.queues.texts.status import status
 from tests.support.clock import NOON
 from tests.support.make import CHANNEL, SITE, make_batch, make_queued, make_snapshot, make_status
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from bot.domain.errors import StoreUnavailable
-from bot.slack import background
-from bot.slack.background import EVENT_LIFETIME, TRIGGER_LIFETIME, Inbox, Once, request_key
+from bot.desk.background import EVENT_LIFETIME, TRIGGER_LIFETIME, Inbox, Once
+from bot.slack.payloads import request_key
+from bot.store.errors import StoreUnavailable
 from tests.support.clock import FakeClock
 from tests.support.store import InMemoryStore
 
@@ -20,7 +20,9 @@ async def _wait(event: asyncio.Event) -> None:
 
 
 async def test_draining_waits_for_running_work() -> None:
-    inbox, done, ended = Inbox(), asyncio.Event(), asyncio.Event()
+    inbox = Inbox()
+    done = asyncio.Event()
+    ended = asyncio.Event()
 
     async def work() -> None:
         await done.wait()
@@ -38,7 +40,9 @@ async def test_draining_waits_for_running_work() -> None:
 @pytest.mark.parametrize("seconds", [0.01, -1])
 async def test_draining_cancels_slow_work_which_may_still_notify_its_person(seconds: float) -> None:
     """With -1, the time is over before the work had its first turn."""
-    inbox, never, reported = Inbox(), asyncio.Event(), list[str]()
+    inbox = Inbox()
+    never = asyncio.Event()
+    reported = list[str]()
 
     async def work() -> None:
         try:
@@ -55,7 +59,8 @@ async def test_draining_cancels_slow_work_which_may_still_notify_its_person(seco
 async def test_failed_work_is_logged_once_and_stops_no_other(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    inbox, done = Inbox(), asyncio.Event()
+    inbox = Inbox()
+    done = asyncio.Event()
 
     async def fail() -> None:
         await done.wait()
@@ -69,11 +74,10 @@ async def test_failed_work_is_logged_once_and_stops_no_other(
     assert [getattr(one, "action", None) for one in logged] == ["inbox_failed"]
 
 
-async def test_work_waits_for_quiet_in_its_own_context(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_work_waits_for_quiet_in_its_own_context() -> None:
     """Acknowledgements go first; each work sees the context of its own request."""
-    for moment in ("QUIET_SECONDS", "LATEST_SECONDS"):
-        monkeypatch.setattr(background, moment, 3600)
-    inbox, seen = Inbox(), list[str]()
+    inbox = Inbox(quiet_seconds=3600, latest_seconds=3600)
+    seen = list[str]()
     name: ContextVar[str] = ContextVar("name")
 
     async def work() -> None:
@@ -113,7 +117,8 @@ def test_requests_are_remembered_while_slack_may_retry_them() -> None:
 
 
 async def test_a_request_is_remembered_for_its_lifetime_and_repeats_do_not_extend_it() -> None:
-    clock, store = FakeClock(), InMemoryStore()
+    clock = FakeClock()
+    store = InMemoryStore()
     assert await Once(clock, store).is_first(EVENT)
     clock.advance(EVENT_LIFETIME.total_seconds() - 1)
     assert not await Once(clock, store).is_first(EVENT)
@@ -132,13 +137,10 @@ async def test_a_request_that_the_database_could_not_judge_may_come_again() -> N
     assert not await once.is_first(EVENT)
 
 
-async def test_a_single_process_remembers_its_last_requests_without_a_database(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("bot.slack.background.MOST_REMEMBERED", 3)
+async def test_a_single_process_remembers_its_last_requests_without_a_database() -> None:
     store = InMemoryStore()
     store.unavailable = "no database"
-    once = Once(FakeClock(), store, alone=True)
+    once = Once(FakeClock(), store, alone=True, most=3)
     for name in "abcd":
         assert await once.is_first({"trigger_id": name})
     assert not await once.is_first({"trigger_id": "b"})

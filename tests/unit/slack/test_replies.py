@@ -9,13 +9,14 @@ from dataclasses import dataclass, field
 
 import pytest
 from aiohttp import ClientSession, ClientTimeout
-from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.domain.audit import Actor, Origin
-from bot.domain.message import Message
-from bot.messages.blocks import section
+from bot.blocks.blocks import section
+from bot.blocks.message import Message
+from bot.kernel.actor import Actor, Origin
 from bot.slack.conversation import NOT_SLACK, Conversation, Replies, is_slacks, refusal_code
+from bot.slack.errors import SlackRefused
+from tests.support.clock import FakeClock
 from tests.support.directories import FakeChannels
 from tests.unit.slack.web_api.scripted_client import ScriptedClient
 
@@ -79,7 +80,7 @@ class Hooks:
 @asynccontextmanager
 async def replies(api: str, read_seconds: float = 30.0) -> AsyncIterator[Replies]:
     async with ClientSession(timeout=ClientTimeout(total=60, sock_read=read_seconds)) as session:
-        yield Replies(AsyncWebClient(base_url=api), session, FakeChannels())
+        yield Replies(AsyncWebClient(base_url=api), session, FakeChannels(), FakeClock())
 
 
 async def test_a_reply_is_sent_again_when_slack_closed_the_reused_connection() -> None:
@@ -115,11 +116,11 @@ async def test_a_message_is_sent_again_without_blocks_only_if_slack_refuses_thos
     with_blocks = Message("The queue is running.", (section("The queue is *running*."),))
     async with ClientSession() as session:
         client = ScriptedClient("invalid_blocks", {"ts": "1.2"}, "internal_error")
-        ours = Replies(client, session, FakeChannels())
+        ours = Replies(client, session, FakeChannels(), FakeClock())
         to_alice = Conversation(ours, Actor("U1", "alice"), Origin.COMMAND)
         await to_alice.reply(with_blocks)
         assert [bool(sent.get("blocks")) for _, sent in client.calls] == [True, False]
-        with pytest.raises(SlackApiError):
+        with pytest.raises(SlackRefused):
             await to_alice.reply(with_blocks)
 
 

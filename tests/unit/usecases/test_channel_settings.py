@@ -6,23 +6,19 @@ from datetime import timedelta
 
 import pytest
 
-from bot.domain.audit import Action, Actor, ActResult, AuditRecord, AuditSelection, Caller, Origin
-from bot.domain.deliveries import DeliveryState
-from bot.domain.errors import CommandSyntaxError
-from bot.domain.repository import RepositoryName
-from bot.domain.subscriptions import (
-    Style,
-    Subscription,
-    SubscriptionOptions,
-    SubscriptionSource,
-)
-from bot.scheduler import next_digest
-from bot.usecases.channel_settings import (
-    PART_SIZE,
-    ChannelSettings,
-    SubscriptionChange,
-    take_configuration,
-)
+from bot.acts.record import Action, ActResult, AuditRecord, AuditSelection
+from bot.acts.rows import Audit
+from bot.channels.following import take_configuration
+from bot.channels.rows import Followed, Subscriptions
+from bot.channels.settings import PART_SIZE, ChannelSettings, SubscriptionChange, end_subscriptions
+from bot.channels.subscription import Style, Subscription, SubscriptionOptions, SubscriptionSource
+from bot.kernel.actor import Actor, Caller, Origin
+from bot.kernel.cron import next_digest
+from bot.kernel.errors import CommandSyntaxError
+from bot.kernel.repository import RepositoryName
+from bot.posts.delivery import DeliveryState
+from bot.posts.outbox import Outbox
+from bot.runtime.upkeep.pruning import rename_channel
 from tests.support.acting import Acting
 from tests.support.clock import NOON
 from tests.support.directories import FakeChannels
@@ -33,7 +29,9 @@ from tests.support.transactions import begin
 
 
 def make_use_case() -> ChannelSettings:
-    return ChannelSettings(Acting(channels=FakeChannels({})).acts, next_digest)
+    return ChannelSettings(
+        Acting(channels=FakeChannels({})).acts, next_digest, rename_channel, "usage"
+    )
 
 
 def asked(
@@ -50,7 +48,7 @@ def subscribed(change: SubscriptionChange) -> Subscription:
 
 async def on_record(use_case: ChannelSettings) -> list[AuditRecord]:
     with begin(use_case.acts.store) as transaction:
-        return list(transaction.audit.oldest(AuditSelection(), 100))
+        return list(Audit(transaction).oldest(AuditSelection(), 100))
 
 
 def topics(*words: str) -> frozenset[str]:
@@ -61,7 +59,7 @@ async def test_each_decision_is_stored_beside_the_configuration_and_audited() ->
     use_case = make_use_case()
     configured = make_subscription("ci", channel_id="C1", source=SubscriptionSource.CONFIGURATION)
     with begin(use_case.acts.store) as transaction:
-        transaction.subscriptions.replace_configured([configured])
+        Subscriptions(transaction).replace_configured([configured])
 
     (first,) = await use_case.subscribe(*asked(topics("merge", "enter")))
     made = subscribed(first)
@@ -84,7 +82,8 @@ async def test_each_decision_is_stored_beside_the_configuration_and_audited() ->
         (Action.UNSUBSCRIBE, "bob", "enter merge", "merge"),
         (Action.UNSUBSCRIBE, "alice", "merge", ""),
     ]
-    done, unchanged = ActResult.DONE, ActResult.UNCHANGED
+    done = ActResult.DONE
+    unchanged = ActResult.UNCHANGED
     assert [one.result for one in records] == [done, unchanged, done, done]
     assert {(one.channel_id, one.origin) for one in records} == {("C1", Origin.COMMAND)}
 
@@ -148,8 +147,8 @@ async def states_after(
     at = NOW + timedelta(hours=1)
     with begin(store) as transaction:
         if by_command is not None:
-            transaction.subscriptions.save(by_command)
-        transaction.outbox.add(
+            Subscriptions(transaction).save(by_command)
+        Outbox(transaction).add(
             [
                 replace(make_new(number), subject=event_subject(number, name), digest_at=at)
                 for number, name in enumerate((SITE, SHOP))
@@ -164,3 +163,79 @@ async def test_a_digest_waits_for_remaining_subscriptions_and_is_dropped_without
     waiting = [DeliveryState.PENDING] * 2
     assert await states_after(CONFIGURED) == waiting
     assert await states_after(by_command=Subscription("C1", SITE)) == waiting
+
+
+async def followed(use_case: ChannelSettings) -> dict[str, tuple[set[str], set[str]]]:
+    """What the channel follows: the topics, and what is left out."""
+    with begin(use_case.acts.store) as transaction:
+        found = Followed(transaction).of_channel("C1")
+        return {one.selection: (set(one.topics), set(one.left_out)) for one in found}
+
+
+async def through(use_case: ChannelSettings) -> dict[str, str | None]:
+    return {one.repository: one.through for one in await use_case.subscriptions("C1")}
+
+
+async def test_a_selection_is_followed_with_what_was_asked_for_in_sum() -> None:
+    use_case = make_use_case()
+    await use_case.subscribe(*asked(topics("merge"), SITE), through="@release")
+    await use_case.subscribe(*asked(topics("enter"), SITE), through="@release")
+    assert await followed(use_case) == {"@release": ({"merge", "enter"}, set())}
+    await use_case.unsubscribe(*asked(topics("enter"), SITE), through="@release")
+    assert await followed(use_case) == {"@release": ({"merge"}, set())}
+    assert await through(use_case) == {SITE: "@release"}
+    await use_case.unsubscribe(*asked(topics("merge"), SITE), through="@release")
+    assert (await followed(use_case), await through(use_case)) == ({}, {})
+
+
+@pytest.mark.parametrize("wanted", [None, topics("merge")])
+async def test_what_is_ended_by_name_stays_out_until_it_is_wanted_again(
+    wanted: frozenset[str] | None,
+) -> None:
+    use_case = make_use_case()
+    await use_case.subscribe(*asked(topics("merge"), SITE, API), through="all")
+    await use_case.unsubscribe(*asked(wanted, SITE))
+    assert await followed(use_case) == {"all": ({"merge"}, {SITE})}
+    await use_case.subscribe(*asked(topics("merge"), SITE))
+    assert await followed(use_case) == {"all": ({"merge"}, set())}
+    assert await through(use_case) == {SITE: None, API: "all"}
+
+
+async def test_a_repository_subscribed_by_name_is_its_own_before_and_after() -> None:
+    use_case = make_use_case()
+    await use_case.subscribe(*asked(topics("merge"), SITE))
+    await use_case.subscribe(*asked(topics("merge"), SITE, API), through="@release")
+    assert await through(use_case) == {SITE: None, API: "@release"}
+    (same,) = await use_case.subscribe(*asked(topics("merge"), API))
+    assert not same.is_new
+    assert await through(use_case) == {SITE: None, API: None}
+
+
+async def test_ending_all_ends_every_selection_and_ending_a_group_leaves_it_out_of_all() -> None:
+    use_case = make_use_case()
+    await use_case.subscribe(*asked(topics("merge"), SITE, API), through="all")
+    await use_case.subscribe(*asked(topics("enter"), SITE), through="@release")
+    await use_case.unsubscribe(*asked(None, SITE), through="@release")
+    assert await followed(use_case) == {"all": ({"merge"}, {SITE})}
+    await use_case.subscribe(*asked(topics("enter"), SITE), through="@release")
+    await use_case.unsubscribe(*asked(None, SITE, API), through="all")
+    assert await followed(use_case) == {}
+
+
+async def test_a_channel_that_is_ended_as_a_whole_follows_nothing() -> None:
+    use_case = make_use_case()
+    caller, *_ = asked(None)
+    await use_case.subscribe(*asked(topics("merge"), SITE), through="all")
+    await use_case.end_all(caller, "C1")
+    assert await followed(use_case) == {}
+    await use_case.subscribe(*asked(topics("merge"), SITE), through="all")
+    await use_case.unsubscribe(*asked(None, SITE))
+    await use_case.end_all(caller, "C1")
+    assert await followed(use_case) == {}
+    await use_case.subscribe(*asked(topics("merge"), SITE, API), through="all")
+    with begin(use_case.acts.store) as transaction:
+        end_subscriptions(transaction, "C1", [SITE], ALICE, NOON)
+    assert await followed(use_case) == {"all": ({"merge"}, {SITE})}
+    with begin(use_case.acts.store) as transaction:
+        end_subscriptions(transaction, "C1", [], ALICE, NOON)
+    assert (await followed(use_case), await through(use_case)) == ({}, {})

@@ -7,9 +7,13 @@ from datetime import timedelta
 import pytest
 from typing_extensions import override
 
-from bot.domain.threads import Bisection
-from bot.ports import ChannelAccess
-from bot.usecases.housekeeping import FIXES, prepare_channels, prune_history
+from bot.acts.rows import Audit
+from bot.channels.rows import Subscriptions
+from bot.feed.rows import Bisections
+from bot.feed.threads import Bisection
+from bot.log.rows import Events, PullRequests
+from bot.runtime.upkeep.housekeeping import FIXES, prepare_channels, prune_history
+from bot.slack.ports import ChannelAccess
 from tests.support.clock import FakeClock
 from tests.support.directories import FakeChannels
 from tests.support.make import (
@@ -30,7 +34,7 @@ async def prepare(
     store = InMemoryStore()
     with begin(store) as transaction:
         for channel_id in channel_ids:
-            transaction.subscriptions.save(make_subscription(channel_id=channel_id))
+            Subscriptions(transaction).save(make_subscription(channel_id=channel_id))
     await prepare_channels(store, channels, make_configured(), ending or asyncio.Event())
 
 
@@ -45,7 +49,8 @@ async def test_each_closed_channel_is_logged_with_its_fix(caplog: pytest.LogCapt
 
 
 async def test_a_stopping_process_finishes_only_its_current_lookup() -> None:
-    looked_at, ending = list[str](), asyncio.Event()
+    looked_at = list[str]()
+    ending = asyncio.Event()
 
     class Ending(FakeChannels):
         @override
@@ -85,29 +90,30 @@ DAY = timedelta(days=1)
 
 
 async def test_only_old_settled_rows_are_deleted() -> None:
-    clock, store = FakeClock(), InMemoryStore()
+    clock = FakeClock()
+    store = InMemoryStore()
     now = clock.now()
     many = [make_event_record(event_id=n, received_at=now - 40 * DAY) for n in range(1, 2501)]
     fresh = make_event_record(event_id=9001, received_at=now - 10 * DAY)
     unrouted = make_event_record(event_id=9002, received_at=now - 40 * DAY)
     with begin(store) as transaction:
-        transaction.events.add_new([*many, fresh, unrouted])
+        Events(transaction).add_new([*many, fresh, unrouted])
         ids = [record.event_id for record in [*many, fresh]]
-        transaction.events.mark_routed(fresh.repository, ids)
-        transaction.pull_requests.save(
+        Events(transaction).mark_routed(fresh.repository, ids)
+        PullRequests(transaction).save(
             [
                 make_pull_request_record(1, seen_at=now - 40 * DAY),
                 make_pull_request_record(2, seen_at=now),
             ]
         )
-        transaction.audit.add(make_act(at=now - 400 * DAY))
+        Audit(transaction).add(make_act(at=now - 400 * DAY))
         old = now - 40 * DAY
-        transaction.bisections.save(
+        Bisections(transaction).save(
             [Bisection(SITE, str(n), None, frozenset({n}), old, n, old) for n in range(1, 2501)]
         )
     await store.run(add, make_new(1, due_at=now - 40 * DAY))
 
-    await prune_history(store, clock, 30 * DAY, asyncio.Event())
+    await prune_history(store, clock, 30 * DAY, make_configured(), asyncio.Event())
 
     contents = store.database.contents
     left = {subject.subject_id for subject in contents.events}
@@ -116,14 +122,15 @@ async def test_only_old_settled_rows_are_deleted() -> None:
     assert len(contents.audit) == 1
     assert len(contents.deliveries) == 1
     with begin(store) as transaction:
-        assert transaction.bisections.since(SITE, old) == []
+        assert Bisections(transaction).since(SITE, old) == []
 
 
 async def test_there_is_one_short_transaction_without_old_rows_and_none_while_stopping() -> None:
-    store, ending = InMemoryStore(), asyncio.Event()
-    await prune_history(store, FakeClock(), 30 * DAY, ending)
+    store = InMemoryStore()
+    ending = asyncio.Event()
+    await prune_history(store, FakeClock(), 30 * DAY, make_configured(), ending)
     assert store.transactions == 1
 
     ending.set()
-    await prune_history(store, FakeClock(), 30 * DAY, ending)
+    await prune_history(store, FakeClock(), 30 * DAY, make_configured(), ending)
     assert store.transactions == 1

@@ -7,10 +7,11 @@ from contextlib import contextmanager
 import pytest
 from sqlalchemy import Engine, event
 
-from bot.domain.group_acts import GroupAct, GroupOutcome, RepositoryResult
-from bot.domain.repository import RepositoryName
+from bot.acts.group_act import GroupAct, GroupOutcome, RepositoryResult
+from bot.channels.rows import Subscriptions
 from bot.inspection.database import inspect_store, subscribed_channels
-from bot.usecases import housekeeping
+from bot.kernel.repository import RepositoryName
+from bot.runtime.upkeep import housekeeping
 from tests.support.acting_groups import ActingOnGroups
 from tests.support.make import make_configured, make_subscription
 from tests.support.transactions import begin
@@ -63,7 +64,7 @@ async def test_a_hundred_repositories_need_no_more_statements_than_ten(
         with begin(bot.store) as transaction:
             for name in bot.names:
                 for channel_id in ("C1", "C2"):
-                    transaction.subscriptions.save(
+                    Subscriptions(transaction).save(
                         make_subscription(repository=name, channel_id=channel_id)
                     )
         with statements(bot.store.engine) as sent:

@@ -44,14 +44,16 @@ def label_colour(name: str) -> str:
 
 def write_pull_request(turn: Turn) -> PullRequest:
     """Make up a pull request, in the tempo of its repository."""
-    chance, tempo = turn.random, turn.repository.tempo
+    chance = turn.random
+    tempo = turn.repository.tempo
     scope = chance.choice(sorted(_PARTS))
     author = chance.choice(PEOPLE)
     title = f"{chance.choice(_VERBS)} {chance.choice(_PARTS[scope])}{chance.choice(_ENDINGS)}"
     labels = [chance.choice(("bug", "enhancement"))]
     if author.login.endswith("[bot]"):
         version = f"{chance.randrange(1, 9)}.{chance.randrange(0, 30)}"
-        title, labels = f"Bump the test dependencies to {version}", ["dependencies"]
+        title = f"Bump the test dependencies to {version}"
+        labels = ["dependencies"]
     base_ref = "release/4.2" if chance.random() < tempo.release else "main"
     if chance.random() < tempo.urgent:
         labels.append("hotfix")
@@ -71,7 +73,8 @@ def write_pull_request(turn: Turn) -> PullRequest:
 
 
 def _decide_fate(turn: Turn, pull: PullRequest) -> None:
-    chance, tempo = turn.random, turn.repository.tempo
+    chance = turn.random
+    tempo = turn.repository.tempo
     draw = chance.random()
     if draw < tempo.broken:
         pull.broken_check = chance.choice(tempo.checks).name

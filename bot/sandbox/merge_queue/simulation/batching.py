@@ -61,7 +61,8 @@ def _fill(turn: Turn, line: Line, batch: Batch) -> bool:
     line.waiting = [queued for queued in line.waiting if queued not in batch.members]
     full = len(batch.members) >= batch.rule.batch_size
     if full or (batch.max_start_at is not None and turn.now >= batch.max_start_at):
-        batch.code, batch.max_start_at = "preparing", None
+        batch.code = "preparing"
+        batch.max_start_at = None
         batch.parent_ids = [other.id for other in line.batches if other is not batch]
         batch.ready_at = turn.after(PREPARING_SECONDS)
         return True
@@ -95,7 +96,7 @@ def start_prepared(turn: Turn, line: Line) -> bool:
     for batch in line.batches:
         if batch.ready_at is None or turn.now < batch.ready_at:
             continue
-        conflicting = next((one for one in batch.members if one.pull.conflict), None)
+        conflicting = next((member for member in batch.members if member.pull.conflict), None)
         if conflicting is not None:
             leaving.withdraw(turn, line, conflicting, conflicting.pull.conflict or "")
         elif _trips(turn, line):

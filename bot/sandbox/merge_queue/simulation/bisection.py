@@ -7,9 +7,10 @@ from bot.sandbox.merge_queue.simulation.turn import Turn
 
 def split(turn: Turn, line: Line, batch: Batch) -> None:
     """Begin to bisect the failed batch at the head of its line; what follows is held."""
-    batch.code, batch.sub_batches = "bisecting", []
+    batch.code = "bisecting"
+    batch.sub_batches = []
     hold_followers(turn, line)
-    _split_part(turn, batch, list(batch.members), [])
+    _split_part(turn, batch, list(batch.members), [], None)
 
 
 def hold_followers(turn: Turn, line: Line) -> None:
@@ -26,6 +27,7 @@ def _split_part(
     batch: Batch,
     suspects: list[QueuedPullRequest],
     later: list[Batch],
+    split_of: Batch | None,
 ) -> None:
     batch.splits += 1
     parts = [
@@ -34,9 +36,11 @@ def _split_part(
     ]
     for part in parts:
         part.ready_at = turn.after(batching.PREPARING_SECONDS)
+        part.split_of = split_of
     # All suspects together are known to fail, so the last one alone needs no run: when
     # everything before it passes, it is the culprit.
-    parts[-1].ready_at, parts[-1].code = None, "waiting_for_previous_batches"
+    parts[-1].ready_at = None
+    parts[-1].code = "waiting_for_previous_batches"
     batch.sub_batches = [*parts, *later]
     for place, part in enumerate(batch.sub_batches):
         part.parent_ids = [other.id for other in batch.sub_batches[:place]]
@@ -46,7 +50,8 @@ def _split_part(
 def _parts(members: list[QueuedPullRequest], count: int) -> list[list[QueuedPullRequest]]:
     count = min(count, len(members))
     size, larger = divmod(len(members), count)
-    parts, start = [], 0
+    parts = []
+    start = 0
     for place in range(count):
         end = start + size + (place < larger)
         parts.append(members[start:end])
@@ -84,7 +89,8 @@ def _blame(turn: Turn, line: Line, batch: Batch, part: Batch) -> None:
     later = (batch.sub_batches or [])[1:]
     for other in later:
         checks.abort(turn, line, other, {}, "BATCH_AHEAD_FAILED")
-        other.code, other.ready_at = "waiting_for_previous_batches", None
+        other.code = "waiting_for_previous_batches"
+        other.ready_at = None
     limit = batch.rule.max_splits
     if len(part.members) == 1:
         evidence = part if part.checks else batch
@@ -92,7 +98,7 @@ def _blame(turn: Turn, line: Line, batch: Batch, part: Batch) -> None:
     elif limit is not None and batch.splits >= limit:
         _end(turn, line, batch, part, list(part.members))
     else:
-        _split_part(turn, batch, list(part.members), later)
+        _split_part(turn, batch, list(part.members), later, part)
 
 
 def _end(

@@ -8,8 +8,11 @@ from bot.sandbox.merge_queue.simulation.turn import Turn
 
 def start(turn: Turn, line: Line, batch: Batch, ahead: list[QueuedPullRequest]) -> None:
     """Start the checks of a batch; `ahead` are members of earlier parts tested along with it."""
-    batch.code, batch.ready_at, batch.started_at = "running", None, turn.now
-    batch.ended_at, batch.verdict = None, None
+    batch.code = "running"
+    batch.ready_at = None
+    batch.started_at = turn.now
+    batch.ended_at = None
+    batch.verdict = None
     batch.tested = [*ahead, *batch.members]
     batch.check_pull_request = batch.members[0].number if batch.in_place else turn.new_number()
     batch.checks = _checks(turn, batch)
@@ -87,11 +90,13 @@ def failure_code(batch: Batch) -> str:
 
 
 def _finish(turn: Turn, line: Line, batch: Batch, verdict: str) -> None:
-    batch.ended_at, batch.verdict = turn.now, verdict
+    batch.ended_at = turn.now
+    batch.verdict = verdict
     code = None if verdict == "success" else failure_code(batch)
     if _may_retry(batch):
         batch.members[0].retries += 1
-        batch.retrying, code = True, "CHECKS_RETRIED"
+        batch.retrying = True
+        code = "CHECKS_RETRIED"
     for queued in batch.members:
         records.checks_end(turn, batch, queued, code)
     records.running(turn, line, batch.rule)

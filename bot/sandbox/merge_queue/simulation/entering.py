@@ -47,14 +47,21 @@ def command(turn: Turn, name: str, pull: PullRequest, by: Person, session: str |
 def enter(turn: Turn, pull: PullRequest, *, by: Person | None = None) -> QueuedPullRequest:
     """Put a pull request in line, also while paused; `by` is who asked for it by command."""
     repository = turn.repository
-    line = repository.line(pull.base_ref)
+    line = repository.line_for(pull)
     queued = QueuedPullRequest(
         pull=pull,
         session_id=turn.uuid(),
         queued_at=turn.now,
         rule=repository.rule_for(pull.base_ref, pull.labels),
     )
-    rule = next((one for one in repository.priority_rules if one.label in pull.labels), None)
+    rule = next(
+        (
+            priority_rule
+            for priority_rule in repository.priority_rules
+            if priority_rule.label in pull.labels
+        ),
+        None,
+    )
     queued.priority = MEDIUM_PRIORITY if rule is None else rule.priority
     queued.priority_rule_name = None if rule is None else rule.name
     if by is not None:
@@ -94,8 +101,10 @@ def set_pace(turn: Turn, arrival: float | None) -> None:
 
 def arrive(turn: Turn) -> None:
     """Let the next pull request enter when its time has come, and draw when the one after does."""
-    repository, chance = turn.repository, turn.random
-    at, arrival = repository.next_arrival_at, repository.tempo.arrival
+    repository = turn.repository
+    chance = turn.random
+    at = repository.next_arrival_at
+    arrival = repository.tempo.arrival
     if at is None or arrival is None or turn.now < at:
         return
     repository.next_arrival_at = turn.after(chance.expovariate(1 / arrival))
@@ -109,7 +118,8 @@ def arrive(turn: Turn) -> None:
 
 
 def _plan_second_thoughts(turn: Turn, pull: PullRequest) -> None:
-    draw, tempo = turn.random.random(), turn.repository.tempo
+    draw = turn.random.random()
+    tempo = turn.repository.tempo
     if draw < tempo.regretted + tempo.pushed:
         act = "dequeue" if draw < tempo.regretted else "push"
         at = turn.after(turn.random.uniform(20, 240))
@@ -155,7 +165,9 @@ def dequeue(turn: Turn, number: int, by: Person) -> bool:
 def plan_return(turn: Turn, pull: PullRequest) -> None:
     """Sometimes let the author of a failed pull request fix it and queue it again."""
     if turn.random.random() < turn.repository.tempo.fixed:
-        pull.broken_check, pull.hangs, pull.conflict = None, False, None
+        pull.broken_check = None
+        pull.hangs = False
+        pull.conflict = None
         pull.head_sha = turn.sha()
         at = turn.after(turn.random.uniform(120, 600))
         turn.repository.plans.append(Plan(at, "enter", pull.number, pull))

@@ -169,7 +169,9 @@ class EventLog:
         # Only the index of a pull request leaves filters to apply, and it is short.
         if selection.pull_request is None:
             return lambda _row: True
-        first, types, base_ref = self._first_row, selection.types, selection.base_ref
+        first = self._first_row
+        types = selection.types
+        base_ref = selection.base_ref
         return lambda row: (
             (not types or self._types[row - first] in types)
             and base_ref in (None, self._base_refs[row - first])
@@ -213,7 +215,8 @@ class EventLog:
 
     def count(self, selection: Selection) -> int:
         """Count what is selected; by bisection unless one pull request is asked for."""
-        matches, total = self._matches(selection), 0
+        matches = self._matches(selection)
+        total = 0
         for index in self._indexes(selection):
             low, high = self._bounds(index, selection)
             if selection.pull_request is None:

@@ -43,19 +43,24 @@ def matches(condition: Condition, pull: PullRequest) -> bool:
         "author": (pull.author.login,),
         "number": (str(pull.number),),
     }
-    if not separator or attribute.strip() not in known:
-        raise ValueError(condition)
+    if not separator:
+        raise ValueError(f"{condition!r}: a condition compares an attribute with = or !=")
+    if attribute.strip() not in known:
+        attributes_known = ", ".join(known)
+        raise ValueError(f"{condition!r}: the attribute must be one of {attributes_known}")
     return (value.strip() in known[attribute.strip()]) is not negated
 
 
 def _combination(condition: Mapping[str, object], pull: PullRequest) -> bool:
+    if len(condition) != 1:
+        raise ValueError(f"{condition!r}: a combination has one key: and, or, not")
     ((word, inner),) = condition.items()
     if word == "not" and isinstance(inner, str | Mapping):
         return not matches(inner, pull)
     if word in ("and", "or") and isinstance(inner, list):
         verdicts = [matches(part, pull) for part in inner]
         return all(verdicts) if word == "and" else any(verdicts)
-    raise ValueError(condition)
+    raise ValueError(f"{word!r}: and, or take a list of conditions, not takes one")
 
 
 def checked(freeze: Freeze) -> Freeze:
@@ -99,7 +104,8 @@ def update(turn: Turn, freeze: Freeze, by: Actor) -> None:
     """Replace the freeze of the same id; raise LookupError when there is none."""
     freezes = turn.repository.freezes
     place = _place(freezes, freeze.id)
-    before, freezes[place] = freezes[place], freeze
+    before = freezes[place]
+    freezes[place] = freeze
     metadata = {
         "scheduled_freeze_attributes_before": attributes(before),
         "scheduled_freeze_attributes_after": attributes(freeze),

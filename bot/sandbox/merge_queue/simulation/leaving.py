@@ -47,7 +47,9 @@ def settle_waits(turn: Turn, queued: QueuedPullRequest) -> None:
 
 def show_gone(turn: Turn, line: Line, batch: Batch, code: str) -> None:
     """Keep a finished batch in the status for a moment, as `merged` or `failed`."""
-    batch.code, batch.sub_batches, batch.merge_at = code, None, None
+    batch.code = code
+    batch.sub_batches = None
+    batch.merge_at = None
     batch.shown_until = turn.after(_SHOWN_SECONDS)
     line.gone.append(batch)
 
@@ -63,7 +65,8 @@ def requeue(
 
     Running checks end with `code`, or with the code that `own_codes` gives a member by number.
     """
-    dissolved, line.batches = line.batches[first:], line.batches[:first]
+    dissolved = line.batches[first:]
+    line.batches = line.batches[:first]
     for batch in dissolved:
         for run in (batch, *(batch.sub_batches or ())):
             checks.abort(turn, line, run, own_codes or {}, code)
@@ -77,7 +80,8 @@ def requeue(
 
 def sort_waiting(turn: Turn, line: Line) -> None:
     """Put those in line in order: not frozen first, then by priority, then by age."""
-    repository, now = turn.repository, turn.now
+    repository = turn.repository
+    now = turn.now
     line.waiting.sort(
         key=lambda queued: (
             freezing.is_frozen(repository, queued.pull, now),

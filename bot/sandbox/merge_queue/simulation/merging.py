@@ -51,7 +51,7 @@ def _hold(turn: Turn, batch: Batch) -> str | None:
     if turn.repository.pause is not None:
         return "waiting_for_merge"
     members = batch.members
-    if any(freezing.is_frozen(turn.repository, one.pull, turn.now) for one in members):
+    if any(freezing.is_frozen(turn.repository, member.pull, turn.now) for member in members):
         return "frozen"
     if not _schedule_allows(turn, batch.rule):
         return "waiting_schedule"
@@ -67,7 +67,8 @@ def _schedule_allows(turn: Turn, rule: QueueRule) -> bool:
 
 
 def _count_waits(turn: Turn, batch: Batch, held: str | None) -> None:
-    frozen, unscheduled = held == "frozen", held == "waiting_schedule"
+    frozen = held == "frozen"
+    unscheduled = held == "waiting_schedule"
     for queued in batch.members:
         counted = (queued.frozen_since is not None, queued.schedule_since is not None)
         if counted != (frozen, unscheduled):

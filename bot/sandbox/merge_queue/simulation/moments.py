@@ -28,7 +28,9 @@ def parse_rfc3339(text: str) -> Moment:
     matched = _RFC3339.fullmatch(text)
     if matched is None:
         raise ValueError(f"not an RFC 3339 date-time: {text!r}")
-    fraction, zulu, sign = matched[7] or "", matched[8], matched[9]
+    fraction = matched[7] or ""
+    zulu = matched[8]
+    sign = matched[9]
     year, month, day, hour, minute, second = (int(matched[part]) for part in range(1, 7))
     # RFC 3339 allows a leap second, which no datetime can hold: it counts as the next second.
     whole = datetime(year, month, day, hour, minute, min(second, 59), tzinfo=UTC)

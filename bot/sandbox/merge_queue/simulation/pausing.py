@@ -13,7 +13,8 @@ _CODE = "PR_CHECKS_STOPPED_BECAUSE_MERGE_QUEUE_PAUSE"
 def pause(turn: Turn, reason: str, by: Actor) -> Pause:
     """Pause the queue and stop the running checks of its batches; again: a new reason."""
     repository = turn.repository
-    earlier, made = repository.pause, Pause(reason, turn.now)
+    earlier = repository.pause
+    made = Pause(reason, turn.now)
     repository.pause = made
     if earlier is not None:
         metadata = {"reason": reason, "updated_by": actor(by), "updated_by_staff": False}

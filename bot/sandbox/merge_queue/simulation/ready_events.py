@@ -11,9 +11,12 @@ Metadata = dict[str, object]
 _REPOSITORY_TYPES = (
     "action.queue.change",
     "action.queue.checks.change",
+    "ci_insights.auto_quarantine.",
     "ci_issue.",
+    "product.",
     "queue.pause.",
     "scheduled_freeze.",
+    "test.",
 )
 _CAROL: Metadata = {"type": "user", "id": 10_403, "name": "carol"}
 _FAILED: Metadata = {
@@ -86,7 +89,8 @@ class ReadyEvents:
         }
 
     def _queue(self) -> dict[str, Metadata]:
-        entry, batch = self._entry(), self._batch()
+        entry = self._entry()
+        batch = self._batch()
         queue: Metadata = {"queue_name": "default", "partition_name": DEFAULT_PARTITION}
         merged = {name: value for name, value in entry.items() if name != "partition_name"}
         return {
@@ -142,7 +146,8 @@ class ReadyEvents:
         }
 
     def _bisections(self) -> dict[str, Metadata]:
-        culprit, other = self.pull_request, self.pull_request + 1
+        culprit = self.pull_request
+        other = self.pull_request + 1
         split: Metadata = {
             "queue_name": "default",
             "partition_name": DEFAULT_PARTITION,

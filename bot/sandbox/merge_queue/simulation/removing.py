@@ -24,10 +24,14 @@ def impact(turn: Turn, number: int) -> Impact | None:
         return None
     line, queued = found
     leaves = [queued, *_stacked_on(line, queued)]
-    holders = [leaving.batch_of(line, one) for one in leaves]
-    places = [line.batches.index(one) for one in holders if one is not None and _is_built(one.code)]
+    holders = [leaving.batch_of(line, leave) for leave in leaves]
+    places = [
+        line.batches.index(holder)
+        for holder in holders
+        if holder is not None and _is_built(holder.code)
+    ]
     stopped = line.batches[min(places, default=len(line.batches)) :]
-    rechecked = [one for batch in stopped for one in batch.members if one not in leaves]
+    rechecked = [member for batch in stopped for member in batch.members if member not in leaves]
     running = sum(batch.started_at is not None for batch in stopped)
     return Impact(running, len(rechecked), len(leaves) - 1)
 
@@ -40,8 +44,8 @@ def remove(turn: Turn, number: int) -> bool:
     line, queued = found
     stacked = _stacked_on(line, queued)
     leaving.withdraw(turn, line, queued, "PR_MANUALLY_DEQUEUED")
-    for one in stacked:
-        leaving.withdraw(turn, line, one, "STACK_PREDECESSOR_DEQUEUED")
+    for dependent in stacked:
+        leaving.withdraw(turn, line, dependent, "STACK_PREDECESSOR_DEQUEUED")
     return True
 
 
@@ -51,5 +55,7 @@ def _is_built(code: str) -> bool:
 
 def _stacked_on(line: Line, queued: QueuedPullRequest) -> list[QueuedPullRequest]:
     """List the queued pull requests that are stacked on this one, directly or not."""
-    direct = [one for one in line.queued() if one.pull.stacked_on == queued.number]
-    return [*direct, *(other for one in direct for other in _stacked_on(line, one))]
+    direct = [
+        dependent for dependent in line.queued() if dependent.pull.stacked_on == queued.number
+    ]
+    return [*direct, *(other for dependent in direct for other in _stacked_on(line, dependent))]

@@ -124,7 +124,10 @@ def prologue(turn: Turn, scenario: str) -> None:
     curtain = 40 if scenario == "demo" else 1
     for queued in turn.repository.line("release/4.2").queued():
         pull = queued.pull
-        pull.broken_check, pull.hangs, pull.conflict, pull.steady = None, False, None, True
+        pull.broken_check = None
+        pull.hangs = False
+        pull.conflict = None
+        pull.steady = True
     scene = (("release/4.2", None), ("release/4.2", "lint"), ("main", None))
     for place, (base_ref, broken) in enumerate(scene):
         pull = _pull_request(turn, base_ref, broken)
@@ -135,7 +138,10 @@ def prologue(turn: Turn, scenario: str) -> None:
 
 def _pull_request(turn: Turn, base_ref: str, broken: str | None = None) -> PullRequest:
     pull = authorship.write_pull_request(turn)
-    pull.base_ref, pull.broken_check, pull.hangs, pull.conflict = base_ref, broken, False, None
+    pull.base_ref = base_ref
+    pull.broken_check = broken
+    pull.hangs = False
+    pull.conflict = None
     pull.labels = ("enhancement",)
     return pull
 

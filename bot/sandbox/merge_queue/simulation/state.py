@@ -129,7 +129,8 @@ class QueuedPullRequest:
 class Batch:
     """Pull requests checked together; also a sub-batch, when it hangs below another one.
 
-    `verdict` is None until the run ends, then `success`, `failure` or `timed_out`.
+    `verdict` is None until the run ends, then `success`, `failure` or `timed_out`. `split_of` is
+    the sub-batch that failed and was split into this one and others.
     """
 
     id: str
@@ -149,6 +150,7 @@ class Batch:
     in_place: bool = False
     merge_at: Moment | None = None
     sub_batches: list["Batch"] | None = None
+    split_of: "Batch | None" = None
     splits: int = 0
     retrying: bool = False
     shown_until: Moment | None = None
@@ -164,8 +166,9 @@ class Batch:
 
 @dataclass(slots=True)
 class Line:
-    """The queue of one base branch: batches in merging order, then waiting pull requests.
+    """One line of pull requests: batches in merging order, then waiting pull requests.
 
+    A base branch has one line, or several that don't wait for each other (`Repository.mode`).
     `gone` holds batches that merged or failed a moment ago, which the status still shows.
     """
 
@@ -241,7 +244,13 @@ class Plan:
 
 @dataclass(slots=True)
 class Repository:
-    """One repository and its merge queue."""
+    """One repository and its merge queue.
+
+    `mode` is the hosted service's `merge_queue.mode`
+    (https://docs.mergify.com/merge-queue/queue-modes/): `serial`, one line for each base branch;
+    `parallel`, one for each set of scopes; `isolated`, one for each pull request, as no batch
+    depends on another.
+    """
 
     name: str
     host: str
@@ -250,6 +259,7 @@ class Repository:
     priority_rules: tuple[PriorityRule, ...]
     rule_of_branch: dict[str, str]
     log: EventLog
+    mode: str = "serial"
     max_parallel_checks: int = 5
     lines: dict[str, Line] = field(default_factory=dict)
     pause: Pause | None = None
@@ -262,6 +272,18 @@ class Repository:
     def line(self, base_ref: str) -> Line:
         """Give the line of a base branch, opening it when it is the first time."""
         return self.lines.setdefault(base_ref, Line(base_ref))
+
+    def line_for(self, pull: PullRequest) -> Line:
+        """Give the line that a pull request joins; drop empty ones of the other modes."""
+        if self.mode == "serial":
+            return self.line(pull.base_ref)
+        self.lines = {
+            name: line
+            for name, line in self.lines.items()
+            if name == line.base_ref or line.batches or line.waiting or line.gone
+        }
+        name = " ".join(sorted(pull.scopes)) if self.mode == "parallel" else f"#{pull.number}"
+        return self.lines.setdefault(f"{pull.base_ref} {name}", Line(pull.base_ref))
 
     def rule_for(self, base_ref: str, labels: tuple[str, ...]) -> QueueRule:
         """Choose the queue rule: one named by a label, else the branch's, else the last."""

@@ -142,9 +142,9 @@ def _present(*moments: Moment | None) -> list[Moment]:
 def _line_moments(service: Service, line: Line) -> list[Moment]:
     moments = _present(*(batch.shown_until for batch in line.gone))
     for batch in line.batches:
-        for one in (batch, *(batch.sub_batches or ())):
-            moments += _present(one.ready_at, one.max_start_at, one.merge_at)
-            if one.code == "waiting_schedule":
+        for part in (batch, *(batch.sub_batches or ())):
+            moments += _present(part.ready_at, part.max_start_at, part.merge_at)
+            if part.code == "waiting_schedule":
                 moments.append(next_hour(service.now))
     moments += [checks.next_moment(service, run) for run in line.runs()]
     return moments

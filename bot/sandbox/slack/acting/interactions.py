@@ -37,6 +37,7 @@ from bot.sandbox.slack.state.workspace import Channel, Message, User
 from bot.sandbox.slack.wire import ControlRefusal, Json, SlackRefusal
 
 _STATES_KEPT = 2_000
+_KEEP_THEIR_CHOICE = {"static_select", "external_select"}
 _COMMAND_ERRORS = {NOT_CONNECTED: "dispatch_failed", TIMEOUT: TIMEOUT}
 _NOT_INTERACTIVE = "interactivity_disabled"
 _NO_OPTIONS_URL = "options_url_not_declared"
@@ -128,21 +129,43 @@ class Interactions:
         Raises ControlRefusal as Standing does, and `element_not_found`, `invalid_choice`.
         """
         user = self._standing.person(user_id)
-        source, block_id = self._source(user, request), str(request.get("block_id"))
+        source = self._source(user, request)
+        block_id = str(request.get("block_id"))
+        before = self._choice(user, source, request)
         element, entry = self._use(user, source, request)
+        if before is not None and before == entry:
+            # A menu keeps its choice while its two ids stay the same, also when an edit of its
+            # message gives it another: choosing the same again does nothing
+            # (https://github.com/slackapi/bolt-python/issues/629, slackapi/bolt-js/issues/1073).
+            return {"ok": True, "acknowledged": True, "sent": False}
         if not _is_dispatched(source, block_id):
             return {"ok": True, "acknowledged": True, "sent": False}
         action = action_json(self._installation, block_id, element, entry)
         body = self._action_body(user, source)
         return await self._send({**body, "actions": [action]})
 
+    def _choice(
+        self, user: User, source: Message | View, request: Mapping[str, object]
+    ) -> Json | None:
+        """What the person chose in this menu before, if it is one that keeps its choice."""
+        block_id = str(request.get("block_id"))
+        action_id = str(request.get("action_id"))
+        if isinstance(source, View):
+            values = source.values
+        else:
+            values = self._message_states.get((source.channel, source.ts, user.id), {})
+        entry = values.get(block_id, {}).get(action_id)
+        is_menu = entry is not None and entry["type"] in _KEEP_THEIR_CHOICE
+        return entry if is_menu and entry and entry.get("selected_option") else None
+
     def _use(
         self, user: User, source: Message | View, request: Mapping[str, object]
     ) -> tuple[Json, Json]:
         """Find the element and what was given to it, in the message as it is or as it was."""
-        block_id, action_id = str(request.get("block_id")), str(request.get("action_id"))
+        block_id = str(request.get("block_id"))
+        action_id = str(request.get("action_id"))
         drawn = [source.blocks]
-        if isinstance(source, Message) and request.get("not_redrawn"):
+        if request.get("not_redrawn"):
             drawn += source.shown_before
         refused: ChoiceUnknown | None = None
         for blocks in drawn:
@@ -239,7 +262,8 @@ class Interactions:
         """
         user = self._standing.person(user_id)
         source = self._source(user, request)
-        block_id, action_id = str(request.get("block_id")), str(request.get("action_id"))
+        block_id = str(request.get("block_id"))
+        action_id = str(request.get("action_id"))
         element = find_element(source.blocks, block_id, action_id)
         if element is None or "external" not in element["type"]:
             detail = f"there is no external menu {block_id}/{action_id}"

@@ -1,6 +1,8 @@
 """What people do in the workspace: type, click, submit, close, open the Home tab."""
 
-from collections.abc import Mapping
+import mimetypes
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
 
 from bot.sandbox.slack.acting.interactions import Interactions
 from bot.sandbox.slack.acting.reach import Outcome
@@ -9,7 +11,7 @@ from bot.sandbox.slack.acting.submissions import Submissions
 from bot.sandbox.slack.delivering.app_events import AppEvents
 from bot.sandbox.slack.state.installation import Installation
 from bot.sandbox.slack.state.mrkdwn import rich_text_from_person, text_from_person
-from bot.sandbox.slack.state.workspace import Message
+from bot.sandbox.slack.state.workspace import Channel, Message
 from bot.sandbox.slack.wire import ControlRefusal, Json
 
 _LONGEST_MESSAGE = 12_000
@@ -39,13 +41,29 @@ class People:
         """Type a slash command and wait until the app acknowledged it or three seconds passed."""
         if not text.startswith("/"):
             raise ControlRefusal("not_a_command", 'a command begins with "/"')
+        if text.startswith("/me "):
+            return {**self.message(user, channel, text), "acknowledged": True}
         return await self._interactions.command(user, channel, text)
 
-    def message(self, user: str, channel: str, text: str, thread_ts: str | None = None) -> Json:
-        """Write a message into a channel or thread."""
+    def message(
+        self,
+        user: str,
+        channel: str,
+        text: str,
+        thread_ts: str | None = None,
+        *,
+        broadcast: bool = False,
+        files: Sequence[str] = (),
+    ) -> Json:
+        """Write a message into a channel or thread; one that begins with `/me` is a me_message.
+
+        `broadcast`: *Also send to channel*. `files`: the names of files to attach.
+        """
         person = self._standing.person(user)
         target = self._standing.writable_channel(person, channel)
-        if not text.strip():
+        is_me = text.startswith("/me ")
+        text = text.removeprefix("/me ")
+        if not text.strip() and not files:
             raise ControlRefusal("no_text", "a message needs text")
         if len(text) > _LONGEST_MESSAGE:
             raise ControlRefusal("msg_too_long", f"a message has {_LONGEST_MESSAGE} characters")
@@ -55,12 +73,35 @@ class People:
         workspace = self._installation.workspace
         stored = text_from_person(text, workspace)
         ts = workspace.new_ts()
-        block = {**rich_text_from_person(stored), "block_id": f"b{ts[-6:]}"}
         serial = f"{self._installation.chance.getrandbits(128):032x}"
-        message = Message(target.id, ts, person.id, stored, [block], thread_ts=thread_ts)
+        message = Message(target.id, ts, person.id, stored, thread_ts=thread_ts)
+        if stored:
+            message.blocks = [{**rich_text_from_person(stored), "block_id": f"b{ts[-6:]}"}]
         message.client_msg_id = serial
+        message.broadcast = broadcast and thread_ts is not None
+        message.files = [_file(name, person.id, ts) for name in files]
+        if is_me:
+            # https://docs.slack.dev/reference/events/message/me_message
+            message.subtype = "me_message"
+            message.blocks = []
+            message.client_msg_id = None
         workspace.post(message)
+        self._offer_invitation(message, target)
         return {"ok": True, "ts": ts}
+
+    def _offer_invitation(self, message: Message, channel: Channel) -> None:
+        """Say that a mentioned app isn't in the channel, as Slack does: the app gets no event.
+
+        https://docs.slack.dev/reference/events/app_mention
+        """
+        app = self._installation.bot
+        is_mentioned = f"<@{app.id}>" in message.text
+        if not is_mentioned or channel.kind == "im" or self._installation.is_member(channel):
+            return
+        self._installation.uninvited[channel.id] = message
+        said = f"You mentioned @{app.name}, but they're not in this channel."
+        invite = f"Type `/invite @{app.name}` to add them."
+        self._installation.workspace.tell(message.user, channel.id, f"{said} {invite}")
 
     async def action(self, user: str, **request: object) -> Json:
         """Use an element: `container`, `block_id`, `action_id` and its own payload fields."""
@@ -104,3 +145,20 @@ class People:
         if not self._events.declares("app_home_opened"):
             return Outcome(error="event_not_declared").body()
         return Outcome(error=await self._events.send(event)).body()
+
+
+def _file(name: str, user: str, ts: str) -> Json:
+    """A file as messages carry it (https://docs.slack.dev/reference/objects/file-object)."""
+    kind = name.rpartition(".")[2].lower()
+    return {
+        "id": f"F{sha256(f'{ts}{name}'.encode()).hexdigest()[:9].upper()}",
+        "created": int(float(ts)),
+        "name": name,
+        "title": name,
+        "mimetype": mimetypes.guess_type(name)[0] or "application/octet-stream",
+        "filetype": kind,
+        "user": user,
+        "mode": "hosted",
+        "size": 1024,
+        "file_access": "visible",
+    }

@@ -20,7 +20,9 @@ from bot.sandbox.slack.wire import Json, SlackRefusal
 USES = 5
 USABLE_SECONDS = 30 * 60
 _KEPT = 10_000
-_GONE, _BAD_REQUEST = 404, 400
+_GONE = 404
+_BAD_REQUEST = 400
+_USED_UP = {"expired_url", "used_url"}
 _NAME = "response_url"
 _NO_SCOPES = Token("bot", ())
 
@@ -76,6 +78,8 @@ class ResponseUrls:
         await strike.before()
         if strike.prevents:
             self._log.add(_NAME, None, {}).update({"ok": False, "error": strike.error})
+            if strike.error in _USED_UP:
+                return web.json_response({"ok": False, "error": strike.error}, status=_GONE)
             return strike.failure(request)
         return strike.after(request, self._answer(request.match_info["key"], body))
 
@@ -154,7 +158,8 @@ class ResponseUrls:
         if thread_ts is not None and channel.messages.get(thread_ts) is None:
             raise SlackRefusal("thread_not_found")
         public = call.text("response_type") == "in_channel"
-        if public and channel.is_archived:
+        if channel.is_archived:
+            # As chat.postMessage and chat.postEphemeral, whose code it is.
             raise SlackRefusal("is_archived")
         message = self._installation.new_message(
             channel.id, content.fallback, content.blocks, content.attachments

@@ -25,7 +25,7 @@ class Standing:
         """Find a person of this workspace: others have no commands and no shortcuts here."""
         user = self.person(user_id)
         if user.kind == "external" or user.team_id != self._installation.workspace.team.id:
-            detail = f"{user.name} is not of this workspace"
+            detail = f"{user.shown_name} is not of this workspace"
             raise ControlRefusal("user_is_external", detail)
         return user
 
@@ -33,14 +33,16 @@ class Standing:
         workspace = self._installation.workspace
         channel = workspace.channels.get(str(channel_id))
         if channel is None or not workspace.sees(user.id, channel):
-            detail = f"{user.name} sees no channel {channel_id}"
+            detail = f"{user.shown_name} sees no channel {channel_id}"
             raise ControlRefusal("channel_not_found", detail, status=_NOT_FOUND)
         return channel
 
     def writable_channel(self, user: User, channel_id: object) -> Channel:
         channel = self.seen_channel(user, channel_id)
         if user.id not in channel.members:
-            raise ControlRefusal("not_in_channel", f"{user.name} has not joined {channel.name}")
+            raise ControlRefusal(
+                "not_in_channel", f"{user.shown_name} has not joined {channel.name}"
+            )
         if channel.is_archived:
             raise ControlRefusal("is_archived", f"{channel.name} is archived")
         return channel
@@ -52,7 +54,7 @@ class Standing:
             return hidden
         message = channel.messages.get(str(ts))
         if message is None:
-            detail = f"{user.name} sees no message {ts} in {channel.id}"
+            detail = f"{user.shown_name} sees no message {ts} in {channel.id}"
             raise ControlRefusal("message_not_found", detail, status=_NOT_FOUND)
         return message
 
@@ -60,7 +62,7 @@ class Standing:
         """Find the modal on top of a person's stack: the only one they can touch."""
         stack = self._installation.views.stack(user.id)
         if not stack or stack[-1].id != str(view_id):
-            detail = f"{view_id} is not the modal that {user.name} sees"
+            detail = f"{view_id} is not the modal that {user.shown_name} sees"
             raise ControlRefusal("view_not_found", detail, status=_NOT_FOUND)
         return stack[-1]
 

@@ -27,12 +27,12 @@ def _drawn(shape: Check) -> Check:
         shape(value, pointer, problems)
         if len(problems.found) > before or not isinstance(value, dict):
             return
-        names = [one["name"] for one in value["series"]]
+        names = [series["name"] for series in value["series"]]
         if len(set(names)) < len(names):
             problems.add("series names must be unique", f"{pointer}/series")
         wanted = sorted(value["axis_config"]["categories"])
-        for index, one in enumerate(value["series"]):
-            if sorted(_labels(one)) != wanted:
+        for index, series in enumerate(value["series"]):
+            if sorted(_labels(series)) != wanted:
                 problems.add(
                     "data labels must match axis_config.categories", f"{pointer}/series/{index}"
                 )

@@ -86,7 +86,8 @@ def _initial_among_options(shape: Check) -> Check:
         if not isinstance(value, dict):
             return
         known = [_comparable(each) for each in options_of(value)]
-        single, several = value.get("initial_option"), value.get("initial_options")
+        single = value.get("initial_option")
+        several = value.get("initial_options")
         chosen = [single] if single else several
         for each in chosen if isinstance(chosen, list) else ():
             if _comparable(each) not in known:

@@ -160,7 +160,8 @@ def _unfit(element: Json, value: str) -> str | None:
 
 
 def _unfit_length(element: Json, value: str) -> str | None:
-    shortest, longest = element.get("min_length", 0), element.get("max_length", 3000)
+    shortest = element.get("min_length", 0)
+    longest = element.get("max_length", 3000)
     if len(value) < shortest:
         return f"Please enter at least {shortest} characters."
     if len(value) > longest:

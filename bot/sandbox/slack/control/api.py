@@ -5,7 +5,14 @@ from aiohttp import web
 from bot.sandbox.slack.acting.interactions import Interactions
 from bot.sandbox.slack.acting.people import People
 from bot.sandbox.slack.control.fault_control import FaultControl
-from bot.sandbox.slack.control.requests import answering, body_of, flag_of, texts_of, viewer_of
+from bot.sandbox.slack.control.requests import (
+    answering,
+    body_of,
+    flag_of,
+    list_of,
+    texts_of,
+    viewer_of,
+)
 from bot.sandbox.slack.control.sight import DEFAULT_LIMIT, Sight
 from bot.sandbox.slack.web_api.calls import CallLog
 from bot.sandbox.slack.wire import ControlRefusal, Json
@@ -83,9 +90,18 @@ class ControlApi:
 
     async def _message(self, request: web.Request) -> Json:
         body = await body_of(request)
-        user, channel, text = texts_of(body, "user", "channel", "text")
+        user, channel = texts_of(body, "user", "channel")
+        files = list_of(body, "files")
+        text = str(body.get("text") or "") if files else texts_of(body, "text")[0]
         thread_ts = body.get("thread_ts")
-        return self._people.message(user, channel, text, str(thread_ts) if thread_ts else None)
+        return self._people.message(
+            user,
+            channel,
+            text,
+            str(thread_ts) if thread_ts else None,
+            broadcast=flag_of(body, "broadcast", default=False),
+            files=files,
+        )
 
     async def _action(self, request: web.Request) -> Json:
         body = await body_of(request)

@@ -59,20 +59,28 @@ class Arrangement:
             raise ControlRefusal("invalid_kind", f"kind is one of: {', '.join(_KINDS)}")
         user_id = f"U0{re.sub('[^A-Z0-9]', '', name.upper())}"
         team = team_id or self._workspace.team.id
-        user = User(user_id, name, name.capitalize(), team, deleted=deleted)
+        # The legacy username is not what people see.
+        user = User(user_id, f"{name}0", name.capitalize(), team, deleted=deleted)
+        user.display_name = name
         user.enterprise_id = enterprise_id
         user.kind = _kind(kind)
         self._workspace.add_user(user)
         return {"ok": True, "user": user_id}
 
     def change_user(self, user_id: str, changes: Mapping[str, object]) -> Json:
-        """Set `deleted` (deactivated: true or false) or `kind` of a person."""
+        """Set `deleted` (true: deactivated), `kind`, `profile_fields`, or a name of a person."""
         user = self._known_user(user_id)
         for name, value in changes.items():
             if name == "deleted" and isinstance(value, bool):
                 user.deleted = value
             elif name == "kind" and value in _KINDS and not user.is_bot:
                 user.kind = _kind(str(value))
+            elif name == "display_name" and isinstance(value, str):
+                user.display_name = value
+            elif name == "real_name" and isinstance(value, str):
+                user.real_name = value
+            elif name == "profile_fields" and isinstance(value, Mapping):
+                user.profile_fields = {str(key): str(held) for key, held in value.items()}
             else:
                 raise ControlRefusal("invalid_change", f"{name} cannot be set to that")
         self._workspace.notify(Change("app"))

@@ -27,7 +27,8 @@ class ArrangementApi:
     async def _add_user(self, request: web.Request) -> Json:
         body = await body_of(request)
         (name,) = texts_of(body, "name")
-        kind, team_id = str(body.get("kind") or "member"), body.get("team_id")
+        kind = str(body.get("kind") or "member")
+        team_id = body.get("team_id")
         team = str(team_id) if team_id else None
         deleted = flag_of(body, "deleted", default=False)
         grid = body.get("enterprise_id")

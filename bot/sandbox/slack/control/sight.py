@@ -22,7 +22,8 @@ class Sight:
 
         Without a person the first one of the workspace is the viewer.
         """
-        workspace, manifest = self._installation.workspace, self._installation.manifest
+        workspace = self._installation.workspace
+        manifest = self._installation.manifest
         viewer = self._standing.person(user or next(iter(workspace.users)))
         shown = [c for c in workspace.channels.values() if workspace.sees(viewer.id, c)]
         return {
@@ -103,7 +104,7 @@ class Sight:
             "ts": message.ts,
             "channel": message.channel,
             "user": message.user,
-            "username": author.name if author else message.user,
+            "username": author.shown_name if author else message.user,
             "is_bot": bool(author and author.is_bot),
             "text": message.text,
             "blocks": message.blocks,
@@ -115,6 +116,7 @@ class Sight:
             "edited": message.edited,
             "metadata": message.metadata,
             "attachments": message.attachments or None,
+            "files": message.files or None,
             "broadcast": message.broadcast or None,
             "subtype": message.subtype,
             "deleted": True if message.subtype == "tombstone" else None,
@@ -178,7 +180,7 @@ def _newest(channel: Channel, limit: int) -> list[Message]:
 def _user_json(user: User) -> Json:
     return {
         "id": user.id,
-        "name": user.name,
+        "name": user.shown_name,
         "real_name": user.real_name,
         "kind": user.kind,
         "team_id": user.team_id,

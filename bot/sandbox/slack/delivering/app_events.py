@@ -6,6 +6,7 @@ import time
 
 from bot.sandbox.slack.delivering.delivery import Delivery, Payload
 from bot.sandbox.slack.delivering.interaction_payloads import VERIFICATION_TOKEN
+from bot.sandbox.slack.faults import REPEAT_EVENT, Faults
 from bot.sandbox.slack.state.installation import Installation
 from bot.sandbox.slack.state.workspace import Change, Channel, ChannelKind, Message
 from bot.sandbox.slack.wire import Json
@@ -21,12 +22,17 @@ _OTHER_TEAM = "T0PARTNER"
 _CHANNEL_LETTER: dict[ChannelKind, str] = {"public": "C", "private": "G", "im": "D", "mpim": "G"}
 
 
+def _new_event_id() -> str:
+    return f"Ev{secrets.token_hex(5).upper()}"
+
+
 class AppEvents:
     """Sends the manifest's events, as far as membership and scopes allow."""
 
-    def __init__(self, installation: Installation, delivery: Delivery) -> None:
+    def __init__(self, installation: Installation, delivery: Delivery, faults: Faults) -> None:
         self._installation = installation
         self._delivery = delivery
+        self._faults = faults
 
     def declares(self, name: str) -> bool:
         return name in self._installation.manifest.bot_events
@@ -51,12 +57,17 @@ class AppEvents:
             "api_app_id": installation.app_id,
             "event": event,
             "type": "event_callback",
-            "event_id": f"Ev{secrets.token_hex(5).upper()}",
+            "event_id": _new_event_id(),
             "event_time": int(time.time()),
             "authorizations": [authorization],
             "is_ext_shared_channel": bool(channel and channel.is_ext_shared),
             "event_context": secrets.token_urlsafe(24),
         }
+        if self._faults.take(REPEAT_EVENT) is not None:
+            # Seen with up to eleven ids for one message
+            # (https://github.com/slackapi/node-slack-sdk/issues/2141).
+            again = {**body, "event_id": _new_event_id()}
+            _ = self._delivery.announce(Payload("events_api", again))
         return self._delivery.announce(Payload("events_api", body))
 
     def on_change(self, change: Change) -> None:
@@ -78,6 +89,12 @@ class AppEvents:
     def _send_channel_event(self, channel: Channel, change: Change) -> None:
         if change.joined is not None:
             self._send_joined(channel, change.joined)
+        if change.joined == self._installation.bot_user_id:
+            # Who mentions an app that isn't there may invite it, which it gets as a mention
+            # (docs.slack.dev/reference/events/app_mention).
+            mentioned = self._installation.uninvited.pop(channel.id, None)
+            if mentioned is not None:
+                self._send_mention(channel, mentioned)
         if change.kind in {"channel_shared", "channel_unshared"}:
             self._send_shared(channel, change.kind)
         if change.kind == "channel_id" and self.declares("channel_id_changed"):
@@ -106,9 +123,9 @@ class AppEvents:
             return
         granted = "app_mentions:read" in self._installation.manifest.bot_scopes
         if self.declares("app_mention") and granted:
-            body = self._installation.payloads.message(message)
+            body = self._installation.payloads.mention(message)
             place = {"channel": channel.id, "event_ts": message.ts}
-            _ = self.send(body | {"type": "app_mention"} | place, channel)
+            _ = self.send(body | place, channel)
 
     def _send_changed(self, channel: Channel, message: Message, previous: Message) -> None:
         if not self._gets_messages(channel):

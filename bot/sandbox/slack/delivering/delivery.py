@@ -25,17 +25,13 @@ class Payload:
 
 @dataclass(slots=True)
 class Terms:
-    """On which both ways to the app deliver.
-
-    `ack_seconds`: how long the app has to acknowledge. `event_retry_seconds`: the waits before an
-    unacknowledged event is sent again. `on_connections`: called when a way to the app has opened
-    or closed.
-    """
+    """On which both ways to the app deliver."""
 
     faults: Faults
-    ack_seconds: float
+    ack_seconds: float  #: how long the app has to acknowledge
+    #: the waits before an unacknowledged event is sent again
     event_retry_seconds: tuple[float, ...]
-    on_connections: Callable[[], None]
+    on_connections: Callable[[], None]  #: called when a way to the app has opened or closed
 
 
 class AppNotConnected(Exception):

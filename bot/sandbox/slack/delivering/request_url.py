@@ -59,6 +59,10 @@ class RequestUrl:
         self._session: aiohttp.ClientSession | None = None
         self._background = Background()
 
+    def sign_with(self, signing_secret: str) -> None:
+        """From now on, sign with this one, as after *Regenerate* on the app's page."""
+        self._signing_secret = signing_secret
+
     @property
     def connections(self) -> int:
         """One when there is a verified address."""

@@ -10,7 +10,7 @@ import uuid
 from dataclasses import dataclass, field
 from functools import partial
 
-from aiohttp import WSMsgType, web
+from aiohttp import WSCloseCode, WSMsgType, web
 
 from bot.sandbox.slack.delivering.background import Background, FirstFate, settle
 from bot.sandbox.slack.delivering.delivery import (
@@ -31,21 +31,22 @@ DEBUG_CONNECTION_SECONDS = 360
 _WARNING_SECONDS = 10
 _PING_SECONDS = 15
 _REFUSED_HANDSHAKE = 408
+LONGEST_FRAME = 20_480
+"""Bytes of a frame from the app; Slack closes the connection for a longer one, with code 1009.
+
+Seen in production: https://github.com/revelrylabs/slax/pull/614.
+"""
 
 
 @dataclass(eq=False)
 class Connection:
-    """One open WebSocket of the app.
-
-    `is_half_open`: nothing goes through it in either direction, without an error. `is_quiet`:
-    nothing has come over it since the last ping.
-    """
+    """One open WebSocket of the app."""
 
     id: str
     socket: web.WebSocketResponse
     transport: asyncio.Transport | None
-    is_half_open: bool = False
-    is_quiet: bool = False
+    is_half_open: bool = False  #: nothing goes through it in either direction, without an error
+    is_quiet: bool = False  #: nothing has come over it since the last ping
     timers: list[asyncio.TimerHandle] = field(default_factory=list)
 
 
@@ -123,6 +124,12 @@ class SocketMode:
             connection.is_quiet = False
             if connection.is_half_open:
                 continue
+            if frame.type is WSMsgType.TEXT and len(frame.data.encode()) > LONGEST_FRAME:
+                said = f"Max frame length of {LONGEST_FRAME} has been exceeded."
+                await connection.socket.close(
+                    code=WSCloseCode.MESSAGE_TOO_BIG, message=said.encode()
+                )
+                return
             if frame.type is WSMsgType.TEXT:
                 self._take_answer(frame.data)
             elif frame.type is WSMsgType.PING:
@@ -200,9 +207,11 @@ class SocketMode:
             try:
                 await self._send(payload, extra)
             except AppNotConnected:
-                reason, error = "connection_failed", NOT_CONNECTED
+                reason = "connection_failed"
+                error = NOT_CONNECTED
             except AcknowledgementMissed:
-                reason, error = "timeout", TIMEOUT
+                reason = "timeout"
+                error = TIMEOUT
             else:
                 settle(first, None)
                 return

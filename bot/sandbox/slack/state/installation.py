@@ -1,7 +1,7 @@
 """The app as it is installed in the workspace: everything its calls and its people act upon."""
 
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from bot.sandbox.slack.state.manifest import Manifest
 from bot.sandbox.slack.state.payloads import Payloads
@@ -14,12 +14,7 @@ from bot.sandbox.slack.wire import Json
 
 @dataclass
 class Installation:
-    """One app in one workspace.
-
-    `history_most`: the most messages on a page of history or replies. Slack gives
-    15 to apps that are distributed outside the Marketplace
-    (docs.slack.dev/apis/web-api/rate-limits).
-    """
+    """One app in one workspace."""
 
     workspace: Workspace
     manifest: Manifest
@@ -31,7 +26,11 @@ class Installation:
     app_id: str = APP_ID
     bot_id: str = BOT_ID
     bot_user_id: str = BOT_USER_ID
+    #: the most messages on a page of history or replies. Slack gives 15 to apps that are
+    #: distributed outside the Marketplace (docs.slack.dev/apis/web-api/rate-limits).
     history_most: int = 1000
+    uninvited: dict[str, Message] = field(default_factory=dict)
+    """The last message of each channel that mentioned the app while it wasn't there."""
 
     @property
     def bot(self) -> User:
@@ -50,7 +49,8 @@ class Installation:
         """Make a message of the app, not yet posted."""
         ts = self.workspace.new_ts()
         message = Message(channel, ts, self.bot_user_id, text, from_app=True)
-        message.blocks, message.attachments = blocks or [], attachments or []
+        message.blocks = blocks or []
+        message.attachments = attachments or []
         return message
 
     def view_json(self, view: View) -> Json:

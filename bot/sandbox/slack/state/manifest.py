@@ -70,7 +70,8 @@ class Manifest:
     @classmethod
     def _from_mapping(cls, content: object) -> Self:
         top = _section({"manifest": content}, "manifest")
-        features, settings = _section(top, "features"), _section(top, "settings")
+        features = _section(top, "features")
+        settings = _section(top, "settings")
         scopes = _section(_section(top, "oauth_config"), "scopes")
         name = str(_section(top, "display_information").get("name") or "App")
         home = _section(features, "app_home")

@@ -79,7 +79,12 @@ def _link_names(text: str, workspace: Workspace) -> str:
             if name in _BROADCASTS:
                 return f"<!{name}>"
             user = workspace.user_named(name)
-            return f"<@{user.id}>" if user else match.group()
+            if user is not None:
+                # Without a label, as Slack sends it since 2017
+                # (docs.slack.dev/changelog/2017-09-the-one-about-usernames).
+                return f"<@{user.id}>"
+            group = workspace.group_named(name)
+            return f"<!subteam^{group.id}>" if group else match.group()
         channel = workspace.channel_named(match["channel"])
         if channel is None:
             return match.group()
@@ -112,6 +117,8 @@ def _mention(inside: str) -> Json:
         return {"type": "user", "user_id": target[1:]}
     if target.startswith("#"):
         return {"type": "channel", "channel_id": target[1:]}
+    if target.startswith("!subteam^"):
+        return {"type": "usergroup", "usergroup_id": target.removeprefix("!subteam^")}
     if target.startswith("!"):
         return {"type": "broadcast", "range": target[1:]}
     link: Json = {"type": "link", "url": unescape(target)}

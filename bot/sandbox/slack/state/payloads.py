@@ -1,9 +1,14 @@
 """The workspace's state as the JSON of Slack's Web API."""
 
 import re
+import unicodedata
+from collections.abc import Collection
+from hashlib import sha256
 
 from bot.sandbox.slack.state.workspace import Channel, Message, Team, User, Workspace
 from bot.sandbox.slack.wire import Json
+
+_PICTURE_SIZES = (24, 32, 48, 72, 192, 512)
 
 
 class Payloads:
@@ -41,7 +46,7 @@ class Payloads:
             body["bot_profile"] = self.bot_profile()
         body["team"] = self.team.id
         optional: Json = {
-            "subtype": "thread_broadcast" if message.broadcast else message.subtype,
+            "subtype": _subtype(message),
             "client_msg_id": message.client_msg_id,
             "blocks": message.blocks or None,
             "attachments": message.attachments or None,
@@ -52,16 +57,33 @@ class Payloads:
             ]
             or None,
             "metadata": message.metadata,
+            "files": message.files or None,
         }
+        if message.files:
+            body |= {"upload": False, "display_as_bot": False}
         body |= {name: value for name, value in optional.items() if value is not None}
         return body | self._thread_fields(message)
+
+    def mention(self, message: Message) -> Json:
+        """Write a message as `app_mention` carries it: one with files has no subtype there.
+
+        https://github.com/slackapi/bolt-js/pull/2057
+        """
+        body = self.message(message) | {"type": "app_mention"}
+        if body.get("subtype") == "file_share":
+            del body["subtype"]
+        return body
 
     def _thread_fields(self, message: Message) -> Json:
         channel = self._workspace.channels[message.channel]
         if message.is_reply:
             parent = channel.messages.get(message.thread_ts or "")
             author = {"parent_user_id": parent.user} if parent else {}
-            return {"thread_ts": message.thread_ts, **author}
+            fields: Json = {"thread_ts": message.thread_ts, **author}
+            if message.broadcast and parent is not None:
+                # https://docs.slack.dev/reference/events/message/thread_broadcast
+                fields["root"] = self.message(parent)
+            return fields
         replies = channel.thread(message.ts)
         if not replies:
             return {}
@@ -120,18 +142,29 @@ class Payloads:
             "previous_names": [],
         }
 
-    def user(self, user: User) -> Json:
+    def user(self, user: User, scopes: Collection[str] = ()) -> Json:
+        """Write a person (docs.slack.dev/reference/objects/user-object)."""
+        digest = sha256(user.id.encode()).hexdigest()[:12]
+        picture = f"https://avatars.slack-edge.example/{digest}_"
+        chosen = user.name if user.display_name is None else user.display_name
+        if user.is_bot:
+            chosen = ""
         guest = user.kind in {"guest", "single_channel_guest"}
         profile: Json = {
             "title": "",
             "real_name": user.real_name,
-            "real_name_normalized": user.real_name,
-            "display_name": "" if user.is_bot else user.name,
-            "display_name_normalized": "" if user.is_bot else user.name,
+            "real_name_normalized": _plain(user.real_name),
+            "display_name": chosen,
+            "display_name_normalized": _plain(chosen),
             "status_text": "",
             "status_emoji": "",
+            "avatar_hash": digest,
+            **{f"image_{size}": f"{picture}{size}" for size in _PICTURE_SIZES},
             "team": user.team_id,
         }
+        if not user.is_bot and "users:read.email" in scopes:
+            # https://docs.slack.dev/reference/scopes/users.read.email
+            profile["email"] = f"{user.name}@{self.team.domain}.example"
         if user.is_bot:
             profile |= {"bot_id": self._bot_id, "api_app_id": self._app_id, "always_active": True}
         body: Json = {
@@ -178,6 +211,19 @@ class Payloads:
             and (not channel.is_private or self._bot_user_id in channel.members)
             for channel in self._workspace.channels.values()
         )
+
+
+def _subtype(message: Message) -> str | None:
+    """Slack's kind of a message (docs.slack.dev/reference/events/message#subtypes)."""
+    if message.broadcast:
+        return "thread_broadcast"
+    return message.subtype or ("file_share" if message.files else None)
+
+
+def _plain(name: str) -> str:
+    """A name without accents, as the `…_normalized` fields have it."""
+    spread = unicodedata.normalize("NFKD", name)
+    return "".join(each for each in spread if not unicodedata.combining(each))
 
 
 def permalink(base_url: str, message: Message) -> str:

@@ -7,17 +7,21 @@ BOT_USER_ID = "U0MQBOT"
 BOT_ID = "B0MQBOT"
 APP_ID = "A0MQBOT"
 
+# The id, the legacy username, which Slack shows nowhere, the display name and the full name.
 _PEOPLE = (
-    ("U0ALICE", "alice", "Alice Martin"),
-    ("U0BOB", "bob", "Bob Okafor"),
-    ("U0CAROL", "carol", "Carol Jensen"),
-    ("U0DAVE", "dave", "Dave Rossi"),
+    ("U0ALICE", "amartin82", "alice", "Alice Martin"),
+    ("U0BOB", "bokafor", "bob", "Bob Okafor"),
+    ("U0CAROL", "c.jensen", "carol", "Carol Jensen"),
+    ("U0DAVE", "drossi", "dave", "Dave Rossi"),
 )
 
 
 def default_workspace(bot_name: str, bot_real_name: str) -> Workspace:
     """Build the Acme workspace with the app's bot user, who is in #merge-queue only."""
-    people = [User(id_, name, real, TEAM.id) for id_, name, real in _PEOPLE]
+    people = [
+        User(id_, username, real, TEAM.id, display_name=shown)
+        for id_, username, shown, real in _PEOPLE
+    ]
     bots = [
         User(BOT_USER_ID, bot_name, bot_real_name, TEAM.id, kind="bot"),
         User(SLACKBOT_ID, "slackbot", "Slackbot", TEAM.id, kind="bot"),

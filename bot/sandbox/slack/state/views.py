@@ -10,6 +10,7 @@ from bot.sandbox.slack.state.workspace import Change, Workspace
 from bot.sandbox.slack.wire import Json, SlackRefusal
 
 STACK_LIMIT = 3
+_UPDATES_KEPT = 100
 
 
 @dataclass
@@ -23,6 +24,8 @@ class View:
     root_id: str
     previous_id: str | None = None
     values: Values = field(default_factory=dict)
+    shown_before: list[list[Json]] = field(default_factory=list)
+    """The blocks before the latest updates, which a client that is slow to redraw still shows."""
 
     @property
     def blocks(self) -> list[Json]:
@@ -82,7 +85,8 @@ class Views:
             raise SlackRefusal("push_limit_reached")
         self._refuse_known_external_id(content)
         view = self._new(user, content)
-        view.root_id, view.previous_id = stack[0].id, stack[-1].id
+        view.root_id = stack[0].id
+        view.previous_id = stack[-1].id
         stack.append(view)
         self._tell("view", user)
         return view
@@ -96,6 +100,7 @@ class Views:
         if expected_hash and expected_hash != view.hash:
             raise SlackRefusal("hash_conflict")
         self._refuse_known_external_id(content, besides=view)
+        view.shown_before = [view.blocks, *view.shown_before][:_UPDATES_KEPT]
         view.values = carried_over(content["blocks"], view.values)
         view.content = content
         view.hash = self._new_hash()

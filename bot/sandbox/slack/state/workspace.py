@@ -17,21 +17,18 @@ SLACKBOT_ID = "USLACKBOT"
 MESSAGES_KEPT = 10_000
 EPHEMERALS_KEPT = 500
 _TWO = 2
-_EDITS_KEPT = 5
+_EDITS_KEPT = 100
 
 
 @dataclass(frozen=True)
 class Team:
-    """The workspace itself, as Slack names it; `enterprise_id` of its Enterprise Grid, if any.
-
-    `is_org_wide`: the app is installed for the whole Enterprise Grid.
-    """
+    """The workspace itself, as Slack names it; `enterprise_id` of its Enterprise Grid, if any."""
 
     id: str
     name: str
     domain: str
     enterprise_id: str | None = None
-    is_org_wide: bool = False
+    is_org_wide: bool = False  #: the app is installed for the whole Enterprise Grid
 
 
 @dataclass
@@ -48,6 +45,20 @@ class User:
     deleted: bool = False
     enterprise_id: str | None = None
     has_guest_flags: bool = True
+    display_name: str | None = None
+    """What the person chose to be called; None: the same as `name`, empty: nothing chosen."""
+
+    profile_fields: dict[str, str] = field(default_factory=dict)
+    """What custom fields of the profile hold, by their ids."""
+
+    @property
+    def shown_name(self) -> str:
+        """What people see and type after an @: `name` is Slack's legacy username.
+
+        https://docs.slack.dev/reference/objects/user-object#profile
+        """
+        chosen = self.name if self.display_name is None else self.display_name
+        return chosen or self.real_name
 
     @property
     def acting_team_id(self) -> str:
@@ -89,6 +100,7 @@ class Message:
     client_msg_id: str | None = None
     reactions: dict[str, list[str]] = field(default_factory=dict)
     ephemeral_to: str | None = None
+    files: list[Json] = field(default_factory=list)
     shown_before: list[list[Json]] = field(default_factory=list)
     """The blocks before the latest edits, which a client that is slow to redraw still shows."""
 
@@ -159,6 +171,8 @@ class Channel:
     is_ext_shared: bool = False
     is_pending_ext_shared: bool = False
     messages: Timeline = field(default_factory=lambda: Timeline(MESSAGES_KEPT))
+    deleted: set[str] = field(default_factory=set)
+    """The `ts` of messages that were deleted and left no tombstone."""
     ephemerals: Timeline = field(default_factory=lambda: Timeline(EPHEMERALS_KEPT))
 
     @property
@@ -220,8 +234,14 @@ class Workspace:
         return next(named, None)
 
     def user_named(self, name: str) -> User | None:
+        """Find the person who is shown by that name, as the composer does after an @."""
         wanted = name.removeprefix("@").lower()
-        return next((each for each in self.users.values() if each.name == wanted), None)
+        people = self.users.values()
+        return next((each for each in people if each.shown_name.lower() == wanted), None)
+
+    def group_named(self, handle: str) -> UserGroup | None:
+        wanted = handle.removeprefix("@").lower()
+        return next((each for each in self.groups.values() if each.handle == wanted), None)
 
     def direct_channel(self, *people: str) -> Channel:
         """Find the direct conversation of two or more people, opening it when there is none."""
@@ -281,6 +301,7 @@ class Workspace:
             self.replace(tombstone)
             return
         channel.messages.remove(message.ts)
+        channel.deleted.add(message.ts)
         self._tell("message_deleted", message)
 
     def react(self, message: Message, user_id: str, name: str) -> bool:

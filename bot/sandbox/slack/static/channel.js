@@ -96,12 +96,12 @@ onArrival((channel, message) => {
   drawJump();
 });
 
-async function sendFromChannel(text) {
+async function sendFromChannel(text, files) {
   const channel = openChannel();
   // Whoever asks wants to see the answer, however far up they have read.
   messages.toBottom();
   try {
-    if (!text.startsWith("/")) await control.message(state.user, channel, text);
+    if (!text.startsWith("/") || files.length) await control.message(state.user, channel, text, { files });
     else await control.command(state.user, channel, text);
     return null;
   } catch (error) {

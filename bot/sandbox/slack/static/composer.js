@@ -1,6 +1,6 @@
 // The message box: text, slash commands with their suggestions, and the commands typed before.
 
-import { el, fill, icon, uniqueId } from "./dom.js";
+import { el, fill, icon, iconButton, uniqueId } from "./dom.js";
 import { recall, remember } from "./preferences.js";
 import { suggest } from "./suggestions.js";
 
@@ -10,8 +10,8 @@ const HISTORY = 50;
 export const KEEP_TEXT = Symbol("keep the text");
 
 export class Composer {
-  /** `send(text)` resolves to an error sentence, or to nothing when all went well; `commands()` are the declared ones. */
-  constructor({ id, label, placeholder, send, commands, extra }) {
+  /** `send(text, files)` resolves to an error sentence, or to nothing when all went well; `commands()` are the declared ones. */
+  constructor({ id, label, placeholder, send, commands, extra, below }) {
     this.send = send;
     this.commands = commands;
     this.at = -1;
@@ -28,7 +28,11 @@ export class Composer {
       { type: "button", class: "send", "aria-label": "Send", title: "Send", on: { click: () => this.submit() } },
       icon("send"),
     );
-    this.node = el("div", { class: "composer" }, this.list, this.error, el("div", { class: "composer-box" }, extra, this.text, this.button));
+    this.files = [];
+    this.attached = el("div", { class: "files" });
+    this.chooser = el("input", { type: "file", multiple: true, hidden: true, on: { change: () => this.attach(this.chooser.files) } });
+    const clip = iconButton("file", "Attach a file (only its name is kept here)", () => this.chooser.click(), { id: `${id}-attach` });
+    this.node = el("div", { class: "composer" }, this.list, this.error, this.attached, el("div", { class: "composer-box" }, extra, clip, this.chooser, this.text, this.button), below);
     this.text.addEventListener("input", () => this.typed());
     this.text.addEventListener("keydown", (event) => this.press(event));
     this.text.addEventListener("blur", () => this.showSuggestions([]));
@@ -41,8 +45,24 @@ export class Composer {
     this.typed();
   }
 
+  attach(chosen) {
+    this.files = [...this.files, ...[...chosen].map((file) => file.name)];
+    this.chooser.value = "";
+    this.showFiles();
+    this.text.focus();
+  }
+
+  showFiles() {
+    const without = (name) => () => {
+      this.files = this.files.filter((one) => one !== name);
+      this.showFiles();
+    };
+    fill(this.attached, this.files.map((name) => el("span", { class: "file" }, icon("file"), name, iconButton("close", `Remove ${name}`, without(name)))));
+    this.typed();
+  }
+
   typed() {
-    this.button.disabled = !this.text.value.trim();
+    this.button.disabled = !this.text.value.trim() && !this.files.length;
     this.text.style.height = "";
     if (this.text.isConnected && this.text.value) this.text.style.height = `${Math.min(this.text.scrollHeight, 220)}px`;
     if (document.activeElement !== this.text) return;
@@ -130,16 +150,21 @@ export class Composer {
 
   async submit() {
     const text = this.text.value.trim();
-    if (!text || this.busy) return;
+    const files = this.files;
+    if ((!text && !files.length) || this.busy) return;
     this.busy = true;
     this.node.classList.add("composer-busy");
     const before = this.text.value;
     this.set("");
     this.showSuggestions([]);
-    const problem = await this.send(text);
+    const problem = await this.send(text, files);
     this.busy = false;
     this.node.classList.remove("composer-busy");
     this.back = 0;
+    if (!problem) {
+      this.files = [];
+      this.showFiles();
+    }
     if (problem) {
       if (!this.text.value) this.text.value = before;
       this.typed();

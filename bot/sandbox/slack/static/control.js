@@ -38,7 +38,7 @@ export const control = {
   workspace: (user) => request(`workspace?${query({ user })}`),
   messages: (user, channel, { thread, limit = 200 } = {}) => request(`channels/${id(channel)}/messages?${query({ user, thread_ts: thread, limit })}`),
   command: (user, channel, text) => act("commands", { user, channel, text }),
-  message: (user, channel, text, thread) => request("messages", { user, channel, text, ...(thread ? { thread_ts: thread } : {}) }),
+  message: (user, channel, text, { thread, files = [], broadcast = false } = {}) => request("messages", { user, channel, text, files, broadcast, ...(thread ? { thread_ts: thread } : {}) }),
   action: (fields) => act("actions", fields),
   suggestions: (fields) => request("suggestions", fields),
   shortcut: (user, callback) => act("shortcuts", { user, callback_id: callback }),

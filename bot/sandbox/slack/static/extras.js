@@ -1,7 +1,7 @@
 // What may stand under a message: attachments of the older kind, and reactions.
 
 import { renderBlocks } from "./blocks.js";
-import { el } from "./dom.js";
+import { el, icon } from "./dom.js";
 import { emojiNode } from "./emoji.js";
 import { linkNode, personName } from "./mentions.js";
 import { renderMrkdwn, renderPlain } from "./mrkdwn.js";
@@ -41,6 +41,12 @@ function parts(attachment, directory, container) {
     fields.length > 0 && el("div", { class: "fields" }, fields),
     attachment.footer && el("div", { class: "menu-detail" }, renderPlain(attachment.footer)),
   ];
+}
+
+/** The files of a message by their names: this workspace keeps no contents. */
+export function fileNodes(files) {
+  if (!files?.length) return null;
+  return el("div", { class: "files" }, files.map((file) => el("span", { class: "file" }, icon("file"), file.name)));
 }
 
 /** `reactions` is emoji name → the people who reacted. */

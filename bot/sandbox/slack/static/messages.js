@@ -1,6 +1,6 @@
 // Draws a list of messages and keeps it drawn: only rows whose message changed are made again.
 
-import { attachmentNodes, reactionNodes } from "./extras.js";
+import { attachmentNodes, fileNodes, reactionNodes } from "./extras.js";
 import { renderBlocks } from "./blocks.js";
 import { clockTime, dayKey, dayName, fullTime, momentOf } from "./dates.js";
 import { el, fill, icon, iconButton, keepFocus } from "./dom.js";
@@ -31,6 +31,8 @@ export class MessageList {
   constructor({ scroller, list, channel, actions, inThread = false, onPinned = () => {} }) {
     Object.assign(this, { scroller, list, channel, actions, inThread, onPinned });
     this.rows = new Map();
+    // What was chosen in the menus of each message: they keep it while their ids stay the same, as in Slack.
+    this.chosen = new Map();
     this.pinned = true;
     this.lastTop = 0;
     this.scroller.addEventListener("scroll", () => this.scrolled(), { passive: true });
@@ -193,6 +195,11 @@ export class MessageList {
     return { type: "message", channel: this.channel, ts: message.ts, ...(message.ephemeral ? { ephemeral: true } : {}) };
   }
 
+  chosenIn(message) {
+    if (!this.chosen.has(message.ts)) this.chosen.set(message.ts, new Map());
+    return this.chosen.get(message.ts);
+  }
+
   body(message, directory) {
     const edited = message.edited && el("span", { class: "edited" }, " (edited)");
     // What a person typed comes as rich text too, but only its text still has the emoji shortcodes.
@@ -200,14 +207,14 @@ export class MessageList {
     if (message.blocks?.length && authorOf(message, directory).isApp) return el(
       "div",
       { class: "message-body blocks" },
-      renderBlocks(message.blocks, new Surface({ directory, container: this.container(message) })),
+      renderBlocks(message.blocks, new Surface({ directory, container: this.container(message), values: this.chosenIn(message) })),
       edited,
     );
     return el("div", { class: "message-body message-text" }, renderMrkdwn(message.text, { directory, names: false }), edited);
   }
 
   footer(message, count, directory) {
-    const parts = [attachmentNodes(message.attachments, directory, this.container(message)), reactionNodes(message.reactions, directory)];
+    const parts = [fileNodes(message.files), attachmentNodes(message.attachments, directory, this.container(message)), reactionNodes(message.reactions, directory)];
     if (message.ephemeral) {
       parts.push(
         el(
@@ -258,6 +265,7 @@ export class MessageList {
   clear(channel) {
     this.channel = channel;
     this.rows.clear();
+    this.chosen.clear();
     fill(this.list);
     this.pinned = true;
   }

@@ -280,10 +280,12 @@ export async function telling(run) {
 export function notice(text, channel = openChannel() ?? state.directory?.channels[0]?.id) {
   // What an element or a form says itself, where it was used, is not said twice.
   if (!channel || acting > 0) return;
-  addNotice(text, channel);
+  tell(text, channel);
 }
 
-function addNotice(text, channel) {
+/** The same, also for what an element would have said itself, were it still there. */
+export function tell(text, channel = openChannel()) {
+  if (!channel) return;
   const ts = (Date.now() / 1000).toFixed(6);
   arrive({ channel, message: { ts, user: "USLACKBOT", username: "Slackbot", is_bot: true, text, ephemeral: true, notice: true } });
 }
@@ -306,7 +308,7 @@ const APPLY = {
   app: () => attempt(loadDirectory()),
   view: () => attempt(loadViews()),
   home: () => attempt(loadViews()),
-  notice: ({ text, channel }) => (channel ? addNotice(text, channel) : notice(text)),
+  notice: ({ text, channel }) => (channel ? tell(text, channel) : notice(text)),
 };
 
 function apply(change) {

@@ -3,7 +3,7 @@
 import { control } from "./control.js";
 import { askConfirmation } from "./confirm.js";
 import { el } from "./dom.js";
-import { telling } from "./state.js";
+import { tell, telling } from "./state.js";
 
 const WORDS = {
   operation_timeout: "The app did not answer in time. Try again.",
@@ -73,16 +73,25 @@ export class Surface {
         block_id: block.block_id,
         action_id: element.action_id,
         type: element.type,
+        // A message may be edited while a confirmation is open: what is pressed then still reaches the app.
+        not_redrawn: true,
         ...fields,
         ...(this.container.type === "view" ? { values: this.state() } : {}),
       }));
-      if (answer.acknowledged === false) showFailure(node, explain(answer.error ?? "operation_timeout", answer.detail));
+      if (answer.acknowledged === false) this.fail(node, explain(answer.error ?? "operation_timeout", answer.detail));
     } catch (error) {
-      showFailure(node, explain(error.code ?? "unknown_error", error.message));
+      this.fail(node, explain(error.code ?? "unknown_error", error.message));
     } finally {
       node.removeAttribute("aria-busy");
     }
     return true;
+  }
+
+  /** Says that it failed where the element stands now, else, where it is gone, as Slackbot. */
+  fail(node, words) {
+    const again = node.isConnected ? node : [...document.querySelectorAll("[data-focus]")].find((one) => one.dataset.focus === node.dataset.focus);
+    if (again) showFailure(again, words);
+    else tell(words, this.container.channel);
   }
 }
 

@@ -8,6 +8,8 @@ import { MessageList } from "./messages.js";
 import { closeThread, state, threadMessages, watch } from "./state.js";
 import { explain } from "./surface.js";
 
+const broadcast = el("input", { type: "checkbox", id: "broadcast" });
+
 export function startThread(root) {
   const list = el("ol", { class: "messages", role: "list", "aria-label": "Messages in the thread" });
   const scroller = el("div", { class: "scroller", tabindex: 0, role: "region", "aria-label": "Thread messages" }, list);
@@ -18,7 +20,7 @@ export function startThread(root) {
     const opener = [...document.querySelectorAll("[data-focus]")].find((node) => node.dataset.focus === `thread:${ts}`) ?? document.getElementById("composer-text");
     opener.focus();
   };
-  const composer = new Composer({ id: "thread-text", label: "Reply", placeholder: "Reply…", send, commands: () => [] });
+  const composer = new Composer({ id: "thread-text", label: "Reply", placeholder: "Reply…", send, commands: () => [], below: el("label", { class: "broadcast-choice" }, broadcast, "Also send to the channel") });
   const messages = new MessageList({
     scroller,
     list,
@@ -63,10 +65,11 @@ export function startThread(root) {
   watch(["thread", "directory", "messages"], draw);
 }
 
-async function send(text) {
+async function send(text, files) {
   if (text.startsWith("/")) return "Slash commands cannot be used in threads. Type it in the channel, or use a button.";
   try {
-    await control.message(state.user, state.thread.channel, text, state.thread.ts);
+    await control.message(state.user, state.thread.channel, text, { thread: state.thread.ts, files, broadcast: broadcast.checked });
+    broadcast.checked = false;
     return null;
   } catch (error) {
     return explain(error.code, error.message);

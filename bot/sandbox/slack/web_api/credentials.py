@@ -25,13 +25,21 @@ class Token:
 
 
 class Credentials:
-    """One bot token and one app-level token, given when the sandbox starts."""
+    """The bot token and the app-level token, given when the sandbox starts, and later ones."""
 
     def __init__(self, bot_token: str, app_token: str, bot_scopes: tuple[str, ...]) -> None:
-        self._known = (
-            (bot_token, Token("bot", bot_scopes)),
-            (app_token, Token("app", _APP_SCOPES)),
-        )
+        self._known = {
+            bot_token: Token("bot", bot_scopes),
+            app_token: Token("app", _APP_SCOPES),
+        }
+
+    def replace(self, old: str, new: str) -> None:
+        """Know a new token beside the old one, for the same."""
+        self._known[new] = self._known[old]
+
+    def revoke(self, token: str) -> None:
+        """Refuse it from now on; connections that were opened with it stay."""
+        del self._known[token]
 
     def recognise(self, secret: str | None) -> Token:
         """Say whose token this is.
@@ -40,7 +48,7 @@ class Credentials:
         """
         if not secret:
             raise SlackRefusal("not_authed")
-        for known, token in self._known:
+        for known, token in self._known.items():
             if hmac.compare_digest(known.encode(), secret.encode()):
                 return token
         raise SlackRefusal("invalid_auth")

@@ -112,7 +112,8 @@ def read_metadata(call: Call) -> Json | None:
         return None
     if not isinstance(metadata, dict):
         raise SlackRefusal("invalid_metadata_format")
-    event_type, payload = metadata.get("event_type"), metadata.get("event_payload")
+    event_type = metadata.get("event_type")
+    payload = metadata.get("event_payload")
     if not isinstance(event_type, str) or not _EVENT_TYPE.fullmatch(event_type):
         raise SlackRefusal("invalid_metadata_schema")
     if not isinstance(payload, dict):

@@ -50,10 +50,10 @@ class RateLimiter:
                 self._allowance((name, each), _POSTING_BURST, rate, now)
                 for each, rate in per_minute.items()
             ]
-        wait = max(one.seconds_to_wait() for one in wanted)
+        wait = max(limit.seconds_to_wait() for limit in wanted)
         if not wait:
-            for one in wanted:
-                one.left -= 1
+            for limit in wanted:
+                limit.left -= 1
         return wait
 
     def _allowance(

@@ -1,19 +1,130 @@
 -- The schema of revision 0001_initial. It changes until the first release, then never.
-CREATE TABLE repositories (
+-- `python -m tests.documentation` writes it.
+CREATE TABLE alerts (
+    alert_id BIGSERIAL NOT NULL,
     repository TEXT NOT NULL,
-    origin BIGINT,
-    watermark BIGINT,
-    polled_at BIGINT,
-    read_at BIGINT,
-    walk TEXT,
-    polled_types TEXT,
-    failures BIGINT,
-    failed_pull_request BIGINT,
-    picture TEXT,
-    unread TEXT,
-    CONSTRAINT pk_repositories PRIMARY KEY (repository)
+    kind TEXT NOT NULL,
+    began_at BIGINT NOT NULL,
+    ended_at BIGINT,
+    value BIGINT NOT NULL,
+    threshold BIGINT NOT NULL,
+    pull_request BIGINT,
+    batch TEXT,
+    mention TEXT,
+    CONSTRAINT pk_alerts PRIMARY KEY (alert_id)
 );
-COMMENT ON TABLE repositories IS 'One repository: what is read of its log, its failures in a row, what boards show.';
+COMMENT ON TABLE alerts IS 'One alert about the health of one queue, active or over.';
+CREATE INDEX ix_alerts_ended_at ON alerts (ended_at);
+CREATE UNIQUE INDEX ix_alerts_repository_kind ON alerts (repository, kind) WHERE ended_at IS NULL;
+CREATE TABLE audit (
+    record_id BIGSERIAL NOT NULL,
+    act_id BIGINT NOT NULL,
+    group_act_id BIGINT NOT NULL,
+    times BIGINT NOT NULL,
+    at BIGINT NOT NULL,
+    actor TEXT NOT NULL,
+    channel_id TEXT,
+    "group" TEXT,
+    action TEXT NOT NULL,
+    origin TEXT NOT NULL,
+    repository TEXT NOT NULL,
+    result TEXT NOT NULL,
+    reason TEXT,
+    stored_reason TEXT,
+    previous_reason TEXT,
+    detail TEXT,
+    answer TEXT,
+    circumstance TEXT,
+    setting_before TEXT,
+    setting_after TEXT,
+    evidence TEXT,
+    confirmation TEXT,
+    paused_at BIGINT,
+    previous_paused_at BIGINT,
+    resumes_at BIGINT,
+    pull_request BIGINT,
+    request TEXT,
+    CONSTRAINT pk_audit PRIMARY KEY (record_id)
+);
+COMMENT ON TABLE audit IS 'One act of a person, or its refusal. Only old refusals are ever deleted.';
+CREATE INDEX ix_audit_act_id ON audit (act_id) WHERE act_id > 0;
+CREATE INDEX ix_audit_at ON audit (at);
+CREATE INDEX ix_audit_repository_action_at ON audit (repository, action, at);
+CREATE INDEX ix_audit_repository_at ON audit (repository, at);
+CREATE INDEX ix_audit_request ON audit (request) WHERE request IS NOT NULL;
+CREATE INDEX ix_audit_resumes_at ON audit (resumes_at) WHERE origin = 'rule' AND resumes_at IS NOT NULL;
+CREATE TABLE bisections (
+    repository TEXT NOT NULL,
+    key TEXT NOT NULL,
+    batch_id TEXT,
+    pull_requests TEXT NOT NULL,
+    last_at BIGINT NOT NULL,
+    latest_event_id BIGINT NOT NULL,
+    ended_at BIGINT,
+    CONSTRAINT pk_bisections PRIMARY KEY (repository, key)
+);
+COMMENT ON TABLE bisections IS 'The search for the pull request that broke one batch, which threads are about.';
+CREATE INDEX ix_bisections_last_at ON bisections (last_at);
+CREATE INDEX ix_bisections_repository_last_at ON bisections (repository, last_at);
+CREATE TABLE board_states (
+    repository TEXT NOT NULL,
+    picture TEXT NOT NULL,
+    read_at BIGINT NOT NULL,
+    unread TEXT,
+    CONSTRAINT pk_board_states PRIMARY KEY (repository)
+);
+COMMENT ON TABLE board_states IS 'What the boards of one repository show.';
+CREATE TABLE boards (
+    board_id BIGSERIAL NOT NULL,
+    repository TEXT NOT NULL,
+    channel_id TEXT NOT NULL,
+    made_by TEXT NOT NULL,
+    made_at BIGINT NOT NULL,
+    ended_at BIGINT,
+    ended_by TEXT,
+    CONSTRAINT pk_boards PRIMARY KEY (board_id)
+);
+COMMENT ON TABLE boards IS 'One message in a channel that shows one repository''s live queue until it ends.';
+CREATE INDEX ix_boards_ended_at ON boards (ended_at);
+CREATE UNIQUE INDEX ix_boards_repository_channel_id ON boards (repository, channel_id) WHERE ended_at IS NULL;
+CREATE TABLE bot_logins (
+    word TEXT NOT NULL,
+    CONSTRAINT pk_bot_logins PRIMARY KEY (word)
+);
+COMMENT ON TABLE bot_logins IS 'One word of the setting that says which logins belong to programs.';
+CREATE TABLE channel_defaults (
+    channel_id TEXT NOT NULL,
+    repository TEXT NOT NULL,
+    CONSTRAINT pk_channel_defaults PRIMARY KEY (channel_id)
+);
+COMMENT ON TABLE channel_defaults IS 'The repository that is meant in one channel when none is typed.';
+CREATE TABLE channel_queues (
+    queue TEXT NOT NULL,
+    next_sequence BIGINT NOT NULL,
+    head_sequence BIGINT NOT NULL,
+    claimable_at BIGINT,
+    suspended_at BIGINT,
+    retry_at BIGINT,
+    suspended_code TEXT,
+    CONSTRAINT pk_channel_queues PRIMARY KEY (queue),
+    CONSTRAINT ck_channel_queues_suspended_whole CHECK ((suspended_at IS NULL) = (retry_at IS NULL) AND (suspended_at IS NULL) = (suspended_code IS NULL))
+);
+COMMENT ON TABLE channel_queues IS 'One queue of posts to one channel: ordinary, urgent, or for its digest.';
+CREATE INDEX ix_channel_queues_claimable_at_queue ON channel_queues (claimable_at, queue);
+CREATE TABLE channel_sharings (
+    channel_id TEXT NOT NULL,
+    is_shared BOOLEAN NOT NULL,
+    until BIGINT NOT NULL,
+    CONSTRAINT pk_channel_sharings PRIMARY KEY (channel_id)
+);
+COMMENT ON TABLE channel_sharings IS 'What Slack said last of one channel: that it is shared with others, or not any more.';
+CREATE INDEX ix_channel_sharings_until ON channel_sharings (until);
+CREATE TABLE clock_jumps (
+    at BIGINT NOT NULL,
+    seconds BIGINT NOT NULL,
+    CONSTRAINT pk_clock_jumps PRIMARY KEY (at)
+);
+COMMENT ON TABLE clock_jumps IS 'One jump of a process''s clock: to which time, and by how many seconds, negative if back.';
 CREATE TABLE events (
     repository TEXT NOT NULL,
     event_id BIGINT NOT NULL,
@@ -26,42 +137,32 @@ CREATE TABLE events (
     routed BOOLEAN NOT NULL,
     CONSTRAINT pk_events PRIMARY KEY (repository, event_id)
 );
+COMMENT ON TABLE events IS 'One event of a repository''s event log.';
+CREATE INDEX ix_events_received_at ON events (received_at);
+CREATE INDEX ix_events_repository_base_ref_received_at ON events (repository, base_ref, received_at) WHERE type = 'action.queue.merged';
 CREATE INDEX ix_events_repository_pull_request_received_at ON events (repository, pull_request, received_at);
 CREATE INDEX ix_events_repository_received_at_event_id ON events (repository, received_at, event_id) WHERE NOT routed;
-CREATE INDEX ix_events_received_at ON events (received_at);
-COMMENT ON TABLE events IS 'One event of a repository''s event log.';
-CREATE TABLE pull_requests (
+CREATE INDEX ix_events_repository_type_received_at ON events (repository, type, received_at);
+CREATE TABLE failures_in_a_row (
     repository TEXT NOT NULL,
-    number BIGINT NOT NULL,
-    title TEXT NOT NULL,
-    url TEXT NOT NULL,
-    author TEXT NOT NULL,
-    seen_at BIGINT NOT NULL,
-    CONSTRAINT pk_pull_requests PRIMARY KEY (repository, number)
+    pull_requests TEXT NOT NULL,
+    CONSTRAINT pk_failures_in_a_row PRIMARY KEY (repository)
 );
-CREATE INDEX ix_pull_requests_seen_at ON pull_requests (seen_at);
-COMMENT ON TABLE pull_requests IS 'What people are shown about one pull request.';
-CREATE TABLE alerts (
-    alert_id BIGSERIAL NOT NULL,
-    repository TEXT,
-    kind TEXT,
-    began_at BIGINT NOT NULL,
-    ended_at BIGINT,
-    notified_at BIGINT,
-    value BIGINT,
-    threshold BIGINT,
-    pull_request BIGINT,
-    late BIGINT,
-    batch TEXT,
-    mention TEXT,
-    repositories TEXT,
-    recovered TEXT,
-    CONSTRAINT pk_alerts PRIMARY KEY (alert_id),
-    CONSTRAINT ck_alerts_alert_or_outage CHECK ((kind IS NULL) = (repositories IS NOT NULL) AND (repository IS NOT NULL OR kind IS NULL))
+COMMENT ON TABLE failures_in_a_row IS 'The pull requests that left one queue on failures since its last merge.';
+CREATE TABLE followed (
+    channel_id TEXT NOT NULL,
+    selection TEXT NOT NULL,
+    actor TEXT NOT NULL,
+    created_at BIGINT NOT NULL,
+    topics TEXT NOT NULL,
+    branches TEXT NOT NULL,
+    except_logins TEXT NOT NULL,
+    left_out TEXT NOT NULL,
+    style TEXT NOT NULL,
+    digest TEXT,
+    CONSTRAINT pk_followed PRIMARY KEY (channel_id, selection)
 );
-CREATE INDEX ix_alerts_alert_id ON alerts (alert_id) WHERE kind IS NULL AND ended_at IS NULL;
-CREATE UNIQUE INDEX ix_alerts_repository_kind ON alerts (repository, kind) WHERE ended_at IS NULL;
-COMMENT ON TABLE alerts IS 'One warning, active or over: about the health of one queue, or an outage.';
+COMMENT ON TABLE followed IS 'One channel''s subscription to all repositories, a group''s or an owner''s, as they change.';
 CREATE TABLE freezes (
     repository TEXT NOT NULL,
     event_id BIGINT NOT NULL,
@@ -80,69 +181,8 @@ CREATE TABLE freezes (
     queued BIGINT,
     CONSTRAINT pk_freezes PRIMARY KEY (repository, event_id)
 );
-CREATE INDEX ix_freezes_due_at ON freezes (due_at) WHERE due_at IS NOT NULL;
 COMMENT ON TABLE freezes IS 'One scheduled freeze, by its first known event: planned, in force or over.';
-CREATE TABLE channels (
-    queue TEXT NOT NULL,
-    next_sequence BIGINT NOT NULL,
-    head_sequence BIGINT NOT NULL,
-    claimable_at BIGINT,
-    suspended_at BIGINT,
-    retry_at BIGINT,
-    suspended_code TEXT,
-    default_repository TEXT,
-    CONSTRAINT pk_channels PRIMARY KEY (queue),
-    CONSTRAINT ck_channels_suspended_whole CHECK ((suspended_at IS NULL) = (retry_at IS NULL) AND (suspended_at IS NULL) = (suspended_code IS NULL))
-);
-CREATE INDEX ix_channels_claimable_at_queue ON channels (claimable_at, queue);
-COMMENT ON TABLE channels IS 'One queue of posts to one channel; its ordinary one has its default repository.';
-CREATE TABLE live_messages (
-    message_id BIGSERIAL NOT NULL,
-    kind TEXT NOT NULL,
-    repository TEXT NOT NULL,
-    key TEXT NOT NULL,
-    channel_id TEXT NOT NULL,
-    is_second BOOLEAN NOT NULL,
-    closed BOOLEAN NOT NULL,
-    is_lost BOOLEAN NOT NULL,
-    wanted BIGINT NOT NULL,
-    shown BIGINT NOT NULL,
-    priority BIGINT NOT NULL,
-    failures BIGINT NOT NULL,
-    digest TEXT,
-    due_at BIGINT NOT NULL,
-    created_at BIGINT NOT NULL,
-    changed_at BIGINT NOT NULL,
-    message_ts TEXT,
-    made_by TEXT,
-    ended_by TEXT,
-    ended_at BIGINT,
-    CONSTRAINT pk_live_messages PRIMARY KEY (message_id),
-    CONSTRAINT uq_live_messages_subject UNIQUE (kind, repository, key, channel_id)
-);
-CREATE INDEX ix_live_messages_changed_at ON live_messages (changed_at);
-CREATE INDEX ix_live_messages_priority_due_at ON live_messages (priority, due_at) WHERE message_ts IS NOT NULL AND NOT is_lost AND wanted > shown;
-CREATE UNIQUE INDEX ix_live_messages_repository_channel_id ON live_messages (repository, channel_id) WHERE kind = 'board' AND ended_at IS NULL;
-COMMENT ON TABLE live_messages IS 'One message that is edited as what it shows changes: a pause, a thread, a board.';
-CREATE TABLE threads (
-    kind TEXT NOT NULL,
-    repository TEXT NOT NULL,
-    key TEXT NOT NULL,
-    last_at BIGINT NOT NULL,
-    began_at BIGINT,
-    ended_at BIGINT,
-    pull_request BIGINT,
-    latest_event_id BIGINT,
-    session_id TEXT,
-    batch_id TEXT,
-    entered BOOLEAN,
-    pull_requests TEXT,
-    CONSTRAINT pk_threads PRIMARY KEY (kind, repository, key)
-);
-CREATE INDEX ix_threads_last_at ON threads (last_at);
-CREATE INDEX ix_threads_kind_repository_last_at ON threads (kind, repository, last_at);
-CREATE INDEX ix_threads_kind_repository_pull_request ON threads (kind, repository, pull_request);
-COMMENT ON TABLE threads IS 'The subject of a thread: a pull request''s queue entry, or a bisection.';
+CREATE INDEX ix_freezes_due_at ON freezes (due_at) WHERE due_at IS NOT NULL;
 CREATE TABLE group_acts (
     group_act_id BIGSERIAL NOT NULL,
     "group" TEXT NOT NULL,
@@ -157,9 +197,73 @@ CREATE TABLE group_acts (
     results TEXT NOT NULL,
     ended_at BIGINT,
     resumes_at BIGINT,
+    request TEXT,
     CONSTRAINT pk_group_acts PRIMARY KEY (group_act_id)
 );
 COMMENT ON TABLE group_acts IS 'One pause or resume that a person asked for on a group of repositories.';
+CREATE INDEX ix_group_acts_request ON group_acts (request) WHERE request IS NOT NULL;
+CREATE TABLE handled_requests (
+    request TEXT NOT NULL,
+    until BIGINT NOT NULL,
+    CONSTRAINT pk_handled_requests PRIMARY KEY (request)
+);
+COMMENT ON TABLE handled_requests IS 'One request that a process has taken: no other takes it again.';
+CREATE INDEX ix_handled_requests_until ON handled_requests (until);
+CREATE TABLE leases (
+    name TEXT NOT NULL,
+    holder TEXT NOT NULL,
+    token BIGINT NOT NULL,
+    expires_at BIGINT NOT NULL,
+    CONSTRAINT pk_leases PRIMARY KEY (name)
+);
+COMMENT ON TABLE leases IS 'One thing that one process does for a time: a job, or an act on a repository.';
+CREATE TABLE live_messages (
+    message_id BIGSERIAL NOT NULL,
+    kind TEXT NOT NULL,
+    repository TEXT NOT NULL,
+    key TEXT NOT NULL,
+    channel_id TEXT NOT NULL,
+    is_second BOOLEAN NOT NULL,
+    closed BOOLEAN NOT NULL,
+    is_lost BOOLEAN NOT NULL,
+    wanted BIGINT NOT NULL,
+    shown BIGINT NOT NULL,
+    failures BIGINT NOT NULL,
+    priority BIGINT NOT NULL,
+    digest TEXT,
+    edited_by TEXT,
+    due_at BIGINT NOT NULL,
+    created_at BIGINT NOT NULL,
+    changed_at BIGINT NOT NULL,
+    message_ts TEXT,
+    CONSTRAINT pk_live_messages PRIMARY KEY (message_id),
+    CONSTRAINT uq_live_messages_subject UNIQUE (kind, repository, key, channel_id)
+);
+COMMENT ON TABLE live_messages IS 'One message that is edited as what it shows changes: a pause, a thread, a board.';
+CREATE INDEX ix_live_messages_changed_at ON live_messages (changed_at);
+CREATE INDEX ix_live_messages_message_ts ON live_messages (message_ts) WHERE message_ts IS NOT NULL;
+CREATE INDEX ix_live_messages_priority_due_at ON live_messages (priority, due_at) WHERE message_ts IS NOT NULL AND NOT is_lost AND wanted > shown;
+CREATE TABLE outages (
+    outage_id BIGSERIAL NOT NULL,
+    repositories TEXT NOT NULL,
+    recovered TEXT NOT NULL,
+    began_at BIGINT NOT NULL,
+    notified_at BIGINT,
+    ended_at BIGINT,
+    cause TEXT,
+    said TEXT,
+    CONSTRAINT pk_outages PRIMARY KEY (outage_id)
+);
+COMMENT ON TABLE outages IS 'One time in which event logs couldn''t be read: those that became unreadable together.';
+CREATE INDEX ix_outages_ended_at ON outages (ended_at);
+CREATE INDEX ix_outages_outage_id ON outages (outage_id) WHERE ended_at IS NULL;
+CREATE TABLE paces (
+    name TEXT NOT NULL,
+    free_at BIGINT NOT NULL,
+    CONSTRAINT pk_paces PRIMARY KEY (name)
+);
+COMMENT ON TABLE paces IS 'Whose requests, or which channel''s posts, have used up some of their pace.';
+CREATE INDEX ix_paces_free_at ON paces (free_at);
 CREATE TABLE pauses (
     pause_id BIGSERIAL NOT NULL,
     repository TEXT NOT NULL,
@@ -182,14 +286,112 @@ CREATE TABLE pauses (
     timer TEXT,
     timer_due_at BIGINT,
     reminders TEXT,
+    began_at BIGINT,
     CONSTRAINT pk_pauses PRIMARY KEY (pause_id),
     CONSTRAINT uq_pauses_paused_at UNIQUE (repository, paused_at),
     CONSTRAINT ck_pauses_ended_somehow CHECK ((ended_at IS NULL) = (ending IS NULL))
 );
-CREATE INDEX ix_pauses_repository ON pauses (repository) WHERE ended_at IS NULL;
+COMMENT ON TABLE pauses IS 'One continuous time in which one queue is paused, in force or over, with its timer.';
 CREATE INDEX ix_pauses_ended_at ON pauses (ended_at);
+CREATE INDEX ix_pauses_ended_at_pause_id ON pauses (ended_at, pause_id) WHERE NOT end_notified;
+CREATE UNIQUE INDEX ix_pauses_repository ON pauses (repository) WHERE ended_at IS NULL;
 CREATE INDEX ix_pauses_timer_due_at ON pauses (timer_due_at) WHERE timer_due_at IS NOT NULL;
-COMMENT ON TABLE pauses IS 'One pause of one repository''s queue, in force or over, with its timer.';
+CREATE TABLE pending_restarts (
+    setting TEXT NOT NULL,
+    until BIGINT NOT NULL,
+    CONSTRAINT pk_pending_restarts PRIMARY KEY (setting)
+);
+COMMENT ON TABLE pending_restarts IS 'One setting that has changed and waits for a restart.';
+CREATE TABLE people (
+    user_id TEXT NOT NULL,
+    login TEXT,
+    linked_at BIGINT,
+    choices TEXT,
+    CONSTRAINT pk_people PRIMARY KEY (user_id)
+);
+COMMENT ON TABLE people IS 'One person in Slack: their login at the code host, and the notices they chose.';
+CREATE INDEX ix_people_login ON people (login);
+CREATE INDEX ix_people_user_id ON people (user_id) WHERE choices IS NOT NULL;
+CREATE TABLE process_connections (
+    process TEXT NOT NULL,
+    kept BIGINT NOT NULL,
+    counted BIGINT NOT NULL,
+    until BIGINT NOT NULL,
+    CONSTRAINT pk_process_connections PRIMARY KEY (process)
+);
+COMMENT ON TABLE process_connections IS 'How many connections to Slack one process keeps, and how many of the app Slack counted.';
+CREATE TABLE pull_requests (
+    repository TEXT NOT NULL,
+    number BIGINT NOT NULL,
+    title TEXT NOT NULL,
+    url TEXT NOT NULL,
+    author TEXT NOT NULL,
+    author_folded TEXT NOT NULL,
+    seen_at BIGINT NOT NULL,
+    CONSTRAINT pk_pull_requests PRIMARY KEY (repository, number)
+);
+COMMENT ON TABLE pull_requests IS 'What people are shown about one pull request.';
+CREATE INDEX ix_pull_requests_author_folded_seen_at ON pull_requests (author_folded, seen_at);
+CREATE INDEX ix_pull_requests_seen_at ON pull_requests (seen_at);
+CREATE TABLE questions (
+    user_id TEXT NOT NULL,
+    channel_id TEXT NOT NULL,
+    verb TEXT NOT NULL,
+    typed TEXT NOT NULL,
+    until BIGINT NOT NULL,
+    message BIGINT,
+    CONSTRAINT pk_questions PRIMARY KEY (user_id, channel_id, verb, typed)
+);
+COMMENT ON TABLE questions IS 'One open question: which queue somebody means by what they typed.';
+CREATE INDEX ix_questions_until ON questions (until);
+CREATE TABLE queue_entries (
+    repository TEXT NOT NULL,
+    key TEXT NOT NULL,
+    pull_request BIGINT NOT NULL,
+    session_id TEXT,
+    began_at BIGINT NOT NULL,
+    last_at BIGINT NOT NULL,
+    entered BOOLEAN NOT NULL,
+    ended_at BIGINT,
+    CONSTRAINT pk_queue_entries PRIMARY KEY (repository, key)
+);
+COMMENT ON TABLE queue_entries IS 'One pull request''s time in the queue, which threads are about.';
+CREATE INDEX ix_queue_entries_last_at ON queue_entries (last_at);
+CREATE INDEX ix_queue_entries_repository_last_at ON queue_entries (repository, last_at);
+CREATE INDEX ix_queue_entries_repository_pull_request_last_at ON queue_entries (repository, pull_request, last_at);
+CREATE TABLE repositories (
+    repository TEXT NOT NULL,
+    origin BIGINT,
+    watermark BIGINT,
+    polled_at BIGINT,
+    walk TEXT,
+    polled_types TEXT,
+    CONSTRAINT pk_repositories PRIMARY KEY (repository)
+);
+COMMENT ON TABLE repositories IS 'One repository whose event log is read: how far, and when last.';
+CREATE TABLE service_features (
+    feature TEXT NOT NULL,
+    CONSTRAINT pk_service_features PRIMARY KEY (feature)
+);
+COMMENT ON TABLE service_features IS 'One feature that the service offers, and may not offer elsewhere.';
+CREATE TABLE slack_limits (
+    name TEXT NOT NULL,
+    met_at BIGINT NOT NULL,
+    until BIGINT NOT NULL,
+    CONSTRAINT pk_slack_limits PRIMARY KEY (name)
+);
+COMMENT ON TABLE slack_limits IS 'One method, or method and channel, that Slack has closed for a time.';
+CREATE INDEX ix_slack_limits_until ON slack_limits (until);
+CREATE TABLE slack_outages (
+    outage_id BIGSERIAL NOT NULL,
+    began_at BIGINT NOT NULL,
+    ended_at BIGINT,
+    late BIGINT,
+    CONSTRAINT pk_slack_outages PRIMARY KEY (outage_id)
+);
+COMMENT ON TABLE slack_outages IS 'One time in which Slack answered no call.';
+CREATE INDEX ix_slack_outages_ended_at ON slack_outages (ended_at);
+CREATE INDEX ix_slack_outages_outage_id ON slack_outages (outage_id) WHERE ended_at IS NULL;
 CREATE TABLE subscriptions (
     channel_id TEXT NOT NULL,
     repository TEXT NOT NULL,
@@ -201,68 +403,32 @@ CREATE TABLE subscriptions (
     created_at BIGINT,
     style TEXT NOT NULL,
     digest TEXT,
+    through TEXT,
     CONSTRAINT pk_subscriptions PRIMARY KEY (channel_id, repository, source)
 );
-CREATE INDEX ix_subscriptions_repository ON subscriptions (repository);
 COMMENT ON TABLE subscriptions IS 'One channel''s subscription to one repository, by command or by the settings.';
-CREATE TABLE people (
+CREATE INDEX ix_subscriptions_repository ON subscriptions (repository);
+CREATE TABLE unanswered (
+    number BIGSERIAL NOT NULL,
+    request TEXT NOT NULL,
     user_id TEXT NOT NULL,
-    login TEXT,
-    linked_at BIGINT,
-    choices TEXT,
-    CONSTRAINT pk_people PRIMARY KEY (user_id)
-);
-CREATE INDEX ix_people_login ON people (login);
-CREATE INDEX ix_people_user_id ON people (user_id) WHERE choices IS NOT NULL;
-COMMENT ON TABLE people IS 'One person in Slack: their login at the code host, and the notices they chose.';
-CREATE TABLE audit (
-    record_id BIGSERIAL NOT NULL,
-    act_id BIGINT NOT NULL,
-    group_act_id BIGINT NOT NULL,
-    at BIGINT NOT NULL,
-    actor TEXT NOT NULL,
     channel_id TEXT,
-    "group" TEXT,
-    action TEXT NOT NULL,
-    origin TEXT NOT NULL,
-    repository TEXT NOT NULL,
-    result TEXT NOT NULL,
-    reason TEXT,
-    stored_reason TEXT,
-    previous_reason TEXT,
-    detail TEXT,
-    answer TEXT,
-    setting_before TEXT,
-    setting_after TEXT,
-    evidence TEXT,
-    paused_at BIGINT,
-    previous_paused_at BIGINT,
-    resumes_at BIGINT,
-    pull_request BIGINT,
-    CONSTRAINT pk_audit PRIMARY KEY (record_id)
+    typed TEXT,
+    repeat TEXT,
+    was_left BOOLEAN NOT NULL,
+    asked_at BIGINT NOT NULL,
+    due_at BIGINT,
+    CONSTRAINT pk_unanswered PRIMARY KEY (number),
+    CONSTRAINT uq_unanswered_request UNIQUE (request)
 );
-CREATE INDEX ix_audit_repository_at ON audit (repository, at);
-CREATE INDEX ix_audit_act_id ON audit (act_id) WHERE act_id > 0;
-CREATE INDEX ix_audit_at ON audit (at);
-COMMENT ON TABLE audit IS 'One act of a person, or its refusal. Only old refusals are ever deleted.';
-CREATE TABLE leases (
+COMMENT ON TABLE unanswered IS 'One request whose answer is owed: it is being carried out, or was cut off.';
+CREATE INDEX ix_unanswered_due_at ON unanswered (due_at) WHERE due_at IS NOT NULL;
+CREATE TABLE write_checks (
     name TEXT NOT NULL,
-    holder TEXT NOT NULL,
-    token BIGINT NOT NULL,
-    expires_at BIGINT NOT NULL,
-    CONSTRAINT pk_leases PRIMARY KEY (name)
+    written_at BIGINT NOT NULL,
+    CONSTRAINT pk_write_checks PRIMARY KEY (name)
 );
-CREATE INDEX ix_leases_expires_at ON leases (expires_at) WHERE name LIKE 'worker:%%';
-COMMENT ON TABLE leases IS 'One thing that one process has for a time: work, or its presence as a worker.';
-CREATE TABLE expiring_keys (
-    kind TEXT NOT NULL,
-    key TEXT NOT NULL,
-    until BIGINT NOT NULL,
-    value BIGINT,
-    CONSTRAINT pk_expiring_keys PRIMARY KEY (kind, key)
-);
-CREATE INDEX ix_expiring_keys_until ON expiring_keys (until);
-COMMENT ON TABLE expiring_keys IS 'One thing remembered until a time: a request, a limit of Slack''s, a clock''s jump.';
+COMMENT ON TABLE write_checks IS 'The last check that the database can be written.';
 CREATE TABLE deliveries (
     delivery_id TEXT NOT NULL,
     channel_id TEXT NOT NULL,
@@ -284,17 +450,34 @@ CREATE TABLE deliveries (
     error TEXT,
     kind TEXT,
     summarized_by TEXT,
+    process TEXT,
     root_id BIGINT,
     CONSTRAINT pk_deliveries PRIMARY KEY (delivery_id),
     CONSTRAINT uq_deliveries_queue_sequence UNIQUE (queue, sequence),
     CONSTRAINT uq_deliveries_subject UNIQUE (subject_kind, repository, subject_id, channel_id),
     CONSTRAINT ck_deliveries_settled_has_time CHECK ((settled_at IS NOT NULL) = (state = 'delivered' OR state = 'failed' OR state = 'summarized')),
-    CONSTRAINT fk_deliveries_queue FOREIGN KEY(queue) REFERENCES channels (queue)
+    CONSTRAINT fk_deliveries_queue FOREIGN KEY(queue) REFERENCES channel_queues (queue)
 );
-CREATE INDEX ix_deliveries_state_created_at ON deliveries (state, created_at) WHERE settled_at IS NULL;
-CREATE INDEX ix_deliveries_settled_at ON deliveries (settled_at) WHERE settled_at IS NOT NULL;
-CREATE INDEX ix_deliveries_summarized_by ON deliveries (summarized_by) WHERE summarized_by IS NOT NULL;
 COMMENT ON TABLE deliveries IS 'One post to one channel: it waits, is being sent, is in doubt, or is settled.';
+CREATE INDEX ix_deliveries_message_ts ON deliveries (message_ts) WHERE message_ts IS NOT NULL;
+CREATE INDEX ix_deliveries_settled_at ON deliveries (settled_at) WHERE settled_at IS NOT NULL;
+CREATE INDEX ix_deliveries_state_created_at ON deliveries (state, created_at) WHERE settled_at IS NULL;
+CREATE INDEX ix_deliveries_summarized_by ON deliveries (summarized_by) WHERE summarized_by IS NOT NULL;
+CREATE TABLE pause_lines (
+    line_id BIGSERIAL NOT NULL,
+    pause_id BIGINT NOT NULL,
+    paused_at BIGINT NOT NULL,
+    stored_reason TEXT NOT NULL,
+    reason TEXT NOT NULL,
+    by TEXT,
+    is_exact BOOLEAN NOT NULL,
+    event_id BIGINT,
+    group_act_id BIGINT NOT NULL,
+    CONSTRAINT pk_pause_lines PRIMARY KEY (line_id),
+    CONSTRAINT fk_pause_lines_pause_id FOREIGN KEY(pause_id) REFERENCES pauses (pause_id)
+);
+COMMENT ON TABLE pause_lines IS 'What one pause said before its reason was changed, and who said it.';
+CREATE INDEX ix_pause_lines_pause_id ON pause_lines (pause_id);
 CREATE TABLE resume_watchers (
     pause_id BIGINT NOT NULL,
     user_id TEXT NOT NULL,

@@ -7,14 +7,14 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from pydantic import JsonValue
 
-from bot.domain.classification import EventKind, classify, kinds
-from bot.domain.event_records import EventDetails, EventRecord, FailedCheck
-from bot.domain.event_types import DEQUEUE_CODES, LEAVE, MERGED, CodeClass, Turn, turn_of
-from bot.domain.message import Message
-from bot.domain.preceding_events import with_preceding_events
-from bot.messages.events import event_posts
-from bot.messages.events.wording import LEAVINGS, NOTHING
-from bot.messages.text import local_time
+from bot.blocks.message import Message
+from bot.blocks.text import local_time
+from bot.feed.texts import event_posts
+from bot.feed.texts.wording import LEAVINGS, NO_STEP
+from bot.log.classification import EventKind, classify, kinds
+from bot.log.preceding import with_preceding_events
+from bot.merge_queue.event_records import EventDetails, EventRecord, FailedCheck
+from bot.merge_queue.event_types import DEQUEUE_CODES, LEAVE, MERGED, CodeClass, Turn, turn_of
 from tests.documentation import DATE
 from tests.support.clock import NOON
 from tests.support.event_samples import ERAS, TYPES, checks_end_with, leave_with, sample_record
@@ -24,7 +24,8 @@ from tests.support.snapshots import Snapshots
 SEEN = make_pull_request_record()
 
 
-CHECKS_START, CHECKS_END = "action.queue.checks_start", "action.queue.checks_end"
+CHECKS_START = "action.queue.checks_start"
+CHECKS_END = "action.queue.checks_end"
 LEAVE_BY_REASON = make_event_record(LEAVE, event_id=5, merged=False)
 ASKED = make_event_record("command.dequeue", actor="bob")
 
@@ -57,8 +58,9 @@ def test_a_codes_text_is_as_reviewed_and_says_who_acts(code: str, snapshots: Sna
             shown[f"checks end {era}"] = event_posts.event(checks_end_with(code, era), SEEN)
     snapshots.check_all(code, shown)
 
-    turn, next_step = turn_of(code), LEAVINGS[code].next_step
-    assert (NOTHING in next_step) == (turn is Turn.NOBODY)
+    turn = turn_of(code)
+    next_step = LEAVINGS[code].next_step
+    assert (NO_STEP in next_step) == (turn is Turn.NOBODY)
     assert ("administrator" in next_step) == (turn is Turn.ADMINISTRATOR)
     assert code not in shown["leave full"].text
 

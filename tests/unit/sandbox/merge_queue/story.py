@@ -23,11 +23,21 @@ class Story:
     Its checks take 20 and 60 seconds, a batch is prepared in 4, a merge takes 3.
     """
 
-    def __init__(self, *, batch_size: int = 1, parallel: int = 5, **rule: Any) -> None:
+    def __init__(
+        self,
+        *,
+        batch_size: int = 1,
+        parallel: int = 5,
+        dialect: str = "document",
+        mode: str = "serial",
+        **rule: Any,
+    ) -> None:
         self.controls = Controls(
             repositories={REPOSITORY: "quiet"},
             real_time=False,
             start_at=START,
+            dialect=dialect,
+            mode=mode,
         )
         self.repository = self.controls.repository(REPOSITORY)
         self.repository.tempo = replace(self.repository.tempo, checks=CHECKS)

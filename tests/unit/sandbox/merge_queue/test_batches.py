@@ -3,6 +3,7 @@
 from typing import Any
 
 from bot.sandbox.merge_queue.payloads import Dialect, event
+from tests.support import published
 from tests.unit.sandbox.merge_queue.story import Story
 
 
@@ -194,7 +195,8 @@ def test_when_the_splits_are_used_up_the_suspects_leave_together() -> None:
 
 def test_a_batch_that_timed_out_is_split_like_one_that_failed() -> None:
     story = Story(batch_size=2, checks_timeout=120)
-    good, hanging = story.one(), story.one(hangs=True)
+    good = story.one()
+    hanging = story.one(hangs=True)
     story.pass_time(600)
     assert story.left() == {good: "PR_MERGED", hanging: "CHECKS_TIMEOUT"}
 
@@ -214,7 +216,8 @@ def test_a_pause_ends_a_bisection_and_the_batch_starts_over() -> None:
 def test_in_the_documented_form_a_bisection_names_no_batch() -> None:
     story = Story(batch_size=6, parallel=3)
     six(story, 5)
-    start, run = story.log("batch_bisection_start")[0], story.log("checks_start")[0]
+    start = story.log("batch_bisection_start")[0]
+    run = story.log("checks_start")[0]
 
     def named(metadata: str) -> set[str]:
         written = event(start, "acme/site", Dialect(metadata=metadata))["metadata"]
@@ -224,3 +227,31 @@ def test_in_the_documented_form_a_bisection_names_no_batch() -> None:
     assert named("full") == {"train_car_id", "batch_id", "batch_name"}
     assert named("seed") == set()
     assert "train_car_id" in str(event(run, "acme/site", Dialect(metadata="seed")))
+
+
+def numbers_in(part: Any) -> list[Any]:
+    """The numbers of a batch and, as lists, those of its pieces."""
+    own = [pull["number"] for pull in part["pull_requests"]]
+    return [*own, *(numbers_in(piece) for piece in part["sub_batches"] or ())]
+
+
+def test_the_hosted_service_nests_pieces_and_names_members_in_them_alone() -> None:
+    story = Story(batch_size=6, parallel=3, dialect="live")
+    a, b, c, d, e, f = six(story, 2)
+    (shown,) = story.batches_shown()
+    assert numbers_in(shown) == [[a, b], [c, d], [e], [f]]
+    story.wait_for(lambda: len(story.log("batch_bisection_start")) > 1)
+    (shown,) = story.batches_shown()
+    assert numbers_in(shown) == [[[c], [d]], [e], [f]]
+    assert [one["status"]["code"] for one in shown["sub_batches"]][:1] == ["bisecting"]
+    assert published.problems("august", "MergeQueueStatus", story.status()) == []
+
+
+def test_scopes_are_lines_of_their_own_in_parallel_mode_and_nothing_waits_in_isolated() -> None:
+    for mode, parents in (("parallel", [0, 1, 0, 1]), ("isolated", [0, 0, 0, 0])):
+        story = Story(dialect="live", mode=mode)
+        for scope in ("api", "web"):
+            story.enter(2, scopes=(scope,), hangs=True)
+        shown = story.status()
+        assert shown["mode"] == mode
+        assert [len(batch["parent_ids"]) for batch in shown["batches"]] == parents

@@ -19,7 +19,8 @@ def test_a_passing_run_ends_normally_and_its_summary_counts_the_checks_that_pass
         seen.append(next(story.batches_shown())["checks_summary"])
     assert seen == [{"passed": passed, "total": 2} for passed in range(3)]
     story.pass_time(7)
-    (start,), (end,) = story.log("checks_start"), story.log("checks_end")
+    (start,) = story.log("checks_start")
+    (end,) = story.log("checks_end")
     assert start.metadata["start_reason"] == f"First time checking pull request #{number}"
     pending = {"checks_conclusion": "pending", "checks_started_at": None, "checks_ended_at": None}
     of_one = {"unsuccessful_checks": [], "pull_request_numbers": [number]}
@@ -56,7 +57,8 @@ def test_a_failing_pull_request_alone_leaves_with_the_checks_that_failed() -> No
 
 def test_a_failure_is_not_judged_while_a_batch_ahead_is_undecided() -> None:
     story = Story()
-    ahead, broken = story.one(), story.one(broken_check="lint")
+    ahead = story.one()
+    broken = story.one(broken_check="lint")
     story.wait_for(lambda: story.codes_of(broken))
     assert story.codes == ["running", "waiting_for_previous_batches"]
     assert story.left() == {}
@@ -81,7 +83,8 @@ def test_endless_checks_time_out() -> None:
 
 def test_a_batch_of_one_is_tried_again_before_it_leaves() -> None:
     story = Story(max_retries=1)
-    flaky, broken = story.one(broken_check="lint", broken_runs=1), story.one(broken_check="lint")
+    flaky = story.one(broken_check="lint", broken_runs=1)
+    broken = story.one(broken_check="lint")
     story.pass_time(400)
     assert story.codes_of(flaky) == ["CHECKS_RETRIED", None]
     assert story.codes_of(broken)[-2:] == ["CHECKS_RETRIED", "CHECKS_FAILED"]

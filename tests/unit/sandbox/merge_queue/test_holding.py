@@ -30,7 +30,8 @@ def test_a_pause_stops_running_checks_until_fresh_ones_start_in_the_same_stay() 
 
     assert story.controls.resume(REPOSITORY)
     story.pass_time(100)
-    run, first = ["checks_start", "checks_end"], numbers[0]
+    run = ["checks_start", "checks_end"]
+    first = numbers[0]
     assert story.reported(first) == ["enter", *run, *run, "leave", "merged"]
     of_first = story.log("enter", "leave", pull=first)
     assert len({event.metadata["session_id"] for event in of_first}) == 1
@@ -93,7 +94,8 @@ def test_a_scheduled_freeze_begins_and_ends_by_itself() -> None:
 def test_a_batch_that_a_freeze_affects_in_part_is_split() -> None:
     story = Story(batch_size=2)
     story.repository.rules = story.repository.rules[2:]
-    held, free = story.one(), story.one(labels=["bug"])
+    held = story.one()
+    free = story.one(labels=["bug"])
     story.pass_time(10)
     terms = FreezeTerms("cut", exclude_conditions=("label=bug",))
     story.controls.freeze(REPOSITORY, terms)

@@ -8,7 +8,8 @@ from bot.sandbox.merge_queue.simulation.vocabulary import event_types
 from tests.support import published
 from tests.unit.sandbox.merge_queue.story import REPOSITORY, Story
 
-LIVE, OF_THE_DOCUMENT = Dialect(live=True), Dialect(metadata="seed")
+LIVE = Dialect(live=True)
+OF_THE_DOCUMENT = Dialect(metadata="seed")
 
 
 @pytest.fixture(scope="module")

@@ -4,6 +4,7 @@ import time
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
 from typing import Any
 
 import aiohttp
@@ -109,6 +110,24 @@ async def test_slow_gives_a_late_but_correct_response(wire: Wire) -> None:
     began = time.monotonic()
     assert (await wire.ask("GET", "/application"))[0] == 200
     assert time.monotonic() - began >= 0.2
+
+
+async def test_time_that_is_skipped_has_passed_in_answers_and_events(
+    http: aiohttp.ClientSession,
+) -> None:
+    hour = timedelta(hours=1)
+    sandbox = MergeQueueSandbox(repositories={SITE: "quiet"}, token="key")
+    await sandbox.start()
+    try:
+        begun = datetime.now(UTC).replace(microsecond=0)
+        sandbox.skip(hour.total_seconds())
+        sandbox.enqueue(SITE)
+        async with http.get(f"{sandbox.base_url}{REPO}/logs") as response:
+            assert parsedate_to_datetime(response.headers["Date"]) >= begun + hour
+        received_at = sandbox.events(SITE)[-1].received_at
+        assert received_at >= (begun + hour).timestamp() * 1_000_000
+    finally:
+        await sandbox.stop()
 
 
 async def test_a_fault_affects_so_many_requests_to_its_path_or_all_until_disarmed(

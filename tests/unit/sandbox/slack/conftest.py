@@ -10,7 +10,8 @@ from bot.sandbox.slack.web_api.request_bodies import Received
 from bot.sandbox.slack.wire import ControlRefusal, Json, SlackRefusal
 from tests.support.workspace_manifest import make_manifest
 
-BOT, APP = "xoxb-sandbox", "xapp-sandbox"
+BOT = "xoxb-sandbox"
+APP = "xapp-sandbox"
 
 
 def refused(code: str) -> pytest.RaisesExc[ControlRefusal | SlackRefusal]:

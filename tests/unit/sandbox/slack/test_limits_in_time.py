@@ -14,7 +14,8 @@ from tests.support.block_kit import section
 from tests.support.workspace_manifest import make_manifest
 from tests.unit.sandbox.slack.conftest import Desk, refused
 
-POST, UPDATE = "chat.postMessage", "chat.update"
+POST = "chat.postMessage"
+UPDATE = "chat.update"
 
 
 class Clock:
@@ -67,7 +68,8 @@ def test_a_rate_limited_call_is_answered_429_and_logged(limits: RateLimits) -> N
 
 
 def make_urls() -> tuple[ResponseUrls, Clock, Desk]:
-    desk, clock = Desk(SlackSandbox(make_manifest())), Clock()
+    desk = Desk(SlackSandbox(make_manifest()))
+    clock = Clock()
     striker = Striker(Faults())
     urls = ResponseUrls(desk.sandbox.installation, clock, striker, desk.sandbox.calls)
     return urls, clock, desk

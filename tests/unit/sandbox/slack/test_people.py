@@ -10,7 +10,8 @@ from bot.sandbox.slack.wire import ControlRefusal, Json
 from tests.support.block_kit import DIVIDER, actions, button, modal
 from tests.unit.sandbox.slack.conftest import Desk, refused
 
-ALICE, CHANNEL = "U0ALICE", "C0MERGEQ"
+ALICE = "U0ALICE"
+CHANNEL = "C0MERGEQ"
 
 
 @pytest.mark.parametrize(
@@ -31,7 +32,8 @@ async def test_a_command_slack_would_not_send_is_refused(
 
 
 async def test_people_cannot_write_outside_their_channels_or_in_archived_ones(desk: Desk) -> None:
-    people, arrangement = desk.sandbox.people, desk.sandbox.arrangement
+    people = desk.sandbox.people
+    arrangement = desk.sandbox.arrangement
     arrangement.set_member("C0GENERAL", ALICE, is_member=False)
     with refused("not_in_channel"):
         people.message(ALICE, "C0GENERAL", "x")
@@ -206,7 +208,8 @@ async def test_an_enterprise_grid_appears_wherever_slack_shows_it(desk: Desk) ->
     assert alice["enterprise_user"]["enterprise_id"] == "E0ACME"
     installation = desk.sandbox.installation
     workspace = installation.workspace
-    user, channel = workspace.users["U0ALICE"], workspace.channels[CHANNEL]
+    user = workspace.users["U0ALICE"]
+    channel = workspace.channels[CHANNEL]
     (command,) = installation.manifest.commands
     typed = command_payload(installation, user, channel, command, "")
     assert (typed["team_id"], typed["enterprise_id"]) == ("T0ACME", "E0ACME")

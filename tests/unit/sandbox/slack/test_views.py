@@ -113,7 +113,8 @@ def test_a_trigger_must_be_valid_and_works_once_unless_its_view_was_refused(desk
 def test_a_trigger_expires_after_three_seconds(desk: Desk) -> None:
     now = [100.0]
     triggers = Triggers(lambda: now[0], desk.sandbox.installation.chance)
-    early, late = triggers.mint(ALICE), triggers.mint(ALICE)
+    early = triggers.mint(ALICE)
+    late = triggers.mint(ALICE)
     now[0] += 3.0
     assert triggers.exchange(early).user == ALICE
     now[0] += 0.01

@@ -7,12 +7,13 @@ from aiohttp import ClientSession
 from slack_sdk.web.async_client import AsyncWebClient
 from typing_extensions import override
 
-from bot.domain.audit import Action, Origin
-from bot.domain.group_acts import GroupAct
-from bot.domain.message import Message
-from bot.domain.repository import RepositoryName
+from bot.acts.group_act import GroupAct
+from bot.acts.record import Action
+from bot.blocks.message import Message
+from bot.groups.handlers import progress_line
+from bot.kernel.actor import Origin
+from bot.kernel.repository import RepositoryName
 from bot.slack.conversation import Conversation, Replies
-from bot.slack.handlers.groups import progress_line
 from tests.support.clock import NOON, FakeClock
 from tests.support.directories import FakeChannels
 from tests.support.make import ALICE
@@ -36,7 +37,9 @@ class KeptReplies(Replies):
 async def conversation() -> Conversation:
     async with ClientSession() as session:
         return Conversation(
-            replies=KeptReplies(AsyncWebClient(session=session), session, FakeChannels()),
+            replies=KeptReplies(
+                AsyncWebClient(session=session), session, FakeChannels(), FakeClock()
+            ),
             actor=ALICE,
             origin=Origin.BUTTON,
             trigger_id="",

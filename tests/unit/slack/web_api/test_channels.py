@@ -1,11 +1,14 @@
 """Whether the bot can post in a channel, and how long answers about it are remembered."""
 
-import pytest
+import asyncio
+from typing import Any
 
-from bot.ports import ChannelAccess
-from bot.slack.web_api import remembered
+import pytest
+from typing_extensions import override
+
+from bot.slack.ports import ChannelAccess
 from bot.slack.web_api.channels import SlackChannels
-from bot.slack.web_api.remembered import REMEMBERED, Bounded, Remembered
+from bot.slack.web_api.remembered import REMEMBERED_FOR, Bounded, Remembered
 from tests.support.clock import FakeClock
 from tests.unit.slack.web_api.scripted_client import Answer, ScriptedClient, failed
 
@@ -44,7 +47,8 @@ async def test_a_conversation_between_people_is_known_by_its_id() -> None:
 
 
 async def test_an_open_channel_is_remembered_for_a_minute() -> None:
-    client, clock = ScriptedClient(JOINED, PRIVATE), FakeClock()
+    client = ScriptedClient(JOINED, PRIVATE)
+    clock = FakeClock()
     channels = SlackChannels(client, clock)
     assert await channels.access("C1") is ChannelAccess.OPEN
     clock.advance(59)
@@ -102,16 +106,49 @@ async def test_the_bots_channels_are_learned_with_few_calls() -> None:
 
 
 async def test_events_from_slack_count_immediately() -> None:
-    channels = SlackChannels(ScriptedClient(JOINED), FakeClock())
+    clock = FakeClock()
+    channels = SlackChannels(ScriptedClient(JOINED, JOINED), clock)
     assert await channels.is_shared("C1") is False
-    channels.remember_shared("C1", is_shared=True)
+    shared = {"C1": (clock.now(), True)}
+    assert set(channels.learn_sharing(shared)) == {"C1"}
     assert await channels.is_shared("C1") is True
-    channels.remember_shared("C1", is_shared=False)
+    assert set(channels.learn_sharing(shared)) == set()
+    clock.advance(1)
+    assert set(channels.learn_sharing({"C1": (clock.now(), False)})) == {"C1"}
     assert await channels.is_shared("C1") is False
+
+
+async def test_an_event_wins_over_an_answer_that_was_asked_for_before_it() -> None:
+    """Of conversations.info and of the list of all channels."""
+    clock = FakeClock()
+    asked = asyncio.Event()
+    may_answer = asyncio.Event()
+
+    class SlowClient(ScriptedClient):
+        @override
+        async def api_call(self, api_method: str, **others: Any) -> Any:
+            asked.set()
+            await may_answer.wait()
+            return await super().api_call(api_method, **others)
+
+    listed: Answer = {"channels": [{"id": "C1"}]}
+    for answer in (JOINED, listed):
+        asked.clear()
+        may_answer.clear()
+        channels = SlackChannels(SlowClient(answer), clock)
+        asking = channels.learn() if answer is listed else channels.access("C1")
+        task = asyncio.ensure_future(asking)
+        await asked.wait()
+        clock.advance(1)
+        channels.learn_sharing({"C1": (clock.now(), True)})
+        may_answer.set()
+        await task
+        assert await channels.is_shared("C1") is True
 
 
 async def test_channel_lookups_stay_within_slacks_limit() -> None:
-    client, clock = ScriptedClient(*[JOINED] * 100), FakeClock()
+    client = ScriptedClient(*[JOINED] * 100)
+    clock = FakeClock()
     channels = SlackChannels(client, clock)
     for _ in range(60):
         for number in range(100):
@@ -122,7 +159,8 @@ async def test_channel_lookups_stay_within_slacks_limit() -> None:
 
 
 async def test_lookups_wait_for_a_rate_limit_to_pass() -> None:
-    client, clock = ScriptedClient("ratelimited", JOINED), FakeClock()
+    client = ScriptedClient("ratelimited", JOINED)
+    clock = FakeClock()
     channels = SlackChannels(client, clock)
     assert channels.wait("C1") == 0
     assert await channels.access("C1") is ChannelAccess.UNKNOWN
@@ -140,20 +178,18 @@ async def test_a_corrected_clock_does_not_extend_a_rate_limit() -> None:
     assert 0 < channels.wait("C1") <= before
 
 
-async def test_an_answer_is_as_old_as_its_question_and_the_oldest_is_dropped(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(remembered, "REMEMBERED_MOST", 2)
-    clock, asked = FakeClock(), list[str]()
+async def test_an_answer_is_as_old_as_its_question_and_the_oldest_is_dropped() -> None:
+    clock = FakeClock()
+    asked = list[str]()
 
     async def ask(key: str) -> str:
         asked.append(key)
         clock.advance(10)
         return key
 
-    answers = Remembered(ask, clock)
+    answers = Remembered(ask, clock, most=2)
     await answers.get("U1")
-    clock.advance(REMEMBERED.total_seconds() - 11)
+    clock.advance(REMEMBERED_FOR.total_seconds() - 11)
     await answers.get("U1")
     assert asked == ["U1"]
     clock.advance(1)
@@ -164,7 +200,8 @@ async def test_an_answer_is_as_old_as_its_question_and_the_oldest_is_dropped(
 
 def test_setting_renews_an_entry() -> None:
     kept = Bounded[str, int](2)
-    kept["a"], kept["b"] = 1, 2
+    kept["a"] = 1
+    kept["b"] = 2
     kept["a"] = 3
     kept["c"] = 4
     assert kept == {"a": 3, "c": 4}

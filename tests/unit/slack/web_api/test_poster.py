@@ -9,9 +9,10 @@ import pytest
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 from typing_extensions import override
 
-from bot.domain.errors import PostInDoubt, PostPostponed
-from bot.domain.message import Block, Message
-from bot.messages import blocks
+from bot.blocks import blocks
+from bot.blocks.message import Block, Message
+from bot.slack.errors import PostInDoubt, PostPostponed
+from bot.slack.ports import Sent
 from bot.slack.web_api.channels import OPEN_SECONDS, SlackChannels
 from bot.slack.web_api.clients import Identity
 from bot.slack.web_api.failures import post_error
@@ -47,7 +48,7 @@ def posted(ts: str, **changed: Any) -> dict[str, Any]:
 
 async def test_the_delivery_id_goes_into_the_metadata_and_the_first_block() -> None:
     slack, client = poster({"ts": "1.2"})
-    assert await slack.post("C1", MESSAGE, DELIVERY) == ("1.2", True)
+    assert await slack.post("C1", MESSAGE, DELIVERY) == Sent("1.2")
     ((method, sent),) = client.calls
     assert method == "chat.postMessage"
     assert sent["channel"] == "C1"
@@ -64,7 +65,7 @@ async def test_a_post_lacks_its_buttons_while_slack_does_not_say_who_reads_the_c
     slack, client = poster("internal_error", {"ts": "1.2"})
     button = blocks.button("Resume queue", action_id="mq:x", value="1")
     asking = Message("Paused", (SECTION, blocks.actions([button])))
-    assert await slack.post("C1", asking, DELIVERY) == ("1.2", False)
+    assert await slack.post("C1", asking, DELIVERY) == Sent("1.2", is_whole=False)
     assert [block["type"] for block in client.calls[-1][1]["blocks"]] == ["section"]
 
 
@@ -130,7 +131,7 @@ def page(number: int, *messages: dict[str, Any]) -> dict[str, Any]:
 
 async def test_an_invalid_cursor_restarts_the_lookup() -> None:
     slack, client = poster(page(1), "invalid_cursor", {"messages": [posted("1.2")]})
-    with pytest.raises(PostInDoubt):
+    with pytest.raises(PostPostponed):
         await slack.find("C1", DELIVERY, SINCE)
     assert await slack.find("C1", DELIVERY, SINCE) == "1.2"
     assert client.calls[-1][1].get("cursor") is None
@@ -191,7 +192,8 @@ def test_slacks_requested_wait_is_read_and_shortened_when_implausible(
 @pytest.mark.parametrize(
     ("unclear", "code"),
     [
-        *((failed(code), code) for code in ("internal_error", "brand_new_code")),
+        *((failed(code), code) for code in ("internal_error", "fatal_error")),
+        (failed("brand_new_code", status=500), "brand_new_code"),
         *((failed(None, status=status), f"http_{status}") for status in (500, 503)),
         (failed(None), "unreadable_answer"),
         (TimeoutError(), "TimeoutError"),

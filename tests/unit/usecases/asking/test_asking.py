@@ -5,13 +5,18 @@ from datetime import timedelta
 
 import pytest
 
-from bot.domain.errors import CredentialRefused, InvalidRequest, MergeQueueUnavailable
-from bot.domain.event_log import CLOCK_ALLOWANCE, LONGEST_LOOKBACK, first_position
-from bot.domain.queue_position import Explanation, InBatch, NotQueued
-from bot.domain.snapshots import BranchPage, LogPage, LogPlace
-from bot.usecases.asking import Sources, why
-from bot.usecases.asking.event_log import newest_page, page_at
-from bot.usecases.asking.rules_and_branches import active_branches
+from bot.kernel.errors import InvalidRequest
+from bot.log.position import first_position
+from bot.log.rows import Events, Positions, PullRequests
+from bot.log.sources import Sources
+from bot.merge_queue.errors import CredentialRefused, MergeQueueUnavailable
+from bot.merge_queue.position import InBatch, NotQueued
+from bot.merge_queue.window import CLOCK_ALLOWANCE, LONGEST_LOOKBACK
+from bot.questions import explaining
+from bot.questions.reading_log import newest_page, page_at
+from bot.questions.rules_and_branches import active_branches
+from bot.questions.snapshots import BranchPage, LogPage, LogPlace
+from bot.queues.position import Explanation
 from tests.support.clock import NOON, FakeClock
 from tests.support.make import (
     SITE,
@@ -26,18 +31,22 @@ from tests.support.merge_queue import FakeMergeQueue
 from tests.support.store import InMemoryStore
 from tests.support.transactions import begin
 
-ENTER, LEAVE, MERGED = "action.queue.enter", "action.queue.leave", "action.queue.merged"
+ENTER = "action.queue.enter"
+LEAVE = "action.queue.leave"
+MERGED = "action.queue.merged"
 
 
 class World:
     """A service with a log, and the questions one can ask about it."""
 
     def __init__(self) -> None:
-        self.service, self.store, self.clock = FakeMergeQueue(), InMemoryStore(), FakeClock()
+        self.service = FakeMergeQueue()
+        self.store = InMemoryStore()
+        self.clock = FakeClock()
         self.sources = Sources(self.service, self.store, self.clock)
 
     async def explain(self) -> Explanation:
-        return await why.explain(SITE, 41, self.sources)
+        return await explaining.explain(SITE, 41, self.sources)
 
     async def newest(
         self, since: timedelta = LONGEST_LOOKBACK, until: timedelta | None = None
@@ -83,7 +92,7 @@ async def test_without_a_link_back_the_button_leads_to_the_newest_page(world: Wo
 async def test_the_window_includes_the_newest_event_of_a_fast_service_clock(world: World) -> None:
     ahead = NOON + timedelta(hours=5)
     with begin(world.store) as transaction:
-        transaction.positions.save(first_position(SITE, ahead))
+        Positions(transaction).save(first_position(SITE, ahead))
 
     page = await world.newest(timedelta(hours=2))
     until = await world.newest(timedelta(hours=2), timedelta(hours=1))
@@ -98,9 +107,10 @@ async def test_titles_known_from_the_queue_are_shown_after_it_left(world: World)
     world.tell(ENTER, LEAVE)
     known = make_pull_request_record(41, title="Add search")
     with begin(world.store) as transaction:
-        transaction.pull_requests.save([known])
+        PullRequests(transaction).save([known])
 
-    page, found = await world.newest(), await world.explain()
+    page = await world.newest()
+    found = await world.explain()
 
     assert page.seen[41] == known
     assert isinstance(found.position, NotQueued)
@@ -142,7 +152,7 @@ async def test_unreadable_queues_and_logs_keep_stored_data(world: World) -> None
     world.service.fail_next(MergeQueueUnavailable("timeout"), method="status")
     world.service.fail_next(CredentialRefused(403, "no"), method="event_page")
     merge = make_event_record(MERGED, received_at=NOON)
-    await world.store.run(lambda transaction: transaction.events.add_new([merge]))
+    await world.store.run(lambda transaction: Events(transaction).add_new([merge]))
 
     (main,) = (await world.branches()).branches
 

@@ -9,12 +9,14 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from bot.domain.errors import MergeQueueUnavailable
-from bot.domain.statistics import QueueStatistics
-from bot.domain.subscriptions import DIGEST_AT, DigestTime, Subscription
-from bot.usecases.asking import Sources
-from bot.usecases.asking.statistics import ENDS, MOST_PAGES, TELLING, statistics
-from bot.usecases.weekly_statistics import PostWeekly
+from bot.channels.rows import Subscriptions
+from bot.channels.subscription import DIGEST_AT, Subscription
+from bot.kernel.cron import DigestTime
+from bot.log.sources import Sources
+from bot.merge_queue.errors import MergeQueueUnavailable
+from bot.questions.counting import COUNT_PAGES, LEAVE_TYPES, STATISTICS_TYPES, statistics
+from bot.questions.statistics import QueueStatistics
+from bot.questions.weekly import PostWeekly
 from tests.support.clock import NOON, FakeClock
 from tests.support.make import API, SITE, make_configured, make_event, make_subscription
 from tests.support.merge_queue import Call, FakeMergeQueue
@@ -22,14 +24,17 @@ from tests.support.store import InMemoryStore
 from tests.support.transactions import begin
 
 TOKYO = ZoneInfo("Asia/Tokyo")
-ENTER, LEAVE, MERGED = "action.queue.enter", "action.queue.leave", "action.queue.merged"
+ENTER = "action.queue.enter"
+LEAVE = "action.queue.leave"
+MERGED = "action.queue.merged"
 
 
 class World:
     """A service with a log, and a person in Tokyo who asks for statistics."""
 
     def __init__(self) -> None:
-        self.service, self.ids = FakeMergeQueue(), numbers(1)
+        self.service = FakeMergeQueue()
+        self.ids = numbers(1)
         self.sources = Sources(self.service, InMemoryStore(), FakeClock())
 
     def tell(
@@ -89,7 +94,7 @@ async def test_the_whole_range_is_counted_in_the_askers_days(world: World) -> No
 async def test_more_than_the_ends_of_a_log_is_read_only_when_needed(world: World) -> None:
     world.merge(days(1))
     await world.ask()
-    assert {call.types for call in world.pages} == {tuple(sorted(ENDS))}
+    assert {call.types for call in world.pages} == {tuple(sorted(LEAVE_TYPES))}
 
     world = World()
     world.tell(ENTER, days(1) + timedelta(minutes=30))
@@ -97,7 +102,7 @@ async def test_more_than_the_ends_of_a_log_is_read_only_when_needed(world: World
     world.tell(MERGED, days(1) - timedelta(seconds=1))
     world.tell(LEAVE, days(1), 42)
     found = await world.ask()
-    assert world.pages[-1].types == tuple(sorted(TELLING))
+    assert world.pages[-1].types == tuple(sorted(STATISTICS_TYPES))
     assert (found.merged, found.failed) == (1, 1)
     assert found.time_in_queue is not None
     assert found.time_in_queue.median == timedelta(minutes=30, seconds=1)
@@ -109,7 +114,7 @@ async def test_a_log_that_is_too_long_is_counted_from_a_later_day(world: World) 
         world.merge(ago, number)
     found = await world.ask()
     assert found.cut
-    assert len(world.pages) <= MOST_PAGES
+    assert len(world.pages) <= COUNT_PAGES
     assert found.span.start > NOON - days(3)
     whole = (NOON - found.span.start) // timedelta(minutes=10)
     assert found.merged == whole
@@ -136,7 +141,9 @@ ONE = make_subscription("weekly", channel_id="C1")
 
 class Weeks:
     def __init__(self) -> None:
-        self.clock, self.store, self.woken = FakeClock(), InMemoryStore(), 0
+        self.clock = FakeClock()
+        self.store = InMemoryStore()
+        self.woken = 0
         self.subscribe(ONE)
         self.subscribe(make_subscription("health", channel_id="C2"))
         self.restart()
@@ -146,7 +153,7 @@ class Weeks:
 
     def subscribe(self, one: Subscription) -> None:
         with begin(self.store) as transaction:
-            transaction.subscriptions.save(one)
+            Subscriptions(transaction).save(one)
 
     def wake(self, after: float = 0) -> None:
         del after

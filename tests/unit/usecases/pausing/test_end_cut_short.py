@@ -1,26 +1,31 @@
 """Group actions whose process died: they continue, or end and notify the person."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
 import pytest
 
-from bot.domain.asked import read_asked
-from bot.domain.audit import Action, ActResult, Caller, Origin
-from bot.domain.deliveries import SubjectKind
-from bot.domain.group_acts import GO_ON_WITHIN, GroupAct, GroupOutcome
-from bot.domain.groups import Group
-from bot.usecases.leases import LEASE
-from bot.usecases.pausing.group_work import STILL_NEWS, EndCutShort
+from bot.acts.group_act import GO_ON_WITHIN, GroupAct, GroupOutcome
+from bot.acts.record import Action, ActResult
+from bot.desk.readers import read_asked
+from bot.kernel.actor import Caller, Origin
+from bot.kernel.groups import Group
+from bot.kernel.repository import RepositoryName
+from bot.pauses.group_work import NEW_RESUME, EndCutShort, Report
+from bot.pauses.rows import Pauses
+from bot.posts.delivery import SubjectKind
+from bot.store.job_lease import JOB_LEASE
 from tests.support.acting_groups import ActingOnGroups
 from tests.support.make import ALICE, BOB, CHANNEL
 from tests.support.transactions import begin
 
-CHANGED, NOT_TRIED = GroupOutcome.CHANGED, GroupOutcome.NOT_TRIED
+CHANGED = GroupOutcome.CHANGED
+NOT_TRIED = GroupOutcome.NOT_TRIED
 TO_ALICE = (ALICE.user_id, SubjectKind.GROUP)
 CARD = (CHANNEL, SubjectKind.LIVE_MESSAGE)
-SOON = LEASE + timedelta(seconds=1)
+SOON = JOB_LEASE + timedelta(seconds=1)
 TOO_LATE = GO_ON_WITHIN + timedelta(seconds=1)
 
 
@@ -71,6 +76,66 @@ async def test_changes_with_a_lost_response_are_part_of_the_action() -> None:
     assert len(bot.merge_queue.called("pause")) == 3
 
 
+ENDED_BY = {Action.RESUME: Action.PAUSE, Action.UNFREEZE: Action.FREEZE}
+METHODS = {
+    Action.PAUSE: "pause",
+    Action.RESUME: "resume",
+    Action.FREEZE: "create_freeze",
+    Action.UNFREEZE: "delete_freeze",
+}
+
+
+@pytest.mark.parametrize("killed_at", range(3))
+@pytest.mark.parametrize("action", METHODS)
+async def test_whatever_the_action_what_it_did_before_a_kill_counts_as_done(
+    action: Action, killed_at: int
+) -> None:
+    """The service had carried it out, and the process died before it read the answer."""
+    bot = Dying()
+    if action in ENDED_BY:
+        await bot.do(bot.request("release", action=ENDED_BY[action]))
+    act = await bot.work.begin(bot.request("release", BOB, action=action))
+    works: dict[Action, Callable[[RepositoryName], Awaitable[object]]] = {
+        Action.PAUSE: lambda name: bot.pausing.run(act.caller, name, "release", part_of=act),
+        Action.RESUME: lambda name: bot.resuming.run(act.caller, name, part_of=act),
+        Action.FREEZE: lambda name: bot.groups.freeze_queue.freeze(
+            act.caller, name, act.asked, part_of=act
+        ),
+        Action.UNFREEZE: lambda name: bot.groups.freeze_queue.unfreeze(
+            act.caller, name, "release", part_of=act
+        ),
+    }
+    for name in bot.names[:killed_at]:
+        await works[action](name)
+    bot.merge_queue.fail_next(KeyboardInterrupt(), method=METHODS[action], after=True)
+    with pytest.raises(KeyboardInterrupt):
+        await works[action](bot.names[killed_at])
+
+    await bot.reading()
+
+    assert bot.outcomes(act) == [CHANGED] * 3
+
+
+async def test_an_act_whose_continuation_has_a_defect_ends_and_is_not_repeated() -> None:
+    bot = Dying()
+    act = await bot.cut_short(done=1)
+    tried = []
+
+    async def fail(act: GroupAct, _report: Report) -> GroupAct:
+        tried.append(act)
+        raise RuntimeError
+
+    bot.clock.advance(SOON.total_seconds())
+    ending = EndCutShort(bot.work, fail)
+    for _ in range(3):
+        await ending.run()
+        await ending.tasks.drain()
+
+    assert len(tried) == 1
+    assert bot.outcomes(act) == [CHANGED, NOT_TRIED, NOT_TRIED]
+    assert bot.reported() == sorted([CARD, TO_ALICE])
+
+
 async def test_an_interrupted_resume_continues() -> None:
     bot = Dying()
     await bot.pause_group()
@@ -90,7 +155,7 @@ async def test_all_continued_pauses_end_together_with_the_earlier_ones() -> None
     await bot.reading()
 
     with begin(bot.store) as transaction:
-        pauses = transaction.pauses.open(bot.names)
+        pauses = Pauses(transaction).open(bot.names)
     assert [one.resumes_at for one in pauses] == [end] * 3
 
 
@@ -148,7 +213,7 @@ async def test_two_processes_continue_an_action_once() -> None:
 
 
 @pytest.mark.parametrize(
-    ("origin", "after"), [(Origin.COMMAND, STILL_NEWS), (Origin.TIMER, SOON)], ids=["days", "timer"]
+    ("origin", "after"), [(Origin.COMMAND, NEW_RESUME), (Origin.TIMER, SOON)], ids=["days", "timer"]
 )
 async def test_acts_of_days_ago_and_of_timers_end_silently(
     origin: Origin, after: timedelta

@@ -9,18 +9,21 @@ from datetime import time, timedelta
 import pytest
 from typing_extensions import override
 
-from bot.domain.asked import Asked
-from bot.domain.audit import Action, Actor, ActResult, Caller, Origin
-from bot.domain.durations import Until
-from bot.domain.errors import StateConflict
-from bot.domain.group_acts import GroupAct, GroupOutcome, RepositoryResult
-from bot.domain.pause_records import observed, timed
-from bot.domain.pauses import PauseChange
-from bot.domain.queue import Pause
-from bot.domain.repository import RepositoryName
-from bot.ports import OnAnswer, ignore
-from bot.usecases.pausing.group_work import CONCURRENCY
-from bot.usecases.pausing.reports import report_pause
+from bot.acts.asked import Asked
+from bot.acts.group_act import GroupAct, GroupOutcome, RepositoryResult
+from bot.acts.record import Action, ActResult
+from bot.acts.rows import Audit
+from bot.kernel.actor import Actor, Caller, Origin
+from bot.kernel.durations import Until
+from bot.kernel.repository import RepositoryName
+from bot.merge_queue.errors import StateConflict
+from bot.merge_queue.port import OnAnswer, ignore
+from bot.merge_queue.queue import Pause
+from bot.pauses.group_work import GROUP_ACTS_AT_ONCE
+from bot.pauses.outcomes import PauseChange
+from bot.pauses.pause import observed, timed
+from bot.pauses.reports import report_pause
+from bot.pauses.rows import Pauses
 from tests.support.acting_groups import ActingOnGroups, BusyMergeQueue
 from tests.support.clock import NOON
 from tests.support.directories import make_person
@@ -28,7 +31,8 @@ from tests.support.make import ALICE, BOB, CHANNEL, make_status
 from tests.support.merge_queue import FakeMergeQueue
 from tests.support.transactions import begin
 
-CHANGED, FAILED = GroupOutcome.CHANGED, GroupOutcome.FAILED
+CHANGED = GroupOutcome.CHANGED
+FAILED = GroupOutcome.FAILED
 
 
 def outcomes(act: GroupAct) -> list[GroupOutcome]:
@@ -47,10 +51,10 @@ async def test_a_pause_logged_before_its_response_is_restored(
     ) -> Pause:
         paused = await pause(repository, reason, on_answer=on_answer)
         with begin(bot.store) as transaction:
-            acts = transaction.audit.since(repository, paused.paused_at - timedelta(minutes=2))
+            acts = Audit(transaction).since(repository, paused.paused_at - timedelta(minutes=2))
             (begun,) = (one for one in acts if one.repository == repository)
             reported_at = paused.paused_at + timedelta(seconds=2)
-            transaction.audit.add(
+            Audit(transaction).add(
                 replace(begun, act_id=begun.record_id, result=ActResult.DONE, paused_at=reported_at)
             )
         return paused
@@ -97,7 +101,8 @@ class LateMergeQueue(FakeMergeQueue):
     @override
     async def current_pause(self, repository: RepositoryName) -> Pause | None:
         answer = await super().current_pause(repository)
-        happens, self.meanwhile = self.meanwhile, None
+        happens = self.meanwhile
+        self.meanwhile = None
         if happens is not None:
             await happens()
         return answer
@@ -183,6 +188,48 @@ async def test_repositories_removed_from_the_group_are_restored_too() -> None:
     assert bot.merge_queue.pauses == {}
 
 
+UNFORESEEN = (
+    KeyError("paused_at"),
+    AttributeError("'NoneType' object has no attribute 'paused_at'"),
+    ZeroDivisionError(),
+    TimeoutError(),
+    ExceptionGroup("several", [ValueError("one")]),
+    RuntimeError(""),
+)
+
+
+@pytest.mark.parametrize("error", UNFORESEEN, ids=lambda one: type(one).__name__)
+@pytest.mark.parametrize("method", ["current_pause", "pause"])
+async def test_an_unforeseen_error_fails_only_its_own_repository_once(
+    method: str, error: Exception, caplog: pytest.LogCaptureFixture
+) -> None:
+    bot = ActingOnGroups(count=12)
+    bot.merge_queue.fail_next(error, method=method)
+
+    act = await bot.pause_group()
+
+    (failed,) = act.of(FAILED)
+    assert len(act.of(CHANGED)) == 11
+    assert act.ended_at is not None
+    (logged,) = [one for one in caplog.records if hasattr(one, "reference")]
+    assert failed.detail == f"something went wrong on my side (reference {logged.reference})"
+    again = await bot.groups.again(act.caller, bot.group, act.group_act_id)
+    assert again is not None
+    assert outcomes(await bot.do(again, again=act.group_act_id)) == [CHANGED]
+
+
+async def test_an_act_goes_on_when_its_progress_cannot_be_shown() -> None:
+    bot = ActingOnGroups(count=5)
+
+    async def refuse(_act: GroupAct, _done: int) -> None:
+        raise TimeoutError
+
+    act = await bot.groups.act(bot.request("freeze"), refuse)
+
+    assert isinstance(act, GroupAct)
+    assert outcomes(act) == [CHANGED] * 5
+
+
 async def test_a_double_click_on_retry_pauses_once() -> None:
     bot = ActingOnGroups(is_busy=True)
     bot.merge_queue.fail_next(StateConflict(409, "busy"), method="pause")
@@ -248,7 +295,7 @@ async def test_fifty_repositories_are_paused_eight_at_a_time_with_two_requests_e
 
     assert outcomes(paused) == [CHANGED] * 50
     assert isinstance(bot.merge_queue, BusyMergeQueue)
-    assert bot.merge_queue.most == CONCURRENCY == 8
+    assert bot.merge_queue.most == GROUP_ACTS_AT_ONCE == 8
     assert len(bot.merge_queue.calls) == 100
     assert bot.merge_queue.rounds <= 15
     assert bot.reports == list(range(1, 51))
@@ -295,5 +342,5 @@ async def test_queues_paused_after_the_others_end_get_their_own_end() -> None:
     await bot.pause_group("30m freeze", again=first.group_act_id)
 
     with begin(bot.store) as transaction:
-        *_, last = timed(transaction.pauses.open(bot.names))
+        *_, last = timed(Pauses(transaction).open(bot.names))
     assert last.resumes_at == bot.clock.now() + timedelta(minutes=30)

@@ -2,28 +2,26 @@
 
 import sqlite3
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
 from sqlalchemy.exc import OperationalError
 
-from bot.domain.errors import (
-    MergeQueueUnavailable,
-    PostInDoubt,
-    PostPostponed,
-    PostRefused,
-    Refusal,
-    StoreUnavailable,
-)
-from bot.domain.live_messages import LiveKind, LiveMessage, LiveSubject
-from bot.domain.message import Message
-from bot.domain.pause_records import PauseRecord
-from bot.messages import pause_card
-from bot.store.live_messages import LiveMessages
-from bot.store.pauses import Pauses
-from bot.usecases.polling.share_repositories import follow, give_up
-from bot.usecases.posting.refresh_live_messages import CLAIMED_EDITS, RefreshLiveMessages
+from bot.blocks.message import Message
+from bot.kernel.actor import Caller, Origin
+from bot.kernel.durations import For
+from bot.merge_queue.errors import MergeQueueUnavailable
+from bot.pauses.pause import PauseRecord
+from bot.pauses.rows import Pauses
+from bot.pauses.texts import card as pause_card
+from bot.people.rows import People
+from bot.posts.live_message import LiveKind, LiveMessage, LiveSubject
+from bot.posts.live_messages import LiveMessages
+from bot.posts.refreshing import CLAIMED_EDITS, RefreshLiveMessages
+from bot.runtime.renderers import RENDERERS
+from bot.slack.errors import PostInDoubt, PostPostponed, PostRefused, Refusal
+from bot.store.errors import StoreUnavailable
 from tests.support.clock import NOON
 from tests.support.desk import Desk, World
 from tests.support.make import ALICE, API, BOB, CHANNEL, SITE, make_status
@@ -122,12 +120,12 @@ async def test_a_person_whose_pause_is_replaced_on_the_dashboard_is_notified_onc
 async def test_a_person_who_replaces_their_own_pause_elsewhere_gets_no_notification() -> None:
     desk = await begun()
     with begin(InMemoryStore(desk.world.database)) as transaction:
-        transaction.people.link(ALICE.user_id, "Alice-on-host", NOON)
+        People(transaction).link(ALICE.user_id, "Alice-on-host", NOON)
     await desk.pause()
     await desk.turns(5)
     desk.world.service.paused_by("alice-on-host", "Deploying 4.2")
     await desk.turns(30)
-    assert len(desk.world.pauses()) == 2
+    assert desk.world.pauses()[0].reason == "Deploying 4.2"
     assert desk.world.shown(ALICE.user_id) == []
 
 
@@ -146,16 +144,67 @@ async def test_a_dashboard_change_of_reason_with_the_same_time_changes_the_one_c
     assert len(desk.world.pauses()) == 1
 
 
-async def test_a_dashboard_change_of_reason_with_a_new_time_makes_a_new_card() -> None:
+async def test_a_dashboard_change_of_reason_with_a_new_time_changes_the_one_card() -> None:
     desk = await begun(None, OTHER)
     desk.world.service.paused_by("carol", "Night")
     await desk.turns(15)
     desk.world.service.paused_by("dave", "Still night")
     await desk.turns(15)
 
-    old, new = desk.world.shown(OTHER)
-    assert old.startswith("Pause replaced acme/site: Night\npaused by carol · replaced by dave")
-    assert new.startswith("Queue paused acme/site: Still night\nby dave")
+    card, line = desk.world.shown(OTHER)
+    assert card.startswith(
+        "Queue paused acme/site: Still night\nby dave · since 2026-07-20 12:00 UTC"
+    )
+    assert "previous reason: Night" in card
+    assert line.startswith("Pause reason changed")
+    (pause,) = desk.world.pauses()
+    assert pause.since < pause.paused_at
+
+
+async def test_each_change_of_a_persons_pause_notifies_them() -> None:
+    desk = await begun(None, OTHER)
+    for day in ("Monday", "Tuesday"):
+        await desk.pause(day, replacing=desk.world.service.pauses.get(SITE))
+        await desk.turns(5)
+        desk.world.service.paused_by("carol", f"Night of {day}")
+        await desk.turns(15)
+
+    assert [one.partition("It now says: ")[2] for one in desk.world.shown(ALICE.user_id)] == [
+        "Night of Monday\nprevious reason: Monday",
+        "Night of Tuesday\nprevious reason: Tuesday",
+    ]
+
+
+async def test_the_person_whose_end_is_void_is_told_once() -> None:
+    desk = await begun(None, OTHER)
+    await desk.pause()
+    caller = Caller(BOB, Origin.BUTTON, CHANNEL)
+    await desk.pausing.extend(caller, SITE, For(timedelta(hours=1)))
+    await desk.turns(5)
+    desk.world.service.paused_by("carol", "Night")
+    await desk.turns(20)
+
+    (told,) = desk.world.shown(BOB.user_id)
+    assert "acme/site won't resume by itself any more" in told
+    assert "It now says: Night" in told
+    (told,) = desk.world.shown(ALICE.user_id)
+    assert told.startswith("Your pause of acme/site was replaced outside Slack by carol.")
+    (pause,) = desk.world.pauses()
+    assert pause.timer is None
+
+
+async def test_a_reason_that_nobody_read_and_the_log_tells_of_late_is_of_the_one_pause() -> None:
+    desk = await begun(None, OTHER)
+    desk.world.service.paused_by("carol", "Night")
+    desk.world.clock.advance(2)
+    desk.world.service.paused_by("dave", "Still night")
+    desk.world.clock.advance(70)
+    await desk.watch()
+    await desk.turns(15)
+
+    (pause,) = desk.world.pauses()
+    assert (pause.reason, pause.by_name) == ("Still night", "dave")
+    assert pause.paused_at - pause.since >= timedelta(seconds=1)
 
 
 async def test_an_unchanged_pause_causes_only_reads() -> None:
@@ -279,21 +328,18 @@ async def test_only_one_process_edits() -> None:
     assert len(one.world.poster.called("update")) == edits
 
 
-async def test_only_processes_that_poll_a_repository_watch_it() -> None:
+async def test_only_the_process_that_polls_watches_pauses() -> None:
     one = await begun()
     other = Desk(one.world, "other")
-    follow(other.polls, (), (SITE,))
     await one.pause()
     await one.turns(3)
     asked = len(one.world.service.called("current_pause"))
     await other.watch()
     assert len(one.world.service.called("current_pause")) == asked
 
-    follow(one.polls, (), (SITE,))
-    await give_up(one.polls)
-    follow(other.polls, (SITE,), (SITE,))
-    await one.watch()
+    await one.polls.release()
     await other.watch()
+    await one.watch()
     assert len(one.world.service.called("current_pause")) == asked + 1
 
 
@@ -354,17 +400,23 @@ async def test_a_card_that_cannot_be_rendered_delays_no_other(
 ) -> None:
     world = World()
     edits = RefreshLiveMessages(
-        InMemoryStore(world.database), world.poster, world.clock, lambda _=0: None, "one", lambda: 0
+        InMemoryStore(world.database),
+        world.poster,
+        world.clock,
+        lambda _=0: None,
+        "one",
+        lambda: 0,
+        RENDERERS,
     )
     now = world.clock.now()
     for repository in (SITE, API):
         ts = (await world.poster.post(CHANNEL, Message("Was posted"), repository)).ts
         with begin(InMemoryStore(world.database)) as transaction:
-            pause_id = transaction.pauses.save(PauseRecord(repository, now, "CI", "CI"))
+            pause_id = Pauses(transaction).save(PauseRecord(repository, now, "CI", "CI"))
             name = LiveSubject(LiveKind.PAUSE, repository, str(pause_id))
-            card_id = transaction.live_messages.add(name, CHANNEL, now=now)
+            card_id = LiveMessages(transaction).add(name, CHANNEL, now=now)
             assert card_id is not None
-            transaction.live_messages.posted(card_id, ts, 0)
+            LiveMessages(transaction).posted(card_id, ts, 0)
     real = pause_card.card
 
     def broken(record: PauseRecord, *others: Any) -> Message:

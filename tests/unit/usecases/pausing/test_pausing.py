@@ -4,10 +4,14 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from bot.domain.audit import ActResult, Caller, Origin
-from bot.domain.durations import For
-from bot.domain.errors import CredentialRefused, MergeQueueProtocolError, MergeQueueUnavailable
-from bot.domain.pauses import PauseChange
+from bot.acts.record import ActResult
+from bot.acts.rows import Audit
+from bot.kernel.actor import Caller, Origin
+from bot.kernel.durations import For
+from bot.merge_queue.errors import CredentialRefused, MergeQueueProtocolError, MergeQueueUnavailable
+from bot.pauses.outcomes import PauseChange
+from bot.pauses.rows import Pauses
+from bot.pauses.settling import settle
 from tests.support.acting import Acting
 from tests.support.clock import NOON
 from tests.support.make import ALICE, BOB, CHANNEL, SITE, make_act, make_status
@@ -22,7 +26,7 @@ async def interrupted(bot: Acting, resumes_at: datetime) -> None:
     now = bot.clock.now()
     asked = make_act(result=ActResult.STARTED, at=now, paused_at=None, resumes_at=resumes_at)
     with begin(bot.store) as transaction:
-        transaction.audit.add(asked)
+        Audit(transaction).add(asked)
     bot.paused_elsewhere(SIGNED, at=now)
 
 
@@ -33,12 +37,12 @@ async def test_the_new_end_of_an_interrupted_pause_stays() -> None:
 
     outcome = await bot.pausing.extend(caller, SITE, For(HOUR))
     # As the next poll does.
-    await bot.acts.settle(SITE, bot.merge_queue.pauses[SITE])
+    await settle(bot.acts, SITE, bot.merge_queue.pauses[SITE])
 
     assert isinstance(outcome, PauseChange)
     assert outcome.pause.by == ALICE
     with begin(bot.store) as transaction:
-        (known,) = transaction.pauses.open([SITE])
+        (known,) = Pauses(transaction).open([SITE])
     assert known.resumes_at == outcome.act.resumes_at == NOON + 2 * HOUR
 
 

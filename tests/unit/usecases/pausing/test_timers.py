@@ -7,15 +7,20 @@ from datetime import timedelta
 
 import pytest
 
-from bot.domain.audit import Action, AuditSelection, Caller, Origin
-from bot.domain.deliveries import SubjectKind
-from bot.domain.durations import For
-from bot.domain.errors import MergeQueueError, MergeQueueUnavailable, QueueBusy
-from bot.domain.pause_records import PauseRecord
-from bot.domain.pauses import NotPaused, OtherPause, ResumeOutcome
+from bot.acts.errors import QueueBusy
+from bot.acts.record import Action, AuditSelection
+from bot.acts.rows import Audit
+from bot.kernel.actor import Caller, Origin
+from bot.kernel.durations import For
+from bot.kernel.errors import MergeQueueError
+from bot.merge_queue.errors import MergeQueueUnavailable
+from bot.pauses.ending import ExpirePauses, WatchClock, due_lease
+from bot.pauses.group_work import GroupWork
+from bot.pauses.outcomes import NotPaused, OtherPause, ResumeOutcome
+from bot.pauses.pause import PauseRecord
+from bot.pauses.rows import Pauses
+from bot.posts.delivery import SubjectKind
 from bot.store.transactions import Store
-from bot.usecases.pausing.group_work import GroupWork
-from bot.usecases.pausing.timers import ExpirePauses, WatchClock, timers_lease
 from tests.support.clock import FakeClock
 from tests.support.desk import Desk, World
 from tests.support.disturbances import Disturbance, DisturbedStore
@@ -34,7 +39,7 @@ async def pause(desk: Desk) -> None:
 
 async def running(desk: Desk) -> list[PauseRecord]:
     with begin(InMemoryStore(desk.world.database)) as transaction:
-        return list(transaction.pauses.due(desk.world.clock.now() + timedelta(days=1), 10))
+        return list(Pauses(transaction).due(desk.world.clock.now() + timedelta(days=1), 10))
 
 
 def set_by(timed: PauseRecord) -> str | None:
@@ -48,7 +53,7 @@ async def run_timer(desk: Desk) -> ResumeOutcome | MergeQueueError | QueueBusy |
     lifting = ExpirePauses(
         desk.resuming,
         GroupWork(replace(desk.acts, store=store)),
-        timers_lease("one"),
+        due_lease("one"),
         lambda: 0.5,
     )
     return await lifting.resume(timed)
@@ -91,7 +96,7 @@ async def test_a_timer_whose_pause_ended_is_over_and_ignores_the_next_pause(
     assert desk.world.service.pauses.get(SITE) == theirs
     assert await running(desk) == []
     with begin(InMemoryStore(desk.world.database)) as transaction:
-        records = transaction.audit.oldest(AuditSelection(), 100)
+        records = Audit(transaction).oldest(AuditSelection(), 100)
     assert Action.RESUME not in {one.action for one in records}
     subjects = {one.subject.kind for one in desk.world.database.contents.deliveries.values()}
     assert SubjectKind.ACT not in subjects
@@ -135,15 +140,14 @@ async def test_a_pause_whose_end_is_removed_when_due_stays(place: str) -> None:
 def watching(
     store: Store, clock: FakeClock, service_ahead: Callable[[], timedelta | None] = lambda: None
 ) -> WatchClock:
-    lease, first_gap = timers_lease("this one"), timedelta(minutes=30)
-    return WatchClock(store, clock, lease, lambda _: first_gap, service_ahead)
+    return WatchClock(store, clock, service_ahead)
 
 
 def said(caplog: pytest.LogCaptureFixture) -> list[tuple[str, float]]:
     return [
         (getattr(one, "action", ""), getattr(one, "seconds", 0.0))
         for one in caplog.records
-        if one.name == "bot.usecases.pausing.timers"
+        if one.name == "bot.pauses.ending"
     ]
 
 

@@ -8,23 +8,20 @@ from datetime import timedelta
 import pytest
 from typing_extensions import override
 
-from bot.domain.audit import Caller, Origin
-from bot.domain.boards import WhyUnread
-from bot.domain.errors import (
-    CredentialRefused,
-    MergeQueueError,
-    MergeQueueProtocolError,
-    MergeQueueUnavailable,
-    PostRefused,
-    Refusal,
-)
-from bot.domain.queue import QueueStatus
-from bot.domain.repository import RepositoryName
-from bot.ports import ChannelAccess
-from bot.usecases.asking import Sources
-from bot.usecases.boards import ManageBoards, NoPlace, ThereAlready, end_unmanaged_boards
-from bot.usecases.posting.post_deliveries import PostDeliveries
-from bot.usecases.posting.refresh_live_messages import RefreshLiveMessages
+from bot.boards.board import WhyUnread
+from bot.boards.keeping import ManageBoards, NoPlace, ThereAlready, end_unmanaged_boards
+from bot.kernel.actor import Caller, Origin
+from bot.kernel.errors import MergeQueueError
+from bot.kernel.repository import RepositoryName
+from bot.log.sources import Sources
+from bot.merge_queue.errors import CredentialRefused, MergeQueueProtocolError, MergeQueueUnavailable
+from bot.merge_queue.queue import QueueStatus
+from bot.posts.outbox import Outbox
+from bot.posts.posting import PostDeliveries
+from bot.posts.refreshing import RefreshLiveMessages
+from bot.runtime.renderers import RENDERERS
+from bot.slack.errors import PostRefused, Refusal
+from bot.slack.ports import ChannelAccess
 from tests.support.acting import Acting
 from tests.support.loops import Loop, fixed
 from tests.support.make import ALICE, API, CHANNEL, SITE, make_batch, make_queued, make_status
@@ -57,10 +54,10 @@ class Boarding(Acting):
             interval=fixed(INTERVAL),
         ).with_queues()
         self.posts = PostDeliveries(
-            self.store, self.poster, self.clock, self.wake, "one", lambda: 0.5
+            self.store, self.poster, self.clock, self.wake, "one", lambda: 0.5, RENDERERS
         )
         self.edits = RefreshLiveMessages(
-            self.store, self.poster, self.clock, self.wake, "one", lambda: 0.5
+            self.store, self.poster, self.clock, self.wake, "one", lambda: 0.5, RENDERERS
         )
 
     async def put_up(
@@ -208,7 +205,7 @@ async def test_a_board_that_was_never_posted_can_be_created_again() -> None:
     await world.turns(3)
     with begin(world.store) as transaction:
         # As when somebody unsubscribes the channel while Slack refuses it.
-        transaction.outbox.drop_unsubscribed(CHANNEL, SITE, world.clock.now())
+        Outbox(transaction).drop_unsubscribed(CHANNEL, SITE, world.clock.now())
     world.poster.closed.clear()
     assert await world.put_up() is None
     await world.turns(130)

@@ -4,12 +4,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from bot.domain.deliveries import NewDelivery, SubjectKind
-from bot.domain.event_log import LastPoll
-from bot.domain.outages import Outage, PollObservation, SlackObservation
-from bot.domain.repository import RepositoryName
-from bot.domain.subscriptions import Subscription
-from bot.usecases.polling.notify_outages import NotifyOutages
+from bot.channels.rows import Subscriptions
+from bot.channels.subscription import Subscription
+from bot.health.notifying_outages import NotifyOutages
+from bot.health.outage import PollObservation, SlackOutage
+from bot.health.outage_rows import SlackOutages
+from bot.kernel.repository import RepositoryName
+from bot.log.position import LastPoll
+from bot.log.rows import Positions
+from bot.posts.delivery import NewDelivery, SubjectKind
+from bot.posts.outbox import Outbox
+from bot.slack.observation import SlackObservation
 from tests.support.clock import FakeClock
 from tests.support.make import API, SITE, make_subject, make_subscription
 from tests.support.store import InMemoryDatabase, InMemoryStore
@@ -17,7 +22,8 @@ from tests.support.transactions import begin
 
 LIMIT = timedelta(seconds=50)
 POSTED_AFTER = 61
-OUTAGE, OVER = SubjectKind.OUTAGE, SubjectKind.OUTAGE_OVER
+OUTAGE = SubjectKind.OUTAGE
+OVER = SubjectKind.OUTAGE_OVER
 
 
 @dataclass
@@ -52,9 +58,9 @@ class Process:
         notify = NotifyOutages(self.store, _unconfirmed, LIMIT, lambda: observation, lambda: slack)
         await notify.run()
 
-    def outages_of_slack(self) -> Sequence[Outage]:
+    def outage_of_slack(self) -> SlackOutage | None:
         with begin(self.store) as transaction:
-            return [one for one in transaction.outages.active() if one.is_of_slack]
+            return SlackOutages(transaction).active()
 
     def reported(self, channel: str = "C1") -> list[SubjectKind]:
         return [
@@ -79,7 +85,7 @@ async def one_that_polls(*names: RepositoryName) -> Process:
 async def subscribe(process: Process, repository: RepositoryName, channel_id: str) -> Subscription:
     subscription = make_subscription("enter", repository=repository, channel_id=channel_id)
     with begin(process.store) as transaction:
-        transaction.subscriptions.save(subscription)
+        Subscriptions(transaction).save(subscription)
     return subscription
 
 
@@ -123,7 +129,7 @@ async def test_a_process_that_hung_while_others_polled_announces_nothing() -> No
     hung = await one_that_polls(SITE)
     hung.clock.advance(600)
     with begin(hung.store) as transaction:
-        transaction.positions.save_polls({SITE: LastPoll(hung.clock.now())})
+        Positions(transaction).save_polls({SITE: LastPoll(hung.clock.now())})
     await hung.check()
     assert hung.reported() == []
     assert hung.database.contents.outages == {}
@@ -145,7 +151,7 @@ async def test_an_outage_of_slack_is_explained_after_it_where_messages_are_late(
     began_at = process.clock.now()
     seen = SlackObservation(began_at, began_at)
     with begin(process.store) as transaction:
-        transaction.outbox.add(
+        Outbox(transaction).add(
             [
                 NewDelivery(f"{address} {number}", address, make_subject(number), began_at)
                 for address, number in (("C1", 1), ("C1", 2), ("U0ALICE", 1))
@@ -155,18 +161,21 @@ async def test_an_outage_of_slack_is_explained_after_it_where_messages_are_late(
     process.clock.advance(POSTED_AFTER)
     process.reads(SITE, API)
     await process.check(seen)
-    assert process.outages_of_slack() == []
+    assert process.outage_of_slack() is None
     seen = SlackObservation(began_at, process.clock.now())
     await process.check(seen)
     # Another process posts now.
     await process.check(None)
     await process.check(seen)
-    assert [one.began_at for one in process.outages_of_slack()] == [began_at]
+    outage = process.outage_of_slack()
+    assert outage is not None
+    assert outage.began_at == began_at
 
     process.clock.advance(1)
     for _ in range(2):
         await process.check(SlackObservation(None, seen.failed_at))
-    assert process.outages_of_slack() == []
-    assert [process.reported(each).count(OVER) for each in ("C1", "C2", "U0ALICE")] == [1, 0, 0]
+    assert process.outage_of_slack() is None
+    over = SubjectKind.SLACK_OUTAGE_OVER
+    assert [process.reported(each).count(over) for each in ("C1", "C2", "U0ALICE")] == [1, 0, 0]
     with begin(process.store) as transaction:
-        assert [one.late for one in transaction.outages.get([1]).values()] == [2]
+        assert [one.late for one in SlackOutages(transaction).get([1]).values()] == [2]

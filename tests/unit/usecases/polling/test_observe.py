@@ -9,17 +9,22 @@ from datetime import timedelta
 
 import pytest
 
-from bot.domain.audit import Actor
-from bot.domain.boards import Board
-from bot.domain.errors import LeaseLost, MergeQueueUnavailable
-from bot.domain.pause_records import PauseEnding, PauseRecord
-from bot.domain.polling import UNWATCHED_INTERVALS
-from bot.domain.queue import Pause
-from bot.domain.queue_health import AlertKind
-from bot.domain.repository import RepositoryName
-from bot.domain.subscriptions import Subscription
-from bot.usecases.boards import put_up
-from bot.usecases.pausing.pause_history import know_pause
+from bot.boards.board import Board
+from bot.boards.keeping import put_up
+from bot.channels.rows import Subscriptions
+from bot.channels.subscription import Subscription
+from bot.feed.polling import UNWATCHED_INTERVALS
+from bot.health.alert import AlertKind
+from bot.health.rows import Alerts
+from bot.kernel.actor import Actor
+from bot.kernel.repository import RepositoryName
+from bot.merge_queue.errors import MergeQueueUnavailable
+from bot.merge_queue.queue import Pause
+from bot.pauses.history import know_pause
+from bot.pauses.pause import PauseEnding, PauseRecord
+from bot.pauses.rows import Pauses
+from bot.store.coordination import Leases
+from bot.store.errors import LeaseLost
 from tests.support.clock import NOON
 from tests.support.loops import Loop
 from tests.support.make import (
@@ -38,7 +43,8 @@ from tests.support.waiting import until
 
 HEALTH = make_subscription("health")
 LIMITS = {AlertKind.HEAD: 3600, AlertKind.DEPTH: 3, AlertKind.FAILURES: 2}
-LEAVE, MERGED = "action.queue.leave", "action.queue.merged"
+LEAVE = "action.queue.leave"
+MERGED = "action.queue.merged"
 
 
 @dataclass
@@ -50,7 +56,8 @@ class Watch:
 
     def __post_init__(self) -> None:
         self.reading = Reading()
-        self.clock, self.merge_queue = self.reading.clock, self.reading.merge_queue
+        self.clock = self.reading.clock
+        self.merge_queue = self.reading.merge_queue
         self.merge_queue.repositories = self.repositories
         self.loop = Loop(
             self.store, self.merge_queue, self.clock, self.repositories, wake=self.reading.wake
@@ -86,14 +93,14 @@ class Watch:
         self.merge_queue.pauses[SITE] = Pause(reason="x", paused_at=at)
         if known:
             with begin(self.store) as transaction:
-                transaction.pauses.save(PauseRecord(SITE, at, "x", "x"))
+                Pauses(transaction).save(PauseRecord(SITE, at, "x", "x"))
 
     async def resume(self) -> None:
         self.merge_queue.pauses.clear()
         with begin(self.store) as transaction:
-            for one in transaction.pauses.open([SITE]):
+            for one in Pauses(transaction).open([SITE]):
                 ended = replace(one, ended_at=self.clock.now(), ending=PauseEnding.RESUMED)
-                transaction.pauses.save(ended)
+                Pauses(transaction).save(ended)
 
 
 @pytest.mark.parametrize(
@@ -117,18 +124,20 @@ async def test_a_process_that_lost_its_lease_reports_nothing() -> None:
     watch = await Watch().on_answer()
     await watch.read_again()
     watch.waits(1, 2, 3, 4)
-    poll = watch.reading.begun(await watch.reading.lease())
+    lease = watch.loop.lease.held
+    assert lease is not None
+    poll = watch.reading.begun(lease)
     watch.clock.advance(120)
     with begin(watch.store) as transaction:
-        transaction.leases.claim(
-            ["poll"], holder="another", now=watch.clock.now(), lifetime=timedelta(minutes=1)
+        Leases(transaction).claim(
+            "poll", holder="another", now=watch.clock.now(), lifetime=timedelta(minutes=1)
         )
     assert watch.loop.observe is not None
     with pytest.raises(LeaseLost):
         await watch.loop.observe.observe_health(poll)
     assert watch.reported() == []
     with begin(watch.store) as transaction:
-        assert transaction.alerts.active(SITE) == []
+        assert Alerts(transaction).active(SITE) == []
     await watch.read_again(61)
     assert watch.reported() == ["alert"]
 
@@ -187,7 +196,7 @@ async def test_alerts_start_over_after_a_time_without_subscribers() -> None:
     watch.waits(1, 2, 3, 4)
     await watch.read_again()
     with begin(watch.store) as transaction:
-        transaction.subscriptions.delete(CHANNEL, SITE)
+        Subscriptions(transaction).delete(CHANNEL, SITE)
     await watch.read_again()
     watch.waits()
     await watch.on_answer()
@@ -204,7 +213,8 @@ INTERVAL = 10
 @asynccontextmanager
 async def slow_lookups(watch: Watch, seconds: float) -> AsyncIterator[None]:
     """A poll whose lookups of pauses take so long; they are answered at the end of the block."""
-    asked, may_answer = asyncio.Event(), asyncio.Event()
+    asked = asyncio.Event()
+    may_answer = asyncio.Event()
 
     async def hold(call: Call) -> None:
         if call.method == "current_pause":
@@ -242,16 +252,16 @@ async def test_a_pause_that_ended_during_a_read_keeps_its_own_end() -> None:
     watch = Watch()
     paused = PauseRecord(SITE, NOON, "night", "night")
     with begin(watch.store) as transaction:
-        paused = replace(paused, pause_id=transaction.pauses.save(paused))
+        paused = replace(paused, pause_id=Pauses(transaction).save(paused))
     ended = replace(
         paused, ended_at=NOON, ended_by=Actor("U0BOB", "bob"), ending=PauseEnding.RESUMED
     )
     async with slow_lookups(watch, 60):
         with begin(watch.store) as transaction:
-            transaction.pauses.save(ended)
+            Pauses(transaction).save(ended)
 
     with begin(watch.store) as transaction:
-        assert transaction.pauses.of(SITE, NOON) == [ended]
+        assert Pauses(transaction).of(SITE, NOON) == [ended]
 
 
 async def test_a_pause_without_a_time_is_one_pause_across_reads() -> None:
@@ -267,7 +277,7 @@ async def test_a_pause_without_a_time_is_one_pause_across_reads() -> None:
         watch.clock.advance(6 * INTERVAL)
 
     with begin(watch.store) as transaction:
-        (record,) = transaction.pauses.of(SITE, began - timedelta(days=1))
+        (record,) = Pauses(transaction).of(SITE, began - timedelta(days=1))
     assert record.is_open
 
 

@@ -1,18 +1,21 @@
 """The rule pauses a queue once for the same failures on one check, never against a person."""
 
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
-from bot.domain.audit import ActResult, AuditRecord, Evidence
-from bot.domain.auto_pause import AutoPause, counted_from, failures_in_a_row
-from bot.domain.classification import classify
-from bot.domain.configured import Policies, Policy
-from bot.domain.errors import MergeQueueUnavailable, PermissionDenied, SecondPersonNeeded
-from bot.domain.event_records import EventRecord
-from bot.domain.pause_records import PauseEnding, PauseRecord
-from bot.domain.permissions import Listed, Right
+from bot.acts.errors import PermissionDenied, SecondPersonNeeded
+from bot.acts.permission import Listed, Right, RightRules
+from bot.acts.record import ActResult, AuditRecord, Evidence
+from bot.acts.rows import Audit
+from bot.health.alert import AlertRules
+from bot.kernel.configured import Policies, Policy
+from bot.log.classification import classify
+from bot.merge_queue.errors import MergeQueueUnavailable
+from bot.merge_queue.event_records import EventRecord
+from bot.pauses.by_rule import AutoPause, PauseRules, counted_from, failures_in_a_row
+from bot.pauses.pause import PauseEnding, PauseRecord
+from bot.pauses.rows import Pauses
 from tests.support.clock import NOON
 from tests.support.desk import Desk, World
 from tests.support.make import BOB, CHANNEL, SITE, make_event
@@ -21,12 +24,9 @@ from tests.support.transactions import begin
 
 MINUTES = 60
 NOBODY = Listed(frozenset({"U0NOBODY"}), frozenset())
-RULE = Policy(
-    who_may={Right.PAUSE: NOBODY},
-    alert_mention="S0ONCALL",
-    auto_pause=AutoPause(3, timedelta(minutes=20)),
-    second_person=True,
-)
+PAUSE_RULES = PauseRules(second_person=True, auto_pause=AutoPause(3, timedelta(minutes=20)))
+ALERT_RULES = AlertRules(mention="S0ONCALL")
+RULE = Policy([RightRules({Right.PAUSE: NOBODY}), ALERT_RULES, PAUSE_RULES])
 REASON = "unit tests failed in a row for #1, #2, #3 on main (by auto-pause via mqbot)"
 
 
@@ -49,7 +49,9 @@ def in_force(desk: Desk) -> str | None:
 
 async def audit(desk: Desk) -> list[AuditRecord]:
     since = desk.world.clock.now() - timedelta(days=1)
-    return list(await desk.acts.store.run(lambda transaction: transaction.audit.since(SITE, since)))
+    return list(
+        await desk.acts.store.run(lambda transaction: Audit(transaction).since(SITE, since))
+    )
 
 
 def ended(desk: Desk) -> None:
@@ -116,7 +118,7 @@ async def test_a_pause_that_only_the_service_knows_stays_as_it_is() -> None:
 async def test_a_pause_on_record_keeps_the_service_from_being_asked() -> None:
     desk = await watched()
     with begin(InMemoryStore(desk.world.database)) as transaction:
-        transaction.pauses.save(PauseRecord(SITE, desk.world.clock.now(), "x", "x"))
+        Pauses(transaction).save(PauseRecord(SITE, desk.world.clock.now(), "x", "x"))
     asked = len(desk.world.service.called("current_pause"))
     desk.polls.observe = None
     desk.world.fails(1, 2, 3)
@@ -149,7 +151,8 @@ async def test_two_processes_pause_once() -> None:
 
 
 async def test_resuming_it_needs_the_right_and_a_second_person_as_ever() -> None:
-    desk = await watched(replace(RULE, who_may=dict.fromkeys(Right, NOBODY)))
+    rights = RightRules(dict.fromkeys(Right, NOBODY))
+    desk = await watched(Policy([rights, ALERT_RULES, PAUSE_RULES]))
     desk.world.fails(1, 2, 3)
     await desk.turns(12)
     with pytest.raises(PermissionDenied):
@@ -160,7 +163,8 @@ async def test_resuming_it_needs_the_right_and_a_second_person_as_ever() -> None
 
 
 THREE = AutoPause(3, timedelta(minutes=20))
-LEAVE, MERGED = "action.queue.leave", "action.queue.merged"
+LEAVE = "action.queue.leave"
+MERGED = "action.queue.merged"
 
 
 def left(number: int, *checks: str, code: str | None = "CHECKS_FAILED", **more: str) -> EventRecord:

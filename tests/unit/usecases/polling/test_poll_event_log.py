@@ -6,29 +6,27 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
-from unittest.mock import patch
 
 import pytest
 from typing_extensions import override
 
-from bot.domain import event_log
-from bot.domain.errors import (
+from bot.feed.poll_state import STAMPED_APART
+from bot.feed.route_events import ROUTED_AT_ONCE
+from bot.feed.walk import IDLE_PAGES
+from bot.kernel.errors import InvalidRequest, MergeQueueError, MergeQueueRefused
+from bot.kernel.metrics import LogProblem, Metrics
+from bot.log.rows import Events
+from bot.log.types import FREEZE_TYPES
+from bot.merge_queue.errors import (
     CredentialRefused,
-    InvalidRequest,
-    LeaseLost,
-    MergeQueueError,
+    EventTypesRefused,
     MergeQueueProtocolError,
-    MergeQueueRefused,
     MergeQueueUnavailable,
     ResourceNotFound,
     StateConflict,
-    StoreUnavailable,
 )
-from bot.domain.event_records import EventPage, EventRecord
-from bot.domain.freezes import FREEZE_TYPES
-from bot.metrics import LogProblem, Metrics
-from bot.usecases.polling import store_events
-from bot.usecases.polling.poll_state import STAMPED_APART
+from bot.merge_queue.event_records import EventPage, EventRecord
+from bot.store.errors import LeaseLost, StoreUnavailable
 from tests.support.clock import NOON, FakeClock
 from tests.support.make import SITE, make_batch, make_event, make_queued, make_status
 from tests.support.merge_queue import Call, FakeMergeQueue
@@ -37,7 +35,8 @@ from tests.support.reading import Reading
 from tests.support.store import GivingUpStore
 from tests.support.transactions import begin
 
-ENTER, MERGED = "action.queue.enter", "action.queue.merged"
+ENTER = "action.queue.enter"
+MERGED = "action.queue.merged"
 
 
 def newest_page_of(bot: Reading) -> EventPage:
@@ -110,7 +109,8 @@ async def test_a_new_subscription_gets_events_from_then_on() -> None:
     first = bot.tell(MERGED, 100)
     await bot.poll()
 
-    before, after = bot.reported("C2")[:-1], bot.reported("C2")[-1]
+    before = bot.reported("C2")[:-1]
+    after = bot.reported("C2")[-1]
     assert after == ("event", first.event_id)
     # What may have happened since, by clocks that are a little apart.
     assert len(before) <= STAMPED_APART / timedelta(minutes=1)
@@ -163,7 +163,8 @@ async def test_an_unchanged_log_costs_one_request_and_no_transaction() -> None:
     bot.tell()
     await bot.poll()
     lease = await bot.lease()
-    requests, transactions = len(bot.merge_queue.calls), bot.store.transactions
+    requests = len(bot.merge_queue.calls)
+    transactions = bot.store.transactions
 
     await bot.poll(lease=lease)
 
@@ -194,15 +195,21 @@ async def test_a_walk_goes_on_after_an_outage_and_is_reported_once_it_is_whole_i
 
 async def test_a_walk_is_stored_a_slice_at_a_time_and_posted_once_it_is_whole() -> None:
     bot = await Reading().start("enter")
-    reported = [bot.tell(number=number, seconds=0).event_id for number in range(10)]
-    bot.merge_queue.page_size = 2
-    before = bot.store.transactions
+    pages = ROUTED_AT_ONCE // bot.merge_queue.page_size
+    reported = [
+        bot.tell(number=number, seconds=0).event_id for number in range(5 * ROUTED_AT_ONCE // 2)
+    ]
+    stored: list[int] = []
 
-    with patch.object(store_events, "SLICE", 4):
-        await bot.poll()
+    async def look(call: Call) -> None:
+        if call.method == "event_page":
+            stored.append(len(bot.store.database.contents.routed))
+            assert bot.reported() == []
 
-    # After the second and the fourth page, and at the end.
-    assert bot.store.transactions == before + 3
+    bot.merge_queue.before_answer = look
+    await bot.poll()
+
+    assert stored == [0] * pages + [ROUTED_AT_ONCE] * pages + [2 * ROUTED_AT_ONCE] * (pages // 2)
     assert bot.reported() == events(*reported)
 
 
@@ -248,6 +255,54 @@ async def test_a_refused_type_filter_is_not_sent_again_and_a_second_refusal_is_a
 
     assert [call.types for call in bot.merge_queue.called("event_page")][-2:] == [(), ()]
     assert bot.reported() == events(reported.event_id)
+
+
+def refusing(*types: str) -> EventTypesRefused:
+    refused = EventTypesRefused(422, "Input should be 'action.queue.leave'")
+    refused.types = frozenset(types)
+    return refused
+
+
+async def test_a_refused_type_costs_only_itself_and_is_asked_for_again_after_a_day() -> None:
+    bot = await Reading().start("enter")
+    bot.merge_queue.script(SITE, refusing("queue.pause.update"))
+    reported = bot.tell()
+
+    await bot.poll()
+
+    def asked() -> set[str]:
+        return set(bot.merge_queue.called("event_page")[-1].types)
+
+    rest = {ENTER, "queue.pause.create", "queue.pause.delete", *FREEZE_TYPES}
+    assert asked() == rest
+    assert bot.reported() == events(reported.event_id)
+    await bot.subscribe("merge", channel_id="C2")
+    await bot.poll()
+    assert "queue.pause.update" not in asked()
+    assert MERGED in asked()
+    bot.clock.advance(timedelta(days=1).total_seconds())
+    await bot.poll()
+    assert "queue.pause.update" in asked()
+
+
+async def test_types_refused_one_after_the_other_cost_only_themselves() -> None:
+    bot = await Reading().start("enter")
+    gone = ["queue.pause.create", "queue.pause.delete", "queue.pause.update"]
+    bot.merge_queue.script(SITE, *(refusing(name, "never.asked") for name in gone))
+
+    await bot.poll()
+
+    assert set(bot.merge_queue.called("event_page")[-1].types) == {ENTER, *FREEZE_TYPES}
+
+
+async def test_a_filter_refused_without_a_name_is_sent_again_after_a_day() -> None:
+    bot = await Reading().start("enter")
+    bot.merge_queue.script(SITE, InvalidRequest(422, "no"))
+    await bot.poll()
+    bot.clock.advance(timedelta(days=1).total_seconds())
+    await bot.poll()
+
+    assert ENTER in bot.merge_queue.called("event_page")[-1].types
 
 
 async def test_a_cursor_and_the_type_filter_may_both_be_refused() -> None:
@@ -360,7 +415,8 @@ async def test_silent_leaves_wait_for_a_deciding_event_and_hold_later_ones() -> 
 
 async def test_a_repeated_transaction_posts_once_and_without_delay() -> None:
     bot = await Reading(store=GivingUpStore()).start("failure", "enter")
-    entered, leave = bot.tell(number=40), bot.tell("action.queue.leave")
+    entered = bot.tell(number=40)
+    leave = bot.tell("action.queue.leave")
     await bot.poll()
     bot.clock.advance(60)
     await bot.poll()
@@ -384,7 +440,7 @@ async def test_a_clock_set_back_does_not_extend_the_wait_of_a_silent_leave() -> 
 
 async def stored_unrouted(bot: Reading) -> Sequence[EventRecord]:
     with begin(bot.store) as transaction:
-        return transaction.events.unrouted(SITE)
+        return Events(transaction).unrouted(SITE)
 
 
 @dataclass
@@ -465,21 +521,19 @@ async def test_a_cursor_refused_for_ever_blocks_nothing(
     assert bot.problems[LogProblem.CURSOR_REFUSED]
 
 
-async def test_endless_new_events_are_not_read_forever(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(event_log, "MOST_PAGES", 50)
+async def test_links_that_lead_to_the_same_events_are_not_followed_forever() -> None:
     bot = await odd_reading()
-    at = bot.clock.advance(1)
+    event = make_event(1, received_at=bot.clock.advance(1))
+    pages = IDLE_PAGES + 200
     bot.merge_queue.script(
         SITE,
-        *(
-            EventPage((make_event(number, received_at=at),), f"more-{number}", bot.clock.now())
-            for number in range(1, 200)
-        ),
+        *(EventPage((event,), f"more-{number}", bot.clock.now()) for number in range(pages)),
     )
 
     await bot.poll()
 
-    assert len(bot.reported()) == 50
+    assert len(bot.merge_queue.pages[SITE]) == pages - IDLE_PAGES - 1
+    assert bot.reported() == events(1)
     assert bot.problems == {LogProblem.ENDLESS: 1}
 
 

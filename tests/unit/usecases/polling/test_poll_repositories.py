@@ -7,20 +7,18 @@ from datetime import timedelta
 
 import pytest
 
-from bot.domain.errors import MergeQueueUnavailable
-from bot.domain.freezes import FREEZE_TYPES
-from bot.domain.polling import PollingInterval
-from bot.domain.repository import RepositoryName
+from bot.feed import poll_repositories
+from bot.feed.outage_observation import observation
+from bot.feed.poll_repositories import MANY
+from bot.feed.poll_state import STAMPED_APART, STORED_EVERY
+from bot.feed.polling import PollingInterval
+from bot.kernel.metrics import UNSCRAPED, Metrics
+from bot.kernel.repository import RepositoryName
+from bot.kernel.tasks import POLL_REQUESTS, poll_requests
+from bot.log.rows import Positions
+from bot.log.types import FREEZE_TYPES
+from bot.merge_queue.errors import EventTypesRefused, MergeQueueUnavailable
 from bot.merge_queue.http import KEPT_FOR_PEOPLE, REQUESTS_AT_ONCE
-from bot.metrics import UNSCRAPED, Metrics
-from bot.usecases.polling import poll_repositories
-from bot.usecases.polling.notify_outages import observation
-from bot.usecases.polling.poll_repositories import MANY
-from bot.usecases.polling.poll_state import STAMPED_APART, STORED_EVERY
-from bot.usecases.tasks import (
-    POLL_REQUESTS,
-    poll_requests,
-)
 from tests.support.clock import FakeClock
 from tests.support.desk import Desk, World
 from tests.support.loops import TEN_SECONDS, Loop, fixed
@@ -81,17 +79,35 @@ class Machine:
         return found
 
 
-async def test_every_repository_is_polled_once_an_interval_and_else_nothing_is_done() -> None:
+async def test_every_repository_is_polled_once_an_interval_and_little_else_is_done() -> None:
     machine = Machine()
 
     await machine.tick()
     assert sorted(map(str, machine.polled())) == [API, SITE]
     before = machine.store.transactions
-    await machine.tick(INTERVAL - 1)
+    for _ in range(INTERVAL - 1):
+        await machine.tick(1)
     assert machine.polled() == []
-    assert machine.store.transactions == before
+    assert machine.store.transactions == before + 1
     await machine.tick(1)
     assert sorted(map(str, machine.polled())) == [API, SITE]
+
+
+async def test_a_type_that_the_service_refuses_once_is_left_out_for_every_repository() -> None:
+    """One refused request for a process, not one for each repository."""
+    machine = Machine()
+    refused = EventTypesRefused(422, "Input should be 'action.queue.leave'")
+    refused.types = frozenset({"queue.pause.update"})
+    await machine.tick()
+    machine.polled()
+    machine.merge_queue.script(SITE, refused)
+    await machine.tick(INTERVAL)
+    machine.merge_queue.calls.clear()
+    await machine.tick(INTERVAL)
+    asked = machine.merge_queue.called("event_page")
+    assert {call.repository for call in asked} == {SITE, API}
+    assert all("queue.pause.update" not in call.types for call in asked)
+    assert all("queue.pause.create" in call.types for call in asked)
 
 
 async def test_a_slow_repository_delays_no_other_and_is_never_polled_twice_at_once() -> None:
@@ -166,13 +182,14 @@ async def test_a_machine_that_hung_does_not_overwrite_others_polls() -> None:
     await one.tick()
 
     with begin(one.store) as transaction:
-        last = transaction.positions.polls([SITE])
+        last = Positions(transaction).polls([SITE])
     assert last[SITE].polled_at == polled_at
 
 
 async def test_polls_leave_capacity_for_peoples_requests_and_count_as_late_until_sent() -> None:
     names = [RepositoryName(f"acme/r{number}") for number in range(2 * POLL_REQUESTS)]
-    metrics, lateness = Metrics(), KeptTimes()
+    metrics = Metrics()
+    lateness = KeptTimes()
     metrics.poll_lateness = lateness
     machine = Machine(repositories=names, metrics=metrics)
     machine.held = {name: asyncio.Event() for name in names}
@@ -234,14 +251,15 @@ async def test_each_tick_polls_a_limited_number_and_the_longest_due_first(
 
 
 async def test_a_rarely_polled_quiet_repository_is_not_stale() -> None:
-    interval = PollingInterval.around(TEN_SECONDS, timedelta(seconds=600))
-    machine = Machine(interval=interval)
-    for _ in range(90):
-        await machine.tick(600)
-    assert sorted(map(str, machine.polled()))[-2:] == [SITE, SITE]
-    machine.clock.advance(599)
+    machine = Machine(interval=PollingInterval.around(TEN_SECONDS, timedelta(seconds=60)))
+    for _ in range(900):
+        await machine.tick(4)
+    machine.polled()
+    while not machine.polled():
+        await machine.tick(4)
+    machine.clock.advance(59)
     assert machine.use_case.freshness().stale == 0
-    assert machine.use_case.freshness().oldest == timedelta(seconds=599)
+    assert machine.use_case.freshness().oldest == timedelta(seconds=59)
     machine.clock.advance(60)
     assert machine.use_case.freshness().is_stale
 

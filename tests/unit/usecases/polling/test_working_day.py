@@ -6,13 +6,14 @@ from statistics import median
 
 import pytest
 
-from bot.domain.boards import Board
-from bot.domain.event_records import EventRecord
-from bot.domain.polling import PollingInterval
-from bot.domain.queue import QueueStatus
-from bot.domain.repository import RepositoryName
-from bot.usecases.boards import put_up
-from bot.usecases.polling.poll_repositories import PollRepositories
+from bot.boards.board import Board
+from bot.boards.keeping import put_up
+from bot.channels.rows import Subscriptions
+from bot.feed.poll_repositories import PollRepositories
+from bot.feed.polling import PollingInterval
+from bot.kernel.repository import RepositoryName
+from bot.merge_queue.event_records import EventRecord
+from bot.merge_queue.queue import QueueStatus
 from tests.bench.working_day import (
     MIDNIGHT,
     TICK_SECONDS,
@@ -49,13 +50,14 @@ async def test_the_loop_matches_the_simulations_requests_and_delays() -> None:
     day = working_day()
     day[2].has_board = False
     queues = dict(zip((BUSY, BOARD, QUIET), map(part_of, (day[2], day[9], day[90])), strict=True))
-    clock, store = FakeClock(MIDNIGHT), InMemoryStore()
+    clock = FakeClock(MIDNIGHT)
+    store = InMemoryStore()
     service = FakeMergeQueue(queues, clock=clock)
     loop = Loop(store, service, clock, list(queues), interval=PollingInterval.around(USUAL))
     polls = loop.with_queues()
     with begin(store) as transaction:
         for name in queues:
-            transaction.subscriptions.save(make_subscription("enter", "merge", repository=name))
+            Subscriptions(transaction).save(make_subscription("enter", "merge", repository=name))
         put_up(transaction, Board("C0BOARD", BOARD, "alice", clock.now()))
     delays, requests = await _pass_time(polls, service, clock, queues)
 

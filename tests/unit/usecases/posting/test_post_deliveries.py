@@ -10,8 +10,14 @@ import pytest
 from sqlalchemy import Text, delete, literal, update
 from sqlalchemy.exc import OperationalError
 
-from bot.domain.classification import EventKind
-from bot.domain.deliveries import (
+from bot.acts.rows import Audit
+from bot.blocks.message import Message, Thread
+from bot.kernel.pacing import WORKSPACE_PER_SECOND
+from bot.log.classification import EventKind
+from bot.log.rows import Events
+from bot.log.tables import events
+from bot.pauses.rows import Pauses
+from bot.posts.delivery import (
     MAXIMUM_AGE,
     RECHECK_DELAYS,
     Delivery,
@@ -20,17 +26,15 @@ from bot.domain.deliveries import (
     Subject,
     SubjectKind,
 )
-from bot.domain.errors import PostInDoubt, PostPostponed, PostRefused, Refusal, StoreUnavailable
-from bot.domain.live_messages import LiveKind, LiveSubject
-from bot.domain.message import Message, Thread
-from bot.domain.pacing import WORKSPACE_PER_SECOND
-from bot.scheduler import Job
-from bot.store.event_logs import Events
-from bot.store.outbox import Outbox
-from bot.store.tables import events
-from bot.usecases.live_messages import open_live_messages
-from bot.usecases.posting.post_deliveries import CONCURRENT_CHANNELS, LARGEST_OUTCOMES
-from bot.usecases.posting.send import SUSPENDED_RETRY
+from bot.posts.enqueueing import open_live_messages
+from bot.posts.live_message import LiveKind, LiveSubject
+from bot.posts.live_messages import LiveMessages
+from bot.posts.outbox import Outbox
+from bot.posts.posting import CONCURRENT_CHANNELS, LARGEST_OUTCOMES
+from bot.posts.send import SUSPENDED_RETRY
+from bot.runtime.scheduler import Job
+from bot.slack.errors import PostInDoubt, PostPostponed, PostRefused, Refusal
+from bot.store.errors import StoreUnavailable
 from tests.support.make import SITE, make_act, make_event_record, make_known_pause, make_subject
 from tests.support.metrics import KeptTimes, counted
 from tests.support.poster import RecordingPoster
@@ -109,8 +113,8 @@ async def test_an_event_of_a_service_whose_clock_is_ahead_counts_as_posted_at_on
     now = bot.clock.now()
     with begin(bot.store) as transaction:
         ahead = now + timedelta(seconds=3)
-        transaction.events.add_new([make_event_record(event_id=1, received_at=ahead)])
-        transaction.outbox.add([NewDelivery("1", "C1", make_subject(1), now)])
+        Events(transaction).add_new([make_event_record(event_id=1, received_at=ahead)])
+        Outbox(transaction).add([NewDelivery("1", "C1", make_subject(1), now)])
     bot.metrics.event_to_post = delays = KeptTimes()
     await bot.run()
     assert delays.seconds == [0]
@@ -140,9 +144,9 @@ async def test_replies_go_to_their_thread_and_their_summary_to_the_channel(bot: 
 async def test_a_silent_leave_of_a_merged_pull_request_is_no_failure(bot: Posting) -> None:
     leave = make_event_record("action.queue.leave", received_at=bot.clock.now())
     with begin(bot.store) as transaction:
-        transaction.events.add_new([leave])
+        Events(transaction).add_new([leave])
         judged = NewDelivery("d", "C1", make_subject(1), bot.clock.now(), kind=EventKind.OTHER)
-        transaction.outbox.add([judged])
+        Outbox(transaction).add([judged])
 
     await bot.run()
 
@@ -153,7 +157,8 @@ async def test_a_silent_leave_of_a_merged_pull_request_is_no_failure(bot: Postin
 
 async def test_a_post_in_progress_is_not_repeated_when_the_clock_jumps(bot: Posting) -> None:
     """Its claim has ended by then, as after a night of sleep, and no history shows it yet."""
-    asked, answers = asyncio.Event(), asyncio.Event()
+    asked = asyncio.Event()
+    answers = asyncio.Event()
 
     async def wait(*_: object) -> None:
         asked.set()
@@ -248,7 +253,7 @@ async def test_a_post_that_stays_unclear_is_dropped_after_a_week(
 def open_card(bot: Posting) -> None:
     """A live message of a pause, which is to be posted."""
     with begin(bot.store) as transaction:
-        pause_id = transaction.pauses.save(make_known_pause())
+        pause_id = Pauses(transaction).save(make_known_pause())
         name = LiveSubject(LiveKind.PAUSE, SITE, str(pause_id))
         open_live_messages(transaction, name, ["C2"], bot.clock.now(), identity="1")
 
@@ -262,7 +267,7 @@ async def test_a_card_without_its_buttons_is_edited_later(
     await bot.run()
     assert bot.poster.history
     with begin(bot.store) as transaction:
-        assert bool(transaction.live_messages.due(bot.clock.now(), 10)) is lacks_buttons
+        assert bool(LiveMessages(transaction).due(bot.clock.now(), 10)) is lacks_buttons
 
 
 async def test_blocks_that_stay_unclear_are_replaced_by_plain_text(
@@ -278,7 +283,7 @@ async def test_blocks_that_stay_unclear_are_replaced_by_plain_text(
     assert [one.message.blocks for one in bot.poster.history] == [(), ()]
     assert ("plain_text", "ERROR") in logged(caplog)
     with begin(bot.store) as transaction:
-        assert transaction.live_messages.due(bot.clock.now(), 10)
+        assert LiveMessages(transaction).due(bot.clock.now(), 10)
 
 
 async def test_a_post_that_slack_refuses_slowly_and_repeatedly_is_made_once(bot: Posting) -> None:
@@ -313,6 +318,39 @@ async def test_what_cannot_be_posted_fails_and_delays_nothing(bot: Posting) -> N
         (DeliveryState.FAILED, "subject_missing"),
     ]
     assert bot.shown() == [3]
+
+
+@pytest.mark.parametrize("refusal", [Refusal.THREAD, Refusal.EDIT])
+async def test_a_refusal_that_is_not_the_channels_suspends_nothing(
+    bot: Posting, refusal: Refusal
+) -> None:
+    bot.add(1, 2)
+    bot.poster.fail_next(PostRefused("restricted_action_thread_locked", refusal))
+
+    await bot.run()
+
+    assert bot.delivery(1).state is DeliveryState.FAILED
+    assert bot.shown() == [2]
+
+
+async def test_a_history_that_slack_refuses_to_show_blocks_its_channel_for_minutes_only(
+    bot: Posting,
+) -> None:
+    """Nobody knows the code, and asking again brings no other answer."""
+    bot.add(1, 2)
+    bot.poster.fail_next(PostInDoubt("http_500"))
+    await bot.run()
+    began = bot.clock.now()
+    for _ in range(20):
+        refused = PostRefused("made_up_next_year", Refusal.MESSAGE)
+        bot.poster.fail_next(refused, method="find")
+        bot.clock.advance(60)
+        await bot.run()
+        if bot.delivery(1).state is DeliveryState.FAILED:
+            break
+
+    assert bot.clock.now() - began <= timedelta(minutes=12)
+    assert bot.shown() == [2]
 
 
 async def test_a_delivery_that_cannot_be_rendered_becomes_plain_text(
@@ -483,9 +521,9 @@ async def test_posts_to_many_channels_keep_to_the_budget_a_pause_first(bot: Post
     assert 50 <= len(bot.poster.called("post")) <= 50 + 5 * 5
 
     with begin(bot.store) as transaction:
-        subject = Subject(SubjectKind.ACT, SITE, transaction.audit.add(make_act()))
+        subject = Subject(SubjectKind.ACT, SITE, Audit(transaction).add(make_act()))
         new = NewDelivery("paused", "C119", subject, bot.clock.now(), urgent=True)
-        transaction.outbox.add([new])
+        Outbox(transaction).add([new])
     await bot.run(seconds=1, times=1)
     assert bot.poster.history[-5].delivery_id == "paused"
 
@@ -498,7 +536,8 @@ async def test_storing_outcomes_leaves_connections_free_and_does_not_delay_the_s
     bot: Posting, *, is_ending: bool
 ) -> None:
     """The database does not answer those that store outcomes, until it is let go: then it fails."""
-    asked, let_go = list[None](), asyncio.Event()
+    asked = list[None]()
+    let_go = asyncio.Event()
 
     async def wait_and_fail() -> None:
         if bot.poster.calls:

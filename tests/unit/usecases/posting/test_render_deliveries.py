@@ -5,18 +5,24 @@ from datetime import timedelta
 
 import pytest
 
-from bot.domain.audit import Actor
-from bot.domain.configured import Policy
-from bot.domain.deliveries import NewDelivery, Subject, SubjectKind
-from bot.domain.errors import PostPostponed
-from bot.domain.outages import Outage
-from bot.domain.pause_records import PauseEnding, PauseRecord
-from bot.domain.queue_health import Alert, AlertKind
-from bot.store.transactions import Transaction
-from bot.usecases.live_messages import enqueue_urgent
-from bot.usecases.pausing.reminders import RemindOfPauses
-from bot.usecases.pausing.timers import timers_lease
-from bot.usecases.posting.send import SUSPENDED_RETRY
+from bot.channels.rows import Subscriptions
+from bot.health.alert import Alert, AlertKind
+from bot.health.outage import Outage
+from bot.health.outage_rows import Outages
+from bot.health.rows import Alerts
+from bot.kernel.actor import Actor
+from bot.kernel.configured import Policy
+from bot.pauses.by_rule import PauseRules
+from bot.pauses.ending import due_lease
+from bot.pauses.pause import PauseEnding, PauseRecord
+from bot.pauses.reminding import RemindOfPauses
+from bot.pauses.rows import Pauses
+from bot.posts.delivery import NewDelivery, Subject, SubjectKind
+from bot.posts.enqueueing import enqueue_urgent
+from bot.posts.outbox import Outbox
+from bot.posts.send import SUSPENDED_RETRY
+from bot.slack.errors import PostPostponed
+from bot.store.transaction import Transaction
 from tests.support.acting import Acting
 from tests.support.make import SITE, make_known_pause, make_subscription
 from tests.support.posting import Posting
@@ -31,25 +37,28 @@ class Channels(Posting):
 
     def __init__(self) -> None:
         super().__init__()
-        acting = Acting(self.clock, self.store, policy=Policy(first_reminder=HALF_HOUR))
+        acting = Acting(
+            self.clock, self.store, policy=Policy([PauseRules(first_reminder=HALF_HOUR)])
+        )
         self.reminders = RemindOfPauses(acting.merge_queue, acting.acts)
 
     async def passes(self, time: timedelta) -> None:
         """With whatever the bot does by itself meanwhile."""
         self.clock.advance(time.total_seconds())
-        await self.reminders.run(timers_lease("one"))
+        await self.reminders.run(due_lease("one"))
         await self.use_case.run()
 
     def pause(self) -> None:
         now = self.clock.now()
         with begin(self.store) as transaction:
-            transaction.subscriptions.save(make_subscription("pause", channel_id="C1"))
+            Subscriptions(transaction).save(make_subscription("pause", channel_id="C1"))
             by = Actor(ALICE, "alice")
-            transaction.pauses.save(PauseRecord(SITE, now, "CI is down", "CI is down", by=by))
+            Pauses(transaction).save(PauseRecord(SITE, now, "CI is down", "CI is down", by=by))
 
     def tell(self, transaction: Transaction, kind: SubjectKind, number: int) -> None:
-        subject, now = Subject(kind, SITE, number), self.clock.now()
-        transaction.outbox.add([NewDelivery(f"{kind}", "C1", subject, now, urgent=True)])
+        subject = Subject(kind, SITE, number)
+        now = self.clock.now()
+        Outbox(transaction).add([NewDelivery(f"{kind}", "C1", subject, now, urgent=True)])
 
 
 @pytest.fixture
@@ -92,8 +101,8 @@ async def test_what_ended_before_its_report_shows_its_end(bot: Channels, *, is_o
         bot.poster.fail_next(PostPostponed("not_connected"))
     now = bot.clock.now()
     with begin(bot.store) as transaction:
-        outage = transaction.outages.add(Outage((SITE,), now, notified_at=now))
-        alert = transaction.alerts.begin(Alert(SITE, AlertKind.DEPTH, 12, 10, now))
+        outage = Outages(transaction).add(Outage((SITE,), now, notified_at=now))
+        alert = Alerts(transaction).begin(Alert(SITE, AlertKind.DEPTH, 12, 10, now))
         assert alert is not None
         bot.tell(transaction, SubjectKind.OUTAGE, outage)
         bot.tell(transaction, SubjectKind.ALERT, alert)
@@ -103,9 +112,9 @@ async def test_what_ended_before_its_report_shows_its_end(bot: Channels, *, is_o
     if is_over:
         now = bot.clock.now()
         with begin(bot.store) as transaction:
-            ended = Outage((SITE,), now, notified_at=now, ended_at=now, alert_id=outage)
-            assert transaction.outages.save(ended)
-            assert transaction.alerts.end(alert, now)
+            ended = Outage((SITE,), now, notified_at=now, ended_at=now, outage_id=outage)
+            assert Outages(transaction).save(ended)
+            assert Alerts(transaction).end(alert, now)
             bot.tell(transaction, SubjectKind.OUTAGE_OVER, outage)
             bot.tell(transaction, SubjectKind.ALERT_OVER, alert)
     for _ in range(2):
@@ -125,7 +134,7 @@ async def test_a_watcher_learns_that_the_queue_is_paused_again(
         make_known_pause(), ended_at=now, ended_by=Actor("U2", "bob"), ending=PauseEnding.RESUMED
     )
     with begin(bot.store) as transaction:
-        subject = Subject(SubjectKind.RESUMED, SITE, transaction.pauses.save(resumed))
+        subject = Subject(SubjectKind.RESUMED, SITE, Pauses(transaction).save(resumed))
         enqueue_urgent(transaction, subject, [ALICE], now, identity="1")
     if is_paused_again:
         bot.clock.advance(60)

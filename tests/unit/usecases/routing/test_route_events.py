@@ -6,10 +6,13 @@ from datetime import timedelta
 
 import pytest
 
-from bot.domain.audit import Action, ActResult, AuditRecord
-from bot.domain.deliveries import Delivery
-from bot.domain.event_records import EventRecord
-from bot.domain.subscriptions import Style
+from bot.acts.record import Action, ActResult, AuditRecord
+from bot.channels.subscription import Style
+from bot.kernel.actor import Actor
+from bot.merge_queue.event_records import EventRecord
+from bot.pauses.settling import succeed
+from bot.posts.delivery import Delivery
+from bot.posts.outbox import Outbox
 from tests.support.acting import Acting
 from tests.support.clock import NOON
 from tests.support.make import CHANNEL, SITE, make_act, make_queued, make_status, make_subscription
@@ -17,8 +20,10 @@ from tests.support.reading import Reading
 from tests.support.transactions import begin
 
 SIGNED = "CI runners are down (by alice via Slack)"
-LEAVE, MERGED = "action.queue.leave", "action.queue.merged"
-CREATE, DELETE = "queue.pause.create", "queue.pause.delete"
+LEAVE = "action.queue.leave"
+MERGED = "action.queue.merged"
+CREATE = "queue.pause.create"
+DELETE = "queue.pause.delete"
 
 
 def checked(bot: Reading, *numbers: int, batch: str | None = "b1") -> None:
@@ -44,7 +49,7 @@ def merges(bot: Reading, *numbers: int, batch: str | None = "b1") -> list[EventR
 async def claimed(bot: Reading) -> Sequence[Delivery]:
     until = bot.clock.now() + timedelta(seconds=1)
     with begin(bot.store) as transaction:
-        return transaction.outbox.claim(
+        return Outbox(transaction).claim(
             now=bot.clock.now(), claimed_until=until, at_most=10, per_channel=100
         )
 
@@ -172,13 +177,31 @@ async def test_an_action_by_the_bot_is_reported_once_when_the_event_comes_first(
         behind = log.tell()
         await log.poll()
         assert log.reported("C1") == []
-        await bot.acts.succeed(started)
+        await succeed(bot.acts, started)
     await log.poll()
 
     assert [kind for kind, _ in log.reported("C1")] == ["event", "live_message"]
     assert ("event", behind.event_id) in log.reported("C1")
     assert [kind for kind, _ in log.reported(CHANNEL)] == ["live_message"]
     assert len(log.pauses()) == 1
+
+
+async def test_the_retry_of_a_timer_is_reported_as_its_own_when_the_event_comes_first() -> None:
+    """It adds no record before it succeeds, so its event waits as long as it is under way."""
+    log = await Reading().start("pause")
+    bot = Acting(clock=log.clock, store=log.store)
+    refused = make_act(Action.RESUME, ActResult.STARTED, at=log.clock.now(), paused_at=None)
+    await log.record(refused, replace(refused, result=ActResult.REFUSED, act_id=1))
+    log.clock.advance(600)
+    retry = replace(refused, at=log.clock.now(), act_id=1)
+    async with bot.acts.locked(retry), bot.acts.begun(retry) as (started, _):
+        log.tell(DELETE, number=None, deleted_by={"name": "mqbot"})
+        await log.poll()
+        assert log.reported("C1") == []
+        await succeed(bot.acts, started)
+    await log.poll()
+
+    assert _done(log).actor == refused.actor
 
 
 @pytest.mark.parametrize(("seconds", "is_ours"), [(1, True), (90, False)])
@@ -207,7 +230,7 @@ async def test_an_action_already_logged_is_not_stored_twice_at_its_end() -> None
         log.tell(CREATE, number=None, reason=SIGNED)
         await log.poll()
 
-    reported = await bot.acts.succeed(started)
+    reported = await succeed(bot.acts, started)
 
     assert _done(log).detail == "known from the event log"
     assert reported.act.record_id == _done(log).record_id
@@ -236,9 +259,10 @@ async def test_an_old_action_does_not_match_a_new_pause_with_the_same_reason() -
     log.tell(CREATE, number=None, reason=SIGNED)
     await log.poll()
 
-    assert log.reported("C1") == [("live_message", 1)]
+    assert log.reported("C1") == [("live_message", 1), ("adopted", 1)]
     (pause,) = log.pauses()
-    assert (pause.by, pause.reason) == (None, SIGNED)
+    # Only the signature says who made it, which gives nobody a right.
+    assert (pause.by, pause.reason) == (Actor("", "alice"), "CI runners are down")
 
 
 def _done(log: Reading) -> AuditRecord:

@@ -65,6 +65,10 @@ def _thread(call: Call, channel: Channel) -> str | None:
     if not thread_ts:
         return None
     parent = channel.messages.get(thread_ts)
+    if parent is None and thread_ts in channel.deleted:
+        # Slack posts it to the channel, without an error and without `thread_ts` in its answer
+        # (https://github.com/slack-go/slack/issues/1571).
+        return None
     if parent is None:
         raise SlackRefusal("thread_not_found")
     # A reply's own ts lands in the thread of its parent.

@@ -16,7 +16,9 @@ from bot.sandbox.slack.web_api.methods.channels import (
 from bot.sandbox.slack.web_api.methods.method import TIER_2, TIER_3, TIER_4, Method
 from bot.sandbox.slack.wire import Json, SlackRefusal
 
-_HISTORY_MOST, _REPLIES_MOST, _LIST_MOST = 999, 1000, 1000
+_HISTORY_MOST = 999
+_REPLIES_MOST = 1000
+_LIST_MOST = 1000
 _KIND_OF_TYPE: dict[str, ChannelKind] = {
     "public_channel": "public",
     "private_channel": "private",
@@ -101,7 +103,8 @@ def replies(installation: Installation, call: Call) -> Json:
         for each in channel.thread(parent.ts)
         if each.ts >= after and _is_within(each, oldest, latest, inclusive=call.flag("inclusive"))
     ]
-    shown, rest = found[:limit], found[limit:]
+    shown = found[:limit]
+    rest = found[limit:]
     all_metadata = call.flag("include_all_metadata")
     payloads = installation.payloads
     answer: Json = {

@@ -9,22 +9,22 @@ from bot.sandbox.slack.web_api.credentials import TokenKind
 from bot.sandbox.slack.wire import Json
 
 # Requests a minute that Slack's tiers allow at least.
-TIER_2, TIER_3, TIER_4 = 20, 50, 100
+TIER_2 = 20
+TIER_3 = 50
+TIER_4 = 100
 # Methods with a limit of their own: chat.postMessage is about one a second and channel.
 SPECIAL = 60
 
 
 @dataclass(frozen=True)
 class Method:
-    """A method: who may call it, how often, and what it does.
-
-    `scopes`: any one of them is enough (which one is needed may depend on the channel, which
-    the method then checks itself). `tokens`: the kinds of token it takes; empty means none needed.
-    `needs_team`: with the token of a whole organisation it needs `team_id`.
-    """
+    """A method: who may call it, how often, and what it does."""
 
     run: Callable[[Installation, Call], Json]
     per_minute: int
+    #: any one of them is enough (which one is needed may depend on the channel, which the method
+    #: then checks itself)
     scopes: tuple[str, ...] = ()
+    #: the kinds of token it takes; empty means none needed
     tokens: tuple[TokenKind, ...] = ("bot",)
-    needs_team: bool = False
+    needs_team: bool = False  #: with the token of a whole organisation it needs `team_id`

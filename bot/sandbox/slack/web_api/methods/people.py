@@ -14,7 +14,20 @@ def user_info(installation: Installation, call: Call) -> Json:
     user = installation.workspace.users.get(call.required("user"))
     if user is None:
         raise SlackRefusal("user_not_found")
-    return {"user": installation.payloads.user(user)}
+    return {"user": installation.payloads.user(user, call.token.scopes)}
+
+
+def user_profile(installation: Installation, call: Call) -> Json:
+    """Give a profile with its custom fields (docs.slack.dev/reference/methods/users.profile.get).
+
+    users.info has no custom fields.
+    """
+    user = installation.workspace.users.get(call.required("user"))
+    if user is None:
+        raise SlackRefusal("user_not_found")
+    profile = installation.payloads.user(user, call.token.scopes)["profile"]
+    fields = {name: {"value": value, "alt": ""} for name, value in user.profile_fields.items()}
+    return {"profile": {**profile, "fields": fields or []}}
 
 
 def list_users(installation: Installation, call: Call) -> Json:
@@ -26,7 +39,7 @@ def list_users(installation: Installation, call: Call) -> Json:
     following = known[limit:][:1]
     cursor = encode_cursor("user", following[0].id) if following else ""
     return {
-        "members": [installation.payloads.user(each) for each in known[:limit]],
+        "members": [installation.payloads.user(each, call.token.scopes) for each in known[:limit]],
         "cache_ts": 1_700_000_000,
         "response_metadata": {"next_cursor": cursor},
     }
@@ -80,6 +93,7 @@ def team_info(installation: Installation, call: Call) -> Json:
 
 METHODS = {
     "users.info": Method(user_info, TIER_4, ("users:read",)),
+    "users.profile.get": Method(user_profile, TIER_4, ("users.profile:read",)),
     "users.list": Method(list_users, TIER_2, ("users:read",), needs_team=True),
     "usergroups.list": Method(list_groups, TIER_2, ("usergroups:read",), needs_team=True),
     "usergroups.users.list": Method(

@@ -49,7 +49,8 @@ def _required_trigger(call: Call) -> str:
 
 def update_view(installation: Installation, call: Call) -> Json:
     """Change an open view (docs.slack.dev/reference/methods/views.update)."""
-    view_id, external_id = call.text("view_id"), call.text("external_id")
+    view_id = call.text("view_id")
+    external_id = call.text("external_id")
     if not view_id and not external_id:
         raise invalid_arguments("missing required field: view_id or external_id")
     views = installation.views

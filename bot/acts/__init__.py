@@ -1,0 +1,1 @@
+"""What people do: the record and audit, permission, locks, the second person."""

@@ -1,0 +1,151 @@
+"""Which act through this bot caused what the service reports, because that names only the bot."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+
+from bot.acts.record import SOMEBODY, UNNAMED, Action, ActResult, AuditRecord
+from bot.acts.signatures import signed_by, unsigned_reason
+from bot.kernel.actor import Actor, Origin
+from bot.log.preceding import is_uninformative
+from bot.log.types import FREEZE_CREATE, FREEZE_DELETE, FREEZE_UPDATE
+from bot.merge_queue.event_records import EventRecord
+from bot.merge_queue.event_types import LEAVE, PAUSE_CREATE, PAUSE_DELETE, PAUSE_UPDATE
+from bot.merge_queue.queue import Application
+
+LONGEST_APART = timedelta(hours=1)
+"""How far back from an event its act is to be found at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Cause:
+    """The acts that may cause events of one type, and how far apart the two may be."""
+
+    actions: frozenset[Action]
+    within: timedelta = timedelta(minutes=1)
+    #: the event carries the act's signed reason, which identifies the act as well
+    is_signed: bool = False
+
+    def may_be(self, act: AuditRecord, record: EventRecord) -> bool:
+        """Whether the act may have caused the event, if its time fits."""
+        is_about_it = act.pull_request is None or act.pull_request == record.pull_request
+        has_its_reason = not self.is_signed or act.stored_reason == _reason(record)
+        return act.action in self.actions and is_about_it and has_its_reason
+
+
+_PAUSED = _Cause(frozenset({Action.PAUSE}), timedelta(minutes=10), is_signed=True)
+_CAUSE_OF_TYPE: Mapping[str, _Cause] = {
+    PAUSE_CREATE: _PAUSED,
+    PAUSE_UPDATE: _PAUSED,
+    PAUSE_DELETE: _Cause(frozenset({Action.RESUME})),
+    FREEZE_CREATE: _Cause(frozenset({Action.FREEZE}), LONGEST_APART, is_signed=True),
+    FREEZE_UPDATE: _Cause(frozenset({Action.CHANGE_FREEZE, Action.ALLOW})),
+    FREEZE_DELETE: _Cause(frozenset({Action.UNFREEZE}), LONGEST_APART, is_signed=True),
+    LEAVE: _Cause(frozenset({Action.REMOVE})),
+}
+
+
+def act_of_event(
+    record: EventRecord, acts: Sequence[AuditRecord], clock_ahead: timedelta = timedelta()
+) -> AuditRecord | None:
+    """The act among `acts` that caused this event, if any: the nearest in time that may have.
+
+    `clock_ahead`: how far the service's clock, which stamps events, is ahead of the bot's.
+    Acts with a known end count by that time, acts cut short by a crash or a lost answer by their
+    beginning. A leave that says who caused it needs no act, and what another credential caused has
+    none.
+    """
+    if record.details.is_ours is False:
+        return None
+    cause = _CAUSE_OF_TYPE.get(record.type)
+    at = record.received_at - clock_ahead
+    if cause is None or (record.type == LEAVE and not is_uninformative(record)):
+        return None
+    near = [
+        act
+        for act in carried_out(acts)
+        if cause.may_be(act, record) and abs(act.at - at) <= cause.within
+    ]
+    return min(near, key=lambda act: abs(act.at - at), default=None)
+
+
+def with_owner(record: EventRecord, own: Application | None) -> EventRecord:
+    """The event, marked if the bot's own credential caused it: the actor is then no person.
+
+    `own`: whose key the credential is (endpoint 8); without an id it is a personal access token,
+    of which only the signature tells. None if unknown. The document's id is a number, which can't
+    be compared with the UUID of events; then the name has to be the same.
+    """
+    details = record.details
+    if own is None:
+        return record
+    if not own.id:
+        is_ours = details.actor_type == "user" and signed_by(details.reason or "") is not None
+    elif own.id.isdecimal():
+        is_ours = details.actor_type == "application" and details.actor == own.name
+    else:
+        is_ours = details.actor_type == "application" and details.actor_id == own.id
+    known: dict[str, object] = {"is_ours": True, "actor": None}
+    if not is_ours:
+        # Another application may be ours under an earlier key; a person isn't.
+        is_person = bool(own.id) and details.actor_type == "user"
+        known = {"is_ours": False} if is_person else {}
+    return replace(record, details=details.model_copy(update=known))
+
+
+def _reason(record: EventRecord) -> str | None:
+    if record.type in {FREEZE_CREATE, FREEZE_UPDATE}:
+        return record.details.freeze.reason if record.details.freeze is not None else None
+    return record.details.reason
+
+
+_SEEN: Mapping[str, Action] = {
+    PAUSE_CREATE: Action.PAUSE,
+    PAUSE_UPDATE: Action.PAUSE,
+    PAUSE_DELETE: Action.RESUME,
+    FREEZE_CREATE: Action.FREEZE,
+    FREEZE_UPDATE: Action.CHANGE_FREEZE,
+    FREEZE_DELETE: Action.UNFREEZE,
+}
+
+
+def seen_act(record: EventRecord) -> AuditRecord:
+    """What somebody did to a queue whom no act of this bot names, for the audit."""
+    reason = _reason(record)
+    name = record.details.actor
+    by = UNNAMED if name is None else Actor("", name)
+    if record.details.is_ours:
+        name = signed_by(reason or "")
+        by = SOMEBODY if name is None else Actor("", name)
+    return AuditRecord(
+        at=record.received_at,
+        actor=by,
+        action=_SEEN[record.type],
+        origin=Origin.LOG,
+        repository=record.repository,
+        result=ActResult.DONE,
+        reason=reason if reason is None else unsigned_reason(reason, name),
+        stored_reason=reason,
+    )
+
+
+def act_with_reason(
+    acts: Sequence[AuditRecord], action: Action, stored_reason: str | None
+) -> AuditRecord | None:
+    """The last act whose signed reason the service stores, even if its answer was lost."""
+    for act in reversed(carried_out(acts)):
+        if act.action is action and act.stored_reason == stored_reason:
+            return act
+    return None
+
+
+def carried_out(acts: Sequence[AuditRecord]) -> list[AuditRecord]:
+    """Acts through the bot that changed the queue, or failed and may have: the answer was lost."""
+    known_ends = {ActResult.DONE, ActResult.UNCHANGED, ActResult.REFUSED}
+    ended = {act.act_id for act in acts if act.result in known_ends}
+    return [
+        act
+        for act in acts
+        if (act.result is ActResult.DONE and act.origin is not Origin.LOG)
+        or (act.result is ActResult.STARTED and act.record_id not in ended)
+    ]

@@ -1,0 +1,183 @@
+"""Ask Slack who somebody is, and decide whether they have permission."""
+
+import asyncio
+import logging
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from zoneinfo import ZoneInfo
+
+from bot.acts.errors import PermissionDenied
+from bot.acts.permission import (
+    MACHINE,
+    Everyone,
+    Right,
+    RightRules,
+    WhoCan,
+    WhoMayPause,
+    decide,
+    is_machine,
+)
+from bot.kernel.actor import SOMEONE, Actor
+from bot.kernel.configured import Configured
+from bot.kernel.durations import zone_named
+from bot.kernel.logins import login_in
+from bot.kernel.repository import RepositoryName
+from bot.slack.person import OUTSIDE, DenialReason, Denied, Person, not_a_member
+from bot.slack.ports import PeopleDirectory
+
+logger = logging.getLogger(__name__)
+
+
+EVERYONE = Everyone()
+
+
+PERMITTED_NAMED = 5
+"""The most groups, and people, that a refusal names."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckPermission:
+    """Checked again at every step: permission for a button may be gone at its form."""
+
+    people: PeopleDirectory
+    configured: Configured
+
+    async def require(
+        self, actor: Actor, right: Right, repositories: Collection[RepositoryName] = ()
+    ) -> None:
+        """Raise PermissionDenied, which names the people who may, also if Slack doesn't answer.
+
+        The actor needs the right for all of the repositories. Every decision is logged, also on
+        reading; those on acts are audited as well.
+        """
+        default = self.configured.policies.default.rules(RightRules)
+        rules = {self._rule(right, repository) for repository in repositories}
+        for rule in rules or [default.who_may.get(right, EVERYONE)]:
+            denied = await self._decide(actor, rule)
+            if denied is not None and not self._may_read_unverified(actor, right, denied):
+                is_member = denied.reason not in OUTSIDE and right is not Right.READ
+                who_can = await self._who_can(rule) if is_member else WhoCan()
+                raised = PermissionDenied(right, denied, who_can)
+                _log(logging.INFO, actor, right, str(raised))
+                raise raised
+            _log(logging.INFO, actor, right, "allowed")
+
+    def _may_read_unverified(self, actor: Actor, right: Right, denied: Denied) -> bool:
+        """Whether the settings let somebody read whom Slack doesn't vouch for.
+
+        Their request must name our own team: people of other organisations press buttons too.
+        """
+        is_unverified = denied.reason is DenialReason.UNVERIFIABLE
+        is_allowed = self.configured.unverified_may_read and right is Right.READ
+        return is_unverified and is_allowed and actor.team_id in self.configured.home_ids
+
+    async def turn_away(self, actor: Actor) -> None:
+        """Raise PermissionDenied for a person who certainly may not read, before anything else.
+
+        While Slack doesn't say who they are, each act and each answer checks for itself.
+        """
+        if await self.is_refused(actor):
+            await self.require(actor, Right.READ)
+
+    async def is_refused(self, actor: Actor) -> bool:
+        """Whether the person certainly may not read; False while Slack doesn't say who they are."""
+        default = self.configured.policies.default.rules(RightRules)
+        rule = default.who_may.get(Right.READ, EVERYONE)
+        denied = await self._decide(actor, rule)
+        return denied is not None and denied.reason is not DenialReason.UNVERIFIABLE
+
+    async def may(self, actor: Actor, right: Right) -> bool:
+        """Whether to show it, for any repository; using it calls `require` again."""
+        policies = self.configured.policies
+        everywhere = (policies.default, *policies.own.values())
+        rules = {policy.rules(RightRules).who_may.get(right, EVERYONE) for policy in everywhere}
+        decisions = [await self._decide(actor, rule) for rule in rules]
+        is_allowed = any(
+            denied is None or self._may_read_unverified(actor, right, denied)
+            for denied in decisions
+        )
+        _log(logging.DEBUG, actor, right, "allowed" if is_allowed else "denied")
+        return is_allowed
+
+    async def has(self, actor: Actor, right: Right, repository: RepositoryName) -> bool:
+        """Whether somebody who takes part in an act of another person has the right now."""
+        rule = self._rule(right, repository)
+        return await self._decide(actor, rule) is None
+
+    def named(self, right: Right, repository: RepositoryName) -> tuple[str, ...]:
+        """The Slack ids of the people and groups that the settings give a right to."""
+        rule = self._rule(right, repository)
+        if isinstance(rule, Everyone):
+            return ()
+        people = [person for person in sorted(rule.people) if not is_machine(person)]
+        return (*people, *sorted(rule.groups))
+
+    def _rule(self, right: Right, repository: RepositoryName) -> WhoMayPause:
+        rules = self.configured.policies.of(repository).rules(RightRules)
+        return rules.who_may.get(right, EVERYONE)
+
+    async def allowed(
+        self, actor: Actor, right: Right, repositories: Sequence[RepositoryName]
+    ) -> Sequence[RepositoryName]:
+        """Those of the repositories for which the person has the right, to offer them."""
+        rules = [self._rule(right, repository) for repository in repositories]
+        decided = {rule: await self._decide(actor, rule) for rule in set(rules)}
+        together = zip(repositories, rules, strict=True)
+        return [repository for repository, rule in together if decided[rule] is None]
+
+    async def owns_login(self, actor: Actor, login: str) -> bool:
+        """Whether an operator, or a profile field that people can't edit, says so of the login."""
+        configured = self.configured
+        if configured.is_assigned(login, actor.user_id):
+            return True
+        if is_machine(actor.user_id) or not configured.may_be_proven(login):
+            return False
+        in_profile = await self.people.profile_field(actor.user_id, configured.login_field)
+        return login_in(in_profile).lower() == login.lower()
+
+    async def zone(self, actor: Actor) -> ZoneInfo:
+        """The person's time zone in Slack; UTC if unknown."""
+        if is_machine(actor.user_id):
+            return ZoneInfo("UTC")
+        person = await self.people.person(actor.user_id)
+        zone = zone_named(person.zone) if isinstance(person, Person) else None
+        return zone or ZoneInfo("UTC")
+
+    async def _decide(self, actor: Actor, rule: WhoMayPause) -> Denied | None:
+        if is_machine(actor.user_id):
+            return None if rule.names(actor.user_id) else Denied(DenialReason.NOT_LISTED)
+        groups = [] if rule.names(actor.user_id) else sorted(rule.groups)
+        person, members = await asyncio.gather(
+            self.people.person(actor.user_id), asyncio.gather(*map(self.people.members, groups))
+        )
+        standing = not_a_member(person, actor.team_id, self.configured.home_ids)
+        return decide(actor.user_id, standing, rule, dict(zip(groups, members, strict=True)))
+
+    async def _who_can(self, rule: WhoMayPause) -> WhoCan:
+        if isinstance(rule, Everyone):
+            return WhoCan()
+        groups = sorted(rule.groups)
+        people = sorted(rule.people)
+        handles, names = await asyncio.gather(
+            asyncio.gather(*map(self.people.handle, groups[:PERMITTED_NAMED])),
+            asyncio.gather(*map(self.name, people[:PERMITTED_NAMED])),
+        )
+        known = zip(groups, handles, strict=False)
+        shown = [group if handle is None else f"@{handle}" for group, handle in known]
+        return WhoCan(
+            tuple(shown),
+            tuple(names),
+            len(groups[PERMITTED_NAMED:]) + len(people[PERMITTED_NAMED:]),
+        )
+
+    async def name(self, user_id: str) -> str:
+        """The person's name, or the machine's; a plain word if unknown, never an id."""
+        if is_machine(user_id):
+            return user_id.removeprefix(MACHINE)
+        person = await self.people.person(user_id)
+        return person.name if isinstance(person, Person) else SOMEONE
+
+
+def _log(level: int, actor: Actor, right: Right, decision: str) -> None:
+    fields = {"actor": actor.user_id, "team": actor.team_id, "right": right, "decision": decision}
+    logger.log(level, "who may", extra={"action": "decision", **fields})

@@ -1,0 +1,62 @@
+"""Rows of a group's acts."""
+
+from collections.abc import Collection, Sequence
+from datetime import datetime
+
+from sqlalchemy import func, select
+
+from bot.acts.group_act import GroupAct
+from bot.acts.record import Action
+from bot.acts.tables import group_acts
+from bot.store.statements import Numbered, as_row
+
+_ACTS = select(group_acts).order_by(group_acts.c.group_act_id)
+
+
+_ID = group_acts.c.group_act_id
+
+
+class GroupActs(Numbered[GroupAct]):
+    """Acts on groups, with the result for each repository."""
+
+    kind = GroupAct
+    rows = _ACTS
+    number = _ID
+
+    def save(self, act: GroupAct) -> int:
+        """Insert one with the `group_act_id` 0, else replace it; return its id.
+
+        Call `locked` before replacing it, in the same transaction.
+        """
+        row = as_row(group_acts, act)
+        if not act.group_act_id:
+            return self._add(group_acts, row)
+        self._change(group_acts, group_acts.c.group_act_id == act.group_act_id, **row)
+        return act.group_act_id
+
+    def of_request(self, request: str) -> GroupAct | None:
+        """The act on a group that the request asked for."""
+        return self._first(GroupAct, _ACTS.where(group_acts.c.request == request))
+
+    def locked(self, group_act_id: int) -> GroupAct | None:
+        """Like `one`, but locked until the transaction ends."""
+        this = _ACTS.where(group_acts.c.group_act_id == group_act_id)
+        return self._first(GroupAct, this.with_for_update())
+
+    def latest(self, group: str, actions: Collection[Action]) -> GroupAct | None:
+        these = group_acts.c.group == group, group_acts.c.action.in_(actions)
+        latest = select(group_acts).where(*these).order_by(_ID.desc()).limit(1)
+        return self._first(GroupAct, latest)
+
+    def unended(self, begun_before: datetime) -> Sequence[GroupAct]:
+        """Unfinished acts that began before then, oldest first."""
+        unended = group_acts.c.ended_at.is_(None), group_acts.c.at < begun_before
+        return self._records(GroupAct, _ACTS.where(*unended))
+
+    def pausing(self, group: str, before: int) -> Sequence[GroupAct]:
+        """The group's pauses since it was last resumed as a whole, before that act."""
+        earlier = group_acts.c.group == group, before > _ID
+        resumed = select(func.max(_ID)).where(*earlier, group_acts.c.action == Action.RESUME)
+        since = func.coalesce(resumed.scalar_subquery(), 0)
+        pausing = group_acts.c.action == Action.PAUSE
+        return self._records(GroupAct, _ACTS.where(*earlier, pausing, since < _ID))

@@ -1,0 +1,246 @@
+"""The audit: what people did to a queue, or to a channel's subscriptions, through this bot."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from enum import StrEnum
+from typing import Self
+
+from bot.acts.permission import Right
+from bot.kernel.actor import Actor, Origin
+from bot.kernel.groups import Repositories
+from bot.kernel.repository import RepositoryName
+
+FROM_LOG = "known from the event log"
+"""The detail of an act reconstructed from the event log, whose times may be the event's."""
+
+
+class Action(StrEnum):
+    """What the person, or a rule of the settings, asked for."""
+
+    PAUSE = "pause"
+    RESUME = "resume"
+    EXTEND = "extend"
+    KEEP = "keep"  #: that a timed pause stays without an end
+    SNOOZE = "snooze"
+    FREEZE = "freeze"
+    UNFREEZE = "unfreeze"
+    CHANGE_FREEZE = "change_freeze"
+    ALLOW = "allow"
+    SUBSCRIBE = "subscribe"
+    UNSUBSCRIBE = "unsubscribe"
+    DEFAULT = "default"
+    BOARD = "board"
+    END_BOARD = "end_board"
+    REMOVE = "remove"
+    #: `PLAN` and `SKIP`: a pause of a recurring window ahead, and that it doesn't happen
+    PLAN = "plan"
+    SKIP = "skip"
+    LINK = "link"
+    UNLINK = "unlink"
+    FORGET = "forget"
+    RENAME = "rename"
+    FORGET_REPOSITORY = "forget_repo"
+
+
+RIGHT_OF_ACTION: Mapping[Action, Right] = {
+    Action.PAUSE: Right.PAUSE,
+    Action.RESUME: Right.RESUME,
+    Action.EXTEND: Right.PAUSE,
+    Action.KEEP: Right.PAUSE,
+    Action.SNOOZE: Right.PAUSE,
+    Action.FREEZE: Right.FREEZE,
+    Action.UNFREEZE: Right.FREEZE,
+    Action.CHANGE_FREEZE: Right.FREEZE,
+    Action.ALLOW: Right.FREEZE,
+    Action.SUBSCRIBE: Right.SUBSCRIBE,
+    Action.UNSUBSCRIBE: Right.SUBSCRIBE,
+    Action.DEFAULT: Right.SUBSCRIBE,
+    Action.BOARD: Right.SUBSCRIBE,
+    Action.END_BOARD: Right.SUBSCRIBE,
+    Action.REMOVE: Right.REMOVE,
+    Action.PLAN: Right.PAUSE,
+    Action.SKIP: Right.PAUSE,
+    Action.LINK: Right.READ,
+    Action.UNLINK: Right.READ,
+    Action.FORGET: Right.READ,
+    Action.RENAME: Right.READ,
+    Action.FORGET_REPOSITORY: Right.READ,
+}
+"""The right that each action needs."""
+
+
+class ActResult(StrEnum):
+    """How an act ended."""
+
+    #: stored before calling the service, so that an act cut short by a crash is known. The record
+    #: of its end follows, with the started record's id as `act_id`.
+    STARTED = "started"
+    DONE = "done"  #: it changed the queue
+    ASKED = "asked"  #: it changes something once a second person asks for the same
+    UNCHANGED = "unchanged"  #: the queue was already as asked
+    REFUSED = "refused"  #: the bot or the service refused it; nothing changed
+    FAILED = "failed"  #: it may have changed the queue
+
+
+class Circumstance(StrEnum):
+    """What decisions have to know of an act beside its result."""
+
+    AS_AUTHOR = "as_author"
+    LEFT_UNSEEN = "left_unseen"
+    THERE_ALREADY = "there_already"
+    NOT_CARRIED_OUT = "not_carried_out"
+
+    @property
+    def sentence(self) -> str:
+        return _CIRCUMSTANCES[self]
+
+
+_CIRCUMSTANCES = {
+    # It needed no right, because an operator assigned the author's login.
+    Circumstance.AS_AUTHOR: "allowed as the author",
+    # The service may or may not have carried out the removal.
+    Circumstance.LEFT_UNSEEN: "its answer was lost; the pull request had left when looked up",
+    Circumstance.THERE_ALREADY: "there already",
+    # It may still prove to be carried out.
+    Circumstance.NOT_CARRIED_OUT: "not carried out when looked up",
+}
+
+
+SOMEBODY = Actor("slack:somebody", "somebody in Slack")
+"""Acted through the bot, which has no record of it: a backup was restored since."""
+
+
+UNNAMED = Actor("", "somebody")
+"""Acted outside this bot, and the event log doesn't say who it was."""
+
+
+@dataclass(frozen=True, slots=True)
+class Confirmation:
+    """What the audit keeps about an act that takes two people."""
+
+    subject: str  #: the freezes, and the pull request, that it is about; empty for a pause
+    may_confirm: tuple[str, ...] = ()  #: whom a request mentions: Slack ids of people and groups
+    asked_by: Actor | None = None  #: the first of the two people, in the record of the second
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What a rule acted on: pull requests, oldest first, that failed on one check in a row."""
+
+    check: str
+    branch: str | None  #: their base branch, if known
+    pull_requests: tuple[int, ...]
+    mention: str | None = None  #: the user group to mention, if any
+
+
+@dataclass(frozen=True, slots=True)
+class AuditRecord:
+    """The beginning or the end of an act. Records are only ever added."""
+
+    at: datetime
+    actor: Actor
+    action: Action
+    origin: Origin
+    repository: RepositoryName  #: empty for an act that concerns none, such as linking a login
+    result: ActResult
+    channel_id: str | None = None  #: where the person acted, None if there is no channel
+    reason: str | None = None  #: the person's own text
+    #: the reason sent to the service; once it has answered, or after an extension, the reason it
+    #: stores
+    stored_reason: str | None = None
+    #: the service's own time of the pause that was made or resumed; when a planned one begins
+    paused_at: datetime | None = None
+    #: `previous_reason` and `previous_paused_at`: those of the pause in force before
+    previous_reason: str | None = None
+    previous_paused_at: datetime | None = None
+    #: why an act failed, or how much is known of its end; no decision reads it
+    detail: str | None = None
+    circumstance: Circumstance | None = None  #: what decisions read instead
+    #: the service's answer, such as "200" or "409 conflict: …"; None without one
+    answer: str | None = None
+    #: `setting_before` and `setting_after`: a channel's subscribed topics, or its default
+    #: repository, or a person's login, before and after a change; empty for none. After: what a
+    #: freeze holds, or lets through, and the occurrence of a recurring window.
+    setting_before: str | None = None
+    setting_after: str | None = None
+    group: str | None = None  #: the name of the group that the act was part of
+    group_act_id: int = 0  #: the id of the act on the group, 0 for none
+    resumes_at: datetime | None = None  #: when a timed pause resumes, or a freeze ends, by itself
+    #: the number of the pull request that the act is about, if it is about one
+    pull_request: int | None = None
+    evidence: Evidence | None = None  #: what a rule acted on; None for acts of people
+    #: what is kept about an act that takes two people; None for others
+    confirmation: Confirmation | None = None
+    #: the request that asked for it, as in the log; None for timers and rules
+    request: str | None = None
+    act_id: int = 0  #: the `record_id` of the STARTED record that this one ends, 0 if there is none
+    record_id: int = 0  #: assigned by the store, 0 before
+    times: int = 1  #: how often a person tried the same within a minute and was refused
+
+    @property
+    def explanation(self) -> str:
+        """The detail for people; what decisions read has a sentence, too."""
+        if self.detail is not None or self.circumstance is None:
+            return self.detail or ""
+        return self.circumstance.sentence
+
+    @property
+    def identity(self) -> str:
+        """A key that, unlike `record_id`, a restored database never gives to another act."""
+        return f"{self.at.isoformat()} {self.actor.user_id} {self.action}"
+
+    @property
+    def about(self) -> int | None:
+        """The number of the pull request that it removes, or lets through a freeze."""
+        number = (self.setting_after or "").removeprefix("#")
+        if self.action is Action.ALLOW and number.isdecimal():
+            return int(number)
+        return self.pull_request
+
+    @property
+    def waits_for_second(self) -> bool:
+        """Whether another person has to do the same before it changes anything."""
+        return self.result is ActResult.ASKED
+
+    @property
+    def place(self) -> "AuditPlace":
+        return AuditPlace(self.at, self.record_id)
+
+
+@dataclass(frozen=True, slots=True)
+class AuditPlace:
+    """A record's position in the audit, which is ordered by time, then by id."""
+
+    at: datetime
+    record_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class AuditSelection:
+    """Filters: one repository, those of a group or all of them, and records from `since` on."""
+
+    repository: RepositoryName | None = None
+    since: datetime | None = None
+    until: datetime | None = None  #: only records before then
+    actor: str | None = None  #: the name or the Slack id of who acted, in either case of letters
+    actions: tuple[Action, ...] = ()  #: empty for all of them
+    ends_only: bool = False  #: leave out the beginning of an act whose end is known
+    group: str | None = None  #: the name of a group
+    #: those of the group as it is now, which a button doesn't carry
+    repositories: tuple[RepositoryName, ...] = ()
+
+    def known_in(self, repositories: Repositories) -> Self:
+        if self.repository is None:
+            return self
+        return replace(self, repository=repositories.allowed(self.repository))
+
+
+@dataclass(frozen=True, slots=True)
+class AuditPage:
+    """A page of a selection, newest first, and whether there are newer and older pages."""
+
+    selection: AuditSelection
+    records: Sequence[AuditRecord]
+    has_newer: bool
+    has_older: bool

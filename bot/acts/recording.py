@@ -1,0 +1,289 @@
+"""Every act on a queue: who may, one at a time, and its records before and after the request."""
+
+import logging
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+
+from bot.acts.check_permission import CheckPermission
+from bot.acts.ends import end_act, end_of
+from bot.acts.errors import PermissionDenied, QueueBusy
+from bot.acts.group_act import GroupAct
+from bot.acts.locks import RepositoryLocks
+from bot.acts.permission import Right
+from bot.acts.reason import REASON_LIMIT, check_reason, signed_reason
+from bot.acts.record import RIGHT_OF_ACTION, Action, ActResult, AuditRecord
+from bot.acts.rows import Audit
+from bot.kernel.actor import Actor, Caller
+from bot.kernel.clock import Clock
+from bot.kernel.durations import For, Lasting, extended, resumes_at
+from bot.kernel.errors import (
+    ActDefect,
+    ActState,
+    FailedAct,
+    Follows,
+    MergeQueueError,
+    MergeQueueRefused,
+    failing,
+)
+from bot.kernel.repository import RepositoryName
+from bot.merge_queue.errors import MergeQueueProtocolError, answer_of, is_undone
+from bot.merge_queue.port import MergeQueue
+from bot.posts.wake import Wake
+from bot.slack.ports import ChannelAccess, ChannelDirectory
+from bot.store.errors import StoreError
+from bot.store.transaction import Transaction
+from bot.store.transactions import Store
+
+logger = logging.getLogger(__name__)
+
+RECALLED = timedelta(days=1)
+"""For how long a person who comes too late sees who did it."""
+
+
+@dataclass(slots=True)
+class ActLog:
+    """Stores the beginning of an act before the service is called, and its end afterwards."""
+
+    store: Store
+    clock: Clock
+    channels: ChannelDirectory
+    check: CheckPermission
+    wake: Wake
+    is_paused: Callable[[Transaction, RepositoryName], bool]
+    """Whether the bot knows of a pause in force."""
+
+    locks: RepositoryLocks = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.locks = RepositoryLocks(self.store, self.clock)
+
+    def record(
+        self,
+        caller: Caller,
+        action: Action,
+        repository: RepositoryName,
+        part_of: GroupAct | None = None,
+    ) -> AuditRecord:
+        """An act that begins now; `part_of` is the act on a group it belongs to, if any."""
+        return AuditRecord(
+            at=self.clock.now(),
+            actor=caller.actor,
+            action=action,
+            origin=caller.origin,
+            repository=repository,
+            result=ActResult.STARTED,
+            channel_id=caller.channel_id,
+            group=part_of.group if part_of is not None else None,
+            group_act_id=part_of.group_act_id if part_of is not None else 0,
+            request=caller.request,
+        )
+
+    async def permit(
+        self,
+        act: AuditRecord,
+        others: Sequence[RepositoryName] = (),
+        *,
+        right: Right | None = None,
+    ) -> None:
+        """Check the permission; raises PermissionDenied after recording the refusal once.
+
+        `others`: the other repositories that the same act concerns.
+        `right`: the one it needs, if not the usual one of its action.
+        """
+        try:
+            needed = right or RIGHT_OF_ACTION[act.action]
+            await self.check.require(act.actor, needed, [act.repository, *others])
+        except PermissionDenied as denied:
+            more = f" (and {len(others):,} more repositories)" if others else ""
+            refused = replace(act, result=ActResult.REFUSED, detail=f"{denied}{more}")
+            await self.store.run(_refuse, _within_limits(refused))
+            raise
+
+    async def permitted(
+        self,
+        caller: Caller,
+        action: Action,
+        repository: RepositoryName,
+        reason: str,
+        part_of: GroupAct | None = None,
+    ) -> AuditRecord:
+        """The act, with its reason; raises InvalidReason and PermissionDenied."""
+        reason = check_reason(reason)
+        act = self.record(caller, action, repository, part_of)
+        act = replace(act, reason=reason, stored_reason=signed_reason(reason, caller.actor))
+        await self.permit(act)
+        return act
+
+    async def permit_all(
+        self,
+        caller: Caller,
+        action: Action,
+        repositories: Sequence[RepositoryName],
+        *,
+        group: str | None = None,
+        reason: str | None = None,
+    ) -> None:
+        """Check for all of them; raises PermissionDenied, audited once."""
+        first, *others = repositories
+        act = self.record(caller, action, first)
+        await self.permit(replace(act, group=group, reason=reason), others)
+
+    async def new_end(
+        self, actor: Actor, end: datetime | None, lasting: Lasting, now: datetime
+    ) -> datetime:
+        """That much later than `end`, or the person's time of day; raises InvalidDuration."""
+        if isinstance(lasting, For):
+            return extended(end, now, lasting.length)
+        return resumes_at(lasting, now, await self.check.zone(actor))
+
+    @asynccontextmanager
+    async def locked(self, act: AuditRecord) -> AsyncIterator[None]:
+        """Hold the repository lock; raises QueueBusy after recording that nothing was done.
+
+        What is raised inside says how the act left the queue.
+        """
+        with failing(failed_act(act, ActState.NOT_DONE)):
+            try:
+                async with self.locks.of(act.repository):
+                    yield
+            except QueueBusy as busy:
+                await self.leave(act, str(busy))
+                raise
+            except MergeQueueError as error:
+                if error.act is None:
+                    error.act = await self._before_asking(act)
+                raise
+
+    async def _before_asking(self, act: AuditRecord) -> FailedAct:
+        """An act that failed before the service was asked to do anything."""
+        failed = failed_act(act, ActState.NOT_DONE)
+        with suppress(StoreError):
+            is_paused = await self.store.read(self.is_paused, act.repository)
+            failed = replace(failed, is_known_paused=is_paused)
+        return failed
+
+    async def leave(self, act: AuditRecord, detail: str | None = None) -> int:
+        """Record that a permitted act found nothing to change; `detail` says why.
+
+        Return the id of the record.
+        """
+        now = self.clock.now()
+        unchanged = ActResult.UNCHANGED
+        return await self.store.run(
+            _add, replace(act, at=now, result=unchanged, detail=detail and detail[:500])
+        )
+
+    async def last_done(self, act: AuditRecord, action: Action) -> AuditRecord | None:
+        """The last act that did `action` to the same queue, or pull request, if it was lately."""
+        since = act.at - RECALLED
+        acts = await self.store.read(
+            lambda transaction: Audit(transaction).since(act.repository, since)
+        )
+        of_same = [other for other in acts if other.pull_request == act.pull_request]
+        done = [
+            other for other in of_same if other.action is action and other.result is ActResult.DONE
+        ]
+        return done[-1] if done else None
+
+    @asynccontextmanager
+    async def begun(self, act: AuditRecord) -> AsyncIterator[tuple[AuditRecord, list[str]]]:
+        """Store the act, unless it has an id, before the service is asked inside.
+
+        Yields the stored act, and a list for the service's answers. On a MergeQueueError it stores
+        a failed end: the service refused, or may yet have changed the queue. An act that has an
+        `act_id` repeats one that failed, and adds a record only when it succeeds.
+        """
+        answers: list[str] = []
+        record_id = act.act_id or act.record_id or await self.store.run(_add, act)
+        started = replace(act, record_id=record_id)
+        uncertain = replace(failed_act(started, ActState.UNCERTAIN), was_seen=True)
+        try:
+            with failing(uncertain):
+                yield started, answers
+        except ActDefect as defect:
+            defect.act = replace(uncertain, follows=await self._follows(started))
+            raise
+        except MergeQueueError as error:
+            state = ActState.NOT_DONE if is_undone(error) else ActState.UNCERTAIN
+            error.act = replace(uncertain, state=state, follows=await self._follows(started))
+            if act.act_id:
+                raise
+            is_refused = isinstance(error, MergeQueueRefused)
+            result = ActResult.REFUSED if is_refused else ActResult.FAILED
+            answered = replace(started, answer=answer_of(error))
+            try:
+                await self.end(answered, result, f"{type(error).__name__}: {error}"[:500])
+            except StoreError as lost:
+                # The person learns of the act's own error, and the act is looked for later.
+                logger.warning(
+                    "the end of an act was not stored",
+                    extra={"action": "end_not_stored", "act": record_id, "detail": str(lost)},
+                )
+            raise
+
+    async def _follows(self, act: AuditRecord) -> Follows:
+        """Where its outcome would be told if its answer were lost."""
+        if act.request is None:
+            return Follows.NOWHERE
+        return Follows.HERE if await self.here(act.channel_id) else Follows.DIRECTLY
+
+    async def end(self, started: AuditRecord, result: ActResult, detail: str | None = None) -> int:
+        """Store an end that only the actor sees; return the id of the record."""
+        ended = end_of(replace(started, at=self.clock.now()), result, detail)
+        is_done = result is ActResult.DONE
+        with failing(failed_act(started, ActState.DONE if is_done else ActState.NOT_DONE)):
+            return await self.store.run(_end, ended)
+
+    async def require_running(self, merge_queue: MergeQueue, repository: RepositoryName) -> None:
+        """For a queue without a pause: raise MergeQueueError unless its status agrees.
+
+        The service answers 404 for "not paused", for "no such repository" and, when it has
+        problems, even for a pause in force.
+        """
+        status = await merge_queue.status(repository)
+        if status.paused:
+            raise MergeQueueProtocolError("the status says paused, the pause says not")
+
+    async def here(self, channel_id: str | None) -> list[str]:
+        """The actor's channel, if the bot can post there."""
+        if channel_id is None:
+            return []
+        access = await self.channels.access(channel_id)
+        return [channel_id] if access is ChannelAccess.OPEN else []
+
+
+def failed_act(act: AuditRecord, state: ActState) -> FailedAct:
+    return FailedAct(act.action, act.repository, state, act.about)
+
+
+def _refuse(transaction: Transaction, refused: AuditRecord) -> int:
+    return Audit(transaction).add_refusal(refused)
+
+
+def _within_limits(refused: AuditRecord) -> AuditRecord:
+    """The refusal with its texts cut: nobody has checked how long they are."""
+
+    def cut(text: str | None) -> str | None:
+        return text if text is None else text[:REASON_LIMIT]
+
+    return replace(
+        refused,
+        reason=cut(refused.reason),
+        stored_reason=cut(refused.stored_reason),
+        setting_before=cut(refused.setting_before),
+        setting_after=cut(refused.setting_after),
+    )
+
+
+def _add(transaction: Transaction, record: AuditRecord) -> int:
+    return Audit(transaction).add(record)
+
+
+def _end(transaction: Transaction, ended: AuditRecord) -> int:
+    """Store the end, unless the event log has told of it already."""
+    if ended.result is ActResult.DONE:
+        ended, _ = end_act(transaction, ended)
+        return ended.record_id
+    return Audit(transaction).add(ended)

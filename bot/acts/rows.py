@@ -1,0 +1,166 @@
+"""The audit: what people did to a queue through this bot."""
+
+import logging
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy import ColumnElement, or_, select, tuple_
+
+from bot.acts.permission import is_machine
+from bot.acts.record import Action, ActResult, AuditPlace, AuditRecord, AuditSelection
+from bot.acts.tables import IS_BY_RULE, audit
+from bot.kernel.actor import REQUEST_SHOWN
+from bot.kernel.repository import RepositoryName
+from bot.store.schema import compact
+from bot.store.statements import Numbered, Rows, as_row
+
+logger = logging.getLogger(__name__)
+
+MINUTE = timedelta(minutes=1)
+
+_IN_ORDER = audit.c.at, audit.c.record_id
+_PLACE_IN_ORDER = tuple_(*_IN_ORDER)
+
+
+class Audit(Numbered[AuditRecord]):
+    """Records of acts; triggers forbid changes, and deletions except of refusals."""
+
+    kind = AuditRecord
+    rows = select(audit)
+    number = audit.c.record_id
+
+    def add(self, record: AuditRecord) -> int:
+        """Add a record, which the log has too; return its id."""
+        record_id = self._add(audit, as_row(audit, record))
+        fields = {
+            "act": record.act_id or record_id,
+            "act_kind": record.action,
+            "result": record.result,
+            "repository": record.repository,
+            "pull_request": record.pull_request,
+            "person": record.actor.name,
+            "user": record.actor.user_id,
+            "reason": record.reason,
+            "request": (record.request or "")[:REQUEST_SHOWN] or None,
+        }
+        known = {name: value for name, value in fields.items() if value is not None}
+        logger.info("an act", extra={"action": "act", **known})
+        return record_id
+
+    def together(self, act: AuditRecord) -> Sequence[AuditRecord]:
+        """The acts of the same moment, kind, group and channel, this one included."""
+        same = (
+            audit.c.at == act.at,
+            audit.c.action == act.action,
+            audit.c.origin == act.origin,
+            audit.c.group == act.group,
+            audit.c.channel_id == act.channel_id,
+        )
+        return self._records(AuditRecord, select(audit).where(*same).order_by(*_IN_ORDER))
+
+    def add_refusal(self, refused: AuditRecord) -> int:
+        """Add the refusal of an act, or count it in the row of the same minute.
+
+        One person can't fill the audit: it has one row for each act and minute of theirs.
+        """
+        self.hold(f"refusals of {refused.actor.user_id}")
+        minute = refused.at.replace(second=0, microsecond=0)
+        of_minute = select(audit).where(
+            audit.c.at >= minute,
+            audit.c.at < minute + MINUTE,
+            audit.c.action == refused.action,
+            audit.c.result == ActResult.REFUSED,
+            audit.c.act_id == 0,
+        )
+        for earlier in self._records(AuditRecord, of_minute):
+            if earlier.actor.user_id == refused.actor.user_id:
+                # Records are only ever added, and only refusals may be deleted.
+                self._remove(audit, audit.c.record_id == earlier.record_id)
+                return self.add(replace(earlier, times=earlier.times + 1))
+        return self.add(refused)
+
+    def newest(
+        self, selection: AuditSelection, limit: int, *, before: AuditPlace | None = None
+    ) -> Sequence[AuditRecord]:
+        """The newest of a selection, or those next older than `before`; newest first."""
+        rows = _selected(selection).order_by(audit.c.at.desc(), audit.c.record_id.desc())
+        older = rows.where(_bound(before) > _PLACE_IN_ORDER) if before is not None else rows
+        return self._records(AuditRecord, older.limit(limit))
+
+    def oldest(
+        self, selection: AuditSelection, limit: int, *, after: AuditPlace | None = None
+    ) -> Sequence[AuditRecord]:
+        """The oldest of a selection, or those next newer than `after`; oldest first."""
+        rows = _selected(selection).order_by(*_IN_ORDER)
+        newer = rows.where(_bound(after) < _PLACE_IN_ORDER) if after is not None else rows
+        return self._records(AuditRecord, newer.limit(limit))
+
+    def since(
+        self, repository: RepositoryName, at: datetime, action: Action | None = None
+    ) -> Sequence[AuditRecord]:
+        """All records of the repository from `at` on, or those of one action, oldest first."""
+        since = select(audit).where(audit.c.repository == repository, audit.c.at >= at)
+        if action is not None:
+            since = since.where(audit.c.action == action)
+        return self._records(AuditRecord, since.order_by(*_IN_ORDER))
+
+    def by_rules_until(self, at: datetime) -> Sequence[AuditRecord]:
+        """What rules of the settings did or planned whose end is later than `at`, oldest first."""
+        planned = select(audit).where(IS_BY_RULE, audit.c.resumes_at > at)
+        # Sorted here: for an order, SQLite would read the whole table along another index.
+        found = self._records(AuditRecord, planned)
+        return sorted(found, key=lambda record: (record.at, record.record_id))
+
+    def of_group_act(self, group_act_id: int, at: datetime) -> Sequence[AuditRecord]:
+        """All records of the parts of a group's act that began at `at`, oldest first."""
+        parts = select(audit).where(audit.c.at >= at, audit.c.group_act_id == group_act_id)
+        return self._records(AuditRecord, parts.order_by(*_IN_ORDER))
+
+    def people_named(self, name: str) -> set[str]:
+        """The Slack ids of all people who acted under this name."""
+        named = select(audit.c.actor).where(_has_actor("name", name)).distinct()
+        found = self._run(named).scalars()
+        ids = {actor.user_id for actor in found if actor.name == name}
+        return {user_id for user_id in ids if user_id and not is_machine(user_id)}
+
+    def of_request(self, request: str) -> Sequence[AuditRecord]:
+        """All records of what one request asked for, oldest first."""
+        asked_for = select(audit).where(audit.c.request == request)
+        return self._records(AuditRecord, asked_for.order_by(audit.c.record_id))
+
+
+def _bound(place: AuditPlace) -> ColumnElement[Any]:
+    return tuple_(place.at, place.record_id, types=[column.type for column in _IN_ORDER])
+
+
+_ACTOR_FIELDS = ("name", "user_id")
+
+
+def _has_actor(field: str, value: str) -> sa.ColumnElement[bool]:
+    """Whether a field of the actor is `value`, as its JSON is written."""
+    written = compact({field: value})[1:-1]
+    return sa.type_coerce(audit.c.actor, sa.Text).icontains(written, autoescape=True)
+
+
+def _selected(selection: AuditSelection) -> Rows:
+    rows = select(audit)
+    if selection.repository is not None:
+        rows = rows.where(audit.c.repository == selection.repository)
+    if selection.group is not None:
+        rows = rows.where(audit.c.repository.in_(selection.repositories))
+    if selection.since is not None:
+        rows = rows.where(audit.c.at >= selection.since)
+    if selection.until is not None:
+        rows = rows.where(audit.c.at < selection.until)
+    if selection.actor is not None:
+        rows = rows.where(or_(*(_has_actor(field, selection.actor) for field in _ACTOR_FIELDS)))
+    if selection.actions:
+        rows = rows.where(audit.c.action.in_(selection.actions))
+    if selection.ends_only:
+        ends = audit.alias()
+        end = select(ends.c.record_id).where(ends.c.act_id == audit.c.record_id, ends.c.act_id > 0)
+        rows = rows.where(or_(audit.c.result != ActResult.STARTED, ~end.exists()))
+    return rows

@@ -1,0 +1,93 @@
+"""Tables of acts: the audit, groups' acts, requests without an answer."""
+
+import sqlalchemy as sa
+
+from bot.acts.asked import Asked
+from bot.acts.group_act import RepositoryResult
+from bot.acts.record import Action, ActResult, Circumstance, Confirmation, Evidence
+from bot.blocks.controls import Repeat
+from bot.kernel.actor import Actor, Origin
+from bot.kernel.repository import RepositoryName
+from bot.store.schema import (
+    OutsideText,
+    Repository,
+    SortedSet,
+    UtcTime,
+    as_json,
+    as_text,
+    optional,
+    partial_index,
+    required,
+    row_number,
+    table,
+)
+
+group_acts = table(
+    "group_acts",
+    "One pause or resume that a person asked for on a group of repositories.",
+    row_number("group_act_id"),
+    *required(sa.Text, "group"),
+    *required(as_json(Actor), "actor"),
+    *required(as_text(Action), "action"),
+    *required(as_text(Origin), "origin"),
+    *required(UtcTime, "at"),
+    *required(as_json(Asked), "asked"),
+    *optional(sa.Text, "channel_id"),
+    *required(as_json(tuple[RepositoryName, ...]), "repositories"),
+    *required(SortedSet, "notified_together"),
+    *required(as_json(tuple[RepositoryResult, ...]), "results"),
+    *optional(UtcTime, "ended_at", "resumes_at"),
+    *optional(sa.Text, "request"),
+)
+partial_index(group_acts.c.request, where=group_acts.c.request.is_not(None))
+
+
+audit = table(
+    "audit",
+    "One act of a person, or its refusal. Only old refusals are ever deleted.",
+    row_number("record_id"),
+    *required(sa.BigInteger, "act_id", "group_act_id"),
+    *required(sa.BigInteger, "times", default=1),
+    *required(UtcTime, "at"),
+    *required(as_json(Actor), "actor"),
+    *optional(sa.Text, "channel_id", "group"),
+    *required(as_text(Action), "action"),
+    *required(as_text(Origin), "origin"),
+    *required(Repository, "repository"),
+    *required(as_text(ActResult), "result"),
+    *optional(OutsideText, "reason", "stored_reason", "previous_reason", "detail", "answer"),
+    *optional(as_text(Circumstance), "circumstance"),
+    *optional(OutsideText, "setting_before", "setting_after"),
+    *optional(as_json(Evidence), "evidence"),
+    *optional(as_json(Confirmation), "confirmation"),
+    *optional(UtcTime, "paused_at", "previous_paused_at", "resumes_at"),
+    *optional(sa.BigInteger, "pull_request"),
+    *optional(sa.Text, "request"),
+    sa.Index(None, "repository", "at"),
+    sa.Index(None, "repository", "action", "at"),
+    sa.Index(None, "at"),
+)
+partial_index(audit.c.act_id, where=audit.c.act_id > 0)
+
+
+IS_BY_RULE = audit.c.origin == sa.literal_column(f"'{Origin.RULE}'")
+"""A literal, as in `IS_MERGE`."""
+partial_index(audit.c.resumes_at, where=IS_BY_RULE & audit.c.resumes_at.is_not(None))
+partial_index(audit.c.request, where=audit.c.request.is_not(None))
+
+
+unanswered = table(
+    "unanswered",
+    "One request whose answer is owed: it is being carried out, or was cut off.",
+    row_number("number"),
+    *required(sa.Text, "request", "user_id"),
+    *optional(sa.Text, "channel_id"),
+    *optional(OutsideText, "typed"),
+    *optional(as_json(Repeat), "repeat"),
+    *required(sa.Boolean, "was_left"),
+    *required(UtcTime, "asked_at"),
+    *optional(UtcTime, "due_at"),
+    sa.UniqueConstraint("request", name="uq_unanswered_request"),
+)
+"""`due_at`: when to look what became of it; None once its outcome is a delivery."""
+partial_index(unanswered.c.due_at, where=unanswered.c.due_at.is_not(None))

@@ -1,0 +1,85 @@
+"""Refusals: why a person may not do something, and who may."""
+
+from bot.acts.errors import PermissionDenied
+from bot.acts.permission import Right
+from bot.blocks.text import code, quote
+from bot.slack.person import NO_GUEST_FLAG, DenialReason
+
+PERMITTED_NAME_LIMIT = 40
+PERMITTED_SHOWN = 5
+"""Groups, and people, that a refusal names; short even if the names consist of `&`."""
+
+CODE_LIMIT = 80
+LOGIN_LIMIT = 110
+
+_DOING = {
+    Right.READ: "see the merge queues here",
+    Right.SUBSCRIBE: "change a channel's subscriptions",
+    Right.PAUSE: "pause a queue",
+    Right.RESUME: "resume a queue",
+    Right.REMOVE: "remove other people's pull requests from a queue",
+    Right.FREEZE: "freeze a queue",
+}
+
+_BECAUSE_DENIED = {
+    DenialReason.OTHER_ORGANISATION: "you belong to another organisation",
+    DenialReason.GUEST: "you are a guest here",
+    DenialReason.BOT: "you are a bot",
+    DenialReason.DEACTIVATED: "your account is deactivated",
+    DenialReason.UNKNOWN_PERSON: "Slack doesn't know your account",
+}
+"""For people outside: the same for every command and repository, so trying teaches nothing."""
+
+FOR_READERS = "You don't have access to this bot. The people who run it can give it to you."
+
+_FIXES = {
+    "missing_scope": "An operator of the bot can install the app again with its present manifest.",
+    "plan_upgrade_required": (
+        "This workspace's plan has no user groups: an operator of the bot can name people "
+        "instead (MQBOT_WHO_MAY_PAUSE)."
+    ),
+    NO_GUEST_FLAG: (
+        "Slack left out whether you are a guest. Ask the bot's operator to run `mqbot check`. Until"
+        " then, use the merge queue's dashboard."
+    ),
+}
+_LATER = "Please try again in a minute; if it can't wait, use the merge queue's own dashboard."
+
+
+def denied(error: PermissionDenied) -> str:
+    """The refusal and who may instead; names are plain text, so that nobody is notified."""
+    doing = _DOING[error.right]
+    reason = error.denied.reason
+    who = error.who_can
+    if reason in _BECAUSE_DENIED:
+        return f"You can't use this bot: {_BECAUSE_DENIED[reason]}."
+    if error.right is Right.READ and reason is DenialReason.NOT_LISTED:
+        return FOR_READERS
+    if reason is DenialReason.UNVERIFIABLE:
+        said = error.denied.code or "no answer"
+        return (
+            f"I can't let you {doing} right now: Slack didn't confirm that you may "
+            f"({code(said, CODE_LIMIT)}). Nothing was changed. {_FIXES.get(said, _LATER)}"
+        )
+    groups = [quote(name, PERMITTED_NAME_LIMIT) for name in who.groups[:PERMITTED_SHOWN]]
+    people = [quote(name, PERMITTED_NAME_LIMIT) for name in who.people[:PERMITTED_SHOWN]]
+    left = who.more + len(who.groups[PERMITTED_SHOWN:]) + len(who.people[PERMITTED_SHOWN:])
+    if left:
+        people.append(f"{left} more")
+    word = "user group" if len(groups) == 1 else "user groups"
+    parts = [f"members of the {word} {_listed(groups)}"] if groups else []
+    parts += [_listed(people)] if people else []
+    # With several groups a bare "and" would make the people look like one more group.
+    joined = (", and also " if len(groups) > 1 else " and ").join(parts)
+    may = joined or "full members of this workspace"
+    refused = f"You may not {doing}. Only {may} may {doing}."
+    if error.claimed_login is None:
+        return refused
+    login = quote(error.claimed_login, LOGIN_LIMIT)
+    return f"{refused} You linked {login} yourself. Only logins in MQBOT_LOGINS count here."
+
+
+def _listed(words: list[str]) -> str:
+    """The words as a list: "a", "a and b", or "a, b and c"."""
+    *first, last = words
+    return f"{', '.join(first)} and {last}" if first else last

@@ -1,0 +1,42 @@
+"""Requests whose answers are owed, so that a crash or a lost answer leaves nobody waiting."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from bot.blocks.controls import Repeat
+
+ALIVE = timedelta(seconds=15)
+"""A request that its process hasn't renewed for so long was cut off."""
+
+
+SOON = timedelta(seconds=2)
+"""The wait before the first look at what became of an act whose answer was lost."""
+
+
+LONGEST_OUTCOME_GAP = timedelta(minutes=1)
+"""Between two looks while the service doesn't answer."""
+
+
+GIVEN_UP = timedelta(days=1)
+"""By then the person knows, or has asked again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unanswered:
+    """A request of a person or machine."""
+
+    request: str  #: identifies it, also in the log and in the audit
+    user_id: str
+    channel_id: str | None
+    #: the command, to repeat it; None for a click or a form, which `repeat` repeats
+    typed: str | None
+    asked_at: datetime
+    due_at: datetime | None  #: when to look what became of it; None once its outcome is a delivery
+    #: its process has said that the outcome follows, or couldn't answer; otherwise it was cut off
+    was_left: bool = False
+    number: int = 0
+    repeat: Repeat | None = None
+
+    def next_look(self, now: datetime) -> datetime:
+        """Ever more seldom while the outcome can't be found out."""
+        return now + min(max(SOON, (now - self.asked_at) / 4), LONGEST_OUTCOME_GAP)

@@ -1,0 +1,1 @@
+"""Block Kit builders, text escaping, controls: no subject."""

@@ -1,0 +1,35 @@
+"""Forms that show a result."""
+
+from collections.abc import Sequence
+
+from bot.blocks import blocks, controls
+from bot.blocks.message import Block, Message, View
+from bot.blocks.text import escape
+from bot.kernel.repository import RepositoryName
+
+
+def unchanged() -> Message:
+    return blocks.sentence("Nothing was changed. You can close this.")
+
+
+READING_THE_QUEUE = "Reading the queue …"
+
+
+def working_modal(repository: RepositoryName) -> View:
+    shown = [blocks.section(f":hourglass_flowing_sand: Pausing {escape(repository)} …")]
+    return result_view("Pause a merge queue", shown, None)
+
+
+def still_working() -> Message:
+    """To the person whose request takes longer than usual; the answer follows."""
+    return blocks.sentence(":hourglass_flowing_sand: Still working…")
+
+
+def result_modal(message: Message, channel_id: str | None) -> View:
+    """The last view of the modal: what was done, refused or failed, possibly with buttons."""
+    shown = message.blocks or (blocks.section(message.text),)
+    return result_view("Merge queue", shown, channel_id)
+
+
+def result_view(title: str, shown: Sequence[Block], channel_id: str | None) -> View:
+    return blocks.modal(f"{controls.PAUSE_VIEW}_result", title, shown, {"channel": channel_id})

@@ -1,0 +1,235 @@
+"""A channel's board: people start and end it, and it is edited when what it shows has changed."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from bot.acts.record import Action, ActResult, AuditRecord
+from bot.acts.recording import ActLog
+from bot.acts.rows import Audit
+from bot.boards.board import Board, Unread, WhyUnread, seen
+from bot.boards.rows import Boards
+from bot.kernel.actor import Caller
+from bot.kernel.repository import RepositoryName
+from bot.log.sources import Sources
+from bot.posts.delivery import Subject, SubjectKind
+from bot.posts.enqueueing import first_post
+from bot.posts.live_message import LiveMessage
+from bot.posts.live_messages import LiveMessages
+from bot.posts.outbox import Outbox
+from bot.queues.reading import read_queue
+from bot.queues.snapshot import Snapshot
+from bot.slack.ports import ChannelAccess
+from bot.store.transaction import Transaction
+
+CANNOT_POST = frozenset({ChannelAccess.INVITE, ChannelAccess.DIRECT, ChannelAccess.CLOSED})
+
+ONE_AFTER_THE_OTHER = timedelta(seconds=2)
+
+
+@dataclass(frozen=True, slots=True)
+class ThereAlready:
+    """The channel has one already; `message_ts` is None until its message is posted."""
+
+    message_ts: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class NoPlace:
+    """The bot can't post there."""
+
+    access: ChannelAccess
+
+
+@dataclass(frozen=True, slots=True)
+class ManageBoards:
+    """A board concerns everybody in the channel, so changes are audited."""
+
+    acts: ActLog
+    sources: Sources
+
+    async def put_up(
+        self, repository: RepositoryName, caller: Caller
+    ) -> ThereAlready | NoPlace | None:
+        """Start a board; None if its message follows.
+
+        Raises PermissionDenied, and MergeQueueError if there is no data.
+        """
+        act = self.acts.record(caller, Action.BOARD, repository)
+        await self.acts.permit(act)
+        there = await self.acts.store.run(_edit_again, repository, caller, self.acts.clock.now())
+        if there is not None:
+            await self.acts.leave(act, "it is there already")
+            self.acts.wake()
+            return there
+        access = await self.acts.channels.access(caller.place)
+        if access in CANNOT_POST:
+            await self.acts.leave(act, f"the channel is {access}")
+            return NoPlace(access)
+        snapshot = await read_queue(repository, self.sources)
+        now = self.acts.clock.now()
+        board = Board(caller.place, repository, caller.actor.name, now)
+        answer = await self.acts.store.run(_put_up, board, act, snapshot)
+        self.acts.wake()
+        return answer
+
+    async def in_channel(
+        self, channel_id: str, repositories: Sequence[RepositoryName]
+    ) -> Sequence[RepositoryName]:
+        """The repositories that have a board in the channel."""
+        kept = await self.acts.store.read(
+            lambda transaction: Boards(transaction).kept(repositories)
+        )
+        return [board.repository for board in kept if board.channel_id == channel_id]
+
+    async def take_down(self, repository: RepositoryName, caller: Caller) -> bool:
+        """End a board; return whether there was one. Raises PermissionDenied."""
+        act = self.acts.record(caller, Action.END_BOARD, repository)
+        await self.acts.permit(act)
+        was_there = await self.acts.store.run(_take_down, caller, act, self.acts.clock.now())
+        self.acts.wake()
+        return was_there
+
+
+def _edit_again(
+    transaction: Transaction, repository: RepositoryName, caller: Caller, now: datetime
+) -> ThereAlready | None:
+    """The existing board, which is edited, so that a deleted message is noticed."""
+    board = Boards(transaction).kept_in(caller.place, repository)
+    if board is None or is_uneditable(transaction, board):
+        return None
+    LiveMessages(transaction).mark(board.subject, due_at=now, force=True)
+    shown = message_of(transaction, board)
+    return ThereAlready(shown.message_ts if shown is not None else None)
+
+
+def _put_up(
+    transaction: Transaction, board: Board, act: AuditRecord, snapshot: Snapshot
+) -> ThereAlready | None:
+    now = board.made_at
+    # This also ends a board whose message is gone.
+    mark_boards(transaction, snapshot, now, now)
+    before = Boards(transaction).kept_in(board.channel_id, board.repository)
+    if before is not None and is_uneditable(transaction, before):
+        Boards(transaction).end(before.board_id, now)
+    if not put_up(transaction, board):
+        # Another person requested it at the same time.
+        Audit(transaction).add(replace(act, result=ActResult.UNCHANGED))
+        there = Boards(transaction).kept_in(board.channel_id, board.repository)
+        shown = message_of(transaction, there) if there is not None else None
+        return ThereAlready(shown.message_ts if shown is not None else None)
+    Audit(transaction).add(replace(act, result=ActResult.DONE))
+    return None
+
+
+def _take_down(transaction: Transaction, caller: Caller, act: AuditRecord, now: datetime) -> bool:
+    board = Boards(transaction).kept_in(caller.place, act.repository)
+    if board is not None:
+        end_board(transaction, board, now, caller.actor.name)
+    result = ActResult.DONE if board is not None else ActResult.UNCHANGED
+    Audit(transaction).add(replace(act, result=result))
+    return board is not None
+
+
+def end_unmanaged_boards(
+    transaction: Transaction, now: datetime, repositories: Collection[RepositoryName]
+) -> None:
+    """End boards whose queue is no longer read, so that they don't show outdated data."""
+    for board in Boards(transaction).unmanaged(repositories):
+        end_board(transaction, board, now)
+
+
+def put_up(transaction: Transaction, board: Board) -> bool:
+    """Start a board; False if the channel has one."""
+    board_id = Boards(transaction).add(board)
+    if board_id is None:
+        return False
+    subject = replace(board, board_id=board_id).subject
+    message_id = LiveMessages(transaction).add(subject, board.channel_id, now=board.made_at)
+    if message_id is None:
+        raise AssertionError("the message of a new board is new")
+    identity = board.made_at.isoformat()
+    post = first_post(subject, message_id, board.channel_id, board.made_at, identity)
+    Outbox(transaction).add([post])
+    return True
+
+
+def end_board(transaction: Transaction, board: Board, now: datetime, by: str | None = None) -> None:
+    """End a board; its message will say so."""
+    Boards(transaction).end(board.board_id, now, by)
+    LiveMessages(transaction).mark(board.subject, due_at=now, closed=True)
+
+
+def message_of(transaction: Transaction, board: Board) -> LiveMessage | None:
+    return next(iter(LiveMessages(transaction).of(board.subject)), None)
+
+
+def is_uneditable(transaction: Transaction, board: Board) -> bool:
+    """Whether neither its message nor the replacement can be edited any more.
+
+    This includes messages never posted, because they failed or were dropped with their channel.
+    """
+    shown = message_of(transaction, board)
+    if shown is None or shown.is_lost or shown.message_ts is not None:
+        return shown is not None and shown.is_lost
+    kind = SubjectKind.LIVE_MESSAGE_AGAIN if shown.is_second else SubjectKind.LIVE_MESSAGE
+    subject = Subject(kind, board.repository, shown.message_id)
+    post = Outbox(transaction).get(board.channel_id, subject)
+    return post is None or post.state.is_settled
+
+
+def mark_boards(
+    transaction: Transaction, snapshot: Snapshot, now: datetime, later: datetime
+) -> bool:
+    """Store a reading; return whether boards have to change.
+
+    A pause, and that it can be read again, are shown immediately, other changes from `later` on.
+    """
+    repository = snapshot.repository
+    before = Boards(transaction).state(repository)
+    after = seen(before, snapshot)
+    due_at = now
+    if before is not None and before.unread is None:
+        if before.picture == after.picture:
+            return False
+        due_at = now if before.picture.pause != after.picture.pause else later
+    Boards(transaction).save_state(after)
+    touch_boards(transaction, repository, now, due_at)
+    return True
+
+
+def mark_unread(
+    transaction: Transaction,
+    repository: RepositoryName,
+    why: WhyUnread,
+    read_at: datetime | None,
+    now: datetime,
+) -> bool:
+    """Show on boards that the queue can't be read; return whether that is new.
+
+    `read_at`: when the service last answered, if this process knows.
+    """
+    before = Boards(transaction).state(repository)
+    if before is None or (before.unread is not None and before.unread.why is why):
+        return False
+    since = max(before.read_at, read_at or before.read_at)
+    if before.unread is not None:
+        since = before.unread.since
+    Boards(transaction).save_state(replace(before, unread=Unread(since, why)))
+    touch_boards(transaction, repository, now, now)
+    return True
+
+
+def touch_boards(
+    transaction: Transaction, repository: RepositoryName, now: datetime, due_at: datetime
+) -> None:
+    """Mark the repository's boards for an edit, and end those whose message is gone.
+
+    Edits are spread out, so that other messages are edited in between.
+    """
+    for board in Boards(transaction).kept([repository]):
+        if is_uneditable(transaction, board):
+            Boards(transaction).end(board.board_id, now)
+        else:
+            LiveMessages(transaction).mark(board.subject, due_at=due_at)
+            due_at += ONE_AFTER_THE_OTHER

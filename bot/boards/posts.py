@@ -1,0 +1,25 @@
+"""How boards are rendered when they are posted or edited."""
+
+from collections.abc import Mapping
+
+from bot.blocks.message import Message
+from bot.boards import texts as board_texts
+from bot.boards.rows import Boards
+from bot.posts.live_message import LiveKind, LiveSubject
+from bot.posts.rendering import RenderLiveMessage
+from bot.store.transaction import Transaction
+
+
+def _board(transaction: Transaction, subject: LiveSubject) -> Message | None:
+    board = Boards(transaction).one(int(subject.key))
+    if board is None:
+        return None
+    if board.ended_at is not None:
+        return board_texts.ended(board)
+    state = Boards(transaction).state(board.repository)
+    if state is None:
+        return None
+    return board_texts.board(board, state)
+
+
+BOARD_LIVE_MESSAGES: Mapping[LiveKind, RenderLiveMessage] = {LiveKind.BOARD: _board}

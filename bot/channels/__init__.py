@@ -1,0 +1,1 @@
+"""Which channel follows what."""

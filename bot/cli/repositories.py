@@ -1,0 +1,132 @@
+"""`mqbot rename` and `mqbot forget-repository`: a repository got another name, or is gone."""
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import ExitStack
+from typing import NoReturn
+
+import click
+from typing_extensions import override
+
+from bot.blocks.text import listed
+from bot.cli.process import CONFIGURATION_EXIT, say, with_database
+from bot.cli.stored import opened_store
+from bot.config.mentions import mentions
+from bot.kernel.errors import InvalidRequest
+from bot.kernel.repository import RepositoryName
+from bot.pauses.pause import PauseRecord
+from bot.runtime.clock import SystemClock
+from bot.runtime.upkeep.renaming import Counts, forget_repository as forget_all, rename_repository
+from bot.runtime.upkeep.renaming_rows import Renaming
+from bot.store.backup import require_alone, require_nobody_connected
+from bot.store.engines import sqlite_path
+
+RENAME = "rename"
+FORGET = "forget-repository"
+
+
+class Name(click.ParamType[RepositoryName]):
+    """A repository as owner/name."""
+
+    name = "owner/name"
+
+    @override
+    def convert(
+        self, value: str, param: click.Parameter | None, ctx: click.Context | None
+    ) -> RepositoryName:
+        try:
+            return RepositoryName.parse(value)
+        except InvalidRequest as error:
+            self.fail(f"{error.detail}.", param, ctx)
+
+
+@click.command()
+@click.argument("old", type=Name(), metavar="OLD")
+@click.argument("new", type=Name(), metavar="NEW")
+def rename(old: RepositoryName, new: RepositoryName) -> None:
+    """Move everything stored about the repository OLD to NEW; stop the bot first.
+
+    Its subscriptions, boards, defaults of channels, pauses with their ends, events, posts and the
+    audit. What NEW has already, such as a subscription made since, stays. The settings are yours to
+    change: the places that name OLD are listed.
+    """
+    if old == new:
+        raise click.BadParameter("both names are the same.")
+    with with_database(RENAME) as url:
+        places = mentions(old)
+        moved, known = asyncio.run(_rename(url, old, new))
+    if not moved:
+        _refuse(RENAME, f"nothing is stored about {old}; known are {_list(known)}")
+    click.echo(f"{old} is {new} now: {_counts(moved)}")
+    if places:
+        click.echo(f"Before you start the bot, write {new} here:")
+    for place in places:
+        say(f"  {place}")
+    click.echo(
+        "Look through all settings of the bot, also of its service or container, for the old name:"
+        " MQBOT_REPOSITORIES, MQBOT_CHANNELS, MQBOT_GROUPS, MQBOT_POLICY, MQBOT_WINDOW"
+    )
+
+
+async def _rename(
+    url: str, old: RepositoryName, new: RepositoryName
+) -> tuple[Counts, Sequence[RepositoryName]]:
+    with ExitStack() as stack:
+        if url.startswith("sqlite:"):
+            require_alone(sqlite_path(url), stack)
+        else:
+            await require_nobody_connected(url, SystemClock())
+        async with opened_store(url) as store:
+            moved = await store.run(rename_repository, old, new, SystemClock().now())
+            known = await store.read(lambda transaction: Renaming(transaction).names())
+    return moved, known
+
+
+@click.command(name=FORGET)
+@click.argument("name", type=Name(), metavar="OWNER/NAME")
+@click.option(
+    "--even-if-paused", is_flag=True, help="Also while its queue is paused, which then stays so."
+)
+def forget_repository(name: RepositoryName, *, even_if_paused: bool) -> None:
+    """Remove everything stored about a repository except the audit; the bot may be running.
+
+    Take it out of MQBOT_REPOSITORIES first, or the bot starts to follow it again.
+    """
+    with with_database(FORGET) as url:
+        places = mentions(name)
+        done, known = asyncio.run(_forget(url, name, even_if_paused=even_if_paused))
+    if isinstance(done, PauseRecord):
+        until = f" until {done.resumes_at:%Y-%m-%d %H:%M} UTC" if done.resumes_at else ""
+        _refuse(
+            FORGET,
+            f"{name} is paused by {done.by_name or 'somebody'}{until}: resume it first, with"
+            f" /mq resume {name}. With --even-if-paused it stays paused and nobody knows why",
+        )
+    if not done:
+        _refuse(FORGET, f"nothing is stored about {name}; known are {_list(known)}")
+    click.echo(f"{name} is forgotten: {_counts(done)}. The audit keeps what people did")
+    if places:
+        click.echo("The settings still name it, so the bot starts to follow it again:")
+    for place in places:
+        say(f"  {place}")
+
+
+async def _forget(
+    url: str, name: RepositoryName, *, even_if_paused: bool
+) -> tuple[Counts | PauseRecord, Sequence[RepositoryName]]:
+    async with opened_store(url) as store:
+        done = await store.run(forget_all, name, SystemClock().now(), even_if_paused=even_if_paused)
+        return done, await store.read(lambda transaction: Renaming(transaction).names())
+
+
+def _refuse(command: str, problem: str) -> NoReturn:
+    say(f"mqbot: {command}: {problem}", is_complaint=True)
+    raise SystemExit(CONFIGURATION_EXIT)
+
+
+def _list(known: Sequence[RepositoryName]) -> str:
+    return listed(known, most=10) if known else "none"
+
+
+def _counts(rows: Counts) -> str:
+    return ", ".join(f"{count:,} in {table}" for table, count in rows.items())

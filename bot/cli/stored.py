@@ -1,0 +1,25 @@
+"""The store, for commands that read or change a migrated database beside the bot."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from bot.kernel.errors import ConfigurationError
+from bot.store import migrate
+from bot.store.engines import create_engine
+from bot.store.transactions import Store
+
+LONGEST_STATEMENT_SECONDS = 600.0
+"""For one transaction of a person's command, such as all rows of a large repository; they can stop
+it themselves."""
+
+
+@asynccontextmanager
+async def opened_store(url: str) -> AsyncIterator[Store]:
+    """Closed at the end. Raises ConfigurationError for a database that isn't migrated."""
+    if not migrate.is_current(url):
+        raise ConfigurationError({"DATABASE_URL": "is not migrated; run mqbot migrate"})
+    store = Store(create_engine(url, command_seconds=LONGEST_STATEMENT_SECONDS))
+    try:
+        yield store
+    finally:
+        await store.close()

@@ -1,0 +1,59 @@
+"""`mqbot unsubscribe`: end the subscriptions of a channel in which nobody can type any more."""
+
+import asyncio
+import re
+from collections.abc import Sequence
+
+import click
+
+from bot.channels.settings import SubscriptionChange, end_subscriptions
+from bot.cli.process import with_database
+from bot.cli.stored import opened_store
+from bot.kernel.errors import InvalidRequest
+from bot.kernel.repository import RepositoryName
+from bot.runtime.clock import SystemClock
+from bot.runtime.upkeep.forgetting import OPERATOR
+
+CHANNEL = re.compile(r"[CDG][A-Z0-9]{2,30}")
+
+
+@click.command()
+@click.argument("channel", metavar="CHANNEL")
+@click.option(
+    "--repository",
+    "repositories",
+    multiple=True,
+    metavar="OWNER/NAME",
+    help="Only to this repository; may be repeated.",
+)
+def unsubscribe(channel: str, repositories: Sequence[str]) -> None:
+    """End the subscriptions of CHANNEL, a Slack id such as C012AB3CD; the bot may be running.
+
+    For channels that were archived or deleted, or that the bot was removed from. Their waiting
+    posts are dropped, and the audit shows the operator. What MQBOT_CHANNELS subscribes stays.
+    """
+    if not CHANNEL.fullmatch(channel):
+        raise click.BadParameter("A Slack id of a channel looks like C012AB3CD.")
+    try:
+        only = [RepositoryName.parse(repository) for repository in repositories]
+    except InvalidRequest as error:
+        raise click.BadParameter(f"{error.detail}.", param_hint="--repository") from None
+    with with_database() as url:
+        done = asyncio.run(_end(url, channel, only))
+    ended = [str(change.repository) for change in done if change.is_new]
+    configured = [str(change.repository) for change in done if change.configured is not None]
+    if ended:
+        click.echo(f"{channel} is no longer subscribed to {', '.join(ended)}")
+    if configured:
+        names = ", ".join(configured)
+        click.echo(f"MQBOT_CHANNELS still subscribes it to {names}: take it out there")
+    if not done:
+        click.echo(f"{channel} has no such subscription; nothing changed")
+
+
+async def _end(
+    url: str, channel: str, only: Sequence[RepositoryName]
+) -> Sequence[SubscriptionChange]:
+    async with opened_store(url) as store:
+        now = SystemClock().now()
+        return await store.run(end_subscriptions, channel, only, OPERATOR, now)

@@ -1,0 +1,355 @@
+"""Loads the settings from the environment, then a TOML file; files may hold the secrets."""
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TypeVar, get_args
+
+from pydantic import BaseModel, SecretStr, ValidationError
+from pydantic_core import ErrorDetails
+
+from bot.config.environment_file import read_environment_file
+from bot.config.file import CONFIG_FILE, SUFFIX, SettingsFile, list_files
+from bot.config.problems import NEARLY, SETTING_PREFIX, nearest, plain, written_instead
+from bot.config.settings import (
+    DatabaseSettings,
+    GivenSettings,
+    Settings,
+    load_file,
+    variable,
+)
+from bot.config.tables import PolicyTable, WindowTable
+from bot.config.values import read_secret_file
+from bot.kernel.errors import ConfigurationError
+from bot.kernel.wrong_values import reason_of
+
+USUAL_FILES = ("mqbot.toml", "/etc/mqbot/mqbot.toml")
+"""Where people put the settings file."""
+
+RELOADED = (
+    "repositories",
+    "channels",
+    "groups",
+    "who_may_pause",
+    "who_may_freeze",
+    "who_may_read",
+    "who_may_subscribe",
+    "unverified_may_read",
+    "logins",
+    "login_field",
+    "bot_logins",
+    "reminder_minutes",
+    "health_head_minutes",
+    "health_batch_minutes",
+    "health_depth",
+    "health_failures",
+    "policy",
+    "window",
+    "api_token",
+    "slack_signing_secret",
+    "machine_tokens",
+)
+"""The settings that can change without a restart."""
+
+SQLITE_ENDINGS = ("-wal", "-shm")
+"""Of the files that SQLite puts beside the database."""
+
+DESCRIPTIONS = {
+    variable(name): " ".join((field.description or "").split())
+    for name, field in Settings.model_fields.items()
+}
+"""What each variable takes."""
+
+EXAMPLES = {"MQBOT_POLICY": "owner/name", "MQBOT_WINDOW": "weekend"}
+"""A table's name in each of them."""
+
+TABLES = {"MQBOT_POLICY": PolicyTable.model_fields, "MQBOT_WINDOW": WindowTable.model_fields}
+"""The names in each table of the file."""
+
+Loaded = TypeVar("Loaded", bound=DatabaseSettings)
+
+
+def load_settings(kind: type[Loaded]) -> Loaded:
+    """The settings of this kind, from the environment and the file in MQBOT_CONFIG.
+
+    Raises ConfigurationError with every invalid variable and what it accepts. A variable that is
+    nearly a setting, and an unknown key in the file, are invalid too.
+    """
+    file = load_file()
+    given = {**file.given, **_environment()}
+    secrets, unreadable = _secrets(secret_variables(kind), given)
+    misspelled = _misspelled(file) if issubclass(kind, Settings) else {}
+    return _load(kind, file, secrets, {**unreadable, **misspelled})
+
+
+def load_database_url() -> str:
+    """Only the database's address, even if other settings are invalid."""
+    return load_settings(DatabaseSettings).database_url.get_secret_value()
+
+
+def reload_settings(settings: Settings, files: Sequence[Path] = ()) -> Settings:
+    """The settings as the files have them now.
+
+    `files`: those that could be read again before. A secret whose file can't be read twice, such as
+    a pipe, stays as it is. Raises ConfigurationError, also for another secret's file that is empty,
+    unreadable or gone.
+    """
+    file = load_file()
+    given = {**file.given, **_environment()}
+    old = {variable(name): value for name, value in settings}
+    secrets: dict[str, str | SecretStr] = {}
+    to_read = []
+    for name in secret_variables(type(settings)):
+        named = given.get(name + SUFFIX)
+        value = old[name]
+        if named is None or _is_plain_file(named) or Path(str(named)) in files:
+            to_read.append(name)
+        elif isinstance(value, SecretStr):
+            secrets[name] = value
+    readable, unreadable = _secrets(to_read, given)
+    problems = {**unreadable, **_misspelled(file)}
+    return _load(type(settings), file, {**secrets, **readable}, problems)
+
+
+def _is_plain_file(named: object) -> bool:
+    return isinstance(named, str) and Path(named).is_file()
+
+
+def changed_settings(old: Settings, new: Settings) -> tuple[Sequence[str], Sequence[str]]:
+    """The variables that differ: those that a reload applies, and those that need a restart."""
+    changed = [name for name, value in old if getattr(new, name) != value]
+    reloaded = [variable(name) for name in changed if name in RELOADED]
+    kept = [variable(name) for name in changed if name not in RELOADED]
+    return reloaded, kept
+
+
+def settings_files(settings: Settings) -> Sequence[Path]:
+    """The file in MQBOT_CONFIG, those that settings name with `@`, and those of secrets."""
+    return [path for _, path in _named_files(settings)]
+
+
+def secret_files(settings: Settings) -> Sequence[tuple[str, Path]]:
+    """All files that hold settings, secrets or data, each after what names it."""
+    url = settings.database_url.get_secret_value()
+    _, is_sqlite, database = url.partition("sqlite:///")
+    of_database = [Path(database + ending) for ending in ("", *SQLITE_ENDINGS) if is_sqlite]
+    named = [*_named_files(settings), *(("DATABASE_URL", path) for path in of_database)]
+    return list(dict.fromkeys(named))
+
+
+def _named_files(settings: Settings) -> Sequence[tuple[str, Path]]:
+    """The settings' files, each after what names it: first MQBOT_CONFIG, then `@`, then secrets."""
+    if isinstance(settings, GivenSettings):
+        return []
+    given = {**load_file().given, **_environment()}
+    named: list[tuple[str, object]] = [(CONFIG_FILE, given.get(CONFIG_FILE)), *list_files(given)]
+    secrets = [
+        *((name + SUFFIX, given.get(name + SUFFIX)) for name in secret_variables(type(settings))),
+        *(
+            (f"api_token_file of {target}", table.api_token_file)
+            for target, table in settings.policy.items()
+        ),
+    ]
+    named += [(name, path) for name, path in secrets if _is_plain_file(path)]
+    return [(name, Path(str(path))) for name, path in named if path]
+
+
+def secret_variables(settings: type[BaseModel]) -> Iterable[str]:
+    """The settings that can be read from a file."""
+    for name, field in settings.model_fields.items():
+        if SecretStr in {field.annotation, *get_args(field.annotation)}:
+            yield variable(name)
+
+
+def _secrets(
+    variables: Iterable[str], given: Mapping[str, object]
+) -> tuple[Mapping[str, str], Mapping[str, str]]:
+    """The secrets in files, and the problems with the others, by `…_FILE` variable."""
+    secrets = {}
+    problems = {}
+    for name in variables:
+        named = name + SUFFIX
+        if named in given and name in given:
+            problems[named] = f"is set together with {name}; remove one of the two"
+        elif named in given:
+            try:
+                secrets[name] = read_secret_file(str(given[named]))
+            except ValueError as error:
+                problems[named] = str(error)
+    return secrets, problems
+
+
+def _load(
+    kind: type[Loaded],
+    file: SettingsFile,
+    secrets: Mapping[str, str | SecretStr],
+    problems: Mapping[str, str],
+) -> Loaded:
+    try:
+        loaded = kind.model_validate(secrets)
+    except ValidationError as error:
+        found: dict[str, str] = {}
+        forgotten = unused_file()
+        if forgotten is not None and any(
+            problem["type"] == "missing" for problem in error.errors()
+        ):
+            found[CONFIG_FILE] = f"isn't set, so {forgotten} isn't read; set it to that path"
+        # A misspelled key, and what is missing because of it.
+        for problem in sorted(
+            error.errors(), key=lambda problem: problem["type"] != "extra_forbidden"
+        ):
+            name = str(problem["loc"][0])
+            if name in secrets:
+                found.setdefault(name + SUFFIX, f"its content is {_sentence(name, problem, file)}")
+            elif name + SUFFIX not in problems:
+                found.setdefault(name, _sentence(name, problem, file))
+        raise ConfigurationError({**found, **problems}) from None
+    if problems:
+        raise ConfigurationError(problems)
+    return loaded
+
+
+def _environment() -> Mapping[str, str]:
+    """The environment, where an empty variable counts as absent."""
+    return {name: value for name, value in os.environ.items() if value}
+
+
+def overridden() -> Mapping[str, str]:
+    """The settings that the environment and the file both give, with their place in the file.
+
+    The environment's value counts. Raises ConfigurationError for an unreadable file.
+    """
+    file = load_file()
+    both = sorted(_known() & file.given.keys() & _environment().keys())
+    return {name: file.line([name]) or str(file.path) for name in both}
+
+
+def take_environment(file: Path) -> None:
+    """Make the file's variables this process's, in place of all settings of the environment.
+
+    Raises ConfigurationError.
+    """
+    given = read_environment_file(file)
+    for name in [*_known(), CONFIG_FILE]:
+        os.environ.pop(name, None)
+    os.environ.update(given)
+
+
+def unused_file(beside: Sequence[Path] = ()) -> Path | None:
+    """A settings file in a usual place, if MQBOT_CONFIG names none.
+
+    `beside`: other files whose folders to look into.
+    """
+    if os.environ.get(CONFIG_FILE):
+        return None
+    usual = [Path(name) for name in USUAL_FILES]
+    candidates = [*(path.parent / usual[0].name for path in beside), *usual]
+    for candidate in candidates:
+        # Somebody else's folder, which this user may not look into, holds no forgotten file.
+        with suppress(OSError):
+            if candidate.is_file():
+                return candidate.absolute()
+    return None
+
+
+def _known() -> set[str]:
+    """The names of all settings."""
+    known = {variable(name) for name in Settings.model_fields}
+    return known | {name + SUFFIX for name in secret_variables(Settings)}
+
+
+def _misspelled(file: SettingsFile) -> Mapping[str, str]:
+    """Typos, by the correct setting: one in MQBOT_WHO_MAY_PAUSE would let everybody pause.
+
+    The environment holds names of other programs too; the file must hold settings only.
+    """
+    known = _known()
+    ours = {
+        variable_name
+        for variable_name in _environment()
+        if variable_name.startswith(SETTING_PREFIX) and variable_name != CONFIG_FILE
+    }
+    problems = dict(file.problems)
+    for written in sorted({*ours, *file.given} - known):
+        near = get_close_matches(written, {*known, CONFIG_FILE}, 1, NEARLY)
+        if written == CONFIG_FILE + SUFFIX:
+            near = [CONFIG_FILE]
+        place = file.line([written]) if written in file.given else None
+        where = f" ({place})" if place else ""
+        if near:
+            problems[near[0]] = f"is written {written}{where}. {_takes(near[0])}"
+        elif written in file.given:
+            guess = nearest(written, known)
+            remedy = f"did you mean {guess}?" if guess else _remedy_of_unknown(file.given[written])
+            problems[written] = f"isn't a setting{where}; {remedy}"
+    return problems
+
+
+def _remedy_of_unknown(value: object) -> str:
+    if isinstance(value, dict) and any(nearest(name, DESCRIPTIONS) for name in value):
+        return "put the settings above all tables, without a table of their own"
+    return "remove it, or correct its name"
+
+
+def _sentence(name: str, error: ErrorDetails, file: SettingsFile) -> str:
+    """What is wrong, where it stands, and what the setting takes."""
+    table, *key = error["loc"][1:] or [None]
+    if table is None and error["type"] == "missing":
+        return f"{_missing(name, file)} {_takes(name)}"
+    why = reason_of(error)
+    takes = _takes(name)
+    if error["type"] in {"dict_type", "mapping_type", "model_type"}:
+        why = "not tables of the file"
+    elif error["type"] == "extra_forbidden" and name in TABLES:
+        guess = nearest(str(key[-1]), TABLES[name])
+        takes = (_takes_in_table(name, guess) if guess else None) or takes
+        why = f"in “{table}”: {key[-1]} isn't a setting of such a table"
+        if guess:
+            why += f"; did you mean {guess}?"
+        elif variable(str(key[-1]).lower().removeprefix(SETTING_PREFIX.lower())) in DESCRIPTIONS:
+            why += "; it's one for everything: put it above the first table"
+    elif table is not None:
+        why = ": ".join([f"in “{table}”", *map(str, key[:1]), why])
+        takes = (_takes_in_table(name, str(key[0])) if key else None) or takes
+    where = _place(name, [str(part) for part in error["loc"]], file)
+    what, semicolon, remedy = why.removesuffix(".").partition("; ")
+    why = f"{what}{where}{semicolon}{remedy}"
+    return f"{why}{'' if why.endswith('?') else '.'} {takes}"
+
+
+def _place(name: str, place: Sequence[str], file: SettingsFile) -> str:
+    """Where the value comes from, if that is the file, or would be without the environment."""
+    line = file.line(place) if name in file.given else None
+    if line is None:
+        return ""
+    if name in _environment():
+        return f" (in the environment, which counts instead of {line})"
+    return f" ({line})"
+
+
+def _missing(name: str, file: SettingsFile) -> str:
+    """That a setting is missing, with the variable that was meant to be it."""
+    given = {**file.given, **_environment()}
+    others = sorted(given.keys() - DESCRIPTIONS.keys() - {CONFIG_FILE})
+    written = written_instead(name, [other for other in others if not other.endswith(SUFFIX)])
+    return f"is missing; did you mean it by {written}?" if written else "is missing."
+
+
+def _takes_in_table(name: str, key: str) -> str | None:
+    """What a name in a table of the file takes, where its description says it."""
+    field = TABLES.get(name, {}).get(key)
+    described = field.description if field is not None and field.description else None
+    described = described or DESCRIPTIONS.get(variable(key))
+    return f"It takes: {key} = {plain(' '.join(described.split()))}" if described else None
+
+
+def _takes(name: str) -> str:
+    if name == CONFIG_FILE:
+        return "It takes: the path of the settings file"
+    if name in TABLES:
+        return f'It takes: tables of the file, such as [{name}."{EXAMPLES[name]}"]'
+    if name in DESCRIPTIONS:
+        return f"It takes: {plain(DESCRIPTIONS[name])}"
+    return f"It takes: the path of a file that holds {name.removesuffix(SUFFIX)}"

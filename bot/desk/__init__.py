@@ -1,0 +1,1 @@
+"""The table of commands, reading what people type, handing it to its handler, explaining errors."""

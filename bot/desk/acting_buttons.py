@@ -1,0 +1,42 @@
+"""Buttons that act on a queue."""
+
+from bot.freezes.actions import (
+    FREEZE_CONFIRMED,
+    FREEZE_END,
+    FREEZE_READINGS,
+    FREEZE_WITHOUT_END,
+    SKIP,
+)
+from bot.pauses.actions import (
+    AGAIN,
+    EXTEND,
+    KEEP,
+    PAUSE_CONFIRMED,
+    PAUSE_READINGS,
+    PAUSE_WITHOUT_END,
+    REPLACE,
+    RESUME,
+    RESUME_OTHER,
+)
+from bot.removals.actions import REMOVE
+
+PAUSE_BUTTONS = frozenset(
+    {
+        RESUME,
+        RESUME_OTHER,
+        EXTEND,
+        KEEP,
+        REPLACE,
+        PAUSE_CONFIRMED,
+        PAUSE_WITHOUT_END,
+        *PAUSE_READINGS,
+        AGAIN,
+        REMOVE,
+        SKIP,
+        FREEZE_CONFIRMED,
+        FREEZE_WITHOUT_END,
+        *FREEZE_READINGS,
+        FREEZE_END,
+    }
+)
+"""Those that act on a queue: a button with the same value does the same again."""

@@ -1,0 +1,294 @@
+"""Questions about which repository or group to use, and how a command continues with the answer."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from hashlib import sha256
+
+from bot.blocks import blocks, controls
+from bot.blocks.message import Message
+from bot.blocks.targets import name_shown, target_menu
+from bot.blocks.text import ELLIPSIS, clean, code, escape, listed, quote
+from bot.freezes import actions as freeze_actions
+from bot.kernel.errors import Reading, TargetNotClear
+from bot.kernel.groups import ALL, Group, Target, target_value
+from bot.kernel.repository import RepositoryName
+from bot.kernel.typed import BLANK
+from bot.pauses import actions as pause_actions
+from bot.people.notices import Notice
+from bot.removals import actions as removal_actions
+
+BLOCK_PREFIX = "choose:"
+
+
+DIGEST_PREFIX = "#sha256:"
+"""No command begins like this."""
+
+
+ALL_QUEUES = "all queues"
+
+
+ANOTHER = "another queue"
+
+
+NAME_SHOWN = 150
+
+
+REASON_SHOWN = 100
+
+
+HEAD_LENGTH = 1000
+
+
+QUESTION_LASTS = timedelta(minutes=15)
+"""After this time a question is out of date and its buttons do nothing."""
+
+
+_ASKED_BY = {
+    pause_actions.REPLACE: "pause …",
+    pause_actions.PAUSE_CONFIRMED: "pause …",
+    **dict.fromkeys(pause_actions.PAUSE_READINGS, "pause …"),
+    pause_actions.PAUSE_WITHOUT_END: "pause …",
+    pause_actions.PAUSE_OTHER_TIME: "pause …",
+    pause_actions.RESUME_OTHER: "resume",
+    removal_actions.REMOVE: "remove …",
+    freeze_actions.FREEZE_CONFIRMED: "freeze …",
+    **dict.fromkeys(freeze_actions.FREEZE_READINGS, "freeze …"),
+    freeze_actions.FREEZE_WITHOUT_END: "freeze …",
+    freeze_actions.FREEZE_OTHER_TIME: "freeze …",
+    **dict.fromkeys((*controls.INSTEAD, *controls.MEANT), "…"),
+}
+"""The answers to questions, and the command that asks again."""
+
+
+BUTTONS = 5
+
+
+TYPED_SHOWN = 200
+
+
+QUESTIONS = {
+    "status": "Show which queue?",
+    "why": "In which repository is the pull request?",
+    "log": "Show the log of which repository?",
+    "rules": "Show the rules of which queue?",
+    "branches": "Show the branches of which repository?",
+    "stats": "Show the statistics of which queue?",
+    "stats checks": "Show the failures by check of which queue?",
+    "pause": "Pause which queue?",
+    "resume": "Resume which queue?",
+    "remove": "Remove it from which queue?",
+    "freeze": "Freeze which queue?",
+    "freezes": "Show the freezes of which queue?",
+    "unfreeze": "Unfreeze which queue?",
+    "allow": "Let it through the freeze of which queue?",
+    "subscribe": "Subscribe this channel to which queue?",
+    "unsubscribe": "Unsubscribe this channel from which queue?",
+    "subscriptions test": "Who would be notified of which queue?",
+    "board": "Show a board of which queue in this channel?",
+    "board off": "End the board of which queue?",
+}
+"""By the action of a request."""
+
+
+TARGETS_LENGTH = 3500
+"""Characters of the names in the fallback text."""
+
+
+KEPT_BYTES = 2000
+"""Of a typed command: an index of the database has no room for much more, nor has a button."""
+
+
+def can_carry(typed: str) -> bool:
+    """Whether the typed command is kept while the question is open, to continue with the answer."""
+    return len(typed.encode()) <= KEPT_BYTES
+
+
+def carried(typed: str) -> str:
+    """What the question's buttons say that was typed: a long command is known by its digest."""
+    if len(BLOCK_PREFIX + typed) <= blocks.BLOCK_ID_LIMIT:
+        return typed
+    return DIGEST_PREFIX + sha256(typed.encode()).hexdigest()
+
+
+def _block_id(typed: str) -> str | None:
+    return BLOCK_PREFIX + carried(typed) if can_carry(typed) else None
+
+
+def which_repository(
+    action: str,
+    targets: Sequence[Target],
+    typed: str,
+    *,
+    fits: int = 0,
+    about: str = "",
+) -> Message:
+    """Ask which queue a command is for, with the words typed.
+
+    `fits`: how many of the targets fit best, which come first.
+    `about`: another question, escaped.
+    """
+    question = about or QUESTIONS.get(action, "Which queue?")
+    as_buttons = targets if len(targets) <= BUTTONS else targets[: min(fits, BUTTONS)]
+    elements = [
+        blocks.button(
+            clean(name_shown(target), blocks.BUTTON_LIMIT),
+            action_id=action_id,
+            value=continued(typed, target_value(target)),
+        )
+        for action_id, target in zip(controls.MEANT, as_buttons, strict=False)
+        if len(continued(typed, target_value(target))) <= blocks.VALUE_LIMIT
+    ]
+    block_id = _block_id(typed)
+    if len(targets) > BUTTONS and block_id is not None:
+        repositories = [choice for choice in targets if not isinstance(choice, Group)]
+        elements.append(
+            target_menu(repositories, action_id=controls.CHOOSE, placeholder="Choose a repository")
+        )
+    known = listed([escape(name_shown(choice)) for choice in targets], length=TARGETS_LENGTH)
+    shown = [blocks.section(f"*{question}*")]
+    said = clean(typed.replace(BLANK, " "), TYPED_SHOWN)
+    if said:
+        shown.append(blocks.context(f"You typed {code(said, TYPED_SHOWN)}"))
+    if elements:
+        shown.append(blocks.actions(elements, block_id=block_id))
+    else:
+        shown.append(blocks.context(f"Type it again with one of these: {known}"))
+    return Message(text=f"{question} {known}", blocks=tuple(shown))
+
+
+def paused_elsewhere(running: RepositoryName) -> str:
+    """The question where the channel's own queue isn't paused, escaped."""
+    return f"{escape(running)} is running. Which paused queue do you want to resume?"
+
+
+def paused_together(repository: RepositoryName, group: Group) -> str:
+    """The question where the channel's own queue was paused as one of a group's, escaped."""
+    others = ALL_QUEUES if group.name == ALL else escape(group.mention)
+    return f"{escape(repository)} was paused together with {others}. Resume which?"
+
+
+def nothing_paused(count: int) -> Message:
+    """The reply to resuming no queue in particular, where none of `count` queues is paused."""
+    show = blocks.button("Show all queues", action_id=controls.RETRY, value=f"status {ALL}")
+    said = f"None of the {count:,} queues is paused, as far as I can see. Nothing to do."
+    return blocks.post(said, buttons=[show])
+
+
+def stop_which(typed: str, notice: Notice | None, repository: RepositoryName) -> Message:
+    """The question in the thread of a direct message that somebody wants no more of.
+
+    `notice`: the kind that it is; None for what the conversation is subscribed to.
+    """
+    offers = [("All direct messages", "stop")]
+    if notice is not None:
+        offers.insert(0, (f"Only {notice.value}", f"me {notice.value} off"))
+    else:
+        offers.insert(0, (f"Only {repository}", f"unsubscribe {repository}"))
+    buttons = [
+        blocks.button(clean(label, blocks.BUTTON_LIMIT), action_id=action_id, value=command)
+        for action_id, (label, command) in zip(controls.MEANT, offers, strict=False)
+    ]
+    question = f"*{escape(repository)}: which messages should I stop?*"
+    asked = blocks.actions(buttons, block_id=_block_id(typed))
+    return blocks.message(blocks.section(question), asked)
+
+
+def which_target(unclear: TargetNotClear, own: RepositoryName | None, typed: str = "") -> Message:
+    """Ask which queue is meant by words that may mean several.
+
+    `own`: the queue meant where none is named; None if that needs another question.
+    """
+    readings = unclear.readings[: len(controls.MEANT)]
+    named = [(_meant(reading, own), reading) for reading in readings]
+    asked = " or ".join(dict.fromkeys(quote(name, NAME_SHOWN) for name, _ in named))
+    if len(asked) > HEAD_LENGTH:
+        asked = "which queue"
+    lines = [f"*{quote(_verb(unclear.action))} {asked}?*"]
+    for name, reading in named:
+        because = f" · Reason: {quote(reading.reason, REASON_SHOWN)}" if reading.reason else ""
+        lines.append(f"• *{quote(name, NAME_SHOWN)}*{because}")
+    may_be_a_reason = any(reading.target is None for reading in readings)
+    buttons = [
+        blocks.button(
+            clean(_label(unclear.action, name, reading), blocks.BUTTON_LIMIT),
+            action_id=action_id,
+            value=reading.typed,
+        )
+        for action_id, (name, reading) in zip(controls.MEANT, named, strict=False)
+        if len(reading.typed) <= blocks.VALUE_LIMIT
+    ]
+    meaning = (
+        "may be the queue, or a part of the reason" if may_be_a_reason else "may be any of these"
+    )
+    # What else was typed, such as an end, stays as it is.
+    said = clean(typed.replace(BLANK, " "), TYPED_SHOWN)
+    you_typed = f"You typed {code(said, TYPED_SHOWN)}. " if said else ""
+    context = blocks.context(f"{you_typed}{code(unclear.word)} {meaning}.")
+    shown = [*blocks.lines(lines), context]
+    block_id = _block_id(typed) if typed else None
+    answers = [blocks.actions(buttons, block_id=block_id)] if buttons else []
+    return blocks.message(*shown, *answers)
+
+
+def _meant(reading: Reading, own: RepositoryName | None) -> str:
+    if reading.target == f"@{ALL}":
+        return ALL_QUEUES
+    return reading.target or own or ANOTHER
+
+
+def _label(action: str, name: str, reading: Reading) -> str:
+    because = f": {reading.reason}" if reading.reason else ""
+    return f"{_verb(action)} {name}{because}"
+
+
+_DOES = {
+    "status": "Show",
+    "why": "Look in",
+    "log": "Show the log of",
+    "rules": "Show the rules of",
+    "branches": "Show the branches of",
+    "stats": "Show the statistics of",
+    "freezes": "Show the freezes of",
+    "audit": "Show the actions in",
+    "subscribe": "Subscribe to",
+    "unsubscribe": "Unsubscribe from",
+    "remove": "Remove it from",
+    "allow": "Let it through in",
+    "default": "Default to",
+    "board": "Show a board of",
+    "subscriptions": "Test subscriptions to",
+}
+"""In front of the name of a queue, for verbs that nobody says before one."""
+
+
+def _verb(action: str) -> str:
+    return _DOES.get(action, action.capitalize())
+
+
+def continued(typed: str, target: str) -> str:
+    """The typed command, or a question's block with it, with the chosen repository in its place."""
+    verb, _, rest = typed.removeprefix(BLOCK_PREFIX).partition(" ")
+    return f"{verb or 'status'} {target} {rest}".strip()
+
+
+def asked_by(action_id: str, block_id: str) -> str | None:
+    """The command that asks a question again; None if the action answers no question."""
+    if action_id == controls.CHOOSE or block_id.startswith(BLOCK_PREFIX):
+        return block_id.removeprefix(BLOCK_PREFIX)
+    return _ASKED_BY.get(action_id)
+
+
+def answered_elsewhere(typed: str) -> Message:
+    """In place of a question of which the person answered another one since."""
+    buttons = []
+    if typed and not typed.startswith(DIGEST_PREFIX) and ELLIPSIS not in typed:
+        buttons.append(blocks.button("Ask again", action_id=controls.RETRY, value=typed))
+    said = "You've already answered this question. Nothing was changed here."
+    return blocks.post(said, buttons=buttons)
+
+
+def expired(typed: str, command: str) -> Message:
+    """The reply to a person who answered too late."""
+    typed = ELLIPSIS if typed.startswith(DIGEST_PREFIX) else typed
+    again = code(f"{command} {typed}".strip(), blocks.BLOCK_ID_LIMIT)
+    return blocks.sentence(f"This question has expired. Nothing was changed: type {again} again.")

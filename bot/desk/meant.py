@@ -1,0 +1,199 @@
+"""Which queue a request means where none is named, and which ones to offer first."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from bot.acts.group_acts import GroupActs
+from bot.channels.rows import Subscriptions
+from bot.desk.question import Asker, Question
+from bot.desk.rows import Questions
+from bot.feed.counting_repeats import event_and_form
+from bot.feed.rows import QueueEntries
+from bot.freezes.rows import Freezes
+from bot.kernel.groups import ALL
+from bot.kernel.repository import RepositoryName
+from bot.log.classification import EventKind
+from bot.log.rows import PullRequests
+from bot.pauses.rows import Pauses
+from bot.people.notices import Notice
+from bot.posts.delivery import POSTS_OF_LIVE_MESSAGES, Delivery, Subject, SubjectKind
+from bot.posts.events import events_about
+from bot.posts.live_message import LiveKind, LiveSubject
+from bot.posts.live_messages import LiveMessages
+from bot.posts.outbox import Outbox
+from bot.slack.addresses import is_person
+from bot.store.transaction import Transaction
+
+FEW = 50
+_OF_SEVERAL = frozenset(
+    {
+        SubjectKind.GROUP,
+        SubjectKind.GROUP_RESUMED,
+        SubjectKind.OUTAGE,
+        SubjectKind.OUTAGE_OVER,
+        SubjectKind.SLACK_OUTAGE_OVER,
+    }
+)
+"""Posts under the name of the first of several repositories."""
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadSubject:
+    """What the first message of a thread is about."""
+
+    repository: RepositoryName
+    pull_request: int | None = None
+    group: str | None = None
+    """The name of the group whose pause it shows."""
+
+    notice: Notice | None = None
+    """The kind of personal message that it is, if the person can turn that kind off."""
+
+
+_NOTICE_OF_SUBJECT = {
+    SubjectKind.REMINDER: Notice.REMINDER,
+    SubjectKind.REPLACED: Notice.REPLACED,
+    SubjectKind.REPLACED_ELSEWHERE: Notice.REPLACED,
+}
+
+
+def subject_of_thread(
+    transaction: Transaction, places: Sequence[str], message_ts: str
+) -> ThreadSubject | None:
+    """None for a message of somebody else, or one about several repositories.
+
+    `places`: the channel; in direct messages also the person, to whom notices are addressed.
+    """
+    for place in places:
+        shown = LiveMessages(transaction).at(place, message_ts)
+        if shown is not None:
+            return _of_live_message(transaction, shown.subject)
+        delivery = Outbox(transaction).at(place, message_ts)
+        if delivery is not None:
+            found = _of_delivery(transaction, delivery)
+            if found is not None and is_person(place):
+                return replace(found, notice=_notice(delivery))
+            return found
+    return None
+
+
+def _notice(delivery: Delivery) -> Notice | None:
+    if delivery.subject.kind is SubjectKind.EVENT:
+        return Notice.MERGE if delivery.kind == EventKind.MERGE else Notice.FAILURE
+    return _NOTICE_OF_SUBJECT.get(delivery.subject.kind)
+
+
+def _of_live_message(transaction: Transaction, subject: LiveSubject) -> ThreadSubject:
+    if subject.kind is LiveKind.ENTRY:
+        entry = QueueEntries(transaction).one(subject.repository, subject.key)
+        return ThreadSubject(subject.repository, entry.pull_request if entry is not None else None)
+    if subject.kind is LiveKind.GROUP:
+        act = GroupActs(transaction).one(int(subject.key))
+        return ThreadSubject(subject.repository, group=act.group if act is not None else None)
+    if subject.kind is LiveKind.REPEATED:
+        about, _ = event_and_form(subject)
+        return _of_event(transaction, about)
+    return ThreadSubject(subject.repository)
+
+
+def _of_delivery(transaction: Transaction, delivery: Delivery) -> ThreadSubject | None:
+    subject = delivery.subject
+    if subject.kind in POSTS_OF_LIVE_MESSAGES:
+        shown = LiveMessages(transaction).get([subject.subject_id]).get(subject.subject_id)
+        return _of_live_message(transaction, shown.subject) if shown is not None else None
+    if subject.kind in _OF_SEVERAL or delivery.summarizes:
+        return None
+    return _of_event(transaction, subject)
+
+
+def _of_event(transaction: Transaction, about: Subject) -> ThreadSubject:
+    event = events_about(transaction, [about]).get(about)
+    return ThreadSubject(about.repository, event.pull_request if event is not None else None)
+
+
+def take_questions(
+    transaction: Transaction, asker: Asker, verb: str, now: datetime
+) -> Mapping[Question, int | None]:
+    """Close the open questions of a command; return them, with the messages that ask them."""
+    found = Questions(transaction).open(asker, now, verb)
+    return {
+        question: message
+        for question, message in found.items()
+        if Questions(transaction).close(question)
+    }
+
+
+def ask_again(transaction: Transaction, questions: Collection[Question], until: datetime) -> None:
+    """Open questions whose answer failed."""
+    for question in questions:
+        Questions(transaction).add(question, until)
+
+
+@dataclass(frozen=True, slots=True)
+class Fitting:
+    """What fits a request, to offer first."""
+
+    groups: Sequence[str] = ()
+    repositories: Sequence[RepositoryName] = ()
+
+
+def paused(transaction: Transaction, names: Sequence[RepositoryName]) -> Fitting:
+    """What can be resumed: groups whose pause is in force, then every paused queue."""
+    pauses = Pauses(transaction).open(names)
+    act_ids = {pause.group_act_id for pause in pauses if pause.group_act_id}
+    acts = GroupActs(transaction).get(sorted(act_ids)).values()
+    groups = dict.fromkeys(act.group for act in acts if act.group != ALL)
+    everything = dict.fromkeys(act.group for act in acts if act.group == ALL)
+    return Fitting((*groups, *everything), sorted(pause.repository for pause in pauses))
+
+
+def frozen(transaction: Transaction, names: Sequence[RepositoryName]) -> Fitting:
+    known = Freezes(transaction).of(names)
+    return Fitting(repositories=list(dict.fromkeys(freeze.repository for freeze in known)))
+
+
+def to_allow(transaction: Transaction, names: Sequence[RepositoryName], number: int) -> Fitting:
+    """The frozen queues, first those in which a pull request of that number was seen."""
+    all_frozen = frozen(transaction, names).repositories
+    seen = with_pull_request(transaction, all_frozen, number).repositories
+    others = [name for name in all_frozen if name not in seen]
+    return Fitting(repositories=[*seen, *others])
+
+
+def paused_with(
+    transaction: Transaction, names: Sequence[RepositoryName], repository: RepositoryName
+) -> str | None:
+    """The group for which the repository is paused, if another queue of it is paused for it too."""
+    pauses = Pauses(transaction).open(names)
+    act_ids = {pause.group_act_id for pause in pauses if pause.repository == repository}
+    together = [pause for pause in pauses if pause.group_act_id and pause.group_act_id in act_ids]
+    if len(together) < len((repository, "another")):
+        return None
+    act = GroupActs(transaction).one(together[0].group_act_id)
+    return act.group if act is not None else None
+
+
+def with_pull_request(
+    transaction: Transaction, names: Sequence[RepositoryName], number: int
+) -> Fitting:
+    """The repositories in whose queue a pull request of that number was seen, latest first.
+
+    Only among few repositories, because each is a question to the database.
+    """
+    if len(names) > FEW:
+        return Fitting()
+    seen = [PullRequests(transaction).get(name, [number]).get(number) for name in names]
+    known = sorted(
+        (record for record in seen if record is not None), key=lambda record: record.seen_at
+    )
+    return Fitting(repositories=[record.repository for record in reversed(known)])
+
+
+def followed(transaction: Transaction, names: Sequence[RepositoryName], channel_id: str) -> Fitting:
+    """The repositories that the channel is subscribed to."""
+    heard = {
+        subscription.repository
+        for subscription in Subscriptions(transaction).of_channel(channel_id)
+    }
+    return Fitting(repositories=[name for name in names if name in heard])

@@ -1,0 +1,351 @@
+"""Commands that take more than a repository and options: how each one's words are read."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
+from typing import Any
+
+from bot.acts.asked import Asked, is_option, read_options as read_conditions, read_times
+from bot.channels.subscription import InvalidOptions, Level, Topic, read_options
+from bot.desk.names import named_by, read_number
+from bot.desk.words import (
+    BRANCH_OPTION,
+    FROM_OPTION,
+    LIMIT_OPTION,
+    PULL_REQUEST,
+    TYPES,
+    UNTIL_OPTION,
+    Words,
+    since as since_option,
+)
+from bot.kernel.ends.phrases import read_lasting
+from bot.kernel.errors import RepositoryNotAllowed
+from bot.kernel.groups import ALL, Group, Groups, Target
+from bot.kernel.typed import Word, read_words, text_of
+from bot.merge_queue.window import LONGEST_LOOKBACK
+from bot.people.login import LOGIN
+from bot.people.notices import DIRECT_NOTICES, Notice
+
+NOW = "now"
+"""Typed in front of a reason, it pauses without a question."""
+
+
+IN_ONE = "a pull request is in one of them"
+
+
+LOG_FILTERS = (PULL_REQUEST, BRANCH_OPTION, TYPES, since_option(LONGEST_LOOKBACK, "2h"))
+
+
+LOG_OPTIONS = (*LOG_FILTERS, UNTIL_OPTION, LIMIT_OPTION)
+
+
+_TOPICS = frozenset({*Topic, *Level})
+
+
+_NOTICES_BY_WORD = {
+    **{notice.value: frozenset({notice}) for notice in Notice},
+    "dm": DIRECT_NOTICES,
+    "all": frozenset(Notice),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A typed command."""
+
+    action: str  #: the handler, a verb or a verb with the word that makes it another command
+    where: Target | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)  #: the handler's keyword arguments
+    needs_repository: bool = True  #: ask for a repository when `where` is None
+
+
+Read = Callable[[Words], Request]
+
+
+def read_status(words: Words) -> Request:
+    """A pull request's status is what `why` shows."""
+    if any(_pull_request(word, words.groups) is not None for word in words.rest):
+        return read_pull_request(words, "why")
+    where = words.target_anywhere()
+    is_group = isinstance(where, Group)
+    return Request(
+        "status", where, words.options([FROM_OPTION] if is_group else [BRANCH_OPTION, FROM_OPTION])
+    )
+
+
+def read_pull_request(words: Words, action: str) -> Request:
+    """Read a pull request and a repository in either order, or both in one word."""
+    where: Target | None = None
+    number: int | None = None
+    for word in words.all:
+        named = named_by(word, words.groups)
+        read = _pull_request(word, words.groups)
+        if named is None and read is None:
+            _require_nothing(words, word)
+            continue
+        is_second = read is not None and number not in {None, read}
+        is_other = named is not None and where is not None and where not in named.targets
+        if is_second or is_other:
+            raise words.not_understood(word)
+        number = number or read
+        if named is not None and where is None:
+            where = words.only_target(word, named)
+    if number is None and words.thread is not None and where in {None, words.thread.repository}:
+        where = words.thread.repository
+        number = words.thread.number
+    if number is None:
+        raise words.problem("Which pull request? Type its number or its address.")
+    words.skip(len(words.all))
+    repository = words.only_one(where, IN_ONE)
+    return Request(action, repository, {"pull_request": number})
+
+
+def _require_nothing(words: Words, word: Word) -> None:
+    """Raise what is wrong with a word that is neither a pull request nor a repository."""
+    if not _is_between(word):
+        raise _no_pull_request(words, word)
+
+
+_PULL_REQUEST_WORDS = frozenset({"pr", "mr", "pull", "request", "merge", "number", "the"})
+"""Between a verb and the number of a pull request."""
+
+
+def _is_between(word: Word) -> bool:
+    return word.is_punctuation or word.bare in _PULL_REQUEST_WORDS
+
+
+def _pull_request(word: Word, groups: Groups) -> int | None:
+    named = named_by(word, groups)
+    return read_number(word.plain) if named is None else named.pull_request
+
+
+def _no_pull_request(words: Words, word: Word) -> Exception:
+    """RepositoryNotAllowed for a word that can only be a repository, else CommandSyntaxError."""
+    words.named(word)
+    if any(_pull_request(typed, words.groups) is not None for typed in words.all):
+        return RepositoryNotAllowed(word.plain, words.groups.repositories.names)
+    said = f"Which pull request? I couldn't find a number in “{word.typed}”."
+    return words.problem(said)
+
+
+def read_log(words: Words) -> Request:
+    """A pull request may be typed without `pr:`. Of a group, the newest event of each is shown."""
+    found: Target | None = None
+    number: int | None = None
+    for word in [*words.rest]:
+        read = _pull_request(word, words.groups)
+        if read is not None and number in {None, read}:
+            number = read
+            named = named_by(word, words.groups)
+            found = words.only_target(word, named) if named is not None else found
+            words.rest.remove(word)
+    where = words.target_anywhere() if found is None else found
+    is_group = isinstance(where, Group)
+    known = [*LOG_FILTERS, FROM_OPTION] if is_group else LOG_OPTIONS
+    options = words.options(known, of_one=LOG_OPTIONS)
+    thread = words.thread
+    if number is None and thread is not None and where in {None, thread.repository}:
+        where = thread.repository
+        number = thread.number
+    if options["pull_request"] is None:
+        options["pull_request"] = number
+    until = options.get("until")
+    if until is not None and until >= options["since"]:
+        raise words.problem("until: has to be later than since:, a shorter time ago.")
+    return Request("log", where, options)
+
+
+def _place(words: Words) -> tuple[Target | None, bool]:
+    """The target in front of free text, and whether `now` stands around it."""
+    is_confirmed = words.take(NOW)
+    where = words.target_in_front()
+    # A second one is a part of the reason.
+    return where, is_confirmed or words.take(NOW)
+
+
+def read_pause(words: Words) -> Request:
+    """Read the target before or after the end, and the reason last.
+
+    `now` in front of these, or of the reason, means that the person needs no question first.
+    """
+    where, is_confirmed = _place(words)
+    lasting, taken = read_lasting(words.times)
+    words.skip(taken)
+    if taken:
+        where = where or words.target_in_front()
+        is_confirmed = is_confirmed or words.take(NOW)
+    asked = Asked(words.reason(where), lasting)
+    return Request("pause", where, {"asked": asked, "is_confirmed": is_confirmed})
+
+
+def read_asked(text: str) -> Asked:
+    """Read an end, if the text begins with one, and a reason.
+
+    Raises InvalidDuration for words that look like a duration but aren't one.
+    """
+    words = read_words(text)
+    lasting, taken = read_lasting([word.time for word in words])
+    return Asked(text_of(text, words[taken:]), lasting)
+
+
+def read_resume(words: Words) -> Request:
+    """Read the target and a reason; a lone word is no reason, it may be a name with a mistake."""
+    if len(words.rest) == 1:
+        word = words.rest[0]
+        named = words.named(word)
+        if named is not None:
+            return Request("resume", words.only_target(word, named))
+        if word.bare != NOW:
+            raise words.problem(f"I don't know a repository “{word.typed}”.")
+    where, _ = _place(words)
+    if where is None and words.rest and not words.is_settled:
+        _refuse_similar(words, words.rest[0])
+    reason = words.reason(where)
+    return Request("resume", where, {"reason": reason} if reason else {})
+
+
+def _refuse_similar(words: Words, word: Word) -> None:
+    """Raises RepositoryNotAllowed for a word that is almost the name of a repository."""
+    names = words.groups.repositories.names
+    known = [name.lower().rpartition("/")[2] for name in names]
+    if get_close_matches(word.bare, known, n=1, cutoff=0.8):
+        raise RepositoryNotAllowed(word.plain, names)
+
+
+def read_freeze(words: Words) -> Request:
+    """Read the target before or after the times, and the reason; options may be anywhere.
+
+    `now` as in `read_pause`.
+    """
+    options, _ = read_conditions([typed for typed in words.plain if is_option(typed)])
+    words.rest = [word for word in words.rest if not is_option(word.plain)]
+    where, is_confirmed = _place(words)
+    times, taken = read_times(words.times)
+    words.skip(taken)
+    if taken:
+        where = where or words.target_in_front()
+        is_confirmed = is_confirmed or words.take(NOW)
+    asked = replace(
+        times,
+        reason=words.reason(where),
+        branches=options.branches,
+        excepted=options.excepted,
+    )
+    return Request("freeze", where, {"asked": asked, "is_confirmed": is_confirmed})
+
+
+def read_unfreeze(words: Words) -> Request:
+    where, _ = _place(words)
+    return Request("unfreeze", where, {"reason": words.reason(where)})
+
+
+def read_allow(words: Words) -> Request:
+    """Read the pull request and the repository in either order, or in one word; then a reason.
+
+    `now` in front of these means that the person needs no question first.
+    """
+    is_confirmed = words.take(NOW)
+    where: Target | None = None
+    number: int | None = None
+    while words.rest and number is None:
+        word = words.rest[0]
+        named = words.named(word)
+        number = _pull_request(word, words.groups)
+        if named is not None and where is None:
+            where = words.only_target(word, named)
+        elif number is None and not _is_between(word):
+            break
+        words.skip()
+    if number is None and words.thread is not None and where in {None, words.thread.repository}:
+        where = words.thread.repository
+        number = words.thread.number
+    if number is None:
+        raise words.problem("Which pull request? Type its number and a reason.")
+    where = where or words.target_in_front()
+    reason = words.reason(where)
+    options = {"pull_request": number, "reason": reason, "is_confirmed": is_confirmed}
+    return Request("allow", words.only_one(where, IN_ONE), options)
+
+
+def read_unsubscribe(words: Words) -> Request:
+    request = read_subscription(words, "unsubscribe")
+    options = request.options["options"]
+    if options.style is not None:
+        raise words.problem("style: and digest: are for subscribe.")
+    if options.level is not None:
+        raise words.problem(f"{options.level} is for subscribe. Name the topics to leave out.")
+    return request
+
+
+def read_subscription(words: Words, action: str = "subscribe") -> Request:
+    """`all` is every repository, and a group needs its `@`: other words are topics."""
+    where = words.target_anywhere(_TOPICS)
+    if any(word.bare == ALL for word in words.rest):
+        raise words.problem("“all” means every repository. For every topic, type everything.")
+    try:
+        options = read_options(words.plain)
+    except InvalidOptions as error:
+        raise words.problem(str(error)) from error
+    return Request(action, where, {"options": options})
+
+
+def read_subscriptions(words: Words) -> Request:
+    if not words.all or words.all[0].plain.startswith(f"{FROM_OPTION.name}:"):
+        return Request("subscriptions", None, words.options([FROM_OPTION]), needs_repository=False)
+    if not words.take_anywhere("test"):
+        words.target_anywhere()
+        raise words.not_understood(words.all[0])
+    repository = words.only_one(words.target_anywhere(), "a test is about one of them")
+    return Request("subscriptions test", repository, words.options([BRANCH_OPTION]))
+
+
+def read_default(words: Words) -> Request:
+    """Read a repository; without words the command shows the default."""
+    if [word.bare for word in words.all] == ["off"]:
+        return Request("default off", needs_repository=False)
+    repository = words.only_repository("a channel has one default")
+    return Request("default", repository, needs_repository=False)
+
+
+def read_board(words: Words) -> Request:
+    action = "board off" if words.take_anywhere("off") else "board"
+    return Request(action, words.only_repository("a board shows one queue"))
+
+
+def read_link(words: Words) -> Request:
+    if len(words.all) != 1:
+        raise words.problem("Type your login of the code host, one word.")
+    login = words.all[0].plain.removeprefix("@")
+    if login.lower() == "off":
+        return Request("link off", needs_repository=False)
+    if LOGIN.fullmatch(login) is None:
+        raise words.problem(
+            "A login has letters, digits, dots, hyphens and underscores, at most 100 of them."
+        )
+    return Request("link", None, {"login": login}, needs_repository=False)
+
+
+def read_me(words: Words) -> Request:
+    if not words.all:
+        return Request("me", needs_repository=False)
+    states = [word.bare for word in words.all if word.bare in {"on", "off"}]
+    kinds = [word.plain for word in words.all if word.bare not in {"on", "off"}]
+    chosen = frozenset[Notice]().union(*(_notices(words, word) for word in kinds))
+    if len(states) != 1:
+        example = kinds[0].lower() if kinds else "dm"
+        raise words.problem(f"Say on or off, for example “me {example} off”.")
+    if not chosen:
+        raise words.problem(f"Say what to turn {states[0]}: {', '.join(_NOTICES_BY_WORD)}.")
+    options = {"chosen": chosen, "is_on": states[0] == "on"}
+    return Request("me", None, options, needs_repository=False)
+
+
+def _notices(words: Words, word: str) -> frozenset[Notice]:
+    """The notices in a word; raises CommandSyntaxError."""
+    typed = word.lower()
+    for name in (typed, f"{typed}s", typed.removesuffix("s")):
+        if name in _NOTICES_BY_WORD:
+            return _NOTICES_BY_WORD[name]
+    nearest = get_close_matches(typed, _NOTICES_BY_WORD, n=1, cutoff=0.6)
+    hint = f"Did you mean {nearest[0]}?" if nearest else f"There are {', '.join(_NOTICES_BY_WORD)}."
+    raise words.problem(f"There is no notification called “{word}”. {hint}")

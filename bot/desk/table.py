@@ -1,0 +1,498 @@
+"""The command table: parsing, help, suggestions, rights and docs/commands.md come from it."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from difflib import get_close_matches
+from functools import partial
+
+from bot.acts.permission import Right
+from bot.desk import readers
+from bot.desk.names import named_by, read_number, refuse_unknown
+from bot.desk.readers import Read, Request
+from bot.desk.words import (
+    BRANCH_OPTION,
+    FROM_OPTION,
+    SHOW,
+    Option,
+    PullRequestInThread,
+    Situation,
+    Words,
+    since,
+)
+from bot.kernel.errors import CommandSyntaxError, RepositoryNotAllowed
+from bot.kernel.groups import Group, Groups, Repositories
+from bot.kernel.typed import Word, command_words
+from bot.people.notices import Notice
+
+LAST_WEEK = since(timedelta(days=7))
+ANY_TIME = since(timedelta(days=7), may_be_any=True)
+
+NAMED_OR_GROUP = "[owner/name|@group|all]"
+
+
+@dataclass(slots=True)
+class Command:
+    """One row: `/mq oldest [owner/name]`, its purpose, and examples."""
+
+    name: str
+    task: str
+    examples: tuple[str, ...]
+    takes: str = "[owner/name]"  #: shown in its usage before the options
+    options: Sequence[Option] = ()
+    #: the options where a group is named, of which every repository is meant
+    group_options: Sequence[Option] = ()
+    read: Read | None = None  #: reads the words; by default a repository and the `options`
+    #: for any but READ, the use case checks the permission and audits the request
+    right: Right = Right.READ
+    aliases: tuple[str, ...] = ()
+    #: words of the same meaning, which are no commands: the bot offers this one
+    offered_for: tuple[str, ...] = ()
+    needs_repository: bool = True
+    takes_text: bool = False  #: whether a reason follows
+    usage: str = field(init=False)
+    """The whole of it, as people type it."""
+
+    def __post_init__(self) -> None:
+        parts = [self.name, self.takes, *(option.usage for option in self.options)]
+        self.usage = " ".join(filter(None, parts))
+
+    def request(self, words: Words) -> Request:
+        """Read the words; raises CommandSyntaxError, RepositoryNotAllowed and UnknownGroup."""
+        if self.read is not None:
+            return self.read(words)
+        where = words.target_anywhere()
+        known = self.group_options if isinstance(where, Group) else self.options
+        options = words.options(known, of_one=self.options)
+        return Request(self.name, where, options, self.needs_repository)
+
+
+def _read_help(words: Words) -> Request:
+    verb = command_called(words.all[0].plain, before="help ").name if words.all else None
+    return Request("help", None, {"verb": verb}, needs_repository=False)
+
+
+def _read_stats(words: Words) -> Request:
+    """`checks` is a repository's name only where it stands twice."""
+    is_checks = words.take("checks") or (
+        len(words.rest) > 1 and words.rest[1].bare == "checks" and words.take_anywhere("checks")
+    )
+    where = words.target_anywhere()
+    options = [LAST_WEEK] if is_checks else [BRANCH_OPTION, LAST_WEEK]
+    if isinstance(where, Group):
+        options.append(FROM_OPTION)
+    return Request("stats checks" if is_checks else "stats", where, words.options(options))
+
+
+COMMANDS = (
+    Command(
+        "status",
+        "See the live queue",
+        ("status", "status acme/site branch:main"),
+        NAMED_OR_GROUP,
+        [BRANCH_OPTION],
+        read=readers.read_status,
+        offered_for=("queue", "list", "show", "state"),
+    ),
+    Command(
+        "why",
+        "See where a pull request is, what it waits for or why it left, and the next step",
+        ("why 41", "why #41 acme/site", "why https://code.example/acme/site/pull/41"),
+        "PR [owner/name]",
+        read=partial(readers.read_pull_request, action="why"),
+    ),
+    Command(
+        "log",
+        "Read the event log, newest first, page by page",
+        (
+            "log pr:41",
+            "log acme/site branch:main type:action.queue.leave since:2h",
+            "log all pr:41",
+        ),
+        NAMED_OR_GROUP,
+        readers.LOG_OPTIONS,
+        read=readers.read_log,
+    ),
+    Command(
+        "rules",
+        "See the queue rules, in the order they are tried",
+        ("rules", "rules acme/site show:all"),
+        NAMED_OR_GROUP,
+        [SHOW, FROM_OPTION],
+        [FROM_OPTION],
+    ),
+    Command(
+        "branches",
+        "See the active base branches: how many wait for each, and what merged last",
+        ("branches", "branches acme/site since:24h"),
+        NAMED_OR_GROUP,
+        [LAST_WEEK, FROM_OPTION],
+        [LAST_WEEK, FROM_OPTION],
+    ),
+    Command(
+        "stats",
+        "See merges per day, time in the queue and failures, or what throws pull requests out",
+        ("stats", "stats acme/site branch:main since:30d", "stats checks acme/site since:14d"),
+        f"[checks] {NAMED_OR_GROUP}",
+        [BRANCH_OPTION, LAST_WEEK],
+        read=_read_stats,
+    ),
+    Command(
+        "pause",
+        "Pause the queue; without a reason a form asks for it",
+        (
+            "pause CI runners are down",
+            "pause now CI runners are down",
+            "pause acme/site 45m database migration",
+            "pause until 15:00 release 4.2",
+            "pause all CI runners are down",
+        ),
+        "[now] [owner/name|@group|all] [45m|until 15:00] [reason]",
+        read=readers.read_pause,
+        takes_text=True,
+        right=Right.PAUSE,
+        offered_for=("stop", "lock", "hold", "halt", "block", "close", "wait"),
+    ),
+    Command(
+        "resume",
+        "Resume the queue",
+        ("resume", "resume acme/site", "resume CI is green again"),
+        "[owner/name|@group|all] [reason]",
+        read=readers.read_resume,
+        right=Right.RESUME,
+        aliases=("unpause",),
+        offered_for=("start", "go", "unlock", "continue", "unblock", "open", "restart"),
+    ),
+    Command(
+        "remove",
+        "Remove a pull request from the queue, after a question that says what that stops",
+        ("remove 41", "remove #41 acme/site"),
+        "PR [owner/name]",
+        read=partial(readers.read_pull_request, action="remove"),
+        right=Right.REMOVE,
+        offered_for=("dequeue", "kick", "eject", "drop", "cancel"),
+    ),
+    Command(
+        "freeze",
+        "Freeze merging while checks go on; without a reason a form asks for it",
+        (
+            "freeze 2h cutting the release",
+            "freeze acme/site from fri 18:00 until mon 08:00 quiet weekend",
+            "freeze all until 15:00 branch:main except:hotfix release 4.2",
+        ),
+        "[now] [owner/name|@group|all] [2h|from fri 18:00 until mon 08:00] [branch:NAME] "
+        "[except:LABEL|@AUTHOR|#PR] [reason]",
+        read=readers.read_freeze,
+        takes_text=True,
+        right=Right.FREEZE,
+    ),
+    Command(
+        "freezes",
+        "See the freezes in force and to come",
+        ("freezes", "freezes acme/site", "freezes all"),
+        NAMED_OR_GROUP,
+        group_options=[FROM_OPTION],
+    ),
+    Command(
+        "unfreeze",
+        "End a freeze; without a reason a form asks for it",
+        ("unfreeze released", "unfreeze acme/site released"),
+        "[owner/name|@group|all] [reason]",
+        read=readers.read_unfreeze,
+        takes_text=True,
+        right=Right.FREEZE,
+        offered_for=("thaw",),
+    ),
+    Command(
+        "allow",
+        "Let one pull request through a freeze",
+        ("allow 41 fixes the outage", "allow #41 acme/site fixes the outage"),
+        "PR [owner/name] reason",
+        read=readers.read_allow,
+        takes_text=True,
+        right=Right.FREEZE,
+        offered_for=("except", "permit", "let"),
+    ),
+    Command(
+        "audit",
+        "See who did what, and the result",
+        ("audit", "audit acme/site since:24h"),
+        NAMED_OR_GROUP,
+        [ANY_TIME],
+        [ANY_TIME],
+        needs_repository=False,
+    ),
+    Command(
+        "subscribe",
+        "Subscribe this channel to what happens in the queue",
+        (
+            "subscribe",
+            "subscribe acme/site quiet",
+            "subscribe acme/site merge failure branch:release/*",
+            "subscribe acme/site everything except:renovate style:feed",
+            "subscribe acme/site digest:09:00 Europe/Paris",
+            "subscribe acme/site only merge failure",
+            "subscribe all failure",
+        ),
+        "[owner/name|@group|all] [only] [quiet|normal|everything] [topic …] [branch:GLOB] "
+        "[except:LOGIN] [style:thread|feed|digest] [digest:09:00 ZONE]",
+        read=readers.read_subscription,
+        right=Right.SUBSCRIBE,
+    ),
+    Command(
+        "unsubscribe",
+        "End a subscription, or narrow it",
+        ("unsubscribe", "unsubscribe acme/site enter", "unsubscribe acme/site except:renovate"),
+        "[owner/name|@group|all] [topic …] [branch:GLOB] [except:LOGIN]",
+        read=readers.read_unsubscribe,
+        right=Right.SUBSCRIBE,
+    ),
+    Command(
+        "subscriptions",
+        "See this channel's subscriptions, or who would be notified of a sample event",
+        ("subscriptions", "subscriptions test acme/site branch:main"),
+        "[test [owner/name] [branch:NAME]]",
+        read=readers.read_subscriptions,
+    ),
+    Command(
+        "default",
+        "Set this channel's default repository for commands",
+        ("default acme/site", "default off", "default"),
+        "[owner/name|off]",
+        read=readers.read_default,
+    ),
+    Command(
+        "board",
+        "Keep a live status message in this channel",
+        ("board", "board acme/site", "board off"),
+        "[owner/name] [off]",
+        read=readers.read_board,
+        right=Right.SUBSCRIBE,
+    ),
+    Command(
+        "link",
+        "Link your code host login, so that I know which pull requests are yours",
+        ("link alice-m", "link off"),
+        "LOGIN|off",
+        read=readers.read_link,
+    ),
+    Command(
+        "me",
+        "See what I know about you, and choose when I mention or message you",
+        ("me", "me mentions off", "me failures merges on"),
+        "[mentions|failures|merges|reminders|replacements|confirmations|dm|all on|off]",
+        read=readers.read_me,
+    ),
+    Command("help", "Show these commands", ("help", "help pause"), takes="[verb]", read=_read_help),
+)
+
+COMMAND_BY_WORD = {
+    word: command for command in COMMANDS for word in (command.name, *command.aliases)
+}
+
+OFFERED = 3
+CLOSE = 0.6
+VERY_CLOSE = 0.75
+"""The spelling similarity from which a command is suggested."""
+
+WORD_SHOWN = 60
+"""The most characters shown of an unknown word."""
+
+
+def parse_command(
+    text: str,
+    repositories: Repositories,
+    groups: Groups | None = None,
+    *,
+    called: Collection[str] = (),
+    is_settled: bool = False,
+    thread: PullRequestInThread | None = None,
+) -> tuple[Command, Request]:
+    """Read the text after the slash command; empty text asks for the status.
+
+    Raises CommandSyntaxError for an unknown verb or a malformed option, RepositoryNotAllowed for a
+    repository that isn't configured, UnknownGroup for an unknown group, TargetNotClear for words
+    that may name another queue or none. Without `groups` there is only the group of all
+    repositories.
+
+    `called`: the names of the slash command and the bot, which may stand in front.
+    `is_settled`: the person was asked which queue they mean.
+    `thread`: the pull request of the thread in which it was typed.
+    """
+    groups = groups or Groups((), repositories)
+    command, words, after = _split(text, groups, called)
+    if not command.takes_text:
+        words = [word for word in words if not word.is_punctuation]
+    if command.right is Right.READ:
+        words = [word for word in words if not _is_polite(word, groups)]
+    situation = Situation(groups, is_settled, thread)
+    read = Words(command.usage, text, words, situation, after)
+    return command, command.request(read)
+
+
+_POLITE = frozenset({"please", "pls", "plz", "thanks", "thx"})
+"""Behind a command that only reads, they mean nothing."""
+
+
+def _is_polite(word: Word, groups: Groups) -> bool:
+    return word.bare in _POLITE and named_by(word, groups) is None
+
+
+def _split(
+    text: str, groups: Groups, called: Collection[str]
+) -> tuple[Command, Sequence[Word], int]:
+    """The command, its words, and where they begin.
+
+    Raises CommandSyntaxError, and RepositoryNotAllowed for a lone address of another repository.
+    """
+    words = command_words(text, called)
+    if not words:
+        return COMMAND_BY_WORD["status"], (), 0
+    command = COMMAND_BY_WORD.get(words[0].bare)
+    if command is not None:
+        return command, words[1:], words[0].end
+    implied = _implied(words, groups)
+    if implied is not None:
+        return implied, words, words[0].start
+    if len(words) > 1 and words[1].bare in COMMAND_BY_WORD:
+        # The repository in front of its verb.
+        command = COMMAND_BY_WORD[words[1].bare]
+        named = named_by(words[0], groups)
+        if named is not None and (named.is_certain or not command.takes_text):
+            return command, [words[0], *words[2:]], words[1].end
+    if set(words[0].plain) <= {"?", "!"}:
+        return COMMAND_BY_WORD["help"], words[1:], words[0].end
+    _refuse_number(words[0])
+    if len(words) == 1 and "/" in words[0].folded.lstrip("/"):
+        refuse_unknown(words[0], groups)
+    after = text[words[0].end :].rstrip()
+    return command_called(words[0].typed, after=after), words[1:], words[0].end
+
+
+def _refuse_number(word: Word) -> None:
+    """Raise CommandSyntaxError for a number that no pull request can have: 0, 3.14."""
+    if word.bare and not any(character.isalpha() for character in word.bare):
+        said = f"“{word.typed[:WORD_SHOWN]}” isn't the number of a pull request."
+        raise CommandSyntaxError(said, usage=COMMAND_BY_WORD["why"].usage)
+
+
+def _implied(words: Sequence[Word], groups: Groups) -> Command | None:
+    """The command of a lone pull request or repository; None for any other words."""
+    if len(words) > len(("repository", "pull request")):
+        return None
+    named = [named_by(word, groups) for word in words]
+    numbers = [
+        read_number(word.plain) if name is None else name.pull_request
+        for word, name in zip(words, named, strict=True)
+    ]
+    if any(name is None and number is None for name, number in zip(named, numbers, strict=True)):
+        return None
+    if any(number is not None for number in numbers):
+        return COMMAND_BY_WORD["why"]
+    return COMMAND_BY_WORD["status"] if len(words) == 1 else None
+
+
+DIRECT_OFF = "me dm off"
+DIRECT_ON = "me dm on"
+_STOP = frozenset({"stop", "mute", "unsubscribe", "silence", "quiet"})
+_GO_ON = frozenset({"unmute", "start"})
+_ABOUT_MESSAGES = frozenset(
+    {
+        *("me", "us", "it", "this", "these", "them", "please", "now", "from", "the", "your"),
+        *("message", "messages", "messaging", "notification", "notifications"),
+        *("about", "and", "my", "ping", "pinging", "pings", "spam", "spamming", "those", "with"),
+        *("notify", "notifying", "sending", "texting", "direct", "dm", "dms", "bot", "alerts"),
+    }
+)
+"""What may follow a word about messages: "stop sending me messages"."""
+
+
+_HOW_MANY = frozenset({"all", "any", "every", "everything", "more", "of"})
+
+_NAMED_NOTICES = tuple(notice for notice in Notice if notice is not Notice.MERGE)
+"""Kinds of messages that have a name of their own; "stop merges" may be about the queue."""
+
+
+def _names_of(notice: Notice) -> set[str]:
+    return {notice.value, notice.value.removesuffix("s")}
+
+
+def personal(text: str, called: Collection[str] = ()) -> str:
+    """The command meant in direct messages, where *stop* and *mute* are about these messages."""
+    words = command_words(text, called)
+    if not words or words[0].bare not in _STOP | _GO_ON:
+        return text
+    state = "off" if words[0].bare in _STOP else "on"
+    said = [word.bare for word in words[1:]]
+    kinds = [notice for notice in _NAMED_NOTICES if _names_of(notice) & {*said}]
+    rest = [name for name in said if not any(name in _names_of(kind) for kind in kinds)]
+    if any(name not in _ABOUT_MESSAGES | _HOW_MANY for name in rest):
+        return text
+    if rest and not kinds and _HOW_MANY.issuperset(rest):
+        # "stop all" may be about the queues.
+        return text
+    return f"me {' '.join(notice.value for notice in kinds) or 'dm'} {state}"
+
+
+def is_like_a_command(text: str, groups: Groups, called: Collection[str]) -> bool:
+    """Whether a message begins with a command, or with something near one."""
+    try:
+        _split(text, groups, called)
+    except RepositoryNotAllowed:
+        return True
+    except CommandSyntaxError:
+        word = command_words(text, called)[0].bare
+    else:
+        return True
+    offered = {other for command in COMMANDS for other in command.offered_for}
+    close = get_close_matches(word, COMMAND_BY_WORD, OFFERED, VERY_CLOSE)
+    swapped = [verb for verb in COMMAND_BY_WORD if sorted(verb) == sorted(word)]
+    return word in offered or bool({*close, *swapped} - {"help"})
+
+
+def only_reads(text: str, groups: Groups, called: Collection[str]) -> bool:
+    """Whether a text is a command that changes nothing."""
+    try:
+        return _split(text, groups, called)[0].right is Right.READ
+    except (CommandSyntaxError, RepositoryNotAllowed):
+        return False
+
+
+def command_called(word: str, *, before: str = "", after: str = "") -> Command:
+    """The command with that verb; raises CommandSyntaxError, with the nearest verbs if any.
+
+    `before` and `after`: the rest of what was typed, for the command to run instead.
+    """
+    command = COMMAND_BY_WORD.get(Word(word, 0).bare)
+    if command is not None:
+        return command
+    shown = word if len(word) <= WORD_SHOWN else f"{word[:WORD_SHOWN]}…"
+    said = f"There is no command “{shown}”."
+    nearest = _nearest(Word(word, 0).bare)
+    if not nearest:
+        names = ", ".join(command.name for command in COMMANDS)
+        said += f" There are {names}."
+        raise CommandSyntaxError(said, usage=COMMAND_BY_WORD["help"].usage)
+    instead = tuple(f"{before}{name}{after}" for name in nearest)
+    raise CommandSyntaxError(said, COMMAND_BY_WORD[nearest[0]].usage, nearest, instead)
+
+
+def _nearest(word: str) -> tuple[str, ...]:
+    """The verbs that were probably meant, at most OFFERED: by meaning, then by spelling."""
+    # Swapping two letters is the commonest slip, and keeps the same set of letters.
+    swapped = [known for known in COMMAND_BY_WORD if sorted(known) == sorted(word)]
+    if swapped:
+        return (swapped[0],)
+    meant = [command.name for command in COMMANDS if word in command.offered_for]
+    near = get_close_matches(word, COMMAND_BY_WORD, OFFERED, VERY_CLOSE if meant else CLOSE)
+    if not near and not meant:
+        # A slip in a word of the same meaning: `stopp`.
+        meant = [
+            command.name
+            for command in COMMANDS
+            if get_close_matches(word, command.offered_for, 1, VERY_CLOSE)
+        ]
+    found: dict[str, str] = {}
+    for known in (*meant, *near):
+        found.setdefault(COMMAND_BY_WORD[known].name, known)
+    return tuple(found.values())[:OFFERED]

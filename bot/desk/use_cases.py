@@ -1,0 +1,32 @@
+"""One file per request of a person or job of the schedule; UseCases bundles them."""
+
+from dataclasses import dataclass
+
+from bot.acts.check_permission import CheckPermission
+from bot.boards.keeping import ManageBoards
+from bot.channels.settings import ChannelSettings
+from bot.freezes.freezing import FreezeQueue
+from bot.freezes.holding_windows import HoldWindows
+from bot.groups.acting import ActOnGroups
+from bot.log.sources import Sources
+from bot.pauses.pausing import PauseQueue
+from bot.pauses.reminding import RemindOfPauses
+from bot.pauses.resuming import ResumeQueue
+from bot.removals.removing import RemovePullRequest
+
+
+@dataclass(frozen=True, slots=True)
+class UseCases:
+    """Everything that a person or Slack can request."""
+
+    check_permission: CheckPermission
+    sources: Sources
+    pause_queue: PauseQueue
+    resume_queue: ResumeQueue
+    remove_pull_request: RemovePullRequest
+    hold_windows: HoldWindows
+    freeze_queue: FreezeQueue
+    groups: ActOnGroups
+    remind_of_pauses: RemindOfPauses
+    channel_settings: ChannelSettings
+    manage_boards: ManageBoards

@@ -1,0 +1,531 @@
+"""The words after a verb: repositories, groups, options and free text."""
+
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from difflib import get_close_matches
+from typing import Any
+
+from bot.acts.asked import read_times
+from bot.channels.subscription import Topic
+from bot.desk.names import Named, named_by, parted, read_number, refuse_unknown
+from bot.kernel.durations import read_lookback
+from bot.kernel.ends.phrases import read_lasting
+from bot.kernel.errors import CommandSyntaxError, Reading, TargetNotClear
+from bot.kernel.groups import ALL, Group, Groups, Target, target_value
+from bot.kernel.repository import RepositoryName
+from bot.kernel.typed import Word, text_of
+from bot.merge_queue.event_types import EVENT_TYPES, LIVE_EVENT_TYPES, MERGED, is_known_event_type
+from bot.merge_queue.window import LONGEST_LOOKBACK
+from bot.questions.snapshots import EVENTS_PER_PAGE, LARGEST_SHOWN, TYPES_LIMIT
+
+BRANCH_LIMIT = 255
+"""Longer than hosts allow, and short enough to be carried by a button."""
+
+COMMON_TYPES = ("enter", "leave", "merged", "checks_start", "checks_end")
+"""The event types that are asked for most, as they may be typed."""
+
+OFFERED_INSTEAD = 3
+"""Corrected commands that are offered, each with a button."""
+
+_OPTION = re.compile(r"(?P<dashes>-{0,2})(?P<name>[A-Za-z]+)(?P<sign>[:=]?)(?P<value>.*)")
+"""`branch:main`, also as people write options elsewhere: `--branch=main`, `--branch main`."""
+
+_BEFORE_NAME = frozenset(
+    {
+        *("a", "at", "for", "in", "of", "on", "only", "our", "the", "to"),
+        *("merge", "merges", "merging", "queue", "queues", "repo", "repository"),
+    }
+)
+"""Words that may stand between a verb and the name of a repository."""
+
+_WITH_TIMES: Mapping[str, Callable[[Sequence[str]], tuple[object, int]]] = {
+    "pause": read_lasting,
+    "freeze": read_times,
+}
+"""Commands whose reason follows an end: the verb, and how the end is read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """An option typed as `name:value`."""
+
+    name: str
+    sample: str  #: shown in the usage; without one, only buttons use the option
+    keyword: str  #: the name of its value in a request
+    #: converts everything typed for it, in order; raises ValueError with the rest of a sentence
+    #: that begins with the name
+    read: Callable[[Sequence[str]], Any]
+    needs: str  #: describes a value
+    default: Any = None
+
+    @property
+    def usage(self) -> str:
+        return f"[{self.name}:{self.sample}]" if self.sample else ""
+
+
+@dataclass(frozen=True, slots=True)
+class PullRequestInThread:
+    """The pull request that the thread of a message is about."""
+
+    repository: RepositoryName
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """What is known where somebody types."""
+
+    groups: Groups
+
+    is_settled: bool = False
+    """They were asked which queue they mean, so a name in a reason is a part of it."""
+
+    thread: PullRequestInThread | None = None
+    """Meant where none is typed."""
+
+
+class Words:
+    """The words after a verb; problems with them raise CommandSyntaxError with the usage.
+
+    `all`: the words; `rest`: those that were not read yet.
+    """
+
+    def __init__(
+        self, usage: str, text: str, words: Sequence[Word], situation: Situation, after: int = 0
+    ) -> None:
+        self.usage = usage
+        self.text = text
+        self.groups = situation.groups
+        self.is_settled = situation.is_settled
+        self.thread = situation.thread
+        apart = [part for word in words for part in parted(word, self.groups)]
+        self.all = tuple(self._joined(apart))
+        self.rest = [*self.all]
+        self._after = after  # the end of the verb
+        self._naming: Word | None = None  # names the target
+        self._kept: Word | None = None  # names the target, and stays in the reason
+
+    @property
+    def verb(self) -> str:
+        return self.usage.partition(" ")[0]
+
+    @property
+    def plain(self) -> list[str]:
+        """The words that were not read yet, without what surrounds them."""
+        return [word.plain for word in self.rest]
+
+    @property
+    def times(self) -> list[str]:
+        """The same, as parts of times and lengths."""
+        return [word.time for word in self.rest]
+
+    def problem(self, sentence: str) -> CommandSyntaxError:
+        return CommandSyntaxError(sentence, usage=self.usage)
+
+    def not_understood(self, word: Word) -> CommandSyntaxError:
+        return self.problem(f"I don't understand “{word.typed}” here.")
+
+    def end(self) -> None:
+        """Raise CommandSyntaxError if there are words left."""
+        if self.rest:
+            raise self.not_understood(self.rest[0])
+
+    def skip(self, count: int = 1) -> None:
+        del self.rest[:count]
+
+    def skip_punctuation(self) -> None:
+        while self.rest and self.rest[0].is_punctuation:
+            self.skip()
+
+    def take(self, keyword: str) -> bool:
+        """Whether it is the next one, which is then read."""
+        if not self.rest or self.rest[0].bare != keyword:
+            return False
+        self.skip()
+        return True
+
+    def take_anywhere(self, keyword: str) -> bool:
+        """Read it wherever it is, and as often."""
+        left = [word for word in self.rest if word.bare != keyword]
+        is_there = len(left) < len(self.rest)
+        self.rest = left
+        return is_there
+
+    def named(self, word: Word) -> Named | None:
+        """What the word names.
+
+        Raises RepositoryNotAllowed and UnknownGroup for what is written like a name of one and
+        isn't: read as part of a reason, it would act on the wrong queue.
+        """
+        found = named_by(word, self.groups)
+        if found is None:
+            refuse_unknown(word, self.groups)
+            if len(word.plain) > 1 and word.plain.startswith("@"):
+                raise self.groups.unknown(word.plain)
+        return found
+
+    def target_anywhere(self, topics: Collection[str] = ()) -> Target | None:
+        """Read the first word that names a repository or a group.
+
+        For commands without free text. A word of `topics` names a repository only in first
+        position. If there are topics, another word with a slash may be a time zone, and a group
+        needs its `@`. Raises TargetNotClear for a name that several owners have.
+        """
+        for place, word in enumerate(self.rest):
+            is_topic = place > 0 and word.bare in topics
+            named = None if is_topic else named_by(word, self.groups)
+            if named is None or (topics and not named.repositories and named.is_bare):
+                continue
+            del self.rest[place]
+            return self.only_target(word, named)
+        for word in self.rest[:1] if topics else self.rest:
+            self.named(word)
+        return None
+
+    def only_target(self, word: Word, named: Named) -> Target:
+        """The one target that the word names; raises TargetNotClear."""
+        self._naming = word
+        if len(named.targets) == 1:
+            return named.targets[0]
+        if len(named.repositories) == 1:
+            return named.repositories[0]
+        before = self.text[: word.start]
+        after = self.text[word.end :]
+        readings = [
+            Reading(repository, "", f"{before}{repository}{after}")
+            for repository in named.repositories
+        ]
+        raise TargetNotClear(self.verb, word.plain, tuple(readings))
+
+    def only_one(self, target: Target | None, because: str) -> RepositoryName | None:
+        """The repository; raises CommandSyntaxError for a group, with what to type instead.
+
+        `because`: why it takes one, after "and".
+        """
+        if not isinstance(target, Group):
+            return target
+        count = len(target.repositories)
+        if count == 1:
+            return target.repositories[0]
+        meaning = f"all {count:,} repositories" if target.name == ALL else f"{count:,} repositories"
+        said = f"“{target.mention}” means {meaning}, and {because}."
+        instead = tuple(map(self._naming_instead, target.repositories))
+        if len(instead) <= OFFERED_INSTEAD:
+            raise CommandSyntaxError(said, self.usage, instead, instead)
+        raise self.problem(f"{said} Name that repository, for example: {instead[0]}.")
+
+    def _naming_instead(self, repository: RepositoryName) -> str:
+        """The command with the repository in place of the group that was typed."""
+        words = [repository if word is self._naming else word.as_typed for word in self.all]
+        return " ".join([self.verb, *words])
+
+    def only_repository(self, because: str) -> RepositoryName | None:
+        found = self.only_one(self.target_anywhere(), because)
+        self.end()
+        return found
+
+    def target_in_front(self) -> Target | None:
+        """Read the target in front of free text.
+
+        Only `owner/name`, `@group`, `all` and an address name one by themselves. Raises
+        TargetNotClear for a name without owner, unless the person was asked.
+        """
+        self.skip_punctuation()
+        if not self.rest:
+            return None
+        word = self.rest[0]
+        named = self.named(word)
+        if named is None:
+            self._ask_about_words_before_name()
+            return None
+        if not named.is_certain:
+            self._ask_unless_settled(word, named, leaving_out=self.rest[:1])
+            return None
+        target = named.targets[0]
+        self._naming = word
+        if named.says_more:
+            self._kept = word
+        self.skip()
+        self._ask_about_second(word, target)
+        return target
+
+    def _ask_about_words_before_name(self) -> None:
+        """Ask about `pause the api`, or `pause on all queues`."""
+        place = next((at for at, word in enumerate(self.rest) if word.bare not in _BEFORE_NAME), 0)
+        if place:
+            word = self.rest[place]
+            named = named_by(word, self.groups)
+            if named is not None and (named.is_bare or word.bare == ALL):
+                self._ask_unless_settled(word, named)
+
+    def _ask_about_second(self, word: Word, target: Target) -> None:
+        """Ask about `pause acme/site acme/api` and `pause acme/site and @release`."""
+        place = next((at for at, word in enumerate(self.rest) if not _is_and(word)), len(self.rest))
+        if self.is_settled or place == len(self.rest):
+            return
+        second = self.rest[place]
+        named = named_by(second, self.groups) if _may_be_certain(second) else None
+        if named is None or not named.is_certain or named.says_more:
+            return
+        other = named.targets[0]
+        if other == target:
+            return
+        behind = self.rest[place + 1 :]
+        without_both = self._text_after_verb([word, *self.rest[: place + 1]])
+        readings = [
+            self._reading(target, text_of(self.text, self.rest), self._text_after_verb([word])),
+            self._reading(other, text_of(self.text, behind), without_both),
+        ]
+        raise TargetNotClear(self.verb, second.plain, tuple(readings))
+
+    def _ask_unless_settled(
+        self, word: Word, named: Named, leaving_out: Sequence[Word] = ()
+    ) -> None:
+        """Raise TargetNotClear: the word is a name, or a part of the reason.
+
+        `leaving_out`: the words that aren't a part of the reason if it is a name.
+        """
+        if self.is_settled:
+            return
+        whole = self._text_after_verb(())
+        rest = self._text_after_verb(() if named.says_more else leaving_out)
+        behind = self._without_times(self.rest[len(leaving_out) :])
+        reasons = [text_of(self.text, behind), text_of(self.text, self.rest)]
+        if named.says_more or not leaving_out:
+            reasons[0] = reasons[1]
+        readings = [self._reading(target, reasons[0], rest) for target in named.targets]
+        readings.append(Reading(None, reasons[1], f"{self.verb} {whole}"))
+        raise TargetNotClear(self.verb, word.plain, tuple(readings))
+
+    def _without_times(self, words: Sequence[Word]) -> Sequence[Word]:
+        """The words behind a name that are the reason, where an end may stand before it."""
+        if self.verb not in _WITH_TIMES:
+            return words
+        _, taken = _WITH_TIMES[self.verb]([word.time for word in words])
+        return words[taken:]
+
+    def _reading(self, target: Target, reason: str, rest: str) -> Reading:
+        value = target_value(target)
+        return Reading(value, reason, f"{self.verb} {value} {rest}".rstrip())
+
+    def _text_after_verb(self, leaving_out: Sequence[Word]) -> str:
+        left = [word for word in self.all if word not in leaving_out and word.start >= self._after]
+        return text_of(self.text, left)
+
+    def reason(self, target: Target | None) -> str:
+        """The text of the words that were not read yet, as typed.
+
+        Raises TargetNotClear if no target was named in front and the text names one.
+        """
+        self.skip_punctuation()
+        words = self.rest
+        if self._kept is not None:
+            place = self.all.index(self._kept) + 1
+            is_next = [*self.all[place : place + 1]] == self.rest[:1]
+            words = [self._kept, *self.rest] if is_next else self.rest
+        if target is None and not self.is_settled:
+            self._ask_about_names_in(words)
+        return text_of(self.text, words)
+
+    def _ask_about_names_in(self, words: Sequence[Word]) -> None:
+        found: dict[str, Target] = {}
+        for word in filter(_may_be_certain, words):
+            named = named_by(word, self.groups)
+            if named is not None and not named.is_bare:
+                found.update({target_value(target): target for target in named.targets})
+        if not found:
+            return
+        reason = text_of(self.text, words)
+        whole = self._text_after_verb(())
+        readings = [self._reading(target, reason, whole) for target in found.values()]
+        readings.append(Reading(None, reason, f"{self.verb} {whole}"))
+        raise TargetNotClear(self.verb, next(iter(found)), tuple(readings))
+
+    def _joined(self, words: Sequence[Word]) -> list[Word]:
+        """The words, with one for each name that has spaces around its slash: `acme / site`."""
+        left = [*words]
+        joined: list[Word] = []
+        while left:
+            count = next(
+                (length for length in (3, 2) if self._is_split_name(left[:length], length)), 1
+            )
+            first = left[0]
+            last = left[count - 1]
+            if count > 1:
+                piece = "".join(word.folded for word in left[:count])
+                first = Word(piece, first.start, self.text[first.start : last.end])
+            joined.append(first)
+            del left[:count]
+        return joined
+
+    def _is_split_name(self, words: Sequence[Word], count: int) -> bool:
+        has_slash = any(word.folded.startswith("/") for word in words[1:])
+        if len(words) < count or not (has_slash or words[0].folded.endswith("/")):
+            return False
+        named = named_by(Word("".join(word.folded for word in words), 0), self.groups)
+        return named is not None and named.is_certain and not named.says_more
+
+    def options(self, known: Sequence[Option], of_one: Sequence[Option] = ()) -> dict[str, Any]:
+        """Read all words: the value of each known option, or its default.
+
+        `of_one`: the options that there are where one repository is named.
+        """
+        by_name = {option.name: option for option in known}
+        typed: dict[str, list[str]] = {}
+        while self.rest:
+            word = self.rest.pop(0)
+            name, value = _option(word)
+            option = by_name.get(name)
+            if option is None and name in {option.name for option in of_one}:
+                raise self.problem(f"{name}: is for one repository. Name it, or leave {name}: out.")
+            if option is None:
+                raise self.not_understood(word)
+            if not value and self.rest and not _option(self.rest[0])[0]:
+                value = self.rest.pop(0).plain
+            if not value:
+                raise self.problem(f"{option.name}: needs {option.needs}.")
+            typed.setdefault(option.name, []).append(value)
+        return {option.keyword: self._value(option, typed.get(option.name)) for option in known}
+
+    def _value(self, option: Option, typed: Sequence[str] | None) -> object:
+        if typed is None:
+            return option.default
+        try:
+            return option.read(typed)
+        except ValueError as error:
+            sentence = f"{option.name}: {error}"
+            is_whole = sentence.endswith((".", "?"))
+            raise self.problem(sentence if is_whole else f"{sentence}.") from error
+
+
+def _option(word: Word) -> tuple[str, str]:
+    """The name of an option and its value; two empty texts for another word."""
+    found = _OPTION.fullmatch(word.plain)
+    if found is None or not (found["dashes"] or found["sign"]):
+        return "", ""
+    return found["name"].lower(), found["value"]
+
+
+def _is_and(word: Word) -> bool:
+    return word.is_punctuation or word.bare in {"and", "or"} or word.folded in {"&", "+"}
+
+
+def _may_be_certain(word: Word) -> bool:
+    """A quick look, because a reason has many words."""
+    return any(sign in word.folded for sign in "/\\@")
+
+
+def _read_branch(typed: Sequence[str]) -> str:
+    if len(typed[-1]) > BRANCH_LIMIT:
+        raise ValueError(f"at most {BRANCH_LIMIT} characters")
+    return typed[-1]
+
+
+def _read_pull_request(typed: Sequence[str]) -> int:
+    number = read_number(typed[-1])
+    if number is None:
+        raise ValueError(f"needs {PULL_REQUEST.needs}")
+    return number
+
+
+def _read_recent(typed: Sequence[str]) -> timedelta:
+    length = read_lookback(typed[-1])
+    if length > LONGEST_LOOKBACK:
+        raise ValueError(f"at most {LONGEST_LOOKBACK.days} days")
+    return length
+
+
+def _read_place(typed: Sequence[str]) -> int:
+    if not typed[-1].isascii() or not typed[-1].isdigit():
+        raise ValueError(f"needs {FROM_OPTION.needs}")
+    return max(int(typed[-1][:6]) - 1, 0)
+
+
+def _read_limit(typed: Sequence[str]) -> int:
+    value = typed[-1]
+    if not value.isascii() or not value.isdigit() or not 1 <= int(value[:6]) <= LARGEST_SHOWN:
+        raise ValueError(f"needs a number from 1 to {LARGEST_SHOWN}")
+    return int(value)
+
+
+def _read_show(typed: Sequence[str]) -> bool:
+    if typed[-1].lower() != "all":
+        raise ValueError("takes nothing but all: show:all")
+    return True
+
+
+def _read_types(typed: Sequence[str]) -> frozenset[str]:
+    words = [part for value in typed for part in value.lower().split(",") if part]
+    types = frozenset(_event_type(word) for word in words)
+    if len(types) > TYPES_LIMIT:
+        raise ValueError(f"at most {TYPES_LIMIT} event types at a time")
+    return types
+
+
+def _event_type(word: str) -> str:
+    """An event type, given in full or by its last words; queue events take precedence."""
+    if is_known_event_type(word):
+        return word
+    if word == Topic.MERGE:
+        # Not `action.merge`, a rule's merge outside the queue, which also ends in this word.
+        return MERGED
+    known = sorted(EVENT_TYPES | LIVE_EVENT_TYPES)
+    ending = [event_type for event_type in known if event_type.endswith(f".{word}")]
+    of_queue = [event_type for event_type in ending if event_type.startswith("action.queue.")]
+    meant = of_queue or ending
+    if len(meant) == 1:
+        return meant[0]
+    similar = ending or _similar_types(word, known)
+    if similar:
+        choices = f"Did you mean {', '.join(similar[:5])}?"
+    else:
+        choices = f"Common ones: {', '.join(COMMON_TYPES)}."
+    raise ValueError(f"there is no event type “{word}”. {choices}")
+
+
+def _similar_types(word: str, known: Sequence[str]) -> Sequence[str]:
+    """Event types with the word in them; if there are none, those that are spelled like it."""
+    containing = [event_type for event_type in known if word and word in event_type]
+    if containing:
+        return containing
+    spelled_alike = get_close_matches(word, known, n=3)
+    if spelled_alike:
+        return spelled_alike
+    last_words = {event_type.rpartition(".")[2]: event_type for event_type in known}
+    return [last_words[last_word] for last_word in get_close_matches(word, last_words, n=3)]
+
+
+BRANCH_OPTION = Option(
+    "branch", "NAME", "branch", _read_branch, "a branch name, for example branch:main"
+)
+PULL_REQUEST = Option("pr", "N", "pull_request", _read_pull_request, "a number, for example pr:41")
+TYPES = Option(
+    "type",
+    "TYPE",
+    "types",
+    _read_types,
+    "an event type, for example type:action.queue.leave",
+    frozenset(),
+)
+FROM_OPTION = Option("from", "", "first", _read_place, "a number, for example from:26", 0)
+"""The place at which a page of a list begins."""
+
+SHOW = Option("show", "all", "whole", _read_show, "all, as in show:all", default=False)
+UNTIL_OPTION = Option(
+    "until", "1h", "until", _read_recent, "a length of time, for example until:1h"
+)
+LIMIT_OPTION = Option(
+    "limit", "N", "per_page", _read_limit, "a number, for example limit:20", EVENTS_PER_PAGE
+)
+
+
+def since(default: timedelta, sample: str = "7d", *, may_be_any: bool = False) -> Option:
+    """How far back to look: at most as far as the service's log goes, unless it `may_be_any`."""
+
+    def read_any(typed: Sequence[str]) -> timedelta:
+        return read_lookback(typed[-1])
+
+    read = read_any if may_be_any else _read_recent
+    return Option("since", sample, "since", read, "a length of time, for example since:2h", default)

@@ -1,1 +1,0 @@
-"""Values and decisions: standard library and pydantic only, no I/O."""

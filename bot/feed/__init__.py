@@ -1,0 +1,1 @@
+"""From the event log to channels: poll, read, explain, route."""

@@ -1,0 +1,182 @@
+"""Compares a queue's pause with the one on record, and updates the record."""
+
+from collections.abc import Collection
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from bot.acts.locks import is_under_way
+from bot.acts.record import Action
+from bot.acts.rows import Audit
+from bot.feed.poll import Poll
+from bot.feed.poll_state import QueueState
+from bot.feed.polling import DEPTH_INTERVALS
+from bot.kernel.clock import Clock
+from bot.kernel.errors import MergeQueueError
+from bot.kernel.repository import RepositoryName
+from bot.kernel.tasks import ConcurrencyLimit
+from bot.log.preceding import stopped_batches
+from bot.merge_queue.event_types import CHECKS_END
+from bot.merge_queue.queue import Pause
+from bot.merge_queue.window import Window
+from bot.pauses.group_pauses import touch_group
+from bot.pauses.history import (
+    PAUSE_LOOKBACK,
+    end_pause,
+    notify_end,
+    pause_in_force,
+    pause_subscribers,
+    touch_pause,
+)
+from bot.pauses.pause import NEAR, PauseRecord
+from bot.pauses.reports import act_behind, report_reading
+from bot.pauses.rows import Pauses
+from bot.posts.wake import Wake
+from bot.store.coordination import Leases
+from bot.store.transaction import Transaction
+from bot.store.transactions import Store
+
+GONE_CONFIRMED_AFTER = timedelta(seconds=30)
+"""The shortest time between two readings without a pause, if the status doesn't show it."""
+
+STOPPED_WITHIN = timedelta(minutes=2)
+"""How far a pause may be from the end of the checks it stopped, and how late the log may be."""
+
+UNPOSTED_FOR = timedelta(seconds=30)
+"""How long to wait for the event that says who resumed the queue before posting without it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ObservePause:
+    """Compares the service's pause with the one on record.
+
+    A reading without news costs no transaction.
+    """
+
+    store: Store
+    clock: Clock
+    wake: Wake
+    interval: timedelta
+    storing: ConcurrencyLimit  #: the polls' concurrency limit
+
+    async def run(self, poll: Poll, known: PauseRecord | None, state: QueueState) -> None:
+        """Compare with `known`, the pause on record before the service was called.
+
+        Raises MergeQueueError, StoreError or LimitClosed.
+        """
+        measured = None
+        pause = await poll.pause()
+        if pause is None:
+            # For a repository that doesn't exist the service also answers "not paused".
+            if known is None or not await self._is_gone(state, poll):
+                return
+        else:
+            state.gone_since = None
+            is_same = known is not None and known.stored_reason == pause.reason
+            if (
+                known is not None
+                and is_same
+                and (not pause.is_dated or (known.is_exact and known.is_of(pause.paused_at)))
+            ):
+                measured = await self._measure(known, poll, state)
+                if measured == known:
+                    return
+        async with self.storing.slot():
+            is_news = await self.store.run(_compare, poll, known, pause, measured, self.clock.now())
+        if is_news:
+            self.wake()
+        elif pause is not None and measured is None:
+            # Somebody acts on it, or was cut off: the next poll checks again.
+            state.read_at = None
+
+    async def notify_ends(self, repositories: Collection[RepositoryName]) -> None:
+        """Post ends that have had no event, because it may never come. Raises StoreError."""
+        now = self.clock.now()
+        since = now - UNPOSTED_FOR
+        for pause in await self.store.read(
+            lambda transaction: Pauses(transaction).untold_ends(since)
+        ):
+            if pause.repository in repositories and await self.store.run(_post_end, pause, now):
+                self.wake()
+
+    async def _measure(self, known: PauseRecord, reading: Poll, state: QueueState) -> PauseRecord:
+        """Update how many wait now, how many did at the start, and who joined since, if due."""
+        now = self.clock.now()
+        is_measured = known.queued_at_start is not None
+        if is_measured and state.depth_at is not None and state.depth_at > now:
+            return known
+        state.depth_at = now + DEPTH_INTERVALS * self.interval
+        queued = (await reading.status()).queued
+        joined = frozenset(
+            pull_request.number for pull_request in queued if pull_request.queued_at > known.since
+        )
+        at_start = known.queued_at_start
+        stopped = known.stopped
+        if not stopped and self.clock.now() - known.since <= STOPPED_WITHIN:
+            around = Window(known.since - STOPPED_WITHIN, known.since + STOPPED_WITHIN)
+            # A number on a live message is not worth a second request.
+            with suppress(MergeQueueError):
+                stopped = stopped_batches(await reading.events(around, {CHECKS_END}))
+        return replace(
+            known,
+            queued_now=len(queued),
+            queued_at_start=len(queued) - len(joined) if at_start is None else at_start,
+            joined=known.joined | joined,
+            stopped=stopped,
+        )
+
+    async def _is_gone(self, state: QueueState, reading: Poll) -> bool:
+        """Whether the status, or else an earlier reading, says so too."""
+        status = await reading.status()
+        ticks = self.clock.monotonic()
+        if status.paused is not None:
+            state.gone_since = None
+            return not status.paused
+        if state.gone_since is None:
+            state.gone_since = ticks
+        return ticks - state.gone_since >= GONE_CONFIRMED_AFTER.total_seconds()
+
+
+def _post_end(transaction: Transaction, unposted: PauseRecord, now: datetime) -> bool:
+    """Post the end without a name, unless it was posted meanwhile."""
+    if unposted not in Pauses(transaction).of(unposted.repository, now - PAUSE_LOOKBACK):
+        return False
+    channels = pause_subscribers(transaction, unposted.repository)
+    notify_end(transaction, unposted, channels, now)
+    return True
+
+
+def _compare(
+    transaction: Transaction,
+    poll: Poll,
+    known: PauseRecord | None,
+    pause: Pause | None,
+    measured: PauseRecord | None,
+    now: datetime,
+) -> bool:
+    """Record what is new: a pause or its reason, the depth of the queue, or the end.
+
+    False if it was recorded, or somebody acted, while the bot called the service.
+    """
+    Leases(transaction).require(poll.lease, now)
+    if pause_in_force(transaction, poll.repository, now) != known:
+        return False
+    if pause is None:
+        # Only the event log may say who resumed the queue.
+        acts = Audit(transaction).since(poll.repository, now - NEAR)
+        resumes = (act for act in acts if act.action is Action.RESUME)
+        if known is None or any(is_under_way(transaction, resume, acts, now) for resume in resumes):
+            return False
+        end_pause(transaction, known, now, None, now)
+        return True
+    if measured is not None:
+        Pauses(transaction).save(measured)
+        touch_pause(transaction, measured, now)
+        if known is not None and measured.stopped != known.stopped:
+            touch_group(transaction, measured, now)
+        return True
+    act = act_behind(transaction, poll.repository, pause, now)
+    if act is not None and is_under_way(transaction, act, (), now):
+        return False
+    report_reading(transaction, poll.repository, pause, act, now)
+    return True

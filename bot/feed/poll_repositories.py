@@ -1,0 +1,450 @@
+"""The one loop over repositories: polls each when due, in one process at a time."""
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from zlib import crc32
+
+from bot.boards.rows import Boards
+from bot.channels.rows import Subscriptions
+from bot.channels.subscription import Subscription, Topic, subscribed_channels
+from bot.feed import polling
+from bot.feed.observe_queue import ObserveQueue
+from bot.feed.pause_by_rule import PauseByRule
+from bot.feed.poll import Poll
+from bot.feed.poll_event_log import PollEventLog
+from bot.feed.poll_state import PollSchedule, PollState, asked_to_wait, failure, level_of
+from bot.health.alert import AlertRules
+from bot.health.outage import problem_of
+from bot.health.rows import Alerts
+from bot.kernel.clock import Clock
+from bot.kernel.configured import Configured
+from bot.kernel.errors import BotError, MergeQueueError
+from bot.kernel.metrics import UNSCRAPED, Metrics, PollOutcome
+from bot.kernel.repository import RepositoryName
+from bot.kernel.tasks import POLL_REQUESTS, ConcurrencyLimit, LimitClosed, Tasks
+from bot.log.position import LastPoll
+from bot.log.rows import Events, Positions
+from bot.merge_queue.port import MergeQueue
+from bot.pauses.rows import Pauses
+from bot.people.notices import Notice
+from bot.people.rows import People
+from bot.store.coordination import Leases
+from bot.store.errors import LeaseLost
+from bot.store.job_lease import JobLease
+from bot.store.lease_values import POLL_LEASE, Lease
+from bot.store.transaction import Transaction
+from bot.store.transactions import Store
+
+logger = logging.getLogger(__name__)
+
+POLLING_LEASE = timedelta(seconds=14)
+"""Longer than PostgreSQL leaves the transaction of a frozen process open (`IDLE_SECONDS`)."""
+
+RENEWED_BEFORE = timedelta(seconds=10)
+"""The lease is renewed when less time is left, so that it outlives some failed or late ticks."""
+
+ASKED_EVERY = timedelta(seconds=1)
+"""How often a process on standby asks for the lease; with `POLLING_LEASE` it takes over in 15 s."""
+
+NEW_PAUSE_READ_AFTER = timedelta(seconds=1)
+"""When to read a newly paused queue: by then its card is posted and the log is complete."""
+
+PAUSES_READ_EVERY = timedelta(seconds=1)
+"""How soon a pause made in another process is known."""
+
+POLL_TICK_SECONDS = 0.25
+"""How often to check which repositories are due."""
+
+MOST_A_TICK = 2000
+"""The most repositories in one tick, because its transaction blocks others; the rest come next."""
+
+MANY = 200
+"""More new repositories than this get their next polls spread out, or all stay due together."""
+
+TOPIC_OF_NOTICE = {Notice.FAILURE: Topic.FAILURE, Notice.MERGE: Topic.MERGE}
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """The data for one tick, from one transaction."""
+
+    states: Mapping[RepositoryName, PollState]
+    subscriptions: Mapping[RepositoryName, Sequence[Subscription]]
+    stored: Mapping[RepositoryName, LastPoll]
+    """The last polls whose times were stored."""
+
+    personal: frozenset[str]
+    """Topics of which some people want direct messages."""
+
+    boards: Mapping[RepositoryName, int]
+    """The number of all boards, by each repository that one of them shows."""
+
+
+@dataclass(slots=True)
+class PollRepositories:
+    """The one loop over repositories, in the process that has the lease; the others stand by.
+
+    One transaction loads the positions and subscriptions of all that are due. Polls run
+    concurrently, one at a time per repository. A poll reads the event log and, if something needs
+    it, the queue. Events and what follows from them are stored under the lease's token.
+    """
+
+    log: PollEventLog
+    store: Store
+    merge_queue: MergeQueue
+    clock: Clock
+    configured: Configured
+    interval: polling.PollingInterval
+    holder: str
+    observe: ObserveQueue | None = None
+    """None if only logs are read."""
+
+    rule: PauseByRule | None = None
+    """None if nothing is paused by rule."""
+
+    concurrency: ConcurrencyLimit = field(default_factory=lambda: ConcurrencyLimit(POLL_REQUESTS))
+    schedules: dict[RepositoryName, PollSchedule] = field(default_factory=dict)
+    """Empty on standby, except for polls that began before."""
+
+    tasks: Tasks = field(default_factory=lambda: Tasks("a poll has a defect", "poll_defect"))
+    metrics: Metrics = UNSCRAPED
+    clock_steps: polling.ClockSteps = field(default_factory=polling.ClockSteps)
+    pauses_known_until: datetime | None = None
+    """None to read the pauses on record at the next tick."""
+
+    refused_types: dict[str, datetime] = field(default_factory=dict)
+    """The event types that the service doesn't know, for all repositories."""
+
+    lease: JobLease = field(init=False)
+    asks_at: datetime | None = None
+    """When to ask for the lease that another process has; None to ask at the next tick."""
+
+    budget: polling.RequestBudget = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.lease = JobLease(POLL_LEASE, self.holder, POLLING_LEASE)
+        self.budget = polling.RequestBudget(self.interval.usual)
+
+    @property
+    def repositories(self) -> Sequence[RepositoryName]:
+        return self.configured.repositories.names
+
+    async def run(self) -> None:
+        """Start the polls that are due, without waiting for them. Raises StoreError."""
+        now = self.clock.now()
+        if back := self.clock_steps.set_back(now):
+            self.pauses_known_until = None
+            self.asks_at = None
+            # Its end is a time of the old clock.
+            self.lease.held = None
+            for schedule in self.schedules.values():
+                schedule.set_back(back)
+        lease = await self._own_lease(now)
+        if lease is None:
+            self._stand_by()
+            return
+        try:
+            await self._tick(lease, now)
+        except LeaseLost:
+            # This process was suspended; the next tick asks whether another one polls now.
+            self.lease.held = None
+
+    async def _own_lease(self, now: datetime) -> Lease | None:
+        """Ours, renewed in time; None while another process polls. Raises StoreError."""
+        held = self.lease.held
+        if held is not None and held.expires_at - now >= RENEWED_BEFORE:
+            return held
+        if held is None and self.asks_at is not None and now < self.asks_at:
+            return None
+        taken = await self.store.run(self.lease.take, now)
+        self.lease.held = taken
+        if taken is None:
+            self.asks_at = now + ASKED_EVERY
+            return None
+        self.asks_at = None
+        if held is None or held.token != taken.token:
+            extra = {"action": "polling_begun", "repositories": len(self.repositories)}
+            logger.info("this process polls now", extra=extra)
+        return taken
+
+    def _stand_by(self) -> None:
+        """Forget what another process reads now; polls under way end by themselves."""
+        self.schedules = {
+            name: schedule for name, schedule in self.schedules.items() if schedule.running
+        }
+        for schedule in self.schedules.values():
+            schedule.token = None
+
+    async def _tick(self, lease: Lease, now: datetime) -> None:
+        self._follow(now)
+        if self.observe is not None:
+            await self._read_pauses(self.observe, now)
+        due = self._due(now)
+        if not due:
+            return
+        prepared = await self.store.run(self._prepare, lease, due, now)
+        for name, last in prepared.stored.items():
+            self.schedules[name].stored_at = last.polled_at
+        for name in due:
+            self._take_on(name, lease, prepared, now, is_one_of_many=len(due) > MANY)
+
+    def _follow(self, now: datetime) -> None:
+        """Begin with the repositories that are new in the settings, and forget those that left."""
+        names = self.repositories
+        for name in names:
+            if name not in self.schedules:
+                self.schedules[name] = PollSchedule(due_at=now)
+        for name in set(self.schedules).difference(names):
+            if not self.schedules[name].running:
+                del self.schedules[name]
+
+    async def _read_pauses(self, observe: ObserveQueue, now: datetime) -> None:
+        """Read the pauses on record once a second; queues with a new pause are read soon."""
+        if self.pauses_known_until is not None and now < self.pauses_known_until:
+            return
+        names = list(self.schedules)
+        found = await self.store.read(lambda transaction: Pauses(transaction).open(names))
+        self.pauses_known_until = now + PAUSES_READ_EVERY
+        known = {pause.repository: pause for pause in found}
+        for name in names:
+            schedule = self.schedules[name]
+            schedule.pause = known.get(name)
+            if schedule.pause is None:
+                continue
+            schedule.due_at = min(schedule.due_at, now + self.interval.usual)
+            is_new = schedule.pause.queued_at_start is None and not schedule.queue.failures.count
+            if is_new and schedule.queue.read_at is not None:
+                schedule.due_at = min(schedule.due_at, now + NEW_PAUSE_READ_AFTER)
+                schedule.queue.read_at = None
+        await observe.pause.notify_ends(names)
+
+    def _due(self, now: datetime) -> Sequence[RepositoryName]:
+        """The repositories due, longest overdue first, at most as many as one transaction takes."""
+        due = [
+            name
+            for name, schedule in self.schedules.items()
+            if schedule.due_at <= now and not schedule.running
+        ]
+        return sorted(due, key=lambda name: self.schedules[name].due_at)[:MOST_A_TICK]
+
+    def _prepare(
+        self,
+        transaction: Transaction,
+        lease: Lease,
+        due: Sequence[RepositoryName],
+        now: datetime,
+    ) -> Prepared:
+        """Read the data for polls; with boards if queues are read too. Raises LeaseLost."""
+        Leases(transaction).require(lease, now)
+        polls = {name: self.schedules[name].to_store(lease) for name in due}
+        stored = {name: last for name, last in polls.items() if last is not None}
+        Positions(transaction).save_polls(stored)
+        subscriptions = Subscriptions(transaction).of_repositories(due)
+        boards: dict[RepositoryName, int] = {}
+        if self.observe is not None:
+            # End the alerts of repositories without subscribers, to start over with the next one.
+            unwanted = [name for name in due if not _health(subscriptions.get(name, ()))]
+            before = {name: self.schedules[name].state for name in unwanted}
+            ended = [
+                name for name, state in before.items() if not state or _health(state.subscriptions)
+            ]
+            if ended:
+                Alerts(transaction).forget(ended, now)
+            if shown := Boards(transaction).kept(due):
+                count = Boards(transaction).count_open()
+                boards = {board.repository: count for board in shown}
+        wanted = People(transaction).switched_on_by_anybody(list(TOPIC_OF_NOTICE))
+        personal = frozenset(TOPIC_OF_NOTICE[notice].value for notice in wanted)
+        states = self._states(transaction, lease, due)
+        return Prepared(states, subscriptions, stored, personal, boards)
+
+    def _states(
+        self, transaction: Transaction, lease: Lease, due: Sequence[RepositoryName]
+    ) -> Mapping[RepositoryName, PollState]:
+        """The states of these repositories, new where another process may have polled since."""
+        schedules = {name: self.schedules[name] for name in due}
+        states = {
+            name: schedule.state
+            for name, schedule in schedules.items()
+            if schedule.state is not None and schedule.is_under(lease)
+        }
+        if new := [name for name in due if name not in states]:
+            last = Positions(transaction).polls(new)
+            positions = Positions(transaction).load(new)
+            unrouted = Events(transaction).with_unrouted(new)
+            for name in new:
+                states[name] = PollState(
+                    positions.get(name), last=last.get(name), refused_types=self.refused_types
+                )
+                if name not in unrouted:
+                    # It needs no transaction of its own.
+                    states[name].unrouted = ()
+        return states
+
+    def _take_on(
+        self,
+        name: RepositoryName,
+        lease: Lease,
+        prepared: Prepared,
+        now: datetime,
+        *,
+        is_one_of_many: bool,
+    ) -> None:
+        schedule = self.schedules[name]
+        state = prepared.states[name]
+        if state is not schedule.state:
+            schedule.state = state
+            schedule.taken_on_at = now
+            # From 0 to 1, evenly distributed among names and always the same for one.
+            schedule.share = crc32(name.encode()) / 2**32 if is_one_of_many else 1.0
+        state.subscriptions = prepared.subscriptions.get(name, ())
+        state.personal = prepared.personal
+        state.has_rule = self.rule is not None and self.rule.is_wanted(name)
+        schedule.token = lease.token
+        if self.observe is not None:
+            rules = self.observe.configured.policies.of(name).rules(AlertRules)
+            has_thresholds = bool(rules.thresholds)
+            schedule.queue.interest = polling.QueueInterest(
+                pause=schedule.pause is not None,
+                boards=prepared.boards.get(name, 0),
+                health=has_thresholds and _health(state.subscriptions),
+            )
+        schedule.running = True
+        poll = Poll(
+            lease,
+            state,
+            name,
+            self.merge_queue,
+            self.clock,
+            self.concurrency,
+            schedule.due_at,
+            self.metrics,
+        )
+        # Even after a defect, do not poll the repository at every tick.
+        schedule.due_at = now + self.interval.usual
+        self.tasks.start(self._poll(poll, schedule), f"poll {name}")
+
+    async def _poll(self, poll: Poll, schedule: PollSchedule) -> None:
+        started_at = self.clock.now()
+        try:
+            await self._read_log_and_queue(poll, schedule)
+        except LeaseLost:
+            logger.warning(
+                "lease lost", extra={"action": "lease_lost", "repository": poll.repository}
+            )
+            schedule.state = None
+            # Perhaps it has only expired: the next tick asks.
+            self.lease.held = None
+            self.metrics.polls.labels(PollOutcome.LEASE_LOST).inc()
+        except LimitClosed:
+            return
+        except BotError as error:
+            self._failed(poll.repository, schedule, started_at, error)
+            return
+        except Exception:
+            # The log was not read; if that lasts, channels are notified.
+            schedule.failures.add(started_at)
+            raise
+        finally:
+            schedule.running = False
+            self.budget.spend(poll.requests, len(self.schedules), self.clock.now())
+        if schedule.is_failure_logged:
+            logger.info(
+                "poll recovered", extra={"action": "poll_recovered", "repository": poll.repository}
+            )
+            schedule.is_failure_logged = False
+        schedule.failures.end()
+        schedule.problem = None
+        if schedule.state is not None:
+            schedule.polled_at = started_at
+            self.metrics.polls.labels(PollOutcome.READ).inc()
+        self._plan_next(poll, schedule, started_at)
+
+    async def _read_log_and_queue(self, poll: Poll, schedule: PollSchedule) -> None:
+        """Read the queue even if the log fails, unless the service asked to wait.
+
+        Raises BotError or LimitClosed.
+        """
+        failed: MergeQueueError | None = None
+        try:
+            await self.log.run(poll)
+        except MergeQueueError as error:
+            if asked_to_wait(error) is not None:
+                raise
+            failed = error
+        if failed is None and self.rule is not None:
+            await self.rule.run(poll)
+        if self.observe is not None and self.observe.is_due(schedule):
+            await self.observe.run(poll, schedule)
+        if poll.last_status is not None:
+            schedule.queue.is_running = polling.is_running(poll.last_status)
+        if failed is not None:
+            raise failed
+
+    def _plan_next(self, poll: Poll, schedule: PollSchedule, started_at: datetime) -> None:
+        """Schedule the next poll, counted from the request, not from the wait before it.
+
+        Repositories that were due together are spread over the interval.
+        """
+        asked_at = max(started_at, poll.asked_at or started_at)
+        wait = self.interval.wait(
+            started_at - (poll.state.active_at or started_at),
+            is_running=schedule.queue.is_running,
+            may_hurry=self.budget.has_some(len(self.schedules)),
+        )
+        reads_again = self.observe is not None and schedule.queue.read_at is None
+        if schedule.pause is not None or reads_again:
+            wait = min(wait, self.interval.usual)
+        now = self.clock.now()
+        schedule.due_at = min(max(asked_at + schedule.share * wait, now), now + wait)
+        schedule.share = 1.0
+
+    def _failed(
+        self, name: RepositoryName, schedule: PollSchedule, started_at: datetime, error: BotError
+    ) -> None:
+        self.metrics.polls.labels(PollOutcome.FAILED).inc()
+        schedule.problem = problem_of(error) or schedule.problem
+        wait = schedule.failures.add(started_at, hint=asked_to_wait(error))
+        schedule.due_at = self.clock.now() + max(self.interval.usual, wait)
+        fields = failure("poll_failed", name, error)
+        level = level_of(error)
+        schedule.is_failure_logged |= level > logging.DEBUG
+        extra = {**fields, "failures": schedule.failures.count}
+        logger.log(level, "poll failed", extra=extra)
+
+    def freshness(self) -> polling.Freshness:
+        """How fresh the repositories are that this process polls; none on standby."""
+        now = self.clock.now()
+        limit = polling.stale_after(self.interval.usual)
+        held = [schedule for schedule in self.schedules.values() if schedule.read_at is not None]
+        return polling.Freshness(
+            polled=len(held),
+            # Polls have failed, or the next is overdue, for longer than the limit.
+            stale=sum(
+                now - min(schedule.failures.since or now, schedule.due_at) > limit
+                for schedule in held
+            ),
+            oldest=max(
+                (now - schedule.read_at for schedule in held if schedule.read_at),
+                default=timedelta(),
+            ),
+        )
+
+    def begin_no_more(self) -> None:
+        """Leave waiting polls to other processes, because this one is about to end."""
+        self.concurrency.close()
+
+    async def drain(self) -> None:
+        """Wait for the running polls."""
+        await self.tasks.drain()
+
+    async def release(self) -> None:
+        """Release the lease, so that the next process continues immediately. Raises StoreError."""
+        await self.lease.release(self.store, self.clock.now())
+
+
+def _health(subscriptions: Sequence[Subscription]) -> bool:
+    """Whether a channel follows the health of the queue."""
+    return bool(subscribed_channels(subscriptions, Topic.HEALTH))

@@ -1,0 +1,187 @@
+"""Renders posts about events, and summaries of several, when they are posted."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from bot.blocks.message import Message
+from bot.blocks.text import mention
+from bot.feed.counting_repeats import (
+    DIRECT_FORM,
+    POST,
+    REPLY,
+    counts,
+    event_and_form,
+    form_of,
+    repeats_from,
+)
+from bot.feed.repeats import has_verdict
+from bot.feed.texts import event_posts, summaries
+from bot.freezes.causes import by_person
+from bot.log.around_merges import events_around_merges
+from bot.log.batches import batches_of, together
+from bot.log.classification import EventKind, classify, turn_after
+from bot.log.preceding import with_preceding_events
+from bot.log.rows import PullRequests
+from bot.merge_queue.event_records import EventRecord, PullRequestRecord
+from bot.merge_queue.event_types import Turn
+from bot.pauses.rows import Pauses
+from bot.people import texts as people_texts
+from bot.people.linking import who_wants
+from bot.people.notices import Notice
+from bot.people.rows import People
+from bot.posts.delivery import Delivery, Subject, SubjectKind, SummaryContent
+from bot.posts.events import events_about
+from bot.posts.live_message import LiveSubject
+from bot.posts.outbox import Outbox
+from bot.removals.addressing import asked_about
+from bot.removals.removed_here import preceding_events
+from bot.slack.addresses import is_person
+from bot.store.transaction import Transaction
+
+
+def event_post(transaction: Transaction, delivery: Delivery, *, is_reply: bool) -> Message | None:
+    """The post about an event, which mentions who has to act; None if it isn't stored any more.
+
+    A failure is short in a reply to a live message, which has the details.
+    """
+    record = events_about(transaction, [delivery.subject]).get(delivery.subject)
+    if record is None:
+        return None
+    kind = EventKind(delivery.kind) if delivery.kind in set(EventKind) else None
+    form = form_of(delivery)
+    if form == REPLY and not is_reply:
+        form = POST
+    post = _post(transaction, record, kind, form)
+    return replace(post, since=record.received_at, about=facts_of(record))
+
+
+def facts_of(record: EventRecord) -> dict[str, object]:
+    """For the log of a post: a search for a number finds all about that pull request."""
+    return {"event_type": record.type, "pull_request": record.pull_request}
+
+
+def repeated_post(transaction: Transaction, subject: LiveSubject) -> Message | None:
+    """The same post, edited: it counts the events with an equal verdict that followed."""
+    about, form = event_and_form(subject)
+    record = events_about(transaction, [about]).get(about)
+    if record is None:
+        return None
+    post = _post(transaction, record, None, form)
+    return replace(post, happened_at=record.received_at, about=facts_of(record))
+
+
+def _post(
+    transaction: Transaction, first: EventRecord, kind: EventKind | None, form: str
+) -> Message:
+    """The post about an event, or about the latest with its verdict, where there are several.
+
+    `kind`: of the event, None if it isn't known from when it was routed.
+    """
+    record = by_person(transaction, _complete(transaction, first))
+    kind = kind or classify(record)
+    is_one_of_several = has_verdict(record, kind) and counts(kind, form)
+    repeats = repeats_from(transaction, first) if is_one_of_several else None
+    if repeats is not None:
+        record = repeats.latest
+    seen = _pull_request(transaction, record)
+    if form == DIRECT_FORM:
+        notice = Notice.MERGE if kind is EventKind.MERGE else Notice.FAILURE
+        post = event_posts.event(record, seen, kind, calls=["you"], repeats=repeats)
+        return people_texts.direct(post, notice)
+    calls = _calls(transaction, first, record, kind, seen)
+    pauses = Pauses(transaction).open([record.repository])
+    # Posts in a feed are not edited when the queue resumes.
+    paused = any(pause.since <= record.received_at for pause in pauses) or None
+    is_brief = kind is EventKind.FAILURE and form == REPLY
+    asked = asked_about(transaction, record, seen) if kind is EventKind.FAILURE else None
+    return event_posts.event(
+        record,
+        seen,
+        kind,
+        calls=calls,
+        paused=paused,
+        is_brief=is_brief,
+        asked=asked,
+        repeats=repeats,
+    )
+
+
+def _complete(transaction: Transaction, record: EventRecord) -> EventRecord:
+    around = preceding_events(transaction, record.repository, [record])
+    return with_preceding_events(record, around)
+
+
+def _pull_request(transaction: Transaction, record: EventRecord) -> PullRequestRecord | None:
+    number = record.pull_request
+    if number is None:
+        return None
+    return PullRequests(transaction).linked(record.repository, [number]).get(number)
+
+
+def _calls(
+    transaction: Transaction,
+    first: EventRecord,
+    record: EventRecord,
+    kind: EventKind,
+    seen: PullRequestRecord | None,
+) -> Sequence[str]:
+    """The people to mention: the author, or who queued a bot's pull request, if it is their turn.
+
+    They linked the login, and want it. Nobody for merges, put-backs and requests. A person who
+    gets a direct message about the event is only named.
+    """
+    is_their_turn = kind is EventKind.FAILURE and turn_after(record, kind) is Turn.AUTHOR
+    if not is_their_turn or seen is None or not seen.author:
+        return ()
+    asked = asked_about(transaction, record, seen)
+    linked = People(transaction).linked_to([asked]).get(asked, ()) if asked else ()
+    wanting = who_wants(transaction, Notice.MENTION, linked)
+    about = Subject(SubjectKind.EVENT, first.repository, first.event_id)
+    called = (user_id for user_id in linked if user_id in wanting)
+    return [
+        mention(user_id) for user_id in called if Outbox(transaction).get(user_id, about) is None
+    ]
+
+
+def summary_post(transaction: Transaction, delivery: Delivery) -> Message:
+    """The post for a summarized delivery: a merged batch, a backlog or a digest."""
+    summarized = Outbox(transaction).summary_content(delivery.delivery_id)
+    if not delivery.digest:
+        merged = _merged_together(transaction, delivery, summarized)
+        if merged is not None:
+            to_author = is_person(delivery.channel_id)
+            return people_texts.direct(merged, Notice.MERGE) if to_author else merged
+    failures = [
+        (_complete(transaction, record), _pull_request(transaction, record))
+        for record in events_about(transaction, summarized.subjects).values()
+    ]
+    message = summaries.summary(
+        summarized.counts, summarized.oldest_created_at, failures, is_digest=delivery.digest
+    )
+    return replace(message, about=_facts_of_all([record for record, _ in failures]))
+
+
+def _facts_of_all(records: Sequence[EventRecord]) -> dict[str, object]:
+    numbers = sorted({record.pull_request for record in records if record.pull_request is not None})
+    return {"pull_requests": ", ".join(map(str, numbers))}
+
+
+def _merged_together(
+    transaction: Transaction, delivery: Delivery, summarized: SummaryContent
+) -> Message | None:
+    """The post about one batch; None if not all are merges, or were not all in one."""
+    name = delivery.subject.repository
+    count = sum(summarized.counts.values())
+    if [kind for _, kind in summarized.counts] != [EventKind.MERGE] or count > summaries.MOST:
+        return None
+    subjects = Outbox(transaction).subjects_of(delivery.delivery_id, summaries.MOST)
+    found = events_about(transaction, subjects)
+    records = [found[subject] for subject in subjects if subject in found]
+    batches = batches_of(records, events_around_merges(transaction, name, records))
+    are_together = len(together(batches, list(batches))) >= len(subjects)
+    if not are_together or len({batch.batch_id for batch in batches.values()}) > 1:
+        return None
+    numbers = {record.pull_request for record in records if record.pull_request is not None}
+    seen = PullRequests(transaction).linked(name, numbers)
+    message = summaries.merged([(record, seen.get(record.pull_request or 0)) for record in records])
+    return replace(message, about=_facts_of_all(records))

@@ -1,0 +1,415 @@
+"""From events to the posts and threads of the channels that subscribed to them.
+
+Each thread is about one queue entry or one bisection.
+"""
+
+import logging
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence, Set as AbstractSet
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import TypeVar
+
+from bot.acts.record import AuditRecord
+from bot.channels.subscription import NextDigest, Style, Subscription, Topic, subscribed_channels
+from bot.feed import threads
+from bot.feed.rows import Bisections, QueueEntries
+from bot.feed.topics import topic_of
+from bot.kernel.repository import RepositoryName
+from bot.log.classification import EventKind, is_merge, kinds
+from bot.log.preceding import LONGEST_QUEUE_TIME, is_stopped_by_pause
+from bot.log.rows import Events
+from bot.merge_queue.event_records import EventRecord, PullRequestRecord
+from bot.merge_queue.event_types import PAUSE_DELETE
+from bot.posts.delivery import NewDelivery, Subject, SubjectKind, delivery_id, summary_id
+from bot.posts.enqueueing import first_post
+from bot.posts.live_message import LiveKind, LiveMessage, LiveSubject, Priority
+from bot.posts.live_messages import LiveMessages
+from bot.store.transaction import Transaction
+
+logger = logging.getLogger(__name__)
+
+_Subject = TypeVar("_Subject", threads.QueueEntry, threads.Bisection)
+
+EDIT_DELAY = timedelta(seconds=3)
+"""How long an edit waits, so that it also shows events that follow immediately."""
+
+BACKLOG = 100
+"""More events than this are summarized: subjects that begin in them get no thread."""
+
+
+def event_delivery(
+    record: EventRecord,
+    channel_id: str,
+    kind: EventKind,
+    now: datetime,
+    *,
+    root_id: int | None = None,
+    digest_at: datetime | None = None,
+) -> NewDelivery:
+    """The delivery of an event; `channel_id` may also be a person's."""
+    subject = Subject(SubjectKind.EVENT, record.repository, record.event_id)
+    its_id = delivery_id(channel_id, subject, str(record.event_id))
+    return NewDelivery(
+        its_id, channel_id, subject, now, kind=kind, root_id=root_id, digest_at=digest_at
+    )
+
+
+@dataclass(slots=True, eq=False)
+class Thread:
+    """A slice's changes to one subject."""
+
+    subject: LiveSubject
+    roots: dict[str, int]  #: the live messages that show it, by channel
+    is_new: bool  #: it begins in this slice
+    changed: Priority | None = None  #: its live messages need an edit, with this priority
+    is_over: bool = False
+
+
+class Threads:
+    """The threads of one slice of events, in order; none if no channel has them."""
+
+    def __init__(
+        self,
+        transaction: Transaction,
+        repository: RepositoryName,
+        records: Sequence[EventRecord],
+        subscriptions: Sequence[Subscription],
+    ) -> None:
+        """Load the subjects of the events, and the queue entries that a pause made wait."""
+        self.transaction = transaction
+        self.repository = repository
+        with_threads = [
+            subscription for subscription in subscriptions if subscription.style is Style.THREAD
+        ]
+        self.is_used = bool(with_threads)
+        self.is_backlog = len(records) > BACKLOG
+        self.told_of_failures = subscribed_channels(with_threads, Topic.FAILURE)
+        self._threads: dict[str, Thread] = {}
+        self._entries: dict[int, list[threads.QueueEntry]] = defaultdict(list)
+        self._bisections: list[threads.Bisection] = []
+        self._changed: dict[str, threads.QueueEntry | threads.Bisection] = {}
+        self._shown: dict[str, list[LiveMessage]] = defaultdict(list)
+        self._moved: list[tuple[Collection[int], LiveSubject]] = []
+        self._broadcast: set[tuple[str, str]] = set()
+        if self.is_used:
+            self._load(records)
+
+    def _load(self, records: Sequence[EventRecord]) -> None:
+        numbers = {record.pull_request for record in records if record.pull_request is not None}
+        if numbers:
+            since = min(record.received_at for record in records) - LONGEST_QUEUE_TIME
+            entries = QueueEntries(self.transaction).of(self.repository, numbers, since)
+            for entry in entries:
+                self._entries[entry.pull_request].append(entry)
+            self._load_shown(LiveKind.ENTRY, [known.key for known in entries])
+        bisected = [
+            record.received_at for record in records if record.type in threads.BISECTION_TYPES
+        ]
+        if bisected:
+            since = min(bisected) - threads.LONGEST_BISECTION
+            self._bisections += Bisections(self.transaction).since(self.repository, since)
+            self._load_shown(LiveKind.BISECTION, [bisection.key for bisection in self._bisections])
+        resumed = [record.received_at for record in records if record.type == PAUSE_DELETE]
+        if resumed:
+            self._mark_waiting(max(resumed))
+
+    def _load_shown(self, kind: LiveKind, keys: Collection[str]) -> None:
+        for message in LiveMessages(self.transaction).of_all(kind, self.repository, keys):
+            self._shown[message.subject.key].append(message)
+
+    def _mark_waiting(self, resumed_at: datetime) -> None:
+        """Edit the live messages of waiting entries, which say that the queue is paused."""
+        entries = QueueEntries(self.transaction).lasting(
+            self.repository, resumed_at - LONGEST_QUEUE_TIME
+        )
+        if not entries:
+            return
+        records = Events(self.transaction).of_pull_requests(
+            self.repository,
+            {known.pull_request for known in entries},
+            since=min(known.began_at for known in entries),
+        )
+        for entry in entries:
+            found = threads.events_of(entry, records)
+            kind_of = kinds(found)
+            state = threads.state_of(found, kind_of)
+            if state is not None and (
+                kind_of[state.event_id] is EventKind.ENTER or is_stopped_by_pause(state)
+            ):
+                thread = self._thread(LiveKind.ENTRY, entry.key, is_new=False)
+                self._change(thread, is_over=False)
+
+    def place(self, record: EventRecord, kind: EventKind) -> Thread | None:
+        """The event's thread, begun by its first event; None without one."""
+        if not self.is_used:
+            return None
+        if record.type in threads.ENTRY_TYPES and record.pull_request is not None:
+            return self._place(threads.QueueEntry, record, kind, self._entries[record.pull_request])
+        if record.type in threads.BISECTION_TYPES:
+            return self._place(threads.Bisection, record, kind, self._bisections)
+        return None
+
+    def _place(
+        self, subject: type[_Subject], record: EventRecord, kind: EventKind, known: list[_Subject]
+    ) -> Thread:
+        found = subject.of(record, known)
+        current = subject.begun(record) if found is None else found.after(record)
+        thread = self._thread(current.kind, current.key, is_new=found is None)
+        if found is not None:
+            known.remove(found)
+            if kind in threads.STATES or is_merge(record):
+                self._change(thread, is_over=kind in threads.CLOSING, kind=kind)
+        elif before := threads.entry_before(record, known):
+            self._continue(before, thread)
+        known.append(current)
+        self._changed[current.key] = current
+        return thread
+
+    def _continue(self, ended: threads.QueueEntry | threads.Bisection, thread: Thread) -> None:
+        """Have messages of a queue entry show the next one, if people learned how it ended."""
+        roots = self._roots_after(ended)
+        if not roots:
+            return
+        thread.roots = roots
+        thread.is_new = False
+        self._moved.append((roots.values(), thread.subject))
+        self._change(thread, is_over=False)
+
+    def _roots_after(self, ended: threads.QueueEntry | threads.Bisection) -> dict[str, int]:
+        """By channel, the messages that need not show this end any more.
+
+        They show it, or a reply that is also in the channel says so of a failure.
+        """
+        before = self._thread(ended.kind, ended.key, is_new=False)
+        shown = {message.channel_id: message for message in self._shown[ended.key]}
+        found = {
+            channel_id: root_id
+            for channel_id, root_id in before.roots.items()
+            if (ended.key, channel_id) in self._broadcast
+            and (channel_id not in shown or shown[channel_id].is_first)
+        }
+        if before.changed is not None:
+            return found
+        found |= {
+            message.channel_id: message.message_id
+            for message in shown.values()
+            if message.shows_its_end
+        }
+        late = [
+            message
+            for message in shown.values()
+            if message.channel_id not in found and message.is_posted
+        ]
+        told = {
+            message.channel_id: message.message_id
+            for message in late
+            if self._hears_failures(message)
+        }
+        if told and self._has_failed(ended):
+            found |= told
+        return found
+
+    def _hears_failures(self, root: LiveMessage) -> bool:
+        return root.channel_id in self.told_of_failures
+
+    def _has_failed(self, ended: threads.QueueEntry | threads.Bisection) -> bool:
+        """Whether a failure was its end, of which earlier slices have told."""
+        if not isinstance(ended, threads.QueueEntry):
+            return False
+        numbers = {ended.pull_request}
+        records = Events(self.transaction).of_pull_requests(
+            self.repository, numbers, since=ended.began_at
+        )
+        found = threads.events_of(ended, records)
+        kind_of = kinds(found)
+        state = threads.state_of(found, kind_of)
+        return state is not None and kind_of[state.event_id] is EventKind.FAILURE
+
+    def _thread(self, kind: LiveKind, key: str, *, is_new: bool) -> Thread:
+        thread = self._threads.get(key)
+        if thread is None:
+            roots = {message.channel_id: message.message_id for message in self._shown[key]}
+            subject = LiveSubject(kind, self.repository, key)
+            thread = self._threads[key] = Thread(subject, roots, is_new)
+        return thread
+
+    def _change(self, thread: Thread, *, is_over: bool, kind: EventKind | None = None) -> None:
+        if self.is_backlog and thread.is_new:
+            return
+        priority = Priority.FAILURE if kind is EventKind.FAILURE else Priority.REST
+        thread.changed = min(priority, thread.changed or Priority.REST)
+        thread.is_over = is_over or thread.is_over
+
+    def notify(
+        self,
+        thread: Thread,
+        record: EventRecord,
+        kind: EventKind,
+        channels: Collection[str],
+        now: datetime,
+    ) -> list[NewDelivery]:
+        """Reply in each channel's thread, or begin that thread."""
+        deliveries: list[NewDelivery] = []
+        for channel_id in channels:
+            root_id = thread.roots.get(channel_id)
+            if root_id is not None and kind is EventKind.FAILURE:
+                self._broadcast.add((thread.subject.key, channel_id))
+            if root_id is not None or self.is_backlog:
+                deliveries.append(event_delivery(record, channel_id, kind, now, root_id=root_id))
+                continue
+            subject = thread.subject
+            message_id = LiveMessages(self.transaction).add(subject, channel_id, now=now)
+            if message_id is not None:
+                thread.roots[channel_id] = message_id
+                post = first_post(subject, message_id, channel_id, now, subject.key, kind)
+                deliveries.append(post)
+        return deliveries
+
+    def finish(self, now: datetime) -> None:
+        """Store the queue entries and bisections, and have their live messages edited."""
+        changes = [self._changed[key] for key in sorted(self._changed)]
+        entries = [change for change in changes if isinstance(change, threads.QueueEntry)]
+        QueueEntries(self.transaction).save(entries)
+        Bisections(self.transaction).save(
+            [change for change in changes if isinstance(change, threads.Bisection)]
+        )
+        for message_ids, subject in self._moved:
+            LiveMessages(self.transaction).move(message_ids, subject)
+        changed = [thread for thread in self._threads.values() if thread.changed is not None]
+        for thread in sorted(changed, key=lambda thread: (thread.subject.kind, thread.subject.key)):
+            LiveMessages(self.transaction).mark(
+                thread.subject,
+                due_at=now + EDIT_DELAY,
+                closed=thread.is_over,
+                priority=thread.changed,
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class PauseInForce:
+    """Since when the queue is paused, and the channels with a card that counts arrivals."""
+
+    paused_at: datetime
+    channels: AbstractSet[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Subscribers:
+    """Events whose meaning can no longer change, with that meaning, and who gets them."""
+
+    records: Sequence[EventRecord]
+    kinds: Mapping[int, EventKind]  #: by event id
+    batches: Mapping[int, str]  #: by event id, the batch of merges that share one post
+    #: the known pull requests, by number, if anybody's choice depends on their authors
+    seen: Mapping[int, PullRequestRecord]
+    preceding: Sequence[EventRecord]  #: events that complete leaves lacking their reason
+    #: the acts of this bot that caused leaves, by event id; its channel has a post
+    removals: Mapping[int, AuditRecord]
+    subscriptions: Sequence[Subscription]
+    threads: Threads
+    pause: PauseInForce | None  #: the one in force, if any
+    next_digest: NextDigest
+    now: datetime
+    _found: dict[tuple[str, EventKind, str | None, str | None], Sequence[Subscription]] = field(
+        default_factory=dict
+    )
+
+    def channels(self, record: EventRecord) -> Collection[str]:
+        return dict.fromkeys(subscription.channel_id for subscription in self._matching(record))
+
+    def _matching(self, record: EventRecord) -> Sequence[Subscription]:
+        """The subscriptions that match; the same for many events."""
+        known = self.seen.get(record.pull_request) if record.pull_request is not None else None
+        author = known.author if known is not None else None
+        kind = self.kinds[record.event_id]
+        key = (record.type, kind, record.base_ref, author)
+        if key not in self._found:
+            topic = topic_of(kind)
+            type_ = record.type
+            branch = record.base_ref
+            self._found[key] = [
+                subscription
+                for subscription in self.subscriptions
+                if subscription.wants(topic=topic, event_type=type_, branch=branch, author=author)
+            ]
+        return self._found[key]
+
+    def route(self, record: EventRecord) -> Sequence[NewDelivery]:
+        """The deliveries of an event that is not about a pause."""
+        kind = self.kinds[record.event_id]
+        subscriptions = self._matching(record)
+        act = self.removals.get(record.event_id)
+        if act is not None:
+            subscriptions = [
+                subscription
+                for subscription in subscriptions
+                if subscription.channel_id != act.channel_id
+            ]
+        if not subscriptions:
+            fields = {"repository": record.repository, "pull_request": record.pull_request}
+            extra = {"action": "nobody_subscribed", "event_type": record.type, **fields}
+            logger.debug("nobody is subscribed to an event", extra=extra)
+        thread = self.threads.place(record, kind)
+        if thread is None or not subscriptions:
+            return self._posts(record, kind, subscriptions)
+        pause = self.pause
+        wanted = subscriptions
+        is_arrival = kind is EventKind.ENTER
+        if pause is not None and is_arrival and record.received_at >= pause.paused_at:
+            # A pause card counts the arrival instead; a feed gets its posts all the same.
+            counted = pause.channels - thread.roots.keys()
+            wanted = [
+                subscription
+                for subscription in subscriptions
+                if subscription.channel_id not in counted or subscription.style is not Style.THREAD
+            ]
+        channels = {
+            subscription.channel_id for subscription in wanted if subscription.style is Style.THREAD
+        }
+        if record.event_id in self.batches:
+            # Without a thread the batch gets one post, and no thread per pull request.
+            channels &= thread.roots.keys()
+        in_threads = self.threads.notify(thread, record, kind, sorted(channels), self.now)
+        others = [
+            subscription for subscription in wanted if subscription.channel_id not in channels
+        ]
+        return in_threads + self._posts(record, kind, others)
+
+    def _posts(
+        self, record: EventRecord, kind: EventKind, subscriptions: Sequence[Subscription]
+    ) -> list[NewDelivery]:
+        """One per channel; if any of its subscriptions is immediate, there is no digest."""
+        waits: dict[str, datetime | None] = {}
+        for subscription in subscriptions:
+            if (
+                subscription.digest is None
+                or subscription.style is not Style.DIGEST
+                or kind is EventKind.FAILURE
+            ):
+                waits[subscription.channel_id] = None
+            else:
+                waits.setdefault(
+                    subscription.channel_id, self.next_digest(subscription.digest, self.now)
+                )
+        return [
+            event_delivery(record, channel_id, kind, self.now, digest_at=digest_at)
+            for channel_id, digest_at in waits.items()
+        ]
+
+    def in_one_post(self, deliveries: Sequence[NewDelivery]) -> Sequence[NewDelivery]:
+        """Combine the merges of a batch into the first one's post in each channel."""
+        together: dict[tuple[str, str], list[NewDelivery]] = defaultdict(list)
+        for delivery in deliveries:
+            batch_id = self.batches.get(delivery.subject.subject_id)
+            is_post = delivery.root_id is None and delivery.digest_at is None
+            if batch_id is not None and is_post and delivery.subject.kind is SubjectKind.EVENT:
+                together[delivery.channel_id, batch_id].append(delivery)
+        changed: dict[str, NewDelivery] = {}
+        for first, *others in together.values():
+            if not others:
+                continue
+            its_id = summary_id(first.delivery_id, others[-1].delivery_id)
+            changed[first.delivery_id] = replace(first, delivery_id=its_id, summarizes=len(others))
+            changed |= {other.delivery_id: replace(other, summarized_by=its_id) for other in others}
+        return [changed.get(delivery.delivery_id, delivery) for delivery in deliveries]

@@ -1,0 +1,1 @@
+"""What channels read about pull requests."""

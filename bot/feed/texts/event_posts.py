@@ -1,0 +1,389 @@
+"""One short post for one event: `style:feed`."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from bot.acts.reason import REASON_LIMIT
+from bot.acts.record import SOMEBODY
+from bot.acts.signatures import signed_by, unsigned_reason
+from bot.blocks import blocks, controls
+from bot.blocks.message import Block, Message
+from bot.blocks.text import (
+    by,
+    code,
+    duration,
+    escape,
+    link,
+    listed,
+    local_time,
+    plural,
+    pull_request as linked_pull_request,
+    quote,
+    utc_time,
+    without_markup,
+)
+from bot.feed.repeats import Repeats
+from bot.feed.texts.wording import NO_STEP, leaving, other_event
+from bot.freezes.freeze import has_begun
+from bot.freezes.texts.cards import freeze_changes, freeze_period
+from bot.kernel.repository import RepositoryName
+from bot.log.classification import EventKind, classify, turn_after
+from bot.log.preceding import is_aborted, is_put_back, is_stopped_by_pause
+from bot.log.types import FREEZE_CREATE, FREEZE_DELETE
+from bot.merge_queue.event_records import (
+    EventDetails,
+    EventRecord,
+    FreezeAttributes,
+    PullRequestRecord,
+)
+from bot.merge_queue.event_types import (
+    DEQUEUE_COMMAND,
+    LEAVE,
+    QUEUE_COMMAND,
+    REQUEUE_COMMAND,
+    CodeClass,
+    Turn,
+    class_of,
+)
+
+DETAILS_SHOWN = 3
+DETAIL_LIMIT = 120
+CALLED = 3
+INTERNAL_NAMES = {"__default__", "default"}
+
+
+@dataclass(frozen=True, slots=True)
+class Post:
+    """The parts of a feed post, each already safe to show."""
+
+    mark: str
+    word: str
+    verdict: str = ""
+    next_step: str = ""  #: for the person who has to act
+    details: tuple[str, ...] = ()
+    facts: tuple[str, ...] = ()
+    by: str = ""
+
+
+def event(  # noqa: PLR0913  # six are keywords
+    record: EventRecord,
+    pull_request: PullRequestRecord | None,
+    kind: EventKind | None = None,
+    *,
+    calls: Sequence[str] = (),
+    paused: bool | None = None,
+    is_brief: bool = False,
+    asked: str | None = None,
+    repeats: Repeats | None = None,
+) -> Message:
+    """The post for an event, with the pull request's title when it was seen in the queue.
+
+    `kind`: the event's kind in the context of its neighbours; by default that of the event alone.
+    `calls`: mentions of the people who have to act, or "you".
+    `paused`: whether the queue is paused now; None if the post doesn't say.
+    `asked`: the login of the person whose turn it is, empty for nobody; None for the author.
+    `is_brief`: beside the first message of its thread, which has the details.
+    `repeats`: how often the verdict was the same, if the event can have been repeated.
+    """
+    kind = kind or classify(record)
+    post = _POST_WRITERS[kind](record)
+    if kind is EventKind.ENTER and paused:
+        post = replace(post, verdict="the queue is paused")
+    elif kind is EventKind.CHECKS_ENDED and paused is False and is_stopped_by_pause(record):
+        post = Post(":inbox_tray:", "Queued", "the queue has resumed")
+    subject_text = without_markup(subject(record, pull_request))
+    head = _headline(replace(post, next_step=""), record, pull_request)
+    if asked is None:
+        asked = pull_request.author if pull_request is not None else ""
+    whose = _whose_step(record, kind, calls, asked) if post.next_step else ""
+    step = f"*{whose}:* {post.next_step}" if whose else ""
+    counted = _counted(repeats, local_time)
+    lines = [head, counted, step, *(() if is_brief else post.details)]
+    shown: list[Block] = [blocks.section("\n".join(filter(None, lines)))]
+    if not is_brief:
+        facts = [*_facts(record, pull_request), post.by, *post.facts]
+        shown += [blocks.context(*facts)] if any(facts) else []
+        shown += _questions(record) if kind is EventKind.FAILURE else ()
+    text = f"{post.word} {subject_text}".rstrip() + (f": {post.verdict}" if post.verdict else "")
+    text += f", {post.by}" if post.by else ""
+    if counted:
+        text += f", {without_markup(_counted(repeats, utc_time))}"
+    text += f". {whose}: {post.next_step}" if whose else ""
+    return Message(text=f"{text} ({escape(record.repository)})", blocks=tuple(shown))
+
+
+def _counted(repeats: Repeats | None, shown: Callable[[datetime], str]) -> str:
+    """How often and when; empty for what happened once."""
+    if repeats is None or repeats.count == 1:
+        return ""
+    first = shown(repeats.first_at)
+    last = shown(repeats.latest.received_at)
+    return f"*{repeats.count:,} times* since {first}, last on {last}"
+
+
+def _whose_step(record: EventRecord, kind: EventKind, calls: Sequence[str], asked: str) -> str:
+    """Who has to take the next step; no name unless it is the author's turn."""
+    if turn_after(record, kind) is not Turn.AUTHOR:
+        return "Next step"
+    called = ", ".join(calls[:CALLED]) or quote(asked)
+    return f"Next step for {called}" if called else "Next step"
+
+
+def _questions(record: EventRecord) -> list[Block]:
+    """The buttons of a failure."""
+    if record.pull_request is None:
+        return []
+    why, log = asking(record.repository, record.pull_request)
+    buttons = [
+        blocks.button("Why?", action_id=controls.WHY_BUTTON, value=why),
+        blocks.button("Log", action_id=controls.LOG_OF, value=log),
+    ]
+    return [blocks.actions(buttons)]
+
+
+def asking(repository: RepositoryName, number: int) -> tuple[str, str]:
+    """The commands that explain where a pull request is, and show its events."""
+    return f"why {number} {repository}", f"log {repository} pr:{number}"
+
+
+def headline(
+    record: EventRecord, pull_request: PullRequestRecord | None, kind: EventKind | None = None
+) -> str:
+    """The first line alone: mark, word, linked pull request, verdict."""
+    return _headline(_POST_WRITERS[kind or classify(record)](record), record, pull_request)
+
+
+def who(record: EventRecord, kind: EventKind | None = None) -> str:
+    """Who did it, with "by"; empty if the service doesn't say, or the headline does."""
+    return _POST_WRITERS[kind or classify(record)](record).by
+
+
+def in_words(record: EventRecord, kind: EventKind | None = None) -> str:
+    """What happened, without saying to which pull request."""
+    post = _POST_WRITERS[kind or classify(record)](record)
+    said = f"{post.word}: {_verdict(post)}" if post.verdict else post.word
+    return f"{said}, {post.by}" if post.by else said
+
+
+def _verdict(post: Post) -> str:
+    return f"{post.verdict} — {post.next_step}" if post.next_step else post.verdict
+
+
+OF_A_QUEUE = ("queue.pause.", "scheduled_freeze.")
+"""Beginnings of the types of events about a whole queue, which the headline names."""
+
+
+def _headline(post: Post, record: EventRecord, pull_request: PullRequestRecord | None) -> str:
+    linked = subject(record, pull_request)
+    if not linked and record.type.startswith(OF_A_QUEUE):
+        linked = escape(record.repository)
+    line = f"{post.mark} *{post.word}* {linked}".rstrip()
+    if post.verdict:
+        line += f": {_verdict(post)}" if linked else f" {_verdict(post)}"
+    return line
+
+
+def subject(record: EventRecord, seen: PullRequestRecord | None) -> str:
+    """The linked pull request; empty for an event about several."""
+    if record.pull_request is None or record.details.pull_requests:
+        return ""
+    if seen is None:
+        return f"#{record.pull_request}"
+    return linked_pull_request(record.pull_request, seen.title, seen.url)
+
+
+def _facts(record: EventRecord, seen: PullRequestRecord | None) -> list[str]:
+    queue_name = record.details.queue_name
+    return [
+        "" if record.type.startswith(OF_A_QUEUE) else escape(record.repository),
+        code(record.base_ref) if record.base_ref else "",
+        by(seen.author) if seen is not None else "",
+        f"queue {quote(queue_name, 40)}" if queue_name and queue_name not in INTERNAL_NAMES else "",
+    ]
+
+
+def _merge(record: EventRecord) -> Post:
+    is_by_hand = record.details.code == "PR_MANUALLY_MERGED"
+    verdict = "by hand, outside the queue" if is_by_hand else ""
+    return Post(":white_check_mark:", "Merged", verdict, facts=(_time_in_queue(record),))
+
+
+def _failure(record: EventRecord) -> Post:
+    why = leaving(record.details.code, record.details.reason)
+    return Post(
+        ":x:",
+        "Left the queue",
+        why.verdict,
+        why.next_step,
+        details=_failing_checks(record),
+        facts=(_time_in_queue(record),),
+    )
+
+
+def _dequeue(record: EventRecord) -> Post:
+    why = leaving(record.details.code, record.details.reason)
+    remover = removed_by(record)
+    is_asked = record.details.code == "PR_MANUALLY_DEQUEUED" and remover
+    requeued = class_of(record.details.code) is CodeClass.REQUEUED
+    return Post(
+        ":arrows_counterclockwise:" if requeued else ":leftwards_arrow_with_hook:",
+        "Put back" if requeued else "Removed from the queue",
+        f"{remover if is_asked else why.verdict} — {why.next_step}",
+        facts=("" if is_asked else remover, _time_in_queue(record)),
+    )
+
+
+def _checks_ended(record: EventRecord) -> Post:
+    known = record.details.code
+    reason = record.details.reason
+    why = leaving(known, reason)
+    if is_put_back(record):
+        # No action needed, whatever the code would mean if the pull request had left.
+        step = why.next_step if class_of(known) is CodeClass.REQUEUED else NO_STEP
+        verdict = f"{why.verdict} — {step}" if known or reason else NO_STEP
+        return Post(":arrows_counterclockwise:", "Put back", verdict)
+    if is_aborted(record):
+        is_of_batch = len(record.details.members) > 1
+        verdict = _OF_BATCHES.get(known or "", why.verdict) if is_of_batch else why.verdict
+        return Post(":warning:", "Checks ended", verdict, details=_failing_checks(record))
+    conclusion = record.details.conclusion
+    verdict = quote(conclusion.replace("_", " "), 40) if conclusion else ""
+    mark = ":heavy_check_mark:" if conclusion == "success" else ":information_source:"
+    return Post(mark, "Checks ended", verdict, details=_failing_checks(record))
+
+
+_OF_BATCHES = {
+    "CHECKS_FAILED": "its batch failed, finding the cause",
+    "CHECKS_TIMEOUT": "its batch took too long, finding the cause",
+}
+"""Most members of a failed batch are innocent; the cause is known only when they leave."""
+
+
+def _checks_not_started(record: EventRecord) -> Post:
+    reason = record.details.reason
+    verdict = f"{quote(reason, DETAIL_LIMIT)} — the service retries it" if reason else ""
+    return Post(":warning:", "Checks could not start", verdict)
+
+
+def _bisection_started(record: EventRecord) -> Post:
+    numbers = record.details.pull_requests
+    among = f"{_list(numbers)} — finding what broke it" if numbers else ""
+    return Post(":mag:", "Bisecting a batch", among)
+
+
+def _bisection_ended(record: EventRecord) -> Post:
+    unverified = record.details.unverified
+    remaining = record.details.remaining
+    culprits = [culprit for culprit in record.details.culprits if culprit not in unverified]
+    said: list[str] = []
+    if culprits:
+        said.append(f"{_list(culprits)} broke the batch")
+    if unverified:
+        said.append(f"{_list(unverified)} dropped by elimination, never tested alone")
+    if not said:
+        none = record.details.culprit_found is False
+        return Post(":mag:", "Bisection ended", "no culprit was found" if none else "")
+    if remaining:
+        said.append(f"{_list(remaining)} {'goes' if len(remaining) == 1 else 'go'} on")
+    return Post(":mag:", "Bisection ended", "; ".join(said))
+
+
+def _pause(record: EventRecord, word: str) -> Post:
+    reason = unsigned_reason(record.details.reason or "", _name(record))
+    said = quote(reason, REASON_LIMIT) if reason else ""
+    return Post(":double_vertical_bar:", word, said, by=by(_name(record)))
+
+
+def _name(record: EventRecord) -> str | None:
+    """Who paused or resumed the queue."""
+    details = record.details
+    if details.actor is None and details.is_ours:
+        return signed_by(details.reason or "") or SOMEBODY.name
+    return details.actor
+
+
+def _freeze(record: EventRecord) -> Post:
+    freeze = record.details.freeze or FreezeAttributes()
+    before = record.details.freeze_before
+    if record.type == FREEZE_DELETE:
+        word = "removed"
+        said = [_reason(record.details)]
+    else:
+        is_new = record.type == FREEZE_CREATE
+        begun = "in force" if has_begun(freeze, record.received_at) else "planned"
+        word = begun if is_new else "changed"
+        said = [_reason(freeze), freeze_period(freeze)]
+        if before is not None:
+            said = freeze_changes(before, freeze)
+    verdict = " — ".join(filter(None, said))
+    return Post(":snowflake:", f"Scheduled freeze {word}", verdict, by=by(record.details.actor))
+
+
+def _command(record: EventRecord) -> Post:
+    # Slack doesn't treat this @ as a mention.
+    login = record.details.actor and f"@{record.details.actor}"
+    return Post(":speech_balloon:", _COMMANDS.get(record.type, "Command"), by=by(login))
+
+
+_COMMANDS = {
+    QUEUE_COMMAND: "Queueing requested",
+    DEQUEUE_COMMAND: "Removal requested",
+    REQUEUE_COMMAND: "Requeueing requested",
+}
+
+
+def _other(record: EventRecord) -> Post:
+    if record.type == LEAVE:
+        return Post(":outbox_tray:", "Out of the queue", "merged by the queue")
+    return Post(":information_source:", *other_event(record))
+
+
+_POST_WRITERS: dict[EventKind, Callable[[EventRecord], Post]] = {
+    EventKind.ENTER: lambda _: Post(":inbox_tray:", "Queued"),
+    EventKind.CHECKS_STARTED: lambda _: Post(":hourglass_flowing_sand:", "Checks started"),
+    EventKind.CHECKS_ENDED: _checks_ended,
+    EventKind.CHECKS_NOT_STARTED: _checks_not_started,
+    EventKind.MERGE: _merge,
+    EventKind.FAILURE: _failure,
+    EventKind.DEQUEUE: _dequeue,
+    EventKind.BISECTION_STARTED: _bisection_started,
+    EventKind.BISECTION_ENDED: _bisection_ended,
+    EventKind.PAUSE: lambda record: _pause(record, "Queue paused"),
+    EventKind.PAUSE_UPDATE: lambda record: _pause(record, "Pause reason changed"),
+    EventKind.RESUME: lambda record: Post(":arrow_forward:", "Queue resumed", by=by(_name(record))),
+    EventKind.FREEZE: _freeze,
+    EventKind.COMMAND: _command,
+    EventKind.CI: lambda record: Post(":wrench:", *other_event(record)),
+    EventKind.OTHER: _other,
+}
+
+
+def _list(numbers: Sequence[int]) -> str:
+    if len(numbers) > DETAILS_SHOWN * 2:
+        return plural(len(numbers), "pull request")
+    return ", ".join(f"#{number}" for number in numbers) or "its pull requests"
+
+
+def _reason(of: EventDetails | FreezeAttributes) -> str:
+    return quote(of.reason, REASON_LIMIT) if of.reason else ""
+
+
+def removed_by(record: EventRecord) -> str:
+    """Who asked for a removal, from the command that triggered it or from an earlier event."""
+    trigger = record.details.trigger
+    return by(trigger if trigger.startswith("@") else record.details.actor)
+
+
+def _time_in_queue(record: EventRecord) -> str:
+    queued_at = record.details.queued_at
+    return "" if queued_at is None else f"{duration(record.received_at - queued_at)} in the queue"
+
+
+def _failing_checks(record: EventRecord) -> tuple[str, ...]:
+    checks = record.details.checks
+    left_out = record.details.checks_left_out
+    lines = [
+        f"• {link(check.url or '', quote(check.name or '', DETAIL_LIMIT))}" for check in checks
+    ]
+    return (listed(lines, "\n", most=DETAILS_SHOWN, besides=left_out),) if lines else ()

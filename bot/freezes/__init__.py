@@ -1,0 +1,1 @@
+"""Freezes, scheduled ones and recurring windows."""

@@ -1,0 +1,40 @@
+"""Names of the buttons and fields about freezes."""
+
+SKIP = "mq:skip"
+
+
+FREEZE_CONFIRMED = "mq:freeze_confirmed"
+
+
+FREEZE_FOR = "mq:freeze_for"
+
+
+FREEZE_WITHOUT_END = "mq:freeze_without_end"
+
+
+FREEZE_OTHER_TIME = "mq:freeze_other"
+
+
+FREEZE_READINGS = (FREEZE_FOR, f"{FREEZE_FOR}_1")
+"""As for a pause; the question goes once it is answered."""
+
+
+FREEZE_END = "mq:freeze_end"
+
+
+UNFREEZE = "mq:unfreeze"
+
+
+FREEZE_VIEW = "mq:freeze_view"
+
+
+FREEZE_END_VIEW = "mq:freeze_end_view"
+
+
+UNFREEZE_VIEW = "mq:unfreeze_view"
+
+
+BRANCH_BLOCK = "branch"
+
+
+EXCEPT_BLOCK = "except"

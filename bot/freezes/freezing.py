@@ -1,0 +1,395 @@
+"""Freeze and unfreeze queues, and let pull requests through, at a person's request."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, replace
+
+from bot.acts.asked import Asked, number_condition
+from bot.acts.group_act import GroupAct
+from bot.acts.record import Action, ActResult, AuditRecord
+from bot.acts.recording import ActLog
+from bot.freezes import outcomes as freeze_outcomes
+from bot.freezes.causes import know_freezes
+from bot.freezes.following import show_made, shows_freezes
+from bot.freezes.outcomes import stop_by_freezes
+from bot.freezes.requests import touch_freeze_requests
+from bot.freezes.rows import Freezes
+from bot.kernel.actor import Caller
+from bot.kernel.durations import Lasting
+from bot.kernel.errors import MergeQueueError
+from bot.kernel.repository import RepositoryName
+from bot.log.rows import PullRequests
+from bot.merge_queue import freezes as merge_queue_freezes
+from bot.merge_queue.errors import FreezesNotOffered, join_answers
+from bot.merge_queue.features import ServiceFeature
+from bot.merge_queue.port import MergeQueue
+from bot.merge_queue.position import still_queued
+from bot.merge_queue.window import LONGEST_LOOKBACK, window_back
+from bot.pauses.pausing import IMPACT_SECONDS
+from bot.pauses.second_person import require_own, require_second
+from bot.people.linking import who_wants
+from bot.people.notices import Notice
+from bot.store.installation import ServiceFeatures
+
+FREEZE_REQUESTS_AT_ONCE = 4
+"""Repositories of a group whose freezes are read at a time."""
+
+ASKED = 3
+"""Repositories at most, because one may be missing."""
+
+GONE_STATUS = "404"
+"""The answer to the end of a freeze that somebody else has just ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class FreezeQueue:
+    """Lists, makes, changes and ends freezes.
+
+    Every method raises MergeQueueError, FreezesNotOffered among them. Those that change something
+    raise PermissionDenied, InvalidReason, InvalidDuration, QueueBusy and SecondPersonNeeded too.
+    What they do depends on the service's own list, read under the repository's lock.
+    """
+
+    merge_queue: MergeQueue
+    acts: ActLog
+
+    async def find_out(self) -> None:
+        """Learn whether the service offers freezes, unless that is known."""
+        for repository in self.acts.check.configured.repositories.names[:ASKED]:
+            if self.merge_queue.offers_freezes is None:
+                with suppress(MergeQueueError):
+                    await self.merge_queue.freezes(repository)
+        offered = self.merge_queue.offers_freezes
+        if offered is not None:
+            # Freezes' cards have buttons where the service offers freezes.
+            await self.acts.store.run(
+                lambda transaction: ServiceFeatures(transaction).note(
+                    ServiceFeature.FREEZES, offered=offered
+                )
+            )
+
+    async def freezes(self, repository: RepositoryName) -> list[freeze_outcomes.KnownFreeze]:
+        """Those in force and to come."""
+        listed = await self.merge_queue.freezes(repository)
+        now = self.acts.clock.now()
+        return await self.acts.store.run(know_freezes, repository, listed, now)
+
+    async def require_offered(self, repository: RepositoryName) -> None:
+        """Raise FreezesNotOffered; what else fails is for the act itself to say."""
+        try:
+            await self.freezes(repository)
+        except MergeQueueError as error:
+            if isinstance(error, FreezesNotOffered):
+                raise
+
+    async def terms(self, caller: Caller, asked: Asked) -> merge_queue_freezes.FreezeTerms:
+        """Its times and conditions, without the reason; raises InvalidDuration."""
+        zone = await self.acts.check.zone(caller.actor)
+        return freeze_outcomes.terms_of(asked, self.acts.clock.now(), zone)
+
+    async def asks_first(self, caller: Caller, terms: merge_queue_freezes.FreezeTerms) -> bool:
+        """Whether the freeze is so long that the person confirms it, unless they never want to."""
+        begins = terms.start or self.acts.clock.now()
+        if terms.end is not None and terms.end - begins < freeze_outcomes.ASK_FROM:
+            return False
+        user_id = caller.actor.user_id
+        return bool(await self.acts.store.read(who_wants, Notice.CONFIRMATION, [user_id]))
+
+    async def in_the_way(
+        self, repositories: Sequence[RepositoryName], terms: merge_queue_freezes.FreezeTerms
+    ) -> list[freeze_outcomes.KnownFreeze]:
+        """The freezes for which the wanted one changes nothing; unread queues have none.
+
+        Raises FreezesNotOffered.
+        """
+        now = self.acts.clock.now()
+        few = asyncio.Semaphore(FREEZE_REQUESTS_AT_ONCE)
+
+        async def first_of(repository: RepositoryName) -> freeze_outcomes.KnownFreeze | None:
+            async with few:
+                known = await self.freezes(repository)
+            return next(
+                (other for other in known if freeze_outcomes.overlaps(other.freeze, terms, now)),
+                None,
+            )
+
+        found = await asyncio.gather(*map(first_of, repositories), return_exceptions=True)
+        for answer in found:
+            if isinstance(answer, FreezesNotOffered) or (
+                isinstance(answer, BaseException) and not isinstance(answer, MergeQueueError)
+            ):
+                raise answer
+        return [answer for answer in found if isinstance(answer, freeze_outcomes.KnownFreeze)]
+
+    async def meant(
+        self, repository: RepositoryName, freeze_id: str | None
+    ) -> list[freeze_outcomes.KnownFreeze]:
+        """The freezes that somebody may end: that of a button, or those in force, else planned."""
+        return await self._meant(repository, freeze_id)
+
+    async def queued(self, repository: RepositoryName) -> int | None:
+        """How many pull requests a freeze would keep waiting; None if that takes too long."""
+        try:
+            async with asyncio.timeout(IMPACT_SECONDS):
+                return len((await self.merge_queue.status(repository)).queued)
+        except (MergeQueueError, TimeoutError):
+            return None
+
+    async def freeze(
+        self,
+        caller: Caller,
+        repository: RepositoryName,
+        asked: Asked,
+        *,
+        part_of: GroupAct | None = None,
+    ) -> freeze_outcomes.FreezeOutcome:
+        """`part_of`: the act on a group that this belongs to, whose freezes share one end."""
+        act = await self.acts.permitted(caller, Action.FREEZE, repository, asked.reason, part_of)
+        zone = await self.acts.check.zone(caller.actor)
+        reason = act.stored_reason or ""
+        begun_at = part_of.at if part_of is not None else act.at
+        wanted = freeze_outcomes.terms_of(asked, begun_at, zone, reason)
+        if part_of is not None:
+            wanted = replace(wanted, end=part_of.resumes_at)
+        act = replace(act, resumes_at=wanted.end, setting_after=asked.limits or None)
+        async with self.acts.locked(act):
+            known = await self.freezes(repository)
+            same = [
+                other for other in known if freeze_outcomes.overlaps(other.freeze, wanted, act.at)
+            ]
+            if same:
+                return await self._unchanged(act, freeze_outcomes.FreezesAsTheyWere.FROZEN, same)
+            # No card is shown in a channel where the bot can't post.
+            here = await self.acts.here(act.channel_id)
+            act = replace(act, channel_id=here[0] if here else None)
+            async with self.recorded(act) as answers:
+                made = await self.merge_queue.create_freeze(
+                    repository, wanted, on_answer=answers.append
+                )
+        ours = freeze_outcomes.KnownFreeze(repository, made, caller.actor.name, act.reason or "")
+        # The card is shown now, or when the event of the freeze is read.
+        done = replace(act, result=ActResult.DONE)
+        await self.acts.store.run(show_made, done, self.acts.clock.now())
+        self.acts.wake()
+        posted_here = act.channel_id is not None or await self._has_card(act)
+        return freeze_outcomes.FreezeOutcome([ours], posted_here=posted_here)
+
+    async def unfreeze(
+        self,
+        caller: Caller,
+        repository: RepositoryName,
+        reason: str,
+        *,
+        freeze_id: str | None = None,
+        part_of: GroupAct | None = None,
+    ) -> freeze_outcomes.FreezeOutcome:
+        """End the freeze: the one of a button, those made for a group, or the only one.
+
+        Of a group's, some may end and others not; a single one ends, or this raises.
+        """
+        act = await self.acts.permitted(caller, Action.UNFREEZE, repository, reason, part_of)
+        async with self.acts.locked(act):
+            if part_of is not None:
+                known = await self.freezes(repository)
+                meant = [freeze for freeze in known if freeze.group == part_of.group]
+            else:
+                meant = await self._meant(repository, freeze_id)
+            if not meant:
+                return await self._unchanged(act)
+            now = self.acts.clock.now()
+            if freeze_id is None and part_of is None and not meant[0].freeze.has_begun(now):
+                return await self._unchanged(
+                    act, freeze_outcomes.FreezesAsTheyWere.ONLY_PLANNED, meant
+                )
+            if meant[1:] and part_of is None:
+                return await self._unchanged(act, freeze_outcomes.FreezesAsTheyWere.SEVERAL, meant)
+            # Asked before, because the event of the end may be read first.
+            posted_here = await self._has_card(act)
+            act = replace(act, previous_reason=meant[0].reason)
+            act = await require_second(self.acts, act, stop_by_freezes(meant))
+            ended: list[freeze_outcomes.KnownFreeze] = []
+            tried = 0
+            try:
+                async with self.recorded(act) as answers:
+                    for freeze in meant:
+                        is_ended = await self.merge_queue.delete_freeze(
+                            repository,
+                            freeze.freeze,
+                            act.stored_reason or "",
+                            on_answer=answers.append,
+                        )
+                        ended += [freeze] if is_ended else []
+                        tried += 1
+            except MergeQueueError as error:
+                if not ended:
+                    raise
+                return freeze_outcomes.FreezeOutcome(ended, left=meant[tried:], error=error)
+        return (
+            freeze_outcomes.FreezeOutcome(ended, posted_here=posted_here)
+            if ended
+            else await self._not_frozen(act)
+        )
+
+    async def change_end(
+        self,
+        caller: Caller,
+        repository: RepositoryName,
+        lasting: Lasting,
+        *,
+        freeze_id: str,
+        had_end: bool | None = None,
+    ) -> freeze_outcomes.FreezeOutcome:
+        """A length extends it; `had_end`: whether it had an end when the menu was drawn."""
+        act = self.acts.record(caller, Action.CHANGE_FREEZE, repository)
+        await self.acts.permit(act)
+        async with self.acts.locked(act):
+            found = await self._meant(repository, freeze_id)
+            if not found:
+                return await self._unchanged(act)
+            known = found[0]
+            if had_end not in {None, known.freeze.ends_at is not None}:
+                return await self._unchanged(
+                    act, freeze_outcomes.FreezesAsTheyWere.OTHER_END, found
+                )
+            begins = max(known.freeze.begins_at or act.at, act.at)
+            end = await self.acts.new_end(act.actor, known.freeze.ends_at, lasting, begins)
+            act = replace(act, resumes_at=end, previous_reason=known.reason)
+            if known.freeze.ends_at is None or end < known.freeze.ends_at:
+                await require_own(self.acts, act, stop_by_freezes([known]))
+            async with self.recorded(act) as answers:
+                changed = await self.merge_queue.change_freeze(
+                    repository,
+                    known.freeze,
+                    merge_queue_freezes.FreezeChange(end),
+                    on_answer=answers.append,
+                )
+        return freeze_outcomes.FreezeOutcome([replace(known, freeze=changed)])
+
+    async def allow(
+        self, caller: Caller, repository: RepositoryName, pull_request: int, reason: str
+    ) -> freeze_outcomes.FreezeOutcome:
+        """Except the pull request from the freezes in force; without any, from those to come."""
+        condition = number_condition(pull_request)
+        act = await self.acts.permitted(caller, Action.ALLOW, repository, reason)
+        act = replace(act, setting_after=f"#{pull_request}")
+        async with self.acts.locked(act):
+            meant = await self._meant(repository)
+            if not meant:
+                return await self._unchanged(act)
+            left = [
+                freeze
+                for freeze in meant
+                if not freeze_outcomes.is_excepted(freeze.freeze.excluded, condition)
+            ]
+            if not left:
+                return await self._unchanged(act, freeze_outcomes.FreezesAsTheyWere.EXCEPTED, meant)
+            act = replace(act, previous_reason=left[0].reason)
+            act = await require_second(self.acts, act, stop_by_freezes(left, pull_request))
+            done: list[freeze_outcomes.KnownFreeze] = []
+            try:
+                async with self.recorded(act) as answers:
+                    for freeze in left:
+                        change = merge_queue_freezes.FreezeChange(
+                            excluded=freeze_outcomes.with_exception(
+                                freeze.freeze.excluded, condition
+                            )
+                        )
+                        await self.merge_queue.change_freeze(
+                            repository, freeze.freeze, change, on_answer=answers.append
+                        )
+                        done.append(freeze)
+            except MergeQueueError as error:
+                if not done:
+                    raise
+                return freeze_outcomes.FreezeOutcome(done, left=left[len(done) :], error=error)
+        return freeze_outcomes.FreezeOutcome(left)
+
+    async def knows(self, repository: RepositoryName, pull_request: int) -> bool:
+        """Whether the pull request is in the queue, or the log has told of it.
+
+        True where neither can be read: nothing keeps people from letting it through then.
+        """
+        seen = await self.acts.store.read(
+            lambda transaction: PullRequests(transaction).get(repository, [pull_request])
+        )
+        if seen:
+            return True
+        now = self.acts.clock.now()
+        window = window_back(now, now, LONGEST_LOOKBACK)
+        try:
+            status = await self.merge_queue.status(repository)
+            if still_queued(pull_request, status) is not None:
+                return True
+            page = await self.merge_queue.event_page(
+                repository, window, pull_request=pull_request, per_page=1
+            )
+        except MergeQueueError:
+            return True
+        return bool(page.events)
+
+    async def _meant(
+        self, repository: RepositoryName, freeze_id: str | None = None
+    ) -> list[freeze_outcomes.KnownFreeze]:
+        """The one of that id; without one those in force, or else those to come.
+
+        A card knows the event of its freeze, and no id: its terms identify the freeze. They may
+        have changed since the log was read, so reason and start suffice.
+        """
+        known = await self.freezes(repository)
+        now = self.acts.clock.now()
+        if freeze_id is None:
+            return [freeze for freeze in known if freeze.freeze.has_begun(now)] or known
+        if not freeze_id.startswith(freeze_outcomes.BY_EVENT):
+            return [freeze for freeze in known if freeze.freeze.id == freeze_id]
+        event_id = int(freeze_id.removeprefix(freeze_outcomes.BY_EVENT))
+        shown = await self.acts.store.read(
+            lambda transaction: Freezes(transaction).get(repository, event_id)
+        )
+        if shown is None or shown.over_at is not None:
+            return []
+        exact = [
+            freeze for freeze in known if freeze_outcomes.has_terms(freeze.freeze, shown.terms)
+        ]
+        return (
+            exact
+            or [
+                freeze for freeze in known if freeze_outcomes.has_begin(freeze.freeze, shown.terms)
+            ][:1]
+        )
+
+    async def _has_card(self, act: AuditRecord) -> bool:
+        """Whether the actor's channel learns of it from the freeze's card."""
+        return await self.acts.store.read(shows_freezes, act.repository, act.channel_id)
+
+    async def _unchanged(
+        self,
+        act: AuditRecord,
+        because: freeze_outcomes.FreezesAsTheyWere = freeze_outcomes.FreezesAsTheyWere.NOT_FROZEN,
+        freezes: Sequence[freeze_outcomes.KnownFreeze] = (),
+    ) -> freeze_outcomes.FreezeOutcome:
+        await self.acts.leave(act, because)
+        return (
+            await self._not_frozen(act)
+            if not freezes
+            else freeze_outcomes.FreezeOutcome(freezes, because)
+        )
+
+    async def _not_frozen(self, act: AuditRecord) -> freeze_outcomes.FreezeOutcome:
+        ended = await self.acts.last_done(act, Action.UNFREEZE)
+        return freeze_outcomes.FreezeOutcome(
+            (), freeze_outcomes.FreezesAsTheyWere.NOT_FROZEN, ended
+        )
+
+    @asynccontextmanager
+    async def recorded(self, act: AuditRecord) -> AsyncIterator[list[str]]:
+        """Store the act before the service is asked, and its end with the answers collected."""
+        async with self.acts.begun(act) as (started, answers):
+            yield answers
+        is_gone = bool(answers) and all(answer.startswith(GONE_STATUS) for answer in answers)
+        result = ActResult.UNCHANGED if is_gone else ActResult.DONE
+        await self.acts.end(replace(started, answer=join_answers(answers)), result)
+        if started.confirmation is not None:
+            now = self.acts.clock.now()
+            await self.acts.store.run(touch_freeze_requests, started.repository, now)
+            self.acts.wake()

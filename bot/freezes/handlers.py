@@ -1,0 +1,316 @@
+"""Freezes, and the button on the plan of a pause: commands, buttons and forms."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+
+from bot.acts.asked import Asked, read_options, read_times
+from bot.acts.reason import check_reason
+from bot.acts.record import Action
+from bot.blocks import controls, groups as block_groups, modal
+from bot.blocks.controls import Repeat
+from bot.blocks.message import Message
+from bot.desk import end_questions
+from bot.desk.explain import sentence_of
+from bot.desk.registry import Accepted, Call, field_checked, handles
+from bot.freezes import actions as freeze_actions
+from bot.freezes.outcomes import FreezeOutcome, FreezesAsTheyWere, KnownFreeze
+from bot.freezes.texts import cards as freeze_cards, forms as freeze_forms
+from bot.groups import handlers as group_handlers
+from bot.kernel.durations import DurationProblem
+from bot.kernel.ends.phrases import read_end
+from bot.kernel.errors import InvalidDuration, MergeQueueError, is_uncertain
+from bot.kernel.groups import Group, Target, repositories_of, target_value
+from bot.kernel.repository import RepositoryName
+from bot.merge_queue.errors import FreezesNotOffered
+from bot.pauses import actions as pause_actions
+from bot.pauses.handlers import commands
+from bot.queues.reading import QUEUES_PER_PAGE, group_answers, read_queues
+from bot.queues.snapshot import Snapshot
+from bot.slack.payloads import Interaction
+
+
+@handles.command("freeze")
+async def type_freeze(call: Call, target: Target, *, asked: Asked, is_confirmed: bool) -> None:
+    """Without a reason, open the form; ask first if the freeze is long, or of several queues."""
+    use = call.bot.use.freeze_queue
+    is_several = isinstance(target, Group)
+    await call.permit(Action.FREEZE, target)
+    if not asked.reason:
+        await open_form(call, target, asked)
+        return
+    check_reason(asked.reason)
+    # The same times whenever the person answers a question.
+    typed = await call.typed_ends(asked)
+    asks_when = typed.is_doubt or (typed.is_far and not (is_confirmed and asked.is_exact))
+    settled = typed.settled(asked)
+    terms = await use.terms(call.caller, settled)
+    try:
+        is_sure = is_confirmed or not (is_several or await use.asks_first(call.caller, terms))
+        if is_sure and not asks_when:
+            await freeze(call, target, settled)
+            return
+        queued = await _queued(call, target)
+        # Of which end is meant, nobody knows yet what would be in its way.
+        left = [] if typed.is_doubt else await use.in_the_way(repositories_of(target), terms)
+        if len(left) == len(repositories_of(target)):
+            await call.reply(_all_in_the_way(call, target, left))
+            return
+        note = freeze_forms.in_the_way(left, call.bot.clock.now())
+        if asks_when:
+            facts = [note, freeze_forms.impact(queued) if queued is not None else ""]
+            shown = [fact for fact in facts if fact]
+            await call.reply(end_questions.which_end(target, asked, typed, shown, is_freeze=True))
+            return
+        question = freeze_forms.confirm(target, settled, terms, queued, call.bot.command, note)
+        await call.reply(question)
+    except FreezesNotOffered:
+        await call.reply(freeze_forms.not_offered(target, asked, call.bot.command))
+
+
+@handles.click(
+    freeze_actions.FREEZE_CONFIRMED,
+    *freeze_actions.FREEZE_READINGS,
+    freeze_actions.FREEZE_WITHOUT_END,
+)
+async def answer_question(call: Call, click: Interaction) -> None:
+    """Whether to freeze, or until when."""
+    choice = controls.read_value(pause_actions.PauseChoice, click.chosen, call.bot.repositories)
+    target = call.bot.groups.target(choice.target)
+    if choice.asked.reason:
+        await freeze(call, target, choice.asked)
+        return
+    await open_form(call, target, choice.asked)
+    await call.remove_message()
+
+
+@handles.click(freeze_actions.FREEZE_OTHER_TIME)
+async def choose_other_time(call: Call, click: Interaction) -> None:
+    choice = controls.read_value(pause_actions.PauseChoice, click.chosen, call.bot.repositories)
+    await open_form(call, call.bot.groups.target(choice.target), choice.asked)
+    await call.remove_message()
+
+
+def _all_in_the_way(call: Call, target: Target, left: Sequence[KnownFreeze]) -> Message:
+    """Nothing would change."""
+    outcome = FreezeOutcome(left, FreezesAsTheyWere.FROZEN)
+    if not isinstance(target, Group):
+        return unchanged(call, target, outcome)
+    return freeze_forms.all_in_the_way(left, call.bot.clock.now())
+
+
+async def _queued(call: Call, target: Target) -> int | None:
+    """How many pull requests would wait; None if unknown. Raises FreezesNotOffered."""
+    if isinstance(target, Group):
+        await call.bot.use.freeze_queue.require_offered(target.repositories[0])
+        read = await read_queues(target.repositories, call.bot.sources)
+        return sum(len(queue.status.queued) for queue in read if isinstance(queue, Snapshot))
+    await call.bot.use.freeze_queue.freezes(target)
+    return await call.bot.use.freeze_queue.queued(target)
+
+
+async def freeze(call: Call, target: Target, asked: Asked) -> None:
+    if isinstance(target, Group):
+        await group_handlers.act(call, Action.FREEZE, target, asked)
+        return
+    outcome = await call.bot.use.freeze_queue.freeze(call.caller, target, asked)
+    if outcome.because is not None:
+        await call.reply_in_place(unchanged(call, target, outcome))
+        return
+    (made,) = outcome.freezes
+    now = call.bot.clock.now()
+    said = freeze_forms.frozen_reply(made, now)
+    await _show(call, said, freeze_forms.frozen(made, now), posted_here=outcome.posted_here)
+
+
+async def _show(call: Call, said: Message, post: Message, *, posted_here: bool) -> None:
+    """To the actor where the channel has a card; to the channel, as a reply, where it has none."""
+    if posted_here or call.view_id is not None or call.on_private_message:
+        await call.reply_in_place(said)
+    if not posted_here and (call.response_url or call.asked):
+        await call.post_without_card(post)
+
+
+def unchanged(
+    call: Call, where: RepositoryName, outcome: FreezeOutcome, pull_request: int | None = None
+) -> Message:
+    return freeze_forms.unchanged(where, outcome, call.bot.clock.now(), pull_request)
+
+
+async def open_form(call: Call, target: Target, asked: Asked) -> None:
+    """A trigger is valid for three seconds, so the queue is read once the form is open."""
+    form = partial(freeze_forms.form, target, asked, channel_id=call.channel_id)
+    turn = await call.open_modal(form([modal.READING_THE_QUEUE]))
+    note = freeze_forms.QUEUE_UNREAD_FREEZE
+    try:
+        queued = await _queued(call, target)
+        if queued is not None:
+            note = freeze_forms.impact(queued)
+    except FreezesNotOffered:
+        message = freeze_forms.not_offered(target, asked, call.bot.command)
+        await call.show_in_modal(turn, modal.result_modal(message, call.channel_id))
+        return
+    except MergeQueueError:
+        pass
+    await call.show_in_modal(turn, form([note]))
+
+
+@handles.click(pause_actions.HOLD)
+async def choose_what_to_stop(call: Call, click: Interaction) -> None:
+    """To stop the checks too takes a pause: the form becomes that one."""
+    if click.chosen == freeze_forms.STOP_CHECKS:
+        await commands.show_form(call, click, Asked(click.reason))
+
+
+@handles.form(freeze_actions.FREEZE_VIEW)
+async def submit_freeze(call: Call, form: Interaction) -> Accepted:
+    """The reason may hold the end, as in the command."""
+    with field_checked(controls.REASON_BLOCK):
+        target = call.bot.groups.target(form.target)
+    with field_checked(controls.END_BLOCK):
+        times = _times(form)
+    asked, question = await call.asked_in_form(times, form)
+    with field_checked(controls.END_BLOCK):
+        await call.bot.use.freeze_queue.terms(call.caller, asked)
+    with field_checked(freeze_actions.BRANCH_BLOCK):
+        branches = _conditions(form, freeze_actions.BRANCH_BLOCK).branches
+    with field_checked(freeze_actions.EXCEPT_BLOCK):
+        excepted = _conditions(form, freeze_actions.EXCEPT_BLOCK).excepted
+    if question is not None:
+        again = Asked(form.reason, branches=branches, excepted=excepted)
+        return Accepted(freeze_forms.form(target, again, [], call.channel_id, question))
+    asked = replace(asked, branches=branches, excepted=excepted)
+    choice = pause_actions.PauseChoice(target_value(target), asked)
+    return Accepted(
+        freeze_forms.working_modal("Freezing", target),
+        partial(freeze, target=target, asked=asked),
+        Repeat(freeze_actions.FREEZE_CONFIRMED, controls.value_of(choice)),
+    )
+
+
+def _times(form: Interaction) -> Asked:
+    """From the menu, in words or from the picker; raises InvalidDuration."""
+    end = form.end
+    words = end.split()
+    times, taken = read_times(words)
+    if words and not times.is_timed:
+        # "until" may be left out in a field that asks for an end.
+        return Asked(lasting=read_end(end))
+    if taken < len(words):
+        raise InvalidDuration(DurationProblem.UNREADABLE, end)
+    return times
+
+
+def _conditions(form: Interaction, block_id: str) -> Asked:
+    return read_options(freeze_forms.words_of(block_id, form.words_in(block_id)))[0]
+
+
+@handles.command("freezes")
+async def show_freezes(call: Call, target: Target, *, first: int = 0) -> None:
+    read = call.bot.use.freeze_queue.freezes
+    now = call.bot.clock.now()
+    if isinstance(target, Group):
+        found = await group_answers(target, first, QUEUES_PER_PAGE, read)
+        await call.answer(freeze_forms.of_group(target, found, now))
+    else:
+        await call.answer(freeze_forms.freezes(target, await read(target), now))
+
+
+@handles.command("unfreeze")
+async def type_unfreeze(call: Call, target: Target, *, reason: str) -> None:
+    """Without a reason, a form asks for it."""
+    if reason:
+        await unfreeze(call, controls.Held(target), reason)
+    else:
+        await _ask_why(call, target, target_value(target))
+
+
+@handles.click(freeze_actions.UNFREEZE)
+async def press_unfreeze(call: Call, click: Interaction) -> None:
+    await _ask_why(call, call.held(click).target, click.chosen)
+
+
+async def _ask_why(call: Call, target: Target, value: str) -> None:
+    await call.permit(Action.FREEZE, target)
+    name = block_groups.named(target)
+    form = partial(freeze_forms.unfreeze_form, name, value, call.channel_id)
+    if isinstance(target, Group):
+        await call.open_modal(form())
+        return
+    # A trigger is valid for three seconds, so the freezes are read once the form is open.
+    turn = await call.open_modal(form(freeze_forms.READING_FREEZES))
+    which = freeze_forms.UNREADABLE_FREEZES
+    with suppress(MergeQueueError):
+        held = call.held(value)
+        known = await call.bot.use.freeze_queue.meant(target, held.drawn_for or None)
+        which = freeze_forms.of_which(known, call.bot.clock.now())
+    await call.show_in_modal(turn, form(which))
+
+
+@handles.form(freeze_actions.UNFREEZE_VIEW)
+async def submit_unfreeze(call: Call, form: Interaction) -> Accepted:
+    with field_checked(controls.REASON_BLOCK):
+        held = call.held(form.target)
+        reason = check_reason(form.reason)
+    shown = freeze_forms.working_modal("Unfreezing", held.target)
+    # Of several freezes the command asks which one.
+    repeat = controls.repeat_typed(f"unfreeze {target_value(held.target)} {reason}")
+    return Accepted(shown, partial(unfreeze, held=held, reason=reason), repeat)
+
+
+async def unfreeze(call: Call, held: controls.Held, reason: str) -> None:
+    target = held.target
+    if isinstance(target, Group):
+        await group_handlers.act(call, Action.UNFREEZE, target, Asked(reason))
+        return
+    outcome = await call.bot.use.freeze_queue.unfreeze(
+        call.caller, target, reason, freeze_id=held.drawn_for or None
+    )
+    if outcome.because is not None:
+        await call.reply(unchanged(call, target, outcome))
+        return
+    said = freeze_forms.unfrozen_reply(outcome.freezes)
+    post = freeze_forms.unfrozen(outcome.freezes, call.actor.name, reason)
+    await _show(call, said, post, posted_here=outcome.posted_here)
+
+
+@handles.command("allow")
+async def allow(
+    call: Call,
+    repository: RepositoryName,
+    *,
+    pull_request: int,
+    reason: str,
+    is_confirmed: bool = False,
+) -> None:
+    """Ask first about a pull request that neither the queue nor the log knows."""
+    await call.permit(Action.ALLOW, repository)
+    check_reason(reason)
+    use = call.bot.use.freeze_queue
+    is_frozen = bool(await use.meant(repository, None))
+    if is_frozen and not is_confirmed and not await use.knows(repository, pull_request):
+        await call.reply(freeze_forms.allow_unknown(repository, pull_request, reason))
+        return
+    outcome = await call.bot.use.freeze_queue.allow(call.caller, repository, pull_request, reason)
+    if outcome.because is not None:
+        await call.reply(unchanged(call, repository, outcome, pull_request))
+        return
+    if outcome.error is not None:
+        failure = sentence_of(outcome.error, call.bot.command)
+        repeat = call.progress.repeat
+        await call.reply(freeze_forms.partly_allowed(pull_request, outcome, failure, repeat))
+        if is_uncertain(outcome.error):
+            call.promise_outcome()
+        return
+    name = call.actor.name
+    await call.post_in_channel(freeze_forms.allowed(pull_request, outcome.freezes, name, reason))
+
+
+@handles.click(freeze_actions.SKIP)
+async def skip(call: Call, click: Interaction) -> None:
+    """Skip the planned pause of a recurring window."""
+    held = call.held(click)
+    windows = call.bot.use.hold_windows
+    settled, is_new = await windows.skip(call.caller, held.repository, held.drawn_for)
+    await call.reply(freeze_cards.skip_reply(settled, is_new=is_new))

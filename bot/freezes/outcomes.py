@@ -1,0 +1,152 @@
+"""Freezes that people make: their terms, and what the service lists."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from zoneinfo import ZoneInfo
+
+from bot.acts.asked import Asked
+from bot.acts.record import AuditRecord
+from bot.kernel.durations import resumes_at
+from bot.kernel.errors import MergeQueueError
+from bot.kernel.repository import RepositoryName
+from bot.merge_queue.event_records import FreezeAttributes
+from bot.merge_queue.freezes import Condition, FreezeTerms, ScheduledFreeze, moment
+from bot.pauses.stop import Stop
+
+BY_EVENT = "event:"
+"""Begins the id of a freeze in a card's buttons: its first event's id follows."""
+
+
+SAME_START = timedelta(minutes=1)
+"""A freeze that begins so soon begins now, by whichever clock."""
+
+
+ASK_FROM = timedelta(hours=12)
+"""A freeze that lasts so long, or has no end, is confirmed first."""
+
+
+def terms_of(asked: Asked, now: datetime, zone: ZoneInfo, stored_reason: str = "") -> FreezeTerms:
+    """Times are in the person's zone if they name none; raises InvalidDuration."""
+    start = resumes_at(asked.start, now, zone) if asked.start is not None else None
+    end = None if asked.lasting is None else resumes_at(asked.lasting, start or now, zone)
+    branches = any_of([f"base={branch}" for branch in asked.branches])
+    return FreezeTerms(stored_reason, start, end, zone, branches, any_of(asked.excepted))
+
+
+def has_terms(freeze: FreezeAttributes, terms: FreezeAttributes) -> bool:
+    """Whether they are the same freeze; times may be written in different ways."""
+    return _identity(freeze) == _identity(terms)
+
+
+def has_begin(freeze: FreezeAttributes, terms: FreezeAttributes) -> bool:
+    """Whether they begin at the same time for the same reason."""
+    return _identity(freeze)[:2] == _identity(terms)[:2]
+
+
+def _identity(terms: FreezeAttributes) -> tuple[object, ...]:
+    times = [moment(time, terms) for time in (terms.start, terms.end)]
+    seconds = [at.replace(microsecond=0) if at is not None else None for at in times]
+    return (terms.reason or "", *seconds, terms.matching_conditions, terms.exclude_conditions)
+
+
+def any_of(conditions: Sequence[Condition]) -> tuple[Condition, ...]:
+    """One of them is enough; the service requires all that it is given."""
+    return ({"or": list(conditions)},) if conditions[1:] else tuple(conditions)
+
+
+def with_exception(excluded: Sequence[Condition], added: Condition) -> tuple[Condition, ...]:
+    """The exceptions, and another one that is enough by itself."""
+    match list(excluded):
+        case []:
+            return (added,)
+        case [{"or": [*parts]}]:
+            return ({"or": [*parts, added]},)
+        case [only]:
+            return ({"or": [only, added]},)
+        case several:
+            return ({"or": [{"and": several}, added]},)
+
+
+def is_excepted(excluded: Sequence[Condition], condition: str) -> bool:
+    """Whether the condition alone is among the exceptions."""
+    match list(excluded):
+        case [{"or": [*parts]}]:
+            return condition in parts
+        case [only]:
+            return only == condition
+        case _:
+            return False
+
+
+@dataclass(frozen=True, slots=True)
+class KnownFreeze:
+    """A freeze of the service's list, with what the bot knows of it."""
+
+    repository: RepositoryName
+    freeze: ScheduledFreeze
+    by: str | None = None  #: who made it
+    reason: str = ""  #: their own words
+    group: str | None = None  #: the group it was made for
+    group_act_id: int = 0  #: the act on that group, 0 for none
+    #: the maker's Slack id, or that of a machine or rule; None if it wasn't made through this bot
+    made_by: str | None = None
+
+
+class FreezesAsTheyWere(StrEnum):
+    """Why nothing was changed; the audit says it too."""
+
+    FROZEN = "already frozen"
+    NOT_FROZEN = "not frozen"
+    SEVERAL = "several freezes"
+    OTHER_END = "its end has changed"
+    EXCEPTED = "already excepted"
+    ONLY_PLANNED = "only planned"
+
+
+@dataclass(frozen=True, slots=True)
+class FreezeOutcome:
+    """The freezes that were made, changed or ended; with `because`, nothing was changed."""
+
+    freezes: Sequence[KnownFreeze] = ()
+    because: FreezesAsTheyWere | None = None
+    ended: AuditRecord | None = None  #: the act that ended one last, if there is none any more
+    posted_here: bool = False  #: the freezes' card tells the channel
+
+    left: Sequence[KnownFreeze] = ()
+    """Those that were meant too and are as they were."""
+
+    error: MergeQueueError | None = None
+    """Why they are."""
+
+
+def overlaps(freeze: ScheduledFreeze, wanted: FreezeTerms, now: datetime) -> bool:
+    """Whether it holds all that the wanted one would hold, at some of its time.
+
+    The service takes any freezes beside each other. What is only planned keeps nobody from freezing
+    the queue now, nor does a freeze with exceptions from one without them.
+    """
+    if wanted.start is None and not freeze.has_begun(now + SAME_START):
+        return False
+    asked = FreezeAttributes.model_validate(wanted.sent)
+    matching = {*freeze.matching_conditions}
+    if matching and matching != {*asked.matching_conditions}:
+        return False
+    excepted = {*freeze.exclude_conditions}
+    if excepted and excepted != {*asked.exclude_conditions}:
+        return False
+    begins = freeze.begins_at or now
+    ends = freeze.ends_at
+    is_before_end = ends is None or (wanted.start or now) < ends
+    return is_before_end and (wanted.end is None or begins < wanted.end)
+
+
+def stop_by_freezes(freezes: Sequence[KnownFreeze], pull_request: int | None = None) -> Stop:
+    """`pull_request`: the only one that is to get through them."""
+    words = sorted(freeze.freeze.id for freeze in freezes)
+    if pull_request is not None:
+        words.append(f"#{pull_request}")
+    first = freezes[0]
+    makers = frozenset(freeze.made_by for freeze in freezes)
+    return Stop(makers, first.by, first.reason, first.freeze.begins_at, subject=" ".join(words))

@@ -1,0 +1,60 @@
+"""Requests for a second person that are about freezes."""
+
+from datetime import datetime
+
+from bot.acts.confirmation import RequestState
+from bot.acts.record import AuditRecord
+from bot.freezes.rows import Freezes
+from bot.kernel.actor import Actor
+from bot.kernel.repository import RepositoryName
+from bot.pauses.requests import (
+    CONFIRMED_WITHIN,
+    REQUESTS_LOOKBACK,
+    RequestOutcome,
+    acts_that_wait,
+    is_about_freezes,
+    outcome_of_acts,
+    state_of_pause,
+    touch_requests,
+)
+from bot.store.transaction import Transaction
+
+
+def state_of_request(transaction: Transaction, asked: AuditRecord) -> RequestOutcome:
+    """What became of an act on a pause or on freezes, and who did that."""
+    if not is_about_freezes(asked):
+        return state_of_pause(transaction, asked)
+    outcome = outcome_of_acts(transaction, asked)
+    if outcome is not None:
+        return outcome
+    if asked.previous_paused_at is None:
+        return RequestState.OPEN, None
+    return _state_of_freeze(transaction, asked, asked.previous_paused_at)
+
+
+def touch_freeze_requests(
+    transaction: Transaction, repository: RepositoryName, now: datetime
+) -> None:
+    """Have the requests about freezes edited, and closed once nothing is left to confirm."""
+    asked = [act for act in acts_that_wait(transaction, repository, now) if is_about_freezes(act)]
+    touch_requests(transaction, asked, now, state_of_request)
+
+
+def _state_of_freeze(
+    transaction: Transaction, asked: AuditRecord, begins_at: datetime
+) -> RequestOutcome:
+    """Over once the log tells that the freeze ended; its start identifies it, as no event has ids.
+
+    To end the freezes that are left, people ask again.
+    """
+    known = Freezes(transaction).recent(asked.repository, asked.at - CONFIRMED_WITHIN)
+    same = [freeze for freeze in known if freeze.begins_at == begins_at]
+    ended = [
+        freeze
+        for freeze in same
+        if freeze.over_at is not None and freeze.over_at >= asked.at - REQUESTS_LOOKBACK
+    ]
+    if not ended or any(freeze.over_at is None for freeze in same):
+        return RequestState.OPEN, None
+    by = ended[-1].removed_by
+    return RequestState.OVER, Actor("", by) if by is not None else None

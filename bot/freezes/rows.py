@@ -1,0 +1,54 @@
+"""Rows of freezes."""
+
+from collections.abc import Collection, Sequence
+from datetime import datetime
+
+from sqlalchemy import or_, select
+
+from bot.freezes.freeze import Freeze
+from bot.freezes.tables import freezes
+from bot.kernel.repository import RepositoryName
+from bot.store.statements import Part, Rows, as_row, from_row
+
+
+class Freezes(Part):
+    """The known freezes of each repository."""
+
+    def of(self, names: Collection[RepositoryName]) -> Sequence[Freeze]:
+        """Those that are planned or in force, in the order in which they begin."""
+        ongoing = select(freezes).where(freezes.c.over_at.is_(None))
+        rows = self._by_keys(ongoing, freezes.c.repository, names)
+        found = [from_row(Freeze, row) for row in rows]
+        return sorted(
+            found, key=lambda freeze: (freeze.begins_at or freeze.set_at, freeze.event_id)
+        )
+
+    def locked(self, repository: RepositoryName) -> Sequence[Freeze]:
+        """All of the repository, oldest first; nobody else changes them in this transaction."""
+        self.hold(f"freezes of {repository}")
+        return self._records(Freeze, _freezes(repository).order_by(freezes.c.event_id))
+
+    def recent(self, repository: RepositoryName, since: datetime) -> Sequence[Freeze]:
+        """Those that are not over, or ended since then."""
+        lasted = or_(freezes.c.over_at.is_(None), freezes.c.over_at >= since)
+        return self._records(Freeze, _freezes(repository).where(lasted))
+
+    def get(self, repository: RepositoryName, event_id: int) -> Freeze | None:
+        return self._first(Freeze, _freezes(repository).where(freezes.c.event_id == event_id))
+
+    def set_by(self, repository: RepositoryName, event_id: int) -> Freeze | None:
+        """The freeze whose terms, or end, are from that event."""
+        return self._first(Freeze, _freezes(repository).where(freezes.c.set_id == event_id))
+
+    def due(self, now: datetime) -> Sequence[Freeze]:
+        """Those whose next stage has begun, by its time."""
+        due = select(freezes).where(freezes.c.due_at <= now)
+        return self._records(Freeze, due.order_by(freezes.c.due_at))
+
+    def save(self, freeze: Freeze) -> None:
+        """Insert or replace it. Call `locked` before, in the same transaction."""
+        self._put(freezes, as_row(freezes, freeze, due_at=freeze.due_at))
+
+
+def _freezes(repository: RepositoryName) -> Rows:
+    return select(freezes).where(freezes.c.repository == repository)

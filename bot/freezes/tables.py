@@ -1,0 +1,35 @@
+"""The table of freezes."""
+
+import sqlalchemy as sa
+
+from bot.freezes.freeze import Stage
+from bot.merge_queue.event_records import FreezeAttributes
+from bot.store.schema import (
+    OutsideText,
+    Repository,
+    UtcTime,
+    as_json,
+    as_text,
+    key,
+    optional,
+    partial_index,
+    required,
+    table,
+)
+
+freezes = table(
+    "freezes",
+    "One scheduled freeze, by its first known event: planned, in force or over.",
+    *key(Repository, "repository"),
+    *key(sa.BigInteger, "event_id"),
+    *required(sa.BigInteger, "set_id"),
+    *required(UtcTime, "set_at"),
+    *required(as_json(FreezeAttributes), "terms"),
+    *required(as_text(Stage), "stage"),
+    *optional(as_json(FreezeAttributes), "before"),
+    *optional(UtcTime, "begins_at", "ends_at", "over_at", "due_at"),
+    *optional(OutsideText, "by", "removed_by", "removed_for"),
+    *optional(sa.BigInteger, "queued"),
+)
+"""`due_at`: when its next stage begins."""
+partial_index(freezes.c.due_at, where=freezes.c.due_at.is_not(None))

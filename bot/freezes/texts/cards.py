@@ -1,0 +1,227 @@
+"""Scheduled freezes and pauses: their cards, and who made them, why, when, and for what."""
+
+from collections.abc import Sequence
+
+from bot.acts.reason import REASON_LIMIT
+from bot.acts.record import Action, AuditRecord
+from bot.acts.signatures import unsigned_reason
+from bot.blocks import blocks, controls
+from bot.blocks.message import Block, Message
+from bot.blocks.text import (
+    NAME_LIMIT,
+    duration,
+    escape,
+    listed,
+    local_time,
+    plural,
+    quote,
+    time_ago,
+)
+from bot.freezes import actions as freeze_actions
+from bot.freezes.freeze import Freeze, Stage
+from bot.kernel.actor import Origin
+from bot.kernel.durations import zone_named
+from bot.merge_queue.event_records import FreezeAttributes
+from bot.merge_queue.freezes import moment
+
+FREEZE_MARK = ":snowflake:"
+FREEZES_LISTED = 3
+LIMIT_OF_ANSWERS = 200
+ZONE_LIMIT = 40
+YEARS = range(1970, 9000)
+"""Times outside these are shown as sent, because they don't exist in every zone."""
+
+FREEZE_CARD_BLOCK = "freeze-"
+"""Prefix of the block id of a card's buttons."""
+
+
+def card(freeze: Freeze, buttons: Sequence[blocks.Element] = ()) -> Message:
+    """The freeze as it is now; once it is over, its record without buttons."""
+    mark = FREEZE_MARK
+    word = "in force" if freeze.stage is Stage.IN_FORCE else "planned"
+    facts = ["checks continue", queued(freeze)]
+    if freeze.stage is Stage.OVER:
+        mark = ":arrow_forward:"
+        word = "over" if freeze.lasted else "canceled"
+        buttons = ()
+        facts = [
+            _by("removed by", freeze.removed_by) or ("removed" if freeze.is_removed else ""),
+            quote(freeze.removed_for or "", REASON_LIMIT),
+            f"lasted {duration(freeze.lasted)}" if freeze.lasted else "",
+        ]
+    return blocks.post(
+        f"{mark} *Scheduled freeze {word}* {_name(freeze)}",
+        _by("by", freeze.by),
+        *freeze_facts(freeze.terms),
+        *facts,
+        buttons=buttons,
+        block_id=blocks.with_state(f"{FREEZE_CARD_BLOCK}{freeze.event_id}", freeze.ends_at),
+    )
+
+
+def queued(freeze: Freeze) -> str:
+    """How many pull requests it keeps waiting; empty if none, as far as known."""
+    if not freeze.queued:
+        return ""
+    count = plural(freeze.queued, "queued pull request")
+    if freeze.stage is Stage.IN_FORCE:
+        return f"{count} when it started"
+    # Only the service knows which ones the conditions leave out.
+    most = "up to " if freeze.has_unread_conditions else ""
+    return f"{most}{count} won't merge before it"
+
+
+def announced(freeze: Freeze) -> Message:
+    """Before its start."""
+    starts = _time(freeze.terms.start, freeze.terms)
+    return blocks.post(f"{FREEZE_MARK} *Freeze starts on {starts}* {_name(freeze)}", queued(freeze))
+
+
+def begun(freeze: Freeze) -> Message:
+    """At its start; the time makes a late post true."""
+    since, until = (_time(at, freeze.terms) for at in (freeze.terms.start, freeze.terms.end))
+    return blocks.post(
+        f"{FREEZE_MARK} *Merging is frozen* {_name(freeze)}",
+        f"since {since}",
+        f"until {until}" if until else "until somebody removes it",
+    )
+
+
+def over(freeze: Freeze) -> Message:
+    """At its end by time; somebody's removal is an event with its own post."""
+    ended = _time(freeze.terms.end, freeze.terms)
+    return blocks.post(f":arrow_forward: *Freeze over* {_name(freeze)}", f"since {ended}")
+
+
+def _name(freeze: Freeze) -> str:
+    reason = freeze_reason(freeze)
+    return f"{escape(freeze.repository)}: {reason}" if reason else escape(freeze.repository)
+
+
+def freeze_reason(freeze: Freeze, limit: int = REASON_LIMIT) -> str:
+    """Without the maker's name, which stands beside it."""
+    return quote(unsigned_reason(freeze.terms.reason or "", freeze.by), limit)
+
+
+def _by(words: str, name: str | None) -> str:
+    return f"{words} {quote(name, NAME_LIMIT)}" if name else ""
+
+
+def freeze_changes(before: FreezeAttributes, after: FreezeAttributes) -> list[str]:
+    """What a change changed: the new reason, times and conditions."""
+    reason = [quote(after.reason or "", REASON_LIMIT)] if after.reason != before.reason else []
+    told = zip(
+        freeze_facts(before), freeze_facts(after), ("", "for all", "no exceptions"), strict=True
+    )
+    return reason + [
+        f"now {new or none} (was {old or none})" for old, new, none in told if old != new
+    ]
+
+
+def freeze_blocks(freezes: Sequence[Freeze]) -> list[Block]:
+    """A line for each freeze in force."""
+    lines = [freeze_line(freeze) for freeze in freezes]
+    return [blocks.section(listed(lines, "\n", most=FREEZES_LISTED))] if lines else []
+
+
+def freeze_line(freeze: Freeze) -> str:
+    """By whom, why, when, and for which pull requests."""
+    by = _by(" by", freeze.by)
+    facts = [freeze_reason(freeze), *freeze_facts(freeze.terms)]
+    return f"{FREEZE_MARK} Scheduled freeze{by}: {' · '.join(fact for fact in facts if fact)}"
+
+
+def freeze_facts(terms: FreezeAttributes) -> list[str]:
+    """When it is, and for which pull requests if not for all."""
+    held = _conditions(terms.matching_conditions)
+    excepted = _conditions(terms.exclude_conditions)
+    return [
+        freeze_period(terms),
+        f"only {held}" if held else "",
+        f"except {excepted}" if excepted else "",
+    ]
+
+
+def _conditions(sent: Sequence[str]) -> str:
+    said = [
+        f"branch {condition.removeprefix('base=')}" if condition.startswith("base=") else condition
+        for condition in sent
+    ]
+    return quote(" and ".join(said), NAME_LIMIT)
+
+
+def freeze_period(terms: FreezeAttributes) -> str:
+    """From when until when, for each reader and in its own zone; empty if nothing is known."""
+    start = _time(terms.start, terms)
+    end = _time(terms.end, terms)
+    if not start and not end:
+        return ""
+    times = " ".join(filter(None, [start and f"from {start}", end and f"until {end}"]))
+    zone = zone_named(terms.timezone)
+    if zone is not None and zone.key != "UTC":
+        read = [moment(terms.start, terms), moment(terms.end, terms)]
+        own = [f"{at.astimezone(zone):%Y-%m-%d %H:%M}" for at in read if at and at.year in YEARS]
+        times += f" ({' to '.join(own)} {quote(zone.key, ZONE_LIMIT)})" if own else ""
+    return times if end else f"{times}, no end given"
+
+
+def _time(sent: str | None, terms: FreezeAttributes) -> str:
+    """As it was sent, with its time zone, if it can't be read."""
+    at = moment(sent, terms)
+    if at is not None and at.year in YEARS:
+        return local_time(at)
+    if not sent:
+        return ""
+    return f"{quote(sent, ZONE_LIMIT)} {quote(terms.timezone or '', ZONE_LIMIT)}".strip()
+
+
+def planned_pause(plan: AuditRecord) -> Message:
+    """The post ahead of the pause, with a button that skips it."""
+    value = controls.held_value(plan.repository, plan.setting_after or "")
+    return blocks.post(
+        f":alarm_clock: *Pause planned* {escape(plan.repository)}: "
+        f"{quote(plan.reason or '', REASON_LIMIT)}",
+        f"from {local_time(plan.paused_at or plan.at)}",
+        f"until {local_time(plan.resumes_at)}" if plan.resumes_at else "",
+        _by("by", plan.actor.name),
+        buttons=[blocks.button("Skip this one", action_id=freeze_actions.SKIP, value=value)],
+    )
+
+
+def not_held(act: AuditRecord) -> Message:
+    """The post about a window that can't be held yet."""
+    name = escape(act.repository)
+    since = ""
+    state = "isn't frozen" if act.action is Action.FREEZE else "isn't paused"
+    if act.paused_at is not None:
+        since = f" for {quote(act.actor.name)}, from {local_time(act.paused_at)}"
+    until = f" until {local_time(act.resumes_at)}" if act.resumes_at is not None else ""
+    why = (
+        f" The merge queue service answered “{quote(act.answer, LIMIT_OF_ANSWERS)}”."
+        if act.answer
+        else ""
+    )
+    return blocks.sentence(
+        f":warning: *{name} {state}*{since}.{why} I'll keep trying{until}: "
+        f"{quote(act.reason or '', REASON_LIMIT)}"
+    )
+
+
+def skipped_pause(act: AuditRecord) -> Message:
+    if act.origin is Origin.RULE:
+        headline = f":fast_forward: *Planned pause withdrawn* {escape(act.repository)}"
+        at = f"it was planned from {local_time(act.paused_at)}" if act.paused_at else ""
+        return blocks.post(headline, at, "the settings changed", _by("by", act.actor.name))
+    headline = f":fast_forward: *Planned pause skipped* {escape(act.repository)}"
+    return blocks.post(headline, _by("by", act.actor.name))
+
+
+def skip_reply(settled: AuditRecord, *, is_new: bool) -> Message:
+    """To the person who pressed the button."""
+    name = quote(settled.actor.name, NAME_LIMIT)
+    plan = escape(f"planned pause of {settled.repository}")
+    ago = time_ago(settled.at)
+    said = f"The {plan} began {ago}. Nothing was changed. You can resume the queue."
+    if settled.action is Action.SKIP:
+        said = f"{name} skipped the {plan} {ago} already."
+    return blocks.sentence(f"The {plan} won't happen." if is_new else said)

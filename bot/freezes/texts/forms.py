@@ -1,0 +1,450 @@
+"""Replies, posts and forms about freezes that people make, change and end."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from functools import partial
+
+from bot.acts.asked import EXCEPTIONS, Asked
+from bot.acts.reason import REASON_LIMIT
+from bot.blocks import blocks, controls as block_controls, modal
+from bot.blocks.controls import Repeat
+from bot.blocks.groups import name_of, named, names
+from bot.blocks.message import Block, Message, View
+from bot.blocks.overview import GROUP_QUEUES_PER_PAGE as GROUP_PAGE, overview
+from bot.blocks.text import NAME_LIMIT, code, escape, listed, local_time, plural, quote, time_ago
+from bot.freezes import actions as freeze_actions
+from bot.freezes.freeze import Freeze, Stage
+from bot.freezes.outcomes import BY_EVENT, FreezeOutcome, FreezesAsTheyWere, KnownFreeze
+from bot.freezes.texts.cards import FREEZE_MARK, FREEZES_LISTED, freeze_facts, freeze_period
+from bot.freezes.windows import is_of_window
+from bot.kernel.errors import ActState
+from bot.kernel.groups import Group, GroupAnswers, Target, target_value
+from bot.kernel.repository import RepositoryName
+from bot.merge_queue.freezes import FreezeTerms
+from bot.pauses import actions as pause_actions
+from bot.pauses.texts import ends as pause_ends, form as pause_form, outcomes as pause_outcomes
+
+END = "End now…"
+
+
+NO_REASON = "No reason given"
+
+
+BEFORE = frozenset({Stage.PLANNED, Stage.ANNOUNCED})
+
+
+STAYS_FROZEN = "stays frozen until someone ends it. With an end it ends by itself."
+
+
+READING_FREEZES = "Reading the freezes …"
+
+
+UNREADABLE_FREEZES = "The freezes couldn't be read just now; you can still end this one."
+
+
+STOP_MERGING = "freeze"
+
+
+STOP_CHECKS = "pause"
+
+
+QUEUE_UNREAD_FREEZE = "The queue couldn't be read just now; you can still freeze it."
+
+
+TIMES_HINT = "until 15:00, or from Friday 6pm until Monday 8am, in your own time zone"
+
+
+LISTED_LIMIT = 500
+"""Characters of the fields for branches and exceptions."""
+
+
+def _by(known: KnownFreeze) -> str:
+    return f"by {quote(known.by, NAME_LIMIT)}" if known.by else ""
+
+
+def _reason(known: KnownFreeze) -> str:
+    return quote(known.reason, REASON_LIMIT)
+
+
+def controls(known: KnownFreeze) -> list[blocks.Element]:
+    """*End now…* and *Extend…*, for the freeze as the service knows it."""
+    has_end = known.freeze.ends_at is not None
+    return _controls(known.repository, known.freeze.id, END, has_end=has_end)
+
+
+def card_controls(freeze: Freeze) -> list[blocks.Element]:
+    """The same for its card."""
+    label = "Skip this one…" if freeze.stage in BEFORE and is_of_window(freeze.by) else END
+    has_end = freeze.ends_at is not None
+    return _controls(freeze.repository, f"{BY_EVENT}{freeze.event_id}", label, has_end=has_end)
+
+
+def _controls(
+    repository: RepositoryName, freeze_id: str, label: str, *, has_end: bool
+) -> list[blocks.Element]:
+    value = block_controls.held_value(repository, freeze_id)
+    endless = escape(repository)
+    return [
+        blocks.button(label, action_id=freeze_actions.UNFREEZE, value=value),
+        pause_ends.end_menu(
+            value, freeze_actions.FREEZE_END, None if has_end else endless, STAYS_FROZEN
+        ),
+    ]
+
+
+def frozen(known: KnownFreeze, now: datetime) -> Message:
+    """The post in a channel that gets no card of the freeze."""
+    word = "Queue frozen" if known.freeze.has_begun(now) else "Freeze planned"
+    return blocks.post(
+        f"{FREEZE_MARK} *{word}* {escape(known.repository)}: {_reason(known)}",
+        _by(known),
+        *freeze_facts(known.freeze),
+        buttons=controls(known),
+    )
+
+
+def frozen_reply(known: KnownFreeze, now: datetime) -> Message:
+    """To the actor; the channel sees more."""
+    if not known.freeze.has_begun(now):
+        return _holds(known, "A freeze of {} is planned {}.")
+    return _holds(known, "{} is frozen {}. Checks go on.")
+
+
+def end_changed(known: KnownFreeze) -> Message:
+    return _holds(known, "The freeze of {} now holds {}.")
+
+
+def _holds(known: KnownFreeze, text: str) -> Message:
+    facts = ", ".join(filter(None, freeze_facts(known.freeze)))
+    return blocks.sentence(f"{FREEZE_MARK} {text.format(escape(known.repository), facts)}")
+
+
+def freezes(repository: RepositoryName, known: Sequence[KnownFreeze], now: datetime) -> Message:
+    """Those in force and to come, each with its buttons."""
+    if not known:
+        return blocks.sentence(f"{escape(repository)} has no freeze in force or planned.")
+    shown = [blocks.section(f"{FREEZE_MARK} *Freezes of {escape(repository)}*")]
+    for freeze in known[:FREEZES_LISTED]:
+        begun = "in force" if freeze.freeze.has_begun(now) else "planned"
+        shown += [
+            blocks.section(_reason(freeze) or NO_REASON),
+            blocks.context(begun, _by(freeze), *freeze_facts(freeze.freeze)),
+            blocks.actions(controls(freeze)),
+        ]
+    if known[FREEZES_LISTED:]:
+        shown.append(blocks.context(f"and {len(known) - FREEZES_LISTED:,} more"))
+    return blocks.message(*shown)
+
+
+def of_group(group: Group, found: GroupAnswers[list[KnownFreeze]], now: datetime) -> Message:
+    """The freezes of each queue, the first one in words."""
+    frozen_now = sum(any(freeze.freeze.has_begun(now) for freeze in known) for known in found.known)
+    count = f"{frozen_now:,} of {plural(len(found.known), 'queue')} frozen"
+    title = f"{FREEZE_MARK} *{name_of(group.name)}: {count}*"
+    command = f"freezes {group.mention}"
+    say = partial(_in_short, now=now)
+    return overview(title, found, say, command=command, size=GROUP_PAGE)
+
+
+def _in_short(known: Sequence[KnownFreeze], now: datetime) -> str:
+    if not known:
+        return "no freeze"
+    first = min(known, key=lambda freeze: not freeze.freeze.has_begun(now))
+    state = "frozen" if first.freeze.has_begun(now) else "freeze planned"
+    facts = [f"{state} {_by(first)}".rstrip(), freeze_period(first.freeze), _reason(first)]
+    if known[1:]:
+        facts.append(f"and {len(known) - 1:,} more")
+    return " · ".join(filter(None, facts))
+
+
+def unchanged(
+    repository: RepositoryName,
+    found: FreezeOutcome,
+    now: datetime,
+    pull_request: int | None = None,
+) -> Message:
+    """Why nothing was changed. `pull_request`: the one that was to be let through."""
+    name = escape(repository)
+    nothing = "Nothing was changed"
+    said = f"{name} isn't frozen. {nothing}"
+    match found.because:
+        case FreezesAsTheyWere.FROZEN:
+            return _already(found.freezes[0], now)
+        case FreezesAsTheyWere.SEVERAL:
+            question = blocks.section(f"{name} has several freezes. Which one?")
+            return blocks.message(question, *freezes(repository, found.freezes, now).blocks[1:])
+        case FreezesAsTheyWere.ONLY_PLANNED:
+            question = blocks.section(
+                f"{name} isn't frozen now; a freeze is planned. {nothing}. To cancel a planned "
+                "freeze, use its button."
+            )
+            return blocks.message(question, *freezes(repository, found.freezes, now).blocks[1:])
+        case FreezesAsTheyWere.OTHER_END:
+            ends_at = found.freezes[0].freeze.ends_at
+            end = f"It ends on {local_time(ends_at)}" if ends_at is not None else "It has no end"
+            said = f"{nothing}: the end of the freeze of {name} has changed. {end}"
+        case FreezesAsTheyWere.EXCEPTED:
+            said = f"#{pull_request} is already an exception of the freeze of {name}. {nothing}"
+        case FreezesAsTheyWere.NOT_FROZEN | None:
+            if found.ended is not None:
+                act = found.ended
+                why = f": {quote(act.reason, REASON_LIMIT)}" if act.reason else ""
+                ended = f"{quote(act.actor.name, NAME_LIMIT)} ended it {time_ago(act.at)}{why}"
+                said = f"That freeze of {name} is over. {ended}. {nothing}"
+    return blocks.sentence(f"{said}.")
+
+
+def _already(known: KnownFreeze, now: datetime) -> Message:
+    name = escape(known.repository)
+    by = f" {_by(known)}" if known.by else ""
+    state = f"{name} is already frozen{by}"
+    if not known.freeze.has_begun(now):
+        state = f"A freeze of {name} is already planned{by} for that time"
+    return blocks.post(
+        f"{FREEZE_MARK} {state}: {_reason(known)}",
+        *freeze_facts(known.freeze),
+        "Nothing was changed.",
+        buttons=controls(known),
+    )
+
+
+def unfrozen(ended: Sequence[KnownFreeze], by: str, reason: str) -> Message:
+    """The post about freezes of one repository that somebody ended."""
+    why = listed([_reason(freeze) for freeze in ended if freeze.reason], "; ")
+    name = escape(ended[0].repository)
+    return blocks.post(
+        f":arrow_forward: *Freeze ended* {name}: {quote(reason, REASON_LIMIT)}",
+        f"by {quote(by, NAME_LIMIT)}",
+        f"it was frozen for: {why}" if why else "",
+    )
+
+
+def unfrozen_reply(ended: Sequence[KnownFreeze]) -> Message:
+    """Which freeze it was, from when until when."""
+    known = ended[0]
+    period = freeze_period(known.freeze)
+    return blocks.post(
+        f":arrow_forward: The freeze of {escape(known.repository)} has ended.",
+        f"Reason was: {_reason(known)}" if known.reason else "",
+        period and f"it was {period}",
+    )
+
+
+def of_which(known: Sequence[KnownFreeze], now: datetime) -> str:
+    """In the form that ends a freeze: which one, from when until when."""
+    if not known:
+        return "No freeze is in force or planned."
+    lines = []
+    for freeze in known:
+        state = "In force" if freeze.freeze.has_begun(now) else "Planned"
+        facts = [_by(freeze), *freeze_facts(freeze.freeze)]
+        lines.append(f"{state}: {_reason(freeze)} · {' · '.join(fact for fact in facts if fact)}")
+    return listed(lines, "\n", most=FREEZES_LISTED)
+
+
+def in_the_way(found: Sequence[KnownFreeze], now: datetime) -> str:
+    """Of a group: the queues that a freeze would leave as they are."""
+    words = {True: "frozen", False: "planned"}
+    said = [
+        f"{escape(freeze.repository)} ({words[freeze.freeze.has_begun(now)]}"
+        f"{' ' + _by(freeze) if freeze.by else ''})"
+        for freeze in found
+    ]
+    return f"Already frozen or planned, left as they are: {listed(said)}." if said else ""
+
+
+def all_in_the_way(found: Sequence[KnownFreeze], now: datetime) -> Message:
+    """Instead of the question about a group in which nothing would change."""
+    return blocks.sentence(f"{FREEZE_MARK} {in_the_way(found, now)} Nothing was changed.")
+
+
+def partly_allowed(
+    pull_request: int, outcome: FreezeOutcome, failure: str, repeat: Repeat | None = None
+) -> Message:
+    """To the actor: which freezes let the pull request merge, and which still hold it.
+
+    `failure`: escaped. `repeat`: asks for the rest.
+    """
+    name = escape(outcome.left[0].repository)
+    headline = f"{name}: #{pull_request} is still held by a freeze:"
+    follows = ""
+    first_left = "holds it"
+    act = outcome.error.act if outcome.error is not None else None
+    if act is not None and act.state is ActState.UNCERTAIN:
+        headline, follows = pause_outcomes.failed(act)
+        first_left = "I can't tell yet"
+    lines = [f"• {_reason(known) or NO_REASON}: lets it merge" for known in outcome.freezes]
+    for index, known in enumerate(outcome.left):
+        state = "holds it" if index else first_left
+        lines.append(f"• {_reason(known) or NO_REASON}: {state}")
+    said = " ".join(filter(None, [f":warning: {headline}", failure, follows]))
+    buttons = []
+    if repeat is not None and len(repeat.value) <= blocks.VALUE_LIMIT:
+        again = pause_outcomes.again(act)
+        buttons = [blocks.button(again, action_id=repeat.action_id, value=repeat.value)]
+    return blocks.post(said, details=[listed(lines, "\n")], buttons=buttons)
+
+
+def allowed(pull_request: int, known: Sequence[KnownFreeze], by: str, reason: str) -> Message:
+    """The post about a pull request that may merge during a freeze."""
+    held_for = listed([_reason(freeze) for freeze in known if freeze.reason], "; ")
+    return blocks.post(
+        f"{FREEZE_MARK} *Let through* #{pull_request} of {escape(known[0].repository)}: "
+        f"{quote(reason, REASON_LIMIT)}",
+        f"by {quote(by, NAME_LIMIT)}",
+        f"despite the freeze for: {held_for}" if held_for else "",
+    )
+
+
+def allow_unknown(repository: RepositoryName, pull_request: int, reason: str) -> Message:
+    """The question before letting through a pull request that nobody has seen."""
+    name = escape(repository)
+    return blocks.post(
+        f"I don't know #{pull_request} of {name}: it isn't in the queue, and the event log doesn't "
+        "mention it. Nothing was changed.",
+        "Check the number. A pull request that isn't queued yet may be let through all the same.",
+        buttons=[
+            blocks.button(
+                f"Let #{pull_request} merge anyway",
+                action_id=block_controls.RETRY,
+                value=f"allow now #{pull_request} {repository} {reason}",
+            ),
+            blocks.button("Leave it", action_id=block_controls.DISMISS, value="no"),
+        ],
+    )
+
+
+def confirm(
+    where: Target,
+    asked: Asked,
+    terms: FreezeTerms,
+    queued: int | None,
+    command: str,
+    left: str = "",
+) -> Message:
+    """The question before a freeze that is long, or of several repositories.
+
+    `left`: which queues of a group stay as they are, escaped.
+    """
+    end = f"until {local_time(terms.end)}" if terms.end else "until someone ends it"
+    start = f"from {local_time(terms.start)} " if terms.start else ""
+    waits = "" if queued is None else f" {plural(queued, 'queued pull request')} would wait."
+    value = block_controls.value_of(pause_actions.PauseChoice(target_value(where), asked))
+    return blocks.post(
+        f"{FREEZE_MARK} *Freeze {named(where)} {start}{end}?*{waits} "
+        "Checks go on, and merging waits.",
+        f"Reason: {quote(asked.reason, REASON_LIMIT)}",
+        names(where.repositories) if isinstance(where, Group) else "",
+        left,
+        quote(asked.limits, NAME_LIMIT),
+        f"`{escape(command)} freeze now …` doesn't ask",
+        buttons=[
+            blocks.button(
+                "Freeze", action_id=freeze_actions.FREEZE_CONFIRMED, value=value, style="primary"
+            ),
+            blocks.button("Don't freeze", action_id=block_controls.DISMISS, value="no"),
+        ],
+    )
+
+
+def not_offered(where: Target, asked: Asked, command: str) -> Message:
+    """Where the service has no freezes: a pause instead, which the button runs."""
+    instead = f"pause {_typed(where)} {Asked(asked.reason, asked.lasting).written}".rstrip()
+    return blocks.post(
+        f"{FREEZE_MARK} {named(where)} can't be frozen: "
+        "the merge queue service doesn't offer freezes. A pause stops merging too, and the running "
+        "checks start over after it.",
+        code(f"{command} {instead}", REASON_LIMIT),
+        buttons=[blocks.button("Pause instead", action_id=block_controls.RETRY, value=instead)],
+    )
+
+
+def _typed(where: Target) -> str:
+    return where.mention if isinstance(where, Group) else where
+
+
+def impact(queued: int) -> str:
+    return f"{plural(queued, 'pull request')} in the queue; checks go on, and merging waits."
+
+
+def form(
+    target: Target,
+    asked: Asked,
+    notes: Sequence[str],
+    channel_id: str | None,
+    question: pause_ends.EndQuestion | None = None,
+) -> View:
+    """Asks what to stop first; `asked`: what was typed already.
+
+    `question`: what has to be answered about the end first.
+
+    Stop checks too, or only merging? The other choice shows the other form.
+    """
+    only = blocks.option("Only merging: checks go on", STOP_MERGING)
+    both = blocks.option("Checks too: pause the queue", STOP_CHECKS)
+    hold = blocks.radio_buttons(pause_actions.HOLD, [only, both], only)
+    label = "Stop checks too, or only merging?"
+    at = pause_ends.instant(asked.lasting) if asked.start is None else None
+    times = Asked(start=asked.start, lasting=asked.lasting).written if at is None else ""
+    shown = [
+        blocks.section(f"*{named(target)}*"),
+        blocks.input_field(pause_actions.HOLD_BLOCK, label, hold, dispatch_action=True),
+        *(blocks.context(note) for note in notes),
+        *(question.shown if question is not None else []),
+        pause_form.reason_input(
+            "Shown to everyone who looks at the queue, with your name.",
+            asked.reason,
+            "Cutting release 4.2",
+        ),
+        pause_ends.lasting_input("Stays frozen until somebody ends it"),
+        pause_ends.end_input("Or from when, until when", times or None, hint=TIMES_HINT),
+        pause_ends.end_picker("Or until this day, at this time", at),
+        _words(freeze_actions.BRANCH_BLOCK, "Only these branches", "main", asked.branches),
+        _words(
+            freeze_actions.EXCEPT_BLOCK,
+            "Except",
+            f"hotfix @alice #41: {EXCEPTIONS}",
+            asked.excepted,
+        ),
+    ]
+    seen = question.seen if question is not None else ""
+    carried = {"target": target_value(target), "channel": channel_id, "seen": seen}
+    title = "Freeze a merge queue"
+    submit = "Freeze"
+    return blocks.modal(freeze_actions.FREEZE_VIEW, title, shown, carried, submit=submit)
+
+
+def _words(block_id: str, label: str, example: str, typed: Sequence[str]) -> Block:
+    words = blocks.text_input(
+        block_id, max_length=LISTED_LIMIT, example=example, typed=" ".join(typed)
+    )
+    return blocks.input_field(block_id, label, words, optional=True)
+
+
+def unfreeze_form(what: str, target: str, channel_id: str | None, which: str = "") -> View:
+    """Asks why the freeze of `what` (escaped) ends, as the service does.
+
+    `target`: the freeze, the repository or the group that the form is for.
+    `which`: the freeze that ends, escaped.
+    """
+    shown = [
+        blocks.section(f"*{what}*"),
+        *([blocks.section(which)] if which else []),
+        pause_form.reason_input(
+            "The service keeps it, with your name.", example="Release 4.2 is out"
+        ),
+    ]
+    carried = {"target": target, "channel": channel_id}
+    submit = "End freeze"
+    return blocks.modal(freeze_actions.UNFREEZE_VIEW, "End a freeze", shown, carried, submit=submit)
+
+
+def working_modal(doing: str, target: Target) -> View:
+    text = f":hourglass_flowing_sand: {doing} {named(target)} …"
+    return modal.result_modal(blocks.sentence(text), None)
+
+
+def words_of(block_id: str, typed: Sequence[str]) -> list[str]:
+    """The words of a field as options of the command; people may type the option's name too."""
+    option = f"{block_id}:"
+    return [word if word.lower().startswith(option) else f"{option}{word}" for word in typed]

@@ -1,0 +1,238 @@
+"""Pausing, resuming, extending, freezing and unfreezing all queues of a group."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from bot.acts.asked import Asked
+from bot.acts.group_act import CHANGES, GroupAct, GroupOutcome, RepositoryResult, acts_like
+from bot.acts.group_acts import GroupActs
+from bot.acts.reason import check_reason
+from bot.acts.record import Action, ActResult
+from bot.freezes.freezing import FreezeQueue
+from bot.kernel.actor import Caller
+from bot.kernel.durations import SHORTEST, Until, resumes_at
+from bot.kernel.errors import is_uncertain
+from bot.kernel.groups import Group
+from bot.kernel.repository import RepositoryName
+from bot.merge_queue.queue import Pause
+from bot.pauses.group_pauses import group_act_of
+from bot.pauses.group_result import result_of
+from bot.pauses.group_work import GroupWork, Report, SinceThen
+from bot.pauses.history import know_pause
+from bot.pauses.outcomes import AlreadyPaused
+from bot.pauses.pause import PauseRecord
+from bot.pauses.pausing import PauseQueue
+from bot.pauses.reports import act_behind
+from bot.pauses.resuming import ResumeQueue
+from bot.pauses.rows import Pauses
+from bot.store.transaction import Transaction
+
+
+@dataclass(frozen=True, slots=True)
+class ActOnGroups:
+    """Pauses, resumes, extends, freezes and unfreezes; failures of single queues are in the result.
+
+    Everything that one act makes ends at the same time.
+    """
+
+    pause_queue: PauseQueue
+    resume_queue: ResumeQueue
+    freeze_queue: FreezeQueue
+    work: GroupWork
+
+    async def act(
+        self, act: GroupAct, report: Report, *, again: int | None = None
+    ) -> GroupAct | SinceThen | None:
+        """Act on each queue; None if there is no pause to extend.
+
+        `again`: the id of the act whose rest to retry.
+        Raises PermissionDenied, InvalidReason, InvalidDuration and FreezesNotOffered.
+        """
+        action = act.action
+        asked = act.asked
+        await self.work.acts.permit_all(
+            act.caller, action, act.repositories, group=act.group, reason=asked.written or None
+        )
+        paused: Mapping[RepositoryName, PauseRecord] = {}
+        if action in {Action.RESUME, Action.EXTEND}:
+            paused = await self._paused_for(act.group)
+        _check_reason(action, asked)
+        # Include repositories no longer in the group, because the bot paused them for it.
+        names = tuple(dict.fromkeys([*act.repositories, *paused]))
+        if action is Action.EXTEND:
+            names = tuple(name for name in names if name in paused)
+            if not names:
+                return None
+        end = await self._end(act, paused.values())
+        if action is Action.FREEZE:
+            await self.freeze_queue.require_offered(names[0])
+        if again is not None:
+            # Somebody may have resumed the group after a pause that half failed. Pausing the other
+            # half then would be the opposite of what people want.
+            before = await self._latest(act)
+            if before is None or before.group_act_id != again or not before.left_to_try:
+                return SinceThen(before)
+            names = before.left_to_try
+            if before.resumes_at is not None and before.resumes_at > self.work.acts.clock.now():
+                end = before.resumes_at
+        begun = await self.work.begin(replace(act, repositories=names, resumes_at=end), again)
+        return await self.carry_out(begun, report)
+
+    async def _latest(self, act: GroupAct) -> GroupAct | None:
+        rivals = CHANGES if act.action in CHANGES else acts_like(act.action)
+        return await self.work.acts.store.read(
+            lambda transaction: GroupActs(transaction).latest(act.group, rivals)
+        )
+
+    async def again(self, caller: Caller, group: Group, act_id: int) -> GroupAct | None:
+        """The same act for its rest; None if the act isn't known any more."""
+        acts = self.work.acts
+        now = acts.clock.now()
+        act = await acts.store.read(lambda transaction: GroupActs(transaction).one(act_id))
+        if act is None or act.group != group.name:
+            return None
+        asked = act.asked
+        if asked.start is not None:
+            # A time of day is the first actor's; once it has passed, the rest begins at once.
+            start = resumes_at(asked.start, act.at, await acts.check.zone(act.actor))
+            is_ahead = start - now >= SHORTEST
+            start_then = Until(start.time(), start.date(), "UTC") if is_ahead else None
+            asked = replace(asked, start=start_then)
+        return GroupAct.by(caller, now, act.action, group, asked)
+
+    async def _end(self, act: GroupAct, paused: Iterable[PauseRecord]) -> datetime | None:
+        """The one end of all that the act makes."""
+        caller = act.caller
+        asked = act.asked
+        acts = self.work.acts
+        if act.action is Action.FREEZE:
+            return (await self.freeze_queue.terms(caller, asked)).end
+        if asked.lasting is None:
+            return None
+        latest = max((pause.resumes_at for pause in paused if pause.resumes_at), default=None)
+        return await acts.new_end(caller.actor, latest, asked.lasting, acts.clock.now())
+
+    async def carry_out(self, act: GroupAct, report: Report) -> GroupAct:
+        """Act on the repositories without a result."""
+        works = {
+            Action.PAUSE: self._pause,
+            Action.RESUME: self._resume,
+            Action.EXTEND: self._extend,
+            Action.FREEZE: self._freeze,
+            Action.UNFREEZE: self._unfreeze,
+        }
+        return await self.work.run(act, works[act.action], report)
+
+    async def _pause(self, act: GroupAct, repository: RepositoryName) -> RepositoryResult:
+        outcome = await self.pause_queue.run(act.caller, repository, act.asked.reason, part_of=act)
+        if isinstance(outcome, AlreadyPaused) and outcome.known.group_act_id == act.group_act_id:
+            # Made before a crash cut the act off.
+            return RepositoryResult(repository, GroupOutcome.CHANGED)
+        return result_of(repository, outcome)
+
+    async def _resume(self, act: GroupAct, repository: RepositoryName) -> RepositoryResult:
+        pause = await self.resume_queue.merge_queue.current_pause(repository)
+        if pause is None:
+            resuming = self.resume_queue
+            await resuming.acts.require_running(resuming.merge_queue, repository)
+            return RepositoryResult(repository, GroupOutcome.NOT_PAUSED)
+        store = self.work.acts.store
+        now = self.work.acts.clock.now()
+        known = await know_pause(store, repository, pause)
+        left_alone = await store.run(_left_alone, act, known, pause, now)
+        if left_alone is not None:
+            return RepositoryResult(repository, left_alone, known.by_name)
+        outcome = await self.resume_queue.run(
+            act.caller,
+            repository,
+            expected=pause.paused_at,
+            part_of=act,
+            reason=act.asked.reason,
+        )
+        return result_of(repository, outcome)
+
+    async def _extend(self, act: GroupAct, repository: RepositoryName) -> RepositoryResult:
+        pause = (await self._paused_for(act.group)).get(repository)
+        if pause is None:
+            return RepositoryResult(repository, GroupOutcome.NOT_PAUSED)
+        outcome = await self.pause_queue.extend(
+            act.caller, repository, act.asked.lasting, expected=pause.paused_at, part_of=act
+        )
+        return result_of(repository, outcome)
+
+    async def _freeze(self, act: GroupAct, repository: RepositoryName) -> RepositoryResult:
+        outcome = await self.freeze_queue.freeze(act.caller, repository, act.asked, part_of=act)
+        known = outcome.freezes[0]
+        if outcome.because is None or known.group_act_id == act.group_act_id:
+            # One that is there already was made before a crash cut the act off.
+            return RepositoryResult(repository, GroupOutcome.CHANGED)
+        is_begun = known.freeze.has_begun(act.at)
+        found = GroupOutcome.ALREADY_PAUSED if is_begun else GroupOutcome.ALREADY_PLANNED
+        return RepositoryResult(repository, found, known.by)
+
+    async def _unfreeze(self, act: GroupAct, repository: RepositoryName) -> RepositoryResult:
+        outcome = await self.freeze_queue.unfreeze(
+            act.caller, repository, act.asked.reason, part_of=act
+        )
+        if outcome.error is not None and is_uncertain(outcome.error):
+            raise outcome.error
+        if outcome.error is not None:
+            left = len(outcome.left)
+            count = "1 freeze is" if left == 1 else f"{left} freezes are"
+            said = f"{count} left: {outcome.error}"[:500]
+            return RepositoryResult(repository, GroupOutcome.FAILED, detail=said)
+        if outcome.because is None:
+            return RepositoryResult(repository, GroupOutcome.CHANGED)
+        others = await self.freeze_queue.freezes(repository)
+        if not others:
+            return RepositoryResult(repository, GroupOutcome.NOT_PAUSED)
+        now = self.work.acts.clock.now()
+        for other in others:
+            if other.freeze.has_begun(now):
+                return RepositoryResult(repository, GroupOutcome.NOT_OURS, other.by)
+        return RepositoryResult(repository, GroupOutcome.ALREADY_PLANNED, others[0].by)
+
+    async def paused_alone(self, caller: Caller, group: Group) -> Sequence[PauseRecord]:
+        """The pauses in force of the group's queues, if none of them was made through the group.
+
+        Resuming the group ends none of these. Raises PermissionDenied, recorded once.
+        """
+        names = group.repositories
+        acts = self.work.acts
+        await acts.permit_all(caller, Action.RESUME, names, group=group.name)
+        if await self._paused_for(group.name):
+            return ()
+        return await acts.store.read(lambda transaction: Pauses(transaction).open(names))
+
+    async def _paused_for(self, group: str) -> Mapping[RepositoryName, PauseRecord]:
+        """The group's pauses that are in force, as far as the bot knows."""
+        found = await self.work.acts.store.read(
+            lambda transaction: Pauses(transaction).of_group(group)
+        )
+        return {result.repository: result for result in found}
+
+
+def _check_reason(action: Action, asked: Asked) -> None:
+    """Raises InvalidReason; resuming needs none, and extending takes none."""
+    is_needed = action not in {Action.RESUME, Action.EXTEND}
+    if is_needed or asked.reason:
+        check_reason(asked.reason)
+
+
+def _left_alone(
+    transaction: Transaction, act: GroupAct, known: PauseRecord, pause: Pause, now: datetime
+) -> GroupOutcome | None:
+    """None if an act on the group made the pause, even if its answer was lost.
+
+    REPLACED if this pause has replaced the group's.
+    """
+    made = group_act_of(transaction, known)
+    part = None if made is not None else act_behind(transaction, known.repository, pause, now)
+    is_lost = part is not None and part.result is ActResult.STARTED and part.group == act.group
+    if is_lost or (made is not None and made.group == act.group):
+        return None
+    acts = GroupActs(transaction).pausing(act.group, before=act.group_act_id)
+    changed = {result.repository for paused in acts for result in paused.of(GroupOutcome.CHANGED)}
+    changed |= {pause.repository for pause in Pauses(transaction).of_group(act.group)}
+    return GroupOutcome.REPLACED if known.repository in changed else GroupOutcome.NOT_OURS

@@ -1,0 +1,40 @@
+"""How the outcomes of requests, and requests of two people, are rendered when they are posted."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from bot.acts.unanswered_rows import UnansweredRequests
+from bot.blocks.message import Message
+from bot.freezes.requests import state_of_request
+from bot.groups import confirmations as group_confirmations
+from bot.groups.telling_outcomes import known_outcome
+from bot.pauses.requests import read_request
+from bot.pauses.texts import (
+    outcomes as pause_outcomes,
+)
+from bot.posts.claim import Claim
+from bot.posts.delivery import Delivery, SubjectKind
+from bot.posts.live_message import LiveKind, LiveSubject
+from bot.posts.rendering import RenderLiveMessage, RenderPost
+from bot.store.transaction import Transaction
+
+
+def _outcome(transaction: Transaction, delivery: Delivery, claim: Claim) -> Message | None:
+    """What became of a request that was cut off, or whose answer was lost."""
+    request = UnansweredRequests(transaction).one(delivery.subject.subject_id)
+    if request is None:
+        return None
+    message = pause_outcomes.outcome(known_outcome(transaction, request))
+    return replace(message, happened_at=claim.at)
+
+
+def _confirmation(transaction: Transaction, subject: LiveSubject) -> Message | None:
+    request = read_request(transaction, subject, state_of_request)
+    if request is None:
+        return None
+    return replace(group_confirmations.request(request), happened_at=request.asked[0].at)
+
+
+GROUP_POSTS: Mapping[SubjectKind, RenderPost] = {SubjectKind.OUTCOME: _outcome}
+
+GROUP_LIVE_MESSAGES: Mapping[LiveKind, RenderLiveMessage] = {LiveKind.CONFIRMATION: _confirmation}

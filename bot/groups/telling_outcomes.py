@@ -1,0 +1,324 @@
+"""Tells people what became of requests that were cut off, or whose answers were lost."""
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+
+from bot.acts.asked import number_condition
+from bot.acts.ends import end_act, end_of
+from bot.acts.group_act import GroupAct, GroupOutcome, RepositoryResult
+from bot.acts.group_acts import GroupActs
+from bot.acts.permission import is_machine
+from bot.acts.posting import post_act
+from bot.acts.record import Action, ActResult, AuditRecord, Circumstance
+from bot.acts.recording import ActLog
+from bot.acts.rows import Audit
+from bot.acts.unanswered import GIVEN_UP, Unanswered
+from bot.acts.unanswered_rows import UnansweredRequests
+from bot.freezes.causes import know_freezes
+from bot.freezes.outcomes import KnownFreeze, is_excepted
+from bot.kernel.errors import BotError
+from bot.kernel.repository import RepositoryName
+from bot.kernel.tasks import Tasks
+from bot.merge_queue.port import MergeQueue
+from bot.merge_queue.position import still_queued
+from bot.pauses.group_pauses import notify_together, subject_of
+from bot.pauses.outcomes import Outcome
+from bot.pauses.reports import finish_act
+from bot.pauses.rows import Pauses
+from bot.pauses.settling import settle
+from bot.posts.delivery import Subject, SubjectKind
+from bot.posts.enqueueing import enqueue_urgent
+from bot.store.transaction import Transaction
+
+logger = logging.getLogger(__name__)
+
+OUTCOMES_AT_ONCE = 50
+
+OUTCOME_CLAIM = timedelta(seconds=60)
+"""For so long no other process looks at the same request."""
+
+SURELY_OVER = timedelta(seconds=30)
+"""A request to the service that isn't carried out so long after it was sent never will be."""
+
+LOOKED_UP = "known from the service after its answer was lost"
+
+FINAL = frozenset({ActResult.DONE, ActResult.UNCHANGED, ActResult.REFUSED})
+NO_REPOSITORY = RepositoryName("")
+
+
+@dataclass(frozen=True, slots=True)
+class TellOutcomes:
+    """Looks what became of each request whose answer is owed, and tells its person once.
+
+    With none it costs one indexed query.
+    """
+
+    merge_queue: MergeQueue
+    acts: ActLog
+    tasks: Tasks = field(
+        default_factory=lambda: Tasks("telling an outcome has a defect", "outcome_defect")
+    )
+
+    async def run(self) -> None:
+        """Start on what is due, without waiting for it. Raises StoreError."""
+        store = self.acts.store
+        now = self.acts.clock.now()
+        due = await store.read(
+            lambda transaction: UnansweredRequests(transaction).due(now, OUTCOMES_AT_ONCE)
+        )
+        for request in due:
+            if await store.run(_claim, request, now + OUTCOME_CLAIM):
+                self.tasks.start(self._guarded(request), f"outcome of {request.request}")
+
+    async def drain(self) -> None:
+        await self.tasks.drain()
+
+    async def _guarded(self, request: Unanswered) -> None:
+        is_known = False
+        try:
+            is_known = await self.look(request)
+        except BotError as error:
+            fields = {"request": request.request, "error": type(error).__name__}
+            logger.info("an outcome is not known yet", extra={"action": "no_outcome", **fields})
+        if not is_known:
+            now = self.acts.clock.now()
+            is_given_up = now - request.asked_at > GIVEN_UP
+            due_at = None if is_given_up else request.next_look(now)
+            await self.acts.store.run(
+                lambda transaction: UnansweredRequests(transaction).postpone(request, due_at)
+            )
+
+    async def look(self, request: Unanswered) -> bool:
+        """Find out what became of the request and tell it; return whether it is known.
+
+        Raises MergeQueueError, QueueBusy and StoreError.
+        """
+        store = self.acts.store
+        group, records = await store.read(
+            lambda transaction: (
+                GroupActs(transaction).of_request(request.request),
+                Audit(transaction).of_request(request.request),
+            )
+        )
+        if group is not None:
+            return await self._look_at_group(request, group, records)
+        for started in unended(records):
+            if not await self._find_out(started):
+                return False
+        channels = await self.acts.here(request.channel_id)
+        await store.run(_tell, request, channels, self.acts.clock.now())
+        self.acts.wake()
+        return True
+
+    async def _look_at_group(
+        self, request: Unanswered, group: GroupAct, records: Sequence[AuditRecord]
+    ) -> bool:
+        if group.ended_at is None:
+            # It is under way, or another job continues it.
+            return False
+        uncertain = {result.repository for result in group.of(GroupOutcome.UNCERTAIN)}
+        for started in unended(records):
+            if started.repository in uncertain and not await self._find_out(started):
+                return False
+        now = self.acts.clock.now()
+        await self.acts.store.run(_tell_group, request, group.group_act_id, now)
+        self.acts.wake()
+        return True
+
+    async def _find_out(self, started: AuditRecord) -> bool:
+        """Give the act its end, if the service shows it; return whether it is known by now."""
+        async with self.acts.locks.of(started.repository):
+            request = started.request or ""
+            records = await self.acts.store.read(
+                lambda transaction: Audit(transaction).of_request(request)
+            )
+            if started not in unended(records):
+                return True
+            if await self._is_done(started):
+                return True
+            now = self.acts.clock.now()
+            if now - started.at < SURELY_OVER:
+                return False
+            await self.acts.store.run(_end_undone, started, now)
+            return True
+
+    async def _is_done(self, started: AuditRecord) -> bool:
+        """Whether the service shows that it was carried out; then its end is stored.
+
+        Raises MergeQueueError.
+        """
+        if started.action is Action.PAUSE:
+            return await self._has_paused(started)
+        if started.action is Action.RESUME:
+            return await self._has_resumed(started)
+        if started.action is Action.REMOVE:
+            return await self._has_removed(started)
+        return await self._has_changed_freezes(started)
+
+    async def _has_paused(self, started: AuditRecord) -> bool:
+        pause = await self.merge_queue.current_pause(started.repository)
+        if pause is None or pause.reason.strip() != (started.stored_reason or "").strip():
+            if pause is None:
+                # The service may answer 404 while it has problems.
+                await self.acts.require_running(self.merge_queue, started.repository)
+            return False
+        await settle(self.acts, started.repository, pause)
+        return True
+
+    async def _has_resumed(self, started: AuditRecord) -> bool:
+        if await self.merge_queue.current_pause(started.repository) is not None:
+            return False
+        await self.acts.require_running(self.merge_queue, started.repository)
+        now = self.acts.clock.now()
+        await self.acts.store.run(finish_act, started, (), now, paused_at=None)
+        return True
+
+    async def _has_removed(self, started: AuditRecord) -> bool:
+        status = await self.merge_queue.status(started.repository)
+        found = still_queued(started.pull_request or 0, status)
+        is_leaving = found is not None and found.pull_request.dequeue_requested
+        if not is_leaving and (found is not None or status.unreadable):
+            return False
+        here = await self.acts.here(started.channel_id)
+        left = replace(started, circumstance=Circumstance.LEFT_UNSEEN)
+        await self.acts.store.run(_end_done, left, self.acts.clock.now(), None, here)
+        return True
+
+    async def _has_changed_freezes(self, started: AuditRecord) -> bool:
+        listed = await self.merge_queue.freezes(started.repository)
+        now = self.acts.clock.now()
+        known = await self.acts.store.run(know_freezes, started.repository, listed, now)
+        meant = [freeze.freeze for freeze in known if _is_about(started, freeze)]
+        match started.action:
+            case Action.FREEZE:
+                # Its end is stored with the freezes.
+                return any(freeze.reason == started.stored_reason for freeze in meant)
+            case Action.UNFREEZE:
+                is_done = not meant
+            case Action.ALLOW:
+                condition = number_condition(started.about or 0)
+                is_done = bool(meant) and all(
+                    is_excepted(freeze.excluded, condition) for freeze in meant
+                )
+            case _:
+                is_done = any(freeze.ends_as(started.resumes_at) for freeze in meant)
+        if is_done:
+            await self.acts.store.run(_end_done, started, now, LOOKED_UP, ())
+        return is_done
+
+
+def _is_about(act: AuditRecord, known: KnownFreeze) -> bool:
+    """Whether the act was to make, change or end this freeze."""
+    if act.action is Action.FREEZE:
+        return known.freeze.ends_as(act.resumes_at)
+    if act.confirmation is not None:
+        return known.freeze.id in act.confirmation.subject.split()
+    return known.reason == act.previous_reason
+
+
+def _claim(transaction: Transaction, request: Unanswered, until: datetime) -> bool:
+    return UnansweredRequests(transaction).claim(request, until)
+
+
+def unended(records: Sequence[AuditRecord]) -> list[AuditRecord]:
+    """The acts among the records of which nobody knows yet how they ended."""
+    ended = {record.act_id for record in records if record.result in FINAL}
+    ended |= {
+        record.act_id for record in records if record.circumstance is Circumstance.NOT_CARRIED_OUT
+    }
+    return [
+        record
+        for record in records
+        if record.result is ActResult.STARTED and record.record_id not in ended
+    ]
+
+
+def end_known(records: Sequence[AuditRecord]) -> AuditRecord | None:
+    """How the act that a request asked for ended, as far as it is known; None if it began none."""
+    is_best_first = sorted(
+        records, key=lambda record: (record.result is not ActResult.DONE, -record.record_id)
+    )
+    return next(iter(is_best_first), None)
+
+
+def known_outcome(transaction: Transaction, request: Unanswered) -> Outcome:
+    act = end_known(Audit(transaction).of_request(request.request))
+    pauses = Pauses(transaction).open([act.repository]) if act is not None else ()
+    return Outcome(request, act, next(iter(pauses), None))
+
+
+def _end_done(
+    transaction: Transaction,
+    started: AuditRecord,
+    now: datetime,
+    detail: str | None,
+    channels: Sequence[str],
+) -> None:
+    done = end_of(replace(started, at=now), ActResult.DONE, detail)
+    record, is_new = end_act(transaction, done)
+    if is_new:
+        post_act(transaction, record, channels)
+
+
+def _end_undone(transaction: Transaction, started: AuditRecord, now: datetime) -> None:
+    """It may still prove to be carried out, so it has failed rather than been refused."""
+    undone = replace(started, at=now, circumstance=Circumstance.NOT_CARRIED_OUT)
+    ended = end_of(undone, ActResult.FAILED)
+    Audit(transaction).add(ended)
+
+
+def _tell(
+    transaction: Transaction, request: Unanswered, here: Sequence[str], now: datetime
+) -> None:
+    """To the place where the person was told that it follows, else to them alone."""
+    if UnansweredRequests(transaction).of(request.request) is None:
+        return
+    UnansweredRequests(transaction).postpone(request, None)
+    if is_machine(request.user_id):
+        return
+    act = end_known(Audit(transaction).of_request(request.request))
+    address = here[0] if request.was_left and here and act is not None else request.user_id
+    is_shown = act is not None and act.result is ActResult.DONE and act.action in _SHOWN_ACTIONS
+    if is_shown and address in here:
+        # The card, or the post about its end, tells it there.
+        return
+    name = act.repository if act is not None else NO_REPOSITORY
+    subject = Subject(SubjectKind.OUTCOME, name, request.number)
+    enqueue_urgent(transaction, subject, [address], now, identity=request.request)
+
+
+_SHOWN_ACTIONS = frozenset({Action.PAUSE, Action.RESUME, Action.REMOVE})
+"""Acts that are posted in the channel of the person who acted."""
+
+
+def _tell_group(
+    transaction: Transaction, request: Unanswered, group_act_id: int, now: datetime
+) -> None:
+    if UnansweredRequests(transaction).of(request.request) is None:
+        return
+    UnansweredRequests(transaction).postpone(request, None)
+    act = GroupActs(transaction).locked(group_act_id)
+    if act is None:
+        return
+    records = Audit(transaction).of_request(request.request)
+    done = {record.repository for record in records if record.result is ActResult.DONE}
+    had_doubts = bool(act.of(GroupOutcome.UNCERTAIN))
+    if had_doubts:
+        act = replace(act, results=tuple(_without_doubt(result, done) for result in act.results))
+        GroupActs(transaction).save(act)
+        if act.has_changed:
+            notify_together(transaction, act, now)
+    is_posted_here = act.has_changed and act.channel_id in act.notified_together
+    if is_machine(request.user_id) or (is_posted_here and not act.left_to_try):
+        return
+    enqueue_urgent(transaction, subject_of(act), [request.user_id], now, identity=act.identity)
+
+
+def _without_doubt(result: RepositoryResult, done: set[RepositoryName]) -> RepositoryResult:
+    if result.outcome is not GroupOutcome.UNCERTAIN:
+        return result
+    if result.repository in done:
+        return RepositoryResult(result.repository, GroupOutcome.CHANGED)
+    return replace(result, outcome=GroupOutcome.FAILED)

@@ -1,0 +1,1 @@
+"""Alerts about queues, and outages of what the bot depends on."""

@@ -1,0 +1,159 @@
+"""Posts about the beginning and end of queue alerts and outages."""
+
+from collections.abc import Mapping
+from datetime import timedelta
+
+from bot.blocks import blocks, controls
+from bot.blocks.message import Message
+from bot.blocks.text import (
+    duration,
+    escape,
+    listed,
+    local_time,
+    mention_group,
+    plural,
+    pull_request,
+    quote,
+)
+from bot.health.alert import Alert, AlertKind
+from bot.health.outage import Outage, OutageCause, SlackOutage
+from bot.merge_queue.event_records import PullRequestRecord
+from bot.queues.texts.parts import pause_button
+
+BATCH_LIMIT = 40
+OUTAGE_REPOSITORIES_NAMED = 5
+SAID_LIMIT = 200
+
+_HINTS = {
+    AlertKind.HEAD: "Look at its checks: everything behind it waits until it merges or leaves.",
+    AlertKind.BATCH: "One of its checks may be hanging, and everything behind it is waiting.",
+    AlertKind.DEPTH: (
+        "Pull requests enter faster than they merge: look for slow checks, "
+        "or postpone what can wait."
+    ),
+    AlertKind.FAILURES: (
+        "If they share a cause, such as CI or the base branch, pause the queue until it's fixed."
+    ),
+}
+_OUTAGE_CAUSES: Mapping[OutageCause | None, str] = {
+    OutageCause.SILENT: "the merge queue service isn't responding",
+    OutageCause.FAILING: "the merge queue service has a problem",
+    OutageCause.UNREADABLE: "I can't read the merge queue service's answers",
+    OutageCause.KEY: "the merge queue service doesn't let the bot's key read it",
+    OutageCause.GONE: "the merge queue service doesn't find the repository",
+    OutageCause.REFUSED: "the merge queue service refuses the request",
+}
+
+_CATCHES_UP = "I keep trying, and catch up on what happened as soon as it can be read."
+_UNTIL_FIXED = "I keep trying, but nothing is posted until the person who runs the bot fixes it: "
+_REMEDIES: Mapping[OutageCause | None, str] = {
+    OutageCause.KEY: _UNTIL_FIXED + "is the key valid, and is the service's app installed there?",
+    OutageCause.GONE: (
+        f"{_UNTIL_FIXED}was it renamed, moved or deleted (`MQBOT_REPOSITORIES`), or can the bot's "
+        "key not see it?"
+    ),
+    OutageCause.REFUSED: f"{_UNTIL_FIXED}`mqbot check` says more.",
+    OutageCause.UNREADABLE: f"{_UNTIL_FIXED}`mqbot check` says more.",
+}
+
+_OVER = {
+    AlertKind.HEAD: "the head of the queue is moving again",
+    AlertKind.BATCH: "no batch is stuck any more",
+    AlertKind.DEPTH: "the queue is short again",
+    AlertKind.FAILURES: "the queue is merging again",
+}
+
+
+def alert(raised: Alert, seen: PullRequestRecord | None = None) -> Message:
+    """To channels subscribed to queue health; `seen` is the pull request it is about."""
+    name = raised.repository
+    buttons = [blocks.button("Show status", action_id=controls.RETRY, value=f"status {name}")]
+    if raised.kind is AlertKind.FAILURES:
+        buttons.append(pause_button(name))
+    elif raised.pull_request is not None:
+        label = f"Log of #{raised.pull_request}"
+        value = f"log {name} pr:{raised.pull_request}"
+        buttons.append(blocks.button(label, action_id=controls.LOG_OF, value=value))
+    called = f" {mention_group(raised.mention)}" if raised.mention is not None else ""
+    which = f"#{raised.pull_request}"
+    if seen is not None:
+        which = pull_request(seen.number, seen.title, seen.url)
+    sentence = f"{_sentence(raised, which)} ({_limit(raised)})"
+    head = f":rotating_light: *Queue alert* {escape(name)}: {sentence}.{called}"
+    return blocks.post(head, _HINTS[raised.kind], buttons=buttons)
+
+
+def over(raised: Alert) -> Message:
+    """The end of it."""
+    lasted = duration((raised.ended_at or raised.began_at) - raised.began_at)
+    said = f"{escape(raised.repository)}: {_OVER[raised.kind]}, after {lasted}."
+    return blocks.sentence(f":white_check_mark: *Alert over* {said}")
+
+
+def _sentence(raised: Alert, which: str) -> str:
+    match raised.kind:
+        case AlertKind.HEAD:
+            waited = duration(timedelta(seconds=raised.value))
+            return f"the head of the queue, {which}, has waited for {waited}"
+        case AlertKind.BATCH:
+            lasted = duration(timedelta(seconds=raised.value))
+            batch = quote(raised.batch or "", BATCH_LIMIT)
+            return f"batch {batch} with {which} has been running checks for {lasted}"
+        case AlertKind.DEPTH:
+            return f"{plural(raised.value, 'pull request is', 'pull requests are')} in the queue"
+        case AlertKind.FAILURES:
+            count = plural(raised.value, "pull request")
+            return f"{count} in a row failed and left the queue, most recently {which}"
+
+
+def _limit(raised: Alert) -> str:
+    if raised.kind in {AlertKind.HEAD, AlertKind.BATCH}:
+        return f"limit {duration(timedelta(seconds=raised.threshold))}"
+    return f"limit {raised.threshold:,}"
+
+
+def outage(begun: Outage) -> Message:
+    """To channels subscribed to any of its repositories, so that silence doesn't look fine."""
+    return blocks.post(f":warning: {ongoing(begun)}.", _REMEDIES.get(begun.cause, _CATCHES_UP))
+
+
+def ongoing(outage: Outage) -> str:
+    """Which logs can't be read, since when and why."""
+    since = local_time(outage.began_at)
+    why = _OUTAGE_CAUSES.get(outage.cause, "")
+    said = quote(outage.said or "", SAID_LIMIT)
+    cause = f": {why}{f' ({said})' if said else ''}" if why else ""
+    return f"*The event log of {_logs(outage)} can't be read*, last read on {since}{cause}"
+
+
+def slack_silent(outage: SlackOutage) -> str:
+    """Since when Slack has answered no call."""
+    return f"*Slack has taken no posts* since {local_time(outage.began_at)}"
+
+
+def slack_outage_over(ended: SlackOutage) -> Message:
+    """Nobody was notified of its beginning, so it also says since when."""
+    late = plural(ended.late or 0, "message is", "messages are")
+    return blocks.sentence(
+        f":white_check_mark: Slack can be reached again{_lasted(ended)}. It hadn't responded since "
+        f"{local_time(ended.began_at)}, so {late} late."
+    )
+
+
+def outage_over(ended: Outage) -> Message:
+    logs = _logs(ended)
+    return blocks.sentence(
+        f":white_check_mark: The event log of {logs} can be read again{_lasted(ended)}."
+    )
+
+
+def _lasted(ended: Outage | SlackOutage) -> str:
+    if ended.ended_at is None:
+        return ""
+    return f", after {duration(ended.ended_at - ended.began_at)}"
+
+
+def _logs(outage: Outage) -> str:
+    return listed(
+        [escape(name) for name in sorted(outage.repositories)], most=OUTAGE_REPOSITORIES_NAMED
+    )

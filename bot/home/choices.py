@@ -1,0 +1,88 @@
+"""What the Home tab shows: every queue, the person's own items, and the bot's health."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+from bot.channels.subscription import Subscription
+from bot.health.outage import Outage, SlackOutage
+from bot.kernel.metrics import OutboxSummary
+from bot.kernel.repository import RepositoryName
+from bot.merge_queue.queue import QueuedPullRequest
+from bot.pauses.pause import PauseRecord
+from bot.people.notices import AboutPerson
+from bot.queues.snapshot import ReadQueue, Snapshot
+
+_NO_READ_TIME = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class HomeState:
+    """The part of a page that is the same for every viewer."""
+
+    queues: Sequence[ReadQueue]
+    first: int  #: the index of the first of `queues` among all `total`
+    total: int
+    polled: Mapping[RepositoryName, datetime]
+    subscriptions: Sequence[Subscription]  #: the first of `subscriptions_in_all`
+    outbox: OutboxSummary
+    outages: Sequence[Outage]  #: of event logs
+    read_at: datetime
+    timed: Sequence[PauseRecord] = ()
+    others: Sequence[ReadQueue] = ()  #: queues that were read but don't fit on this page
+    subscriptions_in_all: int = 0
+    slack_outage: SlackOutage | None = None  #: of Slack, which may take a Home tab but no posts
+
+    @property
+    def read(self) -> Sequence[ReadQueue]:
+        """All queues that were read, shown or not."""
+        return [*self.queues, *self.others]
+
+    def timeless(self) -> "HomeState":
+        """The state without times that change although nothing happened."""
+        return replace(
+            self,
+            queues=[_timeless(queue) for queue in self.queues],
+            others=[_timeless(name) for name in self.others],
+            polled={},
+            read_at=_NO_READ_TIME,
+        )
+
+    def pull_requests_of(self, login: str) -> list[tuple[RepositoryName, QueuedPullRequest]]:
+        """The pull requests of one author, in the order of the queues."""
+        found = []
+        for queue in self.read:
+            if isinstance(queue, Snapshot):
+                queued = queue.status.queued
+                mine = {
+                    each.number: each
+                    for each in queued
+                    if each.author.login.casefold() == login.casefold()
+                }
+                found += [(queue.repository, each) for each in mine.values()]
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Viewer:
+    """The viewer: whether they may pause, and their choices."""
+
+    may_pause: bool
+    person: AboutPerson
+
+
+def _timeless(queue: ReadQueue) -> ReadQueue:
+    return replace(queue, read_at=_NO_READ_TIME) if isinstance(queue, Snapshot) else queue
+
+
+def by_need(queues: Sequence[ReadQueue]) -> list[ReadQueue]:
+    """Sort queues: unreadable, paused, frozen, busy, idle."""
+    return sorted(queues, key=_need)
+
+
+def _need(queue: ReadQueue) -> int:
+    if not isinstance(queue, Snapshot):
+        return 0
+    if queue.pause is not None or queue.freezes:
+        return 1 if queue.pause is not None else 2
+    return 3 if queue.status.batches or queue.status.waiting_pull_requests else 4

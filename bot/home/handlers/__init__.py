@@ -1,0 +1,1 @@
+"""The Home tab's buttons, and commands about a person's own items."""

@@ -1,0 +1,99 @@
+"""Read everything that the Home tab shows."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+from bot.channels.rows import Subscriptions
+from bot.freezes.rows import Freezes
+from bot.health.outage_rows import Outages, SlackOutages
+from bot.home.about import about_people
+from bot.home.choices import HomeState, Viewer, by_need
+from bot.kernel.repository import RepositoryName
+from bot.log.rows import Positions, PullRequests
+from bot.log.sources import Sources
+from bot.pauses.pause import timed
+from bot.pauses.rows import Pauses
+from bot.posts.outbox import Outbox
+from bot.queues.reading import read_queues
+from bot.store.transaction import Transaction
+
+HOME_QUEUES_SHOWN = 10
+HOME_QUEUES_READ = 40
+"""The most queues read for one view, because each costs two requests."""
+
+READ_BESIDES = 10
+"""Queues to read because pull requests of the viewer were seen there."""
+
+RECENTLY = timedelta(days=7)
+SUBSCRIPTIONS_SHOWN = 15
+HOME_QUEUES_AT_ONCE = 8
+
+
+@dataclass(frozen=True, slots=True)
+class _KnownQueues:
+    """What is stored about queues, which says whose turn it is to be read."""
+
+    paused: Collection[RepositoryName]
+    frozen: Collection[RepositoryName]
+    of_authors: Sequence[RepositoryName]  #: where pull requests of the viewers were seen
+
+
+async def home_state(
+    repositories: Sequence[RepositoryName],
+    sources: Sources,
+    first: int = 0,
+    logins: Collection[str] = (),
+) -> HomeState:
+    """The page from the queue at `first` on; queues known as paused come first, then frozen.
+
+    A queue that can't be read is shown as such. `logins`: whose pull requests to include. Raises
+    StoreUnavailable.
+    """
+    first = max(min(first, len(repositories) - 1), 0) // HOME_QUEUES_SHOWN * HOME_QUEUES_SHOWN
+    now = sources.clock.now()
+    since = now - RECENTLY
+
+    def known(transaction: Transaction) -> _KnownQueues:
+        pauses = Pauses(transaction).open(repositories)
+        freezes = Freezes(transaction).of(repositories)
+        return _KnownQueues(
+            paused={pause.repository for pause in pauses},
+            frozen={freeze.repository for freeze in freezes if freeze.is_in_force(now)},
+            of_authors=PullRequests(transaction).repositories_of(logins, since),
+        )
+
+    stored = await sources.store.read(known)
+    ordered = sorted(
+        repositories, key=lambda name: (name not in stored.paused, name not in stored.frozen)
+    )
+    part = first // HOME_QUEUES_READ * HOME_QUEUES_READ
+    asked = ordered[part : part + HOME_QUEUES_READ]
+    besides = [name for name in stored.of_authors if name in set(ordered).difference(asked)]
+    read = await read_queues([*asked, *besides[:READ_BESIDES]], sources, HOME_QUEUES_AT_ONCE)
+    shown = by_need(read[: len(asked)])[first - part : first - part + HOME_QUEUES_SHOWN]
+
+    def state(transaction: Transaction) -> HomeState:
+        polls = Positions(transaction).polls(asked)
+        return HomeState(
+            queues=shown,
+            first=first,
+            total=len(repositories),
+            polled={name: poll.polled_at for name, poll in polls.items()},
+            subscriptions=Subscriptions(transaction).all(SUBSCRIPTIONS_SHOWN),
+            outbox=Outbox(transaction).summary(),
+            outages=Outages(transaction).active(),
+            slack_outage=SlackOutages(transaction).active(),
+            read_at=sources.clock.now(),
+            timed=timed(Pauses(transaction).open(repositories)),
+            others=[queue for queue in read if queue not in shown],
+            subscriptions_in_all=Subscriptions(transaction).count(),
+        )
+
+    return await sources.store.read(state)
+
+
+async def viewers(may_pause: Mapping[str, bool], sources: Sources) -> Mapping[str, Viewer]:
+    """The personal part for each viewer, by user id."""
+    people = await sources.store.read(about_people, may_pause)
+    return {user_id: Viewer(may, people[user_id]) for user_id, may in may_pause.items()}

@@ -1,0 +1,207 @@
+"""The App Home tab: what waits for the person, all repositories at a glance, and bot status."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+from bot.acts.errors import PermissionDenied
+from bot.acts.texts.permissions import denied
+from bot.blocks import blocks, controls, paging
+from bot.blocks.message import Block, View
+from bot.blocks.text import channel, clock_time, duration, escape, listed, plural, quote
+from bot.channels.texts.subscriptions import together
+from bot.health import texts as health_texts
+from bot.home import actions as home_actions
+from bot.home.choices import HomeState, Viewer
+from bot.kernel.metrics import SuspendedChannel
+from bot.pauses.pause import PauseRecord
+from bot.pauses.texts.ends import resumes
+from bot.people import texts as people_texts
+from bot.queues import picture
+from bot.queues.snapshot import ReadQueue, Snapshot
+from bot.queues.texts import parts as queue_parts, status as queue_status
+
+MINE_SHOWN = 5
+TIMERS_SHOWN = 10
+SUSPENDED_SHOWN = 5
+OUTAGES_SHOWN = 5
+OLD_LOG = timedelta(minutes=2)
+"""An event log that was not read for so long is worth a mark."""
+
+
+def home(state: HomeState, viewer: Viewer, command: str) -> View:
+    """The buttons that change a queue are there for those who may pause."""
+    queues: list[Block] = []
+    for queue in state.queues:
+        queues += [*_repository(queue, state, viewer), blocks.divider()]
+    first = state.first
+    size = len(state.queues)
+    total = state.total
+    ids = (home_actions.HOME_BACK, home_actions.HOME_ON)
+    pages = paging.page_buttons("home", first, total, size, ids=ids)
+    if pages:
+        place = f"Repositories {first + 1:,} to {first + size:,} of {total:,}, paused ones first"
+        pages.insert(0, blocks.context(place))
+    return _tab(
+        *_mine(state, viewer.person.login, command),
+        blocks.header("Merge queues"),
+        *queues,
+        *pages,
+        *people_texts.menu(viewer.person),
+        *_timers(state.timed, command),
+        *_subscriptions(state, command),
+        *_health(state),
+        blocks.context(
+            f"Read at {clock_time(state.read_at)}",
+            f"`{escape(command)} help` in any channel shows what I can do",
+        ),
+    )
+
+
+def _tab(*shown: Block) -> View:
+    return View({"type": "home", "blocks": [dict(block) for block in shown]})
+
+
+def refused(error: PermissionDenied) -> View:
+    return _tab(blocks.section(f":no_entry: {denied(error)}"))
+
+
+def unavailable() -> View:
+    """The tab while the bot's own database does not answer."""
+    text = ":warning: I can't reach my database right now. Open this tab again in a minute."
+    return _tab(blocks.section(text))
+
+
+def _repository(queue: ReadQueue, state: HomeState, viewer: Viewer) -> list[Block]:
+    repository = queue.repository if isinstance(queue, Snapshot) else queue
+    last_poll = ""
+    polled_at = state.polled.get(repository)
+    if polled_at is not None:
+        age = state.read_at - polled_at
+        last_poll = f"{':warning: ' if age > OLD_LOG else ''}event log read {duration(age)} ago"
+    block_id = f"home:{repository}"[:255]
+    if not isinstance(queue, Snapshot):
+        text = f":warning: *{escape(repository)}*: the merge queue service isn't responding"
+        retry = blocks.button("Try again", action_id=controls.REFRESH, value=f"status {repository}")
+        return [
+            blocks.section(text),
+            *([blocks.context(last_poll)] if last_poll else []),
+            blocks.actions([retry], block_id=block_id),
+        ]
+    change = [queue_parts.toggle(repository, picture.picture(queue))] if viewer.may_pause else []
+    return [
+        queue_status.headline(queue),
+        blocks.context(
+            plural(len(queue.status.batches), "batch", "batches"),
+            f"{len(queue.status.waiting_pull_requests):,} waiting",
+            queue_parts.next_merge(queue.status.next_merge_at),
+            last_poll,
+        ),
+        *queue_status.reason(queue),
+        blocks.actions([*change, queue_status.refresh_button(queue)], block_id=block_id),
+    ]
+
+
+def _mine(state: HomeState, login: str | None, command: str) -> list[Block]:
+    head = blocks.section("*My pull requests in the queues*")
+    if login is None:
+        hint = f"Link your login with `{escape(command)} link LOGIN` to see them here"
+        return [head, blocks.context(hint)]
+    # Not all repositories are asked when somebody looks.
+    read = len(state.read)
+    total = state.total
+    mine = state.pull_requests_of(login)
+    loaded = f"looked at {read:,} of {total:,} repositories" if read < total else ""
+    if not mine:
+        none = f"No pull request of {quote(login)} is queued right now"
+        return [head, blocks.context(none, loaded)]
+    lines = [
+        f"• {escape(name)}: {queue_parts.authored(picture.shown(queued))}" for name, queued in mine
+    ]
+    rest = f": `{escape(command)} status owner/name` shows a whole queue"
+    return [
+        head,
+        blocks.section(listed(lines, "\n", length=blocks.LINES_LENGTH, most=MINE_SHOWN, rest=rest)),
+        *([blocks.context(loaded)] if loaded else []),
+    ]
+
+
+def _timers(timed: Sequence[PauseRecord], command: str) -> list[Block]:
+    if not timed:
+        return []
+    lines = [
+        f"• {escape(pause.repository)} {resumes(pause.resumes_at, is_overdue=pause.is_overdue)}, "
+        f"set by {quote(pause.timer.set_by.name)}"
+        for pause in timed
+        if pause.timer is not None
+    ]
+    rest = f": `{escape(command)} status all` shows paused queues first"
+    shown = listed(lines, "\n", length=blocks.LINES_LENGTH, most=TIMERS_SHOWN, rest=rest)
+    return [blocks.section("*Timers running*"), blocks.section(shown)]
+
+
+def _subscriptions(state: HomeState, command: str) -> list[Block]:
+    """Links to channels; Slack shows the name only to people who may see the channel."""
+    head = blocks.section("*Subscriptions*")
+    if not state.subscriptions:
+        hint = (
+            f"No channel has subscriptions yet: `{escape(command)} subscribe` in a channel adds one"
+        )
+        return [head, blocks.context(hint)]
+    channels = dict.fromkeys(subscription.channel_id for subscription in state.subscriptions)
+    lines = [
+        f"• {channel(channel_id)} is subscribed to {line}"
+        for channel_id in channels
+        for line in together(
+            [
+                subscription
+                for subscription in state.subscriptions
+                if subscription.channel_id == channel_id
+            ]
+        )
+    ]
+    rest = f": `{escape(command)} subscriptions` in a channel lists its own"
+    besides = max(state.subscriptions_in_all - len(state.subscriptions), 0)
+    shown = listed(lines, "\n", length=blocks.LINES_LENGTH, besides=besides, rest=rest)
+    return [head, blocks.section(shown)]
+
+
+def _health(state: HomeState) -> list[Block]:
+    """The bot's health: waiting posts, channels where Slack refuses posts, and outages."""
+    outbox = state.outbox
+    oldest_at = state.outbox.oldest_created_at
+    age = state.read_at - oldest_at if oldest_at is not None else timedelta()
+    outages = [health_texts.ongoing(outage) for outage in state.outages[:OUTAGES_SHOWN]]
+    if state.slack_outage is not None:
+        outages.insert(0, health_texts.slack_silent(state.slack_outage))
+    is_well = not (outbox.suspended or outages or age > OLD_LOG)
+    facts = [plural(outbox.pending + outbox.sending, "post") + " waiting"]
+    if oldest_at is not None:
+        facts.append(f"the oldest for {duration(age)}")
+    if outbox.in_doubt:
+        facts.append(f"{outbox.in_doubt:,} in doubt")
+    refused = [_refused(channel) for channel in outbox.suspended[:SUSPENDED_SHOWN]]
+    return [
+        blocks.section(f"*Bot status:* {'OK' if is_well else 'problems'}"),
+        blocks.context(*facts),
+        *refused,
+        *(blocks.context(f":warning: {outage}") for outage in outages),
+    ]
+
+
+def _refused(suspended: SuspendedChannel) -> Block:
+    """A channel to which Slack takes no posts: nobody can type anything there any more."""
+    place = channel(suspended.channel_id)
+    end = blocks.button(
+        "End its subscriptions",
+        action_id=controls.END_CHANNEL,
+        value=suspended.channel_id,
+        confirm=blocks.confirmation(
+            "End its subscriptions?",
+            "The channel gets no more posts, and those that wait are dropped.",
+            confirm="End them",
+            deny="Keep them",
+            style="danger",
+        ),
+    )
+    said = f":warning: Slack refuses posts to {place} ({quote(suspended.code, 60)})"
+    return blocks.section(said, block_id=f"refused-{suspended.channel_id}", accessory=end)

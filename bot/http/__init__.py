@@ -1,0 +1,1 @@
+"""The server of both HTTP ports, with its limits."""

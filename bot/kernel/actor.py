@@ -1,0 +1,50 @@
+"""Who acts, and from where."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+REQUEST_SHOWN = 12
+"""Characters of a request's key that the log and people see as its reference."""
+
+
+class Origin(StrEnum):
+    """Where the actor acted: in Slack, through the HTTP API, or not at all."""
+
+    COMMAND = "command"
+    BUTTON = "button"
+    MODAL = "modal"
+    SHORTCUT = "shortcut"
+    HOME = "home"
+    TIMER = "timer"
+    MACHINE = "machine"
+    RULE = "rule"  #: a rule of the settings acted
+    OPERATOR = "operator"
+    LOG = "log"  #: outside this bot, as far as it knows; the event log told of it
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """A Slack user, a machine or a rule. `name` appears in the service's reason and the audit."""
+
+    user_id: str  #: empty for people who act outside this bot, of whom only the name is known
+    name: str
+    team_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who acts, from where in Slack, and in which channel (None if there is none)."""
+
+    actor: Actor
+    origin: Origin
+    channel_id: str | None = None
+    #: the request whose answer is owed (`Unanswered`), None for timers and rules
+    request: str | None = None
+
+    @property
+    def place(self) -> str:
+        """The channel, or the person if there is no channel."""
+        return self.channel_id or self.actor.user_id
+
+
+SOMEONE = "someone"

@@ -1,0 +1,1 @@
+"""When a pause or freeze ends, as people type it."""

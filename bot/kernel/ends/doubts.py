@@ -1,0 +1,152 @@
+"""What may be an end in a text, where nobody can be sure."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from zoneinfo import ZoneInfo
+
+from bot.kernel.durations import LONGEST_TIME, SHORTEST, For, Lasting, readings
+from bot.kernel.ends.lengths import STATUS_CODE
+from bot.kernel.ends.numbers import NOON
+from bot.kernel.ends.phrases import read_beginning
+from bot.kernel.ends.typed import Beginning
+from bot.kernel.errors import InvalidDuration
+
+LONGEST_END = 8
+"""Words that say when a pause ends: "for 1 day 2 hours and 30 minutes"."""
+
+_SAYS_END = re.compile(
+    r"['\u2019(\[]*(?:unti?ll?|till?|for|up to"
+    r"|bis|hasta|jusqu'\S+|at\u00e9|fino|tot|\u0434\u043e)[:\s]"
+)
+_SAYS_UNTIL = re.compile(r"['\u2019(\[]*(?:unti?ll?|till?)[:\s]")
+_OF_A_REASON = re.compile(
+    r"(?:since|after|at|from|within|than|every|over|in|on|took|takes|take|by|before|of|last|as\s+of)"
+)
+"""Before an end, they make it a part of the reason: "red after 5 minutes"."""
+
+_HAS_CLOCK = re.compile(r"\d[:.h]\d\d|\d\s*[ap]\.?m\b|noon|midday|midnight")
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """What nobody can be sure of: each reading, and the words that would be the reason then."""
+
+    readings: tuple[tuple[Lasting, str], ...]
+    is_in_reason: bool = False
+    """Whether words of the reason stand before it."""
+
+
+def possible_ends(
+    meant: Sequence[tuple[Lasting, str]], now: datetime, zone: ZoneInfo
+) -> list[tuple[datetime, Lasting, str]]:
+    """When each reading ends, with its reason, once for each time; `zone` is the person's own.
+
+    Raises InvalidDuration if none of them can be the end of a pause.
+    """
+    found: dict[datetime, tuple[datetime, Lasting, str]] = {}
+    refused: InvalidDuration | None = None
+    for lasting, reason in meant:
+        try:
+            for at in readings(lasting, now, zone):
+                found.setdefault(at, (at, lasting, reason))
+        except InvalidDuration as error:
+            refused = refused or error
+    if refused is not None and not found:
+        raise refused
+    return list(found.values())
+
+
+def doubt_of(text: str) -> Doubt | None:
+    """What an end in the text may mean; None if the text is a reason and nothing else."""
+    words = text.split()
+    if len(words) == 1 and words[0].isascii() and words[0].isdigit():
+        return _doubt_of_number(words[0])
+    begun = _beginning(words)
+    if begun is None:
+        return _doubt_at_end(words) or _doubt_within(words)
+    rest = _rest(text, begun.words)
+    return Doubt(tuple((reading, rest) for reading in begun.readings))
+
+
+def without_end(text: str) -> str:
+    """The reason without what may be an end in it."""
+    doubt = doubt_of(text)
+    return doubt.readings[0][1] if doubt is not None and doubt.readings else text
+
+
+def _beginning(words: Sequence[str]) -> Beginning | None:
+    """None also for an end that no pause can have."""
+    try:
+        return read_beginning(words)
+    except InvalidDuration:
+        return None
+
+
+def _doubt_of_number(typed: str) -> Doubt | None:
+    """Minutes, or hours."""
+    number = int(typed[:6])
+    lengths = [timedelta(minutes=number)]
+    if number <= NOON:
+        lengths.append(timedelta(hours=number))
+    possible = [length for length in lengths if SHORTEST <= length <= LONGEST_TIME]
+    return Doubt(tuple((For(length), "") for length in possible))
+
+
+def _doubt_at_end(words: Sequence[str]) -> Doubt | None:
+    """Whether the last words are an end: "CI is down for an hour", "deploying until 17:00"."""
+    for start in range(max(1, len(words) - LONGEST_END), len(words)):
+        tail = words[start:]
+        begun = _beginning(tail)
+        if begun is None or begun.words < len(tail) or not _may_be_an_end(tail, begun):
+            continue
+        is_said = _SAYS_END.match(" ".join(tail).lower()) is not None or _is_span(tail, begun)
+        if not is_said and _is_of_reason(words, start):
+            return None
+        return Doubt(_with_reason(begun, words[:start]), is_in_reason=True)
+    return None
+
+
+def _may_be_an_end(tail: Sequence[str], begun: Beginning) -> bool:
+    text = " ".join(tail).lower()
+    if _SAYS_END.match(text) is not None or _is_span(tail, begun):
+        return True
+    # "The gateway returns 500s" ends with no length, and "the deploy of friday" with no end.
+    is_code = STATUS_CODE.fullmatch(tail[0].lower()) is not None
+    is_length = any(isinstance(reading, For) for reading in begun.readings)
+    return (is_length and not is_code) or (begun.is_sure and _HAS_CLOCK.search(text) is not None)
+
+
+def _is_span(tail: Sequence[str], begun: Beginning) -> bool:
+    """From when until when."""
+    return tail[0].lower() in {"from", "between"} and bool(begun.readings)
+
+
+def _is_of_reason(words: Sequence[str], start: int) -> bool:
+    """Whether the end that begins there belongs to the reason."""
+    around = (words[start - 1].lower(), words[start].lower())
+    return any(_OF_A_REASON.fullmatch(word) for word in around)
+
+
+def _doubt_within(words: Sequence[str]) -> Doubt | None:
+    """An end that says so in the middle: "CI is down until 5pm because of the provider"."""
+    for start in range(1, len(words)):
+        tail = words[start:]
+        if _SAYS_UNTIL.match(f"{tail[0].lower()} ") is None:
+            continue
+        begun = _beginning(tail)
+        if begun is not None and begun.is_sure:
+            reason = [*words[:start], *tail[begun.words :]]
+            return Doubt(_with_reason(begun, reason), is_in_reason=True)
+    return None
+
+
+def _with_reason(begun: Beginning, words: Sequence[str]) -> tuple[tuple[Lasting, str], ...]:
+    reason = " ".join(words).rstrip(" ,;:-\u2013\u2014")
+    return tuple((reading, reason) for reading in begun.readings)
+
+
+def _rest(text: str, words: int) -> str:
+    rest = text.split(maxsplit=words)[words:]
+    return rest[0].strip() if rest else ""

@@ -1,0 +1,219 @@
+"""Reads the ends of pauses and freezes as people type them.
+
+Lengths and times of day are read here, since no library reads "1½h", "17h" or "5" as people mean
+them. Which day the words for a date mean is up to dateparser (https://dateparser.readthedocs.io),
+which read most of the phrases in `tests/unit/domain/end_phrases.py` as people mean them.
+
+A text that begins like an end is an end, a refusal (InvalidDuration) or a doubt, never silently a
+reason.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from difflib import get_close_matches
+
+from bot.kernel.durations import UNTIL_WORD, DurationProblem, Lasting
+from bot.kernel.ends.lengths import read_length
+from bot.kernel.ends.moments import read_moment
+from bot.kernel.ends.typed import OPENING, TYPED_KEPT, Beginning, TypedText
+from bot.kernel.errors import InvalidDuration
+
+_UNTIL_IN_WORDS = re.compile(
+    r"['\u2019]?(?:unti?ll?|un?till|unitl|till?|up to)(?P<colon>[:=])?(?:\s+|$|(?<=[:=])|(?=\d))"
+    rf"(?:{OPENING}['@]?(?=\d))?"
+)
+_UP_TO = "up to"
+_MISSPELLED_UNTIL = re.compile(r"(?P<word>[a-z]{4,6}):?\s+")
+_ALIKE_UNTIL = 0.75
+"""How alike "until" a misspelled word is."""
+
+_FOREIGN_UNTIL = re.compile(
+    r"(?:bis(?:\s+(?:um|zum))?|hasta(?:\s+(?:las?|el))?|jusqu'(?:[a\u00e0]|au)|at\u00e9"
+    r"(?:\s+(?:as|\u00e0s|o))?|fino\s+(?:a|al|alle)|tot|\u0434\u043e)\s+"
+)
+""""until" in German, Spanish, French, Portuguese, Italian, Dutch and Russian: asked about."""
+
+_FOR_ELSEWHERE = re.compile(
+    r"(?:f\u00fcr|fuer|pendant|pour|durante|por|per|voor|na|\u043d\u0430)\s+"
+)
+""""for" in the same languages, and in Polish, before a length."""
+
+_FOR = re.compile(r"for(?P<colon>:)?(?:\s+|(?<=:))(?:(?:the\s+)?(?:next|coming)\s+)?")
+_SPAN = re.compile(
+    r"(?:(?:from|between)\s+)?(?P<start>\d{1,2}(?:[:.h]\d\d)?\s*(?:[ap]\.?m\.?)?)"
+    r"\s*(?:-|\u2013|to\s|until\s|till\s|and\s)\s*"
+)
+"""17:00-18:00; from 5 to 6 pm."""
+
+_FROM = re.compile(r"from\s+")
+_OR = re.compile(r"(?:or|/)\s+(?:until\s+|till?\s+)?")
+_IN = re.compile(
+    r"(?:in|by|before|through|thru|not?\s+later\s+than|eta:?"
+    r"|(?:end(?:s|ing)?|resum(?:e|es|ing)|back)(?:\s+(?:at|by|in|on|around))?)\s+"
+)
+_ALONE = re.compile(r"(?:(?:over\s+)?the\s+|this\s+)?weekend|overnight")
+"""Only without another word."""
+
+
+_WEEKEND = re.compile(r"(?:over\s+the|this)\s+weekend(?!\w)")
+
+
+def read_beginning(
+    words: Sequence[str], *, is_end: bool = False, is_start: bool = False
+) -> Beginning | None:
+    """The end that the words begin with; None for a text that is a reason.
+
+    `is_end`: "until" may be left out, as in a field that asks for an end.
+    `is_start`: an end may follow.
+    Raises InvalidDuration for an end that no pause can have.
+    """
+    text = TypedText.of(words)
+    until = _UNTIL_IN_WORDS.match(text.small, text.start)
+    if until is not None:
+        found = _after_until(text, until.end(), is_up_to=until[0].startswith(_UP_TO))
+    else:
+        found = _span(text) or _without_until(text, is_end=is_end) or _like_until(text)
+    if found is not None and found.is_sure and not is_start:
+        _refuse_second_end(text, found)
+    return found
+
+
+def _after_until(text: TypedText, at: int, *, is_up_to: bool) -> Beginning | None:
+    found = read_moment(text, at, is_marked=True)
+    if found is None or not found.is_sure:
+        # "until 2 hours from now", "until 45m": a length may stand there too.
+        length = read_length(text, at, is_marked=True)
+        found = length if length is not None and length.is_sure else found or length
+    if found is None and not is_up_to:
+        return Beginning((), text.count, is_sure=False)
+    return _with_alternative(text, found) if found is not None else None
+
+
+def _with_alternative(text: TypedText, found: Beginning) -> Beginning:
+    """Until 5pm or 6pm; until 5pm or until it is fixed."""
+    rest = TypedText.of(text.as_typed.split()[found.words :])
+    either = _OR.match(rest.small)
+    if either is None:
+        return found
+    other = read_moment(rest, either.end(), is_marked=True)
+    if other is None:
+        return replace(found, is_sure=False)
+    both = (*found.readings, *other.readings)
+    return Beginning(both, found.words + other.words, is_sure=False)
+
+
+def _without_until(text: TypedText, *, is_end: bool) -> Beginning | None:
+    at = text.start
+    for_ = _FOR.match(text.small, at)
+    if for_ is not None:
+        return _after_for(text, for_.end())
+    found = read_length(text, at, is_marked=False) or read_moment(text, at, is_marked=is_end)
+    soon = _IN.match(text.small, at)
+    if found is None and (_ALONE.fullmatch(text.small) or _WEEKEND.match(text.small, at)):
+        return Beginning((), text.count, is_sure=False)
+    if found is not None or soon is None:
+        return found
+    # "in review", but also "in 2 hours", which may be when it begins.
+    found = read_length(text, soon.end(), is_marked=False)
+    found = found or read_moment(text, soon.end(), is_marked=False)
+    return replace(found, is_sure=is_end) if found is not None else None
+
+
+def _after_for(text: TypedText, at: int) -> Beginning | None:
+    found = read_length(text, at, is_marked=True)
+    if found is not None:
+        return found
+    if text.rest(at).isdecimal():
+        return Beginning((), text.count, is_sure=False)
+    # "for tomorrow", but not "for tomorrow's release".
+    found = read_moment(text, at, is_marked=False)
+    is_all = found is not None and found.words == text.count
+    return replace(found, is_sure=False) if found is not None and is_all else None
+
+
+def _like_until(text: TypedText) -> Beginning | None:
+    """An end behind a misspelled "until", or one of another language."""
+    elsewhere = _FOREIGN_UNTIL.match(text.small, text.start)
+    if elsewhere is not None:
+        found = read_moment(text, elsewhere.end(), is_marked=True)
+        unread = Beginning((), text.count, is_sure=False)
+        return replace(found, is_sure=False) if found is not None else unread
+    lasting = _FOR_ELSEWHERE.match(text.small, text.start)
+    if lasting is not None:
+        return read_length(text, lasting.end(), is_marked=False)
+    misspelled = _MISSPELLED_UNTIL.match(text.small, text.start)
+    if misspelled is None or not get_close_matches(
+        misspelled["word"], [UNTIL_WORD], cutoff=_ALIKE_UNTIL
+    ):
+        return None
+    return read_moment(text, misspelled.end(), is_marked=False)
+
+
+def _span(text: TypedText) -> Beginning | None:
+    """From when until when, of what has no start of its own: nobody can be sure."""
+    span = _SPAN.match(text.small, text.start)
+    if span is None:
+        begins = _FROM.match(text.small, text.start)
+        if begins is None or read_moment(text, begins.end(), is_marked=False) is None:
+            return None
+        return Beginning((), text.count, is_sure=False)
+    is_clock = not span["start"].strip().isdigit()
+    found = read_moment(text, span.end(), is_marked=is_clock)
+    return replace(found, is_sure=False) if found is not None else None
+
+
+def _refuse_second_end(text: TypedText, found: Beginning) -> None:
+    rest = TypedText.of(text.as_typed.split()[found.words :])
+    until = _UNTIL_IN_WORDS.match(rest.small)
+    for_ = _FOR.match(rest.small)
+    try:
+        if until is not None:
+            another = read_moment(rest, until.end(), is_marked=True)
+        elif for_ is not None:
+            another = read_length(rest, for_.end(), is_marked=True)
+        else:
+            return
+    except InvalidDuration:
+        return
+    if another is not None and another.readings:
+        raise InvalidDuration(DurationProblem.TWO_ENDS, text.as_typed[:TYPED_KEPT])
+
+
+def read_lasting(words: Sequence[str]) -> tuple[Lasting | None, int]:
+    """The end given by the first words, and how many words it takes; None and 0 without one.
+
+    Also None where the words only may be an end: `doubt_of` says what they may mean.
+    Raises InvalidDuration for an end that no pause can have.
+    """
+    found = read_beginning(words)
+    if found is None or not found.is_sure:
+        return None, 0
+    return found.readings[0], found.words
+
+
+def read_start(words: Sequence[str]) -> tuple[Lasting | None, int]:
+    """As `read_lasting`, of the words after "from", where an end may follow.
+
+    Raises InvalidDuration, also where it may mean several times.
+    """
+    found = read_beginning([UNTIL_WORD, *words], is_start=True)
+    if found is None or not found.readings:
+        return None, 0
+    if not found.is_sure:
+        raise InvalidDuration(DurationProblem.UNCLEAR, " ".join(words[: found.words - 1]))
+    return found.readings[0], found.words
+
+
+def read_end(text: str) -> Lasting:
+    """Read a text that is only an end, where "until" may be left out.
+
+    Raises InvalidDuration.
+    """
+    words = text.split()
+    found = read_beginning(words, is_end=True)
+    if found is None or (found.is_sure and found.words < len(words)):
+        raise InvalidDuration(DurationProblem.UNREADABLE, text)
+    if not found.is_sure:
+        raise InvalidDuration(DurationProblem.UNCLEAR, text)
+    return found.readings[0]

@@ -1,0 +1,41 @@
+"""Which logins at the code host belong to programs: nobody links one, and nobody asks one."""
+
+from dataclasses import dataclass
+
+APP = "[bot]"
+"""Ends the login of every app at the code host. Some of the host's interfaces leave it out."""
+
+ENDING = "*"
+"""Begins the setting's word for all logins with an ending."""
+
+KNOWN_BOTS = (
+    "*-bot",
+    "dependabot",
+    "github-actions",
+    "mergify",
+    "pre-commit-ci",
+    "renovate",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class BotLogins:
+    """Logins that belong to programs: those of apps, and these words of the settings."""
+
+    words: tuple[str, ...] = KNOWN_BOTS  #: in lower case
+
+    def __contains__(self, login: str) -> bool:
+        folded = login.lower()
+        name = folded.removesuffix(APP)
+        return name != folded or any(_is_meant(word, name) for word in self.words)
+
+
+def login_in(text: str) -> str:
+    """The login in a profile field: alone, after an @, or at the end of a profile's address."""
+    return text.strip().rstrip("/").rpartition("/")[2].removeprefix("@")
+
+
+def _is_meant(word: str, name: str) -> bool:
+    if word.startswith(ENDING):
+        return name.endswith(word.removeprefix(ENDING))
+    return name == word

@@ -1,0 +1,1 @@
+"""What the service's event log says, stored."""

@@ -1,0 +1,125 @@
+"""Adds details from earlier events to a leave: the code of its checks, and who requested it."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from datetime import timedelta
+
+from bot.merge_queue.event_records import EventDetails, EventRecord
+from bot.merge_queue.event_types import (
+    CHECKS_END,
+    CHECKS_START,
+    DEQUEUE_COMMAND,
+    ENTER,
+    LEAVE,
+    REMOVED_HERE,
+    CodeClass,
+    class_of,
+)
+
+REMOVED = "PR_MANUALLY_DEQUEUED"
+REEMBARKED = "REEMBARKED"
+
+LONGEST_QUEUE_TIME = timedelta(days=7)
+"""How far back the events of a queue entry are searched."""
+
+REMOVALS = frozenset({DEQUEUE_COMMAND, REMOVED_HERE})
+STATE_TYPES = frozenset({ENTER, CHECKS_START, CHECKS_END, LEAVE}) | REMOVALS
+"""The types of events that may explain a later leave."""
+
+
+def is_uninformative(record: EventRecord) -> bool:
+    """Whether a leave lacks its reason, or its author."""
+    details = record.details
+    if record.type != LEAVE or details.merged is True:
+        return False
+    if details.code == REMOVED:
+        return not details.trigger.startswith("@")
+    return details.code is None
+
+
+def with_preceding_events(record: EventRecord, around: Sequence[EventRecord]) -> EventRecord:
+    """The leave, completed from the events of its queue entry: `code`, `checks` and `actor`.
+
+    `around` are events of the repository, oldest first. Those of other pull requests and later
+    ones are ignored. Any other event is returned unchanged.
+    """
+    if not is_uninformative(record):
+        return record
+    details = record.details
+    for other in reversed(_before(record, around)):
+        if other.type in REMOVALS and details.code in {None, REMOVED}:
+            by = other.details.actor
+            # A login of the code host with an @, which Slack doesn't treat as a mention; or a name.
+            by = f"@{by}" if by and other.type == DEQUEUE_COMMAND else by
+            details = details.model_copy(update={"code": REMOVED, "actor": details.actor or by})
+            break
+        if other.type == CHECKS_START:
+            break
+        if details.code is None and other.type == CHECKS_END:
+            details = _with_checks(details, other)
+    return replace(record, details=details)
+
+
+def _before(record: EventRecord, around: Sequence[EventRecord]) -> Sequence[EventRecord]:
+    """The events of the same queue entry, of its own session and before the leave."""
+    place = (record.received_at, record.event_id)
+    entry: list[EventRecord] = []
+    for other in around:
+        if other.pull_request != record.pull_request or other.type not in STATE_TYPES:
+            continue
+        if (other.received_at, other.event_id) >= place:
+            continue
+        if other.type in {ENTER, LEAVE}:
+            entry.clear()
+        elif _may_share_a_session(other, record):
+            entry.append(other)
+    return entry
+
+
+def _may_share_a_session(first: EventRecord, second: EventRecord) -> bool:
+    if first.session_id is None or second.session_id is None:
+        return True
+    return first.session_id == second.session_id
+
+
+STOPPED_BY_PAUSE = "PR_CHECKS_STOPPED_BECAUSE_MERGE_QUEUE_PAUSE"
+
+
+def is_aborted(ended: EventRecord) -> bool:
+    """Whether checks ended early; without that field, only early ends have a code."""
+    aborted = ended.details.aborted
+    return aborted is True or (aborted is None and bool(ended.details.code))
+
+
+def is_put_back(ended: EventRecord) -> bool:
+    """Whether checks ended only to start over, so that the pull request stays in the queue.
+
+    The status decides, whatever the code; without a status the code does.
+    """
+    if ended.details.abort_status is not None:
+        return ended.details.abort_status == REEMBARKED
+    return class_of(ended.details.code) is CodeClass.REQUEUED and is_aborted(ended)
+
+
+def is_stopped_by_pause(ended: EventRecord) -> bool:
+    """Whether a pause stopped the checks, which will start over after it."""
+    return is_put_back(ended) and ended.details.code == STOPPED_BY_PAUSE
+
+
+def stopped_batches(events: Iterable[EventRecord]) -> frozenset[str]:
+    """The batches whose checks a pause stopped, each by its pull request numbers."""
+    ends = (event for event in events if event.type == CHECKS_END and is_stopped_by_pause(event))
+    members = (end.details.members or (end.pull_request or 0,) for end in ends)
+    return frozenset(" ".join(map(str, sorted(numbers))) for numbers in members)
+
+
+def _with_checks(details: EventDetails, ended: EventRecord) -> EventDetails:
+    """Add details from the end of its checks, unless those start over."""
+    if is_put_back(ended):
+        return details
+    added: dict[str, object] = {}
+    if not details.checks:
+        added = {"checks": ended.details.checks, "checks_left_out": ended.details.checks_left_out}
+    if is_aborted(ended):
+        added["code"] = ended.details.code or None
+    return details.model_copy(update=added)

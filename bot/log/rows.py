@@ -1,0 +1,232 @@
+"""Repositories and what is read of their event logs: progress, events and pull requests."""
+
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
+
+from sqlalchemy import bindparam, func, select, update
+
+from bot.kernel.repository import RepositoryName
+from bot.log.position import LastPoll, Position
+from bot.log.tables import IS_MERGE, events, pull_requests, repositories
+from bot.merge_queue.event_records import EventRecord, PullRequestRecord, alike
+from bot.store.statements import Part, as_row, columns_of, from_row
+
+LAST_OF_AUTHORS = 30
+"""Enough to find the queues that matter to somebody, however many pull requests they have."""
+
+# Built once, because building a statement takes several times as long as running it.
+_POSITIONS = (
+    select(*columns_of(repositories, Position))
+    .where(repositories.c.origin.is_not(None))
+    # In one order, to avoid deadlocks.
+    .order_by(repositories.c.repository)
+    .with_for_update()
+)
+_EVENTS_OF_REPOSITORY = select(events).where(events.c.repository == bindparam("repository"))
+_SINCE = (
+    _EVENTS_OF_REPOSITORY.where(events.c.received_at >= bindparam("since"))
+    .order_by(events.c.received_at.desc(), events.c.event_id.desc())
+    .limit(bindparam("limit"))
+)
+_UNROUTED = (
+    _EVENTS_OF_REPOSITORY.where(~events.c.routed)
+    .order_by(events.c.received_at, events.c.event_id)
+    .limit(bindparam("limit"))
+)
+_SET_ROUTED = (
+    update(events)
+    .where(
+        events.c.repository == bindparam("of"),
+        events.c.event_id.in_(bindparam("ids", expanding=True)),
+    )
+    .values(routed=True)
+)
+_LAST_MERGE = (
+    _EVENTS_OF_REPOSITORY.where(
+        events.c.base_ref == bindparam("branch"),
+        IS_MERGE,
+        events.c.received_at >= bindparam("since"),
+    )
+    .order_by(events.c.received_at.desc())
+    .limit(1)
+)
+_SEEN_IN = select(pull_requests).where(pull_requests.c.repository == bindparam("repository"))
+
+
+class Positions(Part):
+    """How far each log is read, and when it was last read to the end, for which types."""
+
+    def load(self, names: Sequence[RepositoryName]) -> Mapping[RepositoryName, Position]:
+        """The positions, locked until the transaction ends."""
+        return self._get(Position, _POSITIONS, repositories.c.repository, names)
+
+    def watermark(self, repository: RepositoryName) -> datetime | None:
+        """The newest known event's time; None if the log was never read. Locks nothing."""
+        is_read = repositories.c.origin.is_not(None)
+        this = select(repositories.c.watermark).where(repositories.c.repository == repository)
+        return self._run(this.where(is_read)).scalar_one_or_none()
+
+    def names(self) -> Sequence[RepositoryName]:
+        """All repositories that were ever read, or have something stored."""
+        every = select(repositories.c.repository).order_by(repositories.c.repository)
+        return self._run(every).scalars().all()
+
+    def save(self, position: Position) -> None:
+        self._put(repositories, as_row(repositories, position))
+
+    def save_polls(self, polled: Mapping[RepositoryName, LastPoll]) -> None:
+        rows = (as_row(repositories, polled[name], repository=name) for name in sorted(polled))
+        self._put(repositories, *rows)
+
+    def polls(self, names: Sequence[RepositoryName]) -> Mapping[RepositoryName, LastPoll]:
+        name = repositories.c.repository
+        polled_at = repositories.c.polled_at
+        polled = select(name, *columns_of(repositories, LastPoll)).where(polled_at.is_not(None))
+        return self._get(LastPoll, polled, name, names)
+
+
+class Events(Part):
+    """Events, unique by repository and event id; an index holds the unrouted ones."""
+
+    def add_new(self, records: Sequence[EventRecord]) -> int:
+        """Store new events as unrouted; return how many were new."""
+        return len(
+            self._add_new(events, *(as_row(events, record, routed=False) for record in records))
+        )
+
+    def unrouted(self, repository: RepositoryName, limit: int = 1000) -> Sequence[EventRecord]:
+        return self._records(EventRecord, _UNROUTED, repository=repository, limit=limit)
+
+    def unrouted_among(
+        self, repository: RepositoryName, event_ids: Collection[int]
+    ) -> Collection[int]:
+        """Those of the events of which nobody was notified yet."""
+        waiting = _EVENTS_OF_REPOSITORY.where(~events.c.routed)
+        rows = self._by_keys(waiting, events.c.event_id, event_ids, repository=repository)
+        return {row.event_id for row in rows}
+
+    def of_number(self, names: Collection[RepositoryName], number: int) -> Sequence[RepositoryName]:
+        """Those of the repositories that have an event of a pull request with this number."""
+        having = select(events.c.repository).where(events.c.pull_request == number).distinct()
+        rows = self._by_keys(having, events.c.repository, names)
+        return sorted({row.repository for row in rows})
+
+    def with_unrouted(self, repositories: Collection[RepositoryName]) -> Collection[RepositoryName]:
+        unrouted = select(events.c.repository).where(~events.c.routed).distinct()
+        rows = self._by_keys(unrouted, events.c.repository, repositories)
+        return {row.repository for row in rows}
+
+    def mark_routed(self, repository: RepositoryName, event_ids: Sequence[int]) -> None:
+        self._run(_SET_ROUTED, {"of": repository, "ids": event_ids})
+
+    def get(
+        self, repository: RepositoryName, event_ids: Collection[int]
+    ) -> Mapping[int, EventRecord]:
+        rows = self._by_keys(
+            _EVENTS_OF_REPOSITORY, events.c.event_id, event_ids, repository=repository
+        )
+        return {row.event_id: from_row(EventRecord, row) for row in rows}
+
+    def of_pull_requests(
+        self,
+        repository: RepositoryName,
+        numbers: Collection[int],
+        *,
+        since: datetime,
+        limit: int = 1000,
+    ) -> Sequence[EventRecord]:
+        """The newest `limit` events of these pull requests from `since` on, oldest first."""
+        which = {"repository": repository, "since": since, "limit": limit}
+        rows = self._by_keys(_SINCE, events.c.pull_request, numbers, **which)
+        found = [from_row(EventRecord, row) for row in rows]
+        return sorted(found, key=lambda record: (record.received_at, record.event_id))[-limit:]
+
+    def newest(
+        self, repository: RepositoryName, type_: str, since: datetime, limit: int = 1000
+    ) -> Sequence[EventRecord]:
+        """The newest `limit` events of that type from `since` on, newest first."""
+        of_type = select(events).where(events.c.repository == repository, events.c.type == type_)
+        recent = of_type.where(events.c.received_at >= since)
+        return self._records(EventRecord, recent.order_by(events.c.received_at.desc()).limit(limit))
+
+    def last_merges(
+        self, repository: RepositoryName, branches: Collection[str], since: datetime
+    ) -> Sequence[EventRecord]:
+        """The last merge into each of the branches from `since` on."""
+        of_branch = {"repository": repository, "since": since}
+        found = (
+            self._first(EventRecord, _LAST_MERGE, branch=branch, **of_branch)
+            for branch in sorted(branches)
+        )
+        return [merge for merge in found if merge is not None]
+
+
+def _pull_request_row(record: PullRequestRecord) -> dict[str, object]:
+    return as_row(pull_requests, record, author_folded=record.author.lower())
+
+
+class PullRequests(Part):
+    """Pull requests, as last seen."""
+
+    def save(self, records: Sequence[PullRequestRecord]) -> None:
+        latest = {
+            (record.repository, record.number): record
+            for record in sorted(records, key=lambda record: record.seen_at)
+        }
+        # In one order, to avoid deadlocks.
+        rows = [_pull_request_row(latest[key]) for key in sorted(latest)]
+        self._put(pull_requests, *rows, newest_by="seen_at")
+
+    def get(
+        self, repository: RepositoryName, numbers: Collection[int]
+    ) -> Mapping[int, PullRequestRecord]:
+        number = pull_requests.c.number
+        return self._get(PullRequestRecord, _SEEN_IN, number, numbers, repository=repository)
+
+    def linked(
+        self, repository: RepositoryName, numbers: Collection[int]
+    ) -> Mapping[int, PullRequestRecord]:
+        """Pull requests never seen in the queue, as after an outage, have only an address.
+
+        The service sends titles of queued pull requests only.
+        """
+        seen = self.get(repository, numbers)
+        unseen = set(numbers).difference(seen)
+        known = self.last_seen(repository) if unseen else None
+        found = {number: alike(known, repository, number) for number in unseen} if known else {}
+        return {**seen, **{number: seen for number, seen in found.items() if seen is not None}}
+
+    def repositories_of(
+        self, authors: Collection[str], seen_since: datetime
+    ) -> Sequence[RepositoryName]:
+        """Where the authors' last pull requests were queued since then, latest first."""
+        if not authors:
+            return []
+        repository = pull_requests.c.repository
+        seen_at = pull_requests.c.seen_at
+        theirs = pull_requests.c.author_folded.in_(sorted({author.lower() for author in authors}))
+        last = (
+            select(repository, seen_at)
+            .where(theirs, seen_at >= seen_since)
+            .order_by(seen_at.desc())
+            .limit(LAST_OF_AUTHORS)
+            .subquery()
+        )
+        found = select(last.c.repository).group_by(last.c.repository)
+        by_time = func.max(last.c.seen_at).desc(), last.c.repository
+        return self._run(found.order_by(*by_time)).scalars().all()
+
+    def authors(self, seen_since: datetime) -> Sequence[str]:
+        """The people whose pull requests were in a queue since then, without bots."""
+        author = pull_requests.c.author
+        is_person = author != "", author.not_like("%[bot]")
+        recent = select(author).where(pull_requests.c.seen_at >= seen_since, *is_person)
+        return self._run(recent.distinct().order_by(author)).scalars().all()
+
+    def last_seen(self, repository: RepositoryName) -> PullRequestRecord | None:
+        """The repository's last seen pull request; if it has none, any repository's."""
+        seen_at = pull_requests.c.seen_at
+        number = pull_requests.c.number
+        newest = select(pull_requests).order_by(seen_at.desc(), number.desc()).limit(1)
+        own = newest.where(pull_requests.c.repository == repository)
+        return self._first(PullRequestRecord, own) or self._first(PullRequestRecord, newest)

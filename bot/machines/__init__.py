@@ -1,0 +1,1 @@
+"""The HTTP interface for shell scripts and CI."""

@@ -1,0 +1,112 @@
+"""Freezes as the service tells of them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, tzinfo
+from typing import Annotated, Any
+from zoneinfo import ZoneInfo
+
+from pydantic import Field
+
+from bot.kernel.durations import zone_named
+from bot.merge_queue.event_records import FreezeAttributes
+from bot.merge_queue.resource import Several
+
+
+def moment(sent: str | None, terms: FreezeAttributes) -> datetime | None:
+    """A time of a freeze in UTC: sent with an offset, or local to its zone, or else in UTC.
+
+    A local time that occurs twice, as clocks go back, is the first; one that is skipped, as they go
+    forward, is as late after the change.
+    """
+    try:
+        at = datetime.fromisoformat(sent) if sent else None
+        if at is not None and at.tzinfo is None:
+            zone = zone_named(terms.timezone) if terms.timezone else UTC
+            at = at.replace(tzinfo=zone) if zone is not None else None
+        return at.astimezone(UTC) if at is not None else None
+    except (ValueError, OverflowError):
+        return None
+
+
+Condition = str | Mapping[str, Any]
+"""`base=main`, or a tree of `and`, `or` and `not`, as the service takes it."""
+
+
+@dataclass(frozen=True, slots=True)
+class FreezeTerms:
+    """A freeze to create."""
+
+    reason: str
+    start: datetime | None  #: None for now
+    end: datetime | None  #: None until somebody ends it
+    zone: ZoneInfo  #: the person's own; the service shows times in it
+    matching: tuple[Condition, ...] = ()  #: the service holds what meets all of them
+    excluded: tuple[Condition, ...] = ()  #: unless it meets all of these too
+
+    @property
+    def sent(self) -> dict[str, Any]:
+        """The fields as the service takes them; a missing start is now."""
+        times = [at for at in (self.start, self.end) if at is not None]
+        first = [at.astimezone(self.zone).replace(fold=0).astimezone(UTC) for at in times]
+        # Of a time that occurs twice in the zone the service would take the first.
+        zone = self.zone if first == times else ZoneInfo("UTC")
+        return {
+            "reason": self.reason,
+            "start": local(self.start, zone) if self.start is not None else None,
+            "end": local(self.end, zone) if self.end is not None else None,
+            "timezone": zone.key,
+            "matching_conditions": list(self.matching),
+            "exclude_conditions": list(self.excluded),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class FreezeChange:
+    """What to change of a freeze; None leaves it as it is."""
+
+    end: datetime | None = None
+    excluded: tuple[Condition, ...] | None = None
+
+
+class ScheduledFreeze(FreezeAttributes):
+    """A freeze in force or to come, as the service lists it."""
+
+    id: str
+    #: its exceptions exactly as sent, to send them back
+    excluded: Annotated[Several[Any], Field(validation_alias="exclude_conditions")] = ()
+
+    @property
+    def begins_at(self) -> datetime | None:
+        return moment(self.start, self)
+
+    @property
+    def ends_at(self) -> datetime | None:
+        return moment(self.end, self)
+
+    def ends_as(self, end: datetime | None) -> bool:
+        """Whether that is its end; the service keeps whole seconds."""
+        wanted = end.replace(microsecond=0) if end is not None else None
+        return self.ends_at == wanted
+
+    def has_begun(self, now: datetime) -> bool:
+        """An unreadable start counts as past: the service lists the freeze."""
+        return self.begins_at is None or self.begins_at <= now
+
+    def has(self, change: FreezeChange) -> bool:
+        """Whether it is as the change makes it."""
+        end = None if change.end is None else change.end.replace(microsecond=0)
+        is_end = end in {None, self.ends_at}
+        return is_end and change.excluded in (None, self.excluded)
+
+    def sent(self, change: FreezeChange) -> Mapping[str, Any]:
+        """The change as the service takes it for this freeze."""
+        end = None if change.end is None else local(change.end, zone_named(self.timezone) or UTC)
+        excluded = None if change.excluded is None else list(change.excluded)
+        fields = {"end": end, "exclude_conditions": excluded}
+        return {name: value for name, value in fields.items() if value is not None}
+
+
+def local(at: datetime, zone: tzinfo) -> str:
+    """The time in the zone, without an offset, in whole seconds."""
+    return at.astimezone(zone).replace(tzinfo=None).isoformat(timespec="seconds")

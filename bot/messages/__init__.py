@@ -1,1 +1,0 @@
-"""Every word a person reads: domain values in, messages out."""

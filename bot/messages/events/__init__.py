@@ -1,1 +1,0 @@
-"""Posts about events of the queue."""

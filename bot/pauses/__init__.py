@@ -1,0 +1,1 @@
+"""Pauses, all of them."""

@@ -1,0 +1,52 @@
+"""The steps of an act on a pause: stored, sent, and answered or not."""
+
+from dataclasses import replace
+from datetime import datetime
+
+from bot.pauses.known import ActState, Known, PauseAct, Reading
+from bot.pauses.observe import observe
+
+
+def begun(known: Known, act: PauseAct) -> Known:
+    """The act is stored before its request; until its end, other readings wait."""
+    return replace(known, acts=(*known.acts, act), acting=act.act_id).revised
+
+
+def answered(known: Known, act_id: int, answer: Reading, revision: int) -> Known:
+    """The service carried out the act, and said how the queue is now.
+
+    `revision`: that of `known` when the request left.
+    """
+    act = replace(known.act(act_id), answered=answer.shown)
+    known = observe(known.with_act(act), answer, revision, answer_to=act_id).known
+    if answer.shown is None:
+        known = _with_named_end(known, act)
+    return _over(known, act, ActState.DONE, answer.at)
+
+
+def unanswered(known: Known, act_id: int) -> Known:
+    """The answer was lost, so the act stays open until something proves it."""
+    act = known.act(act_id)
+    return _over(known, act, act.state, None)
+
+
+def not_done(known: Known, act_id: int) -> Known:
+    """The service refused, or there was nothing to do."""
+    return _over(known, known.act(act_id), ActState.NOT_DONE, None)
+
+
+def _over(known: Known, act: PauseAct, state: ActState, at: datetime | None) -> Known:
+    # What the log has told of it meanwhile stays.
+    ended = replace(known.act(act.act_id), state=state, answered=act.answered, answered_at=at)
+    acting = None if known.acting == act.act_id else known.acting
+    return replace(known.with_act(ended), acting=acting).revised
+
+
+def _with_named_end(known: Known, act: PauseAct) -> Known:
+    """What is known once the end that another reading showed first has its person."""
+    pause = known.last
+    if pause is None or pause.is_open or pause.is_end_named or pause.ended_by is not None:
+        return known
+    if act.read is None or not any(line.shows(act.read) for line in pause.lines):
+        return known
+    return known.with_pause(len(known.pauses) - 1, replace(pause, ended_by=act.actor))

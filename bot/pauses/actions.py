@@ -1,0 +1,99 @@
+"""Names and values of the buttons and fields about pauses."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Self
+
+from bot.acts.asked import Asked
+from bot.blocks.controls import FROM_NOW, SPACE
+from bot.kernel.durations import Lasting, written
+from bot.kernel.groups import Repositories
+
+PAUSE = "mq:pause"
+
+
+RESUME = "mq:resume"
+
+
+RESUME_OTHER = "mq:resume_other"
+"""The answer to the question whether to resume a queue other than the channel's own."""
+
+
+EXTEND = "mq:extend"
+
+
+KEEP = "mq:keep"
+
+
+SNOOZE = "mq:snooze"
+
+
+REPLACE = "mq:replace"
+
+
+PAUSE_CONFIRMED = "mq:pause_confirmed"
+
+
+PAUSE_FOR = "mq:pause_for"
+
+
+PAUSE_WITHOUT_END = "mq:pause_without_end"
+
+
+PAUSE_OTHER_TIME = "mq:pause_other"
+"""The answers to what an end means: a reading, none, or another time."""
+
+
+PAUSE_READINGS = (PAUSE_FOR, f"{PAUSE_FOR}_1")
+
+
+AGAIN = "mq:again"
+"""Its value is a group, and the id of the act on it whose rest to try again."""
+
+
+HOLD = "mq:hold"
+"""The choice in the form between a freeze and a pause."""
+
+
+PAUSE_SHORTCUT = "pause_queue"
+
+
+PAUSE_BECAUSE_SHORTCUT = "pause_because"
+"""Callback of the global shortcut, as manifest.yml declares it."""
+
+
+EXTEND_VIEW = "mq:extend_view"
+"""Callbacks of the forms that pause, and that change the end of a pause or of a group's pauses."""
+
+
+HOLD_BLOCK = "hold"
+
+
+@dataclass(frozen=True, slots=True)
+class PauseChoice:
+    """The value of an answer to a question about a pause. Without a reason, a form asks for one."""
+
+    target: str  #: as `target_value` writes it
+    asked: Asked
+    replacing: datetime | None = None  #: the time of the pause that it may replace
+
+    def known_in(self, repositories: Repositories) -> Self:
+        """Itself: its target is looked up like a typed one."""
+        del repositories
+        return self
+
+
+def extend_value(by: Lasting, target: str, *, had_end: bool = True) -> str:
+    """The value of an option of *Extend…*: the extension, and the pause it was drawn for.
+
+    `had_end`: whether that has an end now.
+    """
+    prefix = "" if had_end else FROM_NOW
+    return f"{prefix}{written(by).replace(' ', SPACE)} {target}"
+
+
+def read_extend_value(value: str) -> tuple[str, str, bool]:
+    """The extension, its pause or group, and whether that had an end when the menu was drawn."""
+    length, _, target = value.partition(" ")
+    end = length.removeprefix(FROM_NOW).replace(SPACE, " ")
+    return end, target, not length.startswith(FROM_NOW)

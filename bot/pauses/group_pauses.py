@@ -1,0 +1,126 @@
+"""The pauses made by acts on groups: which are in force, and their live messages."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from bot.acts.group_act import GroupAct, GroupOutcome, RepositoryResult
+from bot.acts.group_acts import GroupActs
+from bot.acts.record import Action, ActResult, AuditRecord
+from bot.acts.rows import Audit
+from bot.pauses.pause import PauseRecord
+from bot.pauses.rows import Pauses
+from bot.posts.delivery import Subject, SubjectKind
+from bot.posts.enqueueing import open_live_messages, reply
+from bot.posts.live_message import LiveKind, LiveMessage, LiveSubject
+from bot.posts.live_messages import LiveMessages
+from bot.store.transaction import Transaction
+
+ENDINGS = frozenset({Action.RESUME, Action.UNFREEZE})
+"""Acts that leave nothing behind by which the service could show that they were carried out."""
+
+
+def group_act_of(transaction: Transaction, part: PauseRecord | AuditRecord) -> GroupAct | None:
+    """The act on a group that made the pause, or that the act belongs to."""
+    if not part.group_act_id:
+        return None
+    return GroupActs(transaction).one(part.group_act_id)
+
+
+def notified_together(transaction: Transaction, part: PauseRecord | AuditRecord) -> frozenset[str]:
+    """The channels that get one post about the act's whole group, once that ends."""
+    act = group_act_of(transaction, part)
+    return act.notified_together if act is not None else frozenset()
+
+
+def still_paused(transaction: Transaction, act: GroupAct) -> Sequence[PauseRecord]:
+    """The act's pauses that are still in force, in the group's order."""
+    in_force = Pauses(transaction).open(act.repositories)
+    ours = {pause.repository: pause for pause in in_force if pause.group_act_id == act.group_act_id}
+    return [ours[name] for name in act.repositories if name in ours]
+
+
+def paused_again(transaction: Transaction, act: GroupAct) -> Sequence[PauseRecord]:
+    """The pauses in force that replaced those of the act."""
+    made = {result.repository for result in act.of(GroupOutcome.CHANGED)}
+    in_force = Pauses(transaction).open(made)
+    return [pause for pause in in_force if pause.group_act_id != act.group_act_id]
+
+
+def shown_group(act: GroupAct) -> LiveSubject:
+    return LiveSubject(LiveKind.GROUP, act.repositories[0], str(act.group_act_id))
+
+
+def shown_reminder(about: PauseRecord | GroupAct) -> LiveSubject:
+    """The subject of the reminders of a pause alone, or of all that an act on a group paused."""
+    if isinstance(about, GroupAct):
+        return LiveSubject(LiveKind.REMINDER, about.repositories[0], f"group {about.group_act_id}")
+    return LiveSubject(LiveKind.REMINDER, about.repository, f"pause {about.pause_id}")
+
+
+def touch_group(transaction: Transaction, record: PauseRecord, now: datetime) -> None:
+    """Have the live messages of the pause's group edited, if it has one."""
+    # Two concurrent ends would each consider the other's pause still in force.
+    act = GroupActs(transaction).locked(record.group_act_id) if record.group_act_id else None
+    if act is not None:
+        left = still_paused(transaction, act)
+        for subject in (shown_group(act), shown_reminder(act)):
+            LiveMessages(transaction).mark(subject, due_at=now, closed=not left)
+
+
+def group_cards(transaction: Transaction, record: PauseRecord) -> Sequence[LiveMessage]:
+    act = group_act_of(transaction, record)
+    return LiveMessages(transaction).of(shown_group(act)) if act is not None else ()
+
+
+def subject_of(group_act: GroupAct) -> Subject:
+    """The subject of the post about an act on a group, under the name of its first repository."""
+    return Subject(SubjectKind.GROUP, group_act.repositories[0], group_act.group_act_id)
+
+
+def notify_together(transaction: Transaction, act: GroupAct, now: datetime) -> None:
+    """Post one message about a group's act to every channel that gets it, to be edited later.
+
+    A new end is a reply in the thread of the group's card, once all its pauses have that end.
+    """
+    extended: dict[str, LiveMessage] = {}
+    if act.action is Action.EXTEND:
+        # The latest card in each channel of the pauses that the act extends.
+        paused = Pauses(transaction).open(act.repositories)
+        made = GroupActs(transaction).get(
+            {pause.group_act_id for pause in paused if pause.group_act_id}
+        )
+        for _, pausing in sorted(made.items()):
+            cards = LiveMessages(transaction).of(shown_group(pausing))
+            if pausing.group == act.group:
+                extended |= {card.channel_id: card for card in cards if not card.is_lost}
+    if act.ended_at is not None:
+        replies = [
+            other for other in extended.values() if other.channel_id in act.notified_together
+        ]
+        reply(transaction, subject_of(act), replies, now, identity=act.identity)
+    channels = act.notified_together.difference(extended)
+    open_live_messages(transaction, shown_group(act), channels, act.at, identity=act.identity)
+    is_over = act.ended_at is not None and act.action is not Action.PAUSE
+    LiveMessages(transaction).mark(shown_group(act), due_at=now, closed=is_over)
+
+
+def as_known(transaction: Transaction, act: GroupAct) -> GroupAct:
+    """The act with all recorded results so far, also those whose answer was lost."""
+    records = Audit(transaction).of_group_act(act.group_act_id, act.at)
+    done = {record.repository for record in records if record.result is ActResult.DONE}
+    if act.action in ENDINGS:
+        # It was requested, and there is nothing left to end.
+        ended = {record.act_id for record in records}
+        begun = {
+            record.repository
+            for record in records
+            if record.result is ActResult.STARTED and record.record_id not in ended
+        }
+        done |= begun & {result.repository for result in act.of(GroupOutcome.NOT_PAUSED)}
+    known = {name: RepositoryResult(name, GroupOutcome.CHANGED) for name in done}
+    known |= {result.repository: result for result in act.results if result.repository not in done}
+    return replace(
+        act,
+        results=tuple(known[repository] for repository in act.repositories if repository in known),
+    )

@@ -1,0 +1,192 @@
+"""The end of a pause, of a group's pauses and of a freeze: resuming, changing it, reminders."""
+
+from datetime import datetime
+from functools import partial
+
+from bot.acts.asked import Asked
+from bot.acts.record import Action
+from bot.blocks import controls, groups as block_groups
+from bot.blocks.controls import Repeat
+from bot.blocks.message import View
+from bot.desk.registry import Accepted, Call, field_checked, handles
+from bot.freezes import actions as freeze_actions
+from bot.freezes.handlers import unchanged
+from bot.freezes.texts import forms as freeze_forms
+from bot.groups import handlers as group_handlers
+from bot.kernel.durations import For, Lasting, read_length
+from bot.kernel.ends.phrases import read_end
+from bot.kernel.groups import Group, Target
+from bot.pauses import actions as pause_actions
+from bot.pauses.outcomes import NotPaused, PauseChange
+from bot.pauses.reminding import Snoozed
+from bot.pauses.texts import (
+    card as pause_card,
+    ends as pause_ends,
+    group_acts,
+    reminders,
+    replies as pause_replies,
+)
+from bot.queues.reading import read_queue
+from bot.queues.texts import status as queue_status
+from bot.slack.payloads import Interaction
+
+
+@handles.click(pause_actions.RESUME, pause_actions.RESUME_OTHER)
+async def press_resume(call: Call, click: Interaction) -> None:
+    held = call.held(click)
+    on_card = click.block_id.startswith(pause_card.PAUSE_CARD_BLOCK)
+    await resume(call, held.target, held.paused_at, on_card=on_card)
+    is_private = call.response_url is not None and not call.in_channel_message
+    if is_private and not isinstance(held.target, Group):
+        snapshot = await read_queue(held.target, call.bot.sources)
+        await call.replace_message(queue_status.status(snapshot))
+
+
+@handles.command("resume")
+async def resume(
+    call: Call,
+    target: Target,
+    expected: datetime | None = None,
+    *,
+    reason: str = "",
+    on_card: bool = False,
+) -> None:
+    """`on_card`: the button was on a pause card, which is a live message."""
+    if isinstance(target, Group):
+        alone = await call.bot.use.groups.paused_alone(call.caller, target)
+        if alone:
+            await call.reply(group_acts.paused_alone(target, alone))
+        else:
+            await group_handlers.act(call, Action.RESUME, target, Asked(reason))
+        return
+    resuming = call.bot.use.resume_queue
+    outcome = await resuming.run(call.caller, target, expected=expected, reason=reason)
+    if isinstance(outcome, PauseChange):
+        await _show_resumed(call, outcome)
+        return
+    if isinstance(outcome, NotPaused) and call.in_channel_message and not on_card:
+        shown = pause_replies.over(target)
+        ended = outcome.ended
+        if ended is not None and ended.is_of(expected):
+            shown = pause_card.card(ended)
+        await call.replace_message(shown)
+    await call.reply(pause_replies.left_alone(target, outcome))
+
+
+async def _show_resumed(call: Call, change: PauseChange) -> None:
+    if change.posted_here:
+        if call.in_thread:
+            await call.answer(pause_card.ended(change.pause, change.act.reason))
+        return
+    if call.in_channel_message:
+        # There is no card here, so the button was on an earlier answer of the bot.
+        await call.replace_message(pause_card.card(change.pause))
+    await call.post_in_channel(pause_card.ended(change.pause, change.act.reason))
+
+
+@handles.click(pause_actions.EXTEND, freeze_actions.FREEZE_END)
+async def choose_end(call: Call, click: Interaction) -> None:
+    """Any other time than those of the menu is typed into a form."""
+    length, value, had_end = pause_actions.read_extend_value(click.chosen)
+    held = call.held(value)
+    is_freeze = click.action_id == freeze_actions.FREEZE_END
+    if length != pause_ends.OTHER_TIME:
+        change = _change_end_of_freeze if is_freeze else _extend
+        await change(call, held, read_end(length), had_end=had_end)
+        return
+    await call.permit(Action.FREEZE if is_freeze else Action.EXTEND, held.target)
+    form = pause_ends.extend_form(
+        block_groups.named(held.target),
+        value,
+        call.channel_id,
+        had_end=had_end,
+        callback_id=freeze_actions.FREEZE_END_VIEW if is_freeze else pause_actions.EXTEND_VIEW,
+    )
+    await call.open_modal(form)
+
+
+@handles.form(pause_actions.EXTEND_VIEW, freeze_actions.FREEZE_END_VIEW)
+async def submit_end(call: Call, form: Interaction) -> Accepted:
+    is_freeze = form.callback_id == freeze_actions.FREEZE_END_VIEW
+    with field_checked(controls.END_BLOCK):
+        asked, question = await call.end_in_field(Asked(lasting=read_end(form.end)), form)
+        held = call.held(form.target)
+    lasting = asked.lasting
+    if lasting is None or question is not None:
+        return Accepted(_again(call, form, held, question))
+    value = pause_actions.extend_value(
+        lasting, form.target, had_end=form.carried.had_end is not False
+    )
+    repeat = Repeat(freeze_actions.FREEZE_END if is_freeze else pause_actions.EXTEND, value)
+    if isinstance(held.target, Group):
+        return group_handlers.accept(
+            call, Action.EXTEND, held.target, Asked(lasting=lasting), repeat
+        )
+    # A time of day doesn't depend on the earlier end.
+    had_end = form.carried.had_end if isinstance(lasting, For) else None
+    change = _change_end_of_freeze if is_freeze else _extend
+    work = partial(change, held=held, lasting=lasting, had_end=had_end)
+    return Accepted(pause_ends.working_modal(held.repository), work, repeat)
+
+
+def _again(
+    call: Call, form: Interaction, held: controls.Held, question: pause_ends.EndQuestion | None
+) -> View:
+    """The form once more, with the date of an end that is far away."""
+    return pause_ends.extend_form(
+        block_groups.named(held.target),
+        form.target,
+        call.channel_id,
+        had_end=form.carried.had_end,
+        callback_id=form.callback_id,
+        again=question,
+    )
+
+
+async def _change_end_of_freeze(
+    call: Call, held: controls.Held, lasting: Lasting, *, had_end: bool | None
+) -> None:
+    """`had_end`: whether it had an end when the menu was shown; None if irrelevant."""
+    repository = held.repository
+    outcome = await call.bot.use.freeze_queue.change_end(
+        call.caller, repository, lasting, freeze_id=held.drawn_for, had_end=had_end
+    )
+    if outcome.because is not None:
+        await call.reply(unchanged(call, repository, outcome))
+    else:
+        await call.reply(freeze_forms.end_changed(outcome.freezes[0]))
+
+
+@handles.click(pause_actions.KEEP)
+async def press_keep(call: Call, click: Interaction) -> None:
+    await _extend(call, call.held(click), None, had_end=True)
+
+
+async def _extend(
+    call: Call, held: controls.Held, lasting: Lasting | None, *, had_end: bool | None
+) -> None:
+    if isinstance(held.target, Group):
+        await group_handlers.act(call, Action.EXTEND, held.target, Asked(lasting=lasting))
+        return
+    outcome = await call.bot.use.pause_queue.extend(
+        call.caller, held.target, lasting, expected=held.paused_at, had_end=had_end
+    )
+    if not isinstance(outcome, PauseChange):
+        await call.reply(pause_replies.left_alone(held.target, outcome))
+    elif call.view_id is not None or not outcome.posted_here:
+        await call.reply(pause_ends.extended_reply(outcome.act))
+
+
+@handles.click(pause_actions.SNOOZE)
+async def snooze(call: Call, click: Interaction) -> None:
+    length, value, _ = pause_actions.read_extend_value(click.chosen)
+    held = call.held(value)
+    wanted = read_length(length).length
+    outcome = await call.bot.use.remind_of_pauses.snooze(
+        call.caller, held.repository, held.paused_at, wanted
+    )
+    if isinstance(outcome, Snoozed):
+        said = reminders.snoozed(outcome.repository, outcome.next_at, outcome.group)
+    else:
+        said = pause_replies.left_alone(held.repository, outcome)
+    await call.reply(said)

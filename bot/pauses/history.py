@@ -1,0 +1,371 @@
+"""The one record of each pause, with its live messages and posts, from whichever source."""
+
+import logging
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from bot.acts.group_act import GroupOutcome
+from bot.acts.permission import is_machine
+from bot.acts.record import AuditRecord
+from bot.acts.rows import Audit
+from bot.channels.rows import Subscriptions
+from bot.channels.subscription import Topic, subscribed_channels
+from bot.kernel.actor import Actor
+from bot.kernel.repository import RepositoryName
+from bot.merge_queue.queue import Pause
+from bot.pauses.group_pauses import (
+    group_act_of,
+    group_cards,
+    notified_together,
+    shown_reminder,
+    still_paused,
+    touch_group,
+)
+from bot.pauses.pause import (
+    EarlierLine,
+    PauseEnding,
+    PauseRecord,
+    Timer,
+    better_known,
+    observed,
+    over,
+    same_pause,
+    seen_again,
+)
+from bot.pauses.requests import touch_pause_requests
+from bot.pauses.rows import Pauses, ResumeWatchers
+from bot.people.linking import who_wants
+from bot.people.notices import Notice
+from bot.people.rows import People
+from bot.posts.delivery import Subject, SubjectKind
+from bot.posts.enqueueing import enqueue_urgent, open_live_messages
+from bot.posts.live_message import LiveKind, LiveMessage, LiveSubject
+from bot.posts.live_messages import LiveMessages
+from bot.posts.outbox import Outbox
+from bot.store.transaction import Transaction
+from bot.store.transactions import Store
+
+logger = logging.getLogger(__name__)
+
+PAUSE_LOOKBACK = timedelta(days=1)
+"""How long after its end a pause is still found by its time."""
+
+
+def shown_pause(record: PauseRecord) -> LiveSubject:
+    return LiveSubject(LiveKind.PAUSE, record.repository, str(record.pause_id))
+
+
+def open_pause_cards(
+    transaction: Transaction, record: PauseRecord, channels: Iterable[str], now: datetime
+) -> None:
+    open_live_messages(
+        transaction,
+        shown_pause(record),
+        channels,
+        now,
+        identity=record.identity,
+        closed=not record.is_open,
+    )
+
+
+def touch_pause(transaction: Transaction, record: PauseRecord, now: datetime) -> None:
+    """Have all live messages of the pause edited, once it is over for the last time."""
+    LiveMessages(transaction).mark(shown_pause(record), due_at=now, closed=not record.is_open)
+    if not record.is_open:
+        LiveMessages(transaction).mark(shown_reminder(record), due_at=now, closed=True)
+        touch_pause_requests(transaction, record.repository, now)
+
+
+def touch(transaction: Transaction, record: PauseRecord, now: datetime) -> None:
+    touch_pause(transaction, record, now)
+    touch_group(transaction, record, now)
+
+
+def cards_of(transaction: Transaction, record: PauseRecord) -> Sequence[LiveMessage]:
+    """One message in each channel that shows the pause, or else its group."""
+    shown = [*group_cards(transaction, record), *LiveMessages(transaction).of(shown_pause(record))]
+    return list({message.channel_id: message for message in shown if not message.is_lost}.values())
+
+
+def pause_in_force(
+    transaction: Transaction, repository: RepositoryName, now: datetime
+) -> PauseRecord | None:
+    """The record of the pause in force, as far as the bot knows.
+
+    Until the transaction ends nobody else changes a pause of the repository.
+    """
+    known = Pauses(transaction).of(repository, now)
+    return next((pause for pause in known if pause.is_open), None)
+
+
+async def know_pause(store: Store, repository: RepositoryName, pause: Pause) -> PauseRecord:
+    """The record of the pause in force, because the service doesn't know its author."""
+    since = pause.paused_at - PAUSE_LOOKBACK
+    known = await store.read(lambda transaction: Pauses(transaction).recent(repository, since))
+    seen = observed(repository, pause)
+    same = same_pause(known, seen)
+    if same is None:
+        return seen
+    # Its end may have been posted.
+    return replace(seen_again(same, seen), ended_at=None, ended_by=None, ending=None)
+
+
+STALE_ANSWER = timedelta(seconds=30)
+"""How old an answer may be that shows a pause which somebody is known to have ended."""
+
+
+def end_pause(
+    transaction: Transaction,
+    record: PauseRecord,
+    ended_at: datetime,
+    by: Actor | None,
+    now: datetime,
+    *,
+    ending: PauseEnding = PauseEnding.RESUMED,
+) -> PauseRecord:
+    """Record the end of a pause once and close its live messages; later only who ended it.
+
+    The caller has read `record` in this transaction and holds the repository's pauses.
+    """
+    if record.is_open:
+        ended = over(record, ended_at, by, ending)
+    else:
+        by = better_known(record.ended_by, by)
+        ended = over(record, record.ended_at or ended_at, by, record.ending or ending)
+    if ended == record:
+        return record
+    Pauses(transaction).save(ended)
+    touch(transaction, ended, now)
+    _notify_watchers(transaction, ended, now)
+    return ended
+
+
+def reopen_pause(
+    transaction: Transaction, ended: PauseRecord, channels: Iterable[str], now: datetime
+) -> None:
+    """Reopen a pause whose end was wrong: its cards show it again, and its posts are corrected.
+
+    Each false end keeps a record of its own, which its posts refer to.
+    The caller holds the repository's pauses.
+    """
+    is_stale = ended.ended_by is not None and now - (ended.ended_at or now) < STALE_ANSWER
+    if is_stale:
+        return
+    unused = Pauses(transaction).unused_time_before(ended)
+    earlier = ended.paused_at - unused
+    false_end = replace(
+        ended,
+        paused_at=unused,
+        began_at=ended.began_at - earlier if ended.began_at is not None else None,
+        is_exact=False,
+        end_notified=True,
+        timer=None,
+    )
+    Pauses(transaction).save(false_end)
+    timer = ended.timer
+    again = replace(
+        ended,
+        pause_id=0,
+        ended_at=None,
+        ended_by=None,
+        ending=None,
+        end_notified=False,
+        timer=replace(timer, due_at=timer.due_at or timer.resumes_at) if timer else None,
+    )
+    again = replace(again, pause_id=Pauses(transaction).save(again))
+    Pauses(transaction).move_lines(ended.pause_id, again.pause_id)
+    cards = LiveMessages(transaction).of(shown_pause(ended))
+    shown = {*channels, *(card.channel_id for card in cards)}
+    kept = [card.message_id for card in cards if not card.is_lost]
+    LiveMessages(transaction).move(kept, shown_pause(again))
+    touch(transaction, again, now)
+    people = _notified_of_end(transaction, ended)
+    for person in people:
+        if person != ended.pauser:
+            ResumeWatchers(transaction).add(again.pause_id, person)
+    corrected = {*people, *shown} if ended.end_notified else people
+    _add(transaction, SubjectKind.STILL_PAUSED, again, again.pause_id, corrected, now)
+    open_pause_cards(transaction, again, shown, now)
+
+
+def _notified_of_end(transaction: Transaction, ended: PauseRecord) -> set[str]:
+    """The people who got a message of their own about the end."""
+    kinds = (SubjectKind.RESUMED, SubjectKind.GROUP_RESUMED)
+    subjects = [Subject(kind, ended.repository, ended.pause_id) for kind in kinds]
+    return {person for subject in subjects for person in Outbox(transaction).addressees(subject)}
+
+
+def notify_end(
+    transaction: Transaction,
+    record: PauseRecord,
+    channels: Collection[str],
+    now: datetime,
+    act: AuditRecord | None = None,
+) -> None:
+    """Post the end once to each of the channels and wherever a live message shows the pause.
+
+    The person who paused is notified too when somebody else resumed the queue. `act` ended it.
+    """
+    notified = {*channels, *shown_in(transaction, record, with_group=True)}
+    if act is not None:
+        notified -= notified_together(transaction, act)
+    _add(transaction, SubjectKind.PAUSE_END, record, record.pause_id, notified, now)
+    if not record.end_notified:
+        is_part = act is not None and bool(act.group_act_id)
+        _notify_pauser(transaction, record, now, part_of_group=is_part)
+        _notify_timer_setter(transaction, record, now)
+        Pauses(transaction).save(replace(record, end_notified=True))
+
+
+def _notify_pauser(
+    transaction: Transaction, record: PauseRecord, now: datetime, *, part_of_group: bool
+) -> None:
+    """A group that is resumed as a whole gives one message, with the last of its pauses."""
+    pauser = record.pauser
+    is_timer = record.ending is PauseEnding.TIMER
+    if is_timer or pauser is None or _are_one(transaction, pauser, record.ended_by):
+        return
+    kind = SubjectKind.RESUMED
+    act = None
+    if part_of_group:
+        act = group_act_of(transaction, record)
+    if act is not None:
+        if still_paused(transaction, act):
+            return
+        if len(act.of(GroupOutcome.CHANGED)) > 1:
+            kind = SubjectKind.GROUP_RESUMED
+    people = who_wants(transaction, Notice.REPLACED, [pauser])
+    _add(transaction, kind, record, record.pause_id, people, now)
+
+
+def _notify_timer_setter(transaction: Transaction, record: PauseRecord, now: datetime) -> None:
+    """Somebody who knows that their timer failed waits for what became of it."""
+    timer = record.timer
+    ended_by = record.ended_by
+    if timer is None or not timer.is_told or is_machine(timer.set_by.user_id):
+        return
+    is_theirs = ended_by is not None and ended_by.user_id == timer.set_by.user_id
+    if record.ending is PauseEnding.TIMER or not is_theirs:
+        people = [timer.set_by.user_id]
+        _add(transaction, SubjectKind.RESUMED, record, record.pause_id, people, now)
+
+
+NAMED_WITHIN = timedelta(seconds=30)
+"""How long after a pause began its event may come that says who made it."""
+
+
+def notify_adopted(
+    transaction: Transaction,
+    record: PauseRecord,
+    channels: Iterable[str],
+    now: datetime,
+    *,
+    is_logged: bool,
+) -> None:
+    """Say once that nobody ends this pause, to the channels and to the person who paused.
+
+    `is_logged`: its event was read, which names the author whatever the reason says.
+    The person is notified only if the audit knows one of that name: a reason is outside text.
+    """
+    if not is_logged and now - record.paused_at < NAMED_WITHIN:
+        return
+    named = Audit(transaction).people_named(record.by_name or "")
+    people = who_wants(transaction, Notice.REMINDER, named) if len(named) == 1 else frozenset()
+    notified = {*channels, *shown_in(transaction, record, with_group=True), *people}
+    if not _add(transaction, SubjectKind.ADOPTED, record, record.pause_id, notified, now):
+        return
+    logger.warning(
+        "a pause made through the bot is not on record, so its end is not known",
+        extra={
+            "action": "pause_adopted",
+            "repository": record.repository,
+            "person": record.by_name,
+            "reason": record.reason,
+        },
+    )
+
+
+def notify_replaced(
+    transaction: Transaction,
+    lost: EarlierLine,
+    record: PauseRecord,
+    act_id: int | None,
+    now: datetime,
+) -> None:
+    """Notify the person whose pause somebody else replaced or changed, if they want that.
+
+    `act_id`: the act that did it, None if it was done outside the bot.
+    """
+    pauser = lost.by.user_id if lost.by is not None else ""
+    if not pauser or _are_one(transaction, pauser, record.by):
+        return
+    people = who_wants(transaction, Notice.REPLACED, [pauser])
+    subject = Subject(SubjectKind.REPLACED_ELSEWHERE, record.repository, lost.line_id)
+    if act_id is not None:
+        subject = Subject(SubjectKind.REPLACED, record.repository, act_id)
+    enqueue_urgent(transaction, subject, people, now, identity=record.line_identity)
+
+
+def notify_void_end(
+    transaction: Transaction, timer: Timer, lost: EarlierLine, record: PauseRecord, now: datetime
+) -> None:
+    """Notify the person whose end is void, unless they know: it was their pause, or their change.
+
+    Their pause was replaced, of which `notify_replaced` tells.
+    """
+    person = timer.set_by.user_id
+    is_pausers = lost.by is not None and lost.by.user_id == person
+    if is_pausers or is_machine(person) or _are_one(transaction, person, record.by):
+        return
+    people = who_wants(transaction, Notice.REPLACED, [person])
+    subject = Subject(SubjectKind.REPLACED_ELSEWHERE, record.repository, lost.line_id)
+    enqueue_urgent(transaction, subject, people, now, identity=record.line_identity)
+
+
+def _are_one(transaction: Transaction, user_id: str, by: Actor | None) -> bool:
+    """Whether both are the same person; outside the bot, people are known by login."""
+    if by is None or by.user_id:
+        return by is not None and by.user_id == user_id
+    logins = People(transaction).logins([user_id])
+    return logins.get(user_id, "").casefold() == by.name.casefold()
+
+
+def _notify_watchers(transaction: Transaction, record: PauseRecord, now: datetime) -> None:
+    """Notify the people who wait, for several pauses of one group only when the last ends."""
+    people = set(ResumeWatchers(transaction).take(record.pause_id))
+    if not people:
+        return
+    act = group_act_of(transaction, record)
+    left = still_paused(transaction, act) if act is not None else []
+    people -= set(ResumeWatchers(transaction).waiting([pause.pause_id for pause in left]))
+    is_whole_group = act is not None and len(act.of(GroupOutcome.CHANGED)) > 1 and not left
+    kind = SubjectKind.GROUP_RESUMED if is_whole_group else SubjectKind.RESUMED
+    _add(transaction, kind, record, record.pause_id, people, now)
+
+
+def shown_in(
+    transaction: Transaction, record: PauseRecord, *, with_group: bool = False
+) -> list[str]:
+    cards = [*LiveMessages(transaction).of(shown_pause(record))]
+    if with_group:
+        cards += group_cards(transaction, record)
+    return [card.channel_id for card in cards]
+
+
+def _add(
+    transaction: Transaction,
+    kind: SubjectKind,
+    record: PauseRecord,
+    subject_id: int,
+    addresses: Iterable[str],
+    now: datetime,
+) -> int:
+    """Return how many deliveries were new."""
+    subject = Subject(kind, record.repository, subject_id)
+    return enqueue_urgent(transaction, subject, addresses, now, identity=record.identity)
+
+
+def pause_subscribers(transaction: Transaction, repository: RepositoryName) -> set[str]:
+    subscriptions = Subscriptions(transaction).of_repository(repository)
+    return subscribed_channels(subscriptions, Topic.PAUSE)

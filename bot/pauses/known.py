@@ -1,0 +1,224 @@
+"""What the bot knows of the pauses of one repository's queue.
+
+All times are the service's own: `paused_at`, an event's time, or the `Date` of an answer.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from enum import StrEnum
+
+from bot.kernel.actor import Actor
+
+
+def same_reason(reason: str, other: str) -> bool:
+    """Whether two reasons are one, however a service trims or wraps them."""
+    return reason.split() == other.split()
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A pause as the service shows it (endpoints 2 to 4)."""
+
+    reason: str
+    paused_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One reason of a pause. A change of the reason is a new line of the same pause."""
+
+    reason: str
+    paused_at: datetime
+    by: Actor | None
+    is_named: bool = False  #: the event log has told who set it
+
+    def shows(self, shown: Shown) -> bool:
+        return self.paused_at == shown.paused_at and same_reason(self.reason, shown.reason)
+
+
+class TimerState(StrEnum):
+    """What became of the planned end of a pause."""
+
+    SET = "set"
+    FIRED = "fired"
+    VOID = "void"  #: somebody else changed the pause since
+
+
+@dataclass(frozen=True, slots=True)
+class LineTimer:
+    """The planned end of a pause, which means the line it was set for."""
+
+    set_by: Actor
+    line: Shown
+    state: TimerState = TimerState.SET
+
+
+@dataclass(frozen=True, slots=True)
+class ToldEnd:
+    """An end of which the event log has told, before any reading showed it."""
+
+    at: datetime
+    by: Actor | None
+
+
+@dataclass(frozen=True, slots=True)
+class KnownPause:
+    """One continuous time in which the queue is paused."""
+
+    lines: tuple[Line, ...]  #: the first is its beginning, the last says who is responsible
+    seen_at: datetime  #: when a reading first showed the last line
+    ended_at: datetime | None = None
+    ended_by: Actor | None = None
+    is_end_named: bool = False  #: the event log has told who ended it
+    end_seen_at: datetime | None = None  #: when a reading first showed the end
+    told_end: ToldEnd | None = None
+    timer: LineTimer | None = None
+
+    @property
+    def is_open(self) -> bool:
+        return self.ended_at is None
+
+    @property
+    def first_line(self) -> Line:
+        return self.lines[0]
+
+    @property
+    def last_line(self) -> Line:
+        return self.lines[-1]
+
+    @property
+    def reopened(self) -> "KnownPause":
+        """The pause after an end that was false."""
+        return replace(
+            self,
+            ended_at=None,
+            ended_by=None,
+            is_end_named=False,
+            end_seen_at=None,
+            told_end=None,
+        )
+
+    def with_line(self, index: int, line: Line) -> "KnownPause":
+        """The pause with that line in place of the one at `index`."""
+        return replace(self, lines=(*self.lines[:index], line, *self.lines[index + 1 :]))
+
+
+class ActKind(StrEnum):
+    """What an act does to a pause."""
+
+    PAUSE = "pause"
+    RESUME = "resume"
+
+
+class ActState(StrEnum):
+    """What is known of an act's outcome."""
+
+    OPEN = "open"  #: nothing proves yet whether the service carried it out
+    DONE = "done"
+    NOT_DONE = "not_done"
+
+
+@dataclass(frozen=True, slots=True)
+class PauseAct:
+    """An act of this bot, stored before the request that carries it out."""
+
+    act_id: int
+    kind: ActKind
+    actor: Actor
+    began_at: datetime  #: when its own reading was answered
+    reason: str | None = None  #: exactly as sent; None for a resume
+    sets_end: bool = False
+    state: ActState = ActState.OPEN
+    read: Shown | None = None  #: the pause that its own reading showed
+    answered: Shown | None = None  #: the pause in the service's answer
+    answered_at: datetime | None = None
+    is_named: bool = False  #: the event log has told of it
+
+    def has_reason(self, reason: str) -> bool:
+        """Whether it is the whole reason that was sent, or the one that the service stored."""
+        known = [self.reason, self.answered.reason if self.answered is not None else None]
+        return any(
+            known_reason is not None and same_reason(known_reason, reason) for known_reason in known
+        )
+
+
+class EventKind(StrEnum):
+    """What an event of the log tells about a pause."""
+
+    CREATED = "created"
+    UPDATED = "updated"
+    REMOVED = "removed"
+
+
+@dataclass(frozen=True, slots=True)
+class PauseEvent:
+    """An event of the log about a pause (endpoint 5)."""
+
+    kind: EventKind
+    at: datetime
+    by: Actor | None
+    is_ours: bool = False  #: our own credential caused it
+    reason: str = ""  #: empty for a removal
+
+    @property
+    def line(self) -> Line:
+        return Line(self.reason, self.at, self.by, is_named=True)
+
+
+class StatusSays(StrEnum):
+    """What the status of the queue (endpoint 1) says beside a reading without a pause."""
+
+    RUNNING = "running"
+    PAUSED = "paused"
+    NOTHING = "nothing"  #: it wasn't read, or shows no pauses
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """An answer of the service about the pause in force."""
+
+    shown: Shown | None  #: None if the queue isn't paused
+    at: datetime
+    status: StatusSays = StatusSays.NOTHING
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """The pauses and acts of one repository, oldest first; only the last pause may be open."""
+
+    pauses: tuple[KnownPause, ...] = ()
+    acts: tuple[PauseAct, ...] = ()
+    waiting: tuple[PauseEvent, ...] = ()  #: events of which no line is known yet
+    revision: int = 0  #: rises with each change of a pause, and with each act's begin and end
+    missing_since: datetime | None = None  #: a reading showed no pause, which isn't believed yet
+    acting: int | None = None  #: the id of the act under way
+
+    @property
+    def last(self) -> KnownPause | None:
+        return self.pauses[-1] if self.pauses else None
+
+    @property
+    def last_end(self) -> datetime | None:
+        return self.pauses[-1].ended_at if self.pauses else None
+
+    def act(self, act_id: int) -> PauseAct:
+        return next(act for act in self.acts if act.act_id == act_id)
+
+    def with_pause(self, index: int, pause: KnownPause) -> "Known":
+        """What is known with that pause in place of the one at `index`."""
+        pauses = (*self.pauses[:index], pause, *self.pauses[index + 1 :])
+        return replace(self, pauses=pauses)
+
+    def with_act(self, changed: PauseAct) -> "Known":
+        """What is known with that act in place of the one with its id."""
+        acts = tuple(changed if act.act_id == changed.act_id else act for act in self.acts)
+        return replace(self, acts=acts)
+
+    def without(self, placed: Sequence[PauseEvent]) -> "Known":
+        """What is known once these events don't wait any more."""
+        return replace(self, waiting=tuple(event for event in self.waiting if event not in placed))
+
+    @property
+    def revised(self) -> "Known":
+        return replace(self, revision=self.revision + 1)

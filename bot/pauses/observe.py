@@ -1,0 +1,220 @@
+"""What a reading of the service changes: it alone opens, changes and ends a pause."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from bot.kernel.actor import Actor
+from bot.pauses.known import (
+    ActKind,
+    ActState,
+    EventKind,
+    Known,
+    KnownPause,
+    Line,
+    LineTimer,
+    PauseAct,
+    PauseEvent,
+    Reading,
+    Shown,
+    StatusSays,
+    TimerState,
+    same_reason,
+)
+
+STALE_ANSWER = timedelta(seconds=30)
+"""How old an answer may be: for so long after a change, one that contradicts it proves nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """What is known after a reading."""
+
+    known: Known
+    reads_again: bool = False  #: the reading proved nothing
+
+
+def observe(
+    known: Known,
+    reading: Reading,
+    revision: int,
+    *,
+    answer_to: int | None = None,
+    is_own: bool = False,
+) -> Observed:
+    """Compare a reading with what is known.
+
+    `revision`: that of `known` when the request began. A reading counts only if nothing about its
+    repository was stored since.
+    `answer_to`: the id of the act that the service answered with it.
+    `is_own`: the act under way has read it before its request.
+    """
+    unchanged = Observed(known, reads_again=True)
+    if revision != known.revision:
+        return unchanged
+    is_of_act = is_own or answer_to is not None
+    if known.acting is not None and not is_of_act:
+        return unchanged
+    if reading.shown is None:
+        return _not_paused(known, reading, answer_to)
+    return _paused(known, reading, reading.shown, is_answer=answer_to is not None)
+
+
+def _paused(known: Known, reading: Reading, shown: Shown, *, is_answer: bool) -> Observed:
+    pause = known.last
+    if pause is None:
+        return Observed(_with_new_pause(known, reading, shown))
+    is_older = shown.paused_at < pause.last_line.paused_at
+    if is_older and reading.at - pause.seen_at < STALE_ANSWER:
+        return Observed(known, reads_again=True)
+    if pause.ended_at is not None:
+        return _paused_after(known, pause, reading, shown, is_answer=is_answer)
+    if pause.last_line.shows(shown):
+        return Observed(replace(known, missing_since=None))
+    return Observed(_with_line(known, pause, reading, shown))
+
+
+def _paused_after(
+    known: Known, ended: KnownPause, reading: Reading, shown: Shown, *, is_answer: bool
+) -> Observed:
+    """After an end: another pause, a stale answer, or the proof that the end was false."""
+    if ended.ended_at is None or shown.paused_at > ended.ended_at:
+        return Observed(_with_new_pause(known, reading, shown))
+    end_seen_at = ended.end_seen_at or ended.ended_at
+    if not is_answer and reading.at - end_seen_at < STALE_ANSWER:
+        return Observed(known, reads_again=True)
+    return Observed(_with_line(known, ended.reopened, reading, shown))
+
+
+def _not_paused(known: Known, reading: Reading, answer_to: int | None) -> Observed:
+    pause = known.last
+    if pause is None or not pause.is_open:
+        return Observed(known)
+    if answer_to is not None:
+        actor = known.act(answer_to).actor
+        return Observed(_ended(known, pause, reading.at, actor, reading.at))
+    if pause.told_end is not None:
+        at = min(reading.at, pause.told_end.at)
+        ended = replace(pause, is_end_named=True)
+        return Observed(_ended(known, ended, at, pause.told_end.by, reading.at))
+    if reading.status is StatusSays.PAUSED:
+        return Observed(replace(known, missing_since=None))
+    is_missing_twice = (
+        known.missing_since is not None and reading.at - known.missing_since >= STALE_ANSWER
+    )
+    is_agreed = reading.status is StatusSays.RUNNING or is_missing_twice
+    if is_agreed and reading.at - pause.seen_at >= STALE_ANSWER:
+        # The log adds by whom.
+        return Observed(_ended(known, pause, reading.at, None, reading.at))
+    missing_since = known.missing_since or reading.at
+    return Observed(replace(known, missing_since=missing_since), reads_again=True)
+
+
+def act_that_made(known: Known, shown: Shown) -> PauseAct | None:
+    """The act that was answered with this pause, or an open one whose whole reason it has.
+
+    A part of a reason proves nothing, because people copy.
+    """
+    for act in reversed(known.acts):
+        is_answered = act.answered is not None and act.answered == shown
+        is_open = act.kind is ActKind.PAUSE and act.state is ActState.OPEN
+        if is_answered or (is_open and act.has_reason(shown.reason)):
+            return act
+    return None
+
+
+def _with_new_pause(known: Known, reading: Reading, shown: Shown) -> Known:
+    act = act_that_made(known, shown)
+    name = _name_of(known.waiting, shown)
+    earlier: Sequence[PauseEvent] = ()
+    if name is not None and name.kind is EventKind.UPDATED:
+        # It began before: what waits since the last end is its beginning.
+        earlier = [
+            event
+            for event in known.waiting
+            if event.at < name.at and (known.last_end is None or event.at > known.last_end)
+        ]
+    lines = (*(event.line for event in earlier), _line(shown, act, name))
+    pause = KnownPause(lines, reading.at, timer=_timer(act, shown))
+    pauses = (*known.pauses, pause)
+    known = replace(_proved(known, act), pauses=pauses, missing_since=None)
+    return known.without(_placed(name, earlier)).revised
+
+
+def _with_line(known: Known, pause: KnownPause, reading: Reading, shown: Shown) -> Known:
+    """The last pause with the line that the service shows as its last."""
+    told_end = pause.told_end
+    if told_end is not None and told_end.at <= shown.paused_at:
+        told_end = None
+    pause = replace(pause, seen_at=reading.at, told_end=told_end)
+    for line in pause.lines:
+        if line.shows(shown):
+            others = (other for other in pause.lines if other is not line)
+            return _changed(known, replace(pause, lines=(*others, line)))
+    act = act_that_made(known, shown)
+    name = _name_of(known.waiting, shown)
+    until = shown.paused_at if name is None else max(name.at, shown.paused_at)
+    earlier = [
+        event
+        for event in known.waiting
+        if event is not name and pause.first_line.paused_at < event.at < until
+    ]
+    lines = (*pause.lines, *(event.line for event in earlier), _line(shown, act, name))
+    timer = _timer(act, shown)
+    if timer is None and pause.timer is not None and pause.timer.state is TimerState.SET:
+        timer = replace(pause.timer, state=TimerState.VOID)
+    pause = replace(pause, lines=lines, timer=timer or pause.timer)
+    return _changed(_proved(known, act), pause).without(_placed(name, earlier))
+
+
+def _ended(
+    known: Known, pause: KnownPause, at: datetime, by: Actor | None, seen_at: datetime
+) -> Known:
+    updates = [
+        event
+        for event in known.waiting
+        if event.kind is EventKind.UPDATED and pause.first_line.paused_at < event.at <= at
+    ]
+    ended = replace(
+        pause,
+        lines=(*pause.lines, *(event.line for event in updates)),
+        ended_at=at,
+        ended_by=by,
+        end_seen_at=seen_at,
+        told_end=None,
+    )
+    return _changed(known, ended).without(updates)
+
+
+def _changed(known: Known, pause: KnownPause) -> Known:
+    pauses = (*known.pauses[:-1], pause)
+    return replace(known, pauses=pauses, missing_since=None).revised
+
+
+def _proved(known: Known, act: PauseAct | None) -> Known:
+    """What is known once the service shows what the act made."""
+    return known if act is None else known.with_act(replace(act, state=ActState.DONE))
+
+
+def _name_of(waiting: Sequence[PauseEvent], shown: Shown) -> PauseEvent | None:
+    """The event that tells who set the line."""
+    for event in waiting:
+        if same_reason(event.reason, shown.reason) and event.at >= shown.paused_at:
+            return event
+    return None
+
+
+def _line(shown: Shown, act: PauseAct | None, name: PauseEvent | None) -> Line:
+    if name is not None:
+        return Line(shown.reason, shown.paused_at, name.by, is_named=True)
+    return Line(shown.reason, shown.paused_at, act.actor if act is not None else None)
+
+
+def _timer(act: PauseAct | None, shown: Shown) -> LineTimer | None:
+    if act is None or not act.sets_end:
+        return None
+    return LineTimer(act.actor, shown)
+
+
+def _placed(name: PauseEvent | None, others: Sequence[PauseEvent]) -> Sequence[PauseEvent]:
+    return others if name is None else [name, *others]

@@ -1,0 +1,477 @@
+"""A pause from beginning to end: who, why, since when, until when, and its reminders."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from bot.acts.signatures import signatures, signed_by, unsigned_reason
+from bot.kernel.actor import Actor, Caller, Origin
+from bot.kernel.repository import RepositoryName
+from bot.merge_queue.queue import Pause
+
+_PRECISIONS = (timedelta(seconds=1), timedelta(milliseconds=1), timedelta(microseconds=1))
+
+
+NEAR = timedelta(minutes=10)
+"""How far the service's record of a pause may lie from the time it gives the pause itself."""
+
+
+JUST_ENDED = timedelta(minutes=1)
+"""How long after its end events may still refer to a pause."""
+
+
+WORTH_MENTIONING = timedelta(minutes=1)
+"""A delay from which a message mentions it."""
+
+
+EXTENSIONS = (timedelta(minutes=15), timedelta(hours=1), timedelta(hours=4))
+"""The choices of *Extend*."""
+
+
+def same_moment(first: datetime, other: datetime) -> bool:
+    """Whether both are the time of the same pause, compared at the lower precision.
+
+    A service may send a pause's time with another precision later. Times with microseconds that
+    differ at all belong to two pauses.
+    """
+    return abs(first - other) < max(_precision(first), _precision(other))
+
+
+def _precision(at: datetime) -> timedelta:
+    within = timedelta(microseconds=at.microsecond)
+    return next(unit for unit in _PRECISIONS if not within % unit)
+
+
+class PauseEnding(StrEnum):
+    """How a pause ended."""
+
+    RESUMED = "resumed"
+    TIMER = "timer"
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierLine:
+    """A reason that a pause had before it was changed, while the queue stayed paused."""
+
+    pause_id: int
+    paused_at: datetime  #: as in the pause's record
+    stored_reason: str
+    reason: str
+    by: Actor | None
+    is_exact: bool
+    event_id: int | None
+    group_act_id: int  #: the act on a group that set it, 0 for none
+    line_id: int = 0  #: assigned by the store, 0 before
+
+
+@dataclass(frozen=True, slots=True)
+class Timer:
+    """When a pause is to end by itself, and who set that."""
+
+    resumes_at: datetime
+    #: the next attempt: `resumes_at`, or later while the service doesn't answer; None once the
+    #: pause is over
+    due_at: datetime | None
+    set_by: Actor
+    stored_reason: str  #: the service's reason when the end was set
+    channel_id: str | None = None  #: where it was set
+    failures: int = 0  #: how often resuming failed
+    #: the audit record of the first failure, which later ones add nothing to; 0 for none
+    act_id: int = 0
+    is_told: bool = False  #: the person who set it knows that resuming fails
+
+    @property
+    def caller(self) -> Caller:
+        """The person in whose name the pause ends."""
+        return Caller(self.set_by, Origin.TIMER, self.channel_id)
+
+
+LONGEST_REMINDER_GAP = timedelta(hours=24)
+
+
+SHORTEST_SNOOZE = timedelta(minutes=30)
+
+
+RESUMES_SOON = timedelta(minutes=5)
+"""Send no reminders of a pause that resumes by itself within this time."""
+
+
+OVERDUE = timedelta(minutes=5)
+"""Remind people of a pause that is overdue by this much."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReminderPlan:
+    """The reminders of one pause: how many were sent, when the last, and when the next is due."""
+
+    next_at: datetime
+    sent: int = 0
+    last_at: datetime | None = None
+
+    def after_one(self, now: datetime, first_gap: timedelta) -> "ReminderPlan":
+        """The plan after a reminder: the gap doubles, and counts from now even if late.
+
+        30 minutes, 1 hour, 2 hours, 4 hours.
+        """
+        sent = self.sent + 1
+        gap = min(first_gap * (1 << min(sent, 16)), max(LONGEST_REMINDER_GAP, first_gap))
+        return ReminderPlan(now + gap, sent, now)
+
+    @property
+    def snooze_length(self) -> timedelta:
+        """How long a snooze lasts: past the next reminder, by the gap before it."""
+        gap = self.next_at - (self.last_at or self.next_at)
+        return min(max(2 * gap, SHORTEST_SNOOZE), 2 * LONGEST_REMINDER_GAP)
+
+    def snoozed(self, now: datetime, length: timedelta) -> "ReminderPlan":
+        return replace(self, next_at=max(self.next_at, now + length))
+
+
+def hurried(plan: ReminderPlan | None, now: datetime) -> ReminderPlan:
+    """Remind the channels soon, because other people rely on the end too.
+
+    A snooze doesn't delay this: it relied on the end as well.
+    """
+    if plan is None:
+        return ReminderPlan(now + OVERDUE, sent=1)
+    return replace(plan, next_at=min(plan.next_at, now + OVERDUE), sent=max(plan.sent, 1))
+
+
+@dataclass(frozen=True, slots=True)
+class PauseRecord:
+    """One continuous time in which a queue is paused, or a report of it while `pause_id` is 0.
+
+    A report is from one source. What a pause said before it was changed are its `EarlierLine`s.
+    """
+
+    repository: RepositoryName
+    #: the service's own time; without `is_exact`, the time of the event, close to it
+    paused_at: datetime
+    stored_reason: str  #: the reason that the service stores
+    reason: str  #: the person's own words if known, else `stored_reason`
+    by: Actor | None = None
+    is_exact: bool = True
+    event_id: int | None = None  #: the event that reported the pause
+    previous_reason: str | None = None
+    queued_at_start: int | None = None  #: pull requests in batches and in line, if read
+    queued_now: int | None = None  #: the same now
+    joined: frozenset[int] = frozenset()  #: the numbers of those queued since
+    #: the batches whose checks the pause stopped, by the pull requests in each
+    stopped: frozenset[str] = frozenset()
+    ended_at: datetime | None = None
+    ended_by: Actor | None = None
+    ending: PauseEnding | None = None
+    end_notified: bool = False  #: channels were notified of its end
+    group_act_id: int = 0  #: the act on a group that made the pause, 0 for none
+    timer: Timer | None = None  #: ends the pause; None without an end
+    reminders: ReminderPlan | None = None
+    #: its first time, if it has another since: a service may give a changed pause one
+    began_at: datetime | None = None
+    pause_id: int = 0
+
+    @property
+    def since(self) -> datetime:
+        """Since when the queue has been paused."""
+        return self.began_at or self.paused_at
+
+    @property
+    def identity(self) -> str:
+        """A key that, unlike `pause_id`, a restored database never gives to another pause."""
+        return self.since.isoformat()
+
+    @property
+    def line_identity(self) -> str:
+        """Like `identity`, of what the pause says now."""
+        return f"{self.paused_at.isoformat()} {self.stored_reason}"
+
+    @property
+    def is_open(self) -> bool:
+        return self.ended_at is None
+
+    @property
+    def is_undated(self) -> bool:
+        """Whether it was read from a service that didn't say since when."""
+        return not self.is_exact and self.event_id is None
+
+    @property
+    def lasted(self) -> timedelta | None:
+        """Its duration, never negative: the two times may come from different clocks."""
+        if self.ended_at is None:
+            return None
+        return max(self.ended_at - self.since, timedelta())
+
+    @property
+    def by_name(self) -> str | None:
+        return self.by.name if self.by is not None else None
+
+    @property
+    def pauser(self) -> str | None:
+        """The id of the person who paused through this bot; None if nobody did."""
+        return (self.by.user_id or None) if self.by is not None else None
+
+    @property
+    def is_adopted(self) -> bool:
+        """Whether only its signature says who made it: no act on record did.
+
+        That is so after a backup was restored, or in a new database. Whether it had an end isn't
+        known.
+        """
+        by = self.by
+        if by is None or by.user_id:
+            return False
+        return self.stored_reason.strip().endswith(signatures(by.name))
+
+    @property
+    def has_unknown_end(self) -> bool:
+        """Whether it is in force, and nobody has set an end since it was adopted."""
+        return self.is_open and self.is_adopted and self.timer is None
+
+    @property
+    def resumes_at(self) -> datetime | None:
+        """When it ends, or was to end, by itself."""
+        return self.timer.resumes_at if self.timer is not None else None
+
+    @property
+    def is_overdue(self) -> bool:
+        """Whether resuming was due, and was tried without success."""
+        timer = self.timer
+        return timer is not None and timer.due_at is not None and timer.failures > 0
+
+    def end_to_come(self, now: datetime) -> datetime | None:
+        """When it resumes by itself, unless that time has passed."""
+        return self.resumes_at if self.resumes_at is not None and self.resumes_at > now else None
+
+    def ends_as(self, before: "PauseRecord") -> bool:
+        """Whether its planned end is unchanged."""
+        is_due = self.timer is not None and self.timer.due_at is not None
+        return is_due and self.resumes_at == before.resumes_at
+
+    def is_of(self, paused_at: datetime | None) -> bool:
+        """Whether this is the pause that the service dates to `paused_at`."""
+        return paused_at is not None and same_moment(self.paused_at, paused_at)
+
+    def has_reason(self, stored_reason: str | None) -> bool:
+        """Whether its reason is unchanged: a service may keep the time of a changed pause."""
+        return stored_reason is not None and self.stored_reason.strip() == stored_reason.strip()
+
+
+def timed(pauses: Iterable[PauseRecord]) -> list[PauseRecord]:
+    """Pauses that end by themselves, the next one first."""
+    some = (pause for pause in pauses if pause.timer is not None)
+    return sorted(some, key=lambda pause: (pause.resumes_at or pause.paused_at, pause.repository))
+
+
+def observed(repository: RepositoryName, pause: Pause) -> PauseRecord:
+    """The pause in force as the service reports it, which names its author only if it is signed."""
+    seen = PauseRecord(
+        repository, pause.paused_at, pause.reason, pause.reason, is_exact=pause.is_dated
+    )
+    return adopted(seen)
+
+
+def adopted(seen: PauseRecord) -> PauseRecord:
+    """A pause that no act on record made, in the words and under the name of its signature.
+
+    Unchanged without a signature.
+    """
+    name = signed_by(seen.stored_reason)
+    if name is None:
+        return seen
+    reason = unsigned_reason(seen.stored_reason.strip(), name)
+    return replace(seen, reason=reason, by=Actor("", name))
+
+
+def as_it_was(record: PauseRecord, line: EarlierLine, until: datetime) -> PauseRecord:
+    """The pause as it was before it was changed at `until`, for comparison."""
+    return replace(
+        record,
+        paused_at=line.paused_at,
+        stored_reason=line.stored_reason,
+        reason=line.reason,
+        by=line.by,
+        is_exact=line.is_exact,
+        event_id=line.event_id,
+        group_act_id=line.group_act_id,
+        ended_at=until,
+        ending=PauseEnding.RESUMED,
+        timer=None,
+    )
+
+
+def line_of(record: PauseRecord) -> EarlierLine:
+    """What the pause says now, which is about to change."""
+    return EarlierLine(
+        pause_id=record.pause_id,
+        paused_at=record.paused_at,
+        stored_reason=record.stored_reason,
+        reason=record.reason,
+        by=record.by,
+        is_exact=record.is_exact,
+        event_id=record.event_id,
+        group_act_id=record.group_act_id,
+    )
+
+
+def changed_to(record: PauseRecord, seen: PauseRecord) -> PauseRecord:
+    """A pause in force with what was set in its place, and with the end of that."""
+    is_same = record.reason == seen.reason
+    return replace(
+        record,
+        paused_at=seen.paused_at,
+        began_at=record.since,
+        stored_reason=seen.stored_reason,
+        reason=seen.reason,
+        by=seen.by,
+        is_exact=seen.is_exact,
+        event_id=seen.event_id,
+        previous_reason=None if is_same else record.reason,
+        group_act_id=seen.group_act_id,
+        timer=seen.timer,
+    )
+
+
+def same_pause(
+    known: Sequence[PauseRecord], seen: PauseRecord, *, is_update: bool = False
+) -> PauseRecord | None:
+    """The one of `known` that `seen` is; the sources may report it in any order.
+
+    `is_update`: an event says that a pause in force was changed.
+    """
+    if seen.event_id is not None:
+        for pause in known:
+            if pause.event_id == seen.event_id:
+                return pause
+    same = [pause for pause in known if _is_same(pause, seen, is_update=is_update)]
+    return min(same, key=lambda pause: abs(pause.paused_at - seen.paused_at), default=None)
+
+
+def _is_same(pause: PauseRecord, seen: PauseRecord, *, is_update: bool) -> bool:
+    has_same_reason = pause.has_reason(seen.stored_reason)
+    if seen.is_exact and pause.is_exact:
+        if pause.paused_at == seen.paused_at:
+            return True
+        return pause.is_of(seen.paused_at) and (pause.is_open or has_same_reason)
+    if seen.is_undated:
+        return pause.is_open and has_same_reason
+    if not has_same_reason or (seen.event_id is not None and pause.event_id is not None):
+        return False
+    # Its end may be by our clock, which may have been off.
+    if (
+        pause.ended_at is not None
+        and seen.paused_at > max(pause.ended_at, pause.paused_at) + JUST_ENDED
+    ):
+        return False
+    is_near = abs(pause.paused_at - seen.paused_at) <= NEAR
+    # A service may keep the time of a pause when its reason changes much later.
+    return is_near or (is_update and pause.is_open)
+
+
+def seen_again(record: PauseRecord, seen: PauseRecord) -> PauseRecord:
+    """Merge a pause with a report from another source."""
+    if seen.is_exact and not record.is_exact:
+        record = replace(record, paused_at=seen.paused_at, is_exact=True)
+    if not record.has_reason(seen.stored_reason):
+        return replace(
+            record,
+            stored_reason=seen.stored_reason,
+            reason=seen.reason,
+            by=seen.by,
+            event_id=seen.event_id,
+            previous_reason=record.reason,
+            group_act_id=seen.group_act_id,
+        )
+    by = better_known(record.by, seen.by)
+    reason = record.reason
+    if record.is_adopted and seen.by is not None and not seen.is_adopted:
+        # Somebody else signed it so: the event knows.
+        by = seen.by
+        reason = seen.reason
+    elif seen.reason != seen.stored_reason and (not seen.is_adopted or by == seen.by):
+        reason = seen.reason
+    return replace(
+        record,
+        reason=reason,
+        by=by,
+        event_id=record.event_id if seen.event_id is None else seen.event_id,
+        group_act_id=record.group_act_id or seen.group_act_id,
+    )
+
+
+def better_known(known: Actor | None, other: Actor | None) -> Actor | None:
+    """Prefer a person of this workspace to a name, and a name to nobody."""
+    if known is None or (not known.user_id and other is not None and other.user_id):
+        return other
+    return known
+
+
+def over(
+    record: PauseRecord, ended_at: datetime, by: Actor | None, ending: PauseEnding
+) -> PauseRecord:
+    """The pause once it has ended, without its timer.
+
+    If only a check found no pause, that may be wrong, so the timer stays and checks again.
+    """
+    timer = record.timer
+    if timer is not None and (by is not None or ending is not PauseEnding.RESUMED):
+        timer = replace(timer, due_at=None)
+    return replace(record, ended_at=ended_at, ended_by=by, ending=ending, timer=timer)
+
+
+def ended_by_act(
+    known: Sequence[PauseRecord], paused_at: datetime | None, at: datetime
+) -> PauseRecord | None:
+    """The one of `known` that an act ended; the act had read `paused_at` just before.
+
+    A pause known only from an event has that event's time, which is close.
+    """
+    exact = [pause for pause in known if pause.is_of(paused_at)]
+    near = [
+        pause
+        for pause in known
+        if not pause.is_exact
+        and (pause.ended_at is None or pause.ended_at >= at - JUST_ENDED)
+        and (paused_at is None or abs(pause.paused_at - paused_at) <= NEAR)
+    ]
+    return next(iter([*exact, *near]), None)
+
+
+def ended_by_event(
+    known: Sequence[PauseRecord], at: datetime, in_force_since: datetime | None = None
+) -> PauseRecord | None:
+    """The one of `known`, latest first, that ended with an event received at `at`.
+
+    `in_force_since`: the beginning of the pause in force when checked after the event.
+    """
+    at = _time_of_end(at, in_force_since)
+    for pause in known:
+        if pause.is_open and (pause.event_id is not None or pause.paused_at <= at):
+            return pause
+    for pause in known:
+        is_over = pause.ended_at is not None and abs(pause.ended_at - at) <= NEAR
+        if is_over and pause.ended_by is None:
+            return pause
+    return None
+
+
+def _time_of_end(at: datetime, in_force_since: datetime | None) -> datetime:
+    """The time of an end; what is in force began after it, whatever the event's own time."""
+    return at if in_force_since is None else min(at, in_force_since - timedelta.resolution)
+
+
+def was_paused_again(
+    known: Sequence[PauseRecord], at: datetime, in_force_since: datetime | None = None
+) -> bool:
+    """Whether an end at `at` lies in a pause that goes on: it was paused again unseen."""
+    at = _time_of_end(at, in_force_since)
+    return any(pause.since <= at < pause.paused_at for pause in known)
+
+
+def was_ended_by_act(known: Sequence[PauseRecord], at: datetime) -> bool:
+    """Whether an act ended the one of `known`, latest first, that was in force at `at`.
+
+    The time of the act doesn't matter, because our clock may have been off. `at` and the beginning
+    of a pause are both by the service's clock.
+    """
+    by = next((pause.ended_by for pause in known if pause.paused_at <= at), None)
+    return by is not None and bool(by.user_id)

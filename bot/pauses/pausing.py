@@ -1,0 +1,252 @@
+"""Pause a queue at a person's request, and give a pause a later end, its first one, or none."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from bot.acts.group_act import GroupAct
+from bot.acts.record import Action, ActResult, AuditRecord
+from bot.acts.recording import ActLog
+from bot.acts.rows import Audit
+from bot.kernel.actor import Caller
+from bot.kernel.durations import Lasting, resumes_at
+from bot.kernel.errors import MergeQueueError
+from bot.kernel.repository import RepositoryName
+from bot.merge_queue.errors import join_answers
+from bot.merge_queue.port import MergeQueue
+from bot.merge_queue.queue import QueueStatus
+from bot.pauses import outcomes as pause_outcomes
+from bot.pauses.group_pauses import notified_together, shown_reminder, touch_group
+from bot.pauses.history import cards_of, know_pause, pause_subscribers
+from bot.pauses.pause import PauseRecord, Timer
+from bot.pauses.reports import report_pause
+from bot.pauses.rows import Pauses
+from bot.pauses.second_person import require_own
+from bot.pauses.settling import settle, succeed
+from bot.pauses.stop import stop_by_pause
+from bot.people.linking import who_wants
+from bot.people.notices import Notice
+from bot.posts.delivery import Subject, SubjectKind
+from bot.posts.enqueueing import reply
+from bot.posts.live_messages import LiveMessages
+from bot.store.transaction import Transaction
+
+IMPACT_SECONDS = 1.5
+"""Seconds that the question before a pause may take to find out what would stop."""
+
+SAME_END = timedelta(minutes=1)
+"""Ends that are no further apart are the same: of two presses on one button."""
+
+Begin = Callable[[Transaction], AuditRecord | None]
+
+
+@dataclass(frozen=True, slots=True)
+class PauseQueue:
+    """Pauses a queue, unless it is paused already, and changes the ends of pauses.
+
+    `part_of`: the act on a group that an act belongs to; its pauses share that act's end.
+    """
+
+    merge_queue: MergeQueue
+    acts: ActLog
+
+    async def run(
+        self,
+        caller: Caller,
+        repository: RepositoryName,
+        reason: str,
+        *,
+        lasting: Lasting | None = None,
+        replacing: datetime | None = None,
+        part_of: GroupAct | None = None,
+    ) -> pause_outcomes.PauseOutcome:
+        """Pause the queue.
+
+        `replacing`: the time of the pause that it may replace, if any.
+        Raises InvalidReason, InvalidDuration, PermissionDenied, QueueBusy, SecondPersonNeeded and
+        MergeQueueError.
+        """
+        act = await self.acts.permitted(caller, Action.PAUSE, repository, reason, part_of)
+        if part_of is not None:
+            act = replace(act, resumes_at=part_of.resumes_at)
+        elif lasting is not None:
+            zone = await self.acts.check.zone(caller.actor)
+            act = replace(act, resumes_at=resumes_at(lasting, act.at, zone))
+        return await self._pause(act, replacing)
+
+    async def impact(self, caller: Caller, repository: RepositoryName) -> QueueStatus | None:
+        """The queue, if a pause would stop checks or a bisection; None where nobody is asked.
+
+        That is where nothing runs, where they have switched the question off, and where the queue
+        is paused already. A slow answer is not waited for: nothing keeps people from pausing.
+        """
+        try:
+            async with asyncio.timeout(IMPACT_SECONDS):
+                status = await self.merge_queue.status(repository)
+        except (MergeQueueError, TimeoutError):
+            return None
+        if status.paused or not (status.running or status.bisecting):
+            return None
+        user_id = caller.actor.user_id
+        is_asked = await self.acts.store.read(
+            lambda transaction: bool(
+                who_wants(transaction, Notice.CONFIRMATION, [user_id])
+                and not Pauses(transaction).open([repository])
+            )
+        )
+        return status if is_asked else None
+
+    async def by_rule(self, act: AuditRecord, begin: Begin) -> pause_outcomes.PauseChange | None:
+        """Pause for a rule of the settings, which needs no permission; None if it is not to.
+
+        `begin`: decides, and stores the act's beginning in the same transaction.
+        Raises QueueBusy and MergeQueueError.
+        """
+        async with self.acts.locked(act):
+            current = await self.merge_queue.current_pause(act.repository)
+            if current is not None:
+                await settle(self.acts, act.repository, current)
+                return None
+            started = await self.acts.store.run(begin)
+            return None if started is None else await self._ask_service(started)
+
+    async def new_end_by_rule(self, act: AuditRecord, seen: PauseRecord) -> bool:
+        """Give the pause in force the end of the act, for a rule of the settings.
+
+        False if it isn't `seen` any more, or somebody changed its end. Raises QueueBusy and
+        MergeQueueError.
+        """
+        async with self.acts.locked(act):
+            current = await self.merge_queue.current_pause(act.repository)
+            if current is None:
+                return False
+            await settle(self.acts, act.repository, current)
+            known = await know_pause(self.acts.store, act.repository, current)
+            if not known.is_of(seen.paused_at) or known.resumes_at != seen.resumes_at:
+                return False
+            done = replace(
+                act,
+                at=self.acts.clock.now(),
+                result=ActResult.DONE,
+                stored_reason=known.stored_reason,
+                paused_at=known.paused_at,
+                previous_reason=known.reason,
+            )
+            await self.acts.store.run(_store_new_end, done, known, [])
+            self.acts.wake()
+            return True
+
+    async def extend(
+        self,
+        caller: Caller,
+        repository: RepositoryName,
+        lasting: Lasting | None,
+        *,
+        expected: datetime | None = None,
+        had_end: bool | None = None,
+        part_of: GroupAct | None = None,
+    ) -> pause_outcomes.ExtendOutcome:
+        """Extend by a length, or to a time of day; keep it without an end if `lasting` is None.
+
+        Asks the service only whether the pause is still in force, because it knows no ends.
+        `expected`: the time of the pause to extend.
+        `had_end`: whether it had an end when the menu was drawn, if one was.
+        Raises InvalidDuration, PermissionDenied, QueueBusy, SecondPersonNeeded or MergeQueueError.
+        """
+        action = Action.KEEP if lasting is None else Action.EXTEND
+        act = replace(self.acts.record(caller, action, repository, part_of), result=ActResult.DONE)
+        await self.acts.permit(act)
+        async with self.acts.locked(act):
+            current = await self.merge_queue.current_pause(repository)
+            if current is None:
+                await self.acts.leave(act, "not paused")
+                return pause_outcomes.NotPaused()
+            # The end of an act that was cut off would replace the new one later.
+            await settle(self.acts, repository, current)
+            known = await know_pause(self.acts.store, repository, current)
+            act = replace(
+                act,
+                at=self.acts.clock.now(),
+                stored_reason=known.stored_reason,
+                paused_at=known.paused_at,
+                previous_reason=known.reason,
+            )
+            if expected is not None and not known.is_of(expected):
+                await self.acts.leave(act, "another pause is in force")
+                return pause_outcomes.OtherPause(known)
+            if had_end not in {None, known.resumes_at is not None}:
+                await self.acts.leave(act, "its end has changed")
+                return pause_outcomes.OtherEnd(known)
+            end = part_of.resumes_at if part_of is not None else None
+            if end is None and lasting is not None:
+                end = await self.acts.new_end(act.actor, known.resumes_at, lasting, act.at)
+            if known.resumes_at is None or (end is not None and end < known.resumes_at):
+                await require_own(self.acts, act, stop_by_pause(known))
+            act = replace(act, resumes_at=end)
+            here = await self.acts.here(act.channel_id)
+            pause = await self.acts.store.run(_store_new_end, act, known, here)
+            self.acts.wake()
+            return pause_outcomes.PauseChange(act, pause, posted_here=bool(here))
+
+    async def _pause(
+        self, act: AuditRecord, replacing: datetime | None
+    ) -> pause_outcomes.PauseOutcome:
+        async with self.acts.locked(act):
+            current = await self.merge_queue.current_pause(act.repository)
+            if current is None:
+                return await self._ask_service(act)
+            await settle(self.acts, act.repository, current)
+            known = await know_pause(self.acts.store, act.repository, current)
+            is_theirs = known.pauser == act.actor.user_id
+            is_same = is_theirs and known.reason == act.reason and _has_end(known, act.resumes_at)
+            if not known.is_of(replacing) or is_same:
+                await self.acts.leave(act, "already paused")
+                return pause_outcomes.AlreadyPaused(known, is_same)
+            await require_own(self.acts, act, stop_by_pause(known))
+            before = replace(
+                act,
+                previous_reason=known.reason,
+                previous_paused_at=known.paused_at,
+                resumes_at=act.resumes_at or known.end_to_come(act.at),
+            )
+            return await self._ask_service(before)
+
+    async def _ask_service(self, act: AuditRecord) -> pause_outcomes.PauseChange:
+        async with self.acts.begun(act) as (started, answers):
+            pause = await self.merge_queue.pause(
+                act.repository, act.stored_reason or "", on_answer=answers.append
+            )
+        done = replace(
+            started,
+            stored_reason=pause.reason,
+            paused_at=pause.paused_at,
+            answer=join_answers(answers),
+        )
+        return await succeed(self.acts, done)
+
+
+def _has_end(known: PauseRecord, end: datetime | None) -> bool:
+    return end is None or (known.resumes_at is not None and abs(known.resumes_at - end) < SAME_END)
+
+
+def _store_new_end(
+    transaction: Transaction, act: AuditRecord, known: PauseRecord, here: list[str]
+) -> PauseRecord:
+    """The card shows the new end, and its thread tells who set it."""
+    together = notified_together(transaction, act)
+    shown = [card for card in cards_of(transaction, known) if card.channel_id not in together]
+    subscribed = {*here, *pause_subscribers(transaction, act.repository)}
+    unshown = subscribed.difference(together, (card.channel_id for card in shown))
+    timer = None
+    if act.resumes_at is not None:
+        set_in = act.channel_id or (known.timer.channel_id if known.timer is not None else None)
+        timer = Timer(act.resumes_at, act.resumes_at, act.actor, known.stored_reason, set_in)
+    # Lock pauses before channel queues, as everywhere else.
+    known = replace(known, timer=timer)
+    record = report_pause(transaction, known, None, unshown, act.at, sets_end=True)
+    touch_group(transaction, record, act.at)
+    LiveMessages(transaction).mark(shown_reminder(record), due_at=act.at)
+    subject = Subject(SubjectKind.ACT, act.repository, Audit(transaction).add(act))
+    reply(transaction, subject, shown, act.at, identity=act.identity)
+    return record

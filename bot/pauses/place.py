@@ -1,0 +1,210 @@
+"""Where an event of the log belongs: it adds names and times, and opens or ends nothing."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from bot.pauses.known import (
+    ActKind,
+    ActState,
+    EventKind,
+    Known,
+    KnownPause,
+    PauseAct,
+    PauseEvent,
+    TimerState,
+    ToldEnd,
+    same_reason,
+)
+
+DATE_PRECISION = timedelta(seconds=1)
+"""The `Date` of an answer is rounded down, so what it tells may have happened that much later."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Spot:
+    """A line, by its position in a pause, and that pause's."""
+
+    pause: int
+    line: int
+
+
+def place(known: Known, event: PauseEvent, now: datetime) -> Known:
+    """Give an event its place; without one it waits for a line.
+
+    `now`: the service's time, for a pause that no reading saw and that is over.
+    """
+    if event.kind is EventKind.REMOVED:
+        return _place_end(known, event, now)
+    if event.is_ours:
+        act = _act_of_line(known, event)
+        if act is not None:
+            known = known.with_act(replace(act, state=ActState.DONE, is_named=True))
+            event = replace(event, by=act.actor)
+    spot = _line_of(known, event)
+    if spot is not None:
+        return _named(known, spot, event)
+    spot = _between_lines(known, event)
+    if spot is not None:
+        return _inserted(known, spot, event)
+    return replace(known, waiting=(*known.waiting, event))
+
+
+def _act_of_line(known: Known, event: PauseEvent) -> PauseAct | None:
+    """The act that caused our own event, first one that is known to be done."""
+    acts = [
+        act
+        for act in known.acts
+        if act.kind is ActKind.PAUSE
+        and not act.is_named
+        and act.began_at <= event.at
+        and act.has_reason(event.reason)
+    ]
+    for state in (ActState.DONE, ActState.OPEN):
+        for act in acts:
+            if act.state is state:
+                return act
+    return None
+
+
+def _line_of(known: Known, event: PauseEvent) -> _Spot | None:
+    """The unnamed line with its reason that is nearest in time.
+
+    One that begins a pause for a create, and a later one for an update, if there is such a line.
+    """
+
+    def order(spot: _Spot) -> tuple[bool, timedelta]:
+        is_first = spot.line == 0
+        is_create = event.kind is EventKind.CREATED
+        apart = event.at - known.pauses[spot.pause].lines[spot.line].paused_at
+        return is_first is not is_create, apart
+
+    return min(_unnamed_lines(known, event), key=order, default=None)
+
+
+def _unnamed_lines(known: Known, event: PauseEvent) -> Iterator[_Spot]:
+    for number, pause in enumerate(known.pauses):
+        for index, line in enumerate(pause.lines):
+            is_before = line.paused_at <= event.at
+            if is_before and not line.is_named and same_reason(line.reason, event.reason):
+                yield _Spot(number, index)
+
+
+def _named(known: Known, spot: _Spot, event: PauseEvent) -> Known:
+    pause = known.pauses[spot.pause]
+    line = pause.lines[spot.line]
+    shown = line
+    pause = pause.with_line(spot.line, replace(line, by=event.by, is_named=True))
+    earlier: list[PauseEvent] = []
+    if event.kind is EventKind.UPDATED and spot.line == 0:
+        # So the queue was paused before: what waits since the end before is its beginning.
+        before = known.pauses[spot.pause - 1].ended_at if spot.pause else None
+        earlier = [
+            other
+            for other in known.waiting
+            if other.at < event.at and (before is None or other.at > before)
+        ]
+        pause = replace(pause, lines=(*(other.line for other in earlier), *pause.lines))
+    timer = pause.timer
+    if timer is not None and shown.shows(timer.line) and timer.set_by != event.by:
+        pause = replace(pause, timer=replace(timer, state=TimerState.VOID))
+    return known.with_pause(spot.pause, pause).without(earlier)
+
+
+def _between_lines(known: Known, event: PauseEvent) -> _Spot | None:
+    """Where a line that no reading saw belongs: among the lines of a pause, or before its end."""
+    for number, pause in enumerate(known.pauses):
+        if event.at <= pause.first_line.paused_at:
+            continue
+        if pause.ended_at is None:
+            is_within = event.at < pause.last_line.paused_at
+        else:
+            is_within = event.kind is EventKind.UPDATED and event.at <= pause.ended_at
+        if is_within:
+            index = sum(line.paused_at <= event.at for line in pause.lines)
+            return _Spot(number, index)
+    return None
+
+
+def _inserted(known: Known, spot: _Spot, event: PauseEvent) -> Known:
+    pause = known.pauses[spot.pause]
+    lines = (*pause.lines[: spot.line], event.line, *pause.lines[spot.line :])
+    return known.with_pause(spot.pause, replace(pause, lines=lines))
+
+
+def _place_end(known: Known, event: PauseEvent, now: datetime) -> Known:
+    if event.is_ours:
+        act = cause(known, event)
+        if act is not None:
+            known = known.with_act(replace(act, state=ActState.DONE, is_named=True))
+            event = replace(event, by=act.actor)
+    unseen = _unseen(known, event)
+    if unseen:
+        return _with_unseen_pause(known, unseen, event, now)
+    begun = [
+        number for number, pause in enumerate(known.pauses) if pause.first_line.paused_at < event.at
+    ]
+    if not begun:
+        return known
+    number = begun[-1]
+    pause = known.pauses[number]
+    if pause.ended_at is not None:
+        has_later_line = any(line.paused_at > event.at for line in pause.lines)
+        if pause.is_end_named or has_later_line:
+            return known
+        ended_at = min(pause.ended_at, event.at)
+        pause = replace(pause, ended_by=event.by, ended_at=ended_at, is_end_named=True)
+        return known.with_pause(number, pause)
+    if event.at <= pause.last_line.paused_at:
+        return known
+    earlier = [other for other in known.waiting if other.at < event.at]
+    pause = replace(
+        pause,
+        lines=(*pause.lines, *(other.line for other in earlier)),
+        told_end=ToldEnd(event.at, event.by),
+    )
+    return known.with_pause(number, pause).without(earlier)
+
+
+def _unseen(known: Known, end: PauseEvent) -> list[PauseEvent]:
+    """The events of a pause that no reading saw, from its create to this end."""
+    waiting = [event for event in known.waiting if event.at < end.at]
+    creates = [event for event in waiting if event.kind is EventKind.CREATED]
+    if not creates:
+        return []
+    events = waiting[waiting.index(creates[0]) :]
+    for pause in known.pauses:
+        if events[0].at <= pause.first_line.paused_at < end.at:
+            return []
+    return events
+
+
+def _with_unseen_pause(
+    known: Known, events: list[PauseEvent], end: PauseEvent, now: datetime
+) -> Known:
+    lines = tuple(event.line for event in events)
+    over = KnownPause(lines, now, end.at, end.by, is_end_named=True, end_seen_at=now)
+    pauses = sorted(
+        (*known.pauses, over), key=lambda pause: (pause.is_open, pause.first_line.paused_at)
+    )
+    return replace(known, pauses=tuple(pauses)).without(events).revised
+
+
+def cause(known: Known, end: PauseEvent) -> PauseAct | None:
+    """The act that removed a pause: the answered one whose request the event lies in.
+
+    Else one without an answer that began before.
+    """
+    acts = [
+        act
+        for act in known.acts
+        if act.kind is ActKind.RESUME and not act.is_named and act.began_at <= end.at
+    ]
+    for act in acts:
+        until = act.answered_at if act.state is ActState.DONE else None
+        if until is not None and end.at <= until + DATE_PRECISION:
+            return act
+    for act in acts:
+        if act.state is ActState.OPEN and act.read is not None:
+            return act
+    return None

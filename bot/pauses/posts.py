@@ -1,0 +1,170 @@
+"""How posts and cards about pauses are rendered when they are sent."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime
+
+from bot.acts.group_acts import GroupActs
+from bot.acts.record import Action
+from bot.blocks.message import Message
+from bot.log.rows import PullRequests
+from bot.pauses.group_pauses import group_act_of, paused_again, still_paused
+from bot.pauses.pause import PauseEnding, PauseRecord
+from bot.pauses.reports import evidence_of, reason_of_end
+from bot.pauses.rows import Pauses
+from bot.pauses.texts import (
+    card as pause_card,
+    ends as pause_ends,
+    group_acts,
+    reminders,
+)
+from bot.posts.claim import Claim
+from bot.posts.delivery import Delivery, SubjectKind
+from bot.posts.live_message import LiveKind, LiveSubject
+from bot.posts.rendering import RenderLiveMessage, RenderPost
+from bot.store.transaction import Transaction
+
+
+def _group_reply(transaction: Transaction, delivery: Delivery, _: Claim) -> Message | None:
+    act = GroupActs(transaction).one(delivery.subject.subject_id)
+    if act is None:
+        return None
+    return replace(group_acts.answer(act, posted_here=False), happened_at=act.at)
+
+
+def _of_pause(transaction: Transaction, delivery: Delivery, _: Claim) -> Message | None:
+    record = Pauses(transaction).one(delivery.subject.subject_id)
+    if record is None:
+        return None
+    match delivery.subject.kind:
+        case SubjectKind.STILL_PAUSED:
+            message = pause_card.still_paused(record)
+        case SubjectKind.RESUMED:
+            again = Pauses(transaction).open([record.repository])
+            is_theirs = _is_pausers(delivery, record)
+            say = pause_card.resumed_for_you if is_theirs else pause_card.resumed
+            message = say(record, is_paused_again=bool(again))
+            if not is_theirs and _knows_of_failure(delivery, record):
+                message = pause_ends.worked(record)
+        case SubjectKind.GROUP_RESUMED if act := group_act_of(transaction, record):
+            message = group_acts.resumed(act, record, is_yours=_is_pausers(delivery, record))
+        case SubjectKind.GROUP_RESUMED:
+            message = pause_card.resumed(record)
+        case _:
+            message = pause_card.ended(record, reason_of_end(transaction, record))
+    return replace(message, happened_at=record.ended_at or record.paused_at)
+
+
+def _changed(transaction: Transaction, delivery: Delivery, _: Claim) -> Message | None:
+    """What a pause says now, instead of one of its earlier lines."""
+    line = Pauses(transaction).line(delivery.subject.subject_id)
+    record = Pauses(transaction).one(line.pause_id) if line is not None else None
+    if line is None or record is None:
+        return None
+    record = replace(record, previous_reason=line.reason)
+    is_pausers = line.by is not None and line.by.user_id == delivery.channel_id
+    if delivery.subject.kind is SubjectKind.PAUSE_CHANGED:
+        message = pause_card.changed(record)
+    elif is_pausers:
+        message = pause_card.replaced_elsewhere(record)
+    else:
+        message = pause_card.end_void(record)
+    return replace(message, happened_at=record.paused_at)
+
+
+def _adopted(transaction: Transaction, delivery: Delivery, _: Claim) -> Message | None:
+    """None if it is over, somebody has set an end, or the log has named another author."""
+    record = Pauses(transaction).one(delivery.subject.subject_id)
+    if record is None or not record.has_unknown_end:
+        return None
+    return replace(pause_card.adopted(record), happened_at=record.paused_at)
+
+
+def _is_pausers(delivery: Delivery, record: PauseRecord) -> bool:
+    """Whether it goes to the person who paused, and somebody else resumed the queue."""
+    person = delivery.channel_id
+    has_resumed = record.ended_by is not None and record.ended_by.user_id == person
+    return record.pauser == person and not has_resumed and record.ending is not PauseEnding.TIMER
+
+
+def _knows_of_failure(delivery: Delivery, record: PauseRecord) -> bool:
+    """Whether it goes to the person whose timer failed."""
+    timer = record.timer
+    return timer is not None and timer.is_told and timer.set_by.user_id == delivery.channel_id
+
+
+def _direct_reminder(transaction: Transaction, delivery: Delivery, claim: Claim) -> Message | None:
+    """To the person who paused; None if the pause is over."""
+    record = Pauses(transaction).one(delivery.subject.subject_id)
+    if record is None or not record.is_open:
+        return None
+    act = group_act_of(transaction, record)
+    left = still_paused(transaction, act) if act is not None else []
+    if act is not None and len(left) > 1:
+        return reminders.of_group(act, left, claim.at, is_direct=True)
+    return reminders.reminder(record, claim.at, is_direct=True)
+
+
+def _card(transaction: Transaction, subject: LiveSubject) -> Message | None:
+    pause = Pauses(transaction).one(int(subject.key))
+    if pause is None:
+        return None
+    evidence = evidence_of(transaction, pause)
+    numbers = evidence.pull_requests if evidence is not None else ()
+    seen = PullRequests(transaction).linked(pause.repository, numbers) if numbers else {}
+    return replace(pause_card.card(pause, evidence, seen), happened_at=pause.since)
+
+
+def _group_card(transaction: Transaction, subject: LiveSubject) -> Message | None:
+    act = GroupActs(transaction).one(int(subject.key))
+    if act is None:
+        return None
+    if act.ended_at is None or act.action is not Action.PAUSE:
+        message = group_acts.act(act)
+    else:
+        left = still_paused(transaction, act)
+        names = [known.repository for known in left]
+        since = paused_again(transaction, act) if len(left) < len(act.repositories) else ()
+        message = group_acts.card(act, names, group_acts.ends_of(left), since)
+    return replace(message, happened_at=act.at)
+
+
+def _reminder(transaction: Transaction, subject: LiveSubject) -> Message | None:
+    kind, _, key = subject.key.partition(" ")
+    if kind == "group":
+        act = GroupActs(transaction).one(int(key))
+        left = still_paused(transaction, act) if act is not None else []
+        if act is None or not left:
+            return reminders.group_over(act) if act is not None else None
+        if len(left) > 1:
+            return reminders.of_group(act, left, _reminded_at(left[0]))
+        return reminders.reminder(left[0], _reminded_at(left[0]))
+    pause = Pauses(transaction).one(int(key))
+    if pause is None or not pause.is_open:
+        return reminders.over(pause) if pause is not None else None
+    return reminders.reminder(pause, _reminded_at(pause))
+
+
+def _reminded_at(pause: PauseRecord) -> datetime:
+    """The time of its last reminder: edits for other reasons say no other length."""
+    plan = pause.reminders
+    return plan.last_at if plan is not None and plan.last_at is not None else pause.since
+
+
+PAUSE_POSTS: Mapping[SubjectKind, RenderPost] = {
+    SubjectKind.GROUP: _group_reply,
+    SubjectKind.PAUSE_END: _of_pause,
+    SubjectKind.STILL_PAUSED: _of_pause,
+    SubjectKind.ADOPTED: _adopted,
+    SubjectKind.RESUMED: _of_pause,
+    SubjectKind.GROUP_RESUMED: _of_pause,
+    SubjectKind.PAUSE_CHANGED: _changed,
+    SubjectKind.REPLACED_ELSEWHERE: _changed,
+    SubjectKind.REMINDER: _direct_reminder,
+}
+
+PAUSE_LIVE_MESSAGES: Mapping[LiveKind, RenderLiveMessage] = {
+    LiveKind.PAUSE: _card,
+    LiveKind.GROUP: _group_card,
+    LiveKind.REMINDER: _reminder,
+}

@@ -1,0 +1,157 @@
+"""The messages that ask for a second person: what they show, and when that changes."""
+
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
+
+from bot.acts.confirmation import Request, RequestState
+from bot.acts.group_act import GroupAct
+from bot.acts.group_acts import GroupActs
+from bot.acts.record import ActResult, AuditRecord
+from bot.acts.rows import Audit
+from bot.kernel.actor import Actor
+from bot.kernel.repository import RepositoryName
+from bot.pauses.pause import same_moment
+from bot.pauses.rows import Pauses
+from bot.posts.live_message import LiveKind, LiveSubject
+from bot.posts.live_messages import LiveMessages
+from bot.store.transaction import Transaction
+
+CONFIRMED_WITHIN = timedelta(hours=1)
+"""How long what a person asked for waits for a second person."""
+
+REQUESTS_LOOKBACK = timedelta(minutes=1)
+"""How much earlier than the service's time a pause may have on record."""
+
+RequestOutcome = tuple[RequestState, Actor | None]
+"""What became of an act that needs a second person, and who did that."""
+
+StateOf = Callable[[Transaction, AuditRecord], RequestOutcome]
+
+OF_A_GROUP = "group"
+OF_ONE_QUEUE = "act"
+
+
+def shown_request(asked: AuditRecord) -> LiveSubject:
+    return LiveSubject(LiveKind.CONFIRMATION, asked.repository, f"{OF_ONE_QUEUE} {asked.record_id}")
+
+
+def shown_group_request(act: GroupAct) -> LiveSubject:
+    """The parts of an act on a group share one request."""
+    return LiveSubject(
+        LiveKind.CONFIRMATION, act.repositories[0], f"{OF_A_GROUP} {act.group_act_id}"
+    )
+
+
+def shown_by(transaction: Transaction, asked: AuditRecord) -> LiveSubject:
+    """The request that an act is in."""
+    act = GroupActs(transaction).one(asked.group_act_id) if asked.group_act_id else None
+    return shown_group_request(act) if act is not None else shown_request(asked)
+
+
+def read_request(
+    transaction: Transaction, subject: LiveSubject, state_of: StateOf
+) -> Request | None:
+    """The request that a live message shows; None if its acts aren't known any more."""
+    kind, _, number = subject.key.partition(" ")
+    group_act: GroupAct | None = None
+    asked: Sequence[AuditRecord] = ()
+    if kind == OF_A_GROUP:
+        group_act = GroupActs(transaction).one(int(number))
+        if group_act is not None:
+            asked = parts_asked(transaction, group_act)
+    else:
+        found = Audit(transaction).one(int(number))
+        asked = [found] if found is not None else []
+    if not asked:
+        return None
+    found_states = [state_of(transaction, act) for act in asked]
+    states = {state for state, _ in found_states}
+    by = next((actor for _, actor in found_states if actor is not None), None)
+    is_closed = any(message.closed for message in LiveMessages(transaction).of(subject))
+    for state in (RequestState.OPEN, RequestState.CONFIRMED):
+        if state in states:
+            shown = RequestState.EXPIRED if is_closed and state is RequestState.OPEN else state
+            return Request(asked, shown, group_act, by)
+    return Request(asked, RequestState.OVER, group_act, by)
+
+
+def parts_asked(transaction: Transaction, act: GroupAct) -> Sequence[AuditRecord]:
+    """The parts of an act on a group that a second person has to confirm."""
+    parts = Audit(transaction).of_group_act(act.group_act_id, act.at)
+    return [part for part in parts if part.waits_for_second]
+
+
+def state_of_pause(transaction: Transaction, asked: AuditRecord) -> RequestOutcome:
+    """What became of an act on a pause, and who did that."""
+    outcome = outcome_of_acts(transaction, asked)
+    if outcome is not None:
+        return outcome
+    if asked.previous_paused_at is None:
+        return RequestState.OPEN, None
+    since = asked.previous_paused_at - REQUESTS_LOOKBACK
+    for pause in Pauses(transaction).recent(asked.repository, since):
+        if pause.is_of(asked.previous_paused_at):
+            if not pause.is_open:
+                return RequestState.OVER, pause.ended_by
+        elif pause.since <= asked.previous_paused_at < pause.paused_at:
+            # Somebody has changed it since.
+            return RequestState.OVER, pause.by
+    return RequestState.OPEN, None
+
+
+def outcome_of_acts(transaction: Transaction, asked: AuditRecord) -> RequestOutcome | None:
+    """What became of it by a later act, and whose that was; None if there is none."""
+    later = Audit(transaction).since(asked.repository, asked.at)
+    for act in later:
+        if act.result is ActResult.DONE and _is_same(act, asked):
+            is_second = act.confirmation is not None and act.confirmation.asked_by is not None
+            return RequestState.CONFIRMED if is_second else RequestState.OVER, act.actor
+    return None
+
+
+def is_about_freezes(asked: AuditRecord) -> bool:
+    return asked.confirmation is not None and bool(asked.confirmation.subject)
+
+
+def _is_same(done: AuditRecord, asked: AuditRecord) -> bool:
+    """Whether the act did what was asked for."""
+    if done.action is not asked.action or asked.confirmation is None:
+        return False
+    if asked.confirmation.subject:
+        subject = asked.confirmation.subject
+        return done.confirmation is not None and done.confirmation.subject == subject
+    was = asked.previous_paused_at
+    is_now = done.previous_paused_at
+    return was is not None and is_now is not None and same_moment(was, is_now)
+
+
+def touch_pause_requests(
+    transaction: Transaction, repository: RepositoryName, now: datetime
+) -> None:
+    """Have the requests about a pause edited, and closed once nothing is left to confirm."""
+    asked = [
+        act for act in acts_that_wait(transaction, repository, now) if not is_about_freezes(act)
+    ]
+    touch_requests(transaction, asked, now, state_of_pause)
+
+
+def acts_that_wait(
+    transaction: Transaction, repository: RepositoryName, now: datetime
+) -> Sequence[AuditRecord]:
+    """The acts that a second person may still confirm."""
+    since = now - CONFIRMED_WITHIN - REQUESTS_LOOKBACK
+    return [act for act in Audit(transaction).since(repository, since) if act.waits_for_second]
+
+
+def touch_requests(
+    transaction: Transaction, asked: Sequence[AuditRecord], now: datetime, state_of: StateOf
+) -> None:
+    """Have the requests of these acts edited, and closed once nothing is left to confirm."""
+    subjects = {}
+    for act in asked:
+        subject = shown_by(transaction, act)
+        subjects[subject.key] = subject
+    for _, subject in sorted(subjects.items()):
+        request = read_request(transaction, subject, state_of)
+        is_open = request is not None and request.state is RequestState.OPEN
+        LiveMessages(transaction).mark(subject, due_at=now, closed=not is_open)

@@ -1,0 +1,232 @@
+"""Resume a queue at a person's request."""
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from bot.acts.group_act import GroupAct
+from bot.acts.permission import Right
+from bot.acts.reason import check_reason
+from bot.acts.record import Action, ActResult, AuditRecord
+from bot.acts.recording import RECALLED, ActLog
+from bot.kernel.actor import Actor, Caller
+from bot.kernel.groups import Group, Target
+from bot.kernel.repository import RepositoryName
+from bot.merge_queue.errors import MergeQueueUnavailable, StaleReading, join_answers
+from bot.merge_queue.port import MergeQueue, OnAnswer
+from bot.merge_queue.queue import Pause
+from bot.pauses.history import know_pause
+from bot.pauses.outcomes import NotPaused, OtherPause, ResumeOutcome
+from bot.pauses.pause import PauseRecord, Timer
+from bot.pauses.rows import Pauses, ResumeWatchers
+from bot.pauses.second_person import require_second
+from bot.pauses.settling import succeed
+from bot.pauses.stop import stop_by_pause
+from bot.store.transaction import Transaction
+
+ANOTHER_PAUSE = "another pause is in force"
+FRESH_SECONDS = 1.0
+READS = 2
+
+
+IsFresh = Callable[[], bool]
+"""Whether a reading is young enough to act on."""
+
+
+@dataclass(frozen=True, slots=True)
+class ResumeQueue:
+    """Resumes the queue; a stale button changes nothing.
+
+    The service can't resume one particular pause only. So the request leaves within FRESH_SECONDS
+    of a check that showed that pause, or after another check.
+    """
+
+    merge_queue: MergeQueue
+    acts: ActLog
+
+    async def run(
+        self,
+        caller: Caller,
+        repository: RepositoryName,
+        *,
+        expected: datetime | None = None,
+        part_of: GroupAct | None = None,
+        reason: str = "",
+    ) -> ResumeOutcome:
+        """Resume the queue, but only from the pause that began at `expected`, if given.
+
+        `part_of`: the act on a group that this belongs to. `reason`: for the audit and the posts;
+        the service takes none. Raises InvalidReason, and PermissionDenied, QueueBusy,
+        SecondPersonNeeded or MergeQueueError, which it audits.
+        """
+        act = self.acts.record(caller, Action.RESUME, repository, part_of)
+        if reason:
+            act = replace(act, reason=check_reason(reason))
+        await self.acts.permit(act)
+        async with self.acts.locked(act):
+            return await self._under_lock(act, expected)
+
+    async def paused_instead(
+        self, meant: RepositoryName | None, repositories: Collection[RepositoryName]
+    ) -> Sequence[PauseRecord]:
+        """The pauses in force, as far as the bot knows; none if the queue `meant` is paused.
+
+        Raises MergeQueueError.
+        """
+        known = await self.acts.store.read(
+            lambda transaction: Pauses(transaction).open(repositories)
+        )
+        if meant is None or not known:
+            return known
+        is_known = any(pause.repository == meant for pause in known)
+        is_paused = is_known or await self.merge_queue.current_pause(meant) is not None
+        return () if is_paused else known
+
+    async def watch(self, target: Target, actor: Actor) -> bool | None:
+        """Notify the person once, after the pause in force, or the last of the group's, ends.
+
+        A replacement counts as the pause it replaced. False if they had asked already, None if
+        nothing is paused. Raises PermissionDenied.
+        """
+        await self.acts.check.require(actor, Right.READ)
+        now = self.acts.clock.now()
+        return await self.acts.store.run(_watch, target, actor.user_id, now)
+
+    async def on_time(
+        self, timed: PauseRecord, timer: Timer, part_of: GroupAct | None = None
+    ) -> ResumeOutcome | None:
+        """Like `run`, for a timer; None if somebody changes the end before it has the lock.
+
+        The person who set it had permission then; there is no Slack request to check now.
+        """
+        act = self.acts.record(timer.caller, Action.RESUME, timed.repository, part_of)
+        act = replace(act, resumes_at=timer.resumes_at, act_id=timer.act_id)
+        async with self.acts.locked(act):
+            known = await self.acts.store.run(lambda transaction: Pauses(transaction).locked(timed))
+            if known is None or known.timer is None or not known.ends_as(timed):
+                return None
+            saying = known.timer.stored_reason
+            is_over = not known.is_open
+            return await self._under_lock(act, timed.paused_at, saying, is_over=is_over)
+
+    async def _under_lock(
+        self,
+        act: AuditRecord,
+        expected: datetime | None,
+        saying: str | None = None,
+        *,
+        is_over: bool = False,
+    ) -> ResumeOutcome:
+        """Resume under the repository lock. `saying` is the stored reason when a timer was set.
+
+        `is_over`: the pause is known to have ended, so finding no other is not posted.
+        """
+        pause, is_fresh = await self._read_pause(act.repository)
+        if pause is None:
+            await self.acts.require_running(self.merge_queue, act.repository)
+            if not is_over and not act.act_id:
+                await self.acts.leave(act, "not paused")
+            return NotPaused(await self._ended_last(act.repository))
+        known = await know_pause(self.acts.store, act.repository, pause)
+        found = replace(
+            act,
+            at=self.acts.clock.now(),
+            previous_reason=known.reason,
+            previous_paused_at=known.paused_at,
+        )
+        if not _is_expected(known, expected, saying):
+            if is_over:
+                return OtherPause(known)
+            return OtherPause(known, await self.acts.leave(found, ANOTHER_PAUSE))
+        found = await require_second(self.acts, found, stop_by_pause(known))
+        return await self._resume(found, known, is_fresh)
+
+    async def _resume(
+        self, act: AuditRecord, known: PauseRecord, is_fresh: IsFresh
+    ) -> ResumeOutcome:
+        async with self.acts.begun(act) as (started, answers):
+            resumed = await self._ask_service(known, act.repository, is_fresh, answers.append)
+        if isinstance(resumed, Pause):
+            other = await know_pause(self.acts.store, started.repository, resumed)
+            found = replace(
+                started, previous_reason=other.reason, previous_paused_at=resumed.paused_at
+            )
+            return OtherPause(other, await self.acts.end(found, ActResult.UNCHANGED, ANOTHER_PAUSE))
+        answered = replace(started, answer=join_answers(answers))
+        if not resumed and not act.act_id:
+            await self.acts.end(answered, ActResult.UNCHANGED)
+        if not resumed:
+            return NotPaused(await self._ended_last(act.repository))
+        return await succeed(self.acts, answered)
+
+    async def _ended_last(self, repository: RepositoryName) -> PauseRecord | None:
+        """The last pause that ended; None while one is open, whose end is not known yet."""
+        since = self.acts.clock.now() - RECALLED
+        known = await self.acts.store.read(
+            lambda transaction: Pauses(transaction).recent(repository, since)
+        )
+        if any(pause.is_open for pause in known):
+            return None
+        return max(known, key=lambda pause: pause.ended_at or pause.paused_at, default=None)
+
+    async def _read_pause(self, repository: RepositoryName) -> tuple[Pause | None, IsFresh]:
+        """Read the pause, again if the process was suspended meanwhile, but not if slow."""
+        for _ in range(READS - 1):
+            is_fresh = self._fresh_from_now()
+            pause = await self.merge_queue.current_pause(repository)
+            if is_fresh():
+                return pause, is_fresh
+        pause = await self.merge_queue.current_pause(repository)
+        return pause, self._fresh_from_now()
+
+    def _fresh_from_now(self) -> IsFresh:
+        """Check both clocks: one ignores a machine's sleep, the other may be set."""
+        clock = self.acts.clock
+        at = clock.now()
+        ticks = clock.monotonic()
+
+        def is_fresh() -> bool:
+            wall = abs((clock.now() - at).total_seconds())
+            return max(wall, clock.monotonic() - ticks) <= FRESH_SECONDS
+
+        return is_fresh
+
+    async def _ask_service(
+        self,
+        known: PauseRecord,
+        repository: RepositoryName,
+        is_fresh: IsFresh,
+        on_answer: OnAnswer,
+    ) -> bool | Pause:
+        """Whether the queue was resumed; another pause if that has taken its place."""
+        for _ in range(READS):
+            try:
+                return await self.merge_queue.resume(
+                    repository, on_answer=on_answer, may_send=is_fresh
+                )
+            except StaleReading:
+                pause, is_fresh = await self._read_pause(repository)
+            if pause is None:
+                return False
+            is_of = known.is_of(pause.paused_at) or not pause.is_dated
+            if not is_of or not known.has_reason(pause.reason):
+                return pause
+        problem = "the pause could not be resumed while it was known"
+        raise MergeQueueUnavailable(problem, arrived=False)
+
+
+def _is_expected(known: PauseRecord, expected: datetime | None, saying: str | None) -> bool:
+    is_it = expected is None or known.is_of(expected)
+    return is_it and (saying is None or known.has_reason(saying))
+
+
+def _watch(transaction: Transaction, target: Target, user_id: str, now: datetime) -> bool | None:
+    if isinstance(target, Group):
+        # Locked: the last of them could end in between, without notifying this person.
+        for pause in Pauses(transaction).of_group(target.name):
+            Pauses(transaction).of(pause.repository, now)
+        pauses = Pauses(transaction).of_group(target.name)
+    else:
+        pauses = [pause for pause in Pauses(transaction).of(target, now) if pause.is_open]
+    added = [ResumeWatchers(transaction).add(known.pause_id, user_id) for known in pauses]
+    return any(added) if added else None

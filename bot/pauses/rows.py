@@ -1,0 +1,173 @@
+"""What holds queues: pauses and whom to notify when they end, acts on groups, and freezes."""
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime, timedelta
+
+from sqlalchemy import bindparam, delete, func, or_, select
+
+from bot.acts.tables import group_acts
+from bot.kernel.repository import RepositoryName
+from bot.pauses.pause import EarlierLine, PauseRecord
+from bot.pauses.tables import IN_FORCE, TIMED, pause_lines, pauses, resume_watchers
+from bot.store.statements import PRUNE_SLICE, Numbered, Part, as_row, from_row
+from bot.store.transaction import Transaction
+
+_BY_REPOSITORY = select(pauses).order_by(pauses.c.repository, pauses.c.paused_at.desc())
+
+
+# Built once, because building a statement takes several times as long as running it.
+_OPEN_PAUSE = _BY_REPOSITORY.where(IN_FORCE)
+
+
+_RECENT = _BY_REPOSITORY.where(
+    pauses.c.repository == bindparam("repository"),
+    or_(IN_FORCE, pauses.c.ended_at >= bindparam("since")),
+)
+
+
+_UNTOLD = (
+    select(pauses)
+    .where(~pauses.c.end_notified, pauses.c.ended_at < bindparam("before"))
+    .order_by(pauses.c.ended_at)
+    .limit(PRUNE_SLICE)
+)
+
+
+JUST_BEFORE = timedelta(seconds=1)
+"""Far more microseconds than the number of times that a pause wrongly looks over."""
+
+
+class Pauses(Numbered[PauseRecord]):
+    """Pauses, in force or over."""
+
+    kind = PauseRecord
+    rows = select(pauses)
+    number = pauses.c.pause_id
+
+    def of(self, repository: RepositoryName, since: datetime) -> Sequence[PauseRecord]:
+        """The pauses in force or ended since `since`, latest first.
+
+        Locks the repository's pauses until the transaction ends.
+        """
+        # Several processes may find a new pause together.
+        self.hold(repository)
+        return self.recent(repository, since)
+
+    def recent(self, repository: RepositoryName, since: datetime) -> Sequence[PauseRecord]:
+        return self._records(PauseRecord, _RECENT, repository=repository, since=since)
+
+    def open(self, repositories: Collection[RepositoryName]) -> Sequence[PauseRecord]:
+        rows = self._by_keys(_OPEN_PAUSE, pauses.c.repository, repositories)
+        return [from_row(PauseRecord, row) for row in rows]
+
+    def save(self, record: PauseRecord) -> int:
+        """Insert one with the `pause_id` 0, else replace it; return its id.
+
+        Call `of` before, in the same transaction.
+        """
+        due_at = record.timer.due_at if record.timer is not None else None
+        row = as_row(pauses, record, timer_due_at=due_at)
+        if not record.pause_id:
+            return self._add(pauses, row)
+        self._change(pauses, pauses.c.pause_id == record.pause_id, **row)
+        return record.pause_id
+
+    def earlier_lines(self, pause_ids: Collection[int]) -> Sequence[EarlierLine]:
+        """What the pauses said before, oldest first."""
+        rows = self._by_keys(select(pause_lines), pause_lines.c.pause_id, pause_ids)
+        lines = [from_row(EarlierLine, row) for row in rows]
+        return sorted(lines, key=lambda line: (line.paused_at, line.line_id))
+
+    def line(self, line_id: int) -> EarlierLine | None:
+        return self._first(EarlierLine, select(pause_lines).where(pause_lines.c.line_id == line_id))
+
+    def save_line(self, line: EarlierLine) -> int:
+        """Insert one with the `line_id` 0, else replace it; return its id.
+
+        Call `of` before, in the same transaction.
+        """
+        row = as_row(pause_lines, line)
+        if not line.line_id:
+            return self._add(pause_lines, row)
+        self._change(pause_lines, pause_lines.c.line_id == line.line_id, **row)
+        return line.line_id
+
+    def move_lines(self, pause_id: int, to: int) -> None:
+        self._change(pause_lines, pause_lines.c.pause_id == pause_id, pause_id=to)
+
+    def locked(self, record: PauseRecord) -> PauseRecord | None:
+        """Read a pause and lock it until the transaction ends."""
+        self.hold(record.repository)
+        return self.one(record.pause_id)
+
+    def unused_time_before(self, record: PauseRecord) -> datetime:
+        """A time just before the pause's own at which its repository has no record.
+
+        The caller holds the repository's pauses.
+        """
+        within = pauses.c.paused_at > record.paused_at - JUST_BEFORE
+        until = pauses.c.paused_at <= record.paused_at
+        first = select(func.min(pauses.c.paused_at)).where(
+            pauses.c.repository == record.repository, within, until
+        )
+        earliest: datetime = self._run(first).scalar_one() or record.paused_at
+        return earliest - timedelta.resolution
+
+    def due(self, now: datetime, limit: int) -> Sequence[PauseRecord]:
+        due = select(pauses).where(pauses.c.timer_due_at <= now)
+        in_order = due.order_by(pauses.c.timer_due_at, pauses.c.repository)
+        return self._records(PauseRecord, in_order.limit(limit))
+
+    def unended(self) -> Sequence[PauseRecord]:
+        """The pauses in force, and ended ones that may turn out to be, by repository."""
+        return self._records(PauseRecord, _BY_REPOSITORY.where(or_(IN_FORCE, TIMED)))
+
+    def open_elsewhere(self, names: Collection[RepositoryName]) -> Sequence[PauseRecord]:
+        """The pauses in force of all other repositories, by repository."""
+        in_force = self._records(PauseRecord, _OPEN_PAUSE)
+        return [pause for pause in in_force if pause.repository not in names]
+
+    def of_group(self, group: str) -> Sequence[PauseRecord]:
+        """The pauses in force made by acts on a group, by repository."""
+        acts = select(group_acts.c.group_act_id).where(group_acts.c.group == group)
+        is_of_group = pauses.c.group_act_id.in_(acts)
+        return self._records(PauseRecord, _BY_REPOSITORY.where(IN_FORCE, is_of_group))
+
+    def untold_ends(self, ended_before: datetime) -> Sequence[PauseRecord]:
+        """Pauses that ended before then without a notification."""
+        return self._records(PauseRecord, _UNTOLD, before=ended_before)
+
+
+class ResumeWatchers(Part):
+    """People to notify when a pause ends; each is notified once."""
+
+    def add(self, pause_id: int, user_id: str) -> bool:
+        """Add a person; False if they had asked already."""
+        return bool(self._add_new(resume_watchers, {"pause_id": pause_id, "user_id": user_id}))
+
+    def take(self, pause_id: int) -> Sequence[str]:
+        """Remove and return all people who wait for a pause, in order."""
+        taken = delete(resume_watchers).where(resume_watchers.c.pause_id == pause_id)
+        return sorted(self._run(taken.returning(resume_watchers.c.user_id)).scalars())
+
+    def waiting(self, pause_ids: Collection[int]) -> Collection[str]:
+        rows = self._by_keys(select(resume_watchers), resume_watchers.c.pause_id, pause_ids)
+        return {row.user_id for row in rows}
+
+    def awaited(self, user_ids: Collection[str]) -> Mapping[str, Sequence[RepositoryName]]:
+        """The repositories that people wait for, by user id."""
+        waiting = select(resume_watchers.c.user_id, pauses.c.repository).join(pauses)
+        found: dict[str, set[RepositoryName]] = defaultdict(set)
+        for row in self._by_keys(waiting, resume_watchers.c.user_id, user_ids):
+            found[row.user_id].add(row.repository)
+        return {user_id: sorted(names) for user_id, names in found.items()}
+
+    def forget(self, user_id: str) -> bool:
+        """Cancel all requests of a person; False if there were none."""
+        return self._remove(resume_watchers, resume_watchers.c.user_id == user_id) > 0
+
+
+def is_paused(transaction: Transaction, repository: RepositoryName) -> bool:
+    """Whether a pause is in force, as far as the bot knows."""
+    return bool(Pauses(transaction).open([repository]))

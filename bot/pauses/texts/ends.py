@@ -1,0 +1,252 @@
+"""Timed pauses: when they resume, and the controls that change their end."""
+
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+
+from bot.acts.asked import Asked
+from bot.acts.reason import REASON_LIMIT
+from bot.acts.record import AuditRecord
+from bot.blocks import blocks, controls
+from bot.blocks.message import Block, Message, View
+from bot.blocks.text import NAME_LIMIT, duration, escape, local_time, quote
+from bot.kernel.durations import For, Lasting, Until, written
+from bot.kernel.repository import RepositoryName
+from bot.pauses import actions as pause_actions
+from bot.pauses.pause import EXTENSIONS, WORTH_MENTIONING, PauseEnding, PauseRecord
+
+OTHER_TIME = "other"
+ANSWER_SHOWN = 200
+LENGTHS = ("15m", "30m", "1h", "2h", "4h", "1d")
+UNTIL_RESUMED = "until somebody resumes it"
+STILL_TRYING = "still trying"
+STAYS_PAUSED = "stays paused until someone resumes it. With an end it resumes by itself."
+END_HINT = "45m, 1.5h, until 15:00, until Monday 9am, in your own time zone"
+
+
+def resumes(at: datetime | None, *, is_overdue: bool = False) -> str:
+    """When a pause resumes by itself; empty if it has no end.
+
+    `is_overdue`: it should have resumed, and resuming failed.
+    """
+    if at is None:
+        return ""
+    time = local_time(at)
+    return f"should have resumed on {time}; {STILL_TRYING}" if is_overdue else f"resumes on {time}"
+
+
+def extended(record: AuditRecord) -> Message:
+    end = resumes(record.resumes_at) or f"stays paused {UNTIL_RESUMED}"
+    return blocks.post(
+        f":alarm_clock: *{escape(record.repository)}* now {end}",
+        f"set by {quote(record.actor.name, NAME_LIMIT)}",
+    )
+
+
+def extended_reply(record: AuditRecord) -> Message:
+    """The reply to the actor when the channel gets no post."""
+    end = resumes(record.resumes_at) or f"stays paused {UNTIL_RESUMED}"
+    return blocks.sentence(f":alarm_clock: {escape(record.repository)} {end}.")
+
+
+def late_by(at: datetime | None, resumes_at: datetime | None) -> str:
+    """How late the timer was; empty if that is too short to mention."""
+    if at is None or resumes_at is None or at - resumes_at < WORTH_MENTIONING:
+        return ""
+    return f"{duration(at - resumes_at)} late"
+
+
+def void(record: AuditRecord) -> Message:
+    """The post about a timer that found another pause."""
+    return blocks.sentence(
+        f":alarm_clock: The timer that {quote(record.actor.name, NAME_LIMIT)} set for "
+        f"{escape(record.repository)} did nothing: another pause is in force: "
+        f"{quote(record.previous_reason or '', REASON_LIMIT)}"
+    )
+
+
+def failed(record: AuditRecord) -> Message:
+    """To the person who set a timer that the service refuses, or in the thread of its card."""
+    time = f" on {local_time(record.resumes_at)}" if record.resumes_at is not None else ""
+    answer = record.answer or record.explanation
+    why = f": the merge queue service answered “{quote(answer, ANSWER_SHOWN)}”" if answer else ""
+    return blocks.sentence(
+        f":warning: I couldn't resume {escape(record.repository)}{time}{why}. It's still paused: "
+        f"{quote(record.previous_reason or '', REASON_LIMIT)}. I'll keep trying, less and less "
+        "often, and post when it has resumed."
+    )
+
+
+def worked(record: PauseRecord) -> Message:
+    """To the person who knows that their timer failed: now the queue has resumed."""
+    name = escape(record.repository)
+    if record.ending is PauseEnding.TIMER:
+        late = late_by(record.ended_at, record.resumes_at)
+        return blocks.sentence(f":arrow_forward: {name} has resumed{f', {late}' if late else ''}.")
+    by = f" by {quote(record.ended_by.name, NAME_LIMIT)}" if record.ended_by is not None else ""
+    return blocks.sentence(f":arrow_forward: {name} was resumed{by}. I've stopped trying.")
+
+
+def extend_menu(
+    repository: RepositoryName, paused_at: datetime, resumes_at: datetime | None
+) -> blocks.Element:
+    """*Extend…* by a length or to another time, or *Set an end…* if there is none."""
+    target = controls.held_value(repository, paused_at)
+    return end_menu(
+        target, pause_actions.EXTEND, escape(repository) if resumes_at is None else None
+    )
+
+
+def end_menu(
+    target: str, action_id: str, endless: str | None, stays: str = STAYS_PAUSED
+) -> blocks.Element:
+    """The menu that changes or sets an end.
+
+    `endless`: the escaped name of what has none; `stays`: what that means.
+    """
+    if endless is None:
+        label = "{} more"
+        prefix = ""
+    else:
+        label = "in {}"
+        prefix = controls.FROM_NOW
+    options = [
+        blocks.option(
+            label.format(duration(length)),
+            pause_actions.extend_value(For(length), target, had_end=endless is None),
+        )
+        for length in EXTENSIONS
+    ]
+    options.append(blocks.option("Another time…", f"{prefix}{OTHER_TIME} {target}"))
+    if endless is None:
+        return blocks.select("Extend…", action_id=action_id, options=options)
+    question = blocks.confirmation(
+        "Set an end?",
+        f"{endless} {stays}",
+        confirm="Set an end",
+        deny="Cancel",
+        style="primary",
+    )
+    return blocks.select("Set an end…", action_id=action_id, options=options, confirm=question)
+
+
+def other_end(repository: RepositoryName, known: PauseRecord) -> Message:
+    """The reply to a menu drawn before the pause got or lost its end."""
+    has = "has no end to extend. Use *Set an end…*"
+    if known.resumes_at is not None:
+        has = f"already has an end. It {resumes(known.resumes_at, is_overdue=known.is_overdue)}"
+    return blocks.sentence(f"Nothing was changed: the pause of {escape(repository)} {has}.")
+
+
+@dataclass(frozen=True, slots=True)
+class EndQuestion:
+    """What a form asks about its end, shown once more before anything is done."""
+
+    note: str
+
+    seen: str = ""
+    """An end that is far away: it counts if the form is sent again."""
+
+    choices: tuple[blocks.Element, ...] = ()
+    """What may be meant by an end in the reason."""
+
+    @property
+    def shown(self) -> list[Block]:
+        if not self.choices:
+            return [blocks.context(self.note)]
+        meant = blocks.radio_buttons(controls.END_MEANT_ACTION, self.choices)
+        field = blocks.input_field(controls.END_MEANT_BLOCK, "Until when?", meant, optional=True)
+        return [blocks.section(self.note), field]
+
+
+def extend_form(
+    what: str,
+    target: str,
+    channel_id: str | None,
+    *,
+    had_end: bool | None = True,
+    callback_id: str = pause_actions.EXTEND_VIEW,
+    again: EndQuestion | None = None,
+) -> View:
+    """The form for the new end of `what` (escaped), in the same words as the command.
+
+    `target`: the pause, the group or the freeze that the form is for.
+    `had_end`: whether it has an end already.
+    `again`: it was sent with an end that is far away.
+    """
+    if had_end:
+        title = f"Extend a {'pause' if callback_id == pause_actions.EXTEND_VIEW else 'freeze'}"
+        label = "How much longer, or until when"
+        submit = "Extend"
+    else:
+        title = "Set an end"
+        label = "How long from now, or until when"
+        submit = "Set end"
+    shown = [
+        blocks.section(f"*{what}*"),
+        *(again.shown if again is not None else []),
+        end_input(label, is_focused=True),
+        end_picker(),
+    ]
+    carried = {"target": target, "channel": channel_id, "had_end": had_end}
+    carried |= {"seen": again.seen if again is not None else ""}
+    return blocks.modal(callback_id, title, shown, carried, submit=submit)
+
+
+def end_input(
+    label: str, typed: str | None = None, *, is_focused: bool = False, hint: str = END_HINT
+) -> Block:
+    """The field for an end in words, in the extend form or, optional, in the pause form."""
+    words = blocks.text_input(
+        controls.END_ACTION, max_length=60, typed=typed, is_focused=is_focused
+    )
+    return blocks.input_field(controls.END_BLOCK, label, words, hint=hint, optional=True)
+
+
+def end_picker(label: str = "Or on this day, at this time", at: datetime | None = None) -> Block:
+    """Slack's own picker of a date and a time, in the person's zone.
+
+    https://docs.slack.dev/reference/block-kit/block-elements/datetime-picker-element
+    """
+    picker = blocks.date_time_picker(controls.END_AT_ACTION, at)
+    return blocks.input_field(controls.END_AT_BLOCK, label, picker, optional=True)
+
+
+def lasting_input(otherwise: str = f"Stays paused {UNTIL_RESUMED}") -> Block:
+    """The menu of durations in the pause form; `otherwise`: what holds without one."""
+    options = [blocks.option(f"for {length}", length) for length in LENGTHS]
+    menu = blocks.select(otherwise, action_id=controls.LASTING_ACTION, options=options)
+    return blocks.input_field(controls.LASTING_BLOCK, "How long", menu, optional=True)
+
+
+def ending(asked: Asked) -> str:
+    """How long, as people write it: "for 45 min", "until …"; empty without an end."""
+    match asked.lasting:
+        case None:
+            return ""
+        case For(length=length):
+            return f"for {duration(length)}"
+        case lasting:
+            at = instant(lasting)
+            return f"until {local_time(at)}" if at is not None else quote(written(lasting))
+
+
+def typed_ending(asked: Asked) -> str:
+    """The same, with a length as people type it: "for 1h30m"."""
+    if isinstance(asked.lasting, For):
+        return f"for {written(asked.lasting)}"
+    return ending(asked)
+
+
+def instant(lasting: Lasting | None) -> datetime | None:
+    """The time of an end that means the same whenever it is read; None for another."""
+    match lasting:
+        case Until(clock=clock, day=date() as day, zone="UTC"):
+            return datetime.combine(day, clock, UTC)
+        case _:
+            return None
+
+
+def working_modal(repository: RepositoryName) -> View:
+    doing = f"{escape(repository)}: setting the new end …"
+    shown = [blocks.section(f":hourglass_flowing_sand: {doing}")]
+    return blocks.modal(f"{pause_actions.EXTEND_VIEW}_result", "Extend a pause", shown, {})

@@ -1,0 +1,254 @@
+"""Posts and replies about pausing and resuming a queue."""
+
+from bot.acts.asked import Asked
+from bot.acts.reason import REASON_LIMIT
+from bot.acts.record import Action, ActResult, AuditRecord
+from bot.blocks import blocks, controls
+from bot.blocks.message import Message
+from bot.blocks.text import NAME_LIMIT, escape, local_time, plural, quote, time_ago
+from bot.kernel.repository import RepositoryName
+from bot.merge_queue.queue import QueueStatus
+from bot.pauses import actions as pause_actions
+from bot.pauses.outcomes import NotPaused, OtherEnd, OtherPause
+from bot.pauses.pause import PauseEnding, PauseRecord
+from bot.pauses.texts import ends as pause_ends
+from bot.pauses.texts.card import by_whom, resume_button
+from bot.pauses.texts.ends import ANSWER_SHOWN
+
+
+def act(record: AuditRecord) -> Message:
+    """The post about a new reason, another end, or a timer that did nothing."""
+    name = quote(record.actor.name, NAME_LIMIT)
+    reason = quote(record.reason or "", REASON_LIMIT)
+    repository = escape(record.repository)
+    previous = record.previous_reason or ""
+    if record.action in {Action.EXTEND, Action.KEEP}:
+        return pause_ends.extended(record)
+    if record.action is not Action.PAUSE:
+        is_void = record.result is ActResult.UNCHANGED and record.answer is None
+        return pause_ends.void(record) if is_void else pause_ends.failed(record)
+    word = "Queue paused"
+    was = ""
+    if record.previous_paused_at is not None:
+        word = "Pause replaced"
+        if record.previous_reason != record.reason:
+            word = "Pause reason changed"
+            was = quote(previous, REASON_LIMIT)
+    since = record.paused_at or record.at
+    return blocks.post(
+        f":double_vertical_bar: *{word}* {repository}: {reason}",
+        f"by {name}",
+        f"since {local_time(since)}",
+        pause_ends.resumes(record.resumes_at),
+        f"previous reason: {was}" if was else "",
+        buttons=[
+            resume_button(record.repository, since, record.reason or "", record.actor.name),
+            pause_ends.extend_menu(record.repository, since, record.resumes_at),
+        ],
+    )
+
+
+def not_paused_by_rule(record: AuditRecord) -> Message:
+    """The post about a pause that a rule decided on and can't carry out."""
+    answer = quote(record.answer or record.explanation, ANSWER_SHOWN)
+    why = f" The merge queue service answered “{answer}”." if answer else ""
+    reason = quote(record.reason or "", REASON_LIMIT)
+    return blocks.sentence(
+        f":warning: *{escape(record.repository)} should be paused, and isn't yet*: {reason}.{why} "
+        "I'll keep trying while the failures last."
+    )
+
+
+def paused_reply(record: AuditRecord) -> Message:
+    """To the actor only, if there is no channel to post to."""
+    end = f", {pause_ends.resumes(record.resumes_at)}" if record.resumes_at else ""
+    return blocks.sentence(f":double_vertical_bar: {escape(record.repository)} is paused{end}.")
+
+
+def replaced(record: AuditRecord) -> Message:
+    """To the person whose pause it was; without a previous reason, it had ended unseen."""
+    if record.previous_reason is None:
+        return blocks.post(
+            f":double_vertical_bar: Your pause of {escape(record.repository)} had ended, and "
+            f"{quote(record.actor.name, NAME_LIMIT)} paused it again: "
+            f"{quote(record.reason or '', REASON_LIMIT)}",
+            pause_ends.resumes(record.resumes_at),
+        )
+    return blocks.post(
+        f":double_vertical_bar: {quote(record.actor.name, NAME_LIMIT)} replaced your pause of "
+        f"{escape(record.repository)}. It now says: {quote(record.reason or '', REASON_LIMIT)} "
+        f"(previous reason: {quote(record.previous_reason, REASON_LIMIT)})",
+        pause_ends.resumes(record.resumes_at),
+    )
+
+
+def left_alone(repository: RepositoryName, found: NotPaused | OtherPause | OtherEnd) -> Message:
+    """The reply to a person for whom nothing was changed: what is in force now."""
+    match found:
+        case NotPaused(ended=ended):
+            return not_paused(repository, ended)
+        case OtherPause(known=known):
+            return other_pause(repository, known)
+        case OtherEnd(known=known):
+            return pause_ends.other_end(repository, known)
+
+
+def not_paused(repository: RepositoryName, ended: PauseRecord | None = None) -> Message:
+    """The reply to resuming a running queue. `ended` is the last pause, if its end is known."""
+    if ended is None or ended.ended_at is None:
+        return blocks.sentence(f"{escape(repository)} is not paused. Nothing to do.")
+    how = "it resumed"
+    if ended.ended_by is not None and ended.ending is PauseEnding.TIMER:
+        how = f"it resumed by itself at the time {quote(ended.ended_by.name, NAME_LIMIT)} set,"
+    elif ended.ended_by is not None:
+        how = f"{quote(ended.ended_by.name, NAME_LIMIT)} resumed it"
+    return blocks.sentence(
+        f"{escape(repository)} is already running: {how} {time_ago(ended.ended_at)}."
+    )
+
+
+def resumed_reply(repository: RepositoryName) -> Message:
+    """To a machine, which sees no channel."""
+    return blocks.sentence(f":arrow_forward: {escape(repository)} has resumed.")
+
+
+def left_as_paused(known: PauseRecord) -> Message:
+    """To a machine that can't be asked whether to replace the pause."""
+    return blocks.sentence(f":double_vertical_bar: {_still_paused(known)}. Nothing was changed.")
+
+
+def not_yours(known: PauseRecord) -> Message:
+    """To a machine that resumes only what it paused, unless it says otherwise."""
+    return blocks.sentence(
+        f":double_vertical_bar: {_still_paused(known)}. That isn't your pause, so nothing was "
+        "changed; `--any` resumes it."
+    )
+
+
+def _still_paused(known: PauseRecord) -> str:
+    facts = ", ".join(filter(None, pause_times(known)))
+    reason = quote(known.reason, REASON_LIMIT)
+    return f"{escape(known.repository)} is already paused{by_whom(known)} ({facts}): {reason}"
+
+
+def already_paused(
+    repository: RepositoryName, known: PauseRecord, asked: Asked, *, is_same: bool = False
+) -> Message:
+    """The reply to a second pause: by whom, since when and why, and a button to replace it.
+
+    `is_same`: it is their own pause, with that reason and that end. Without an end, the replacement
+    keeps the current one.
+    """
+    paused = f"{escape(repository)} is already paused{by_whom(known)}"
+    shown = [
+        blocks.section(f":double_vertical_bar: {paused}: {quote(known.reason, REASON_LIMIT)}"),
+        blocks.context(*pause_times(known)),
+    ]
+    if is_same:
+        return blocks.message(*shown, blocks.context("This is your own pause."))
+    label = "Replace reason"
+    end = pause_ends.UNTIL_RESUMED if known.is_overdue else ""
+    if asked.lasting is not None:
+        label = "Replace end" if known.reason == asked.reason else "Replace reason and end"
+        end = pause_ends.typed_ending(asked)
+    elif known.resumes_at is not None and not known.is_overdue:
+        label = "Replace reason, keep end"
+        end = f"still {pause_ends.resumes(known.resumes_at)}"
+    value = controls.value_of(pause_actions.PauseChoice(repository, asked, known.paused_at))
+    buttons = [
+        blocks.button(label, action_id=pause_actions.REPLACE, value=value),
+        blocks.button("Leave it", action_id=controls.DISMISS, value=repository),
+    ]
+    yours = blocks.context(f"your reason: {quote(asked.reason, REASON_LIMIT)}", end)
+    return blocks.message(*shown, yours, blocks.actions(buttons))
+
+
+def confirm(repository: RepositoryName, asked: Asked, status: QueueStatus, command: str) -> Message:
+    """The question before a typed pause stops running batches, with the numbers."""
+    count = len(status.waiting_pull_requests)
+    due = status.next_merge_at
+    waiting = f" {plural(count, 'pull request')} waiting." if count else ""
+    value = controls.value_of(pause_actions.PauseChoice(repository, asked))
+    return blocks.message(
+        blocks.section(
+            f":double_vertical_bar: *Pause {escape(repository)}?* {stops(status)}{waiting}"
+        ),
+        blocks.context(
+            f"next merge due on {local_time(due)}" if due is not None else "",
+            f"Reason: {quote(asked.reason, REASON_LIMIT)}",
+            pause_ends.ending(asked) or pause_ends.UNTIL_RESUMED,
+        ),
+        blocks.actions(
+            [
+                blocks.button(
+                    "Pause queue",
+                    action_id=pause_actions.PAUSE_CONFIRMED,
+                    value=value,
+                    style="danger",
+                ),
+                blocks.button("Don't pause", action_id=controls.DISMISS, value="no"),
+            ]
+        ),
+        blocks.context(
+            f"`{escape(command)} pause now …` doesn't ask; "
+            f"`{escape(command)} me confirmations off` turns the question off"
+        ),
+    )
+
+
+def stops(status: QueueStatus | None) -> str:
+    """The batches and bisections that a pause stops, and their checks; empty if none is known."""
+    if status is None:
+        return ""
+    running = len(status.running)
+    bisecting = len(status.bisecting)
+    verb = "stops" if running + bisecting == 1 else "stop"
+    stop = f"{stopped_work(running, bisecting)} {verb}"
+    runs = [run for batch in status.batches for run in batch.runs()]
+    checks = sum(run.checks_summary.total for run in runs)
+    if not checks:
+        return f"{stop}, and the checks start over later."
+    start = plural(checks, "check starts", "checks start")
+    return f"{stop}, and {start} over after the pause."
+
+
+def resume_other(running: RepositoryName, known: PauseRecord) -> Message:
+    """The question before resuming another queue than the channel's own, which is running."""
+    value = controls.held_value(known.repository, known.paused_at)
+    return blocks.post(
+        f":double_vertical_bar: {escape(running)} is running. {escape(known.repository)} is "
+        f"paused{by_whom(known)}: {quote(known.reason, REASON_LIMIT)}. *Resume it?*",
+        *pause_times(known),
+        buttons=[
+            blocks.button("Resume queue", action_id=pause_actions.RESUME_OTHER, value=value),
+            blocks.button("Leave it paused", action_id=controls.DISMISS, value="no"),
+        ],
+    )
+
+
+def other_pause(repository: RepositoryName, known: PauseRecord) -> Message:
+    """Reply to a stale button: the pause in force now, with a button for it."""
+    return blocks.post(
+        f":double_vertical_bar: That pause is over. {escape(repository)} is now "
+        f"paused{by_whom(known)}: {quote(known.reason, REASON_LIMIT)}",
+        *pause_times(known),
+        buttons=[resume_button(repository, known.paused_at, known.reason, known.by_name)],
+    )
+
+
+def pause_times(known: PauseRecord) -> tuple[str, str]:
+    return (
+        f"since {local_time(known.paused_at)}",
+        pause_ends.resumes(known.resumes_at, is_overdue=known.is_overdue),
+    )
+
+
+def over(repository: RepositoryName) -> Message:
+    return blocks.sentence(f":arrow_forward: {escape(repository)} is no longer paused.")
+
+
+def stopped_work(running: int, bisecting: int) -> str:
+    """The work that a pause stops; empty for none."""
+    batches = plural(running, "running batch", "running batches") if running else ""
+    bisections = plural(bisecting, "bisection") if bisecting else ""
+    return " and ".join(filter(None, [batches, bisections]))

@@ -1,0 +1,109 @@
+"""Rows of people and their choices."""
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
+
+from sqlalchemy import func, or_, select
+
+from bot.people.notices import Choices, Notice
+from bot.people.tables import HAS_CHOSEN, people
+from bot.store.statements import Part
+
+_CHOICES = select(people).where(HAS_CHOSEN)
+
+
+_LOWER_LOGIN = func.lower(people.c.login)
+
+
+_LINKED = select(people.c.user_id, _LOWER_LOGIN.label("login")).order_by(
+    people.c.linked_at, people.c.user_id
+)
+
+
+class People(Part):
+    """The logins of people, and the notices they switched on or off; defaults aren't stored."""
+
+    def link(self, user_id: str, login: str, at: datetime) -> bool:
+        """Save a person's own link; False, and no change, if another person has the login."""
+        self.hold("logins")
+        if set(self.linked_to([login]).get(login, ())) - {user_id}:
+            return False
+        self._put(people, {"user_id": user_id, "login": login, "linked_at": at})
+        return True
+
+    def unlink(self, user_id: str, at: datetime) -> bool:
+        """End a link as the person wants; False if there was none."""
+        linked = people.c.user_id == user_id, people.c.login.is_not(None)
+        return self._change(people, *linked, login=None, linked_at=at) > 0
+
+    def assign(self, logins: Mapping[str, str]) -> None:
+        """Link people, by user id, who haven't chosen themselves; end earlier such links.
+
+        A chosen link whose login is assigned to another person ends too.
+        """
+        self.hold("logins")
+        owners = {login.lower(): user_id for user_id, login in logins.items()}
+        is_known = or_(people.c.login.is_not(None), people.c.linked_at.is_not(None))
+        left = dict(logins)
+        for row in self._run(select(people).where(is_known)).all():
+            is_taken = owners.get((row.login or "").lower(), row.user_id) != row.user_id
+            if row.linked_at is not None and not is_taken:
+                left.pop(row.user_id, None)
+            elif row.login == left.get(row.user_id):
+                del left[row.user_id]
+            else:
+                self._put(people, {"user_id": row.user_id, "login": None, "linked_at": None})
+        for user_id, login in left.items():
+            self._put(people, {"user_id": user_id, "login": login})
+
+    def logins(self, user_ids: Collection[str]) -> Mapping[str, str]:
+        """The logins by user id; people without a link are left out."""
+        linked = select(people).where(people.c.login.is_not(None))
+        rows = self._by_keys(linked, people.c.user_id, user_ids)
+        return {row.user_id: row.login for row in rows}
+
+    def linked_to(self, logins: Collection[str]) -> Mapping[str, Sequence[str]]:
+        """The people who linked these logins, by login, in the order of linking.
+
+        Case doesn't matter; the keys are the logins as given. Unlinked logins are left out.
+        """
+        found: dict[str, list[str]] = defaultdict(list)
+        for row in self._by_keys(_LINKED, _LOWER_LOGIN, map(str.lower, logins)):
+            found[row.login].append(row.user_id)
+        return {login: found[login.lower()] for login in logins if login.lower() in found}
+
+    def choose(self, user_id: str, choices: Choices) -> None:
+        """Store these choices about notices; the person's other choices stay."""
+        if not choices:
+            return
+        # Keeps both of two concurrent choices, also if the person has no row yet.
+        self.hold(f"choices:{user_id}")
+        before = self.chosen([user_id]).get(user_id, {})
+        self._put(people, {"user_id": user_id, "choices": {**before, **choices}})
+
+    def chosen(self, user_ids: Collection[str]) -> Mapping[str, Choices]:
+        """The choices by user id; people without any are left out."""
+        rows = self._by_keys(_CHOICES, people.c.user_id, user_ids)
+        return {row.user_id: row.choices for row in rows}
+
+    def switched_on_by_anybody(self, notices: Collection[Notice]) -> Collection[Notice]:
+        """Those of the notices that at least one person has switched on."""
+        chosen = self._run(select(people.c.choices).where(HAS_CHOSEN).distinct()).scalars().all()
+        return [notice for notice in notices if any(choices.get(notice) for choices in chosen)]
+
+    def switched_on(
+        self, logins: Collection[str], notices: Collection[Notice]
+    ) -> Mapping[tuple[str, Notice], Sequence[str]]:
+        """The people who linked a login and switched on a notice, by login and notice.
+
+        Case doesn't matter; the keys are the logins as given. In the order of linking.
+        """
+        linked = self.linked_to(logins)
+        chosen = self.chosen([user_id for people in linked.values() for user_id in people])
+        return {
+            (login, notice): wanting
+            for login, people in linked.items()
+            for notice in notices
+            if (wanting := [user_id for user_id in people if chosen.get(user_id, {}).get(notice)])
+        }

@@ -1,0 +1,174 @@
+"""A person's login and notifications, and the menu that changes them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from bot.blocks import blocks
+from bot.blocks.message import Block, Message
+from bot.blocks.text import code, escape, listed, mention, quote
+from bot.people import actions as people_actions
+from bot.people.notices import DIRECT_NOTICES, OF_THE_AUTHOR, AboutPerson, Notice
+
+LOGIN_LIMIT = 110
+
+
+def linked(
+    person: AboutPerson, command: str, *, is_first: bool = False, replaced: str = ""
+) -> Message:
+    """`replaced`: the login that the person had before."""
+    calls = "I mention you nowhere, as you asked"
+    if Notice.FAILURE in person.wanted:
+        calls = "I send you a direct message when one of them left the queue and needs you"
+    elif Notice.MENTION in person.wanted:
+        calls = "I mention you where one of them left the queue and needs you"
+    said = blocks.sentence(
+        f":link: You are {quote(person.login or '', LOGIN_LIMIT)} on the code host. "
+        f"Your pull requests show in my Home tab, and {calls}. "
+        f"`{escape(command)} me` shows your notifications; `{escape(command)} link off` ends it."
+    )
+    if replaced:
+        before = f"This replaced {quote(replaced, LOGIN_LIMIT)}. {_restores(replaced, command)}"
+        said = blocks.message(*said.blocks, blocks.section(before))
+    if not is_first:
+        return said
+    offer = "Without these direct messages I mention you in the channels instead."
+    return blocks.message(*said.blocks, blocks.section(offer), *menu(person))
+
+
+def taken(login: str) -> Message:
+    """To a person who typed a login linked to another person."""
+    return blocks.sentence(
+        f":no_entry: {quote(login, LOGIN_LIMIT)} is linked to another person. Nothing was changed, "
+        "and they are notified. If it is your login, ask the people who run this bot: they decide "
+        "with the setting `MQBOT_LOGINS`."
+    )
+
+
+def assigned(login: str) -> Message:
+    """To a person who named a login that the settings give to another person."""
+    return blocks.sentence(
+        f":no_entry: {quote(login, LOGIN_LIMIT)} is assigned to another person. Nothing was "
+        "changed. If it is your login, ask the people who run this bot to correct `MQBOT_LOGINS`."
+    )
+
+
+def of_a_bot(login: str) -> Message:
+    """To a person who named the login of a program."""
+    return blocks.sentence(
+        f":no_entry: {quote(login, LOGIN_LIMIT)} is a bot's login, so nobody can link it. Nothing "
+        "was changed. If it is yours, ask the people who run this bot to assign it to you "
+        "(`MQBOT_LOGINS`)."
+    )
+
+
+def wanted_by(user_id: str, login: str, command: str) -> Message:
+    """To the person whose login another person typed."""
+    return blocks.sentence(
+        f":link: {mention(user_id)} tried to link {quote(login, LOGIN_LIMIT)}, which is linked to "
+        f"you. Nothing was changed. If it isn't your login, free it with "
+        f"`{escape(command)} link off`."
+    )
+
+
+def unlinked(login: str, command: str) -> Message:
+    """`login`: the one that was linked, empty for none."""
+    if not login:
+        return blocks.sentence("No login was linked. Nothing to do.")
+    ended = f"Your code host login {quote(login, LOGIN_LIMIT)} is no longer linked."
+    return blocks.sentence(f"{ended} {_restores(login, command)}")
+
+
+def _restores(login: str, command: str) -> str:
+    return f"{code(f'{command} link {login}', LOGIN_LIMIT + len(command))} restores it."
+
+
+def me(person: AboutPerson, command: str, said: str = "") -> Message:
+    done = [blocks.section(f":white_check_mark: {said}")] if said else []
+    command = escape(command)
+    who = f"I don't know your code host login. Link it with `{command} link LOGIN`."
+    if person.login is not None:
+        who = f"You are {quote(person.login, LOGIN_LIMIT)} on the code host. "
+        who += f"`{command} link off` removes that link."
+    by_words = blocks.context(
+        "You always get the messages you ask for with *Notify me when it resumes*",
+        f"`{command} me mentions off`, `{command} me dm off`, `{command} me all on` do the same",
+    )
+    return blocks.message(*done, blocks.section(who), *menu(person), by_words)
+
+
+_MEANINGS = {
+    Notice.MENTION: "In channels, when you get no direct message about it",
+    Notice.FAILURE: "A direct message when your pull request needs you",
+    Notice.MERGE: "A direct message when your pull request merges",
+    Notice.REMINDER: "A direct message while your pause lasts; if off, channels are reminded",
+    Notice.REPLACED: "A direct message when someone resumes or changes your pause",
+    Notice.CONFIRMATION: "A question before a pause you type stops running checks",
+}
+AWAITED_SHOWN = 10
+MENU = "Choose notifications"
+
+
+def menu(person: AboutPerson) -> list[Block]:
+    """The notifications that are on and off, the menu that changes them, and what they wait for.
+
+    The lines are there for the fallback text too.
+    """
+    options = {
+        notice: blocks.option(_name(notice), notice.value, description=_MEANINGS[notice])
+        for notice in Notice
+    }
+    on = [notice for notice in Notice if notice in person.wanted]
+    off = [notice for notice in Notice if notice not in person.wanted]
+    choose = blocks.multi_select(
+        MENU,
+        action_id=people_actions.NOTICE_BUTTON,
+        options=list(options.values()),
+        chosen=[options[notice] for notice in on],
+    )
+    lines = ["*My notifications*"]
+    lines += [f"{word}: {_names(some)}" for word, some in (("On", on), ("Off", off)) if some]
+    if person.login is None and OF_THE_AUTHOR & person.wanted:
+        lines.append("Those about pull requests start when I know your login.")
+    block_id = "-".join(["notices", *sorted(notice.value for notice in on)])
+    shown = [blocks.section("\n".join(lines), block_id=block_id, accessory=choose)]
+    if person.awaited:
+        stop = blocks.button("Stop waiting", action_id=people_actions.STOP_WAITING, value="all")
+        awaited = listed([escape(name) for name in person.awaited], most=AWAITED_SHOWN)
+        text = f"*Notify me when it resumes:* you're waiting for {awaited}\nA direct message, once"
+        shown.append(blocks.section(text, block_id="notice:waiting", accessory=stop))
+    return shown
+
+
+def stopped_waiting(*, is_new: bool) -> str:
+    waiting = "'re no longer waiting" if is_new else " weren't waiting"
+    return f"You{waiting} for any queue."
+
+
+def direct(message: Message, notice: Notice) -> Message:
+    """A channel's post as a direct message, with a menu that turns such messages off."""
+    stop = blocks.option("Stop these messages", f"{notice.value}{people_actions.OFF_SUFFIX}")
+    menu = blocks.overflow(action_id=people_actions.NOTICE_STOP, options=[stop])
+    headline, *rest = message.blocks
+    return replace(message, blocks=({**headline, "accessory": menu}, *rest))
+
+
+def switched(changed: Mapping[Notice, bool]) -> str:
+    """The result of a choice: the notifications it turned on or off."""
+    said = []
+    for word in ("on", "off"):
+        some = [notice for notice in Notice if changed.get(notice) is (word == "on")]
+        names = _names(some)
+        if frozenset(some) == DIRECT_NOTICES:
+            names = "All direct messages"
+        elif len(some) == len(Notice):
+            names = "All of it"
+        said += [f"{names}: {word} now."] if some else []
+    return " ".join(said) or "Nothing changed."
+
+
+def _names(notices: Sequence[Notice]) -> str:
+    return ", ".join(map(_name, notices))
+
+
+def _name(notice: Notice) -> str:
+    return notice.value.capitalize()

@@ -1,0 +1,1 @@
+"""The outbox, sending, live messages, summaries."""

@@ -1,0 +1,310 @@
+"""The life of a delivery: one subject, posted once to one channel."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from enum import StrEnum
+from uuid import UUID, uuid5
+
+from bot.kernel.pacing import retry_delay
+from bot.kernel.repository import RepositoryName
+from bot.log.classification import EventKind
+from bot.slack.addresses import SURELY_SHOWN
+
+MAXIMUM_AGE = timedelta(days=7)
+"""Deliveries fail after this long without a post (UX, "When things are wrong")."""
+
+
+RECHECK_DELAYS = (timedelta(seconds=2), timedelta(seconds=5), timedelta(seconds=10))
+"""The waits between lookups before a post counts as absent; the history may lag."""
+
+
+HISTORY_LOOKUPS = len(RECHECK_DELAYS)
+
+
+PLAIN_AFTER = 5
+"""After this many attempts without a clear answer, the message is sent as plain text."""
+
+
+LATEST_DUE = timedelta(minutes=15)
+"""A delivery due later than this, except for a digest, has its time from a wrong clock: it is due
+now."""
+
+
+class DeliveryState(StrEnum):
+    """States of a delivery; `DELIVERED`, `FAILED` and `SUMMARIZED` are final."""
+
+    PENDING = "pending"
+    SENDING = "sending"
+    IN_DOUBT = "in_doubt"
+    DELIVERED = "delivered"
+    FAILED = "failed"
+    SUMMARIZED = "summarized"
+    """Shown by another message of its channel: a summary, or the first message of its thread."""
+
+    @property
+    def is_settled(self) -> bool:
+        return self in SETTLED
+
+
+UNSUBSCRIBED = "unsubscribed"
+"""Waited for a digest and was dropped: its channel is no longer subscribed to the repository."""
+
+
+SETTLED = frozenset({DeliveryState.DELIVERED, DeliveryState.FAILED, DeliveryState.SUMMARIZED})
+
+
+class SubjectKind(StrEnum):
+    """What a delivery is about, and what its `subject_id` refers to.
+
+    Posted to channels: an event (its id in the log); an act made through this bot (its audit
+    record); an act on a group (the act, under the name of its first repository); the first post of
+    a live message or its replacement (the live message); the end of a pause, or a correction of a
+    wrongly posted end, or that its planned end isn't known (the pause record); a change of a pause
+    that no event has told of yet (the pause's line before it); an outage and its
+    end (under the name of its first repository); an alert about a queue and its end; the approach,
+    start and end of a freeze (the event that gave it its terms); the statistics of a week (the
+    ordinal number of its Monday).
+    Sent to one person: somebody replaced their pause (the audit record), or replaced it, or the
+    pause whose end they had set, outside the bot (the line before it); a pause ended that they
+    made or asked to be notified of, alone or as the last of a group (the pause record).
+    The first reminder of a pause goes to one person too (the pause record), or the outcome of a
+    request that was cut off (its row), which goes to the channel if the person expects it there.
+    """
+
+    EVENT = "event"
+    ACT = "act"
+    GROUP = "group"
+    LIVE_MESSAGE = "live_message"
+    LIVE_MESSAGE_AGAIN = "live_message_again"
+    PAUSE_END = "pause_end"
+    STILL_PAUSED = "still_paused"
+    PAUSE_CHANGED = "pause_changed"
+    ADOPTED = "adopted"
+    REPLACED = "replaced"
+    REPLACED_ELSEWHERE = "replaced_elsewhere"
+    RESUMED = "resumed"
+    GROUP_RESUMED = "group_resumed"
+    REMINDER = "reminder"
+    OUTAGE = "outage"
+    OUTAGE_OVER = "outage_over"
+    SLACK_OUTAGE_OVER = "slack_outage_over"
+    ALERT = "alert"
+    ALERT_OVER = "alert_over"
+    FREEZE_ANNOUNCED = "freeze_announced"
+    FREEZE_BEGUN = "freeze_begun"
+    FREEZE_OVER = "freeze_over"
+    WEEKLY = "weekly"
+    OUTCOME = "outcome"
+
+
+REMINDER_POST = "reminder"
+"""The kind of a reminder's first post: in a card's thread, it also shows in the channel."""
+
+
+POSTS_OF_LIVE_MESSAGES = frozenset({SubjectKind.LIVE_MESSAGE, SubjectKind.LIVE_MESSAGE_AGAIN})
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A reference to what a delivery is about; see `SubjectKind` for the id."""
+
+    kind: SubjectKind
+    repository: RepositoryName
+    subject_id: int
+
+
+_DELIVERIES = UUID("6f9e0c1c-2f0b-4a55-9d4e-6f0d6b1f7a3e")
+
+
+def delivery_id(channel_id: str, subject: Subject, identity: str) -> str:
+    """The id of the delivery of one subject to one channel or person.
+
+    `identity` distinguishes the subject from others of its kind in the repository, also in a
+    restored database: an event's id, or the time and person of an act. Row numbers don't, because
+    a restored database assigns them again.
+    """
+    name = f"{channel_id}\n{subject.repository}\n{subject.kind}\n{identity}"
+    return uuid5(_DELIVERIES, name).hex
+
+
+def following_id(taken: str) -> str:
+    """Another id for a delivery whose own id belongs to another subject."""
+    return uuid5(_DELIVERIES, taken).hex
+
+
+def summary_id(first: str, last: str) -> str:
+    """The id of the summary from the first to the last of these deliveries.
+
+    It differs from the first one's id: if a restored database summarizes other deliveries, neither
+    the old summary nor a post about the first one counts as the new summary.
+    """
+    return uuid5(_DELIVERIES, f"{first}\n{last}").hex
+
+
+@dataclass(frozen=True, slots=True)
+class NewDelivery:
+    """A delivery to add to the outbox; unique by (channel, subject)."""
+
+    delivery_id: str
+    channel_id: str
+    subject: Subject
+    due_at: datetime
+    #: use the channel's urgent queue, so that a pause doesn't wait behind a backlog
+    urgent: bool = False
+    kind: str | None = None  #: what a summary counts it as
+    root_id: int | None = None  #: the live message whose thread it goes to
+    digest_at: datetime | None = None  #: hold it until then, together with the rest of that digest
+    #: the summary, added before it in the same transaction, that covers it
+    summarized_by: str | None = None
+    summarizes: int = 0  #: how many other deliveries it covers
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """A delivery in the outbox."""
+
+    delivery_id: str
+    channel_id: str
+    subject: Subject
+    #: its order in the channel's ordinary or urgent queue, or among those waiting for the `digest`
+    sequence: int
+    created_at: datetime
+    due_at: datetime
+    state: DeliveryState = DeliveryState.PENDING
+    attempts: int = 0  #: number of claims
+    #: the time of the oldest request with an unknown outcome, stored before sending; None when
+    #: every earlier request is known not to have posted
+    attempted_at: datetime | None = None
+    #: lookups in Slack's history that didn't find it, a multiple of `HISTORY_LOOKUPS` each time the
+    #: post counts as absent
+    lookups: int = 0
+    message_ts: str | None = None
+    error: str | None = None
+    settled_at: datetime | None = None
+    failures: int = 0  #: failed claims since Slack last answered, even if only with a wait
+    urgent: bool = False
+    kind: str | None = None
+    summarizes: int = 0  #: how many other deliveries it covers as a summary
+    root_id: int | None = None
+    digest: bool = False
+    #: the one that claimed it last, by the name under which it holds leases
+    process: str | None = None
+
+    @property
+    def times_absent(self) -> int:
+        """The number of attempts in a row without a clear answer or a find in the history."""
+        return self.lookups // HISTORY_LOOKUPS
+
+
+def is_due(delivery: Delivery, now: datetime) -> bool:
+    """Whether it may be claimed."""
+    if now < delivery.due_at <= now + LATEST_DUE:
+        return False
+    return delivery.due_at <= now or not delivery.digest
+
+
+def delivered(delivery: Delivery, message_ts: str, now: datetime) -> Delivery:
+    return replace(
+        delivery, state=DeliveryState.DELIVERED, message_ts=message_ts, error=None, settled_at=now
+    )
+
+
+def shown_by(delivery: Delivery, message_ts: str, now: datetime) -> Delivery:
+    """Delivered by another message: its thread's first one, with a stored edit."""
+    return replace(delivered(delivery, message_ts, now), state=DeliveryState.SUMMARIZED)
+
+
+def failed(delivery: Delivery, code: str, now: datetime) -> Delivery:
+    return replace(delivery, state=DeliveryState.FAILED, error=code, settled_at=now)
+
+
+def given_back(delivery: Delivery, due_at: datetime) -> Delivery:
+    """A delivery claimed but not sent, as it was before the claim."""
+    in_doubt = delivery.attempted_at is not None
+    state = DeliveryState.IN_DOUBT if in_doubt else DeliveryState.PENDING
+    return replace(delivery, state=state, due_at=due_at)
+
+
+def postponed(
+    delivery: Delivery, code: str, *, now: datetime, retry_after: float | None, jitter: float
+) -> Delivery:
+    """Not posted, or still in doubt because the history can't be read: retry later.
+
+    Never post blindly. Failed when older than MAXIMUM_AGE, because nobody can ever check a channel
+    that is gone.
+    `retry_after`: Slack's wait in seconds.
+    `jitter`: between 0 and 1.
+    """
+    if now - delivery.created_at > MAXIMUM_AGE:
+        return failed(delivery, code, now)
+    failures = delivery.failures + 1 if retry_after is None else 0
+    wait = retry_delay(failures, hint=retry_after, jitter=jitter)
+    after = given_back(delivery, now + timedelta(seconds=wait))
+    lookups = delivery.lookups if delivery.attempted_at is not None else 0
+    return replace(after, failures=failures, error=code, lookups=lookups)
+
+
+def in_doubt(delivery: Delivery, code: str, now: datetime) -> Delivery:
+    """May have been posted: check the channel's history after a short wait."""
+    return replace(
+        delivery,
+        state=DeliveryState.IN_DOUBT,
+        due_at=now + RECHECK_DELAYS[0],
+        lookups=delivery.times_absent * HISTORY_LOOKUPS,
+        error=code,
+    )
+
+
+def not_found(delivery: Delivery, now: datetime) -> Delivery:
+    """Not in the history: check again, or post again once it has had time to show up.
+
+    The first repeat is immediate, later waits double. Failed when older than MAXIMUM_AGE.
+    """
+    delivery = replace(delivery, failures=0)
+    lookups = delivery.lookups + 1
+    attempted_at = delivery.attempted_at
+    is_fresh = attempted_at is None or now - attempted_at < SURELY_SHOWN
+    if is_fresh and lookups % HISTORY_LOOKUPS:
+        return replace(
+            delivery,
+            state=DeliveryState.IN_DOUBT,
+            lookups=lookups,
+            due_at=now + RECHECK_DELAYS[lookups % HISTORY_LOOKUPS],
+        )
+    if now - delivery.created_at > MAXIMUM_AGE:
+        return failed(delivery, delivery.error or "not_found", now)
+    before = delivery.times_absent
+    wait = retry_delay(before, hint=None, jitter=1.0) if before else 0.0
+    return replace(
+        delivery,
+        state=DeliveryState.PENDING,
+        attempted_at=None,
+        lookups=(before + 1) * HISTORY_LOOKUPS,
+        due_at=now + timedelta(seconds=wait),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class LateMessages:
+    """How many messages of a channel wait for Slack; `repository` is of one of them."""
+
+    channel_id: str
+    repository: RepositoryName
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryContent:
+    """What a summary covers: counts per repository and kind, and the time of the first."""
+
+    counts: Mapping[tuple[RepositoryName, str | None], int]
+    oldest_created_at: datetime
+    subjects: Sequence[Subject]  #: the latest failures among them, at most ten, oldest first
+
+
+ENDS_IN_QUEUE = frozenset({EventKind.MERGE, EventKind.FAILURE, EventKind.DEQUEUE})
+
+
+SHOWN_BY_ROOTS = ENDS_IN_QUEUE - {EventKind.FAILURE}
+"""Ends shown by the last edit of a thread's first message; a failure is also broadcast."""

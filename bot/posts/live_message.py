@@ -1,0 +1,100 @@
+"""Live messages: posted once, then edited whenever their subject changes."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import IntEnum, StrEnum
+
+from bot.kernel.repository import RepositoryName
+
+
+class LiveKind(StrEnum):
+    """The kinds of live messages.
+
+    The key of its subject identifies it: a pause by its id; a group by the act that paused it,
+    under the name of its first repository; a queue entry or bisection by its key; a board by its
+    id; a reminder by its pause or its group's act; a freeze by its first
+    event; a request to confirm by the act that asks for it, or its group's. A post about an event
+    is one from the second event with the same verdict on: by the first event and its form.
+    """
+
+    PAUSE = "pause"
+    GROUP = "group"
+    ENTRY = "entry"
+    BISECTION = "bisection"
+    BOARD = "board"
+    REMINDER = "reminder"
+    FREEZE = "freeze"
+    CONFIRMATION = "confirmation"
+    REPEATED = "repeated"
+
+
+class Priority(IntEnum):
+    """The order of edits, lowest first, because Slack allows only a few."""
+
+    PAUSE = 0
+    FAILURE = 1
+    BOARD = 2
+    REST = 3
+
+
+PRIORITIES = {
+    LiveKind.PAUSE: Priority.PAUSE,
+    LiveKind.GROUP: Priority.PAUSE,
+    LiveKind.REMINDER: Priority.PAUSE,
+    LiveKind.FREEZE: Priority.PAUSE,
+    LiveKind.CONFIRMATION: Priority.PAUSE,
+    LiveKind.BOARD: Priority.BOARD,
+}
+"""Of the others REST, and FAILURE while they wait to show one."""
+
+POSTED_FIRST = frozenset(PRIORITIES)
+"""Their first posts are urgent, because a person waits for them."""
+
+
+LATEST_EDIT = timedelta(minutes=45)
+"""An edit due later than this has its time from a wrong clock: it is due now."""
+
+
+@dataclass(frozen=True, slots=True)
+class LiveSubject:
+    """The subject of live messages, in any channel."""
+
+    kind: LiveKind
+    repository: RepositoryName
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class LiveMessage:
+    """One message that shows one subject in one channel."""
+
+    message_id: int
+    subject: LiveSubject
+    channel_id: str
+    is_second: bool  #: Slack refused its edits for good, so it was posted once more
+    message_ts: str | None  #: None until its first post, an ordinary delivery, is delivered
+    wanted: int  #: counts the changes of its subject
+    shown: int  #: the count that the message was last known to show
+    digest: str | None  #: the digest of the message shown, None if unknown
+    due_at: datetime  #: when to edit it, while `wanted` is ahead of `shown`
+    failures: int
+    closed: bool  #: nothing changes any more
+    is_lost: bool  #: Slack refused the edits of the second one too
+    created_at: datetime
+    #: the process that edited it last, by the name under which it holds leases
+    edited_by: str | None = None
+
+    @property
+    def is_first(self) -> bool:
+        """Whether Slack has taken all its edits so far."""
+        return not self.is_second and not self.is_lost
+
+    @property
+    def is_posted(self) -> bool:
+        """Whether people see it, and it can be edited."""
+        return self.message_ts is not None and self.is_first
+
+    @property
+    def shows_its_end(self) -> bool:
+        """Whether it can be edited, and people see the last state of its subject."""
+        return self.is_posted and self.closed and self.shown == self.wanted

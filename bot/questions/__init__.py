@@ -1,0 +1,1 @@
+"""Answers to questions: why, log, rules, branches, statistics, audit."""

@@ -1,0 +1,110 @@
+"""Find out where a pull request is, what it waits for, or why it left."""
+
+import asyncio
+from collections.abc import Sequence
+from itertools import chain
+
+from bot.kernel.errors import MergeQueueError
+from bot.kernel.repository import RepositoryName
+from bot.log.classification import kinds
+from bot.log.preceding import with_preceding_events
+from bot.log.rows import Events, PullRequests
+from bot.log.sources import Sources, answer_or
+from bot.merge_queue.event_records import EventRecord, PullRequestRecord, in_order
+from bot.merge_queue.position import InBatch, InQueue, NotQueued
+from bot.merge_queue.queue import BatchStatusCode, Checks, QueuedDetails, QueueStatus
+from bot.merge_queue.window import LONGEST_LOOKBACK
+from bot.queues.position import Explanation, find
+from bot.queues.reading import read_queue
+from bot.removals.addressing import person_to_ask
+from bot.removals.removed_here import with_removals_here
+
+RUNNING = BatchStatusCode.RUNNING
+EVENTS_READ = 50
+"""Its last stays in the queue; a pull request that was queued more often has the log."""
+
+
+async def explain(repository: RepositoryName, number: int, sources: Sources) -> Explanation:
+    """Explain one pull request; raises MergeQueueError.
+
+    An unreadable log doesn't hide the queue, which may accept another credential. It is an error
+    only if nothing else knows the pull request.
+    """
+    snapshot, logged, details = await asyncio.gather(
+        read_queue(repository, sources),
+        _logged(repository, number, sources),
+        answer_or(QueuedDetails(), sources.service.queued_details(repository, number)),
+    )
+    since = sources.clock.now() - LONGEST_LOOKBACK
+    # Not every type is in the store, but what is there needs no log.
+    stored = await sources.store.read(
+        lambda transaction: Events(transaction).of_pull_requests(
+            repository, [number], since=since, limit=EVENTS_READ
+        )
+    )
+    known = {record.event_id: record for record in stored}
+    if not isinstance(logged, MergeQueueError):
+        known |= {record.event_id: record for record in logged}
+    read = in_order([*known.values()])
+    around = await sources.store.read(with_removals_here, repository, read, read)
+    records = [with_preceding_events(record, around) for record in read]
+    position = find(number, snapshot.status, records)
+    if isinstance(position, InQueue) and len(snapshot.status.waiting_pull_requests) > 1:
+        of_branch = await _queue_of_branch(repository, records, sources)
+        position = find(number, snapshot.status, records, of_branch)
+    if isinstance(logged, MergeQueueError) and position == NotQueued() and not records:
+        raise logged
+    if not isinstance(position, NotQueued):
+        queued = position.pull_request
+        seen: PullRequestRecord | None = PullRequestRecord(
+            repository, number, queued.title, queued.url, queued.author.login, snapshot.read_at
+        )
+    else:
+        found = await sources.store.read(
+            lambda transaction: PullRequests(transaction).get(repository, [number])
+        )
+        seen = found.get(number)
+    whole_log = not isinstance(logged, MergeQueueError)
+    checks: Checks | None = details.mergeability_check
+    is_running = isinstance(position, InBatch) and position.batch.status.code == RUNNING
+    if checks is None and is_running:
+        checks = await _listed_checks(repository, number, sources)
+    asked: str | None = None
+    if seen is not None and records:
+        asked = await sources.store.read(person_to_ask, seen.author, records, records[-1])
+    return Explanation(
+        number, snapshot, position, records, kinds(read), seen, whole_log, asked, checks, details
+    )
+
+
+async def _queue_of_branch(
+    repository: RepositoryName, records: Sequence[EventRecord], sources: Sources
+) -> QueueStatus | None:
+    """The queue of its base branch, which only its events name; None if that is unknown."""
+    branch = next((record.base_ref for record in reversed(records) if record.base_ref), None)
+    if branch is None:
+        return None
+    return await answer_or(None, sources.service.status(repository, branch))
+
+
+async def _listed_checks(
+    repository: RepositoryName, number: int, sources: Sources
+) -> Checks | None:
+    """Its checks in the deprecated listing, which a service may not offer any more."""
+    queues = await answer_or([], sources.service.queues(repository))
+    listed = chain.from_iterable(queue.pull_requests for queue in queues)
+    found = (queued.speculative_check_pull_request for queued in listed if queued.number == number)
+    return next(filter(None, found), None)
+
+
+async def _logged(
+    repository: RepositoryName, number: int, sources: Sources
+) -> Sequence[EventRecord] | MergeQueueError:
+    window = await sources.window(repository, LONGEST_LOOKBACK)
+    try:
+        page = await sources.service.event_page(
+            repository, window, pull_request=number, per_page=EVENTS_READ
+        )
+    except MergeQueueError as error:
+        return error
+    return page.events

@@ -1,0 +1,36 @@
+"""How the weekly summary is rendered when it is posted."""
+
+from collections.abc import Mapping
+from datetime import date
+
+from bot.blocks.message import Message
+from bot.channels.rows import Subscriptions
+from bot.channels.subscription import Topic
+from bot.posts.claim import Claim
+from bot.posts.delivery import Delivery, SubjectKind
+from bot.posts.rendering import RenderPost
+from bot.questions.statistics import weekly_at, zone_of
+from bot.questions.texts import statistics as question_statistics
+from bot.questions.weekly import weekly_statistics
+from bot.store.transaction import Transaction
+
+
+def _weekly(transaction: Transaction, delivery: Delivery, claim: Claim) -> Message | None:
+    """None where nothing left the queue and nothing held it, and after unsubscribing."""
+    name = delivery.subject.repository
+    day = date.fromordinal(delivery.subject.subject_id)
+    subscriptions = Subscriptions(transaction).of_channel(delivery.channel_id)
+    own = (
+        followed
+        for followed in subscriptions
+        if followed.repository == name and Topic.WEEKLY in followed.topics
+    )
+    subscription = next(own, None)
+    if subscription is None:
+        return None
+    end = min(weekly_at(day, zone_of(subscription)), claim.at)
+    found = weekly_statistics(transaction, name, end)
+    return None if found.is_none else question_statistics.weekly(found)
+
+
+QUESTION_POSTS: Mapping[SubjectKind, RenderPost] = {SubjectKind.WEEKLY: _weekly}

@@ -1,0 +1,260 @@
+"""Where a pull request is, what it waits for or why it left, and the next step."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from bot.acts.reason import REASON_LIMIT
+from bot.blocks import blocks, controls
+from bot.blocks.message import Message
+from bot.blocks.text import (
+    by,
+    clock_time,
+    code,
+    duration,
+    escape,
+    listed,
+    local_time,
+    plural,
+    pull_request,
+    quote,
+)
+from bot.feed.texts.event_posts import asking, in_words, removed_by
+from bot.feed.texts.wording import leaving
+from bot.freezes.freeze import Freeze
+from bot.freezes.texts.cards import freeze_period, freeze_reason
+from bot.merge_queue.event_records import EventRecord, PullRequestRecord
+from bot.merge_queue.event_types import CodeClass, Turn, class_of, turn_of
+from bot.merge_queue.position import InBatch, InQueue, NotQueued
+from bot.merge_queue.queue import Batch, Checks, HoldKind, QueueMode
+from bot.pauses.texts.card import by_whom
+from bot.queues.position import Explanation
+from bot.queues.texts.parts import batches, filling, hold
+
+CHECKS_SHOWN = 5
+EVENTS_SHOWN = 8
+
+NO_ACTION = "*Next step:* no action needed"
+
+_BATCH_WAITS = {
+    "bisecting": "the bisection of its batch, which is finding what broke it",
+    "preparing": "its batch to be prepared",
+    "waiting_for_merge": "the batches ahead of it to merge: its own checks passed",
+    "waiting_for_previous_batches": "a batch ahead of it, which failed",
+    "waiting_for_requeue": "its checks to start again: a batch ahead of it failed",
+    "waiting_schedule": "its schedule",
+    "waiting_for_checks_slot": "a free slot for its checks",
+    "frozen": "{freeze} to end: its checks passed",
+    "failed": "the service to remove it: its batch failed",
+    "merged": "nothing more: its batch merged",
+}
+_BATCH_WAITS_BEHIND = {
+    "waiting_for_merge": "batch {ahead} to merge: its own checks passed",
+    "waiting_for_previous_batches": "batch {ahead}, which is ahead of it and failed",
+    "waiting_for_requeue": "its checks to start again: batch {ahead} failed",
+}
+"""The same, if the batches ahead are known."""
+
+
+class _Said(NamedTuple):
+    """The parts of an explanation, safe to show; `waits` is empty when it waits for nothing."""
+
+    mark: str
+    word: str
+    next_step: str  #: the whole line, with who has to act
+    waits: str = ""
+    verdict: str = ""
+
+
+def why(explanation: Explanation) -> Message:
+    """The reply to `why`, for the caller only."""
+    number = explanation.number
+    seen = explanation.seen
+    name = escape(explanation.repository)
+    said = _said(explanation)
+    if said is None:
+        return blocks.sentence(
+            f"#{number} is not in the merge queue of {name}, and "
+            "the event log doesn't mention it. Is the number right?"
+        )
+    subject = f"#{number}"
+    if seen is not None:
+        subject = f"{pull_request(number, seen.title, seen.url)} by {quote(seen.author)}"
+    waits = f"*Waits for:* {said.waits}" if said.waits else ""
+    facts = (said.verdict, waits, _unmet(explanation), said.next_step)
+    shown = [
+        blocks.section(f"{said.mark} *{said.word}* {name} {subject}"),
+        blocks.section("\n".join(filter(None, facts))),
+        blocks.context(*_facts(explanation)),
+    ]
+    recent = _recent(explanation)
+    if recent:
+        shown += blocks.lines(["*Recent events*", *recent])
+    if not explanation.whole_log:
+        missing = "The event log can't be read right now, so past events are missing"
+        shown.append(blocks.context(missing))
+    again, log = asking(explanation.repository, number)
+    buttons = [
+        blocks.button("Refresh", action_id=controls.REFRESH, value=again),
+        blocks.button("Its event log", action_id=controls.LOG_OF, value=log),
+    ]
+    return blocks.message(*shown, blocks.actions(buttons))
+
+
+def _said(explanation: Explanation) -> _Said | None:
+    pause = explanation.snapshot.pause
+    step = NO_ACTION
+    if pause is not None:
+        who = f" for {quote(pause.by.name)}" if pause.by is not None else ""
+        step = f"*Next step{who}:* resume the queue"
+    match explanation.position:
+        case InBatch(batch=batch) as place:
+            waits = _held(explanation, place) or _batch_waits(explanation, batch)
+            return _Said(":hourglass_flowing_sand:", "In a batch", step, waits)
+        case InQueue() as place:
+            return _in_line(explanation, place, step)
+        case NotQueued(end=EventRecord() as end, has_merged=True):
+            merged = f"Merged on {local_time(end.received_at)}"
+            return _Said(":white_check_mark:", "Merged", NO_ACTION, verdict=merged)
+        case NotQueued(end=EventRecord() as end):
+            return _left(end, explanation.seen, explanation.asked)
+        case NotQueued() if explanation.records:
+            step = "*Next step:* see the pull request"
+            verdict = "Its events don't show that it left"
+            return _Said(":grey_question:", "Not in the queue", step, verdict=verdict)
+        case NotQueued():
+            return None
+
+
+def _in_line(explanation: Explanation, waiting: InQueue, step: str) -> _Said:
+    verdict = "In no batch yet"
+    ahead = ""
+    place = waiting.place
+    if place is not None:
+        verdict = f"Place {place.number:,} of {place.length:,} in line, in no batch yet"
+        if place.number > 1:
+            ahead = f"; {plural(place.number - 1, 'is', 'are')} ahead of it"
+    waits = _held(explanation, waiting) or f"room in a batch{ahead}"
+    return _Said(":inbox_tray:", "Waiting in line", step, waits, verdict)
+
+
+def _left(record: EventRecord, seen: PullRequestRecord | None, asked: str | None) -> _Said:
+    code = record.details.code
+    why_left = leaving(code, record.details.reason)
+    is_removal = class_of(code) is CodeClass.HUMAN
+    word = "Removed" if is_removal else "Left"
+    verdict = f"{word} on {local_time(record.received_at)}: {why_left.verdict}"
+    if is_removal and removed_by(record):
+        verdict += f", {removed_by(record)}"
+    next_step = f"*Next step:* {why_left.next_step}"
+    if turn_of(code) is Turn.AUTHOR:
+        author = seen.author if seen is not None else "the author"
+        whose = quote(author if asked is None else asked)
+        if whose:
+            next_step = f"*Next step for {whose}:* {why_left.next_step}"
+    mark = ":leftwards_arrow_with_hook:" if is_removal else ":x:"
+    head = "Removed from the queue" if is_removal else "Left the queue"
+    return _Said(mark, head, next_step, verdict=verdict)
+
+
+def _held(explanation: Explanation, place: InBatch | InQueue) -> str:
+    """What holds it back, regardless of its batch."""
+    known = place.pull_request.hold
+    pause = explanation.snapshot.pause
+    if pause is not None:
+        since = local_time(pause.paused_at)
+        reason = quote(pause.reason, REASON_LIMIT)
+        return f"the pause{by_whom(pause)} to end, since {since}: {reason}"
+    if known is not None and known.kind is HoldKind.FREEZE:
+        return f"{_freeze(explanation.snapshot.freezes)} to end"
+    return hold(known) if known is not None else ""
+
+
+def _freeze(freezes: Sequence[Freeze]) -> str:
+    """The freeze by its reason, if only one is in force."""
+    if len(freezes) != 1:
+        return "a scheduled freeze"
+    (freeze,) = freezes
+    reason = freeze_reason(freeze)
+    name = f"the scheduled freeze “{reason}”" if reason else "a scheduled freeze"
+    facts = filter(None, (by(freeze.by), freeze_period(freeze.terms)))
+    return f"{name} ({', '.join(facts)})"
+
+
+def _batch_waits(explanation: Explanation, batch: Batch) -> str:
+    name = f"({quote(batch.name, 40)})"
+    status = batch.status.code
+    ahead = explanation.snapshot.status.ahead_of(batch)
+    if status == "running":
+        # The running checks, or else the open conditions, if the service names them.
+        found = explanation.checks or Checks()
+        total = batch.checks_summary
+        if found.unmet and not found.running:
+            word = "conditions"
+            names = found.unmet
+        else:
+            word = "checks"
+            names = found.running
+        checks = f"the {word} {listed([*map(code, names)], most=CHECKS_SHOWN)}".rstrip()
+        passed = f": {total.passed} of {total.total} passed" if total.total else ""
+        return f"{checks} of its batch {name}{passed}"
+    if status == "waiting_for_batch":
+        return ": ".join(filter(None, [f"its batch {name} to fill", filling(batch)]))
+    if ahead and status in _BATCH_WAITS_BEHIND:
+        return _BATCH_WAITS_BEHIND[status].format(ahead=batches(ahead))
+    words = _BATCH_WAITS.get(status, quote(status.replace("_", " "), 60))
+    return f"{words.replace('{freeze}', _freeze(explanation.snapshot.freezes))} {name}"
+
+
+def _unmet(explanation: Explanation) -> str:
+    """The open conditions besides those of its running checks."""
+    found = explanation.checks or Checks()
+    if not found.running:
+        return ""
+    others = [
+        condition
+        for condition in found.unmet
+        if not any(name in condition for name in found.running)
+    ]
+    names = listed([*map(code, others)], most=CHECKS_SHOWN)
+    return f"*Not met yet:* {names}" if names else ""
+
+
+def _facts(explanation: Explanation) -> list[str]:
+    place = explanation.position
+    read_at = explanation.snapshot.read_at
+    if isinstance(place, NotQueued):
+        base = next(
+            (record.base_ref for record in reversed(explanation.records) if record.base_ref), None
+        )
+        return [code(base) if base else "", f"read at {clock_time(read_at)}"]
+    queued = place.pull_request
+    details = explanation.details
+    due = queued.estimated_merge_at or details.estimated_time_of_merge
+    if due is None and isinstance(place, InBatch):
+        due = place.batch.estimated_merge_at
+    ahead = place.ahead if isinstance(place, InBatch) else 0
+    before = details.position
+    timeout = details.checks_timeout_at
+    if explanation.snapshot.status.mode in {QueueMode.PARALLEL, QueueMode.ISOLATED}:
+        # The service's position counts those of all lines.
+        before = None
+    return [
+        f"queued for {duration(read_at - queued.queued_at)}",
+        f"{plural(ahead, 'batch', 'batches')} ahead" if ahead else "",
+        f"{plural(before, 'pull request')} ahead" if before else "",
+        f"merge due on {local_time(due)}" if due is not None else "",
+        f"checks time out on {local_time(timeout)}" if timeout is not None else "",
+        f"read at {clock_time(read_at)}",
+    ]
+
+
+def _recent(explanation: Explanation) -> list[str]:
+    """Its last events, newest first."""
+    last = explanation.records[: -EVENTS_SHOWN - 1 : -1]
+    kinds = explanation.kinds
+    lines = [
+        f"• {local_time(record.received_at)} {in_words(record, kinds.get(record.event_id))}"
+        for record in last
+    ]
+    left = len(explanation.records) - len(last)
+    return [*lines, f"and {left} earlier"] if left > 0 else lines

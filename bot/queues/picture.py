@@ -1,0 +1,159 @@
+"""Boards: what a board shows of a queue, and which differences count as a change."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from bot.freezes.freeze import Freeze
+from bot.merge_queue.queue import Batch, Hold, QueuedPullRequest, QueueStatus
+from bot.queues.snapshot import Snapshot
+
+SHOWN_BATCHES = 5
+
+
+SHOWN_IN_BATCH = 5
+
+
+NEXT_UP = 5
+
+
+NAMED_WAITING = 10
+"""How many of those behind the next are named by their numbers."""
+
+
+TITLE_KEPT = 200
+
+
+WORDS_KEPT = 100
+
+
+ADDRESS_KEPT = 2000
+
+
+STEP = timedelta(minutes=5)
+"""Estimated times are rounded up to whole steps."""
+
+
+FREEZES_SHOWN = 10
+
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class PausedFor:
+    """The pause in force."""
+
+    reason: str
+    paused_at: datetime
+    by: str | None = None  #: None when nobody knows
+    resumes_at: datetime | None = None  #: the end of a timed pause
+    is_overdue: bool = False  #: the bot tried to resume at that time and failed
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A pull request as a board shows it, and what holds it back."""
+
+    number: int
+    title: str
+    url: str
+    author: str
+    hold: Hold | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ShownBatch:
+    """A batch: its first pull requests, how many `more`, and `passed` of `total` checks."""
+
+    batch_id: str
+    name: str
+    code: str
+    passed: int
+    total: int
+    due_at: datetime | None
+    pull_requests: tuple[Shown, ...]
+    more: int = 0
+    ahead: tuple[str, ...] = ()  #: the names of the batches that it is tested on top of
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """Everything a board shows of a queue; equal pictures look the same."""
+
+    pause: PausedFor | None
+    batches: tuple[ShownBatch, ...]  #: the first ones, which are shown in full
+    batch_count: int
+    in_batches: int  #: the number of pull requests in all batches
+    due_at: datetime | None  #: the expected time of the next merge
+    next_up: tuple[Shown, ...]  #: the first of those that wait, which are shown in full
+    behind: tuple[int, ...]  #: the numbers of those that follow them
+    waiting: int  #: the number of all that wait
+    is_pause_known: bool = True
+    freezes: tuple[Freeze, ...] = ()
+    unreadable: int = 0  #: how many entries could not be read
+
+
+def picture(snapshot: Snapshot) -> Picture:
+    """What can be shown of the queue, with the service's own estimates."""
+    batches = snapshot.status.batches
+    waiting = snapshot.status.waiting_pull_requests
+    known = snapshot.pause
+    paused = None
+    if known is not None:
+        until = known.resumes_at, known.is_overdue
+        paused = PausedFor(known.reason, known.since, known.by_name, *until)
+    behind = waiting[NEXT_UP : NEXT_UP + NAMED_WAITING]
+    return Picture(
+        pause=paused,
+        batches=tuple(_batch(batch, snapshot.status) for batch in batches[:SHOWN_BATCHES]),
+        batch_count=len(batches),
+        in_batches=len(snapshot.status.in_batches),
+        due_at=snapshot.status.next_merge_at,
+        next_up=tuple(map(shown, waiting[:NEXT_UP])),
+        behind=tuple(queued.number for queued in behind),
+        waiting=len(waiting),
+        is_pause_known=snapshot.is_pause_known,
+        freezes=snapshot.freezes[:FREEZES_SHOWN],
+        unreadable=snapshot.status.unreadable,
+    )
+
+
+def _batch(batch: Batch, queue: QueueStatus) -> ShownBatch:
+    members = batch.members
+    return ShownBatch(
+        batch_id=batch.id,
+        name=batch.name[:WORDS_KEPT],
+        code=batch.status.code[:WORDS_KEPT],
+        passed=batch.checks_summary.passed,
+        total=batch.checks_summary.total,
+        due_at=batch.estimated_merge_at,
+        pull_requests=tuple(map(shown, members[:SHOWN_IN_BATCH])),
+        more=max(len(members) - SHOWN_IN_BATCH, 0),
+        ahead=tuple(name[:WORDS_KEPT] for name in queue.ahead_of(batch)),
+    )
+
+
+def shown(queued: QueuedPullRequest) -> Shown:
+    """Leave out an address that is too long to store; the number identifies the pull request."""
+    return Shown(
+        queued.number,
+        queued.title[:TITLE_KEPT],
+        queued.url if len(queued.url) <= ADDRESS_KEPT else "",
+        queued.author.login[:WORDS_KEPT],
+        queued.hold,
+    )
+
+
+def estimate_kept(shown: datetime | None, due_at: datetime | None, at: datetime) -> datetime | None:
+    """The estimate already shown, while the new one is at most a step away from it.
+
+    Once the shown time has passed, the service's next estimate replaces it.
+    """
+    if shown is None or due_at is None or (shown < at and due_at > shown):
+        return round_up(due_at)
+    return round_up(shown if abs(due_at - shown) <= STEP else due_at)
+
+
+def round_up(due_at: datetime | None) -> datetime | None:
+    """Round an estimated time up to the next whole step."""
+    return None if due_at is None else _EPOCH - (_EPOCH - due_at) // STEP * STEP

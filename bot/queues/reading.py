@@ -1,0 +1,176 @@
+"""Read live queues: their status, their pause, who paused them, and what is frozen."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from bot.freezes.causes import by_person
+from bot.freezes.following import FreezeLog, read_freezes
+from bot.freezes.freeze import Freeze
+from bot.freezes.rows import Freezes
+from bot.kernel.errors import MergeQueueError
+from bot.kernel.groups import Answer, Group, GroupAnswers
+from bot.kernel.repository import RepositoryName
+from bot.log.sources import Sources, answer_or
+from bot.merge_queue.errors import NotOffered, PauseNotOffered
+from bot.merge_queue.queue import Pause, QueueStatus
+from bot.pauses.history import know_pause
+from bot.pauses.pause import PauseRecord
+from bot.pauses.rows import Pauses
+from bot.queues.snapshot import ReadQueue, Snapshot
+from bot.store.transaction import Transaction
+
+logger = logging.getLogger(__name__)
+
+QUEUES_READ_AT_ONCE = 4
+"""Queues of a group read at a time, two requests each: as many requests as the service's client
+lets be in flight, so that other people's requests wait for no more than these."""
+
+QUEUES_PER_PAGE = 50
+"""Queues read for one answer about a large group."""
+
+ReadPause = Callable[[], Awaitable[Pause | None]]
+
+
+async def read_queue(
+    repository: RepositoryName, sources: Sources, branch: str | None = None
+) -> Snapshot:
+    """Raises MergeQueueError: an unreadable queue never looks empty."""
+    service = sources.service
+    status, (pause, is_known), frozen = await asyncio.gather(
+        service.status(repository, branch),
+        _pause(repository, lambda: service.current_pause(repository), sources),
+        _frozen(repository, sources),
+    )
+    return Snapshot(repository, status, pause, sources.clock.now(), branch, is_known, frozen)
+
+
+async def complete(
+    repository: RepositoryName, status: QueueStatus, read_pause: ReadPause, sources: Sources
+) -> Snapshot:
+    """The snapshot for a status that a poll has read, after the log. Raises MergeQueueError."""
+    pause, is_known = await _pause(repository, read_pause, sources)
+    now = sources.clock.now()
+    stored = await _stored_freezes(repository, sources)
+    return Snapshot(repository, status, pause, now, None, is_known, _in_force(stored, now))
+
+
+async def read_queues(
+    repositories: Iterable[RepositoryName], sources: Sources, at_a_time: int = QUEUES_READ_AT_ONCE
+) -> Sequence[ReadQueue]:
+    """In the same order; one that can't be read is named and doesn't stop the others."""
+    concurrency = asyncio.Semaphore(at_a_time)
+
+    async def read(repository: RepositoryName) -> ReadQueue:
+        async with concurrency:
+            return await answer_or(repository, read_queue(repository, sources))
+
+    return await asyncio.gather(*(read(name) for name in repositories))
+
+
+async def group_answers(
+    group: Group, first: int, size: int, read: Callable[[RepositoryName], Awaitable[Answer]]
+) -> GroupAnswers[Answer]:
+    """The answers of at most `size` repositories from index `first` on, read a few at a time.
+
+    One that can't be read is named and doesn't stop the others. Raises NotOffered.
+    """
+    total = len(group.repositories)
+    first = first if 0 <= first < total else 0
+    few = asyncio.Semaphore(QUEUES_READ_AT_ONCE)
+
+    async def read_one(repository: RepositoryName) -> Answer | NotOffered | None:
+        async with few:
+            try:
+                return await read(repository)
+            except NotOffered as error:
+                return error
+            except MergeQueueError:
+                return None
+
+    names = group.repositories[first : first + size]
+    found = await asyncio.gather(*map(read_one, names))
+    answers: list[tuple[RepositoryName, Answer | None]] = []
+    for name, answer in zip(names, found, strict=True):
+        if isinstance(answer, NotOffered):
+            raise answer
+        answers.append((name, answer))
+    return GroupAnswers(answers, first, total)
+
+
+@dataclass(frozen=True, slots=True)
+class GroupPage:
+    """Some of a group's current queues, from index `first` of `total`."""
+
+    read: Sequence[ReadQueue]
+    first: int
+    total: int
+    paused_elsewhere: int  #: how many of the others are paused, as far as the bot knows
+
+
+async def group_page(group: Group, first: int, sources: Sources) -> GroupPage:
+    """The queues from index `first` on, with those known as paused before all others.
+
+    Raises StoreUnavailable.
+    """
+    in_force = await sources.store.read(
+        lambda transaction: Pauses(transaction).open(group.repositories)
+    )
+    paused = {pause.repository for pause in in_force}
+    ordered = sorted(group.repositories, key=lambda name: name not in paused)
+    first = first if 0 <= first < len(ordered) else 0
+    asked = ordered[first : first + QUEUES_PER_PAGE]
+    read = await read_queues(asked, sources)
+    return GroupPage(read, first, len(ordered), len(paused.difference(asked)))
+
+
+async def _pause(
+    repository: RepositoryName, read: ReadPause, sources: Sources
+) -> tuple[PauseRecord | None, bool]:
+    """The pause, and whether None means that there is none."""
+    try:
+        pause = await read()
+    except PauseNotOffered:
+        known = await sources.store.read(lambda transaction: Pauses(transaction).open([repository]))
+        if not known:
+            return None, False
+        pause = Pause(reason=known[0].stored_reason, paused_at=known[0].paused_at)
+    return await know_pause(sources.store, repository, pause) if pause else None, True
+
+
+async def _frozen(repository: RepositoryName, sources: Sources) -> tuple[Freeze, ...]:
+    """The freezes in force by the event log as it is now, or as stored if it is unreadable."""
+    now = sources.clock.now()
+    stored = await _stored_freezes(repository, sources)
+    try:
+        log = await read_freezes(sources.service, repository, now)
+    except MergeQueueError as error:
+        extra = {"action": "freezes_not_read", "repository": repository}
+        logger.info("freezes not read", extra={**extra, "error": type(error).__name__})
+        return _in_force(stored, now)
+    return await sources.store.read(_named, _in_force(log.freezes(stored), now), stored, log)
+
+
+def _in_force(freezes: Iterable[Freeze], now: datetime) -> tuple[Freeze, ...]:
+    return tuple(freeze for freeze in freezes if freeze.is_in_force(now))
+
+
+def _named(
+    transaction: Transaction, freezes: Sequence[Freeze], stored: Sequence[Freeze], log: FreezeLog
+) -> tuple[Freeze, ...]:
+    """The freezes under the names of the people who made them through the bot.
+
+    Of a stored one the maker is known; of one that no poll has read yet the audit tells it.
+    """
+    makers = {freeze.event_id: freeze.by for freeze in stored}
+    unread = {freeze.event_id for freeze in freezes}.difference(makers)
+    for record in log.events:
+        if record.event_id in unread:
+            makers[record.event_id] = by_person(transaction, record).details.actor
+    return tuple(replace(freeze, by=makers.get(freeze.event_id, freeze.by)) for freeze in freezes)
+
+
+async def _stored_freezes(repository: RepositoryName, sources: Sources) -> Sequence[Freeze]:
+    return await sources.store.read(lambda transaction: Freezes(transaction).of([repository]))

@@ -1,0 +1,78 @@
+"""Status and figures of a group of queues."""
+
+from collections.abc import Sequence
+
+from bot.blocks import blocks
+from bot.blocks.groups import name_of, queues
+from bot.blocks.message import Message
+from bot.blocks.overview import GROUP_QUEUES_PER_PAGE, UNREAD, page_of_lines
+from bot.blocks.text import NAME_LIMIT, by, escape, listed, plural, quote
+from bot.freezes.texts.cards import freeze_period, freeze_reason
+from bot.kernel.groups import Group
+from bot.kernel.repository import RepositoryName
+from bot.pauses.texts import ends as pause_ends
+from bot.pauses.texts.card import by_whom
+from bot.queues.snapshot import Snapshot
+
+READING_THE_QUEUES = "Reading the queues …"
+
+
+def status(
+    group: Group,
+    read: Sequence[Snapshot | RepositoryName],
+    *,
+    first: int = 0,
+    total: int | None = None,
+    paused_elsewhere: int = 0,
+) -> Message:
+    """A compact line for each repository of a group, or of a page of it.
+
+    `read` begins at place `first` of `total`; `paused_elsewhere` of the others are paused. A queue
+    that couldn't be read never counts as running.
+    """
+    total = len(read) if total is None else total
+    known = [queue for queue in read if isinstance(queue, Snapshot)]
+    unread = len(read) - len(known)
+    counted = f"{queues(unread)} couldn't be read just now"
+    if known:
+        paused = sum(snapshot.pause is not None for snapshot in known) + paused_elsewhere
+        besides = f", {unread:,} could not be read" if unread else ""
+        counted = f"{paused:,} of {queues(total)} paused{besides}"
+    title = f"*{name_of(group.name)}: {counted}*"
+    command = f"status {group.mention}"
+    lines = [_status_line(queue) for queue in read]
+    return blocks.message(
+        *page_of_lines(title, lines, command, first, total, GROUP_QUEUES_PER_PAGE)
+    )
+
+
+def _status_line(queue: Snapshot | RepositoryName) -> str:
+    if not isinstance(queue, Snapshot):
+        return f"• *{escape(queue)}* {UNREAD}"
+    if queue.pause is not None:
+        end = pause_ends.resumes(queue.pause.resumes_at, is_overdue=queue.pause.is_overdue)
+        state = ", ".join(filter(None, [f"paused{by_whom(queue.pause)}", end]))
+        state += f": {quote(queue.pause.reason, NAME_LIMIT)}"
+    elif queue.freezes:
+        freeze = queue.freezes[0]
+        frozen = f"frozen {by(freeze.by)}".rstrip()
+        state = ", ".join(filter(None, [frozen, freeze_period(freeze.terms)]))
+        reason = freeze_reason(freeze, NAME_LIMIT)
+        state += f": {reason}" if reason else ""
+    else:
+        state = "running" if queue.is_pause_known else "running or paused"
+    queued = f"{plural(len(queue.status.queued), 'pull request')} in the queue"
+    return f"• *{escape(queue.repository)}* {state} · {queued}"
+
+
+def all_paused(group: Group, paused: Sequence[Snapshot]) -> Message:
+    """Instead of the question about a group in which nothing would change."""
+    count = "the queue is" if len(paused) == 1 else f"all {queues(len(paused))} are"
+    names = listed(
+        [
+            f"{escape(snapshot.repository)}{by_whom(snapshot.pause) if snapshot.pause else ''}"
+            for snapshot in paused
+        ]
+    )
+    said = f"*{name_of(group.name)}*: {count} paused already: {names}. Nothing was changed."
+    return blocks.sentence(f":double_vertical_bar: {said}")

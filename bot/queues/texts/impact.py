@@ -1,0 +1,103 @@
+"""The queues of a group: by name, at a glance, and in the question before they are paused."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from bot.acts.asked import Asked
+from bot.acts.reason import REASON_LIMIT
+from bot.blocks import blocks, controls, modal
+from bot.blocks.groups import name_of, names, queues, show_all
+from bot.blocks.message import Message
+from bot.blocks.text import escape, listed, local_time, plural, quote
+from bot.kernel.groups import ALL, Group, Target, target_value
+from bot.kernel.repository import RepositoryName
+from bot.pauses import actions as pause_actions
+from bot.pauses.texts import form as pause_form
+from bot.pauses.texts.card import by_whom
+from bot.queues.snapshot import Snapshot
+from bot.queues.texts import notes as queue_notes
+from bot.queues.texts.group_status import READING_THE_QUEUES
+
+
+def confirm(
+    group: Group,
+    asked: Asked,
+    read: Sequence[Snapshot | RepositoryName],
+    resumes_at: datetime | None = None,
+) -> Message:
+    """The question before a group is paused: what would stop, and what stays as it is.
+
+    `resumes_at` is when the pause ends.
+    """
+    is_one = len(group.repositories) == 1
+    count = queues(len(group.repositories))
+    which = f"{count} of {group.mention}"
+    if group.name == ALL:
+        which = f"{count}, {escape(group.repositories[0])}" if is_one else f"all {count}"
+    ending = "They stay paused until someone resumes them."
+    if is_one:
+        ending = "It stays paused until someone resumes it."
+    if resumes_at is not None:
+        ending = f"{'It resumes' if is_one else 'They resume'} on {local_time(resumes_at)}."
+    label = f"Pause {count}"
+    value = controls.value_of(pause_actions.PauseChoice(target_value(group), asked))
+    return blocks.post(
+        f":double_vertical_bar: *Pause {which}?* Reason: {quote(asked.reason, REASON_LIMIT)}",
+        names(group.repositories),
+        details=["\n".join([ending, *impact(read)])],
+        buttons=[
+            blocks.button(
+                label, action_id=pause_actions.PAUSE_CONFIRMED, value=value, style="danger"
+            ),
+            blocks.button("Leave it", action_id=controls.DISMISS, value=group.name),
+            *show_all(group.name, len(group.repositories)),
+        ],
+    )
+
+
+def impact(read: Sequence[Snapshot | RepositoryName]) -> list[str]:
+    """What would stop, what stays as it is, and what couldn't be read; may be empty."""
+    snapshots = [queue for queue in read if isinstance(queue, Snapshot)]
+    running = [snapshot.status for snapshot in snapshots if snapshot.pause is None]
+    facts = []
+    if running:
+        queued = sum(len(queue.queued) for queue in running)
+        batches = sum(len(queue.running) for queue in running)
+        bisecting = sum(len(queue.bisecting) for queue in running)
+        due = min((queue.next_merge_at for queue in running if queue.next_merge_at), default=None)
+        stops = queue_notes.will_stop(batches, bisecting)
+        next_merge = f", next merge was due on {local_time(due)}" if due is not None else ""
+        facts.append(f"{plural(queued, 'pull request')} in the queues, {stops}{next_merge}.")
+    paused = [
+        f"{escape(snapshot.repository)}{by_whom(snapshot.pause)}"
+        for snapshot in snapshots
+        if snapshot.pause
+    ]
+    if paused:
+        left = "it is" if len(paused) == 1 else "they are"
+        facts.append(f"{len(paused)} already paused, left as {left}: {listed(paused)}.")
+    unread = len(read) - len(snapshots)
+    if unread:
+        tried = "it" if unread == 1 else "them"
+        facts.append(
+            f"{queues(unread)} couldn't be read just now; I'll try to pause {tried} anyway."
+        )
+    return facts
+
+
+def notes(
+    target: Target | None, command: str, read: Sequence[Snapshot | RepositoryName] = ()
+) -> list[str]:
+    """The form's notes on what would be paused; `read` is empty while the queues are being read."""
+    if isinstance(target, Group):
+        count = queues(len(target.repositories))
+        which = f"All {count}" if target.name == ALL else f"{count} of {name_of(target.name)}"
+        rest = f" (`{escape(command)} status {escape(target.mention)}` lists them all)"
+        facts = impact(read) if read else [READING_THE_QUEUES]
+        return [f"*{which}*: {names(target.repositories, rest)}", "\n".join(facts)]
+    if target is None:
+        return [pause_form.CHOOSE_FIRST]
+    snapshots = [queue for queue in read if isinstance(queue, Snapshot)]
+    if snapshots:
+        return queue_notes.queue_notes(snapshots[0])
+    return [pause_form.QUEUE_UNREAD_PAUSE if read else modal.READING_THE_QUEUE]

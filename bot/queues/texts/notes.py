@@ -1,0 +1,30 @@
+"""What a pause or freeze would stop."""
+
+from bot.acts.reason import REASON_LIMIT
+from bot.blocks.text import local_time, plural, quote
+from bot.freezes.texts.cards import FREEZES_LISTED, freeze_line
+from bot.pauses.texts.card import by_whom
+from bot.pauses.texts.replies import pause_times, stopped_work
+from bot.queues.snapshot import Snapshot
+
+
+def will_stop(running: int, bisecting: int = 0) -> str:
+    """What pausing does to the running batches and bisections."""
+    stopped = stopped_work(running, bisecting)
+    return f"{stopped} will stop" if stopped else "no batch is running"
+
+
+def queue_notes(snapshot: Snapshot) -> list[str]:
+    """What pausing would stop, or who has already paused, and who has frozen the queue."""
+    known = snapshot.pause
+    status = snapshot.status
+    if known is not None:
+        times = ", ".join(filter(None, pause_times(known)))
+        note = f":double_vertical_bar: Already paused{by_whom(known)} {times}: "
+        note += quote(known.reason, REASON_LIMIT)
+    else:
+        due = status.next_merge_at
+        queued = f"{plural(len(status.queued), 'pull request')} in the queue"
+        next_merge = f", next merge was due on {local_time(due)}" if due is not None else ""
+        note = f"{queued}, {will_stop(len(status.running), len(status.bisecting))}{next_merge}."
+    return [note, *(freeze_line(freeze) for freeze in snapshot.freezes[:FREEZES_LISTED])]

@@ -1,0 +1,220 @@
+"""The parts of a queue that its status, its board and the Home tab show alike, and what waits."""
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+
+from bot.acts.reason import REASON_LIMIT
+from bot.blocks import blocks
+from bot.blocks.message import MESSAGE_BLOCKS_TEXT_LIMIT, Block, text_length
+from bot.blocks.text import by, code, escape, listed, local_time, plural, pull_request, quote
+from bot.kernel.repository import RepositoryName
+from bot.merge_queue.queue import Batch, Hold, HoldKind
+from bot.pauses import actions as pause_actions
+from bot.pauses.texts import ends as pause_ends
+from bot.pauses.texts.card import resume_button
+from bot.queues.picture import PausedFor, Picture, Shown, ShownBatch
+
+BATCH_NAMES_SHOWN = 3
+
+
+BATCH_NAME_LIMIT = 40
+
+
+_STATES = {
+    "running": "checks are running",
+    "bisecting": "bisecting: looking for the pull request that broke it",
+    "preparing": "being prepared",
+    "failed": "failed",
+    "merged": "merged",
+    "waiting_for_merge": "checks passed, waiting to merge",
+    "waiting_for_previous_batches": "held: a batch ahead failed",
+    "waiting_for_requeue": "a batch ahead failed, will be tested again",
+    "waiting_schedule": "waiting for its schedule",
+    "waiting_for_batch": "filling",
+    "waiting_for_checks_slot": "waiting for a free place to run checks",
+    "frozen": "checks passed, held by a scheduled freeze",
+}
+
+
+_STATES_BEHIND = {
+    "waiting_for_merge": "checks passed, waiting for {ahead} to merge",
+    "waiting_for_previous_batches": "held: waiting for {ahead}, which failed",
+    "waiting_for_requeue": "{ahead} failed, will be tested again",
+}
+"""The same, if the batches ahead are known."""
+
+
+TIGHT_LIMIT = 800
+"""Characters of each list where the whole would exceed Slack's limit."""
+
+
+def fitting(render: Callable[[int], list[Block]]) -> list[Block]:
+    """The result of `render` with the most characters per list that fit into the message."""
+    shown = render(blocks.LINES_LENGTH)
+    return shown if text_length(shown) <= MESSAGE_BLOCKS_TEXT_LIMIT else render(TIGHT_LIMIT)
+
+
+def headline(
+    repository: RepositoryName,
+    picture: Picture,
+    *,
+    branch: str | None = None,
+    tense: str = "is",
+) -> Block:
+    on = f" on {code(branch)}" if branch else ""
+    if picture.pause is not None:
+        mark = ":double_vertical_bar:"
+        word = "paused"
+    elif not picture.is_pause_known:
+        mark = ":snowflake:" if picture.freezes else ":grey_question:"
+        word = "running or paused: the merge queue service doesn't say which"
+    elif picture.freezes:
+        mark = ":snowflake:"
+        word = "frozen"
+    else:
+        mark = ":arrow_forward:"
+        word = "running"
+    empty = ", the queue is empty" if is_idle(picture) else ""
+    return blocks.section(f"{mark} *{escape(repository)}*{on} {tense} {word}{empty}")
+
+
+def is_idle(picture: Picture) -> bool:
+    """Whether it is running and empty; the headline says so."""
+    is_running = picture.pause is None and picture.is_pause_known and not picture.freezes
+    return is_running and not (picture.batch_count or picture.waiting or picture.unreadable)
+
+
+def unreadable(picture: Picture) -> str:
+    """How many entries are missing; empty for none."""
+    entries = plural(picture.unreadable, "entry", "entries")
+    return f":warning: {entries} could not be read" if picture.unreadable else ""
+
+
+def counts(picture: Picture) -> str:
+    if not picture.batch_count:
+        return plural(picture.waiting, "waiting pull request")
+    tested = plural(picture.in_batches, "pull request")
+    batches = plural(picture.batch_count, "batch", "batches")
+    return f"{tested} in {batches}, {picture.waiting:,} waiting"
+
+
+def next_merge(at: datetime | None) -> str:
+    return f"next merge due on {local_time(at)}" if at is not None else ""
+
+
+def pause_blocks(pause: PausedFor | None) -> list[Block]:
+    """Why, by whom, since when and until when; empty while the queue is running."""
+    if pause is None:
+        return []
+    who = f" {by(pause.by)}" if pause.by is not None else ""
+    return [
+        blocks.section(f"*Reason:* {quote(pause.reason, REASON_LIMIT)}"),
+        blocks.context(
+            f"Paused{who} since {local_time(pause.paused_at)}",
+            pause_ends.resumes(pause.resumes_at, is_overdue=pause.is_overdue),
+        ),
+    ]
+
+
+def batch_blocks(
+    picture: Picture, room: int, filling: Mapping[str, str] | None = None
+) -> list[Block]:
+    """The first batches, each within `room` characters, and how many more there are.
+
+    `filling`: how full each batch is, by its id, if shown.
+    """
+    full = filling or {}
+    shown = [
+        blocks.section(_batch(batch, full.get(batch.batch_id, ""), room))
+        for batch in picture.batches
+    ]
+    left = picture.batch_count - len(picture.batches)
+    if left > 0:
+        shown.append(blocks.context(f"and {plural(left, 'more batch', 'more batches')}"))
+    return shown
+
+
+def _batch(batch: ShownBatch, full: str, room: int) -> str:
+    facts = [
+        f"*Batch {quote(batch.name, 40)}*",
+        batch_state(batch.code, batch.ahead),
+        full,
+        f"checks {batch.passed}/{batch.total} passed" if batch.total else "",
+        f"due on {local_time(batch.due_at)}" if batch.due_at is not None else "",
+    ]
+    head = " · ".join(filter(None, facts))
+    members = [
+        f"• {authored(pull_request)}{held(pull_request)}" for pull_request in batch.pull_requests
+    ]
+    shown = listed(members, "\n", length=room - len(head), besides=batch.more)
+    return f"{head}\n{shown}".rstrip()
+
+
+def waiting_for(picture: Picture) -> str:
+    """What pull requests in no batch wait for, unless something else holds them."""
+    return "until the queue resumes" if picture.pause is not None else "for room in a batch"
+
+
+def authored(shown: Shown) -> str:
+    """A linked pull request and its author."""
+    return f"{pull_request(shown.number, shown.title, shown.url)} {by(shown.author)}".rstrip()
+
+
+def held(shown: Shown) -> str:
+    return f" · waits for {hold(shown.hold)}" if shown.hold is not None else ""
+
+
+def toggle(repository: RepositoryName, picture: Picture) -> blocks.Element:
+    """*Resume queue* while it is paused, else *Pause queue…*."""
+    pause = picture.pause
+    queued = picture.waiting + picture.in_batches
+    if pause is None:
+        return pause_button(repository)
+    return resume_button(repository, pause.paused_at, pause.reason, pause.by, queued)
+
+
+def pause_button(repository: RepositoryName) -> blocks.Element:
+    """*Pause queue…*, which asks for the reason in a form."""
+    return blocks.button(
+        "Pause queue…", action_id=pause_actions.PAUSE, value=repository, style="danger"
+    )
+
+
+def batch_state(status: str, ahead: Sequence[str] = ()) -> str:
+    """The service's code of a batch's state in plain words; a new one goes by its own name.
+
+    `ahead`: the names of the batches it is tested on top of.
+    """
+    if ahead and status in _STATES_BEHIND:
+        return _STATES_BEHIND[status].format(ahead=batches(ahead))
+    return _STATES.get(status, quote(status.replace("_", " ")))
+
+
+def batches(names: Sequence[str]) -> str:
+    """Their names, safe to show."""
+    return listed([quote(name, BATCH_NAME_LIMIT) for name in names], most=BATCH_NAMES_SHOWN)
+
+
+def filling(batch: Batch) -> str:
+    """How full a filling batch is, and its latest start, as far as known."""
+    if batch.status.code != "waiting_for_batch":
+        return ""
+    slots = batch.max_batch_slots
+    start_at = batch.batch_max_start_at
+    full = f"{batch.batch_filled_slots or 0:,} of {plural(slots, 'place')} taken" if slots else ""
+    by = f"starts by {local_time(start_at)}" if start_at is not None else ""
+    return ", ".join(filter(None, [full, by]))
+
+
+_HOLDS = {
+    HoldKind.REMOVAL: "its removal, which was asked for",
+    HoldKind.CONFLICT: "{numbers} to leave the queue, because of a conflict",
+    HoldKind.DEPENDENCY: "{numbers}, which it depends on",
+    HoldKind.FREEZE: "a scheduled freeze to end",
+}
+
+
+def hold(known: Hold) -> str:
+    """What a pull request waits for, to follow "waits for"."""
+    numbers = listed([f"#{number}" for number in known.numbers], most=BATCH_NAMES_SHOWN)
+    return _HOLDS[known.kind].format(numbers=numbers)

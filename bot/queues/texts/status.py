@@ -1,0 +1,115 @@
+"""The live queue of a repository, with its buttons."""
+
+from datetime import datetime
+
+from bot.blocks import blocks
+from bot.blocks.controls import NEXT_PAGE, REFRESH, SHARE
+from bot.blocks.message import Block, Message
+from bot.blocks.paging import from_place
+from bot.blocks.text import clean, clock_time, duration, listed, portions, quote
+from bot.freezes.texts.cards import freeze_blocks
+from bot.merge_queue.queue import QueuedPullRequest
+from bot.queues import picture as queue_picture
+from bot.queues.snapshot import Snapshot
+from bot.queues.texts import parts as queue_parts
+from bot.queues.texts.parts import filling
+
+PAGE_LENGTH = 8400
+SHOWN_WAITING = 10
+WAITING_PER_PAGE = 25
+
+
+def status(snapshot: Snapshot) -> Message:
+    """The answer to `status`; only the head of a long queue is shown."""
+    return blocks.message(*queue_parts.fitting(lambda room: _blocks(snapshot, room)))
+
+
+def _blocks(snapshot: Snapshot, room: int) -> list[Block]:
+    picture = queue_picture.picture(snapshot)
+    full = {batch.id: filling(batch) for batch in snapshot.status.batches}
+    return [
+        headline(snapshot),
+        blocks.context(
+            "" if queue_parts.is_idle(picture) else queue_parts.counts(picture),
+            queue_parts.next_merge(picture.due_at),
+            queue_parts.unreadable(picture),
+            f"read at {clock_time(snapshot.read_at)}",
+        ),
+        *reason(snapshot),
+        *queue_parts.batch_blocks(picture, room, full),
+        *_waiting_blocks(snapshot, room),
+        _buttons(snapshot),
+    ]
+
+
+def headline(snapshot: Snapshot) -> Block:
+    picture = queue_picture.picture(snapshot)
+    return queue_parts.headline(snapshot.repository, picture, branch=snapshot.branch)
+
+
+def reason(snapshot: Snapshot) -> list[Block]:
+    """Why the queue is paused or frozen."""
+    paused = queue_parts.pause_blocks(queue_picture.picture(snapshot).pause)
+    return [*paused, *freeze_blocks(snapshot.freezes)]
+
+
+def waiting_page(snapshot: Snapshot, first: int) -> Message:
+    """A page of the waiting pull requests; `first` counts from 0."""
+    waiting = snapshot.status.waiting_pull_requests
+    page = waiting[first : first + WAITING_PER_PAGE]
+    if not page:
+        return status(snapshot)
+    lines = [_waiting(queued, snapshot.read_at) for queued in page]
+    lines = next(iter(portions(lines, PAGE_LENGTH)), [])
+    last = first + len(lines)
+    head = f"*{quote(snapshot.repository, 150)}*: waiting {first + 1} to {last} of {len(waiting):,}"
+    buttons = [blocks.button("Back", action_id=REFRESH, value=_command(snapshot))]
+    if last < len(waiting):
+        buttons.append(_more_button(snapshot, last))
+    return blocks.message(blocks.section(head), *blocks.lines(lines), blocks.actions(buttons))
+
+
+def _more_button(snapshot: Snapshot, first: int) -> blocks.Element:
+    value = from_place(_command(snapshot), first)
+    return blocks.button("Show more", action_id=NEXT_PAGE, value=value)
+
+
+def _command(snapshot: Snapshot) -> str:
+    branch = f" branch:{snapshot.branch}" if snapshot.branch is not None else ""
+    return f"status {snapshot.repository}{branch}"
+
+
+def _waiting_blocks(snapshot: Snapshot, room: int) -> list[Block]:
+    waiting = snapshot.status.waiting_pull_requests
+    now = snapshot.read_at
+    if not waiting:
+        return []
+    lines = [_waiting(queued, now) for queued in waiting]
+    head = f"*Waiting* {queue_parts.waiting_for(queue_picture.picture(snapshot))}"
+    shown = listed(lines, "\n", length=room, most=SHOWN_WAITING)
+    return [blocks.section(f"{head}\n{shown}")]
+
+
+def _waiting(queued: QueuedPullRequest, now: datetime) -> str:
+    """Without a number, because those waiting may stand in several lines."""
+    shown = queue_picture.shown(queued)
+    age = duration(now - queued.queued_at)
+    alias = clean(queued.priority_alias, 30)
+    priority = "" if alias in {"", "medium"} else f" · {quote(alias, 30)} priority"
+    return f"• {queue_parts.authored(shown)} · {age}{priority}{queue_parts.held(shown)}"
+
+
+def _buttons(snapshot: Snapshot) -> Block:
+    value = _command(snapshot)
+    buttons = [
+        queue_parts.toggle(snapshot.repository, queue_picture.picture(snapshot)),
+        refresh_button(snapshot),
+        blocks.button("Share in channel", action_id=SHARE, value=value),
+    ]
+    if len(snapshot.status.waiting_pull_requests) > SHOWN_WAITING:
+        buttons.append(_more_button(snapshot, SHOWN_WAITING))
+    return blocks.actions(buttons)
+
+
+def refresh_button(snapshot: Snapshot) -> blocks.Element:
+    return blocks.button("Refresh", action_id=REFRESH, value=_command(snapshot))

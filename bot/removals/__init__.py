@@ -1,0 +1,1 @@
+"""Taking pull requests out of a queue."""

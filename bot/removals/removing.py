@@ -1,0 +1,137 @@
+"""Remove a pull request from its queue at a person's request."""
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from bot.acts.ends import end_act, end_of
+from bot.acts.errors import PermissionDenied
+from bot.acts.permission import Right
+from bot.acts.posting import post_act
+from bot.acts.record import Action, ActResult, AuditRecord, Circumstance
+from bot.acts.recording import ActLog, failed_act
+from bot.kernel.actor import Caller
+from bot.kernel.errors import ActState, failing
+from bot.kernel.repository import RepositoryName
+from bot.log.rows import PullRequests
+from bot.merge_queue.errors import join_answers
+from bot.merge_queue.event_records import PullRequestRecord
+from bot.merge_queue.port import MergeQueue
+from bot.merge_queue.position import still_queued
+from bot.merge_queue.queue import QueuedPullRequest, Removal
+from bot.people.rows import People
+from bot.removals.removal import NotRemoved, RemovalOutcome, Removed, Unremovable, WouldRemove
+from bot.store.transaction import Transaction
+
+
+@dataclass(frozen=True, slots=True)
+class RemovePullRequest:
+    """People may remove their own pull requests, others' by right.
+
+    Own are those of a login that an operator assigned to them, or that is in a profile field which
+    they can't edit. A login that they linked themselves proves nothing.
+    """
+
+    merge_queue: MergeQueue
+    acts: ActLog
+
+    async def ask(
+        self, caller: Caller, repository: RepositoryName, number: int
+    ) -> WouldRemove | NotRemoved:
+        """What a removal would do. Raises PermissionDenied, after recording it, or NotOffered."""
+        act = self._act(caller, repository, number)
+        found = await self._permitted(act)
+        if isinstance(found, NotRemoved):
+            return found
+        impact = await self.merge_queue.removal_impact(repository, number)
+        if impact is None:
+            return await self._left(act)
+        return WouldRemove(repository, found, impact)
+
+    async def run(
+        self, caller: Caller, repository: RepositoryName, number: int, queued_at: datetime
+    ) -> RemovalOutcome:
+        """Remove it, if it is still in the queue since `queued_at`.
+
+        Raises PermissionDenied, QueueBusy and MergeQueueError, and audits them.
+        """
+        act = self._act(caller, repository, number)
+        async with self.acts.locked(act):
+            found = await self._permitted(act, queued_at)
+            if isinstance(found, NotRemoved):
+                await self.acts.leave(act, found.because)
+                return found
+            return await self._remove(act, found)
+
+    def _act(self, caller: Caller, repository: RepositoryName, number: int) -> AuditRecord:
+        act = self.acts.record(caller, Action.REMOVE, repository)
+        return replace(act, pull_request=number)
+
+    async def _permitted(
+        self, act: AuditRecord, queued_at: datetime | None = None
+    ) -> QueuedPullRequest | NotRemoved:
+        """The pull request to remove; raises PermissionDenied after recording it."""
+        await self.acts.permit(act, right=Right.READ)
+        number = act.pull_request or 0
+        place = still_queued(number, await self.merge_queue.status(act.repository))
+        if place is None:
+            return await self._left(act)
+        found = place.pull_request
+        await self._permit(act, found.author.login)
+        if queued_at not in {None, found.queued_at}:
+            return NotRemoved(act.repository, number, Unremovable.QUEUED_AGAIN)
+        if found.dequeue_requested:
+            return NotRemoved(act.repository, number, Unremovable.LEAVING)
+        return found
+
+    async def _permit(self, act: AuditRecord, author: str) -> None:
+        """Raises PermissionDenied, which says so if the person only claims the author's login."""
+        user_id = act.actor.user_id
+        if await self.acts.check.owns_login(act.actor, author):
+            return
+        try:
+            await self.acts.permit(act)
+        except PermissionDenied as denied:
+            logins = await self.acts.store.read(
+                lambda transaction: People(transaction).logins([user_id])
+            )
+            if author and logins.get(user_id, "").lower() == author.lower():
+                denied.claimed_login = author
+            raise
+
+    async def _remove(self, act: AuditRecord, found: QueuedPullRequest) -> RemovalOutcome:
+        is_own = await self.acts.check.owns_login(act.actor, found.author.login)
+        if is_own:
+            act = replace(act, circumstance=Circumstance.AS_AUTHOR)
+        async with self.acts.begun(act) as (started, answers):
+            removal = await self.merge_queue.remove(
+                act.repository, found.number, on_answer=answers.append
+            )
+        answered = replace(started, answer=join_answers(answers))
+        if removal is Removal.NOT_QUEUED:
+            await self.acts.end(answered, ActResult.UNCHANGED, Unremovable.GONE)
+            return await self._left(act)
+        if removal is Removal.LEFT:
+            answered = replace(answered, circumstance=Circumstance.LEFT_UNSEEN)
+        now = self.acts.clock.now()
+        done = end_of(replace(answered, at=now), ActResult.DONE)
+        here = await self.acts.here(act.channel_id)
+        seen = PullRequestRecord(
+            act.repository, found.number, found.title, found.url, found.author.login, act.at
+        )
+        with failing(failed_act(started, ActState.DONE)):
+            record = await self.acts.store.run(_succeed, done, seen, here)
+        self.acts.wake()
+        return Removed(record, seen, posted_here=bool(here))
+
+    async def _left(self, act: AuditRecord) -> NotRemoved:
+        by = await self.acts.last_done(act, Action.REMOVE)
+        return NotRemoved(act.repository, act.pull_request or 0, Unremovable.GONE, by)
+
+
+def _succeed(
+    transaction: Transaction, done: AuditRecord, seen: PullRequestRecord, here: list[str]
+) -> AuditRecord:
+    PullRequests(transaction).save([seen])
+    record, _ = end_act(transaction, done)
+    post_act(transaction, record, here)
+    return record

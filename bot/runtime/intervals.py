@@ -1,0 +1,57 @@
+"""How often a process does what nobody asks for."""
+
+from dataclasses import dataclass
+
+from bot.feed.poll_repositories import POLL_TICK_SECONDS
+
+
+@dataclass(frozen=True, slots=True)
+class Intervals:
+    """Seconds from one run of a job to the next; a job that is woken runs sooner.
+
+    The last two are how long somebody waits for something that takes long.
+    """
+
+    polls: float = POLL_TICK_SECONDS
+    posts: float = 1.0
+    """Posts and edits that are due."""
+    pauses: float = 1.0
+    """The queues of timed pauses that are due."""
+    freezes: float = 1.0
+    windows: float = 2.0
+    outcomes: float = 1.0
+    """Of acts whose person waits for an answer."""
+    cut_short: float = 15.0
+    """Acts on groups whose process ended, and requests for a second person that are too old."""
+    reminders: float = 5.0
+    outages: float = 5.0
+    home: float = 10.0
+    """Home tabs that are open."""
+    weekly: float = 60.0
+    """Whether weekly statistics are due."""
+    freezes_found: float = 60.0
+    """Whether the service offers freezes."""
+    connections: float = 60.0
+    """How many connections to Slack all processes have."""
+    channels_listed: float = 300.0
+    channels_prepared: float = 1800.0
+    prune: float = 3600.0
+    prune_first: float = 60.0
+    """After the start, when there are more urgent things to do."""
+    settings: float = 2.0
+    """Whether the files of settings have changed."""
+    restarts: float = 30.0
+    """Telling `mqbot check` which settings wait for a restart."""
+    removed: float = 10.0
+    """Whether a removed repository is still paused."""
+    followed: float = 10.0
+    """Whether channels have changed what they follow."""
+    last_days: float = 24 * 60 * 60.0
+    """Warning of secrets that end soon."""
+    checks: float = 3.0
+    """Until a check of readiness, or a scrape, does without its answer."""
+    progress: float = 3.0
+    """Before the bot says that an answer takes longer."""
+
+
+USUAL = Intervals()

@@ -1,0 +1,39 @@
+"""Signals from the program's first line on, before anything slow is imported."""
+
+import os
+import signal
+from types import FrameType
+
+IGNORED = (signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM)
+"""What init systems and configuration managers send to a service to reload or to rotate logs.
+
+The settings are read during the start anyway; a running bot reloads them on SIGHUP.
+"""
+
+STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGQUIT)
+
+_before: dict[signal.Signals, object] = {}
+
+
+def take_signals() -> None:
+    """Ignore what only a running bot understands, and end cleanly when asked to stop."""
+    for number in IGNORED:
+        _before[number] = signal.signal(number, signal.SIG_IGN)
+    for number in STOPPING:
+        _before[number] = signal.signal(number, _stop)
+
+
+def give_signals_back() -> None:
+    """For commands that end by themselves: a closed terminal ends them, as usual."""
+    while _before:
+        number, handler = _before.popitem()
+        # The interpreter's own handlers, or one of its constants.
+        signal.signal(number, handler)  # type: ignore[arg-type]
+
+
+def _stop(_number: int, _frame: FrameType | None) -> None:
+    """End where the start is: nothing has been read or written that a kill could harm.
+
+    An exception instead would be lost in a callback of the interpreter's, and the start go on.
+    """
+    os._exit(0)

@@ -1,0 +1,1 @@
+"""Work on the rows of all subjects: pruning, forgetting people, renaming repositories."""

@@ -1,1 +1,0 @@
-"""Reading event logs and queues, each repository by one process."""

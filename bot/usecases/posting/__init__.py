@@ -1,1 +1,0 @@
-"""Posts deliveries and live messages to Slack, once and in order."""

@@ -1,1 +1,0 @@
-"""From stored events to deliveries: who is notified of what, and in which thread."""

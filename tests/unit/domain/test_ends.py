@@ -1,0 +1,83 @@
+"""Ends of pauses as people type them: `end_phrases` says what each of them means."""
+
+from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from bot.acts.asked import Asked, read_times, typed_ends
+from bot.kernel.durations import readings, written
+from bot.kernel.ends.phrases import read_end, read_lasting
+from bot.kernel.errors import InvalidDuration
+from tests.unit.domain.end_phrases import ASK, PHRASES, REFUSED, TEXT, Phrase
+
+
+def outcome(phrase: Phrase) -> tuple[str, str]:
+    """What the words mean, and the reason that is left."""
+    zone = ZoneInfo(phrase.zone)
+    try:
+        lasting, taken = read_lasting(phrase.typed.split())
+        if lasting is None:
+            typed = typed_ends(Asked(phrase.typed), phrase.now, zone)
+            return (ASK if typed.is_doubt else TEXT), ""
+        first, *others = readings(lasting, phrase.now, zone)
+    except InvalidDuration:
+        return REFUSED, ""
+    if others:
+        return ASK, ""
+    rest = " ".join(phrase.typed.split()[taken:])
+    if phrase.expected.endswith("Z"):
+        return f"{first.astimezone(UTC):%Y-%m-%dT%H:%M}Z", rest
+    return f"{first.astimezone(zone):%Y-%m-%dT%H:%M}", rest
+
+
+@pytest.mark.parametrize(
+    "phrase", PHRASES, ids=lambda phrase: f"{phrase.typed} {phrase.zone} {phrase.now:%b}"
+)
+def test_an_end_means_what_a_colleague_would_understand(phrase: Phrase) -> None:
+    assert outcome(phrase) == (phrase.expected, phrase.rest)
+
+
+@pytest.mark.parametrize(
+    "phrase", PHRASES, ids=lambda phrase: f"{phrase.typed} {phrase.zone} {phrase.now:%b}"
+)
+def test_an_end_is_read_again_from_what_forms_and_buttons_carry(phrase: Phrase) -> None:
+    try:
+        lasting, _ = read_lasting(phrase.typed.split())
+    except InvalidDuration:
+        return
+    if lasting is not None:
+        assert read_end(written(lasting)) == lasting
+
+
+def test_the_table_is_long_enough_and_says_each_thing_once() -> None:
+    assert len({(one.typed, one.now, one.zone) for one in PHRASES}) == len(PHRASES) >= 480
+    assert all(isinstance(one.now, datetime) for one in PHRASES)
+
+
+@pytest.mark.parametrize(
+    ("typed", "start", "end"),
+    [
+        ("from tomorrow 9am until tomorrow 10am", "28T09:00", "28T10:00"),
+        ("from tomorrow 9am until 10am", "28T09:00", "28T10:00"),
+        ("from today 23:00 until tomorrow 6am", "27T23:00", "28T06:00"),
+        ("from 00:30 until tomorrow 6am", "28T00:30", "28T06:00"),
+        ("from tomorrow 22:00 until sunday 6am", "28T22:00", "29T06:00"),
+        ("from tomorrow 22:00 for 2h", "28T22:00", "29T00:00"),
+    ],
+)
+def test_tomorrow_is_the_persons_own_also_behind_a_start(typed: str, start: str, end: str) -> None:
+    now = datetime(2026, 11, 27, 15, 20, tzinfo=UTC)
+    times, _ = read_times(typed.split())
+    read = typed_ends(times, now, ZoneInfo("UTC"))
+    (only,) = read.ends
+    assert only.asked.start is not None
+    assert only.at == datetime.fromisoformat(f"2026-11-{end}:00+00:00")
+    begins = readings(only.asked.start, now, ZoneInfo("UTC"))
+    assert begins == [datetime.fromisoformat(f"2026-11-{start}:00+00:00")]
+
+
+def test_an_end_before_its_start_is_refused() -> None:
+    times, _ = read_times(["from", "sunday", "9am", "until", "tomorrow", "10am"])
+    with pytest.raises(InvalidDuration):
+        typed_ends(times, datetime(2026, 11, 27, 15, 20, tzinfo=UTC), ZoneInfo("UTC"))
