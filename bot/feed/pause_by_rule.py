@@ -63,12 +63,12 @@ class PauseByRule:
         """Pause if the rule says so; a later poll tries again if it can't. Raises StoreError."""
         policy = self._policy(poll.repository)
         acts = self.pause_queue.acts
-        state = poll.state
+        state = poll.state.rule
         rule = policy.rules(PauseRules).auto_pause
         now = acts.clock.now()
-        if rule is None or not state.removals_new:
+        if rule is None or not state.is_due:
             return
-        if state.rule_waits_until is not None and now < state.rule_waits_until:
+        if state.waits_until is not None and now < state.waits_until:
             return
         found = await acts.store.read(partial(_decide, poll=poll, rule=rule, now=now))
         if found is not None:
@@ -80,25 +80,25 @@ class PauseByRule:
             except (MergeQueueError, QueueBusy) as error:
                 await self._failed(poll, _with_evidence(act, found, policy, rule), error)
                 return
-        state.removals_new = False
-        state.rule_failures = 0
-        state.rule_waits_until = None
+        state.is_due = False
+        state.failures = 0
+        state.waits_until = None
 
     async def _failed(
         self, poll: Poll, act: AuditRecord, error: MergeQueueError | QueueBusy
     ) -> None:
         """Try again, ever more slowly, and notify the channels while it doesn't work."""
         acts = self.pause_queue.acts
-        state = poll.state
-        state.rule_failures += 1
+        state = poll.state.rule
+        state.failures += 1
         fields = {"repository": poll.repository, "error": type(error).__name__}
-        extra = {"action": "rule_failed", **fields, "failures": state.rule_failures}
+        extra = {"action": "rule_failed", **fields, "failures": state.failures}
         logger.warning("queue not paused by rule", extra=extra)
         hint = error.retry_after if isinstance(error, MergeQueueUnavailable) else None
-        wait = max(wait_after(state.rule_failures), timedelta(seconds=hint or 0))
+        wait = max(wait_after(state.failures), timedelta(seconds=hint or 0))
         now = acts.clock.now()
-        state.rule_waits_until = now + wait
-        if state.rule_failures == TOLD_AT and not isinstance(error, QueueBusy):
+        state.waits_until = now + wait
+        if state.failures == TOLD_AT and not isinstance(error, QueueBusy):
             failed = replace(act, at=now, result=ActResult.FAILED, answer=answer_of(error))
             if await acts.store.run(_tell_of_failure, failed):
                 acts.wake()
@@ -156,7 +156,7 @@ def _decide(
 ) -> Evidence | None:
     """The failures to pause for now; None to leave the queue as it is."""
     name = poll.repository
-    ahead = poll.state.clock_ahead or timedelta()
+    ahead = poll.state.reading.clock_ahead or timedelta()
     pauses = Pauses(transaction).recent(name, now - FAILURES_LOOKBACK)
     if not may_pause(pauses, Audit(transaction).since(name, now - ONCE_IN)):
         return None

@@ -10,11 +10,13 @@ from bot.boards.rows import Boards
 from bot.channels.rows import Subscriptions
 from bot.channels.subscription import Subscription, Topic, subscribed_channels
 from bot.feed import polling
+from bot.feed.log_reading import LogReading
 from bot.feed.observe_queue import ObserveQueue
 from bot.feed.pause_by_rule import PauseByRule
 from bot.feed.poll import Poll
 from bot.feed.poll_event_log import PollEventLog
 from bot.feed.poll_state import PollSchedule, PollState, asked_to_wait, failure, level_of
+from bot.feed.requested_types import RequestedTypes
 from bot.health.alert import AlertRules
 from bot.health.outage import problem_of
 from bot.health.rows import Alerts
@@ -248,7 +250,9 @@ class PollRepositories:
             unwanted = [name for name in due if not _health(subscriptions.get(name, ()))]
             before = {name: self.schedules[name].state for name in unwanted}
             ended = [
-                name for name, state in before.items() if not state or _health(state.subscriptions)
+                name
+                for name, state in before.items()
+                if state is None or _health(state.types.subscriptions)
             ]
             if ended:
                 Alerts(transaction).forget(ended, now)
@@ -275,12 +279,14 @@ class PollRepositories:
             positions = Positions(transaction).load(new)
             unrouted = Events(transaction).with_unrouted(new)
             for name in new:
-                states[name] = PollState(
-                    positions.get(name), last=last.get(name), refused_types=self.refused_types
+                state = PollState(
+                    RequestedTypes(last=last.get(name), refused_at=self.refused_types),
+                    LogReading(positions.get(name)),
                 )
                 if name not in unrouted:
                     # It needs no transaction of its own.
-                    states[name].unrouted = ()
+                    state.events.unrouted = ()
+                states[name] = state
         return states
 
     def _take_on(
@@ -299,9 +305,9 @@ class PollRepositories:
             schedule.taken_on_at = now
             # From 0 to 1, evenly distributed among names and always the same for one.
             schedule.share = crc32(name.encode()) / 2**32 if is_one_of_many else 1.0
-        state.subscriptions = prepared.subscriptions.get(name, ())
-        state.personal = prepared.personal
-        state.has_rule = self.rule is not None and self.rule.is_wanted(name)
+        state.types.subscriptions = prepared.subscriptions.get(name, ())
+        state.types.personal = prepared.personal
+        state.types.has_rule = self.rule is not None and self.rule.is_wanted(name)
         schedule.token = lease.token
         if self.observe is not None:
             rules = self.observe.configured.policies.of(name).rules(AlertRules)
@@ -309,7 +315,7 @@ class PollRepositories:
             schedule.queue.interest = polling.QueueInterest(
                 pause=schedule.pause is not None,
                 boards=prepared.boards.get(name, 0),
-                health=has_thresholds and _health(state.subscriptions),
+                health=has_thresholds and _health(state.types.subscriptions),
             )
         schedule.running = True
         poll = Poll(

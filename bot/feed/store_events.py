@@ -2,13 +2,15 @@
 
 import logging
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from bot.acts.causes import with_owner
 from bot.channels.subscription import NextDigest
 from bot.feed.poll import Poll
-from bot.feed.poll_state import PollState, content, failure, level_of
+from bot.feed.poll_state import failure, level_of
+from bot.feed.read_events import ReadEvents, content
 from bot.feed.route_events import ROUTED_AT_ONCE, Routed, RoutingContext, route_events
 from bot.freezes.freeze import Freeze
 from bot.freezes.rows import Freezes
@@ -57,32 +59,34 @@ class StoreEvents:
         """Store the starting position of a log that was never read, and the earlier freezes."""
         pull_requests = await self._queued(poll)
         async with self.storing.slot():
-            poll.state.position = await self.store.run(
+            poll.state.reading.position = await self.store.run(
                 _begin, poll.lease, self.clock.now(), position, pull_requests, freezes
             )
 
-    async def go_on(self, poll: Poll, position: Position) -> None:
+    async def continue_walk(self, poll: Poll, position: Position) -> None:
         """Continue a walk at `position`; what it read is stored once it fills a slice."""
-        poll.state.position = position
-        if len(poll.state.held) >= ROUTED_AT_ONCE:
-            await self.store_held(poll)
+        poll.state.reading.position = position
+        if len(poll.state.events.unstored) >= ROUTED_AT_ONCE:
+            await self.store_new(poll)
 
-    async def store_held(self, poll: Poll) -> None:
-        """Store the events that are held, and the position behind them."""
-        state = poll.state
-        if not state.held:
+    async def store_new(self, poll: Poll) -> None:
+        """Store the events read and not stored yet, and the position behind them."""
+        events = poll.state.events
+        if not events.unstored:
             return
-        records = await self._with_owner(poll, state.held)
-        state.titles_wanted |= _enters(records)
-        unrouted = state.unrouted
-        state.unrouted = None
+        records = await self._with_owner(poll, events.unstored)
+        if _enters(records):
+            events.titles_wanted = True
+        unrouted = events.unrouted
+        # Unknown if the transaction fails.
+        events.unrouted = None
+        position = poll.state.reading.known_position
         async with self.storing.slot():
-            are_new, differ = await self.store.run(
-                _keep, poll.lease, state.known_position, records, self.clock.now()
-            )
-        state.unrouted = _with(unrouted, records) if are_new else None
-        state.held = []
-        self.report_duplicates(poll.repository, state, differ)
+            stored = await self.store.run(_store, poll.lease, position, records, self.clock.now())
+        if stored.are_all_new:
+            events.unrouted = _with(unrouted, records)
+        events.unstored = []
+        self.report_duplicates(poll.repository, events, stored.duplicates)
 
     async def finish(self, poll: Poll, position: Position) -> None:
         """Store the rest of a walk, and route all events that can be classified.
@@ -90,45 +94,60 @@ class StoreEvents:
         A backlog is routed one transaction per slice.
         """
         state = poll.state
-        records: Sequence[EventRecord] = state.held
-        is_all_routed = state.unrouted is not None and not state.unrouted
-        if not records and is_all_routed and position == state.known_position:
+        events = state.events
+        records: Sequence[EventRecord] = events.unstored
+        is_unmoved = position == state.reading.known_position
+        if not records and events.are_all_routed and is_unmoved:
             return
         records = await self._with_owner(poll, records)
-        state.titles_wanted |= _enters(records)
-        pull_requests = await self._queued(poll) if state.titles_wanted else []
+        if _enters(records):
+            events.titles_wanted = True
+        pull_requests = await self._queued(poll) if events.titles_wanted else []
         # Also route events of a pause that waited for an act to end.
-        types = {record.type for record in (*(state.unrouted or ()), *records)}
+        types = {record.type for record in (*(events.unrouted or ()), *records)}
         observed = await self._observed(poll, types)
-        unrouted = state.unrouted
-        state.unrouted = None
-        is_more = True
+        context = RoutingContext(
+            self.next_digest,
+            self.clock.now(),
+            observed,
+            events.grace_period,
+            state.types.personal,
+            state.reading.clock_ahead or timedelta(),
+            events.unrouted,
+        )
+        # Unknown if the transaction fails.
+        events.unrouted = None
+        is_more = await self._finish(poll, position, records, pull_requests, context)
         while is_more:
-            context = RoutingContext(
-                self.next_digest,
-                self.clock.now(),
-                observed,
-                state.grace_period,
-                state.personal,
-                state.clock_ahead or timedelta(),
-                unrouted,
+            context = replace(
+                context, now=self.clock.now(), grace_period=events.grace_period, unrouted=None
             )
-            async with self.storing.slot():
-                differ, routed = await self.store.run(
-                    _finish, poll.lease, position, records, pull_requests, context
-                )
-            self.report_duplicates(position.repository, state, differ)
-            state.position = position
-            state.held = []
-            records = ()
-            pull_requests = []
-            unrouted = None
-            state.grace_period = routed.grace_period
-            state.unrouted = routed.left
-            is_more = routed.more
-            if is_more or routed.added:
-                self.wake()
-        state.forget(self.overlap)
+            is_more = await self._finish(poll, position, (), (), context)
+        events.forget(position.watermark, self.overlap)
+
+    async def _finish(
+        self,
+        poll: Poll,
+        position: Position,
+        records: Sequence[EventRecord],
+        pull_requests: Sequence[PullRequestRecord],
+        context: RoutingContext,
+    ) -> bool:
+        """Store the events and route one slice; return whether more can be routed."""
+        events = poll.state.events
+        async with self.storing.slot():
+            finished = await self.store.run(
+                _finish, poll.lease, position, records, pull_requests, context
+            )
+        routed = finished.routed
+        self.report_duplicates(position.repository, events, finished.duplicates)
+        poll.state.reading.position = position
+        events.unstored = []
+        events.grace_period = routed.grace_period
+        events.unrouted = routed.left
+        if routed.more or routed.added:
+            self.wake()
+        return routed.more
 
     def report(
         self, problem: LogProblem, repository: RepositoryName, sentence: str, **facts: object
@@ -138,11 +157,10 @@ class StoreEvents:
         logger.warning(sentence, extra=extra)
 
     def report_duplicates(
-        self, repository: RepositoryName, state: PollState, event_ids: Collection[int]
+        self, repository: RepositoryName, events: ReadEvents, event_ids: Collection[int]
     ) -> None:
         """Report each id once, because polls overlap."""
-        new = set(event_ids) - state.duplicates
-        state.duplicates |= new
+        new = events.not_reported(event_ids)
         if new:
             self.report(
                 LogProblem.DUPLICATE_ID,
@@ -185,21 +203,23 @@ class StoreEvents:
 
         A post without a title is better than none. The next events try again.
         """
+        events = poll.state.events
         try:
             status = await poll.status()
         except MergeQueueError as error:
             fields = failure("titles_not_read", poll.repository, error)
             logger.log(level_of(error, logging.INFO), "titles not read", extra=fields)
-            poll.state.titles_wanted = True
+            events.titles_wanted = True
             return []
-        poll.state.titles_wanted = False
+        events.titles_wanted = False
         name = poll.repository
         now = self.clock.now()
+        by_number = {queued.number: queued for queued in status.queued}
         return [
             PullRequestRecord(
                 name, queued.number, queued.title, queued.url, queued.author.login, now
             )
-            for queued in {queued.number: queued for queued in status.queued}.values()
+            for queued in by_number.values()
         ]
 
 
@@ -218,33 +238,52 @@ def _begin(
     Leases(transaction).require(lease, now)
     # It exists if only the answer to its commit was lost; then its origin is the earlier one.
     stored = Positions(transaction).load([position.repository])
-    for freeze in freezes if not stored else ():
-        Freezes(transaction).save(freeze)
+    if not stored:
+        for freeze in freezes:
+            Freezes(transaction).save(freeze)
     position = stored.get(position.repository, position)
     Positions(transaction).save(position)
     PullRequests(transaction).save(pull_requests)
     return position
 
 
-def _keep(
+class Stored(NamedTuple):
+    """What became of events that were to be stored."""
+
+    are_all_new: bool
+    duplicates: Sequence[int]  #: ids that were stored before with other content
+
+
+def _store(
     transaction: Transaction,
     lease: Lease,
     position: Position,
     records: Sequence[EventRecord],
     now: datetime,
-) -> tuple[bool, Sequence[int]]:
-    """Store events; return whether all are new, and the ids stored before with other content."""
+) -> Stored:
+    """Store events and the position behind them."""
     Leases(transaction).require(lease, now)
     added = Events(transaction).add_new(records)
     Positions(transaction).save(position)
     if added == len(records):
-        return True, []
+        return Stored(are_all_new=True, duplicates=[])
     subjects = {
         Subject(SubjectKind.EVENT, record.repository, record.event_id): record for record in records
     }
     stored = events_about(transaction, list(subjects))
-    differ = [event for key, event in subjects.items() if content(stored[key]) != content(event)]
-    return False, [event.event_id for event in differ]
+    duplicates = [
+        event.event_id
+        for subject, event in subjects.items()
+        if content(stored[subject]) != content(event)
+    ]
+    return Stored(are_all_new=False, duplicates=duplicates)
+
+
+class Finished(NamedTuple):
+    """The end of a walk, or one slice of its routing."""
+
+    duplicates: Sequence[int]  #: ids that were stored before with other content
+    routed: Routed
 
 
 def _finish(
@@ -254,11 +293,12 @@ def _finish(
     records: Sequence[EventRecord],
     pull_requests: Sequence[PullRequestRecord],
     context: RoutingContext,
-) -> tuple[Sequence[int], Routed]:
-    are_new, differ = _keep(transaction, lease, position, records, context.now)
+) -> Finished:
+    stored = _store(transaction, lease, position, records, context.now)
     PullRequests(transaction).save(pull_requests)
-    unrouted = _with(context.unrouted, records) if are_new else None
-    return differ, route_events(transaction, position.repository, context, unrouted)
+    unrouted = _with(context.unrouted, records) if stored.are_all_new else None
+    routed = route_events(transaction, position.repository, context, unrouted)
+    return Finished(stored.duplicates, routed)
 
 
 def _with(

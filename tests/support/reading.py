@@ -7,9 +7,11 @@ from bot.acts.record import AuditRecord
 from bot.acts.rows import Audit
 from bot.channels.rows import Subscriptions
 from bot.channels.subscription import Subscription
+from bot.feed.log_reading import LogReading
 from bot.feed.poll import Poll
 from bot.feed.poll_event_log import PollEventLog
 from bot.feed.poll_state import PollState
+from bot.feed.requested_types import RequestedTypes
 from bot.feed.store_events import StoreEvents
 from bot.kernel.cron import next_digest
 from bot.kernel.tasks import POLL_REQUESTS, ConcurrencyLimit
@@ -44,7 +46,7 @@ class Reading:
     def __post_init__(self) -> None:
         self.merge_queue = FakeMergeQueue(clock=self.clock)
         self.subscriptions: list[Subscription] = []
-        self.state = PollState(None, ())
+        self.state = PollState()
         events = StoreEvents(self.store, self.clock, self.wake, next_digest, OVERLAP)
         self.use_case = PollEventLog(events, self.backfill)
         self.concurrency = ConcurrencyLimit(POLL_REQUESTS)
@@ -99,7 +101,7 @@ class Reading:
     async def poll(self, *, lease: Lease | None = None) -> None:
         """A second after what was before."""
         self.clock.advance(1)
-        self.state.subscriptions = self.subscriptions
+        self.state.types.subscriptions = self.subscriptions
         await self.use_case.run(self.begun(lease or await self._lease_for_half_its_time()))
 
     def begun(self, lease: Lease) -> Poll:
@@ -115,7 +117,8 @@ class Reading:
         """As after a crash: nothing is remembered but what is stored."""
         with begin(self.store) as transaction:
             positions = Positions(transaction).load([SITE])
-        self.state = PollState(positions.get(SITE), self.subscriptions, last=self.state.last)
+        types = RequestedTypes(self.subscriptions, last=self.state.types.last)
+        self.state = PollState(types, LogReading(positions.get(SITE)))
 
     async def record(self, *acts: AuditRecord) -> None:
         with begin(self.store) as transaction:

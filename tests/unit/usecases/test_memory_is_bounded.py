@@ -5,11 +5,9 @@ from datetime import timedelta
 import pytest
 
 from bot.acts.open_requests import OpenRequests
-from bot.feed.poll_state import PollState
-from bot.log.position import Position
+from bot.feed.read_events import EventContent, ReadEvents
 from bot.store.errors import StoreUnavailable
 from tests.support.clock import FakeClock
-from tests.support.make import SITE
 from tests.support.posting import Posting
 from tests.support.store import InMemoryStore
 
@@ -60,12 +58,11 @@ async def test_answers_that_could_not_be_stored_are_stored_later(
 
 def test_events_behind_the_overlap_are_forgotten() -> None:
     clock = FakeClock()
-    state = PollState(Position(SITE, clock.now(), clock.now(), None))
+    events = ReadEvents()
     for number in range(1000):
         at = clock.now() + timedelta(seconds=number)
-        state.seen[number] = (at, "action.queue.enter", number)
-        state.duplicates.add(number)
-        state.position = Position(SITE, clock.now(), at, None)
-        state.forget(OVERLAP)
-    assert len(state.seen) <= 2 * OVERLAP.total_seconds() + 1
-    assert state.duplicates <= state.seen.keys()
+        events.seen[number] = EventContent(at, "action.queue.enter", number)
+        events.duplicates.add(number)
+        events.forget(at, OVERLAP)
+    assert len(events.seen) <= 2 * OVERLAP.total_seconds() + 1
+    assert events.duplicates <= events.seen.keys()

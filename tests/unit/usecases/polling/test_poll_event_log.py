@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from typing_extensions import override
 
-from bot.feed.poll_state import STAMPED_APART
+from bot.feed.requested_types import STAMPED_APART
 from bot.feed.route_events import ROUTED_AT_ONCE
 from bot.feed.walk import IDLE_PAGES
 from bot.kernel.errors import InvalidRequest, MergeQueueError, MergeQueueRefused
@@ -387,7 +387,7 @@ async def test_a_backlog_is_processed_even_if_no_part_fits_in_one_poll() -> None
 
 async def test_a_start_position_with_an_unconfirmed_commit_is_kept() -> None:
     bot = await Reading().start("enter")
-    bot.state.position = None
+    bot.state.reading.position = None
     reported = bot.tell()
 
     await bot.poll()

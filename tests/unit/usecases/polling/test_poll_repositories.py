@@ -10,8 +10,9 @@ import pytest
 from bot.feed import poll_repositories
 from bot.feed.outage_observation import observation
 from bot.feed.poll_repositories import MANY
-from bot.feed.poll_state import STAMPED_APART, STORED_EVERY
+from bot.feed.poll_state import STORED_EVERY
 from bot.feed.polling import PollingInterval
+from bot.feed.requested_types import STAMPED_APART
 from bot.kernel.metrics import UNSCRAPED, Metrics
 from bot.kernel.repository import RepositoryName
 from bot.kernel.tasks import POLL_REQUESTS, poll_requests
