@@ -2,11 +2,13 @@
 
 import html
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
-from inspect import signature
+from functools import partial
+from inspect import getdoc, signature
 from pathlib import Path
 
+from aiohttp.web import RouteDef
 from prometheus_client.metrics import MetricWrapperBase
 from prometheus_client.parser import text_string_to_metric_families
 from pydantic.fields import FieldInfo
@@ -22,6 +24,12 @@ from bot.log.classification import classify
 from bot.merge_queue.event_records import EventRecord
 from bot.merge_queue.event_types import DEQUEUE_CODES
 from bot.runtime.monitoring import Monitoring
+from bot.sandbox.merge_queue.control_api import ControlApi
+from bot.sandbox.merge_queue.faults import EFFECTS
+from bot.sandbox.merge_queue.server import MergeQueueSandbox
+from bot.sandbox.slack.control.arrangement_api import ArrangementApi
+from bot.sandbox.slack.faults import EFFECT_ON_CALLS, EFFECT_ON_SOCKETS
+from bot.sandbox.slack.server import SlackSandbox
 from tests.support.clock import FakeClock
 from tests.support.event_samples import TYPES, leave_with, sample_record
 from tests.support.first_release import postgresql_schema, sqlite_schema
@@ -147,16 +155,58 @@ def metrics_table() -> str:
     return _table(["Metric", "Type", "Labels", "Meaning"], rows)
 
 
+def control_table(routes: Iterable[RouteDef], under: str) -> str:
+    """The control requests below a path, with what their handlers say that they take."""
+    rows = [
+        [f"`{route.method} {_shown(route.path)}`", _sentences(route.handler)]
+        for route in routes
+        if route.path.startswith(under)
+    ]
+    return _table(["Request", "What it does"], rows)
+
+
+def _shown(path: str) -> str:
+    """A path as people read it: `{id}` in capitals, without its pattern."""
+    return re.sub(r"\{(\w+)(?::[^/]*\})?\}?", lambda found: found[1].upper(), path)
+
+
+def _sentences(handler: object) -> str:
+    return " ".join((getdoc(handler) or "").split())
+
+
+def slack_control_table() -> str:
+    sandbox = SlackSandbox(ROOT / "manifest.yml")
+    parts = (sandbox._control, ArrangementApi(sandbox.arrangement), sandbox._page)
+    routes = [route for part in parts for route in part.routes()]
+    return control_table(routes, "/control")
+
+
+def service_control_table() -> str:
+    sandbox = MergeQueueSandbox(repositories={"acme/site": "quiet"})
+    return control_table(ControlApi(sandbox).routes(), "/sandbox")
+
+
+def faults_table(effects: Mapping[str, str]) -> str:
+    return _table(["Fault", "Effect"], [[f"`{name}`", effect] for name, effect in effects.items()])
+
+
 def _table(heads: list[str], rows: list[list[str]]) -> str:
     lines = [heads, ["---"] * len(heads), *([_cell(one) for one in row] for row in rows)]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-TABLES = {
+TABLES: Mapping[str, tuple[Path, Callable[[], str]]] = {
     "settings": (ROOT / "docs" / "configuration.md", settings_table),
     "verbs": (ROOT / "docs" / "commands.md", verbs_table),
     "events": (ROOT / "docs" / "messages.md", events_table),
     "codes": (ROOT / "docs" / "messages.md", codes_table),
+    "slack-control": (ROOT / "docs" / "sandbox.md", slack_control_table),
+    "slack-faults": (
+        ROOT / "docs" / "sandbox.md",
+        partial(faults_table, {**EFFECT_ON_CALLS, **EFFECT_ON_SOCKETS}),
+    ),
+    "service-control": (ROOT / "docs" / "sandbox.md", service_control_table),
+    "service-faults": (ROOT / "docs" / "sandbox.md", partial(faults_table, EFFECTS)),
     "metrics": (ROOT / "docs" / "operations" / "metrics.md", metrics_table),
 }
 

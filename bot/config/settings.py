@@ -188,7 +188,7 @@ class Settings(DatabaseSettings):
     alone"""
     slack_signing_secret: Annotated[SecretStr | None, BeforeValidator(values.signing_secret)] = None
     """signing secret of the app; required by `mqbot web` alone; two at once while you
-    [rotate](operations/rotation/signing-secret.md) it: `NEW;OLD until 2030-01-31`"""
+    [rotate](operations/secrets.md#signing-secret) it: `NEW;OLD until 2030-01-31`"""
     http_host: str | None = None
     """address that `mqbot web` listens on; default `0.0.0.0` if `PORT` is set, else `127.0.0.1`"""
     http_port: Port | None = None
@@ -203,7 +203,7 @@ class Settings(DatabaseSettings):
     machine_tokens: Annotated[SecretStr | None, BeforeValidator(values.machine_tokens)] = None
     """machines that may use `mqbot pause`, `resume` and `status`, each with its own token of at
     least 24 characters: `deploy-job=…;nightly=…`; two at once while you
-    [rotate](operations/rotation/machine-tokens.md) one: `deploy-job=NEW;deploy-job=OLD until
+    [rotate](operations/secrets.md#machine-tokens) one: `deploy-job=NEW;deploy-job=OLD until
     2030-01-31`; `mqbot run` also needs `MQBOT_HEALTH_PORT`"""
     policy: Mapping[str, PolicyTable] = {}
     """in the file only: [tables](#policy) for some of the repositories"""

@@ -1,4 +1,4 @@
-"""Secrets are replaced while the bot runs, as the pages in docs/operations/rotation say."""
+"""Secrets are replaced while the bot runs, as docs/operations/secrets.md says."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta

@@ -50,6 +50,7 @@ class ControlApi:
         ]
 
     async def describe(self, request: web.Request) -> web.Response:
+        """Answer `now`, `speed`, `seed`, `repositories` and `requests`, their number."""
         guard(request)
         self._controls.catch_up()
         return _done(
@@ -61,25 +62,33 @@ class ControlApi:
         )
 
     async def list_faults(self, request: web.Request) -> web.Response:
+        """Answer the `faults` armed, with `hits`."""
         guard(request)
         return _done(faults=[asdict(fault) for fault in self._controls.faults.armed])
 
     async def arm_fault(self, request: web.Request) -> web.Response:
+        """Take a fault's fields, and arm it."""
         fault = made(Fault, await read_body(request))
         self._controls.faults.arm(fault)
         return _done()
 
     async def disarm_faults(self, request: web.Request) -> web.Response:
+        """Disarm all faults."""
         guard(request)
         self._controls.faults.disarm()
         return _done()
 
     async def list_requests(self, request: web.Request) -> web.Response:
+        """Answer `count` and `requests`: `method`, `path`, `status`.
+
+        Status 0: closed without an answer.
+        """
         guard(request)
         seen = [asdict(received) for received in self._controls.requests]
         return _done(count=self._controls.request_count, requests=seen)
 
     async def advance(self, request: web.Request) -> web.Response:
+        """Take `seconds`; answer `now`, `events`. Status 409 in real time."""
         body = await read_body(request)
         try:
             events = self._controls.advance(number(body, "seconds"))
@@ -88,6 +97,10 @@ class ControlApi:
         return _done(now=rfc3339(self._controls.service.now), events=len(events))
 
     async def enqueue(self, request: web.Request) -> web.Response:
+        """Take `title?`, `author?`, `base_ref?`, `labels?`, `scopes?`, `by?`; answer `number`.
+
+        What goes wrong: `broken_check?`, `broken_runs?`, `hangs?`, `conflict?`.
+        """
         new = made(NewPullRequest, await read_body(request))
         try:
             return _done(number=self._controls.enqueue(self._name(request), new))
@@ -95,6 +108,7 @@ class ControlApi:
             raise Refusal(400, str(error)) from error
 
     async def set_merge_hours(self, request: web.Request) -> web.Response:
+        """Take `opens`, `closes` in hours UTC, or nothing for always."""
         body = await read_body(request)
         hours = None
         if body.get("opens") is not None or body.get("closes") is not None:
@@ -106,6 +120,7 @@ class ControlApi:
         return _done()
 
     async def fail(self, request: web.Request) -> web.Response:
+        """Take `check?`."""
         check = optional_text(await read_body(request), "check")
         name = self._name(request)
         with _not_found():
@@ -113,6 +128,7 @@ class ControlApi:
         return _done()
 
     async def dequeue(self, request: web.Request) -> web.Response:
+        """Take `by?`."""
         by = text(await read_body(request), "by", "alice")
         name = self._name(request)
         with _not_found():
@@ -120,6 +136,7 @@ class ControlApi:
         return _done()
 
     async def pause(self, request: web.Request) -> web.Response:
+        """Take `reason`, `by`, and pause as a person does on the dashboard."""
         body = await read_body(request)
         reason = text(body, "reason", "")
         by = text(body, "by", "carol")
@@ -127,11 +144,17 @@ class ControlApi:
         return _done(reason=pause.reason, paused_at=rfc3339(pause.paused_at))
 
     async def resume(self, request: web.Request) -> web.Response:
+        """Take `?by=`; answer `was_paused`."""
         guard(request)
         removed = self._controls.resume(self._name(request), request.query.get("by", "carol"))
         return _done(was_paused=removed)
 
     async def freeze(self, request: web.Request) -> web.Response:
+        """Take `reason`, `start?`, `end?`, `timezone?`, `by?`; answer `id`.
+
+        Conditions (`matching_conditions?`, `exclude_conditions?`) are `base=`, `label=`, `author=`
+        (or `!=`), combined with `{"and": […]}`, `{"or": […]}`, `{"not": …}`.
+        """
         body = await read_body(request)
         by = text(body, "by", "carol")
         body.pop("by", None)
@@ -142,6 +165,7 @@ class ControlApi:
             raise Refusal(400, str(error)) from error
 
     async def unfreeze(self, request: web.Request) -> web.Response:
+        """Take `?reason=&by=`."""
         guard(request)
         query = request.query
         freeze_id = request.match_info["freeze_id"]
@@ -155,10 +179,15 @@ class ControlApi:
         return _done()
 
     async def emit(self, request: web.Request) -> web.Response:
+        """Take `type`, `metadata?`, `pull_request?`, `base_ref?`, `trigger?`; answer `id`.
+
+        `received_at?` may be in the past, and `id?` may repeat.
+        """
         sent = made(SentEvent, with_times(await read_body(request), "received_at"))
         return _done(id=self._controls.emit(self._name(request), sent))
 
     async def break_configuration(self, request: web.Request) -> web.Response:
+        """Take `problem`, a sentence; null for none."""
         problem = optional_text(await read_body(request), "problem")
         self._controls.break_configuration(self._name(request), problem)
         return _done()

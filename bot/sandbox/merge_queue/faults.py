@@ -1,50 +1,40 @@
 """Failures armed on purpose, and which requests they meet."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-KINDS = (
-    "drop_after_accept",
-    "drop_before",
-    "error",
-    "html_error",
-    "slow",
-    "rate_limit",
-    "malformed",
-    "truncate",
-    "stale_cursor",
-    "wrong_date",
-    "endless_links",
-)
+EFFECTS: Mapping[str, str] = {
+    "drop_before": "the connection closes before the request is carried out",
+    "drop_after_accept": "carried out, then the connection closes without an answer",
+    "error": "answers `status` with `body` as JSON",
+    "html_error": "answers `status` with a page",
+    "slow": "answers after `seconds`",
+    "rate_limit": "429 with `retry_after` as `Retry-After`: seconds, a date, or null for none",
+    "malformed": "200 with an answer that isn't JSON",
+    "truncate": "the true answer, cut in half",
+    "stale_cursor": "answers `status` to requests with a cursor",
+    "wrong_date": "the true answer, dated `seconds` ahead",
+    "endless_links": "always the first page of events, with a link to another",
+}
 
 
 @dataclass(slots=True)
 class Fault:
-    """A failure for the next `times` requests that match (None: until it is disarmed).
-
-    kind: `drop_after_accept` does what was asked and closes without an answer; `drop_before`
-    closes at once; `error` answers `status` with a JSON body, `html_error` with a page; `slow`
-    waits `seconds` first; `rate_limit` answers 429 with `retry_after` as its header, sent as it
-    is (seconds or a date; None: no header); `malformed` answers 200 with what is not JSON;
-    `truncate` sends half of the true answer and closes; `stale_cursor` refuses any cursor with
-    `status`; `wrong_date` gives the true answer, dated `seconds` ahead; `endless_links` answers
-    with the first page of the log, for any cursor, and a link to one more.
-    status: None is 500, or 422 for a stale cursor. body: what an `error` sends as JSON.
-    path: part of the request path, "" for all. method: None for all.
-    """
+    """A failure for the next `times` requests that match."""
 
     kind: str
-    path: str = ""
-    method: str | None = None
-    times: int | None = 1
-    status: int | None = None
+    path: str = ""  #: part of the request path, "" for all
+    method: str | None = None  #: None for all
+    times: int | None = 1  #: None until it is disarmed
+    status: int | None = None  #: None is 500, or 422 for a stale cursor
     seconds: float = 1.0
     retry_after: str | None = None
     body: object = None
     hits: int = 0
 
     def __post_init__(self) -> None:
-        if self.kind not in KINDS:
-            raise ValueError(f"unknown fault {self.kind!r}; choose one of {', '.join(KINDS)}")
+        if self.kind not in EFFECTS:
+            raise ValueError(f"unknown fault {self.kind!r}; choose one of {', '.join(EFFECTS)}")
 
     def meets(self, method: str, path: str) -> bool:
         if self.times is not None and self.hits >= self.times:

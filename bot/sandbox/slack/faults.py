@@ -5,32 +5,31 @@ from dataclasses import dataclass
 
 from bot.sandbox.slack.wire import ControlRefusal, Json
 
-CALL_FAULTS = frozenset(
-    {
-        "drop_before",
-        "drop_after_accept",
-        "http_500",
-        "html_500",
-        "rate_limit",
-        "slow",
-        "invalid_json",
-        "truncate",
-        "internal_error",
-        "bare_ok",
-        "refuse",
-    }
-)
-SOCKET_FAULTS = frozenset(
-    {
-        "disconnect",
-        "drop_connections",
-        "half_open",
-        "refuse_handshake",
-        "lose_payload",
-        "repeat_payload",
-        "repeat_event",
-    }
-)
+EFFECT_ON_CALLS: Mapping[str, str] = {
+    "drop_before": "the connection closes before the call is carried out",
+    "drop_after_accept": "carried out, then the connection closes without an answer",
+    "http_500": "status 500 as JSON, not carried out",
+    "html_500": "status 500 as HTML, not carried out",
+    "internal_error": "`ok: false` with `internal_error`, not carried out",
+    "refuse": "`ok: false` with `code`, not carried out",
+    "rate_limit": "429 with `retry_after` as `Retry-After`",
+    "slow": "answers after `seconds`",
+    "invalid_json": "carried out, but the answer isn't JSON",
+    "bare_ok": "carried out, but the answer is only `ok: true`",
+    "truncate": "carried out, but the answer is cut in half",
+}
+EFFECT_ON_SOCKETS: Mapping[str, str] = {
+    "disconnect": "every connection is asked to close, with `reason` `warning`, "
+    "`refresh_requested`, `link_disabled` or `too_many_websockets`",
+    "drop_connections": "every connection breaks",
+    "half_open": "one connection goes silent but still counts as open",
+    "refuse_handshake": "the next WebSocket handshake is refused",
+    "lose_payload": "the next payload gets lost",
+    "repeat_payload": "the next payload comes twice",
+    "repeat_event": "the next event comes twice, with another event id",
+}
+CALL_FAULTS = frozenset(EFFECT_ON_CALLS)
+SOCKET_FAULTS = frozenset(EFFECT_ON_SOCKETS)
 LOSE_PAYLOAD = frozenset({"lose_payload"})
 REPEAT_PAYLOAD = frozenset({"repeat_payload"})
 """As a lost acknowledgement can bring a payload twice."""

@@ -55,9 +55,11 @@ class ControlApi:
         ]
 
     async def _workspace(self, request: web.Request) -> Json:
+        """Take `?user=`; answer `team`, `viewer`, `users`, `channels` that they see, `app`."""
         return self._sight.workspace(request.query.get("user") or None)
 
     async def _messages(self, request: web.Request) -> Json:
+        """Take `?user=&thread_ts=&limit=200`; answer `messages`, oldest first, ephemerals too."""
         text = request.query.get("limit", str(DEFAULT_LIMIT))
         if not text.isdecimal() or int(text) == 0:
             raise ControlRefusal("invalid_limit", "limit is a number from 1")
@@ -66,29 +68,39 @@ class ControlApi:
         return self._sight.messages(viewer_of(request), channel, thread_ts, int(text))
 
     async def _views(self, request: web.Request) -> Json:
+        """Take `?user=`; answer `views`, open modals, the top one last, and `home`."""
         return self._sight.views(viewer_of(request))
 
     async def _call_log(self, request: web.Request) -> Json:
+        """Take `?since=N`; answer `calls` of the app, with number, method, arguments and result."""
         since = request.query.get("since", "0")
         if not since.isdecimal():
             raise ControlRefusal("invalid_since", "since is the number of a call")
         return {"ok": True, "calls": self._calls.since(int(since))}
 
     async def _list_faults(self, _request: web.Request) -> Json:
+        """Answer the `faults` armed, with `hits`."""
         return self._faults.listing()
 
     async def _arm_fault(self, request: web.Request) -> Json:
+        """Take a fault's fields, and arm it."""
         return self._faults.arm(await body_of(request))
 
     async def _disarm_faults(self, _request: web.Request) -> Json:
+        """Disarm all faults."""
         return self._faults.disarm()
 
     async def _command(self, request: web.Request) -> Json:
+        """Take `user`, `channel`, `text`; answer `acknowledged`, `ack_text?`."""
         body = await body_of(request)
         user, channel, text = texts_of(body, "user", "channel", "text")
         return await self._people.command(user, channel, text)
 
     async def _message(self, request: web.Request) -> Json:
+        """Take `user`, `channel`, `text`, `thread_ts?`, `broadcast?`, `files?` by name.
+
+        Answer `ts`.
+        """
         body = await body_of(request)
         user, channel = texts_of(body, "user", "channel")
         files = list_of(body, "files")
@@ -104,21 +116,32 @@ class ControlApi:
         )
 
     async def _action(self, request: web.Request) -> Json:
+        """Take `user`, `container`, `block_id`, `action_id`, `state?`, the element's fields.
+
+        `not_redrawn: true` accepts an element that a recent edit removed. Answer `acknowledged`,
+        `sent?`.
+        """
         body = await body_of(request)
         user, *_ = texts_of(body, "user", "block_id", "action_id")
         return await self._interactions.action(user, body)
 
     async def _suggestions(self, request: web.Request) -> Json:
+        """Take `user`, `container`, `block_id`, `action_id`, `value`.
+
+        Answer `acknowledged`, `options?` or `option_groups?`.
+        """
         body = await body_of(request)
         user, *_ = texts_of(body, "user", "block_id", "action_id")
         return await self._interactions.suggestions(user, body)
 
     async def _shortcut(self, request: web.Request) -> Json:
+        """Take `user`, `callback_id`, for a message `channel` and `ts`; answer `acknowledged`."""
         body = await body_of(request)
         user, _ = texts_of(body, "user", "callback_id")
         return await self._interactions.shortcut(user, body)
 
     async def _home(self, request: web.Request) -> Json:
+        """Take `user`, `tab?` (`home` or `messages`); answer `acknowledged`."""
         body = await body_of(request)
         (user,) = texts_of(body, "user")
         return await self._people.home(
@@ -126,11 +149,13 @@ class ControlApi:
         )
 
     async def _submit(self, request: web.Request) -> Json:
+        """Take `user`, `values`; answer `acknowledged`, `response_action?`, `errors?`."""
         body = await body_of(request)
         (user,) = texts_of(body, "user")
         return await self._people.submit(user, request.match_info["id"], body.get("values"))
 
     async def _close(self, request: web.Request) -> Json:
+        """Take `user`, `clear?` (the whole stack)."""
         body = await body_of(request)
         (user,) = texts_of(body, "user")
         clear = flag_of(body, "clear", default=False)

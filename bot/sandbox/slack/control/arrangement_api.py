@@ -25,6 +25,10 @@ class ArrangementApi:
         ]
 
     async def _add_user(self, request: web.Request) -> Json:
+        """Take `name`, `kind?`, `team_id?`, `deleted?`, `enterprise_id?`; answer `user`, `U0NAME`.
+
+        A kind is `member`, `owner`, `admin`, `guest`, `single_channel_guest` or `external`.
+        """
         body = await body_of(request)
         (name,) = texts_of(body, "name")
         kind = str(body.get("kind") or "member")
@@ -38,10 +42,12 @@ class ArrangementApi:
         )
 
     async def _change_user(self, request: web.Request) -> Json:
+        """Take `kind?`, `deleted?`, `profile_fields?` (`{"Xf01": "alice-m"}`)."""
         body = await body_of(request)
         return self._arrangement.change_user(request.match_info["id"], body)
 
     async def _set_enterprise(self, request: web.Request) -> Json:
+        """Take `enterprise_id`, null for none, and `is_org_wide?`."""
         body = await body_of(request)
         enterprise_id = body.get("enterprise_id")
         return self._arrangement.set_enterprise(
@@ -50,6 +56,7 @@ class ArrangementApi:
         )
 
     async def _add_channel(self, request: web.Request) -> Json:
+        """Take `name`, `members?`, `is_private?`; answer `channel`, `C0NAME`."""
         body = await body_of(request)
         (name,) = texts_of(body, "name")
         is_private = flag_of(body, "is_private", default=False)
@@ -57,10 +64,12 @@ class ArrangementApi:
         return self._arrangement.add_channel(name, members, is_private=is_private)
 
     async def _change_channel(self, request: web.Request) -> Json:
+        """Take `is_archived?`, `is_ext_shared?`, `is_pending_ext_shared?`, `topic?`."""
         body = await body_of(request)
         return self._arrangement.change_channel(request.match_info["id"], body)
 
     async def _set_member(self, request: web.Request) -> Json:
+        """Take `user`, `is_member?`."""
         body = await body_of(request)
         (user,) = texts_of(body, "user")
         is_member = flag_of(body, "is_member", default=True)
@@ -68,6 +77,7 @@ class ArrangementApi:
         return self._arrangement.set_member(channel, user, is_member=is_member)
 
     async def _set_group(self, request: web.Request) -> Json:
+        """Take `handle`, `members?`, `is_enabled?`; answer `usergroup`, `S0HANDLE`."""
         body = await body_of(request)
         (handle,) = texts_of(body, "handle")
         is_enabled = flag_of(body, "is_enabled", default=True)

@@ -67,6 +67,7 @@ class Page:
                 queue.put_nowait(numbered)
 
     async def _stream(self, request: web.Request) -> web.StreamResponse:
+        """Take `?user=`; send Server-Sent Events `change`."""
         try:
             user = self._standing.person(request.query.get("user")).id
         except ControlRefusal as refusal:

@@ -1,5 +1,6 @@
 """Reads control requests, and writes their answers and refusals."""
 
+import functools
 import json
 from collections.abc import Awaitable, Callable
 
@@ -13,6 +14,7 @@ Handler = Callable[[web.Request], Awaitable[web.Response]]
 def answering(run: Callable[[web.Request], Awaitable[Json]]) -> Handler:
     """Make a handler that writes the answer, or the refusal with its HTTP status."""
 
+    @functools.wraps(run)
     async def handler(request: web.Request) -> web.Response:
         try:
             return web.json_response(await run(request))
