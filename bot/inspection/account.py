@@ -48,16 +48,20 @@ _CHANGE_PAUSES = frozenset({Action.PAUSE, Action.RESUME, Action.EXTEND, Action.K
 _ABOUT_ACTS = frozenset({SubjectKind.ACT, SubjectKind.REPLACED})
 _ABOUT_PAUSES = frozenset(
     {
-        SubjectKind.PAUSE_END,
-        SubjectKind.STILL_PAUSED,
         SubjectKind.ADOPTED,
-        SubjectKind.RESUMED,
-        SubjectKind.GROUP_RESUMED,
         SubjectKind.REMINDER,
     }
 )
+_ABOUT_ENDS = frozenset(
+    {
+        SubjectKind.PAUSE_END,
+        SubjectKind.STILL_PAUSED,
+        SubjectKind.RESUMED,
+        SubjectKind.GROUP_RESUMED,
+    }
+)
 _ABOUT_CHANGES = frozenset({SubjectKind.PAUSE_CHANGED, SubjectKind.REPLACED_ELSEWHERE})
-_OF_PAUSES = (SubjectKind.PAUSE_END, SubjectKind.STILL_PAUSED, SubjectKind.ADOPTED)
+_OF_ENDS = (SubjectKind.PAUSE_END, SubjectKind.STILL_PAUSED)
 _OF_FREEZES = (SubjectKind.FREEZE_ANNOUNCED, SubjectKind.FREEZE_BEGUN, SubjectKind.FREEZE_OVER)
 
 
@@ -171,6 +175,9 @@ def _told_by(
         return (), ([act] if act is not None else [])
     if subject.kind in _ABOUT_PAUSES:
         return (), _acts_of_pause(transaction, number)
+    if subject.kind in _ABOUT_ENDS:
+        pause = Pauses(transaction).with_end(number)
+        return (), (_acts_of_pause(transaction, pause.pause_id) if pause is not None else [])
     if subject.kind in _ABOUT_CHANGES:
         line = Pauses(transaction).line(number)
         return (), (_acts_of_pause(transaction, line.pause_id) if line is not None else [])
@@ -367,7 +374,9 @@ def _others(transaction: Transaction, record: EventRecord) -> Sequence[Post]:
     about: list[tuple[SubjectKind, int]] = []
     if record.type in PAUSE_TYPES:
         pauses = _pauses(transaction, record.repository, [record])
-        about += [(kind, int(pause)) for pause in pauses for kind in _OF_PAUSES]
+        about += [(SubjectKind.ADOPTED, int(pause)) for pause in pauses]
+        ends = Pauses(transaction).ends_of([int(pause) for pause in pauses])
+        about += [(kind, end.end_id) for end in ends for kind in _OF_ENDS]
     if record.type in FREEZE_TYPES:
         about += [(kind, record.event_id) for kind in _OF_FREEZES]
     return [

@@ -135,7 +135,7 @@ def end_pause(
         ended = over(record, record.ended_at or ended_at, by, record.ending or ending)
     if ended == record:
         return record
-    Pauses(transaction).save(ended)
+    ended = Pauses(transaction).save_ended(ended)
     touch(transaction, ended, now)
     _notify_watchers(transaction, ended, now)
     return ended
@@ -146,53 +146,38 @@ def reopen_pause(
 ) -> None:
     """Reopen a pause whose end was wrong: its cards show it again, and its posts are corrected.
 
-    Each false end keeps a record of its own, which its posts refer to.
     The caller holds the repository's pauses.
     """
     is_stale = ended.ended_by is not None and now - (ended.ended_at or now) < STALE_ANSWER
     if is_stale:
         return
-    unused = Pauses(transaction).unused_time_before(ended)
-    earlier = ended.paused_at - unused
-    false_end = replace(
-        ended,
-        paused_at=unused,
-        began_at=ended.began_at - earlier if ended.began_at is not None else None,
-        is_exact=False,
-        end_notified=True,
-        timer=None,
-    )
-    Pauses(transaction).save(false_end)
     timer = ended.timer
     again = replace(
         ended,
-        pause_id=0,
         ended_at=None,
         ended_by=None,
         ending=None,
+        end_id=None,
         end_notified=False,
         timer=replace(timer, due_at=timer.due_at or timer.resumes_at) if timer else None,
     )
-    again = replace(again, pause_id=Pauses(transaction).save(again))
-    Pauses(transaction).move_lines(ended.pause_id, again.pause_id)
-    cards = LiveMessages(transaction).of(shown_pause(ended))
-    shown = {*channels, *(card.channel_id for card in cards)}
-    kept = [card.message_id for card in cards if not card.is_lost]
-    LiveMessages(transaction).move(kept, shown_pause(again))
+    Pauses(transaction).save(again)
+    shown = {*channels, *shown_in(transaction, again)}
+    LiveMessages(transaction).open_again(shown_pause(again))
     touch(transaction, again, now)
     people = _notified_of_end(transaction, ended)
     for person in people:
         if person != ended.pauser:
             ResumeWatchers(transaction).add(again.pause_id, person)
     corrected = {*people, *shown} if ended.end_notified else people
-    _add(transaction, SubjectKind.STILL_PAUSED, again, again.pause_id, corrected, now)
+    _add(transaction, SubjectKind.STILL_PAUSED, ended, ended.end_number, corrected, now)
     open_pause_cards(transaction, again, shown, now)
 
 
 def _notified_of_end(transaction: Transaction, ended: PauseRecord) -> set[str]:
     """The people who got a message of their own about the end."""
     kinds = (SubjectKind.RESUMED, SubjectKind.GROUP_RESUMED)
-    subjects = [Subject(kind, ended.repository, ended.pause_id) for kind in kinds]
+    subjects = [Subject(kind, ended.repository, ended.end_number) for kind in kinds]
     return {person for subject in subjects for person in Outbox(transaction).addressees(subject)}
 
 
@@ -210,7 +195,7 @@ def notify_end(
     notified = {*channels, *shown_in(transaction, record, with_group=True)}
     if act is not None:
         notified -= notified_together(transaction, act)
-    _add(transaction, SubjectKind.PAUSE_END, record, record.pause_id, notified, now)
+    _add(transaction, SubjectKind.PAUSE_END, record, record.end_number, notified, now)
     if not record.end_notified:
         is_part = act is not None and bool(act.group_act_id)
         _notify_pauser(transaction, record, now, part_of_group=is_part)
@@ -236,7 +221,7 @@ def _notify_pauser(
         if len(act.of(GroupOutcome.CHANGED)) > 1:
             kind = SubjectKind.GROUP_RESUMED
     people = who_wants(transaction, Notice.REPLACED, [pauser])
-    _add(transaction, kind, record, record.pause_id, people, now)
+    _add(transaction, kind, record, record.end_number, people, now)
 
 
 def _notify_timer_setter(transaction: Transaction, record: PauseRecord, now: datetime) -> None:
@@ -248,7 +233,7 @@ def _notify_timer_setter(transaction: Transaction, record: PauseRecord, now: dat
     is_theirs = ended_by is not None and ended_by.user_id == timer.set_by.user_id
     if record.ending is PauseEnding.TIMER or not is_theirs:
         people = [timer.set_by.user_id]
-        _add(transaction, SubjectKind.RESUMED, record, record.pause_id, people, now)
+        _add(transaction, SubjectKind.RESUMED, record, record.end_number, people, now)
 
 
 NAMED_WITHIN = timedelta(seconds=30)
@@ -341,7 +326,7 @@ def _notify_watchers(transaction: Transaction, record: PauseRecord, now: datetim
     people -= set(ResumeWatchers(transaction).waiting([pause.pause_id for pause in left]))
     is_whole_group = act is not None and len(act.of(GroupOutcome.CHANGED)) > 1 and not left
     kind = SubjectKind.GROUP_RESUMED if is_whole_group else SubjectKind.RESUMED
-    _add(transaction, kind, record, record.pause_id, people, now)
+    _add(transaction, kind, record, record.end_number, people, now)
 
 
 def shown_in(

@@ -66,6 +66,17 @@ class EarlierLine:
 
 
 @dataclass(frozen=True, slots=True)
+class PauseEnd:
+    """An end of a pause. One that a later reading proves false stays, because its posts show it."""
+
+    pause_id: int
+    ended_at: datetime
+    ended_by: Actor | None
+    ending: PauseEnding
+    end_id: int = 0  #: assigned by the store, 0 before
+
+
+@dataclass(frozen=True, slots=True)
 class Timer:
     """When a pause is to end by itself, and who set that."""
 
@@ -162,6 +173,7 @@ class PauseRecord:
     ended_at: datetime | None = None
     ended_by: Actor | None = None
     ending: PauseEnding | None = None
+    end_id: int | None = None  #: its `PauseEnd`
     end_notified: bool = False  #: channels were notified of its end
     group_act_id: int = 0  #: the act on a group that made the pause, 0 for none
     timer: Timer | None = None  #: ends the pause; None without an end
@@ -188,6 +200,32 @@ class PauseRecord:
     @property
     def is_open(self) -> bool:
         return self.ended_at is None
+
+    @property
+    def known_end(self) -> PauseEnd | None:
+        """Its end as it is stored by itself; None while it is in force."""
+        if self.ended_at is None or self.ending is None:
+            return None
+        return PauseEnd(
+            self.pause_id, self.ended_at, self.ended_by, self.ending, end_id=self.end_id or 0
+        )
+
+    @property
+    def end_number(self) -> int:
+        """The number of its end; raises TypeError for a pause that isn't stored as over."""
+        if self.end_id is None:
+            raise TypeError(self)
+        return self.end_id
+
+    def with_end(self, end: PauseEnd) -> "PauseRecord":
+        """The pause as over by that end, whatever became of it since."""
+        return replace(
+            self,
+            ended_at=end.ended_at,
+            ended_by=end.ended_by,
+            ending=end.ending,
+            end_id=end.end_id,
+        )
 
     @property
     def is_undated(self) -> bool:

@@ -33,7 +33,8 @@ def _group_reply(transaction: Transaction, delivery: Delivery, _: Claim) -> Mess
 
 
 def _of_pause(transaction: Transaction, delivery: Delivery, _: Claim) -> Message | None:
-    record = Pauses(transaction).one(delivery.subject.subject_id)
+    """A post about an end: one that was false is shown as it was then."""
+    record = Pauses(transaction).with_end(delivery.subject.subject_id)
     if record is None:
         return None
     match delivery.subject.kind:

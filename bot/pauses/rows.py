@@ -2,14 +2,15 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from datetime import datetime, timedelta
+from dataclasses import replace
+from datetime import datetime
 
-from sqlalchemy import bindparam, delete, func, or_, select
+from sqlalchemy import bindparam, delete, or_, select
 
 from bot.acts.tables import group_acts
 from bot.kernel.repository import RepositoryName
-from bot.pauses.pause import EarlierLine, PauseRecord
-from bot.pauses.tables import IN_FORCE, TIMED, pause_lines, pauses, resume_watchers
+from bot.pauses.pause import EarlierLine, PauseEnd, PauseRecord
+from bot.pauses.tables import IN_FORCE, TIMED, pause_ends, pause_lines, pauses, resume_watchers
 from bot.store.statements import PRUNE_SLICE, Numbered, Part, as_row, from_row
 from bot.store.transaction import Transaction
 
@@ -32,10 +33,6 @@ _UNTOLD = (
     .order_by(pauses.c.ended_at)
     .limit(PRUNE_SLICE)
 )
-
-
-JUST_BEFORE = timedelta(seconds=1)
-"""Far more microseconds than the number of times that a pause wrongly looks over."""
 
 
 class Pauses(Numbered[PauseRecord]):
@@ -93,26 +90,36 @@ class Pauses(Numbered[PauseRecord]):
         self._change(pause_lines, pause_lines.c.line_id == line.line_id, **row)
         return line.line_id
 
-    def move_lines(self, pause_id: int, to: int) -> None:
-        self._change(pause_lines, pause_lines.c.pause_id == pause_id, pause_id=to)
+    def save_ended(self, record: PauseRecord) -> PauseRecord:
+        """Save a pause that is over, with its end; return it with the number of that."""
+        end = record.known_end
+        if end is None:
+            raise TypeError(record)
+        row = as_row(pause_ends, end)
+        if end.end_id:
+            self._change(pause_ends, pause_ends.c.end_id == end.end_id, **row)
+        else:
+            record = replace(record, end_id=self._add(pause_ends, row))
+        self.save(record)
+        return record
+
+    def ends_of(self, pause_ids: Collection[int]) -> Sequence[PauseEnd]:
+        """The ends of these pauses, true or false, oldest first."""
+        rows = self._by_keys(select(pause_ends), pause_ends.c.pause_id, pause_ids)
+        ends = [from_row(PauseEnd, row) for row in rows]
+        return sorted(ends, key=lambda end: end.end_id)
+
+    def with_end(self, end_id: int) -> PauseRecord | None:
+        """A pause as it was over by that end, which may have been false."""
+        this = select(pause_ends).where(pause_ends.c.end_id == end_id)
+        end = self._first(PauseEnd, this)
+        record = self.one(end.pause_id) if end is not None else None
+        return record.with_end(end) if end is not None and record is not None else None
 
     def locked(self, record: PauseRecord) -> PauseRecord | None:
         """Read a pause and lock it until the transaction ends."""
         self.hold(record.repository)
         return self.one(record.pause_id)
-
-    def unused_time_before(self, record: PauseRecord) -> datetime:
-        """A time just before the pause's own at which its repository has no record.
-
-        The caller holds the repository's pauses.
-        """
-        within = pauses.c.paused_at > record.paused_at - JUST_BEFORE
-        until = pauses.c.paused_at <= record.paused_at
-        first = select(func.min(pauses.c.paused_at)).where(
-            pauses.c.repository == record.repository, within, until
-        )
-        earliest: datetime = self._run(first).scalar_one() or record.paused_at
-        return earliest - timedelta.resolution
 
     def due(self, now: datetime, limit: int) -> Sequence[PauseRecord]:
         due = select(pauses).where(pauses.c.timer_due_at <= now)

@@ -33,6 +33,7 @@ pauses = table(
     *required(SortedSet, "joined", "stopped"),
     *optional(UtcTime, "ended_at"),
     *optional(as_text(PauseEnding), "ending"),
+    *optional(sa.BigInteger, "end_id"),
     *required(sa.Boolean, "end_notified"),
     *required(sa.BigInteger, "group_act_id"),
     *optional(as_json(Timer), "timer"),
@@ -69,6 +70,18 @@ pause_lines = table(
     *required(sa.Boolean, "is_exact"),
     *optional(sa.BigInteger, "event_id"),
     *required(sa.BigInteger, "group_act_id"),
+    sa.Index(None, "pause_id"),
+)
+
+
+pause_ends = table(
+    "pause_ends",
+    "One end of one pause, true or false, which its posts are about.",
+    row_number("end_id"),
+    sa.Column("pause_id", sa.BigInteger, sa.ForeignKey("pauses.pause_id"), nullable=False),
+    *required(UtcTime, "ended_at"),
+    *optional(as_json(Actor), "ended_by"),
+    *required(as_text(PauseEnding), "ending"),
     sa.Index(None, "pause_id"),
 )
 

@@ -60,14 +60,14 @@ class SubjectKind(StrEnum):
     Posted to channels: an event (its id in the log); an act made through this bot (its audit
     record); an act on a group (the act, under the name of its first repository); the first post of
     a live message or its replacement (the live message); the end of a pause, or a correction of a
-    wrongly posted end, or that its planned end isn't known (the pause record); a change of a pause
-    that no event has told of yet (the pause's line before it); an outage and its
+    wrongly posted end (that end); that the planned end of a pause isn't known (the pause record); a
+    change of a pause that no event has told of yet (the pause's line before it); an outage and its
     end (under the name of its first repository); an alert about a queue and its end; the approach,
     start and end of a freeze (the event that gave it its terms); the statistics of a week (the
     ordinal number of its Monday).
     Sent to one person: somebody replaced their pause (the audit record), or replaced it, or the
     pause whose end they had set, outside the bot (the line before it); a pause ended that they
-    made or asked to be notified of, alone or as the last of a group (the pause record).
+    made or asked to be notified of, alone or as the last of a group (that end).
     The first reminder of a pause goes to one person too (the pause record), or the outcome of a
     request that was cut off (its row), which goes to the channel if the person expects it there.
     """

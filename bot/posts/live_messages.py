@@ -135,6 +135,14 @@ class LiveMessages(Part):
         these = LIVE_MESSAGE_COLUMNS.message_id.in_(sorted(message_ids))
         self._change(live_messages, these, key=to.key, closed=False)
 
+    def open_again(self, subject: LiveSubject) -> None:
+        """Have messages edited again that showed the last change of a subject.
+
+        Those that couldn't be edited are forgotten, so that others can be posted for them.
+        """
+        self._remove(live_messages, shows(subject), LIVE_MESSAGE_COLUMNS.is_lost)
+        self._change(live_messages, shows(subject), closed=False)
+
     def get(self, message_ids: Collection[int]) -> Mapping[int, LiveMessage]:
         rows = self._by_keys(_ALL, LIVE_MESSAGE_COLUMNS.message_id, message_ids)
         return {row.message_id: _live_message(row) for row in rows}

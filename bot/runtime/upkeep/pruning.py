@@ -17,7 +17,7 @@ from bot.freezes.tables import freezes
 from bot.health.tables import ALERT_LASTS, alerts, failures_in_a_row, outages, slack_outages
 from bot.kernel.repository import RepositoryName
 from bot.log.tables import events, pull_requests, repositories
-from bot.pauses.tables import IN_FORCE, pause_lines, pauses, resume_watchers
+from bot.pauses.tables import IN_FORCE, pause_ends, pause_lines, pauses, resume_watchers
 from bot.people.tables import people
 from bot.posts.channel_queues import ChannelQueues, queues_of
 from bot.posts.delivery import DeliveryState, SubjectKind
@@ -88,6 +88,21 @@ _PAUSE_HAS_WATCHERS = sa.exists().where(resume_watchers.c.pause_id == pauses.c.p
 
 _PAUSE_HAS_LINES = sa.exists().where(pause_lines.c.pause_id == pauses.c.pause_id)
 
+_PAUSE_HAS_ENDS = sa.exists().where(pause_ends.c.pause_id == pauses.c.pause_id)
+
+_END_AWAITS_DELIVERY = sa.exists().where(
+    deliveries.c.subject_kind.in_(
+        [
+            SubjectKind.PAUSE_END,
+            SubjectKind.STILL_PAUSED,
+            SubjectKind.RESUMED,
+            SubjectKind.GROUP_RESUMED,
+        ]
+    ),
+    deliveries.c.subject_id == pause_ends.c.end_id,
+    UNSETTLED,
+)
+
 _PAUSE_OF_LINE_ENDED_AT = (
     sa.select(pauses.c.ended_at)
     .where(pauses.c.pause_id == pause_lines.c.pause_id, pauses.c.end_notified)
@@ -148,6 +163,7 @@ RULES = (
     Rule(resume_watchers, _WATCHED_SINCE, unmanaged=_WATCHED_REPOSITORY),
     Rule(pause_lines, _PAUSE_OF_LINE_ENDED_AT),
     Rule(pause_lines, pause_lines.c.paused_at, unmanaged=_PAUSE_OF_LINE.scalar_subquery()),
+    Rule(pause_ends, pause_ends.c.ended_at, ~_END_AWAITS_DELIVERY),
     Rule(
         pauses,
         pauses.c.ended_at,
@@ -155,12 +171,13 @@ RULES = (
         & pauses.c.timer_due_at.is_(None)
         & ~_PAUSE_IS_SHOWN
         & ~_PAUSE_HAS_WATCHERS
-        & ~_PAUSE_HAS_LINES,
+        & ~_PAUSE_HAS_LINES
+        & ~_PAUSE_HAS_ENDS,
     ),
     Rule(
         pauses,
         pauses.c.paused_at,
-        IN_FORCE & ~_PAUSE_IS_SHOWN & ~_PAUSE_HAS_WATCHERS & ~_PAUSE_HAS_LINES,
+        IN_FORCE & ~_PAUSE_IS_SHOWN & ~_PAUSE_HAS_WATCHERS & ~_PAUSE_HAS_LINES & ~_PAUSE_HAS_ENDS,
         unmanaged=pauses.c.repository,
     ),
     Rule(group_acts, group_acts.c.at, ~_GROUP_ACT_IS_REFERRED_TO),

@@ -14,7 +14,7 @@ from bot.freezes.tables import freezes
 from bot.health.tables import ALERT_LASTS, alerts, failures_in_a_row, outages
 from bot.kernel.repository import RepositoryName
 from bot.log.tables import events, pull_requests, repositories
-from bot.pauses.tables import IN_FORCE, pause_lines, pauses, resume_watchers
+from bot.pauses.tables import IN_FORCE, pause_ends, pause_lines, pauses, resume_watchers
 from bot.posts.channel_queues import ChannelQueues
 from bot.posts.live_message import LiveKind
 from bot.posts.tables import deliveries, live_messages
@@ -110,6 +110,7 @@ class Renaming(ChannelQueues):
         ours = sa.select(pauses.c.pause_id).where(pauses.c.repository == name)
         self._remove(resume_watchers, resume_watchers.c.pause_id.in_(ours))
         self._remove(pause_lines, pause_lines.c.pause_id.in_(ours))
+        self._remove(pause_ends, pause_ends.c.pause_id.in_(ours))
         queues = self._lock_queues_of(name)
         for table in _OF_ONE:
             self._remove(table, table.c.repository == name)
@@ -154,6 +155,7 @@ class Renaming(ChannelQueues):
             its_cards = live_messages.c.repository == new, live_messages.c.key == str(new_id)
             self._change(live_messages, cards, *its_cards, is_lost=True)
             self._remove(pause_lines, pause_lines.c.pause_id == new_id)
+            self._remove(pause_ends, pause_ends.c.pause_id == new_id)
             self._remove(pauses, pauses.c.pause_id == new_id)
         # Of two that look in force, the later one is.
         again_in_force = sa.exists().where(again.c.repository == new, again.c.ended_at.is_(None))

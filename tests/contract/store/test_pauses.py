@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import datetime
+from typing import Any
 
 import pytest
 from sqlalchemy.exc import IntegrityError
@@ -184,10 +185,27 @@ def test_what_a_pause_said_before_is_kept_in_order(transaction: Transaction) -> 
     assert Pauses(transaction).line(now.line_id) == now
     named = replace(before, by=Actor("", "dave"))
     assert Pauses(transaction).save_line(named) == before.line_id
-    Pauses(transaction).move_lines(pause_id, other_id)
-    assert Pauses(transaction).earlier_lines([pause_id]) == []
-    moved = Pauses(transaction).earlier_lines([other_id])
-    assert [line.by for line in moved] == [Actor("", "dave"), Actor("U1", "Ada")]
+    assert [line.by for line in Pauses(transaction).earlier_lines([pause_id, other_id])] == [
+        Actor("", "dave"),
+        Actor("U1", "Ada"),
+    ]
+
+
+def test_each_end_of_a_pause_is_kept_also_a_false_one(transaction: Transaction) -> None:
+    (pause_id,) = save(transaction, make_pause())
+    pauses = Pauses(transaction)
+    false = pauses.save_ended(replace(make_pause(ended_at=after(5)), pause_id=pause_id))
+    pauses.save(replace(make_pause(), pause_id=pause_id))
+    true = pauses.save_ended(replace(make_pause(ended_at=after(9)), pause_id=pause_id))
+    named = pauses.save_ended(replace(true, ended_by=Actor("", "dave")))
+
+    assert pauses.with_end(false.end_number) == replace(named, **_end_of(false))
+    assert pauses.with_end(true.end_number) == named
+    assert [end.end_id for end in pauses.ends_of([pause_id])] == [false.end_id, true.end_id]
+
+
+def _end_of(record: PauseRecord) -> dict[str, Any]:
+    return {name: getattr(record, name) for name in ("ended_at", "ended_by", "ending", "end_id")}
 
 
 def test_what_a_pause_said_goes_before_it(transaction: Transaction) -> None:

@@ -280,6 +280,7 @@ async def test_no_statement_reads_a_whole_table_that_grows(sqlite_url: str) -> N
         "SCAN freezes USING INDEX sqlite_autoindex_freezes_1",
         "SCAN leases",
         "SCAN group_acts",
+        "SCAN pause_ends",
         "SCAN pause_lines",
         "SCAN pause_lines USING COVERING INDEX ix_pause_lines_pause_id",
         "SCAN pauses",

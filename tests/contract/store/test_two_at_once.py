@@ -165,7 +165,7 @@ async def test_a_person_who_starts_watching_as_the_last_pause_ends_is_notified(
         await processes.until_it_waits(click)
     answer = await click
 
-    is_reported = await processes.reported(SubjectKind.RESUMED, ended.pause_id, ALICE.user_id)
+    is_reported = await processes.reported(SubjectKind.RESUMED, ended.end_number, ALICE.user_id)
     assert answer is None or is_reported
 
 

@@ -281,6 +281,7 @@ CREATE TABLE pauses (
     stopped TEXT NOT NULL,
     ended_at BIGINT,
     ending TEXT,
+    end_id BIGINT,
     end_notified BOOLEAN NOT NULL,
     group_act_id BIGINT NOT NULL,
     timer TEXT,
@@ -463,6 +464,17 @@ CREATE INDEX ix_deliveries_message_ts ON deliveries (message_ts) WHERE message_t
 CREATE INDEX ix_deliveries_settled_at ON deliveries (settled_at) WHERE settled_at IS NOT NULL;
 CREATE INDEX ix_deliveries_state_created_at ON deliveries (state, created_at) WHERE settled_at IS NULL;
 CREATE INDEX ix_deliveries_summarized_by ON deliveries (summarized_by) WHERE summarized_by IS NOT NULL;
+CREATE TABLE pause_ends (
+    end_id BIGSERIAL NOT NULL,
+    pause_id BIGINT NOT NULL,
+    ended_at BIGINT NOT NULL,
+    ended_by TEXT,
+    ending TEXT NOT NULL,
+    CONSTRAINT pk_pause_ends PRIMARY KEY (end_id),
+    CONSTRAINT fk_pause_ends_pause_id FOREIGN KEY(pause_id) REFERENCES pauses (pause_id)
+);
+COMMENT ON TABLE pause_ends IS 'One end of one pause, true or false, which its posts are about.';
+CREATE INDEX ix_pause_ends_pause_id ON pause_ends (pause_id);
 CREATE TABLE pause_lines (
     line_id BIGSERIAL NOT NULL,
     pause_id BIGINT NOT NULL,

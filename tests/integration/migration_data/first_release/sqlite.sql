@@ -255,6 +255,7 @@ CREATE TABLE pauses (
     stopped TEXT NOT NULL,
     ended_at BIGINT,
     ending TEXT,
+    end_id BIGINT,
     end_notified BOOLEAN NOT NULL,
     group_act_id BIGINT NOT NULL,
     timer TEXT,
@@ -419,6 +420,15 @@ CREATE INDEX ix_deliveries_message_ts ON deliveries (message_ts) WHERE message_t
 CREATE INDEX ix_deliveries_settled_at ON deliveries (settled_at) WHERE settled_at IS NOT NULL;
 CREATE INDEX ix_deliveries_state_created_at ON deliveries (state, created_at) WHERE settled_at IS NULL;
 CREATE INDEX ix_deliveries_summarized_by ON deliveries (summarized_by) WHERE summarized_by IS NOT NULL;
+CREATE TABLE pause_ends (
+    end_id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    pause_id BIGINT NOT NULL,
+    ended_at BIGINT NOT NULL,
+    ended_by TEXT,
+    ending TEXT NOT NULL,
+    CONSTRAINT fk_pause_ends_pause_id FOREIGN KEY(pause_id) REFERENCES pauses (pause_id)
+);
+CREATE INDEX ix_pause_ends_pause_id ON pause_ends (pause_id);
 CREATE TABLE pause_lines (
     line_id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
     pause_id BIGINT NOT NULL,

@@ -100,7 +100,7 @@ class Watch:
         with begin(self.store) as transaction:
             for one in Pauses(transaction).open([SITE]):
                 ended = replace(one, ended_at=self.clock.now(), ending=PauseEnding.RESUMED)
-                Pauses(transaction).save(ended)
+                Pauses(transaction).save_ended(ended)
 
 
 @pytest.mark.parametrize(
@@ -258,7 +258,7 @@ async def test_a_pause_that_ended_during_a_read_keeps_its_own_end() -> None:
     )
     async with slow_lookups(watch, 60):
         with begin(watch.store) as transaction:
-            Pauses(transaction).save(ended)
+            ended = Pauses(transaction).save_ended(ended)
 
     with begin(watch.store) as transaction:
         assert Pauses(transaction).of(SITE, NOON) == [ended]

@@ -134,7 +134,9 @@ async def test_a_watcher_learns_that_the_queue_is_paused_again(
         make_known_pause(), ended_at=now, ended_by=Actor("U2", "bob"), ending=PauseEnding.RESUMED
     )
     with begin(bot.store) as transaction:
-        subject = Subject(SubjectKind.RESUMED, SITE, Pauses(transaction).save(resumed))
+        pause_id = Pauses(transaction).save(make_known_pause())
+        ended = Pauses(transaction).save_ended(replace(resumed, pause_id=pause_id))
+        subject = Subject(SubjectKind.RESUMED, SITE, ended.end_number)
         enqueue_urgent(transaction, subject, [ALICE], now, identity="1")
     if is_paused_again:
         bot.clock.advance(60)
