@@ -1,6 +1,6 @@
 """Finds the parts of the page as a person would: by role and text."""
 
-from playwright.async_api import Locator, Page
+from playwright.async_api import Locator, Page, expect
 
 
 def composer(page: Page) -> Locator:
@@ -28,5 +28,7 @@ def sidebar(page: Page) -> Locator:
 
 
 async def type_command(page: Page, text: str) -> None:
+    # A dialog that is closing still has the focus, and what is typed then goes nowhere.
+    await expect(page.locator("dialog[open]")).to_have_count(0)
     await composer(page).fill(text)
     await composer(page).press("Enter")
