@@ -8,6 +8,7 @@ from functools import partial
 from inspect import getdoc, signature
 from pathlib import Path
 
+import yaml
 from aiohttp.web import RouteDef
 from prometheus_client.metrics import MetricWrapperBase
 from prometheus_client.parser import text_string_to_metric_families
@@ -37,6 +38,7 @@ from tests.support.message_page import every_message_page
 from tests.support.settings import ENOUGH, settings_in
 
 ROOT = Path(__file__).parents[1]
+ALERTS = ROOT / "docs" / "operations" / "alerts.yml"
 COMMAND = "/mq"
 DATE = re.compile(r"<!date\^[^|]*\|([^>]*)>")
 """A time as Slack shows it to each reader, and in UTC for others."""
@@ -190,6 +192,23 @@ def faults_table(effects: Mapping[str, str]) -> str:
     return _table(["Fault", "Effect"], [[f"`{name}`", effect] for name, effect in effects.items()])
 
 
+def alerts_table() -> str:
+    """What to do at each alert, as its own annotation says."""
+    groups = yaml.safe_load(ALERTS.read_text())["groups"]
+    rules = [rule for group in groups for rule in group["rules"]]
+    rows = [
+        [f"`{rule['alert']}`", rule["labels"]["severity"], _linked(rule["annotations"])]
+        for rule in rules
+    ]
+    return _table(["Alert", "", "What to do"], rows)
+
+
+def _linked(annotations: Mapping[str, str]) -> str:
+    """An address of a page in the text becomes a link to it."""
+    description = annotations["description"].strip()
+    return re.sub(r"\(docs/operations/(?:README\.md)?(\S+)\)", r"([how](\1))", description)
+
+
 def _table(heads: list[str], rows: list[list[str]]) -> str:
     lines = [heads, ["---"] * len(heads), *([_cell(one) for one in row] for row in rows)]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
@@ -207,6 +226,7 @@ TABLES: Mapping[str, tuple[Path, Callable[[], str]]] = {
     ),
     "service-control": (ROOT / "docs" / "sandbox.md", service_control_table),
     "service-faults": (ROOT / "docs" / "sandbox.md", partial(faults_table, EFFECTS)),
+    "alerts": (ROOT / "docs" / "operations" / "README.md", alerts_table),
     "metrics": (ROOT / "docs" / "operations" / "metrics.md", metrics_table),
 }
 

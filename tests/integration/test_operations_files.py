@@ -120,7 +120,10 @@ def test_every_alert_has_a_severity_and_an_instruction() -> None:
     page = (OPERATIONS / "README.md").read_text()
     explained = re.findall(r"^\| `(Mqbot\w+)` \| (page|ticket) \|", page, re.MULTILINE)
     assert explained == [(rule["alert"], rule["labels"]["severity"]) for rule in alerts()]
-    assert [rule["alert"] for rule in alerts() if not rule["annotations"]["summary"]] == []
+    for rule in alerts():
+        annotations = rule["annotations"]
+        assert annotations["summary"], rule["alert"]
+        assert annotations["description"], rule["alert"]
 
 
 GRAFANA_COLUMNS = 24
