@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
+import grimp
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
@@ -59,6 +60,43 @@ def test_outside_of_its_adapter_only_data_classes_of_the_slack_sdk_are_used() ->
         if name.startswith("slack_sdk") and not f"{name}.".startswith("slack_sdk.models.")
     ]
     assert found == []
+
+
+READ_AND_STORE = (
+    "bot.store",
+    "bot.slack.web_api",
+    "bot.merge_queue.client",
+    "bot.merge_queue.http",
+)
+
+
+def values() -> Iterator[str]:
+    """The modules that the contracts put below a subject's rows and texts."""
+    for contract in PROJECT["tool"]["importlinter"]["contracts"]:
+        if not contract["name"].startswith("Inside "):
+            continue
+        (subject,) = contract["containers"]
+        layers = [
+            set(layer.replace("|", ":").replace(" ", "").split(":")) for layer in contract["layers"]
+        ]
+        of_rows = [at for at, layer in enumerate(layers) if layer & {"tables", "rows", "texts"}]
+        lowest = max(of_rows, default=len(layers) - 2)
+        yield from (f"{subject}.{name}" for layer in layers[lowest + 1 :] for name in layer)
+
+
+def test_values_read_no_database_not_even_through_others() -> None:
+    graph = grimp.build_graph("bot")
+    found = [
+        f"{value} reaches {module}"
+        for value in sorted(values())
+        for module in graph.find_upstream_modules(value)
+        if module.startswith(READ_AND_STORE) or module.endswith((".rows", ".tables"))
+    ]
+    # A lease is a value too, which its table stands beside.
+    assert set(found) <= {
+        "bot.feed.poll_state reaches bot.store.lease_values",
+        "bot.posts.claim reaches bot.store.lease_values",
+    }
 
 
 def loaded_by(statement: str) -> set[str]:
