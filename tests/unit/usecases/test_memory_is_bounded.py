@@ -1,4 +1,4 @@
-"""What a process keeps in memory doesn't grow with time (docs/architecture.md has the list)."""
+"""What a process keeps in memory doesn't grow with time (docs/architecture.md has the figures)."""
 
 from datetime import timedelta
 
