@@ -1,11 +1,11 @@
-"""Block Kit blocks as JSON; a block that is larger than Slack accepts raises DoesNotFit.
+"""Block Kit: builders of blocks, of what stands in them, and of modals.
+
+What stands in a block is an object of `slack_sdk.models.blocks`; a finished block is the JSON that
+Slack takes, which the SDK makes and checks. It raises SlackObjectFormationError for a part that is
+larger than Slack accepts; DoesNotFit is raised for the few limits that it doesn't check.
 
 Nothing is shortened here: the author of a text shortens it with `listed`, `clean` and `cut_markup`
-of bot.blocks.text.
-
-Plain JSON instead of `slack_sdk.models`: those drop unknown fields silently, check only some
-limits, and are slow to import.
-Sizes are those of https://docs.slack.dev/reference/block-kit.
+of bot.blocks.text. Sizes are those of https://docs.slack.dev/reference/block-kit.
 """
 
 import json
@@ -14,25 +14,46 @@ from dataclasses import replace
 from datetime import datetime
 
 from pydantic import JsonValue
+from slack_sdk.models.blocks import (
+    ActionsBlock,
+    Block as SdkBlock,
+    ButtonElement,
+    ConfirmObject,
+    ContextBlock,
+    DateTimePickerElement,
+    DividerBlock,
+    ExternalDataSelectElement,
+    HeaderBlock,
+    InputBlock,
+    InputInteractiveElement,
+    InteractiveElement,
+    MarkdownTextObject,
+    Option as SdkOption,
+    OverflowMenuElement,
+    PlainTextInputElement,
+    PlainTextObject,
+    RadioButtonsElement,
+    SectionBlock,
+    StaticMultiSelectElement,
+    StaticSelectElement,
+)
+from typing_extensions import override
 
 from bot.blocks.message import TEXT_LIMIT, Block, Message, View, require_fit
 from bot.blocks.text import cut, listed, portions, with_links, without_markup
 
-SECTION_LIMIT = 3000
-CONTEXT_LIMIT = 3000
-HEADER_LIMIT = 150
-FIELD_LIMIT = 2000
-ROWS_LIMIT = 5
-"""Rows of two fields each; a section has at most ten fields."""
+SECTION_LIMIT = SectionBlock.text_max_length
+BUTTON_LIMIT = ButtonElement.text_max_length
+VALUE_LIMIT = ButtonElement.value_max_length
+BLOCK_ID_LIMIT = SdkBlock.block_id_max_length
+OPTIONS_LIMIT = StaticSelectElement.options_max_length
+OPTION_LIMIT = SdkOption.label_max_length
 
-ELEMENTS_LIMIT = 25
-BUTTON_LIMIT = 75
-VALUE_LIMIT = 2000
-BLOCK_ID_LIMIT = 255
-OPTIONS_LIMIT = 100
-OPTION_LIMIT = 75
-OVERFLOW_LIMIT = 5
-OPTION_VALUE_LIMIT = 150
+CONTEXT_LIMIT = 3000
+FIELD_LIMIT = 2000
+ROWS_LIMIT = SectionBlock.fields_max_length // 2
+"""Rows of two fields each."""
+
 RADIO_LIMIT = 10
 PLAIN_LENGTH = TEXT_LIMIT - 30
 """Leaves room for *and N more lines*."""
@@ -44,28 +65,41 @@ CHART = "data_visualization"
 CHART_TITLE_LIMIT = 50
 CHART_LABEL_LIMIT = 20
 
-Element = dict[str, JsonValue]
+Element = InteractiveElement
+"""A button or a menu."""
+
+Option = SdkOption
+"""A line of a menu."""
 
 
-def mrkdwn(text: str, limit: int) -> Element:
+def _wire(block: SdkBlock) -> Block:
+    """The one place where an object of the SDK becomes what Slack takes."""
+    return block.to_dict()
+
+
+def _mrkdwn(text: str, limit: int) -> MarkdownTextObject:
     """A mrkdwn object; `verbatim` keeps Slack from linking names that came from outside.
 
-    It also keeps Slack from linking addresses, which therefore are marked here.
+    It also keeps Slack from linking addresses, which therefore are marked here, if they fit.
     """
-    require_fit(f"“{text[:40]}”", len(text), limit)
     linked = with_links(text)
     shown = linked if len(linked) <= limit else text
-    return {"type": "mrkdwn", "text": shown, "verbatim": True}
+    return MarkdownTextObject(text=shown, verbatim=True)
 
 
-def plain(text: str, limit: int) -> Element:
+def _mrkdwn_that_fits(text: str, limit: int) -> MarkdownTextObject:
+    """The same where the SDK doesn't check the length."""
     require_fit(f"“{text[:40]}”", len(text), limit)
-    return {"type": "plain_text", "text": text, "emoji": True}
+    return _mrkdwn(text, limit)
+
+
+def _plain(text: str) -> PlainTextObject:
+    return PlainTextObject(text=text, emoji=True)
 
 
 def section(text: str, *, block_id: str | None = None, accessory: Element | None = None) -> Block:
-    shown = mrkdwn(text, SECTION_LIMIT)
-    return _part("section", text=shown, expand=True, accessory=accessory, block_id=block_id)
+    shown = _mrkdwn(text, SECTION_LIMIT)
+    return _wire(SectionBlock(text=shown, expand=True, accessory=accessory, block_id=block_id))
 
 
 def message(*shown: Block) -> Message:
@@ -124,23 +158,22 @@ def lines(shown: Sequence[str]) -> list[Block]:
 
 def two_columns(rows: Sequence[tuple[str, str]]) -> Block:
     """Rows of two fields, at most ROWS_LIMIT; a narrow screen stacks the fields."""
-    require_fit("rows of two columns", len(rows), ROWS_LIMIT)
-    cells: list[JsonValue] = [mrkdwn(cell, FIELD_LIMIT) for row in rows for cell in row]
-    return {"type": "section", "fields": cells}
+    cells = [_mrkdwn_that_fits(cell, FIELD_LIMIT) for row in rows for cell in row]
+    return _wire(SectionBlock(fields=cells))
 
 
 def header(text: str) -> Block:
-    return {"type": "header", "text": plain(text, HEADER_LIMIT)}
+    return _wire(HeaderBlock(text=_plain(text)))
 
 
 def context(*facts: str) -> Block:
     """The grey line: the nonempty facts, joined."""
     line = " · ".join(filter(None, facts))
-    return {"type": "context", "elements": [mrkdwn(line, CONTEXT_LIMIT)]}
+    return _wire(ContextBlock(elements=[_mrkdwn_that_fits(line, CONTEXT_LIMIT)]))
 
 
 def divider() -> Block:
-    return {"type": "divider"}
+    return _wire(DividerBlock())
 
 
 def with_state(name: str, end: datetime | None) -> str:
@@ -154,15 +187,7 @@ def with_state(name: str, end: datetime | None) -> str:
 
 
 def actions(elements: Sequence[Element], *, block_id: str | None = None) -> Block:
-    require_fit("elements in a row", len(elements), ELEMENTS_LIMIT)
-    return _part("actions", elements=list(elements), block_id=block_id)
-
-
-def _part(kind: str, **fields: JsonValue) -> Element:
-    """A block or an element, without the fields that are None."""
-    block_id = str(fields.get("block_id") or "")
-    require_fit(f"block id “{block_id[:40]}”", len(block_id), BLOCK_ID_LIMIT)
-    return {"type": kind, **{name: value for name, value in fields.items() if value is not None}}
+    return _wire(ActionsBlock(elements=elements, block_id=block_id))
 
 
 def button(
@@ -171,98 +196,96 @@ def button(
     action_id: str,
     value: str,
     style: str | None = None,
-    confirm: Element | None = None,
+    confirm: ConfirmObject | None = None,
 ) -> Element:
     """A button. `style` is "primary" or "danger"."""
-    require_fit(f"value of “{label[:40]}”", len(value), VALUE_LIMIT)
-    text = plain(label, BUTTON_LIMIT)
-    return _part(
-        "button", text=text, action_id=action_id, value=value, style=style, confirm=confirm
+    return ButtonElement(
+        text=_plain(label), action_id=action_id, value=value, style=style, confirm=confirm
     )
 
 
-def confirmation(title: str, text: str, *, confirm: str, deny: str, style: str) -> Element:
+def confirmation(title: str, text: str, *, confirm: str, deny: str, style: str) -> ConfirmObject:
     """The question before a button acts."""
-    return {
-        "title": plain(title, 100),
-        "text": plain(text, 300),
-        "confirm": plain(confirm, 30),
-        "deny": plain(deny, 30),
-        "style": style,
-    }
+    return ConfirmObject(
+        title=_plain(title),
+        text=_plain(text),
+        confirm=_plain(confirm),
+        deny=_plain(deny),
+        style=style,
+    )
 
 
-def option(label: str, value: str, *, description: str | None = None) -> Element:
-    require_fit(f"value of “{label[:40]}”", len(value), OPTION_VALUE_LIMIT)
-    shown: Element = {"text": plain(label, OPTION_LIMIT), "value": value}
-    if description is not None:
-        shown["description"] = plain(description, OPTION_LIMIT)
-    return shown
+def option(label: str, value: str, *, description: str | None = None) -> Option:
+    about = None if description is None else _plain(description)
+    return Option(text=_plain(label), value=value, description=about)
 
 
 def select(
     placeholder: str,
     *,
     action_id: str,
-    options: Sequence[Element],
-    initial: Element | None = None,
-    confirm: Element | None = None,
-) -> Element:
+    options: Sequence[Option],
+    initial: Option | None = None,
+    confirm: ConfirmObject | None = None,
+) -> InputInteractiveElement:
     """A menu of at most OPTIONS_LIMIT options; for more there is `external_select`."""
-    return _part(
-        "static_select",
-        **_menu(placeholder, action_id, options),
+    return StaticSelectElement(
+        placeholder=_plain(placeholder),
+        action_id=action_id,
+        options=options,
         initial_option=initial,
         confirm=confirm,
     )
 
 
 def multi_select(
-    placeholder: str, *, action_id: str, options: Sequence[Element], chosen: Sequence[Element]
-) -> Element:
+    placeholder: str, *, action_id: str, options: Sequence[Option], chosen: Sequence[Option]
+) -> InputInteractiveElement:
     """A menu in which several options can be chosen; `chosen` are some of `options`."""
-    menu = _menu(placeholder, action_id, options)
-    # Slack refuses an empty list.
-    return _part("multi_static_select", **menu, initial_options=list(chosen) or None)
+    return StaticMultiSelectElement(
+        placeholder=_plain(placeholder),
+        action_id=action_id,
+        options=options,
+        initial_options=chosen,
+    )
 
 
-def external_select(placeholder: str, *, action_id: str, initial: Element | None = None) -> Element:
+def external_select(
+    placeholder: str, *, action_id: str, initial: Option | None = None
+) -> InputInteractiveElement:
     """A menu of more than 100 options: Slack asks the app for those that match the typed text."""
-    menu = _menu(placeholder, action_id, None)
-    return _part("external_select", **menu, min_query_length=0, initial_option=initial)
+    return ExternalDataSelectElement(
+        placeholder=_plain(placeholder),
+        action_id=action_id,
+        initial_option=initial,
+        min_query_length=0,
+    )
 
 
-def _menu(placeholder: str, action_id: str, options: Sequence[Element] | None) -> Element:
-    require_fit(f"options of “{placeholder[:40]}”", len(options or ()), OPTIONS_LIMIT)
-    shown = None if options is None else list[JsonValue](options)
-    return {"action_id": action_id, "placeholder": plain(placeholder, 150), "options": shown}
-
-
-def overflow(*, action_id: str, options: Sequence[Element]) -> Element:
+def overflow(*, action_id: str, options: Sequence[Option]) -> Element:
     """The menu behind three dots, for rare actions."""
-    require_fit("options behind three dots", len(options), OVERFLOW_LIMIT)
-    return {"type": "overflow", "action_id": action_id, "options": list(options)}
+    return OverflowMenuElement(action_id=action_id, options=options)
 
 
 def input_field(  # four are keywords
     block_id: str,
     label: str,
-    element: Element,
+    element: InputInteractiveElement,
     *,
     hint: str | None = None,
     optional: bool | None = None,
     dispatch_action: bool | None = None,
 ) -> Block:
     """A field of a form."""
-    return _part(
-        "input",
-        label=plain(label, 2000),
+    field = InputBlock(
+        label=_plain(label),
         element=element,
-        hint=None if hint is None else plain(hint, 2000),
+        hint=None if hint is None else _plain(hint),
         optional=optional,
         dispatch_action=dispatch_action,
         block_id=block_id,
     )
+    return _wire(field)
 
 
 def text_input(
@@ -272,32 +295,29 @@ def text_input(
     example: str | None = None,
     typed: str | None = None,
     is_focused: bool = False,
-) -> Element:
+) -> InputInteractiveElement:
     """A line to type in; `typed` is in it already."""
-    return _part(
-        "plain_text_input",
+    return PlainTextInputElement(
         action_id=action_id,
         max_length=max_length,
         focus_on_load=is_focused,
-        placeholder=None if example is None else plain(example, 150),
-        initial_value=typed or None,
+        placeholder=None if example is None else _plain(example),
+        initial_value=typed,
     )
 
 
-def date_time_picker(action_id: str, at: datetime | None = None) -> Element:
+def date_time_picker(action_id: str, at: datetime | None = None) -> InputInteractiveElement:
     """Slack's picker of a date and a time; `at` is chosen in it already."""
     chosen = None if at is None else int(at.timestamp())
-    return _part("datetimepicker", action_id=action_id, initial_date_time=chosen)
+    return DateTimePickerElement(action_id=action_id, initial_date_time=chosen)
 
 
 def radio_buttons(
-    action_id: str, options: Sequence[Element], initial: Element | None = None
-) -> Element:
+    action_id: str, options: Sequence[Option], initial: Option | None = None
+) -> InputInteractiveElement:
     """A few choices, all of them visible."""
     require_fit("radio buttons", len(options), RADIO_LIMIT)
-    return _part(
-        "radio_buttons", action_id=action_id, options=list(options), initial_option=initial
-    )
+    return RadioButtonsElement(action_id=action_id, options=options, initial_option=initial)
 
 
 def modal(
@@ -309,23 +329,40 @@ def modal(
     submit: str | None = None,
 ) -> View:
     """A modal; one to fill in has `submit`. `carried`: what comes back with it."""
-    return View(
-        _part(
-            "modal",
-            callback_id=callback_id,
-            title=plain(title, 24),
-            close=plain("Close" if submit is None else "Cancel", 24),
-            private_metadata=json.dumps(carried),
-            blocks=[dict(block) for block in shown],
-            submit=None if submit is None else plain(submit, 24),
-        )
-    )
+    view: dict[str, JsonValue] = {
+        "type": "modal",
+        "callback_id": callback_id,
+        "title": _plain(title).to_dict(),
+        "close": _plain("Close" if submit is None else "Cancel").to_dict(),
+        "private_metadata": json.dumps(carried),
+        "blocks": [dict(block) for block in shown],
+    }
+    if submit is not None:
+        view["submit"] = _plain(submit).to_dict()
+    return View(view)
+
+
+class DataVisualizationBlock(SdkBlock):
+    """A chart, for which the SDK has no class yet.
+
+    https://docs.slack.dev/reference/block-kit/blocks/data-visualization-block
+    """
+
+    def __init__(self, title: str, chart: Mapping[str, JsonValue]) -> None:
+        super().__init__(type=CHART)
+        self.title = title
+        self.chart = chart
+
+    @property
+    @override
+    def attributes(self) -> set[str]:  # type: ignore[override]  # as the SDK's own blocks do
+        return super().attributes | {"title", "chart"}
 
 
 def bar_chart(title: str, categories: Sequence[str], series: Mapping[str, Sequence[int]]) -> Block:
     """Bars side by side for each category: at most 20 of them and 6 series, uniquely named.
 
-    Not every client and workspace shows it yet, so its figures are also given in words (https://docs.slack.dev/reference/block-kit/blocks/data-visualization-block).
+    Not every client and workspace shows it yet, so its figures are also given in words.
     """
     labels = [cut(category, CHART_LABEL_LIMIT) for category in categories]
     bars: list[JsonValue] = []
@@ -333,9 +370,12 @@ def bar_chart(title: str, categories: Sequence[str], series: Mapping[str, Sequen
         points = zip(labels, values, strict=True)
         data: list[JsonValue] = [{"label": label, "value": value} for label, value in points]
         bars.append({"name": cut(name, CHART_LABEL_LIMIT), "data": data})
-    axis: Element = {"categories": list[JsonValue](labels)}
-    chart: Element = {"type": "bar", "series": bars, "axis_config": axis}
-    return _part(CHART, title=cut(title, CHART_TITLE_LIMIT), chart=chart)
+    chart: dict[str, JsonValue] = {
+        "type": "bar",
+        "series": bars,
+        "axis_config": {"categories": list[JsonValue](labels)},
+    }
+    return _wire(DataVisualizationBlock(cut(title, CHART_TITLE_LIMIT), chart))
 
 
 def has_controls(shown: Sequence[Block]) -> bool:
@@ -351,3 +391,9 @@ def without_controls(message: Message) -> Message:
         if block["type"] != "actions"
     )
     return replace(message, blocks=shown)
+
+
+def with_menu(message: Message, menu: Element) -> Message:
+    """The same message with a menu at its headline."""
+    headline, *rest = message.blocks
+    return replace(message, blocks=({**headline, "accessory": menu.to_dict()}, *rest))

@@ -3,8 +3,10 @@
 import json
 from collections.abc import Sequence
 
+from pydantic import JsonValue
+from slack_sdk.models.blocks import InputInteractiveElement, Option
+
 from bot.blocks import blocks
-from bot.blocks.blocks import Element
 from bot.blocks.text import clean, plural
 from bot.kernel.groups import Group, Target, target_value
 
@@ -22,7 +24,7 @@ def target_menu(
     action_id: str,
     chosen: Target | None = None,
     placeholder: str = "Choose a repository or a group",
-) -> Element:
+) -> InputInteractiveElement:
     """A menu of groups and repositories; with more than fit, Slack asks for `suggestions`."""
     initial = None if chosen is None else _option(chosen)
     if len(targets) > blocks.OPTIONS_LIMIT:
@@ -33,13 +35,14 @@ def target_menu(
     return blocks.select(placeholder, action_id=action_id, options=options, initial=initial)
 
 
-def suggestions(targets: Sequence[Target], typed: str) -> list[Element]:
+def suggestions(targets: Sequence[Target], typed: str) -> list[dict[str, JsonValue]]:
     """The names that contain the typed text, as many as Slack takes in one answer."""
     part = typed.strip().casefold()
     found = [target for target in targets if part in name_shown(target).casefold()]
-    options: list[Element] = []
+    options: list[dict[str, JsonValue]] = []
     room = LARGEST_ANSWER
-    for option in map(_option, found[: blocks.OPTIONS_LIMIT]):
+    for target in found[: blocks.OPTIONS_LIMIT]:
+        option = _option(target).to_dict()
         room -= len(json.dumps(option)) + len(", ")
         if room < 0:
             break
@@ -47,7 +50,7 @@ def suggestions(targets: Sequence[Target], typed: str) -> list[Element]:
     return options
 
 
-def _option(target: Target) -> Element:
+def _option(target: Target) -> Option:
     return blocks.option(clean(name_shown(target), blocks.OPTION_LIMIT), target_value(target))
 
 

@@ -1,7 +1,6 @@
 """A person's login and notifications, and the menu that changes them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from bot.blocks import blocks
 from bot.blocks.message import Block, Message
@@ -148,8 +147,7 @@ def direct(message: Message, notice: Notice) -> Message:
     """A channel's post as a direct message, with a menu that turns such messages off."""
     stop = blocks.option("Stop these messages", f"{notice.value}{people_actions.OFF_SUFFIX}")
     menu = blocks.overflow(action_id=people_actions.NOTICE_STOP, options=[stop])
-    headline, *rest = message.blocks
-    return replace(message, blocks=({**headline, "accessory": menu}, *rest))
+    return blocks.with_menu(message, menu)
 
 
 def switched(changed: Mapping[Notice, bool]) -> str:

@@ -146,7 +146,7 @@ class EndQuestion:
     seen: str = ""
     """An end that is far away: it counts if the form is sent again."""
 
-    choices: tuple[blocks.Element, ...] = ()
+    choices: tuple[blocks.Option, ...] = ()
     """What may be meant by an end in the reason."""
 
     @property

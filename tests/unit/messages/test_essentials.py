@@ -58,7 +58,7 @@ def test_a_menu_carries_its_pause_for_any_name(owner: int, name: int, *, has_end
     repository = RepositoryName.parse(f"{'o' * owner}/{'n' * name}")
     paused_at = NOON + timedelta(microseconds=123456)
     resumes_at = paused_at if has_end else None
-    options = pause_ends.extend_menu(repository, paused_at, resumes_at)["options"]
+    options = pause_ends.extend_menu(repository, paused_at, resumes_at).to_dict()["options"]
     assert isinstance(options, list)
     for option in options:
         assert isinstance(option, dict)

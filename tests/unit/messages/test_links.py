@@ -53,7 +53,7 @@ def test_the_fallback_text_has_the_address_alone() -> None:
 
 def test_a_text_that_fits_only_without_links_stays_as_it_is() -> None:
     text = "x" * (blocks.SECTION_LIMIT - 19) + " https://ci.example"
-    assert blocks.mrkdwn(text, blocks.SECTION_LIMIT)["text"] == text
+    assert find_text(blocks.section(text)) == text
 
 
 @given(st.text())

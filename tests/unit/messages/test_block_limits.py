@@ -1,0 +1,94 @@
+"""What is larger than Slack accepts can't be built: the SDK checks most of it, we the rest."""
+
+from collections.abc import Callable, Sequence
+
+import pytest
+from slack_sdk.errors import SlackObjectFormationError
+from slack_sdk.models import blocks as sdk
+
+from bot.blocks import blocks
+from bot.blocks.message import DoesNotFit
+
+BY_THE_SDK = SlackObjectFormationError
+BY_US = DoesNotFit
+
+
+def options(count: int) -> list[blocks.Option]:
+    return [blocks.option("a", str(number)) for number in range(count)]
+
+
+def menu(count: int) -> blocks.Element:
+    return blocks.select("Choose", action_id="a", options=options(count))
+
+
+def dots(count: int) -> blocks.Element:
+    return blocks.overflow(action_id="a", options=options(count))
+
+
+def field(label: str) -> object:
+    return blocks.input_field("a", label, blocks.text_input("a", max_length=10))
+
+
+def confirmed(question: str) -> blocks.Element:
+    asks = blocks.confirmation("Sure?", question, confirm="Yes", deny="No", style="danger")
+    return blocks.button("Go", action_id="a", value="a", confirm=asks)
+
+
+def click(label: str = "a", value: str = "") -> blocks.Element:
+    return blocks.button(label, action_id="a", value=value)
+
+
+def choice(label: str = "a", value: str = "a") -> blocks.Element:
+    return blocks.overflow(action_id="a", options=[blocks.option(label, value)])
+
+
+def shown(element: blocks.Element) -> object:
+    return blocks.actions([element])
+
+
+Build = Callable[[int], object]
+
+LIMITS: Sequence[tuple[str, int, type[Exception], Build]] = [
+    ("text of a section", 3000, BY_THE_SDK, lambda size: blocks.section("x" * size)),
+    ("text of a header", 150, BY_THE_SDK, lambda size: blocks.header("x" * size)),
+    ("label of a field", 2000, BY_THE_SDK, lambda size: field("x" * size)),
+    ("id of a block", 255, BY_THE_SDK, lambda size: blocks.section("x", block_id="x" * size)),
+    ("elements in a row", 25, BY_THE_SDK, lambda size: blocks.actions([click()] * size)),
+    ("label of a button", 75, BY_THE_SDK, lambda size: shown(click("x" * size))),
+    ("value of a button", 2000, BY_THE_SDK, lambda size: shown(click(value="x" * size))),
+    ("options of a menu", 100, BY_THE_SDK, lambda size: shown(menu(size))),
+    ("label of an option", 75, BY_THE_SDK, lambda size: shown(choice("x" * size))),
+    ("value of an option", 150, BY_THE_SDK, lambda size: shown(choice(value="x" * size))),
+    ("options behind three dots", 5, BY_THE_SDK, lambda size: shown(dots(size))),
+    ("question of a confirmation", 300, BY_THE_SDK, lambda size: shown(confirmed("x" * size))),
+    ("rows of two fields", 5, BY_THE_SDK, lambda size: blocks.two_columns([("x", "y")] * size)),
+    ("text of a field", 2000, BY_US, lambda size: blocks.two_columns([("x" * size, "y")])),
+    ("text of a context", 3000, BY_US, lambda size: blocks.context("x" * size)),
+    ("radio buttons", 10, BY_US, lambda size: blocks.radio_buttons("a", options(size))),
+]
+
+
+@pytest.mark.parametrize(
+    ("limit", "refuses", "build"),
+    [pytest.param(limit, refuses, build, id=name) for name, limit, refuses, build in LIMITS],
+)
+def test_what_fits_is_built_and_one_more_is_refused(
+    limit: int, refuses: type[Exception], build: Build
+) -> None:
+    build(limit)
+    with pytest.raises(refuses):
+        build(limit + 1)
+
+
+def test_the_sdk_still_leaves_these_to_us() -> None:
+    """Once it checks one of them, ours can go."""
+    text = sdk.MarkdownTextObject(text="x" * 3001)
+    sdk.ContextBlock(elements=[text]).to_dict()
+    sdk.SectionBlock(fields=[text]).to_dict()
+    many = [sdk.Option(text="a", value=str(number)) for number in range(11)]
+    sdk.RadioButtonsElement(action_id="a", options=many).to_dict()
+
+
+def test_the_sdk_still_has_no_class_for_charts() -> None:
+    """Once it has one, ours can go."""
+    assert not hasattr(sdk, blocks.DataVisualizationBlock.__name__)
