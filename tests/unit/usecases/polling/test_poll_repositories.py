@@ -1,6 +1,7 @@
 """Which repository is polled when, and by whom."""
 
 import asyncio
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -314,7 +315,9 @@ async def test_a_log_that_hits_a_bug_is_logged_not_met_every_tick_and_does_not_c
         await machine.tick(INTERVAL - 0.25)
         await machine.tick(0.25)
         assert machine.polled() == [SITE]
-        assert [vars(one)["action"] for one in caplog.records] == ["poll_defect"] * number
+        # Another test of this process may have set the level of our loggers.
+        errors = [record for record in caplog.records if record.levelno >= logging.ERROR]
+        assert [vars(error)["action"] for error in errors] == ["poll_defect"] * number
 
     assert observation(machine.use_case).unread_since == {SITE: read_at}
     assert observation(machine.use_case).read == {}
