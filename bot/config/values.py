@@ -20,9 +20,8 @@ from bot.channels.subscription import Subscription, SubscriptionSource, added, r
 from bot.kernel.configured import AcceptedSecret
 from bot.kernel.errors import InvalidRequest
 from bot.kernel.groups import ALL, OF_OWNER, Group, Groups, Repositories, distance, read_groups
-from bot.kernel.logins import APP, ENDING
+from bot.kernel.logins import APP, ENDING, LOGIN
 from bot.kernel.repository import RepositoryName
-from bot.people.login import LOGIN
 
 EVERYONE_WORD = "everyone"
 

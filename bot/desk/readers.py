@@ -21,9 +21,9 @@ from bot.desk.words import (
 from bot.kernel.ends.phrases import read_lasting
 from bot.kernel.errors import RepositoryNotAllowed
 from bot.kernel.groups import ALL, Group, Groups, Target
+from bot.kernel.logins import LOGIN
 from bot.kernel.typed import Word, read_words, text_of
 from bot.merge_queue.window import LONGEST_LOOKBACK
-from bot.people.login import LOGIN
 from bot.people.notices import DIRECT_NOTICES, Notice
 
 NOW = "now"

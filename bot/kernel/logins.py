@@ -1,6 +1,13 @@
-"""Which logins at the code host belong to programs: nobody links one, and nobody asks one."""
+"""Logins at the code host: what they look like, and which belong to programs.
 
+Nobody links a program's login, and no message asks a program for anything.
+"""
+
+import re
 from dataclasses import dataclass
+
+LOGIN = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,98}[A-Za-z0-9])?(?:\[bot\])?", re.ASCII)
+"""What code hosts take for a login, at its widest."""
 
 APP = "[bot]"
 """Ends the login of every app at the code host. Some of the host's interfaces leave it out."""
