@@ -5,7 +5,7 @@ The channel sees changes, the caller the rest.
 
 from bot.blocks import controls
 from bot.channels.subscription import SubscriptionOptions
-from bot.channels.texts import subscriptions
+from bot.channels.texts import greeting, subscriptions
 from bot.desk.registry import Call, handles
 from bot.kernel.groups import Group, Target, repositories_of
 from bot.kernel.repository import RepositoryName
@@ -102,6 +102,20 @@ async def end_channel(call: Call, click: Interaction) -> None:
     ended = [change.repository for change in done if change.is_new and not change.left]
     configured = [change.repository for change in done if change.configured is not None]
     await call.reply(subscriptions.channel_ended(click.chosen, ended, configured))
+
+
+@handles.event("member_joined_channel")
+async def on_invited(call: Call, _: Json) -> None:
+    """The bot itself joined a channel; by itself it joins those that were subscribed before.
+
+    https://docs.slack.dev/reference/events/member_joined_channel
+    """
+    if not call.actor.user_id:
+        return
+    await call.admit()
+    found = await call.bot.use.channel_settings.subscriptions(call.caller.place)
+    names = call.bot.repositories.names
+    await call.post_in_channel(greeting.greeting(names, found, call.bot.command))
 
 
 @handles.event("channel_shared", "channel_unshared")

@@ -68,6 +68,8 @@ AS_BEFORE = "Nothing was changed. Please send the form again."
 
 TOO_LATE = f":warning: I was too slow to take this form. {AS_BEFORE}"
 
+JOINED = "member_joined_channel"
+
 OURS = re.compile(f"^{re.escape(controls.ACTION_PREFIX)}")
 
 
@@ -117,8 +119,7 @@ class Dispatch:
         if not event.is_addressed or not event.is_reworded:
             return
         said = event.latest
-        # https://docs.slack.dev/apis/events-api/#authorizations
-        ours = str(next(iter(body.get("authorizations") or [{}])).get("user_id"))
+        ours = _own_id(body)
         if said.user == ours:
             return
         unread = said.unread_because(ours)
@@ -231,8 +232,15 @@ class Dispatch:
         event = body["event"]
         # Events of channels have no user. An event doesn't name the person's team: Slack does.
         user_id = str(event.get("user") or "")
+        channel_id = None
+        if event["type"] == JOINED:
+            if user_id != _own_id(body):
+                return
+            user_id = str(event.get("inviter") or "")
+            channel_id = str(event["channel"])
         origin = Origin.HOME if event["type"] == HOME_OPENED else Origin.COMMAND
-        call = self._call(Actor(user_id, "", body.get("team_id")), origin)
+        actor = Actor(user_id, "", body.get("team_id"))
+        call = self._call(actor, origin, channel_id=channel_id)
         self._start(body, partial(_event, handler=handles.event[event["type"]], event=event), call)
 
     def _call_of(self, body: Json, did: Interaction, origin: Origin) -> Call:
@@ -338,6 +346,11 @@ def _fits(view: View) -> bool:
 
 def _result(text: str) -> View:
     return result_modal(sentence(text), None)
+
+
+def _own_id(body: Json) -> str:
+    """The bot's own user id (https://docs.slack.dev/apis/events-api/#authorizations)."""
+    return str(next(iter(body.get("authorizations") or [{}])).get("user_id"))
 
 
 async def _event(call: Call, *, handler: OnEvent, event: Json) -> None:

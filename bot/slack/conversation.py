@@ -389,16 +389,7 @@ class Conversation:
 
         Never twice: if Slack may have taken it, or takes it in no way, the actor gets it alone.
         """
-        ways: list[Way] = []
-        if self.response_url is not None:
-            how: dict[str, str | bool] = {"response_type": IN_CHANNEL, "replace_original": False}
-            fitting = await self._fitted(message)
-            ways = [partial(self.replies.send, self.response_url, fitting, **how)]
-            if self.channel_id is not None:
-                ways.append(partial(self._post, self.channel_id, fitting))
-        elif self.asked is not None:
-            fitting = await self._fitted(message)
-            ways = [partial(self._post, self.asked.channel, fitting, self.asked)]
+        ways = await self._ways_to_channel(message)
         await self.begin_answer()
         for way in ways:
             lost = await insist(way, self.replies.clock)
@@ -410,6 +401,22 @@ class Conversation:
             await self._show_by_any(self._other_ways(message))
         else:
             await self.reply(message)
+
+    async def _ways_to_channel(self, message: Message) -> Sequence[Way]:
+        """None where there is no channel."""
+        if self.response_url is not None:
+            how: dict[str, str | bool] = {"response_type": IN_CHANNEL, "replace_original": False}
+            fitting = await self._fitted(message)
+            ways: list[Way] = [partial(self.replies.send, self.response_url, fitting, **how)]
+            if self.channel_id is not None:
+                ways.append(partial(self._post, self.channel_id, fitting))
+            return ways
+        if self.asked is not None:
+            fitting = await self._fitted(message)
+            return [partial(self._post, self.asked.channel, fitting, self.asked)]
+        if self.channel_id is not None and self.view_id is None:
+            return [partial(self._post, self.channel_id, await self._fitted(message))]
+        return []
 
     async def replace_message(self, message: Message) -> None:
         """Replace the message or modal that the actor used."""

@@ -147,6 +147,7 @@ async def test_acts_in_a_channel_without_the_bot_say_how_to_invite_it(bot: BotTe
     assert "I'm not in this channel: type `/invite @merge-queue` so that I can post" in post
     assert "/invite @merge-queue" in post.line
     await bot.slack.people.command("U0ALICE", INCIDENTS, "/invite @merge-queue")
+    await bot.wait_for_post("Hello!", INCIDENTS)
     resumed = await bot.publish("/mq resume", "Queue resumed", channel=INCIDENTS)
     assert "/invite" not in resumed
 
@@ -157,6 +158,8 @@ async def test_a_private_channel_without_the_bot_sees_how_to_invite_it(bot: BotT
     post = await bot.wait_for_post("Subscribed this channel to acme/site", INCIDENTS)
     assert "I'm not in this channel yet: type `/invite @merge-queue`" in post
     await bot.slack.people.command("U0ALICE", INCIDENTS, "/invite @merge-queue")
+    hello = await bot.wait_for_post("Hello!", INCIDENTS)
+    assert "This channel gets:\n• *acme/site*: enter" in hello
     number = bot.enqueue()
     await bot.wait_for_post(f"#{number}", INCIDENTS)
 
@@ -259,3 +262,21 @@ async def test_another_default_says_what_it_was(start_bot: StartBot) -> None:
 async def test_all_is_never_a_topic(bot: BotTester) -> None:
     answer = await bot.ask("/mq subscribe acme/site all")
     assert "“all” means every repository. For every topic, type everything." in answer
+
+
+async def test_an_invited_bot_says_what_it_does_and_offers_the_levels(bot: BotTester) -> None:
+    await bot.slack.people.command(BOB, GENERAL, "/invite @merge-queue")
+    hello = await bot.wait_for_post("I post what happens in your merge queues", channel=GENERAL)
+    assert "Which posts about acme/site should this channel get?" in hello
+    await bot.click(hello, "Quiet")
+    await bot.wait_for_post(
+        "Subscribed this channel to acme/site: failure, pause, health", channel=GENERAL
+    )
+
+
+async def test_other_people_who_join_a_channel_are_not_greeted(bot: BotTester) -> None:
+    await bot.slack.people.command(BOB, GENERAL, "/invite @merge-queue")
+    await bot.wait_for_post("Hello!", channel=GENERAL)
+    await bot.slack.people.command(BOB, GENERAL, "/invite @carol")
+    await bot.publish("/mq subscribe merge", "Subscribed this channel", channel=GENERAL)
+    assert sum("Hello!" in post.line for post in bot.posts(GENERAL)) == 1

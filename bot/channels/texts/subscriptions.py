@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from bot.blocks import blocks, controls
-from bot.blocks.message import Message
+from bot.blocks.message import Block, Message
 from bot.blocks.paging import page_buttons
 from bot.blocks.text import (
     NAME_LIMIT,
@@ -111,7 +111,7 @@ def subscribed(
     `configured` are the channel's other subscriptions, from the bot's configuration.
     """
     if isinstance(where, Group):
-        to = f"{_of(where)}:\n{_lines_of(found)}"
+        to = f"{_of(where)}:\n{lines_of(found)}"
         besides = _names([subscription.repository for subscription in configured])
         joins = "" if where.name == ALL else f"join {escape(where.mention)}"
         facts = [f"Repositories that {joins or 'are added'} later are included"]
@@ -163,16 +163,20 @@ def levels(repository: RepositoryName, hour: LevelPreview | None) -> Message:
         + (f" · {plural(counts[level], 'message')}" if level in counts else "")
         for level, (_, about) in _LEVELS.items()
     ]
-    buttons = [
+    counted = "No recent hour to count messages in"
+    if hour is not None:
+        counted = f"Messages in the hour until {local_time(hour[0])}, the last one with activity"
+    return blocks.post("\n".join([head, *lines]), counted, buttons=level_buttons(repository))
+
+
+def level_buttons(repository: RepositoryName) -> list[Block]:
+    """A button for each level; it changes the subscription of the whole channel."""
+    return [
         blocks.button(
             level.capitalize(), action_id=action_id, value=f"subscribe {repository} {level}"
         )
         for level, (action_id, _) in _LEVELS.items()
     ]
-    counted = "No recent hour to count messages in"
-    if hour is not None:
-        counted = f"Messages in the hour until {local_time(hour[0])}, the last one with activity"
-    return blocks.post("\n".join([head, *lines]), counted, buttons=buttons)
 
 
 def already_so(where: Where, found: Sequence[Subscription], command: str) -> Message:
@@ -253,7 +257,7 @@ def subscriptions(
 
 
 def _listed(text: str, found: Sequence[Subscription], command: str) -> Message:
-    return blocks.post(f"{text}\n{_lines_of(found)}", _rest(found, command))
+    return blocks.post(f"{text}\n{lines_of(found)}", _rest(found, command))
 
 
 def _rest(found: Sequence[Subscription], command: str) -> str:
@@ -268,7 +272,7 @@ def _of(group: Group) -> str:
     return f"all {count}" if group.name == ALL else f"the {count} of {escape(group.mention)}"
 
 
-def _lines_of(found: Sequence[Subscription]) -> str:
+def lines_of(found: Sequence[Subscription]) -> str:
     """A line for each set of options, with its first repositories."""
     lines = []
     for (words, selection), repositories in _together(found).items():

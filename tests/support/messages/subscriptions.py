@@ -15,7 +15,7 @@ from bot.channels.subscription import (
     SubscriptionSource,
     Topic,
 )
-from bot.channels.texts import followed, subscriptions
+from bot.channels.texts import followed, greeting, subscriptions
 from bot.kernel.actor import Origin
 from bot.kernel.groups import ALL, Group
 from bot.slack.ports import ChannelAccess
@@ -137,6 +137,9 @@ CASES: Cases = {
         ((Topic.ENTER, []), (Topic.MERGE, [WIDE, MERGES]), (Topic.FAILURE, [WIDE])),
         "main",
     ),
+    "greeting": partial(greeting.greeting, [SITE], [], "/mq"),
+    "greeting-of-several": partial(greeting.greeting, [SITE, API], [], "/mq"),
+    "greeting-where-subscribed": partial(greeting.greeting, [SITE, API], [HERE, OF_API], "/mq"),
     "default-set": partial(subscriptions.default_set, DefaultChange(None, SITE), "alice", "/mq"),
     "default-changed": partial(subscriptions.default_set, DefaultChange(API, SITE), "alice", "/mq"),
     "default-forgotten": partial(

@@ -19,7 +19,7 @@ def run_builtin(workspace: Workspace, user: User, channel: Channel, text: str) -
         return f"No such person: {rest}" if rest else f"Say whom: {command} @name"
     for other in others:
         if other is not None and command in _ADDS:
-            workspace.join(channel, other.id)
+            workspace.join(channel, other.id, inviter=user.id)
         elif other is not None:
             workspace.leave(channel, other.id)
     return None

@@ -88,7 +88,7 @@ class AppEvents:
 
     def _send_channel_event(self, channel: Channel, change: Change) -> None:
         if change.joined is not None:
-            self._send_joined(channel, change.joined)
+            self._send_joined(channel, change.joined, change.inviter)
         if change.joined == self._installation.bot_user_id:
             # Who mentions an app that isn't there may invite it, which it gets as a mention
             # (docs.slack.dev/reference/events/app_mention).
@@ -170,13 +170,15 @@ class AppEvents:
             event |= {"previously_connected_team_id": _OTHER_TEAM, "is_ext_shared": False}
         _ = self.send(event, channel)
 
-    def _send_joined(self, channel: Channel, user: str) -> None:
+    def _send_joined(self, channel: Channel, user: str, inviter: str | None) -> None:
+        # Whoever came by themselves has no inviter
+        # (https://docs.slack.dev/reference/events/member_joined_channel).
         scope = "channels:read" if channel.kind == "public" else "groups:read"
         if not self.declares("member_joined_channel") or not self._installation.is_member(channel):
             return
         if scope not in self._installation.manifest.bot_scopes:
             return
-        event = {
+        event: Json = {
             "type": "member_joined_channel",
             "user": user,
             "channel": channel.id,
@@ -184,4 +186,6 @@ class AppEvents:
             "team": self._installation.workspace.team.id,
             "event_ts": self._installation.workspace.new_ts(),
         }
+        if inviter is not None:
+            event["inviter"] = inviter
         _ = self.send(event, channel)

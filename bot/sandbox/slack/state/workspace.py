@@ -195,6 +195,7 @@ class Change:
     text: str | None = None
     users: frozenset[str] = frozenset()
     joined: str | None = None
+    inviter: str | None = None
 
 
 class Workspace:
@@ -333,9 +334,13 @@ class Workspace:
         self.channels[new] = channel
         self.notify(Change("channel_id", channel=new, text=old))
 
-    def join(self, channel: Channel, user_id: str) -> None:
+    def join(self, channel: Channel, user_id: str, inviter: str | None = None) -> None:
+        """Make a person or app a member; without an inviter they came by themselves."""
+        if user_id in channel.members:
+            return
         channel.members.add(user_id)
-        self.notify(Change("channel", channel=channel.id, joined=user_id))
+        change = Change("channel", channel=channel.id, joined=user_id, inviter=inviter)
+        self.notify(change)
 
     def leave(self, channel: Channel, user_id: str) -> None:
         channel.members.discard(user_id)
