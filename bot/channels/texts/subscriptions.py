@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 
 from bot.blocks import blocks, controls
-from bot.blocks.message import Block, Message
+from bot.blocks.blocks import Element
+from bot.blocks.message import Message
 from bot.blocks.paging import page_buttons
 from bot.blocks.text import (
     NAME_LIMIT,
@@ -169,7 +170,7 @@ def levels(repository: RepositoryName, hour: LevelPreview | None) -> Message:
     return blocks.post("\n".join([head, *lines]), counted, buttons=level_buttons(repository))
 
 
-def level_buttons(repository: RepositoryName) -> list[Block]:
+def level_buttons(repository: RepositoryName) -> list[Element]:
     """A button for each level; it changes the subscription of the whole channel."""
     return [
         blocks.button(

@@ -217,7 +217,14 @@ NOT_OF_A_QUEUE = {
     ),
     "several events": ("summary",),
     "a person": ("me", "linked", "unlinked", "was-not-linked", "login-", "home", "refused-"),
-    "a channel": ("subscriptions", "default-", "channel-ended", "narrowed-", "was-not-"),
+    "a channel": (
+        "greeting",
+        "subscriptions",
+        "default-",
+        "channel-ended",
+        "narrowed-",
+        "was-not-",
+    ),
     "what was typed, the service or the bot": (
         *("help", "error-", "defect", "not-read-", "outage-of-slack", "outcome-", "still-working"),
         *("question-", "pause-unchanged"),
