@@ -11,8 +11,7 @@ from bot.channels.texts.subscriptions import level_buttons, lines_of
 from bot.kernel.repository import RepositoryName
 
 HELLO = (
-    ":wave: *Hello!* I post what happens in your merge queues, and pause and resume them when you "
-    "ask me."
+    "*Hello!* I post what happens in your merge queues, and pause and resume them when you ask me."
 )
 
 
