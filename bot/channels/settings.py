@@ -88,8 +88,6 @@ class ChannelSettings:
     rename_channel: Callable[[Transaction, str, str], bool]
     """Moves the rows of a channel to its new id; False while something is being sent there."""
 
-    usage: str  #: how `unsubscribe` is typed, for somebody who typed it otherwise
-
     async def subscribe(
         self,
         caller: Caller,
@@ -163,7 +161,7 @@ class ChannelSettings:
                 return replace(after, through=before.through if through else None)
             except InvalidOptions as error:
                 where = f"{act.repository}: " if repositories[1:] else ""
-                raise CommandSyntaxError(f"{where}{error}", usage=self.usage) from error
+                raise CommandSyntaxError(f"{where}{error}", "unsubscribe") from error
 
         def unfollow(transaction: Transaction, _: datetime) -> None:
             if through is None:
@@ -171,7 +169,7 @@ class ChannelSettings:
             try:
                 _unfollow(transaction, caller.place, through, options)
             except InvalidOptions as error:
-                raise CommandSyntaxError(str(error), usage=self.usage) from error
+                raise CommandSyntaxError(str(error), "unsubscribe") from error
 
         return await self._change(caller.place, acts, left, unfollow)
 

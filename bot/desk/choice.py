@@ -8,6 +8,7 @@ from bot.blocks import blocks, controls
 from bot.blocks.message import Message
 from bot.blocks.targets import name_shown, target_menu
 from bot.blocks.text import ELLIPSIS, clean, code, escape, listed, quote
+from bot.desk.table import with_target
 from bot.freezes import actions as freeze_actions
 from bot.kernel.errors import Reading, TargetNotClear
 from bot.kernel.groups import ALL, Group, Target, target_value
@@ -76,6 +77,7 @@ QUESTIONS = {
     "stats checks": "Show the failures by check of which queue?",
     "pause": "Pause which queue?",
     "resume": "Resume which queue?",
+    "extend": "Extend the pause of which queue?",
     "remove": "Remove it from which queue?",
     "freeze": "Freeze which queue?",
     "freezes": "Show the freezes of which queue?",
@@ -156,15 +158,15 @@ def which_repository(
     return Message(text=f"{question} {known}", blocks=tuple(shown))
 
 
-def paused_elsewhere(running: RepositoryName) -> str:
+def paused_elsewhere(action: str, running: RepositoryName) -> str:
     """The question where the channel's own queue isn't paused, escaped."""
-    return f"{escape(running)} is running. Which paused queue do you want to resume?"
+    return f"{escape(running)} is running. Which paused queue do you want to {action}?"
 
 
-def paused_together(repository: RepositoryName, group: Group) -> str:
+def paused_together(action: str, repository: RepositoryName, group: Group) -> str:
     """The question where the channel's own queue was paused as one of a group's, escaped."""
     others = ALL_QUEUES if group.name == ALL else escape(group.mention)
-    return f"{escape(repository)} was paused together with {others}. Resume which?"
+    return f"{escape(repository)} was paused together with {others}. {_verb(action)} which?"
 
 
 def nothing_paused(count: int) -> Message:
@@ -252,6 +254,7 @@ _DOES = {
     "audit": "Show the actions in",
     "subscribe": "Subscribe to",
     "unsubscribe": "Unsubscribe from",
+    "extend": "Extend the pause of",
     "remove": "Remove it from",
     "allow": "Let it through in",
     "default": "Default to",
@@ -267,8 +270,7 @@ def _verb(action: str) -> str:
 
 def continued(typed: str, target: str) -> str:
     """The typed command, or a question's block with it, with the chosen repository in its place."""
-    verb, _, rest = typed.removeprefix(BLOCK_PREFIX).partition(" ")
-    return f"{verb or 'status'} {target} {rest}".strip()
+    return with_target(typed.removeprefix(BLOCK_PREFIX), target)
 
 
 def asked_by(action_id: str, block_id: str) -> str | None:

@@ -25,20 +25,14 @@ from bot.blocks.modal import result_modal
 from bot.blocks.text import one_line
 from bot.channels.subscription import SubscriptionOptions
 from bot.desk import acting_buttons, choice, targets
-from bot.desk.meant import ThreadSubject
-from bot.desk.readers import Request
+from bot.desk.help import help_text
+from bot.desk.phrases import DIRECT_OFF
 from bot.desk.registry import Accepted, Bot, Call, CallWork, OnClick, OnEvent, WrongField, handles
-from bot.desk.table import (
-    DIRECT_OFF,
-    Command,
-    is_like_a_command,
-    only_reads,
-    parse_command,
-    personal,
-)
+from bot.desk.situation import Situation
+from bot.desk.understanding import NotUnderstood, Unclear, Understood, only_reads, understand
 from bot.home.handlers.tab import HOME_OPENED, publish
 from bot.kernel.actor import Actor, Origin
-from bot.kernel.errors import TargetNotClear, UserError
+from bot.kernel.errors import CommandSyntaxError, UserError
 from bot.kernel.groups import Target
 from bot.slack.conversation import Answers
 from bot.slack.forms import FormTurn
@@ -138,7 +132,7 @@ class Dispatch:
             return
         typed = said.typed_to(ours)
         call.progress.repeat = controls.repeat_typed(typed)
-        self._start(body, partial(_run_said, typed=typed), call)
+        self._start(body, partial(run, typed=typed), call)
 
     async def on_action(self, ack: AsyncAck, body: Json) -> None:
         """A click, a choice in a menu, or a shortcut."""
@@ -368,14 +362,6 @@ async def _click(call: Call, *, handler: OnClick, click: Interaction) -> None:
         await publish(call)
 
 
-async def _run_said(call: Call, *, typed: str) -> None:
-    """Run a command from a message; what begins with nothing like a command gets help."""
-    is_personal = call.is_direct and personal(typed, call.bot.called) != typed
-    if not (is_personal or is_like_a_command(typed, call.bot.groups, call.bot.called)):
-        typed = "help"
-    await run(call, typed)
-
-
 async def _say_why_unread(call: Call, *, unread: Unread) -> None:
     await call.admit()
     await call.reply(addressed.not_read(unread, call.bot.command))
@@ -402,63 +388,62 @@ async def run(call: Call, typed: str, *, is_settled: bool = False) -> None:
     """
     mentions = [f"@{name}" for name in call.bot.groups.names]
     typed = one_line(await call.bot.names.in_command(typed, mentions), TYPED_TEXT_KEPT)
-    thread = await targets.thread_subject(call)
-    meant = await _personal(call, typed, thread)
-    if meant is None:
-        return
-    typed = meant
-    try:
-        command, request = parse_command(
-            typed,
-            call.bot.repositories,
-            call.bot.groups,
-            called=call.bot.called,
-            is_settled=is_settled,
-            thread=targets.pull_request_of(thread),
-        )
-    except TargetNotClear as unclear:
-        certain = await targets.ask_which(call, unclear, typed, thread)
-        if certain is not None:
-            await run(call, certain, is_settled=True)
-        return
+    situation = await targets.situation_of(call, typed, is_settled=is_settled)
+    match understand(typed, situation):
+        case NotUnderstood() as unread:
+            await _refuse(call, unread)
+        case Unclear() as unclear:
+            await targets.ask_which(call, unclear)
+        case Understood() as understood:
+            await _carry_out(call, understood, situation)
+
+
+async def _refuse(call: Call, unread: NotUnderstood) -> None:
+    """Raise what is wrong; where nothing can be offered, show what the bot can do."""
+    error = unread.error
+    if not isinstance(error, CommandSyntaxError) or error.instead or error.verb:
+        raise error
+    fields = {"action": "not_understood", "actor": call.actor.user_id, "channel": call.channel_id}
+    logger.info("a text was not understood", extra=fields)
+    await call.reply(help_text(call.bot.command, problem=error.problem))
+
+
+async def _carry_out(call: Call, understood: Understood, situation: Situation) -> None:
+    command = understood.command
+    request = understood.request
+    is_reading = command.right is Right.READ
     if command.name == "help":
         await call.bot.use.check_permission.turn_away(call.actor)
-    elif command.right is Right.READ:
+    elif is_reading:
         await call.admit()
-    where = request.where
-    if where is None and request.needs_repository:
-        where = await targets.target_meant(call, request, typed, thread)
+    is_stop = situation.is_direct and understood.typed == DIRECT_OFF
+    if is_stop and await _stop_messages(call, understood.typed, situation):
+        return
+    where = understood.where
+    if request.needs_repository:
+        where = await targets.target_meant(call, understood)
         if where is None:
             return
-    await _carry_out(call, command, request, where)
-
-
-async def _carry_out(call: Call, command: Command, request: Request, where: Target | None) -> None:
     options = as_written(dict(request.options))
-    is_reading = command.right is Right.READ
     async with nullcontext() if is_reading else call.answering(command.name):
         with targets.naming(request.action, where, request.options.get("pull_request")):
             await handles.command[request.action](call, where, **options)
 
 
-async def _personal(call: Call, typed: str, thread: ThreadSubject | None) -> str | None:
-    """The command meant, which in direct messages may be about these; None if the person is asked.
+async def _stop_messages(call: Call, typed: str, situation: Situation) -> bool:
+    """Stop direct messages: also end what they are subscribed to.
 
-    To stop them also ends what they are subscribed to. In the thread of one, it may be about that
-    kind alone.
+    In the thread of one, it may be about that kind alone: True if the person is asked.
     """
-    if not call.is_direct:
-        return typed
-    meant = personal(typed, call.bot.called)
-    if meant != DIRECT_OFF or call.channel_id is None:
-        return meant
-    if thread is not None:
-        await targets.ask_what_to_stop(call, thread, typed)
-        return None
+    if call.channel_id is None:
+        return False
+    if situation.thread is not None:
+        await targets.ask_what_to_stop(call, situation.thread, typed)
+        return True
     if await call.bot.use.channel_settings.subscriptions(call.channel_id):
         everywhere = call.bot.groups.everything
         await handles.command["unsubscribe"](call, everywhere, options=SubscriptionOptions())
-    return meant
+    return False
 
 
 @handles.click(*controls.MEANT, controls.CHOOSE)
@@ -471,7 +456,8 @@ async def choose_target(call: Call, click: Interaction) -> None:
         if click.action_id == controls.CHOOSE:
             whole = question.typed if question is not None else asked
             typed = choice.continued(whole, click.chosen)
-        if question is None and not only_reads(typed, call.bot.groups, call.bot.called):
+        situation = Situation(call.bot.groups, call.bot.called)
+        if question is None and not only_reads(typed, situation):
             await call.replace_message(choice.answered_elsewhere(asked))
             return
     call.progress.repeat = controls.repeat_typed(typed)

@@ -24,6 +24,9 @@ from bot.store import errors as store_errors
 SETTING_LIMIT = 120
 
 
+OFFER_SHOWN = 80
+
+
 REPOSITORIES_LISTED = 10
 
 
@@ -70,11 +73,8 @@ def explain(error: Exception, *, command: str, reference: str, repeat: Repeat | 
     if (may_pass or needs_click) and repeat is not None:
         label = "Open form" if needs_click else pause_outcomes.again(act)
         buttons.append((label, repeat.action_id, repeat.value))
-    if isinstance(error, kernel_errors.CommandSyntaxError):
-        # Each runs the command with one of the nearest verbs.
-        labels = [
-            clean(f"Run {command} {nearest}", blocks.BUTTON_LIMIT) for nearest in error.nearest
-        ]
+    if isinstance(error, kernel_errors.UserError):
+        labels = [clean(f"Run {command} {offer}", blocks.BUTTON_LIMIT) for offer in error.instead]
         buttons += zip(labels, controls.INSTEAD, error.instead, strict=False)
     fitting = [
         blocks.button(label, action_id=action_id, value=typed)
@@ -139,10 +139,18 @@ def _say(error: Exception, command: str, repository: str) -> str | None:
 
 
 def _syntax(error: kernel_errors.CommandSyntaxError, command: str, _repository: str) -> str:
-    offered = " or ".join(code(f"{command} {nearest}", 200) for nearest in error.nearest)
-    nearest = f" Did you mean {offered}?" if offered else ""
-    usage = code(f"{command} {error.usage}", 200)
-    return f"{quote(error.problem, SENTENCE_LIMIT)}{nearest} Usage: {usage}"
+    problem = quote(error.problem, SENTENCE_LIMIT)
+    if error.instead:
+        return problem if problem.endswith("?") else f"{problem}{_did_you_mean(error, command)}"
+    if error.verb:
+        return f"{problem} {code(f'{command} help {error.verb}')} shows how."
+    return problem
+
+
+def _did_you_mean(error: kernel_errors.UserError, command: str) -> str:
+    """A question, if there is something to offer; escaped."""
+    offers = " or ".join(code(f"{command} {offer}", OFFER_SHOWN) for offer in error.instead)
+    return f" Did you mean {offers}?" if offers else ""
 
 
 def _known(names: tuple[str, ...], command: str = "") -> str:
@@ -272,11 +280,11 @@ def _second_person(error: act_errors.SecondPersonNeeded, _command: str, _reposit
 def _not_allowed(error: kernel_errors.RepositoryNotAllowed, command: str, _repository: str) -> str:
     word = code(error.repository, 150)
     if error.alike is not None:
-        return (
-            f"{word} only looks like {code(error.alike, 150)}: some of its letters belong to "
-            f"another alphabet. Type {code(error.alike, 150)} instead."
-        )
-    return f"I don't manage {word}. {_known(error.configured, command)}"
+        right = code(error.alike, 150)
+        why = f"{word} only looks like {right}: some of its letters belong to another alphabet."
+        return why + (_did_you_mean(error, command) or f" Type {right} instead.")
+    known = _did_you_mean(error, command) or f" {_known(error.configured, command)}"
+    return f"I don't manage {word}.{known}"
 
 
 def _target_not_clear(error: kernel_errors.TargetNotClear, command: str, _repository: str) -> str:
@@ -291,10 +299,13 @@ def _not_chosen(error: kernel_errors.RepositoryNotChosen, command: str, _reposit
     return f"Which repository? {_known(error.candidates, command)}"
 
 
-def _unknown_group(error: kernel_errors.UnknownGroup, _command: str, _repository: str) -> str:
+def _unknown_group(error: kernel_errors.UnknownGroup, command: str, _repository: str) -> str:
+    missing = f"There is no group {code(error.word, 60)}."
+    if error.instead:
+        return f"{missing}{_did_you_mean(error, command)}"
     nearest = f" Did you mean {code(f'@{error.nearest}', 60)}?" if error.nearest else ""
     known = listed([quote(f"@{group}", 60) for group in error.known], most=REPOSITORIES_LISTED)
-    return f"There is no group {code(error.word, 60)}.{nearest} Available: {known}."
+    return f"{missing}{nearest} Available: {known}."
 
 
 def _denied(error: act_errors.PermissionDenied, _command: str, _repository: str) -> str:

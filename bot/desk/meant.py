@@ -2,12 +2,14 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from bot.acts.group_acts import GroupActs
-from bot.channels.rows import Subscriptions
+from bot.boards.rows import Boards
+from bot.channels.rows import ChannelDefaults, Subscriptions
 from bot.desk.question import Asker, Question
 from bot.desk.rows import Questions
+from bot.desk.situation import KnownPullRequest, Situation, ThreadSubject
 from bot.feed.counting_repeats import event_and_form
 from bot.feed.rows import QueueEntries
 from bot.freezes.rows import Freezes
@@ -17,6 +19,7 @@ from bot.log.classification import EventKind
 from bot.log.rows import PullRequests
 from bot.pauses.rows import Pauses
 from bot.people.notices import Notice
+from bot.people.rows import People
 from bot.posts.delivery import POSTS_OF_LIVE_MESSAGES, Delivery, Subject, SubjectKind
 from bot.posts.events import events_about
 from bot.posts.live_message import LiveKind, LiveSubject
@@ -38,17 +41,63 @@ _OF_SEVERAL = frozenset(
 """Posts under the name of the first of several repositories."""
 
 
+OWN_RECENTLY = timedelta(days=14)
+"""How far back a person's pull requests are looked for."""
+
+
 @dataclass(frozen=True, slots=True)
-class ThreadSubject:
-    """What the first message of a thread is about."""
+class Place:
+    """Where somebody types."""
 
-    repository: RepositoryName
-    pull_request: int | None = None
-    group: str | None = None
-    """The name of the group whose pause it shows."""
+    channel_id: str | None  #: None on Home
+    thread_ts: str | None  #: the first message of the thread, in one
+    #: the person to whom messages in this channel are addressed, in a direct message
+    direct_with: str | None
+    #: the person, if their own pull requests matter
+    person: str | None
 
-    notice: Notice | None = None
-    """The kind of personal message that it is, if the person can turn that kind off."""
+
+def known_here(
+    transaction: Transaction, situation: Situation, place: Place, now: datetime
+) -> Situation:
+    """The situation with what is stored about the place."""
+    names = situation.groups.repositories.names
+    if place.person is not None:
+        mine = _pull_requests_of(transaction, place.person, names, now)
+        situation = replace(situation, mine=mine)
+    channel_id = place.channel_id
+    if channel_id is None:
+        return situation
+    thread = None
+    if place.thread_ts is not None:
+        places = [channel_id, *([place.direct_with] if place.direct_with is not None else [])]
+        thread = subject_of_thread(transaction, places, place.thread_ts)
+    if len(names) > 1:
+        boards = Boards(transaction).kept(names)
+        followed = Subscriptions(transaction).of_channel(channel_id)
+        situation = replace(
+            situation,
+            default=ChannelDefaults(transaction).of(channel_id),
+            boards=[board.repository for board in boards if board.channel_id == channel_id],
+            subscribed=[subscription.repository for subscription in followed],
+        )
+    is_known = thread is not None and thread.repository in names
+    return replace(situation, thread=thread if is_known else None)
+
+
+def _pull_requests_of(
+    transaction: Transaction, user_id: str, names: Collection[RepositoryName], now: datetime
+) -> Sequence[KnownPullRequest] | None:
+    """The person's, the last one first; None if nobody knows their login."""
+    login = People(transaction).logins([user_id]).get(user_id)
+    if login is None:
+        return None
+    found = PullRequests(transaction).last_of(login, now - OWN_RECENTLY)
+    return [
+        KnownPullRequest(record.repository, record.number)
+        for record in found
+        if record.repository in names
+    ]
 
 
 _NOTICE_OF_SUBJECT = {
@@ -91,6 +140,9 @@ def _of_live_message(transaction: Transaction, subject: LiveSubject) -> ThreadSu
     if subject.kind is LiveKind.GROUP:
         act = GroupActs(transaction).one(int(subject.key))
         return ThreadSubject(subject.repository, group=act.group if act is not None else None)
+    if subject.kind is LiveKind.PAUSE:
+        pause = Pauses(transaction).one(int(subject.key))
+        return ThreadSubject(subject.repository, paused_at=pause.paused_at if pause else None)
     if subject.kind is LiveKind.REPEATED:
         about, _ = event_and_form(subject)
         return _of_event(transaction, about)

@@ -12,13 +12,14 @@ from bot.desk.words import (
     BRANCH_OPTION,
     FROM_OPTION,
     LIMIT_OPTION,
+    POLITE,
     PULL_REQUEST,
     TYPES,
     UNTIL_OPTION,
     Words,
     since as since_option,
 )
-from bot.kernel.ends.phrases import read_lasting
+from bot.kernel.ends.phrases import read_end, read_lasting
 from bot.kernel.errors import RepositoryNotAllowed
 from bot.kernel.groups import ALL, Group, Groups, Target
 from bot.kernel.logins import LOGIN
@@ -73,6 +74,15 @@ def read_status(words: Words) -> Request:
     )
 
 
+def read_why(words: Words) -> Request:
+    """Why a pull request is where it is; without one, how its queue is."""
+    named = [named_by(word, words.groups) for word in words.rest]
+    is_queue = all(name is not None and name.pull_request is None for name in named)
+    if is_queue and (named or words.situation.pull_request_meant(None) is None):
+        return read_status(words)
+    return read_pull_request(words, "why")
+
+
 def read_pull_request(words: Words, action: str) -> Request:
     """Read a pull request and a repository in either order, or both in one word."""
     where: Target | None = None
@@ -90,9 +100,10 @@ def read_pull_request(words: Words, action: str) -> Request:
         number = number or read
         if named is not None and where is None:
             where = words.only_target(word, named)
-    if number is None and words.thread is not None and where in {None, words.thread.repository}:
-        where = words.thread.repository
-        number = words.thread.number
+    here = words.situation.pull_request_meant(where)
+    if number is None and here is not None:
+        where = here.repository
+        number = here.number
     if number is None:
         raise words.problem("Which pull request? Type its number or its address.")
     words.skip(len(words.all))
@@ -106,12 +117,12 @@ def _require_nothing(words: Words, word: Word) -> None:
         raise _no_pull_request(words, word)
 
 
-_PULL_REQUEST_WORDS = frozenset({"pr", "mr", "pull", "request", "merge", "number", "the"})
+_BEFORE_NUMBER = frozenset({"pr", "mr", "pull", "request", "merge", "number", "the"})
 """Between a verb and the number of a pull request."""
 
 
 def _is_between(word: Word) -> bool:
-    return word.is_punctuation or word.bare in _PULL_REQUEST_WORDS
+    return word.is_punctuation or word.bare in _BEFORE_NUMBER
 
 
 def _pull_request(word: Word, groups: Groups) -> int | None:
@@ -143,10 +154,10 @@ def read_log(words: Words) -> Request:
     is_group = isinstance(where, Group)
     known = [*LOG_FILTERS, FROM_OPTION] if is_group else LOG_OPTIONS
     options = words.options(known, of_one=LOG_OPTIONS)
-    thread = words.thread
-    if number is None and thread is not None and where in {None, thread.repository}:
-        where = thread.repository
-        number = thread.number
+    here = words.situation.pull_request_meant(where)
+    if number is None and here is not None:
+        where = here.repository
+        number = here.number
     if options["pull_request"] is None:
         options["pull_request"] = number
     until = options.get("until")
@@ -159,6 +170,9 @@ def _place(words: Words) -> tuple[Target | None, bool]:
     """The target in front of free text, and whether `now` stands around it."""
     is_confirmed = words.take(NOW)
     where = words.target_in_front()
+    words.skip_punctuation()
+    if where is None:
+        words.skip_the_queue()
     # A second one is a part of the reason.
     return where, is_confirmed or words.take(NOW)
 
@@ -190,26 +204,59 @@ def read_asked(text: str) -> Asked:
 
 def read_resume(words: Words) -> Request:
     """Read the target and a reason; a lone word is no reason, it may be a name with a mistake."""
-    if len(words.rest) == 1:
-        word = words.rest[0]
+    said = [word for word in words.rest if word.bare not in POLITE and not word.is_punctuation]
+    if len(said) == 1:
+        word = said[0]
         named = words.named(word)
         if named is not None:
             return Request("resume", words.only_target(word, named))
-        if word.bare != NOW:
-            raise words.problem(f"I don't know a repository “{word.typed}”.")
     where, _ = _place(words)
     if where is None and words.rest and not words.is_settled:
-        _refuse_similar(words, words.rest[0])
+        _refuse_similar(words, words.rest[0], is_alone=len(said) == 1)
+    if where is None and len(said) == 1 and words.rest:
+        raise words.problem(f"I don't know a repository “{said[0].typed}”.")
     reason = words.reason(where)
     return Request("resume", where, {"reason": reason} if reason else {})
 
 
-def _refuse_similar(words: Words, word: Word) -> None:
-    """Raises RepositoryNotAllowed for a word that is almost the name of a repository."""
+def _refuse_similar(words: Words, word: Word, *, is_alone: bool) -> None:
+    """Raises RepositoryNotAllowed for a word that is almost the name of a repository.
+
+    `is_alone`: it begins no reason, so it can hardly be anything else.
+    """
     names = words.groups.repositories.names
     known = [name.lower().rpartition("/")[2] for name in names]
-    if get_close_matches(word.bare, known, n=1, cutoff=0.8):
+    if get_close_matches(word.bare, known, n=1, cutoff=0.7 if is_alone else 0.8):
         raise RepositoryNotAllowed(word.plain, names)
+
+
+_AROUND_EXTENSION = frozenset(
+    {
+        *("a", "additional", "by", "extra", "further", "longer", "more", "to", "another"),
+        *("it", "its", "pause", "queue", "the", "this", "time"),
+        *POLITE,
+    }
+)
+_UNIT_WORDS = frozenset({"day", "hour", "minute", "week"})
+_ENDLESS = ("forever", "indefinitely")
+
+
+def read_extend(words: Words) -> Request:
+    """Read the target and an end in any order, as in "extend it by another hour".
+
+    `lasting` is None where a form asks for it, and where the pause is to have no end.
+    """
+    where = words.target_anywhere()
+    is_endless = any(words.take_anywhere(word) for word in _ENDLESS)
+    end: list[str] = []
+    for word in words.rest:
+        if word.bare in _UNIT_WORDS and not end:
+            end.append("1")
+        is_within = bool(end) and word.bare == "a"
+        if is_within or word.bare not in _AROUND_EXTENSION:
+            end.append(word.time.lstrip("+"))
+    lasting = read_end(" ".join(end)) if end and not is_endless else None
+    return Request("extend", where, {"lasting": lasting, "is_endless": is_endless})
 
 
 def read_freeze(words: Words) -> Request:
@@ -256,9 +303,10 @@ def read_allow(words: Words) -> Request:
         elif number is None and not _is_between(word):
             break
         words.skip()
-    if number is None and words.thread is not None and where in {None, words.thread.repository}:
-        where = words.thread.repository
-        number = words.thread.number
+    here = words.situation.pull_request_meant(where)
+    if number is None and here is not None:
+        where = here.repository
+        number = here.number
     if number is None:
         raise words.problem("Which pull request? Type its number and a reason.")
     where = where or words.target_in_front()

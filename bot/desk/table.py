@@ -10,20 +10,11 @@ from bot.acts.permission import Right
 from bot.desk import readers
 from bot.desk.names import named_by, read_number, refuse_unknown
 from bot.desk.readers import Read, Request
-from bot.desk.words import (
-    BRANCH_OPTION,
-    FROM_OPTION,
-    SHOW,
-    Option,
-    PullRequestInThread,
-    Situation,
-    Words,
-    since,
-)
-from bot.kernel.errors import CommandSyntaxError, RepositoryNotAllowed
-from bot.kernel.groups import Group, Groups, Repositories
+from bot.desk.situation import Situation
+from bot.desk.words import BRANCH_OPTION, FROM_OPTION, POLITE, SHOW, Option, Words, since
+from bot.kernel.errors import CommandSyntaxError
+from bot.kernel.groups import Group, Groups
 from bot.kernel.typed import Word, command_words
-from bot.people.notices import Notice
 
 LAST_WEEK = since(timedelta(days=7))
 ANY_TIME = since(timedelta(days=7), may_be_any=True)
@@ -68,8 +59,14 @@ class Command:
 
 
 def _read_help(words: Words) -> Request:
-    verb = command_called(words.all[0].plain, before="help ").name if words.all else None
-    return Request("help", None, {"verb": verb}, needs_repository=False)
+    if not words.all or words.all[0].bare in {"all", "commands"}:
+        verb = None
+        is_whole = bool(words.all)
+    else:
+        verb = command_called(words.all[0].plain, before="help ").name
+        is_whole = False
+    options = {"verb": verb, "is_whole": is_whole}
+    return Request("help", None, options, needs_repository=False)
 
 
 def _read_stats(words: Words) -> Request:
@@ -97,9 +94,14 @@ COMMANDS = (
     Command(
         "why",
         "See where a pull request is, what it waits for or why it left, and the next step",
-        ("why 41", "why #41 acme/site", "why https://code.example/acme/site/pull/41"),
-        "PR [owner/name]",
-        read=partial(readers.read_pull_request, action="why"),
+        (
+            "why 41",
+            "why #41 acme/site",
+            "why https://code.example/acme/site/pull/41",
+            "why acme/site",
+        ),
+        "[PR] [owner/name]",
+        read=readers.read_why,
     ),
     Command(
         "log",
@@ -162,6 +164,15 @@ COMMANDS = (
         right=Right.RESUME,
         aliases=("unpause",),
         offered_for=("start", "go", "unlock", "continue", "unblock", "open", "restart"),
+    ),
+    Command(
+        "extend",
+        "Move the end of a pause",
+        ("extend 30m", "extend until 18:00", "extend acme/site 1h", "extend forever"),
+        "[owner/name|@group|all] [30m|until 18:00|forever]",
+        read=readers.read_extend,
+        right=Right.PAUSE,
+        offered_for=("prolong", "lengthen", "postpone", "longer"),
     ),
     Command(
         "remove",
@@ -283,7 +294,13 @@ COMMANDS = (
         "[mentions|failures|merges|reminders|replacements|confirmations|dm|all on|off]",
         read=readers.read_me,
     ),
-    Command("help", "Show these commands", ("help", "help pause"), takes="[verb]", read=_read_help),
+    Command(
+        "help",
+        "Show what I can do, all commands, or one in detail",
+        ("help", "help all", "help pause"),
+        takes="[verb|all]",
+        read=_read_help,
+    ),
 )
 
 COMMAND_BY_WORD = {
@@ -293,49 +310,48 @@ COMMAND_BY_WORD = {
 OFFERED = 3
 CLOSE = 0.6
 VERY_CLOSE = 0.75
+SYNONYM_CLOSE = 0.8
 """The spelling similarity from which a command is suggested."""
+
+_LAYOUTS = (
+    str.maketrans("yz", "zy"),
+    str.maketrans("aqwz", "qazw"),
+)
+"""Letters that a German and a French keyboard have in each other's places."""
 
 WORD_SHOWN = 60
 """The most characters shown of an unknown word."""
 
 
-def parse_command(
-    text: str,
-    repositories: Repositories,
-    groups: Groups | None = None,
-    *,
-    called: Collection[str] = (),
-    is_settled: bool = False,
-    thread: PullRequestInThread | None = None,
-) -> tuple[Command, Request]:
+def parse_command(text: str, situation: Situation) -> tuple[Command, Request]:
     """Read the text after the slash command; empty text asks for the status.
 
     Raises CommandSyntaxError for an unknown verb or a malformed option, RepositoryNotAllowed for a
-    repository that isn't configured, UnknownGroup for an unknown group, TargetNotClear for words
-    that may name another queue or none. Without `groups` there is only the group of all
-    repositories.
-
-    `called`: the names of the slash command and the bot, which may stand in front.
-    `is_settled`: the person was asked which queue they mean.
-    `thread`: the pull request of the thread in which it was typed.
+    repository that isn't configured, UnknownGroup for an unknown group, InvalidDuration and
+    InvalidCondition, and TargetNotClear for words that may name another queue or none.
     """
-    groups = groups or Groups((), repositories)
-    command, words, after = _split(text, groups, called)
+    groups = situation.groups
+    command, words, after = _split(text, groups, situation.called)
     if not command.takes_text:
         words = [word for word in words if not word.is_punctuation]
     if command.right is Right.READ:
-        words = [word for word in words if not _is_polite(word, groups)]
-    situation = Situation(groups, is_settled, thread)
-    read = Words(command.usage, text, words, situation, after)
+        words = [word for word in words if not _means_nothing(word, groups)]
+    read = Words(command.name, text, words, situation, after)
     return command, command.request(read)
 
 
-_POLITE = frozenset({"please", "pls", "plz", "thanks", "thx"})
-"""Behind a command that only reads, they mean nothing."""
+def with_target(typed: str, target: str) -> str:
+    """The typed command with the queue or group behind its verb."""
+    verb, _, rest = typed.partition(" ")
+    return f"{verb or 'status'} {target} {rest}".strip()
 
 
-def _is_polite(word: Word, groups: Groups) -> bool:
-    return word.bare in _POLITE and named_by(word, groups) is None
+_MEAN_NOTHING = POLITE | {"the", "me", "queue", "queues", "of", "for", "our", "current"}
+"""In a command that only reads."""
+
+
+def _means_nothing(word: Word, groups: Groups) -> bool:
+    return word.bare in _MEAN_NOTHING and named_by(word, groups) is None
 
 
 def _split(
@@ -373,7 +389,7 @@ def _refuse_number(word: Word) -> None:
     """Raise CommandSyntaxError for a number that no pull request can have: 0, 3.14."""
     if word.bare and not any(character.isalpha() for character in word.bare):
         said = f"“{word.typed[:WORD_SHOWN]}” isn't the number of a pull request."
-        raise CommandSyntaxError(said, usage=COMMAND_BY_WORD["why"].usage)
+        raise CommandSyntaxError(said, "why")
 
 
 def _implied(words: Sequence[Word], groups: Groups) -> Command | None:
@@ -392,72 +408,6 @@ def _implied(words: Sequence[Word], groups: Groups) -> Command | None:
     return COMMAND_BY_WORD["status"] if len(words) == 1 else None
 
 
-DIRECT_OFF = "me dm off"
-DIRECT_ON = "me dm on"
-_STOP = frozenset({"stop", "mute", "unsubscribe", "silence", "quiet"})
-_GO_ON = frozenset({"unmute", "start"})
-_ABOUT_MESSAGES = frozenset(
-    {
-        *("me", "us", "it", "this", "these", "them", "please", "now", "from", "the", "your"),
-        *("message", "messages", "messaging", "notification", "notifications"),
-        *("about", "and", "my", "ping", "pinging", "pings", "spam", "spamming", "those", "with"),
-        *("notify", "notifying", "sending", "texting", "direct", "dm", "dms", "bot", "alerts"),
-    }
-)
-"""What may follow a word about messages: "stop sending me messages"."""
-
-
-_HOW_MANY = frozenset({"all", "any", "every", "everything", "more", "of"})
-
-_NAMED_NOTICES = tuple(notice for notice in Notice if notice is not Notice.MERGE)
-"""Kinds of messages that have a name of their own; "stop merges" may be about the queue."""
-
-
-def _names_of(notice: Notice) -> set[str]:
-    return {notice.value, notice.value.removesuffix("s")}
-
-
-def personal(text: str, called: Collection[str] = ()) -> str:
-    """The command meant in direct messages, where *stop* and *mute* are about these messages."""
-    words = command_words(text, called)
-    if not words or words[0].bare not in _STOP | _GO_ON:
-        return text
-    state = "off" if words[0].bare in _STOP else "on"
-    said = [word.bare for word in words[1:]]
-    kinds = [notice for notice in _NAMED_NOTICES if _names_of(notice) & {*said}]
-    rest = [name for name in said if not any(name in _names_of(kind) for kind in kinds)]
-    if any(name not in _ABOUT_MESSAGES | _HOW_MANY for name in rest):
-        return text
-    if rest and not kinds and _HOW_MANY.issuperset(rest):
-        # "stop all" may be about the queues.
-        return text
-    return f"me {' '.join(notice.value for notice in kinds) or 'dm'} {state}"
-
-
-def is_like_a_command(text: str, groups: Groups, called: Collection[str]) -> bool:
-    """Whether a message begins with a command, or with something near one."""
-    try:
-        _split(text, groups, called)
-    except RepositoryNotAllowed:
-        return True
-    except CommandSyntaxError:
-        word = command_words(text, called)[0].bare
-    else:
-        return True
-    offered = {other for command in COMMANDS for other in command.offered_for}
-    close = get_close_matches(word, COMMAND_BY_WORD, OFFERED, VERY_CLOSE)
-    swapped = [verb for verb in COMMAND_BY_WORD if sorted(verb) == sorted(word)]
-    return word in offered or bool({*close, *swapped} - {"help"})
-
-
-def only_reads(text: str, groups: Groups, called: Collection[str]) -> bool:
-    """Whether a text is a command that changes nothing."""
-    try:
-        return _split(text, groups, called)[0].right is Right.READ
-    except (CommandSyntaxError, RepositoryNotAllowed):
-        return False
-
-
 def command_called(word: str, *, before: str = "", after: str = "") -> Command:
     """The command with that verb; raises CommandSyntaxError, with the nearest verbs if any.
 
@@ -468,29 +418,28 @@ def command_called(word: str, *, before: str = "", after: str = "") -> Command:
         return command
     shown = word if len(word) <= WORD_SHOWN else f"{word[:WORD_SHOWN]}…"
     said = f"There is no command “{shown}”."
-    nearest = _nearest(Word(word, 0).bare)
-    if not nearest:
-        names = ", ".join(command.name for command in COMMANDS)
-        said += f" There are {names}."
-        raise CommandSyntaxError(said, usage=COMMAND_BY_WORD["help"].usage)
+    nearest = nearest_verbs(Word(word, 0).bare)
     instead = tuple(f"{before}{name}{after}" for name in nearest)
-    raise CommandSyntaxError(said, COMMAND_BY_WORD[nearest[0]].usage, nearest, instead)
+    raise CommandSyntaxError(said, instead=instead)
 
 
-def _nearest(word: str) -> tuple[str, ...]:
+def nearest_verbs(word: str, close: float = CLOSE) -> tuple[str, ...]:
     """The verbs that were probably meant, at most OFFERED: by meaning, then by spelling."""
     # Swapping two letters is the commonest slip, and keeps the same set of letters.
     swapped = [known for known in COMMAND_BY_WORD if sorted(known) == sorted(word)]
+    swapped += [
+        known for layout in _LAYOUTS if (known := word.translate(layout)) in COMMAND_BY_WORD
+    ]
     if swapped:
         return (swapped[0],)
     meant = [command.name for command in COMMANDS if word in command.offered_for]
-    near = get_close_matches(word, COMMAND_BY_WORD, OFFERED, VERY_CLOSE if meant else CLOSE)
+    near = get_close_matches(word, COMMAND_BY_WORD, OFFERED, VERY_CLOSE if meant else close)
     if not near and not meant:
         # A slip in a word of the same meaning: `stopp`.
         meant = [
             command.name
             for command in COMMANDS
-            if get_close_matches(word, command.offered_for, 1, VERY_CLOSE)
+            if get_close_matches(word, command.offered_for, 1, SYNONYM_CLOSE)
         ]
     found: dict[str, str] = {}
     for known in (*meant, *near):

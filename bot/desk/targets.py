@@ -1,5 +1,7 @@
 """Which queue a request means where none is typed, and the question if that isn't clear."""
 
+import logging
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -8,18 +10,18 @@ from functools import partial
 from bot.acts.permission import Right
 from bot.acts.record import Action
 from bot.desk import choice, meant as desk_meant
-from bot.desk.meant import Fitting, ThreadSubject
+from bot.desk.meant import Fitting, Place
 from bot.desk.readers import Request
 from bot.desk.registry import Call
+from bot.desk.situation import Situation, ThreadSubject
 from bot.desk.table import COMMAND_BY_WORD
-from bot.desk.words import PullRequestInThread
+from bot.desk.understanding import Unclear, Understood
 from bot.kernel.errors import (
     ActState,
     FailedAct,
     MergeQueueError,
     Reading,
     RepositoryNotChosen,
-    TargetNotClear,
 )
 from bot.kernel.groups import Group, Target, repositories_of, target_value
 from bot.kernel.repository import RepositoryName
@@ -28,11 +30,14 @@ from bot.pauses.texts import replies as pause_replies
 from bot.queues.reading import QUEUES_PER_PAGE, read_queues
 from bot.queues.snapshot import Snapshot
 from bot.slack.references import as_written
-from bot.store.errors import StoreError
+from bot.store.errors import StoreError, StoreUnavailable
+
+logger = logging.getLogger(__name__)
 
 ACTIONS = {
     "pause": Action.PAUSE,
     "resume": Action.RESUME,
+    "extend": Action.EXTEND,
     "freeze": Action.FREEZE,
     "unfreeze": Action.UNFREEZE,
     "allow": Action.ALLOW,
@@ -45,7 +50,7 @@ ACTIONS = {
 """What a command that only some may run is recorded as."""
 
 
-ACTING_COMMANDS = frozenset({"pause", "resume", "freeze", "unfreeze", "allow", "remove"})
+ACTING_COMMANDS = frozenset({"pause", "resume", "extend", "freeze", "unfreeze", "allow", "remove"})
 """Commands that change a queue, named as their `Action`."""
 
 
@@ -61,18 +66,30 @@ def naming(action: str, target: Target | None, pull_request: int | None) -> Iter
         raise
 
 
-async def thread_subject(call: Call) -> ThreadSubject | None:
-    """What the thread is about in which somebody wrote to the bot."""
+_SAYS_MY = re.compile(r"\b(?:my|mine)\b", re.IGNORECASE)
+
+
+async def situation_of(call: Call, typed: str, *, is_settled: bool) -> Situation:
+    """Where the person types, and what is known there: as much as the store says."""
     asked = call.asked
-    if asked is None or asked.thread_ts is None:
-        return None
-    places = [asked.channel]
-    if call.is_direct:
-        places.append(call.actor.user_id)
-    find = partial(desk_meant.subject_of_thread, places=places, message_ts=asked.thread_ts)
-    found = await call.bot.sources.store.read(find)
-    known = call.bot.repositories.names
-    return found if found is not None and found.repository in known else None
+    place = Place(
+        channel_id=call.channel_id,
+        thread_ts=asked.thread_ts if asked is not None else None,
+        direct_with=call.actor.user_id if call.is_direct else None,
+        person=call.actor.user_id if _SAYS_MY.search(typed) else None,
+    )
+    situation = Situation(
+        call.bot.groups, call.bot.called, is_direct=call.is_direct, is_settled=is_settled
+    )
+    now = call.bot.clock.now()
+    read = partial(desk_meant.known_here, situation=situation, place=place, now=now)
+    try:
+        return await call.bot.sources.store.read(read)
+    except StoreUnavailable as error:
+        # A queue that is named can be shown all the same.
+        extra = {"action": "situation_not_read", "cause": error.cause}
+        logger.warning("where somebody typed isn't known", extra=extra)
+        return situation
 
 
 async def ask_what_to_stop(call: Call, subject: ThreadSubject, typed: str) -> None:
@@ -82,93 +99,87 @@ async def ask_what_to_stop(call: Call, subject: ThreadSubject, typed: str) -> No
     await call.ask("stop", typed, question)
 
 
-def pull_request_of(subject: ThreadSubject | None) -> PullRequestInThread | None:
-    if subject is None or subject.pull_request is None:
-        return None
-    return PullRequestInThread(subject.repository, subject.pull_request)
-
-
-async def target_meant(
-    call: Call, request: Request, typed: str, thread: ThreadSubject | None
-) -> Target | None:
-    """The queue meant where none is typed; None if the person is asked."""
-    group = None
-    if thread is not None and thread.group is not None and request.action == "resume":
-        group = call.bot.groups.known(thread.group)
-    own = group or await own_queue(call, request.action, thread)
-    if request.action == "resume" and not isinstance(own, Group):
-        with naming("resume", own, None):
-            has_reason = bool(request.options.get("reason"))
-            return await _paused_one(call, own, typed, has_reason=has_reason)
+async def target_meant(call: Call, understood: Understood) -> Target | None:
+    """The queue or group meant; None if the person is asked."""
+    request = understood.request
+    own = understood.where
+    if request.action in {"resume", "extend"} and not understood.is_named:
+        with naming(request.action, own, None):
+            return await _paused_one(call, request, own, understood.typed)
     if own is None:
-        await _ask(call, request, typed)
+        await _ask(call, request, understood.typed)
     return own
 
 
-async def own_queue(call: Call, action: str, thread: ThreadSubject | None) -> RepositoryName | None:
-    """The repository meant when none is typed, if it is clear.
-
-    That is the only one configured, the thread's, the one whose board is ended, the channel's
-    default, or the only one the channel is subscribed to.
-    """
-    configured = call.bot.repositories.names
-    use = call.bot.use
-    if len(configured) == 1:
-        return configured[0]
-    if thread is not None and thread.group is None:
-        return thread.repository
-    if call.channel_id is None:
-        return None
-    if action == "board off":
-        boards = await use.manage_boards.in_channel(call.channel_id, configured)
-        if len(boards) == 1:
-            return boards[0]
-    default = await use.channel_settings.default(call.channel_id)
-    if default in configured:
-        return default
-    heard = await use.channel_settings.subscriptions(call.channel_id)
-    names = {subscription.repository for subscription in heard}.intersection(configured)
-    return names.pop() if len(names) == 1 else None
-
-
 async def _paused_one(
-    call: Call, meant: RepositoryName | None, typed: str, *, has_reason: bool
-) -> RepositoryName | None:
-    """The queue to resume: the one `meant`, or the only paused one; None if the person is asked.
+    call: Call, request: Request, meant: Target | None, typed: str
+) -> Target | None:
+    """The queue whose pause it is: the one `meant`, or the only paused one; None if they are asked.
 
-    They are asked before another queue than the one `meant` is resumed.
-    `has_reason`: what they typed has a reason, which the answer keeps.
+    They are asked before anything is done to another queue than the one `meant`.
     """
+    if isinstance(meant, Group):
+        return meant
     names = call.bot.repositories.names
-    store = call.bot.sources.store
     found = await call.bot.use.resume_queue.paused_instead(meant, names)
-    if not found and meant is not None:
-        name = await store.read(partial(desk_meant.paused_with, names=names, repository=meant))
-        group = call.bot.groups.known(name) if name is not None else None
-        if group is None:
-            return meant
+    if meant is not None:
+        if not found:
+            return await _unless_of_group(call, request.action, meant, typed)
         await call.admit()
-        about = choice.paused_together(meant, group)
-        await _ask_for(call, "resume", [meant], Fitting([group.name]), typed, about)
+        await _ask_about_others(call, request, meant, found, typed)
         return None
     if not found:
         await call.admit()
-        found = await _paused_now(call, await _permitted(call, "resume", names))
-        if not found:
-            await call.reply(choice.nothing_paused(len(names)))
-            return None
-    if len(found) == 1 and meant is None:
+        found = await _paused_now(call, await _permitted(call, request.action, names))
+    if not found:
+        await call.reply(choice.nothing_paused(len(names)))
+        return None
+    if len(found) == 1:
         return found[0].repository
     await call.admit()
-    if len(found) == 1 and meant is not None and not has_reason:
-        if await _permitted(call, "resume", [found[0].repository]):
-            await call.reply(pause_replies.resume_other(meant, found[0]))
-        return None
-    fitting = await store.read(partial(desk_meant.paused, names=names))
-    paused = fitting.repositories or [pause.repository for pause in found]
-    about = choice.paused_elsewhere(meant) if meant is not None else ""
-    await _ask_for(call, "resume", paused, fitting, typed, about)
+    await _ask_which_paused(call, request.action, found, typed)
     return None
+
+
+async def _unless_of_group(
+    call: Call, action: str, meant: RepositoryName, typed: str
+) -> RepositoryName | None:
+    """The queue; None if it was paused together with others, so that the person is asked."""
+    read = partial(desk_meant.paused_with, names=call.bot.repositories.names, repository=meant)
+    name = await call.bot.sources.store.read(read)
+    group = call.bot.groups.known(name) if name is not None else None
+    if group is None:
+        return meant
+    await call.admit()
+    about = choice.paused_together(action, meant, group)
+    await _ask_for(call, action, [meant], Fitting([group.name]), typed, about)
+    return None
+
+
+async def _ask_about_others(
+    call: Call,
+    request: Request,
+    running: RepositoryName,
+    paused: Sequence[PauseRecord],
+    typed: str,
+) -> None:
+    """The queue `running` isn't paused, and others are."""
+    is_plain = request.action == "resume" and not request.options.get("reason")
+    if len(paused) > 1 or not is_plain:
+        # The answer keeps the reason, or the end.
+        about = choice.paused_elsewhere(request.action, running)
+        await _ask_which_paused(call, request.action, paused, typed, about)
+    elif await _permitted(call, request.action, [paused[0].repository]):
+        await call.reply(pause_replies.resume_other(running, paused[0]))
+
+
+async def _ask_which_paused(
+    call: Call, action: str, paused: Sequence[PauseRecord], typed: str, about: str = ""
+) -> None:
+    read = partial(desk_meant.paused, names=call.bot.repositories.names)
+    fitting = await call.bot.sources.store.read(read)
+    names = fitting.repositories or [pause.repository for pause in paused]
+    await _ask_for(call, action, names, fitting, typed, about)
 
 
 async def _paused_now(call: Call, names: Sequence[RepositoryName]) -> Sequence[PauseRecord]:
@@ -178,27 +189,15 @@ async def _paused_now(call: Call, names: Sequence[RepositoryName]) -> Sequence[P
     return [snapshot.pause for snapshot in snapshots if snapshot.pause is not None]
 
 
-async def ask_which(
-    call: Call, unclear: TargetNotClear, typed: str, thread: ThreadSubject | None
-) -> str | None:
-    """Ask which of several queues is meant.
-
-    If all that was typed means the same one, return the command that says so.
-    """
+async def ask_which(call: Call, unclear: Unclear) -> None:
+    """Ask which of several queues is meant."""
     await call.admit()
-    readings = unclear.readings
-    own = None
-    if any(reading.target is None for reading in readings):
-        own = await own_queue(call, unclear.action, thread)
-    meant = {reading.target if reading.target is not None else own for reading in readings}
-    if own is not None and meant == {own}:
-        # The whole text is the reason, unless it is nothing but the name.
-        return next((reading for reading in readings if not reading.reason), readings[-1]).typed
-    if await _permitted(call, unclear.action, _repositories_of(call, readings, own)):
+    because = unclear.because
+    readings = because.readings
+    if await _permitted(call, because.action, _repositories_of(call, readings, unclear.own)):
         shown = tuple(replace(reading, reason=as_written(reading.reason)) for reading in readings)
-        question = choice.which_target(replace(unclear, readings=shown), own, typed)
-        await call.ask(unclear.action, typed, question)
-    return None
+        question = choice.which_target(replace(because, readings=shown), unclear.own, unclear.typed)
+        await call.ask(because.action, unclear.typed, question)
 
 
 def _repositories_of(

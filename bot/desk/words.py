@@ -7,13 +7,14 @@ from datetime import timedelta
 from difflib import get_close_matches
 from typing import Any
 
-from bot.acts.asked import read_times
+from bot.acts.asked import FROM_WORD, read_times
 from bot.channels.subscription import Topic
 from bot.desk.names import Named, named_by, parted, read_number, refuse_unknown
+from bot.desk.situation import Situation
 from bot.kernel.durations import read_lookback
-from bot.kernel.ends.phrases import read_lasting
-from bot.kernel.errors import CommandSyntaxError, Reading, TargetNotClear
-from bot.kernel.groups import ALL, Group, Groups, Target, target_value
+from bot.kernel.ends.phrases import read_beginning, read_lasting
+from bot.kernel.errors import CommandSyntaxError, InvalidDuration, Reading, TargetNotClear
+from bot.kernel.groups import ALL, Group, Target, target_value
 from bot.kernel.repository import RepositoryName
 from bot.kernel.typed import Word, text_of
 from bot.merge_queue.event_types import EVENT_TYPES, LIVE_EVENT_TYPES, MERGED, is_known_event_type
@@ -40,6 +41,17 @@ _BEFORE_NAME = frozenset(
 )
 """Words that may stand between a verb and the name of a repository."""
 
+POLITE = frozenset({"please", "pls", "plz", "thanks", "thx"})
+"""At the end of a command without a reason they mean nothing."""
+
+_THE_QUEUE = frozenset({"it", "merges", "merging", "queue", "this", "train"})
+_BEFORE_QUEUE = frozenset({"merge", "our", "that", "the", "this"})
+"""In `pause the merge queue`, which names no queue in particular."""
+
+_BEGINS_REASON = frozenset({"as", "because", "cause", "cos", "due", "since", "so", "while"})
+
+_EVERYTHING = frozenset({"everything", "everywhere"})
+
 _WITH_TIMES: Mapping[str, Callable[[Sequence[str]], tuple[object, int]]] = {
     "pause": read_lasting,
     "freeze": read_times,
@@ -65,51 +77,26 @@ class Option:
         return f"[{self.name}:{self.sample}]" if self.sample else ""
 
 
-@dataclass(frozen=True, slots=True)
-class PullRequestInThread:
-    """The pull request that the thread of a message is about."""
-
-    repository: RepositoryName
-    number: int
-
-
-@dataclass(frozen=True, slots=True)
-class Situation:
-    """What is known where somebody types."""
-
-    groups: Groups
-
-    is_settled: bool = False
-    """They were asked which queue they mean, so a name in a reason is a part of it."""
-
-    thread: PullRequestInThread | None = None
-    """Meant where none is typed."""
-
-
 class Words:
-    """The words after a verb; problems with them raise CommandSyntaxError with the usage.
+    """The words after a verb; problems with them raise CommandSyntaxError.
 
     `all`: the words; `rest`: those that were not read yet.
     """
 
     def __init__(
-        self, usage: str, text: str, words: Sequence[Word], situation: Situation, after: int = 0
+        self, verb: str, text: str, words: Sequence[Word], situation: Situation, after: int = 0
     ) -> None:
-        self.usage = usage
+        self.verb = verb
         self.text = text
+        self.situation = situation
         self.groups = situation.groups
         self.is_settled = situation.is_settled
-        self.thread = situation.thread
         apart = [part for word in words for part in parted(word, self.groups)]
         self.all = tuple(self._joined(apart))
         self.rest = [*self.all]
         self._after = after  # the end of the verb
         self._naming: Word | None = None  # names the target
         self._kept: Word | None = None  # names the target, and stays in the reason
-
-    @property
-    def verb(self) -> str:
-        return self.usage.partition(" ")[0]
 
     @property
     def plain(self) -> list[str]:
@@ -122,7 +109,7 @@ class Words:
         return [word.time for word in self.rest]
 
     def problem(self, sentence: str) -> CommandSyntaxError:
-        return CommandSyntaxError(sentence, usage=self.usage)
+        return CommandSyntaxError(sentence, self.verb)
 
     def not_understood(self, word: Word) -> CommandSyntaxError:
         return self.problem(f"I don't understand “{word.typed}” here.")
@@ -213,7 +200,7 @@ class Words:
         said = f"“{target.mention}” means {meaning}, and {because}."
         instead = tuple(map(self._naming_instead, target.repositories))
         if len(instead) <= OFFERED_INSTEAD:
-            raise CommandSyntaxError(said, self.usage, instead, instead)
+            raise CommandSyntaxError(said, self.verb, instead)
         raise self.problem(f"{said} Name that repository, for example: {instead[0]}.")
 
     def _naming_instead(self, repository: RepositoryName) -> str:
@@ -225,6 +212,49 @@ class Words:
         found = self.only_one(self.target_anywhere(), because)
         self.end()
         return found
+
+    def skip_the_queue(self) -> None:
+        """Read "the queue" or "merging" where an end, a reason or nothing follows.
+
+        Raises TargetNotClear for "everything" there: all queues, or the one that is meant here.
+        """
+        words = self.rest
+        count = next(
+            (at for at, word in enumerate(words) if word.bare not in _BEFORE_QUEUE), len(words)
+        )
+        if count < len(words) and words[count].bare in _THE_QUEUE | _EVERYTHING:
+            count += 1
+        elif not count or words[count - 1].bare not in _THE_QUEUE:
+            return
+        if not self._begins_no_name(words[count:]):
+            return
+        last = words[count - 1]
+        if last.bare in _EVERYTHING and not self.is_settled:
+            self._ask_about_everything(last, words[count:])
+        self.skip(count)
+
+    def _begins_no_name(self, words: Sequence[Word]) -> bool:
+        """Whether they begin with an end or a reason, or nothing is left of them."""
+        words = [word for word in words if not word.is_punctuation]
+        if not words or words[0].bare in _BEGINS_REASON | POLITE | {"for", "now"}:
+            return True
+        if self.verb not in _WITH_TIMES:
+            return False
+        try:
+            begun = read_beginning([word.time for word in words])
+        except InvalidDuration:
+            return True
+        return begun is not None or words[0].bare == FROM_WORD
+
+    def _ask_about_everything(self, word: Word, behind: Sequence[Word]) -> None:
+        rest = text_of(self.text, behind)
+        everything = self.groups.everything
+        reason = text_of(self.text, self._without_times(behind))
+        readings = [
+            self._reading(everything, reason, rest),
+            Reading(None, reason, f"{self.verb} {rest}".rstrip()),
+        ]
+        raise TargetNotClear(self.verb, word.plain, tuple(readings))
 
     def target_in_front(self) -> Target | None:
         """Read the target in front of free text.
@@ -321,6 +351,8 @@ class Words:
         """
         self.skip_punctuation()
         words = self.rest
+        if all(word.bare in POLITE or word.is_punctuation for word in words):
+            words = []
         if self._kept is not None:
             place = self.all.index(self._kept) + 1
             is_next = [*self.all[place : place + 1]] == self.rest[:1]

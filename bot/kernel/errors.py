@@ -69,15 +69,16 @@ class AddressInUse(ConfigurationError):
 class UserError(BotError):
     """Something the person can fix; shown to them alone, logged at info."""
 
+    instead: tuple[str, ...] = ()  #: commands that may have been meant, likeliest first
+
 
 @dataclass(eq=False)
 class CommandSyntaxError(UserError):
-    """The typed text is not a command. `problem` says why; `usage` shows the right form."""
+    """The typed text is not a command; `problem` says why."""
 
     problem: str
-    usage: str
-    nearest: tuple[str, ...] = ()  #: the verbs that may have been meant, likeliest first
-    instead: tuple[str, ...] = ()  #: the whole command with each of them
+    verb: str = ""  #: the command that it was read as, whose help says more
+    instead: tuple[str, ...] = ()
 
 
 @dataclass(eq=False)

@@ -97,8 +97,8 @@ class Word:
 
     @property
     def is_punctuation(self) -> bool:
-        """Whether it is nothing but a dash, a colon or the like between other words."""
-        return all(mark in ":,;-" for mark in self.folded)
+        """Whether it is nothing but a dash, a colon or a quotation mark between other words."""
+        return all(mark in ":,;-\"'" for mark in self.folded)
 
 
 def read_words(text: str) -> list[Word]:

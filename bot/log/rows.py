@@ -216,6 +216,15 @@ class PullRequests(Part):
         by_time = func.max(last.c.seen_at).desc(), last.c.repository
         return self._run(found.order_by(*by_time)).scalars().all()
 
+    def last_of(self, author: str, seen_since: datetime) -> Sequence[PullRequestRecord]:
+        """The author's pull requests that were queued since then, the last one first."""
+        theirs = pull_requests.c.author_folded == author.lower()
+        seen_at = pull_requests.c.seen_at
+        found = select(pull_requests).where(theirs, seen_at >= seen_since)
+        return self._records(
+            PullRequestRecord, found.order_by(seen_at.desc()).limit(LAST_OF_AUTHORS)
+        )
+
     def authors(self, seen_since: datetime) -> Sequence[str]:
         """The people whose pull requests were in a queue since then, without bots."""
         author = pull_requests.c.author

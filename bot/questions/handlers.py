@@ -170,5 +170,5 @@ async def show_branches(call: Call, target: Target, *, since: timedelta, first: 
 
 
 @handles.command("help")
-async def show_help(call: Call, _: None, *, verb: str | None) -> None:
-    await call.reply(desk_help.help_text(call.bot.command, verb))
+async def show_help(call: Call, _: None, *, verb: str | None, is_whole: bool) -> None:
+    await call.reply(desk_help.help_text(call.bot.command, verb, is_whole=is_whole))

@@ -10,7 +10,6 @@ from bot.config.settings import Settings
 from bot.desk.background import Background, Inbox, Once
 from bot.desk.dispatch import Dispatch
 from bot.desk.registry import Bot
-from bot.desk.table import COMMAND_BY_WORD
 from bot.desk.use_cases import UseCases
 from bot.freezes.freezing import FreezeQueue
 from bot.freezes.holding_windows import HoldWindows
@@ -85,8 +84,6 @@ def build_use_cases(ports: Ports, wake: Wake) -> UseCases:
         freeze_queue=freeze_queue,
         groups=ActOnGroups(pause_queue, resume_queue, freeze_queue, GroupWork(acts)),
         remind_of_pauses=RemindOfPauses(ports.merge_queue, acts),
-        channel_settings=ChannelSettings(
-            acts, next_digest, rename_channel, COMMAND_BY_WORD["unsubscribe"].usage
-        ),
+        channel_settings=ChannelSettings(acts, next_digest, rename_channel),
         manage_boards=ManageBoards(acts, sources),
     )

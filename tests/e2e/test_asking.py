@@ -88,9 +88,10 @@ async def test_an_unknown_pull_request_gets_a_clear_reply(bot: BotTester) -> Non
         "#99999 is not in the merge queue of acme/site, and the event log doesn't mention it. "
         "Is the number right?"
     )
-    answer = await bot.ask("/mq why")
+    answer = await bot.ask("/mq remove")
     assert "Which pull request? Type its number or its address." in answer
-    assert "Usage: `/mq why PR [owner/name]`" in answer
+    assert "`/mq help remove` shows how." in answer
+    assert "is running" in await bot.ask("/mq why")
     answer = await bot.ask("/mq why https://code.example/acme/other/pull/3")
     assert "I don't manage `acme/other`" in answer
 
@@ -244,7 +245,7 @@ async def test_statistics_of_a_quiet_queue(bot: BotTester) -> None:
     assert "*acme/site*: 0 merges in the last 6 h" in answer
     refused = await bot.ask("/mq stats since:yesterday")
     assert "since: " in refused
-    assert "Usage: `/mq stats [checks] [owner/name|@group|all] [branch:NAME] [since:7d]`" in refused
+    assert "`/mq help stats` shows how." in refused
 
 
 async def test_an_unavailable_service_is_never_shown_as_an_empty_queue(bot: BotTester) -> None:

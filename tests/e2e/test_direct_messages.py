@@ -46,7 +46,7 @@ async def test_a_pause_in_a_direct_message_has_no_buttons(bot: BotTester) -> Non
 
 async def test_a_direct_message_gets_a_list_of_commands(bot: BotTester) -> None:
     mine = conversation(bot, ALICE)
-    bot.slack.people.message(ALICE, mine, "hello, can you pause the queue?")
+    bot.slack.people.message(ALICE, mine, "good morning to all of you")
     notice = await bot.wait_for_direct_message("What I can do")
     assert "/mq pause" in notice
     bot.slack.people.message(ALICE, mine, "thanks")

@@ -4,15 +4,20 @@ import re
 
 from hypothesis import given, strategies as st
 
+from bot.acts.permission import Right
 from bot.desk import explain
 from bot.desk.help import help_text
+from bot.desk.phrases import ASKING
+from bot.desk.situation import Situation, ThreadSubject
 from bot.desk.table import COMMANDS, parse_command
-from bot.kernel.errors import CommandSyntaxError, RepositoryNotAllowed, TargetNotClear, UnknownGroup
-from bot.kernel.groups import Repositories
+from bot.desk.understanding import NotUnderstood, Understood, understand
+from bot.kernel.groups import Groups, Repositories
 from bot.kernel.repository import RepositoryName
+from bot.kernel.typed import read_words
+from tests.support.clock import NOON
 from tests.support.make import API, SITE
 
-REPOSITORIES = Repositories((SITE, API))
+HERE = Situation(Groups((), Repositories((SITE, API))))
 WORDS = [word for verb in COMMANDS for word in (verb.name, *verb.aliases)]
 ARGUMENTS = [
     "acme/site",
@@ -37,13 +42,30 @@ def typed_texts(draw: st.DrawFn) -> str:
     return first + "".join(draw(spaces) + word for word in draw(st.lists(words, max_size=6)))
 
 
-@given(st.one_of(st.text(), typed_texts()))
-def test_parsing_raises_only_the_four_refusals(typed: str) -> None:
-    try:
-        parse_command(typed, REPOSITORIES)
-    except (CommandSyntaxError, RepositoryNotAllowed, TargetNotClear, UnknownGroup) as refused:
-        reported = explain.explain(refused, command="/mq", reference="0", repeat=None)
+PLACES = (
+    HERE,
+    Situation(HERE.groups, is_direct=True),
+    Situation(HERE.groups, default=SITE, thread=ThreadSubject(API, paused_at=NOON)),
+    Situation(HERE.groups, default=SITE, thread=ThreadSubject(API, pull_request=41)),
+)
+
+
+@given(st.one_of(st.text(), typed_texts()), st.sampled_from(PLACES))
+def test_any_text_is_understood_or_asked_about_or_refused(typed: str, place: Situation) -> None:
+    meaning = understand(typed, place)
+    if isinstance(meaning, NotUnderstood):
+        reported = explain.explain(meaning.error, command="/mq", reference="0", repeat=None)
         assert "reference" not in reported.text
+        assert "owner/name" not in reported.text
+
+
+@given(st.lists(st.one_of(words, st.sampled_from(sorted(ASKING))), max_size=8))
+def test_only_its_own_verb_changes_anything(said: list[str]) -> None:
+    typed = " ".join(said)
+    meaning = understand(typed, HERE)
+    if isinstance(meaning, Understood) and meaning.command.right is not Right.READ:
+        names = {meaning.command.name, *meaning.command.aliases}
+        assert names & {word.bare for word in read_words(typed)}
 
 
 @given(st.text(alphabet=st.characters(exclude_categories=("Z", "C")), min_size=1), spaces)
@@ -51,7 +73,7 @@ def test_a_reason_is_kept_unchanged(word: str, space: str) -> None:
     reason = f"because{space}{word}"
 
     for where, name in ((SITE, f"acme/site{space}"), (None, "")):
-        _, request = parse_command(f"pause{space}{name}{reason}", REPOSITORIES)
+        _, request = parse_command(f"pause{space}{name}{reason}", HERE)
         assert (request.where, request.options["asked"].reason) == (where, reason)
 
 
@@ -66,7 +88,7 @@ def test_commands_printed_by_help_can_be_parsed(verb: object, command: str) -> N
     assert len(copied) == len(verb.examples)
     for line in copied:
         assert line.startswith(command)
-        parsed, _ = parse_command(line.removeprefix(command), REPOSITORIES)
+        parsed, _ = parse_command(line.removeprefix(command), HERE)
         assert parsed is verb
 
 
@@ -77,5 +99,6 @@ def test_only_configured_repositories_are_found(owners: list[str], word: str) ->
     for typed in (word, "r0", "R0", names[0].upper()):
         found = known.find(typed)
         assert found is None or found in names
-    _, request = parse_command(f"status {names[0].upper()}", known)
+    here = Situation(Groups((), known))
+    _, request = parse_command(f"status {names[0].upper()}", here)
     assert request.where == names[0]

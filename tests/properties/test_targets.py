@@ -5,6 +5,7 @@ from hypothesis import assume, given, strategies as st
 from bot.acts.asked import is_option
 from bot.acts.errors import InvalidCondition
 from bot.desk.readers import Request
+from bot.desk.situation import Situation
 from bot.desk.table import COMMANDS, Command, parse_command
 from bot.kernel.errors import (
     CommandSyntaxError,
@@ -89,7 +90,7 @@ def command_with(verb: Command, name: str, *, in_front: str = "", reason: str = 
 
 
 def read(typed: str, *, is_settled: bool = False) -> Request:
-    _, request = parse_command(typed, KNOWN, GROUPS, is_settled=is_settled)
+    _, request = parse_command(typed, Situation(GROUPS, is_settled=is_settled))
     return request
 
 

@@ -17,8 +17,9 @@ from bot.config.file import CONFIG_FILE, SUFFIX
 from bot.config.reading import secret_variables
 from bot.config.settings import Settings, variable
 from bot.config.tables import PolicyTable, WindowTable
+from bot.desk.situation import Situation
 from bot.desk.table import parse_command
-from bot.kernel.groups import Repositories
+from bot.kernel.groups import Groups, Repositories
 from bot.kernel.repository import RepositoryName
 from tests.documentation import FILES, ROOT, TABLES, with_table
 from tests.support.every_message import ON_THE_PAGE
@@ -105,8 +106,9 @@ def test_commands_in_the_readme_can_be_parsed() -> None:
     typed = re.findall(r"`/mq ?([^`]*)`", README)
     assert len(typed) > 5
     repositories = Repositories((RepositoryName.parse("acme/site"),))
+    here = Situation(Groups((), repositories))
     for words in typed:
-        parse_command(words, repositories)
+        parse_command(words, here)
 
 
 def test_the_readmes_settings_are_all_required_settings() -> None:

@@ -13,11 +13,12 @@ from bot.freezes import actions as freeze_actions
 from bot.freezes.handlers import unchanged
 from bot.freezes.texts import forms as freeze_forms
 from bot.groups import handlers as group_handlers
-from bot.kernel.durations import For, Lasting, read_length
+from bot.kernel.durations import DurationProblem, For, Lasting, read_length
 from bot.kernel.ends.phrases import read_end
-from bot.kernel.groups import Group, Target
+from bot.kernel.errors import InvalidDuration
+from bot.kernel.groups import Group, Target, target_value
 from bot.pauses import actions as pause_actions
-from bot.pauses.outcomes import NotPaused, PauseChange
+from bot.pauses.outcomes import NotPaused, OtherEnd, PauseChange
 from bot.pauses.reminding import Snoozed
 from bot.pauses.texts import (
     card as pause_card,
@@ -82,6 +83,45 @@ async def _show_resumed(call: Call, change: PauseChange) -> None:
         # There is no card here, so the button was on an earlier answer of the bot.
         await call.replace_message(pause_card.card(change.pause))
     await call.post_in_channel(pause_card.ended(change.pause, change.act.reason))
+
+
+@handles.command("extend")
+async def type_extend(
+    call: Call,
+    target: Target,
+    *,
+    lasting: Lasting | None,
+    is_endless: bool,
+    expected: datetime | None = None,
+) -> None:
+    """Without an end, open the form; ask first if the end is far away.
+
+    `expected`: the time of the pause in whose thread it was typed.
+    """
+    await call.permit(Action.EXTEND, target)
+    is_one = not isinstance(target, Group) and expected is not None
+    held = controls.Held(target, expected.isoformat() if is_one and expected else "")
+    value = target_value(target)
+    if is_one:
+        value = controls.held_value(held.repository, held.drawn_for)
+    if lasting is None and not is_endless:
+        form = pause_ends.extend_form(block_groups.named(target), value, call.channel_id)
+        await call.open_modal(form)
+        return
+    asked = Asked(lasting=lasting)
+    typed = await call.typed_ends(asked)
+    if typed.is_doubt:
+        raise InvalidDuration(DurationProblem.UNCLEAR, asked.written)
+    settled = typed.settled(asked)
+    if typed.is_far and not asked.is_exact and settled.lasting is not None:
+        at = typed.ends[0].at
+        question = pause_ends.far_extension(
+            block_groups.named(target), value, settled.lasting, at, typed.now
+        )
+        await call.reply(question)
+        return
+    had_end = True if isinstance(lasting, For) else None
+    await _extend(call, held, settled.lasting, had_end=had_end)
 
 
 @handles.click(pause_actions.EXTEND, freeze_actions.FREEZE_END)
@@ -171,7 +211,9 @@ async def _extend(
     outcome = await call.bot.use.pause_queue.extend(
         call.caller, held.target, lasting, expected=held.paused_at, had_end=had_end
     )
-    if not isinstance(outcome, PauseChange):
+    if isinstance(outcome, OtherEnd):
+        await call.reply(pause_ends.other_end(held.target, outcome.known, lasting))
+    elif not isinstance(outcome, PauseChange):
         await call.reply(pause_replies.left_alone(held.target, outcome))
     elif call.view_id is not None or not outcome.posted_here:
         await call.reply(pause_ends.extended_reply(outcome.act))

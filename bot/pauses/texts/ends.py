@@ -8,7 +8,7 @@ from bot.acts.reason import REASON_LIMIT
 from bot.acts.record import AuditRecord
 from bot.blocks import blocks, controls
 from bot.blocks.message import Block, Message, View
-from bot.blocks.text import NAME_LIMIT, duration, escape, local_time, quote
+from bot.blocks.text import NAME_LIMIT, duration, escape, local_time, quote, within
 from bot.kernel.durations import For, Lasting, Until, written
 from bot.kernel.repository import RepositoryName
 from bot.pauses import actions as pause_actions
@@ -129,12 +129,41 @@ def end_menu(
     return blocks.select("Set an end…", action_id=action_id, options=options, confirm=question)
 
 
-def other_end(repository: RepositoryName, known: PauseRecord) -> Message:
-    """The reply to a menu drawn before the pause got or lost its end."""
-    has = "has no end to extend. Use *Set an end…*"
+def other_end(
+    repository: RepositoryName, known: PauseRecord, lasting: Lasting | None = None
+) -> Message:
+    """The reply to extending a pause that got or lost its end meanwhile, or never had one.
+
+    `lasting`: what they asked for, which a button sets.
+    """
+    name = escape(repository)
     if known.resumes_at is not None:
-        has = f"already has an end. It {resumes(known.resumes_at, is_overdue=known.is_overdue)}"
-    return blocks.sentence(f"Nothing was changed: the pause of {escape(repository)} {has}.")
+        said = f"{name} {resumes(known.resumes_at, is_overdue=known.is_overdue)}"
+        return blocks.sentence(f"Nothing was changed: {said}.")
+    said = f"{name} is paused {UNTIL_RESUMED}, so there is no end to move. Nothing was changed."
+    if not isinstance(lasting, For):
+        return blocks.sentence(said)
+    target = controls.held_value(repository, known.paused_at)
+    value = pause_actions.extend_value(lasting, target, had_end=False)
+    label = f"Resume in {duration(lasting.length)}"
+    button = blocks.button(label, action_id=pause_actions.EXTEND, value=value)
+    return blocks.post(said, buttons=[button])
+
+
+def far_extension(what: str, target: str, lasting: Lasting, at: datetime, now: datetime) -> Message:
+    """The question before a pause gets an end that is far away.
+
+    `what`: escaped. `target`: the pause or the group.
+    """
+    value = pause_actions.extend_value(lasting, target)
+    return blocks.post(
+        f":alarm_clock: *Extend the pause of {what} until {local_time(at)}?*",
+        f"That is {within(at - now)} from now.",
+        buttons=[
+            blocks.button("Extend", action_id=pause_actions.EXTEND, value=value, style="primary"),
+            blocks.button("Leave it", action_id=controls.DISMISS, value="no"),
+        ],
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -171,7 +171,7 @@ async def test_a_person_who_starts_watching_as_the_last_pause_ends_is_notified(
 
 async def test_subscriptions_of_two_people_at_once_both_count(processes: TwoProcesses) -> None:
     before = make_subscription("merge", channel_id=CHANNEL)
-    managing = ChannelSettings(processes.acts, next_digest, rename_channel, "usage")
+    managing = ChannelSettings(processes.acts, next_digest, rename_channel)
     options = SubscriptionOptions(topics=frozenset({"failure"}))
     caller = Caller(ALICE, Origin.COMMAND, CHANNEL)
 

@@ -37,6 +37,11 @@ def renamed(new_name: str | None) -> merge_queue_errors.RepositoryMoved:
     return moved
 
 
+def offering(error: kernel_errors.UserError, *instead: str) -> kernel_errors.UserError:
+    error.instead = instead
+    return error
+
+
 CASES: Cases = {
     **{
         f"not-read-{why.name.lower()}": partial(addressed.not_read, why, "/mq")
@@ -50,6 +55,18 @@ CASES: Cases = {
     "error-second-person-never": explain(act_errors.SecondPersonNeeded(SITE, None, is_asked=False)),
     "error-group": explain(kernel_errors.UnknownGroup("@relase", ("release", "all"), "release")),
     "error-form-in-a-message": explain(slack_errors.NeedsClick()),
+    "error-group-with-an-offer": explain(
+        offering(kernel_errors.UnknownGroup("@relase", ("release",), "release"), "status @release")
+    ),
+    "error-repository-with-an-offer": explain(
+        offering(kernel_errors.RepositoryNotAllowed("acme/siet", (SITE, API)), "resume acme/site")
+    ),
+    "error-malformed": explain(kernel_errors.CommandSyntaxError("branch: needs a name.", "log")),
+    "error-which-of-mine": explain(
+        kernel_errors.CommandSyntaxError(
+            "Which of your pull requests?", "why", ("why 41 acme/site", "why 42 acme/site")
+        )
+    ),
     "error-condition": explain(act_errors.InvalidCondition("except:x", "a label")),
     "error-moved": explain(merge_queue_errors.ServiceMoved("it redirects", "https://new.example")),
     "error-renamed": explain(renamed("acme/website")),
@@ -68,7 +85,7 @@ CASES: Cases = {
     "error-duration": explain(kernel_errors.InvalidDuration(DurationProblem.UNREADABLE, "1.5h")),
     "error-unknown-verb": explain(
         kernel_errors.CommandSyntaxError(
-            "There is no command “pasue”.", "pause [reason]", ("pause",), ("pause CI is down",)
+            "There is no command “pasue”.", instead=("pause CI is down",)
         )
     ),
     "error-repository": explain(kernel_errors.RepositoryNotAllowed("acme/other", (SITE, API))),

@@ -12,7 +12,7 @@ from bot.blocks import modal
 from bot.desk import end_questions
 from bot.desk.readers import read_asked
 from bot.kernel.actor import Actor, Origin
-from bot.kernel.durations import For, Until
+from bot.kernel.durations import For, Until, at_instant
 from bot.kernel.repository import RepositoryName
 from bot.merge_queue.queue import RemovalImpact
 from bot.pauses.outcomes import OtherEnd, OtherPause
@@ -271,6 +271,17 @@ CASES: Cases = {
     "pause-kept-reply": partial(pause_ends.extended_reply, make_act(Action.KEEP)),
     "pause-other-end": left_alone(SITE, OtherEnd(TIMED)),
     "pause-no-end": left_alone(SITE, OtherEnd(BY_HAND)),
+    "pause-no-end-to-extend": partial(
+        pause_ends.other_end, SITE, BY_HAND, For(timedelta(minutes=30))
+    ),
+    "extend-far-away": partial(
+        pause_ends.far_extension,
+        SITE,
+        "acme/site x",
+        at_instant(NOON + timedelta(days=3)),
+        NOON + timedelta(days=3),
+        NOON,
+    ),
     "extend-modal": partial(pause_ends.extend_form, SITE, "acme/site x", "C0MERGEQ"),
     "extend-modal-without-an-end": partial(
         pause_ends.extend_form, SITE, "acme/site x", "C0MERGEQ", had_end=False

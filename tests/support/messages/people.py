@@ -124,7 +124,7 @@ CASES: Cases = {
         [API],
         "resume",
         fits=1,
-        about=later(choice.paused_elsewhere, SITE),
+        about=later(choice.paused_elsewhere, "resume", SITE),
     ),
     "which-of-a-group": partial(
         choice.which_repository,
@@ -132,7 +132,7 @@ CASES: Cases = {
         [RELEASE, SITE],
         "resume",
         fits=1,
-        about=later(choice.paused_together, SITE, RELEASE),
+        about=later(choice.paused_together, "extend", SITE, RELEASE),
     ),
     "nothing-paused": partial(choice.nothing_paused, 3),
     "stop-which": partial(choice.stop_which, "mute", Notice.FAILURE, SITE),

@@ -2,8 +2,10 @@
 
 import pytest
 
+from bot.desk.phrases import about_messages
 from bot.desk.readers import Request
-from bot.desk.table import parse_command, personal
+from bot.desk.situation import Situation
+from bot.desk.table import parse_command
 from bot.kernel.errors import CommandSyntaxError, RepositoryNotAllowed, TargetNotClear, UnknownGroup
 from bot.kernel.groups import ALL, Group, Groups, Repositories, Target, read_groups
 from bot.kernel.repository import RepositoryName
@@ -21,7 +23,7 @@ CALLED = ("/mq", "merge-queue")
 
 
 def read(typed: str, *, is_settled: bool = False) -> Request:
-    _, request = parse_command(typed, KNOWN, GROUPS, called=CALLED, is_settled=is_settled)
+    _, request = parse_command(typed, Situation(GROUPS, CALLED, is_settled=is_settled))
     return request
 
 
@@ -329,12 +331,12 @@ def test_a_polite_word_behind_a_command_changes_nothing(typed: str) -> None:
 
 
 def test_in_a_direct_message_stop_names_the_kind_of_message() -> None:
-    assert personal("stop sending me reminders") == "me reminders off"
-    assert personal("mute mentions and failures") == "me mentions failures off"
-    assert personal("unmute reminders") == "me reminders on"
-    assert personal("stop all messages") == "me dm off"
+    assert about_messages("stop sending me reminders", ()) == "me reminders off"
+    assert about_messages("mute mentions and failures", ()) == "me mentions failures off"
+    assert about_messages("unmute reminders", ()) == "me reminders on"
+    assert about_messages("stop all messages", ()) == "me dm off"
     for unclear in ("stop all", "stop everything", "stop merges", "stop acme/site"):
-        assert personal(unclear) == unclear
+        assert about_messages(unclear, ()) == unclear
 
 
 def test_an_end_behind_a_bare_name_is_no_reason() -> None:

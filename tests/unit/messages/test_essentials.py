@@ -17,6 +17,7 @@ from bot.blocks.blocks import VALUE_LIMIT
 from bot.blocks.message import Message
 from bot.blocks.paging import slice_from
 from bot.desk import choice
+from bot.desk.situation import Situation
 from bot.desk.table import parse_command
 from bot.feed.texts import event_posts
 from bot.kernel.actor import Actor, Origin
@@ -90,9 +91,9 @@ def test_a_chosen_repository_is_inserted_where_it_would_be_typed(typed: str) -> 
     continued = choice.continued(choice.BLOCK_PREFIX + typed, API)
 
     verb, _, rest = typed.partition(" ")
-    assert parse_command(continued, KNOWN) == parse_command(
-        f"{verb or 'status'} {API} {rest}", KNOWN
-    )
+    here = Situation(Groups((), KNOWN))
+    expected = parse_command(f"{verb or 'status'} {API} {rest}", here)
+    assert parse_command(continued, here) == expected
 
 
 def test_a_command_too_long_for_a_blocks_id_is_known_by_its_digest() -> None:

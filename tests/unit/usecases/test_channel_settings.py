@@ -29,9 +29,7 @@ from tests.support.transactions import begin
 
 
 def make_use_case() -> ChannelSettings:
-    return ChannelSettings(
-        Acting(channels=FakeChannels({})).acts, next_digest, rename_channel, "usage"
-    )
+    return ChannelSettings(Acting(channels=FakeChannels({})).acts, next_digest, rename_channel)
 
 
 def asked(

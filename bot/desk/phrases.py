@@ -1,0 +1,349 @@
+"""Other ways to say a command: polite, as a question, with a synonym or a slip of the fingers.
+
+What only reads may be run as it is understood. What changes something is offered instead.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from bot.acts.permission import Right
+from bot.desk.names import named_by, read_number
+from bot.desk.situation import Situation
+from bot.desk.table import CLOSE, COMMAND_BY_WORD, VERY_CLOSE, nearest_verbs
+from bot.desk.words import POLITE
+from bot.kernel.ends.phrases import read_end
+from bot.kernel.errors import InvalidDuration
+from bot.kernel.groups import target_value
+from bot.kernel.typed import Word, command_words, text_of
+from bot.people.notices import Notice
+
+_COURTESIES = tuple(
+    tuple(phrase.split())
+    for phrase in (
+        *("hey", "hi", "hello", "yo", "ok", "okay", "so", "and", "then", "just", "kindly"),
+        *("please", "pls", "plz", "could you", "can you", "would you", "will you", "can u"),
+        *("can we", "could we", "let's", "lets", "let us", "i want to", "i'd like to"),
+        *("i would like to", "we need to", "i need to", "we want to", "we have to", "go ahead and"),
+    )
+)
+"""In front of a command they mean nothing."""
+
+FEW_WORDS = 2
+"""In a longer text the first word is rarely a verb with a slip."""
+
+_NEGATIONS = frozenset({"don't", "dont", "not", "never", "no", "without"})
+
+
+def without_courtesies(typed: str, called: Collection[str]) -> str:
+    """The command without what people say in front of one, such as "hey, can you"."""
+    words = command_words(typed, called)
+    rest = words
+    while rest:
+        count = _courtesy(rest)
+        if not count:
+            break
+        rest = rest[count:]
+    return typed[rest[0].start :] if rest and len(rest) < len(words) else typed
+
+
+def _courtesy(words: Sequence[Word]) -> int:
+    """How many words the courtesy takes that they begin with."""
+    if words[0].is_punctuation or words[0].is_name:
+        return 1
+    said = tuple(word.bare for word in words[:4])
+    return max((len(phrase) for phrase in _COURTESIES if said[: len(phrase)] == phrase), default=0)
+
+
+DIRECT_OFF = "me dm off"
+_STOP = frozenset({"stop", "mute", "unsubscribe", "silence", "quiet"})
+_GO_ON = frozenset({"unmute", "start"})
+_ABOUT_MESSAGES = frozenset(
+    {
+        *("me", "us", "it", "this", "these", "them", "please", "now", "from", "the", "your"),
+        *("message", "messages", "messaging", "notification", "notifications"),
+        *("about", "and", "my", "ping", "pinging", "pings", "spam", "spamming", "those", "with"),
+        *("notify", "notifying", "sending", "texting", "direct", "dm", "dms", "bot", "alerts"),
+    }
+)
+"""What may follow a word about messages: "stop sending me messages"."""
+
+_HOW_MANY = frozenset({"all", "any", "every", "everything", "more", "of"})
+
+_NAMED_NOTICES = tuple(notice for notice in Notice if notice is not Notice.MERGE)
+"""Kinds of messages that have a name of their own; "stop merges" may be about the queue."""
+
+
+def _names_of(notice: Notice) -> set[str]:
+    return {notice.value, notice.value.removesuffix("s")}
+
+
+def about_messages(typed: str, called: Collection[str]) -> str:
+    """The command meant in direct messages, where *stop* and *mute* are about these messages."""
+    words = command_words(typed, called)
+    if not words or words[0].bare not in _STOP | _GO_ON:
+        return typed
+    state = "off" if words[0].bare in _STOP else "on"
+    said = [word.bare for word in words[1:]]
+    kinds = [notice for notice in _NAMED_NOTICES if _names_of(notice) & {*said}]
+    rest = [name for name in said if not any(name in _names_of(kind) for kind in kinds)]
+    if any(name not in _ABOUT_MESSAGES | _HOW_MANY for name in rest):
+        return typed
+    if rest and not kinds and _HOW_MANY.issuperset(rest):
+        # "stop all" may be about the queues.
+        return typed
+    return f"me {' '.join(notice.value for notice in kinds) or 'dm'} {state}"
+
+
+ASKING = frozenset(
+    {
+        *("a", "about", "all", "am", "an", "any", "anybody", "anyone", "anything", "are", "aren't"),
+        *("at", "be", "been", "but", "by", "can", "can't", "could", "currently", "did", "didn't"),
+        *("do", "does", "doesn't", "doing", "everything", "for", "from", "get", "getting", "give"),
+        *("go", "going", "got", "has", "hasn't", "have", "haven't", "how", "how's", "hows", "i"),
+        *("i'm", "in", "is", "isn't", "isnt", "it", "it's", "its", "just", "long", "many", "me"),
+        *("much", "my", "mine", "no", "not", "now", "of", "ok", "okay", "on", "or", "our", "out"),
+        *("right", "see", "show", "so", "somebody", "someone", "something", "still"),
+        *("take", "taking", "takes", "tell", "that", "that's", "the", "there", "they", "this"),
+        *("to", "today", "us", "was", "we", "were", "what", "what's", "whats", "when", "where"),
+        *("where's", "which", "who", "who's", "whose", "why", "will", "with", "won't", "wont"),
+        *("yet", "you", "again", "already", "happen", "happened", "happening", "wrong", "up"),
+        *("queue", "queues", "merge", "merged", "merges", "merging", "train", "repo", "main"),
+        *("repository", "nothing", "anything", "state", "status", "wait", "waiting", "queued"),
+        *("stuck", "blocked", "paused", "running", "broken", "down", "moving", "closed"),
+        *("stopped", "slow", "busy", "full", "empty", "deep", "working", "alive", "behind", "off"),
+        *("resume", "resumed", "resumes", "ends", "end", "since", "until", "ahead"),
+        *POLITE,
+    }
+)
+"""Words of which questions about queues and pull requests are made."""
+
+_QUEUE_WORDS = frozenset(
+    {
+        *("queue", "queues", "train", "state", "status", "stuck", "blocked", "paused", "running"),
+        *("broken", "down", "moving", "stopped", "slow", "working", "nothing", "merging", "merges"),
+        *("happening", "happened", "wrong", "going", "resume", "resumes", "up", "closed"),
+        *("waiting", "queued", "full", "empty", "busy"),
+    }
+)
+"""One of these has to be there, unless a queue is named."""
+
+_VERDICT_WORDS = frozenset(
+    {"why", "stuck", "blocked", "slow", "nothing", "wrong", "broken", "long"}
+)
+"""Whoever asks this wants to know why, not only how things are."""
+
+_PULL_REQUEST_WORDS = frozenset(
+    {
+        *("pr", "prs", "mr", "pull", "request", "requests", "change", "left", "land", "landed"),
+        *("fail", "failed", "failing", "fails", "kicked", "removed", "thrown", "dequeued"),
+    }
+)
+_FREEZE_WORDS = frozenset(
+    {"freeze", "freezes", "freezing", "frozen", "planned", "next", "scheduled", "window", "windows"}
+)
+_PERSON_WORDS = frozenset({"my", "mine"})
+_THIS_ONE = frozenset({"it", "this", "that"})
+_SHORT = frozenset({"why", "what", "happened", "what's", "wrong", "how", "come"})
+_HELP_WORDS = frozenset({"help", "commands", "usage", "examples", "manual", "docs", "use", "work"})
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a text says, apart from politeness."""
+
+    words: Sequence[Word]
+    plain: frozenset[str]  #: its words, in small letters, without names and numbers
+    targets: tuple[str, ...]  #: the queues and groups that it names
+    numbers: tuple[int, ...]  #: of pull requests
+
+    @classmethod
+    def of(cls, typed: str, situation: Situation) -> "Said":
+        words = [
+            word
+            for word in command_words(typed, situation.called)
+            if not word.is_punctuation and not word.is_name
+        ]
+        plain: list[str] = []
+        targets: dict[str, None] = {}
+        numbers: dict[int, None] = {}
+        for word in words:
+            named = named_by(word, situation.groups)
+            number = read_number(word.plain) if named is None else named.pull_request
+            if named is not None and len(named.targets) == 1:
+                targets[target_value(named.targets[0])] = None
+            elif number is None:
+                plain.append(word.bare)
+            if number is not None:
+                numbers[number] = None
+        return cls(words, frozenset(plain), tuple(targets), tuple(numbers))
+
+    def is_made_of(self, *vocabularies: Collection[str]) -> bool:
+        """Whether all its words are known, but for slips in longer ones."""
+        known = set[str]().union(*vocabularies)
+        return all(word in known or _is_slip(word, known) for word in self.plain)
+
+
+_SLIPS_FROM = 4
+"""Letters of a word in which a slip is looked for."""
+
+_SLIP = 0.8
+"""The similarity of a word with a slip."""
+
+
+def _is_slip(word: str, known: Collection[str]) -> bool:
+    """Whether it is one of the words with a slip, most often two letters swapped."""
+    if word in COMMAND_BY_WORD:
+        return False
+    if any(sorted(word) == sorted(other) for other in known):
+        return True
+    return len(word) >= _SLIPS_FROM and bool(get_close_matches(word, known, 1, _SLIP))
+
+
+def question(said: Said, typed: str, situation: Situation) -> str | None:
+    """The command that answers a question, which only reads; None for what is no such question."""
+    if len(said.targets) > 1 or len(said.numbers) > 1 or not said.words:
+        return None
+    if _begins_like_a_command(said.words):
+        return None
+    helpful = _for_help(said) or _about_pull_request(said, situation)
+    if helpful is not None:
+        return helpful
+    meant = situation.target_meant("status")
+    own = (target_value(meant),) if meant is not None else ()
+    target = "".join(f" {name}" for name in (*said.targets, *own)[:1])
+    if said.plain & _FREEZE_WORDS and said.is_made_of(ASKING, _FREEZE_WORDS):
+        return f"freezes{target}"
+    if said.is_made_of(ASKING) and (said.plain & _QUEUE_WORDS or said.targets):
+        verb = "why" if said.plain & _VERDICT_WORDS else "status"
+        return f"{verb}{target}"
+    return _shown(said, typed, situation)
+
+
+def _about_pull_request(said: Said, situation: Situation) -> str | None:
+    if not said.is_made_of(ASKING, _PULL_REQUEST_WORDS):
+        return None
+    target = f" {said.targets[0]}" if said.targets else ""
+    if said.numbers:
+        return f"why {said.numbers[0]}{target}"
+    here = situation.pull_request_meant(None)
+    is_this_one = bool(said.plain & (_THIS_ONE | _PULL_REQUEST_WORDS)) or said.plain <= _SHORT
+    if here is None or said.targets or not is_this_one or said.plain & {"queue", "nothing"}:
+        return None
+    return f"why {here.number} {here.repository}"
+
+
+def _begins_like_a_command(words: Sequence[Word]) -> bool:
+    """Whether the first word is almost a verb: that of a short text, or one that changes things."""
+    if words[0].bare in ASKING:
+        return False
+    nearest = nearest_verbs(words[0].bare, VERY_CLOSE)
+    if len(words) <= FEW_WORDS:
+        return bool(nearest)
+    return any(COMMAND_BY_WORD[verb].right is not Right.READ for verb in nearest)
+
+
+def is_about_mine(said: Said) -> bool:
+    """Whether it asks about a pull request of the person's own."""
+    is_mine = said.plain & _PERSON_WORDS and said.plain & _PULL_REQUEST_WORDS
+    return bool(is_mine) and not said.numbers and said.is_made_of(ASKING, _PULL_REQUEST_WORDS)
+
+
+def _for_help(said: Said) -> str | None:
+    """Help, as for "how do I pause" and "what can you do"."""
+    verbs = [COMMAND_BY_WORD[word.bare].name for word in said.words if word.bare in COMMAND_BY_WORD]
+    asking = [word.bare for word in said.words]
+    is_how = asking[:2] == ["how", "to"] or (asking[:1] == ["how"] and asking[2:3] in _PEOPLE)
+    if is_how and verbs:
+        return f"help {verbs[0]}"
+    is_can = {"what", "can", "you", "do"} <= said.plain
+    is_help = bool(said.plain & _HELP_WORDS) and said.is_made_of(ASKING, _HELP_WORDS)
+    return "help" if is_can or is_help else None
+
+
+_PEOPLE = (["i"], ["we"], ["you"], ["one"])
+_SHOW = frozenset({"show", "list", "give", "get", "display", "print", "see", "what", "whats"})
+_BESIDE_VERB = frozenset(
+    {"me", "us", "the", "all", "a", "of", "for", "are", "is", "there", "please"}
+)
+
+
+def _shown(said: Said, typed: str, situation: Situation) -> str | None:
+    """A command that only reads, as in "show me the log of acme/site"."""
+    if not said.words or said.words[0].bare.replace("'", "") not in _SHOW:
+        return None
+    for at, word in enumerate(said.words):
+        command = COMMAND_BY_WORD.get(word.bare)
+        if command is not None and command.right is Right.READ and command.name != "me":
+            before = {other.bare for other in said.words[1:at]}
+            after = [
+                other
+                for other in said.words[at + 1 :]
+                if other.bare not in _BESIDE_VERB or named_by(other, situation.groups)
+            ]
+            if before <= _BESIDE_VERB:
+                return f"{command.name} {text_of(typed, after)}".rstrip()
+    return None
+
+
+_IS_QUEUE = (["queue"], ["queues"], ["train"])
+_ELSEWHERE = frozenset({"requeue", "re-queue", "retry", "enqueue", "merge", "land", "rerun"})
+"""What people do on the pull request itself."""
+
+DONE_ELSEWHERE = (
+    "I don't put pull requests into the queue. Comment `@mergifyio queue` on the pull request."
+)
+
+
+def is_done_elsewhere(typed: str, situation: Situation) -> bool:
+    """Whether it asks for what only a comment on the pull request does."""
+    words = [word.bare for word in command_words(typed, situation.called)]
+    return words[:1] != [] and words[0] in _ELSEWHERE and words[1:2] not in _IS_QUEUE
+
+
+_SAYS_OVER = frozenset(
+    {"done", "fixed", "green", "over", "recovered", "resolved", "solved", "good", "back"}
+)
+_AROUND_SAYS_OVER = frozenset(
+    {"it", "it's", "its", "is", "all", "ci", "we", "we're", "are", "now", "again", "that", "that's"}
+)
+
+
+def offers(said: Said, typed: str, situation: Situation) -> tuple[str, ...]:
+    """The commands that may be meant, likeliest first; they may change something."""
+    if not said.words or said.plain & _NEGATIONS:
+        return ()
+    return _in_thread(said, typed, situation) or _by_verb(said.words, typed)
+
+
+def _in_thread(said: Said, typed: str, situation: Situation) -> tuple[str, ...]:
+    """In the thread of a pause, an end alone extends it, and "fixed" ends it."""
+    thread = situation.thread
+    if thread is None or not thread.is_pause:
+        return ()
+    if said.plain & _SAYS_OVER and said.is_made_of(_SAYS_OVER, _AROUND_SAYS_OVER):
+        return (f"resume {typed}",)
+    words = [word.time for word in said.words if word.bare not in {"another", "more"}]
+    try:
+        read_end(" ".join(words))
+    except InvalidDuration:
+        return ()
+    return (f"extend {typed}",)
+
+
+_PARTICLES = frozenset({"off", "up", "down", "back", "again"})
+
+
+def _by_verb(words: Sequence[Word], typed: str) -> tuple[str, ...]:
+    """With the verbs that are nearest to the first word, else with one that comes later."""
+    nearest = nearest_verbs(words[0].bare, VERY_CLOSE if len(words) > FEW_WORDS else CLOSE)
+    if nearest:
+        rest = words[1:]
+        if rest and rest[0].bare in _PARTICLES:
+            rest = rest[1:]
+        after = text_of(typed, rest)
+        return tuple(f"{verb} {after}".rstrip() for verb in nearest)
+    for at, word in enumerate(words):
+        if word.bare in COMMAND_BY_WORD:
+            return (f"{word.bare} {text_of(typed, words[at + 1 :])}".rstrip(),)
+    return ()

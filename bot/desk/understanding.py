@@ -1,0 +1,223 @@
+"""What a text means where somebody types it: a command, a question back, or a refusal.
+
+The one layer for slash commands, mentions, threads and direct messages. It reads nothing: all that
+is known of the place is in the `Situation`.
+"""
+
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+
+from bot.acts.permission import Right
+from bot.desk import phrases
+from bot.desk.phrases import Said
+from bot.desk.readers import Request
+from bot.desk.situation import ABOUT_A_PAUSE, Situation
+from bot.desk.table import COMMAND_BY_WORD, OFFERED, Command, parse_command, with_target
+from bot.kernel.errors import (
+    CommandSyntaxError,
+    RepositoryNotAllowed,
+    TargetNotClear,
+    UnknownGroup,
+    UserError,
+)
+from bot.kernel.groups import Target, mention_of, target_value
+from bot.kernel.repository import RepositoryName
+from bot.kernel.typed import command_words
+
+UNREAD_SHOWN = 100
+"""Characters of a text that wasn't understood."""
+
+OWN_LISTED = 3
+"""Pull requests of a person's own that are offered."""
+
+
+@dataclass(frozen=True, slots=True)
+class Understood:
+    """A command with its arguments."""
+
+    typed: str  #: the command as it is understood, its verb first
+    command: Command
+    request: Request
+    #: the queue or group named or meant; None if none is needed, or the person has to say
+    where: Target | None
+    #: whether it was named, or a pause's thread says it, so that no other queue can be meant
+    is_named: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Unclear:
+    """Words that may mean several queues, which only the person can tell apart."""
+
+    typed: str
+    because: TargetNotClear
+    own: RepositoryName | None  #: the queue meant where none is named
+
+
+@dataclass(frozen=True, slots=True)
+class NotUnderstood:
+    """No command: the error says why, and offers what may have been meant."""
+
+    typed: str
+    error: UserError
+
+
+Understanding = Understood | Unclear | NotUnderstood
+
+
+def understand(typed: str, situation: Situation) -> Understanding:
+    """What the text means.
+
+    What changes something is understood only from its own verb; from other words it is offered.
+    """
+    if situation.is_direct:
+        typed = phrases.about_messages(typed, situation.called)
+    typed = phrases.without_courtesies(typed, situation.called)
+    try:
+        return _command(typed, situation)
+    except TargetNotClear as unclear:
+        return _several(typed, unclear, situation)
+    except UserError as error:
+        return _otherwise(typed, error, situation)
+
+
+def only_reads(typed: str, situation: Situation) -> bool:
+    """Whether the text is a command that changes nothing."""
+    try:
+        return parse_command(typed, situation)[0].right is Right.READ
+    except UserError:
+        command = _first(typed, situation)
+        return command is not None and command.right is Right.READ
+
+
+def _command(typed: str, situation: Situation) -> Understood:
+    command, request = parse_command(typed, situation)
+    if request.where is not None or not request.needs_repository:
+        return Understood(typed, command, request, request.where, is_named=True)
+    where = situation.target_meant(request.action)
+    thread = situation.thread
+    is_of_thread = thread is not None and thread.is_pause and request.action in ABOUT_A_PAUSE
+    if is_of_thread and thread is not None and thread.paused_at and request.action != "status":
+        options = {**request.options, "expected": thread.paused_at}
+        request = replace(request, options=options)
+    return Understood(typed, command, request, where, is_named=is_of_thread)
+
+
+def _several(typed: str, unclear: TargetNotClear, situation: Situation) -> Understanding:
+    """A question which queue is meant, unless all that was typed means the same one."""
+    readings = unclear.readings
+    own = None
+    if any(reading.target is None for reading in readings):
+        own = situation.queue_meant(unclear.action)
+    meant = {reading.target if reading.target is not None else own for reading in readings}
+    if own is None or meant != {own}:
+        return Unclear(typed, unclear, own)
+    # The whole text is the reason, unless it is nothing but the name.
+    certain = next((reading for reading in readings if not reading.reason), readings[-1])
+    return understand(certain.typed, replace(situation, is_settled=True))
+
+
+def _otherwise(typed: str, error: UserError, situation: Situation) -> Understanding:
+    """What the text means that isn't written as a command."""
+    if phrases.is_done_elsewhere(typed, situation):
+        return NotUnderstood(typed, CommandSyntaxError(phrases.DONE_ELSEWHERE))
+    said = Said.of(typed, situation)
+    is_new = _first(typed, situation) is None
+    if isinstance(error, CommandSyntaxError | RepositoryNotAllowed) and (
+        is_new or not error.instead
+    ):
+        answer = _answer(said, typed, situation)
+        if answer is not None:
+            return answer
+    if isinstance(error, CommandSyntaxError) and not error.verb and is_new:
+        error = _not_a_command(said, typed, error, situation)
+    elif isinstance(error, RepositoryNotAllowed | UnknownGroup):
+        error.instead = _with_known_name(typed, error, situation)
+    error.instead = tuple(_with_its_queue(offer, situation) for offer in error.instead)
+    return NotUnderstood(typed, error)
+
+
+def _first(typed: str, situation: Situation) -> Command | None:
+    """The command whose verb is the first word."""
+    words = command_words(typed, situation.called)
+    return COMMAND_BY_WORD.get(words[0].bare) if words else None
+
+
+def _answer(said: Said, typed: str, situation: Situation) -> Understanding | None:
+    """What answers a question; None for what is no question, or changes something."""
+    first = _first(typed, situation)
+    if first is not None and first.right is not Right.READ:
+        return None
+    asked = phrases.question(said, typed, situation)
+    if asked is not None:
+        try:
+            return _command(asked, situation)
+        except UserError:
+            return None
+    return _mine(typed, situation) if phrases.is_about_mine(said) else None
+
+
+def _mine(typed: str, situation: Situation) -> Understanding:
+    """About the person's own pull request; of several, they say which one."""
+    if situation.mine is None:
+        said = "I don't know which pull requests are yours. Link your GitHub username first."
+        return NotUnderstood(typed, CommandSyntaxError(said, "link"))
+    known = situation.mine[:OWN_LISTED]
+    commands = tuple(f"why {own.number} {own.repository}" for own in known)
+    if len(commands) == 1:
+        return understand(commands[0], situation)
+    said = "Which of your pull requests?"
+    if not commands:
+        said = "I haven't seen a pull request of yours in a queue lately. Type its number."
+    return NotUnderstood(typed, CommandSyntaxError(said, "why", commands))
+
+
+def _not_a_command(
+    said: Said, typed: str, error: CommandSyntaxError, situation: Situation
+) -> CommandSyntaxError:
+    offered = phrases.offers(said, typed, situation)
+    shown = typed if len(typed) <= UNREAD_SHOWN else f"{typed[:UNREAD_SHOWN]}…"
+    problem = error.problem if error.instead and offered else f"I don't understand “{shown}”."
+    return CommandSyntaxError(problem, instead=offered[:OFFERED])
+
+
+def _with_known_name(
+    typed: str, error: RepositoryNotAllowed | UnknownGroup, situation: Situation
+) -> tuple[str, ...]:
+    """The command with the name that is spelled most alike, in place of the unknown one."""
+    if isinstance(error, UnknownGroup):
+        wrong = error.word
+        right = mention_of(error.nearest) if error.nearest is not None else None
+    else:
+        wrong = error.repository
+        right = error.alike or _nearest_name(wrong, situation)
+    if right is None or typed.count(wrong) != 1:
+        return ()
+    return (typed.replace(wrong, right),)
+
+
+def _nearest_name(wrong: str, situation: Situation) -> str | None:
+    names = situation.groups.repositories.names
+    full = {name.casefold(): name for name in names}
+    found = get_close_matches(wrong.casefold(), full, 1, _ALIKE)
+    if found:
+        return full[found[0]]
+    bare = {name.name.casefold(): name for name in names}
+    found = get_close_matches(wrong.casefold().rpartition("/")[2], bare, 1, _ALIKE)
+    return bare[found[0]] if found else None
+
+
+_ALIKE = 0.75
+"""The similarity from which another name is offered."""
+
+
+def _with_its_queue(offer: str, situation: Situation) -> str:
+    """The offered command with the queue that it means here: its button is read anywhere."""
+    try:
+        command, request = parse_command(offer, situation)
+    except UserError:
+        return offer
+    is_clear = request.where is not None or command.right is Right.READ
+    if is_clear or len(situation.groups.repositories.names) == 1:
+        return offer
+    meant = situation.target_meant(request.action)
+    return with_target(offer, target_value(meant)) if meant is not None else offer

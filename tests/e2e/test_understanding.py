@@ -1,0 +1,132 @@
+"""The same words as a command, a mention, in a thread and in a direct message."""
+
+import pytest
+
+from tests.e2e.conftest import OVER_SOCKET_MODE, StartBot
+from tests.e2e.test_mentions import mention, write
+from tests.support.bot_tester import MERGE_QUEUE, BotTester
+
+pytestmark = [pytest.mark.e2e, OVER_SOCKET_MODE]
+
+THREE = dict.fromkeys(("acme/site", "acme/api", "acme/docs"), "quiet")
+
+
+async def with_three(start_bot: StartBot) -> BotTester:
+    bot = await start_bot(repositories=THREE, channels=f"acme/api={MERGE_QUEUE}:failure,enter")
+    await bot.publish("/mq default acme/docs", "Default repository in this channel")
+    return bot
+
+
+async def test_in_the_thread_of_a_pause_words_mean_that_pause(start_bot: StartBot) -> None:
+    bot = await with_three(start_bot)
+    card = await bot.pause("now acme/site 45m migration")
+    await bot.pause("now acme/api deploying")
+    await bot.has_posted()
+    mention(bot, "extend 30m", beneath=card)
+    await bot.wait_in_thread(card, "acme/site* now resumes")
+    mention(bot, "why?", beneath=card)
+    assert "migration" in await bot.wait_in_thread(card, "acme/site* is paused")
+    mention(bot, "pls resume, thanks", beneath=card)
+    await bot.wait_for_post("*Queue resumed* acme/site")
+    assert bot.pause_reason("acme/site") is None
+    assert bot.pause_reason("acme/api") == "deploying (by alice via Slack)"
+
+
+async def test_in_the_thread_of_a_pause_that_is_over_the_next_one_stays(
+    start_bot: StartBot,
+) -> None:
+    bot = await with_three(start_bot)
+    card = await bot.pause("now acme/site migration")
+    await bot.publish("/mq resume acme/site", "Queue resumed")
+    await bot.pause("now acme/site another one")
+    await bot.has_posted()
+    mention(bot, "resume", beneath=card)
+    await bot.wait_in_thread(card, "another one")
+    assert bot.pause_reason("acme/site") == "another one (by alice via Slack)"
+
+
+async def test_in_the_thread_of_a_pause_fixed_offers_to_resume_its_queue(
+    start_bot: StartBot,
+) -> None:
+    bot = await with_three(start_bot)
+    card = await bot.pause("now acme/site migration")
+    await bot.has_posted()
+    mention(bot, "it's fixed", beneath=card)
+    offer = await bot.wait_in_thread(card, "Did you mean `/mq resume acme/site it's fixed`?")
+    await bot.click(offer, "Run /mq resume acme/site it's fixed")
+    await bot.wait_for_post("*Queue resumed* acme/site")
+
+
+async def test_in_the_thread_of_a_failure_a_question_is_about_that_pull_request(
+    start_bot: StartBot,
+) -> None:
+    bot = await with_three(start_bot)
+    number = bot.enqueue(repository="acme/api", broken_check="lint")
+    root = await bot.wait_for_post(f"#{number}")
+    await bot.wait_for_post(f":x: *Left the queue* #{number}")
+    mention(bot, "what happened?", beneath=root)
+    assert "acme/api" in await bot.wait_in_thread(root, "its checks failed")
+    mention(bot, "is the queue stuck?", beneath=root)
+    assert "acme/api" in await bot.wait_in_thread(root, "is running")
+
+
+async def test_a_polite_question_in_a_direct_message_is_answered(bot: BotTester) -> None:
+    write(bot, "Hi! Is the queue stuck?")
+    assert "acme/site" in await bot.wait_for_direct_message("is running")
+    write(bot, "could you pls pause the queue because CI is down")
+    await bot.wait_for_direct_message("Queue paused")
+    assert bot.pause_reason() == "because CI is down (by alice via Slack)"
+
+
+async def test_other_words_for_an_act_are_offered_and_nothing_is_done(
+    start_bot: StartBot,
+) -> None:
+    bot = await with_three(start_bot)
+    answer = await bot.ask("/mq stop the queue until 23:59")
+    assert answer.labels == ["Run /mq pause acme/docs the queue until 23:59"]
+    assert all(bot.pause_reason(name) is None for name in THREE)
+
+
+async def test_my_pull_request_is_the_persons_own(bot: BotTester) -> None:
+    assert "Link your GitHub username" in await bot.ask("/mq why isn\u2019t my PR merging?")
+    await bot.ask("/mq link carol")
+    number = bot.enqueue(author="carol", hangs=True)
+    await bot.checks_run(1)
+    await bot.has_posted()
+    assert f"#{number}" in await bot.ask("/mq where is my pr")
+
+
+async def test_a_pause_is_extended_by_a_command(bot: BotTester) -> None:
+    card = await bot.pause("45m CI runners are down")
+    await bot.type("/mq extend by another 30 min please")
+    await bot.wait_in_thread(card, "now resumes")
+    await bot.pass_time(60 * 60)
+    assert bot.pause_reason() is not None
+    await bot.pass_time(16 * 60)
+    await bot.wait_for_post("Queue resumed")
+
+
+async def test_a_pause_without_an_end_gets_one_only_after_a_question(bot: BotTester) -> None:
+    card = await bot.pause("CI runners are down")
+    answer = await bot.ask("/mq extend 30m")
+    assert "no end to move. Nothing was changed." in answer
+    await bot.click(answer, "Resume in 30 min")
+    await bot.wait_in_thread(card, "now resumes")
+
+
+async def test_to_extend_without_an_end_opens_the_form(bot: BotTester) -> None:
+    card = await bot.pause("45m CI runners are down")
+    await bot.type("/mq extend")
+    form = await bot.modal("acme/site")
+    await bot.submit(form, end="2h")
+    await bot.wait_in_thread(card, "now resumes")
+
+
+async def test_to_extend_another_pause_than_the_channels_is_asked_about(
+    start_bot: StartBot,
+) -> None:
+    bot = await with_three(start_bot)
+    await bot.pause("now acme/site 45m migration")
+    answer = await bot.ask("/mq extend 30m")
+    assert "acme/docs is running. Which paused queue do you want to extend?" in answer
+    assert "acme/site" in answer.labels

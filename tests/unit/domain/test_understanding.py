@@ -1,0 +1,90 @@
+"""What people say, in channels, threads and direct messages, and what the bot understands."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from bot.acts.asked import Asked
+from bot.desk.situation import KnownPullRequest, Situation, ThreadSubject
+from bot.desk.understanding import NotUnderstood, Unclear, Understanding, Understood, understand
+from bot.kernel.durations import Lasting, written
+from bot.kernel.errors import CommandSyntaxError
+from bot.kernel.groups import Groups, Repositories, read_groups, target_value
+from bot.kernel.repository import RepositoryName
+from tests.support.make import API, SITE
+from tests.unit.domain import understood as places
+from tests.unit.domain.understood import UNDERSTOOD
+
+DOCS = RepositoryName("acme/docs")
+KNOWN = Repositories((SITE, API, DOCS, RepositoryName("umbrella/docs")))
+GROUPS = Groups(read_groups("release=acme/site,acme/api"), KNOWN)
+CALLED = ("/mq", "merge-queue")
+PAUSED_AT = datetime(2026, 11, 28, 12, tzinfo=UTC)
+
+
+def at(thread: ThreadSubject) -> Situation:
+    return Situation(GROUPS, CALLED, default=SITE, thread=thread)
+
+
+PLACES = {
+    places.CHANNEL: Situation(GROUPS, CALLED, default=SITE),
+    places.ELSEWHERE: Situation(GROUPS, CALLED),
+    places.PAUSE_THREAD: at(ThreadSubject(API, paused_at=PAUSED_AT)),
+    places.FAILURE_THREAD: at(ThreadSubject(API, pull_request=41)),
+    places.GROUP_THREAD: at(ThreadSubject(SITE, group="release")),
+    places.DIRECT: Situation(GROUPS, CALLED, is_direct=True, mine=[KnownPullRequest(DOCS, 7)]),
+}
+
+
+def in_words(understanding: Understanding) -> str:
+    match understanding:
+        case Understood() as understood:
+            return _command(understood)
+        case Unclear(because=because, own=own):
+            readings = [
+                " ".join(
+                    filter(
+                        None, [because.action, reading.target or own, _in_brackets(reading.reason)]
+                    )
+                )
+                for reading in because.readings
+            ]
+            return f"ask: {', or '.join(readings)}"
+        case NotUnderstood(error=error):
+            if error.instead:
+                return f"offer: {', or '.join(error.instead)}"
+            is_lost = isinstance(error, CommandSyntaxError) and not error.verb
+            return "help" if is_lost else "refuse"
+
+
+def _command(understood: Understood) -> str:
+    request = understood.request
+    options = request.options
+    asked = options.get("asked", Asked(options.get("reason", "")))
+    lasting: Lasting | None = options.get("lasting") or asked.lasting
+    where = target_value(understood.where) if understood.where is not None else ""
+    if understood.where is None and request.needs_repository:
+        where = "?"
+    number = options.get("pull_request")
+    parts = [
+        request.action,
+        "now" if options.get("is_confirmed") else "",
+        where,
+        f"#{number}" if number else "",
+        written(lasting) if lasting is not None else "",
+        options.get("verb") or "",
+        _in_brackets(asked.reason),
+    ]
+    said = " ".join(filter(None, parts))
+    if asked.doubt is not None:
+        said += ", until when?"
+    return f"{said}, if unchanged" if options.get("expected") else said
+
+
+def _in_brackets(reason: str) -> str:
+    return f"({reason})" if reason else ""
+
+
+@pytest.mark.parametrize(("place", "typed", "meaning"), UNDERSTOOD)
+def test_what_people_type_is_understood_by_its_place(place: str, typed: str, meaning: str) -> None:
+    assert in_words(understand(typed, PLACES[place])) == meaning

@@ -1,0 +1,157 @@
+"""What people type to the bot, and what it understands: one row for each, in four places.
+
+The queues are acme/site, acme/api, acme/docs and umbrella/docs; @release is acme/site and acme/api.
+What is understood is written like this:
+
+    pause acme/site 1h (CI is down)   the command, its queue, its end and its reason
+    status ?                          the command, and the question which queue
+    …, until when?                    the command, and the question which end is meant
+    ask: …, or …                      a question which of several queues is meant
+    offer: …, or …                    not understood; buttons with commands that may be meant
+    refuse                            not understood, with a sentence that says why
+    help                              not understood: what the bot can do
+"""
+
+CHANNEL = "channel"
+"""A channel whose default is acme/site."""
+
+ELSEWHERE = "elsewhere"
+"""A channel that follows no queue."""
+
+PAUSE_THREAD = "thread of a pause"
+"""Of acme/api, in the channel of acme/site."""
+
+FAILURE_THREAD = "thread of a pull request"
+"""#41 of acme/api left the queue, in the channel of acme/site."""
+
+GROUP_THREAD = "thread of a group"
+"""@release is paused, in the channel of acme/site."""
+
+DIRECT = "direct message"
+"""From somebody whose pull request is #7 of acme/docs."""
+
+UNDERSTOOD = [
+    # A command with its own verb.
+    (CHANNEL, "", "status acme/site"),
+    (CHANNEL, "pause", "pause acme/site"),
+    (CHANNEL, "Pause CI is down", "pause acme/site (CI is down)"),
+    (CHANNEL, "pls pause for an hour", "pause acme/site 1h"),
+    (CHANNEL, "please pause the queue, CI is down", "pause acme/site (the queue, CI is down)"),
+    (
+        CHANNEL,
+        "hey, can you pause acme/api for 30 min: flaky runners",
+        "pause acme/api 30m (flaky runners)",
+    ),
+    (CHANNEL, "could you pause merging until 15:00", "pause acme/site until 15:00"),
+    (
+        CHANNEL,
+        "let's pause the merge queue because CI is down",
+        "pause acme/site (because CI is down)",
+    ),
+    (CHANNEL, "pause the queue until monday 9", "pause acme/site (until monday 9), until when?"),
+    (CHANNEL, "pause everything", "ask: pause @all, or pause acme/site"),
+    (CHANNEL, "pause all CI is down", "pause @all (CI is down)"),
+    (CHANNEL, "pause @release 2h cutting 4.2", "pause @release 2h (cutting 4.2)"),
+    (
+        CHANNEL,
+        "pause api gateway returns 500s",
+        "ask: pause acme/api (gateway returns 500s), or pause acme/site (api gateway returns 500s)",
+    ),
+    (
+        CHANNEL,
+        "pause docs",
+        "ask: pause acme/docs, or pause umbrella/docs, or pause acme/site (docs)",
+    ),
+    (CHANNEL, "pause `acme/api`: “CI is down”", "pause acme/api (“CI is down”)"),
+    (CHANNEL, "pause „acme/api“ CI ist kaputt", "pause acme/api (CI ist kaputt)"),
+    (
+        CHANNEL,
+        "pause «\u00a0acme/api\u00a0» 1h30\u00a0: panne CI\u00a0!",
+        "pause acme/api 1h30m (panne CI\u00a0!)",
+    ),
+    (CHANNEL, "pause https://github.com/acme/api 45m deploying", "pause acme/api 45m (deploying)"),
+    (CHANNEL, "*pause* _now_ it burns", "pause now acme/site (it burns)"),
+    (CHANNEL, "```pause 45m```", "pause acme/site 45m"),
+    (CHANNEL, "pause it now", "pause now acme/site"),
+    (CHANNEL, "/mq pause CI is down", "pause acme/site (CI is down)"),
+    (CHANNEL, "resume please", "resume acme/site"),
+    (CHANNEL, "unpause the queue", "resume acme/site"),
+    (CHANNEL, "please resume", "resume acme/site"),
+    (CHANNEL, "resume siet", "offer: resume acme/site"),
+    (CHANNEL, "unfreeze", "unfreeze acme/site"),
+    (CHANNEL, "please unfreeze the queue", "unfreeze acme/site"),
+    (CHANNEL, "freeze main?", "freeze acme/site (main?)"),
+    (CHANNEL, "extend 30m", "extend acme/site 30m"),
+    (CHANNEL, "extend acme/api until 18:00", "extend acme/api until 18:00"),
+    (CHANNEL, "extend by another hour pls", "extend acme/site 1h"),
+    (CHANNEL, "extend", "extend acme/site"),
+    (CHANNEL, "#41", "why acme/site #41"),
+    (CHANNEL, "https://github.com/acme/api/pull/41", "why acme/api #41"),
+    (CHANNEL, "acme/api", "status acme/api"),
+    (CHANNEL, "status of the queue please", "status acme/site"),
+    (ELSEWHERE, "status", "status ?"),
+    (ELSEWHERE, "pause CI is down", "pause ? (CI is down)"),
+    # Questions.
+    (CHANNEL, "is the queue stuck?", "status acme/site"),
+    (CHANNEL, "is acme/api paused?", "status acme/api"),
+    (CHANNEL, "what's going on", "status acme/site"),
+    (CHANNEL, "Whats up with the merge queue??", "status acme/site"),
+    (CHANNEL, "why is nothing merging", "status acme/site"),
+    (CHANNEL, "who paused the queue?", "status acme/site"),
+    (CHANNEL, "when will it resume", "status acme/site"),
+    (CHANNEL, "is teh queue stcuk", "status acme/site"),
+    (CHANNEL, "is main frozen?", "freezes acme/site"),
+    (CHANNEL, "when is the next freeze", "freezes acme/site"),
+    (CHANNEL, "why isn\u2019t 41 merging?", "why acme/site #41"),
+    (CHANNEL, "what happened to https://github.com/acme/api/pull/41", "why acme/api #41"),
+    (CHANNEL, "show me the log of acme/api", "log acme/api"),
+    (CHANNEL, "how do I pause the queue?", "help pause"),
+    (CHANNEL, "what can you do", "help"),
+    (DIRECT, "why isn't my pr merging", "why acme/docs #7"),
+    (CHANNEL, "where is my PR?", "refuse"),
+    # A synonym or a slip.
+    (CHANNEL, "stop the queue until monday 9", "offer: pause acme/site the queue until monday 9"),
+    (CHANNEL, "hold off, CI is red", "offer: pause acme/site CI is red"),
+    (CHANNEL, "pasue 45m", "offer: pause acme/site 45m"),
+    (CHANNEL, "pquse CI est en panne", "offer: pause acme/site CI est en panne"),
+    (CHANNEL, "zhy 41", "offer: why 41"),
+    (CHANNEL, "whz #41", "offer: why #41"),
+    (
+        CHANNEL,
+        "start merging again",
+        "offer: resume acme/site merging again, or stats merging again",
+    ),
+    (CHANNEL, "we should pause the queue", "offer: pause acme/site the queue"),
+    (CHANNEL, "please don't pause the queue", "help"),
+    (CHANNEL, "requeue 41", "help"),
+    (CHANNEL, "pasue the queue", "offer: pause acme/site the queue"),
+    (CHANNEL, "help stopp", "offer: help pause"),
+    (CHANNEL, "why 41 @release", "offer: why 41 acme/site, or why 41 acme/api"),
+    (CHANNEL, "that was quick", "help"),
+    (CHANNEL, "thanks, that was quick", "help"),
+    (CHANNEL, "pause acme/siet CI is down", "offer: pause acme/site CI is down"),
+    (CHANNEL, "pause @relaese CI is down", "offer: pause @release CI is down"),
+    (CHANNEL, "pause until 25:00 CI is down", "refuse"),
+    # The thread says what it is about.
+    (PAUSE_THREAD, "resume", "resume acme/api, if unchanged"),
+    (PAUSE_THREAD, "extend 30m", "extend acme/api 30m, if unchanged"),
+    (PAUSE_THREAD, "why?", "status acme/api"),
+    (PAUSE_THREAD, "another 30 min", "offer: extend acme/api another 30 min"),
+    (PAUSE_THREAD, "it's fixed", "offer: resume acme/api it's fixed"),
+    (PAUSE_THREAD, "resume acme/site", "resume acme/site"),
+    (FAILURE_THREAD, "why", "why acme/api #41"),
+    (FAILURE_THREAD, "what happened?", "why acme/api #41"),
+    (FAILURE_THREAD, "why did it fail", "why acme/api #41"),
+    (FAILURE_THREAD, "log", "log acme/api #41"),
+    (FAILURE_THREAD, "remove", "remove acme/api #41"),
+    (FAILURE_THREAD, "is the queue stuck", "status acme/api"),
+    (GROUP_THREAD, "resume", "resume @release"),
+    (GROUP_THREAD, "extend until 18:00", "extend @release until 18:00"),
+    (GROUP_THREAD, "why", "status @release"),
+    # A direct message.
+    (DIRECT, "stop", "me"),
+    (DIRECT, "mute reminders please", "me"),
+    (DIRECT, "stop the queue", "offer: pause the queue"),
+    (DIRECT, "resume", "resume ?"),
+    (DIRECT, "Hi! status of acme/api", "status acme/api"),
+]
