@@ -81,6 +81,9 @@ async def situation_of(call: Call, typed: str, *, is_settled: bool) -> Situation
     situation = Situation(
         call.bot.groups, call.bot.called, is_direct=call.is_direct, is_settled=is_settled
     )
+    is_only_queue = len(call.bot.repositories.names) == 1
+    if is_only_queue and place.thread_ts is None and place.person is None:
+        return situation
     now = call.bot.clock.now()
     read = partial(desk_meant.known_here, situation=situation, place=place, now=now)
     try:
