@@ -88,7 +88,6 @@ class Circumstance(StrEnum):
 
     AS_AUTHOR = "as_author"
     LEFT_UNSEEN = "left_unseen"
-    THERE_ALREADY = "there_already"
     NOT_CARRIED_OUT = "not_carried_out"
 
     @property
@@ -101,7 +100,6 @@ _CIRCUMSTANCES = {
     Circumstance.AS_AUTHOR: "allowed as the author",
     # The service may or may not have carried out the removal.
     Circumstance.LEFT_UNSEEN: "its answer was lost; the pull request had left when looked up",
-    Circumstance.THERE_ALREADY: "there already",
     # It may still prove to be carried out.
     Circumstance.NOT_CARRIED_OUT: "not carried out when looked up",
 }

@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, or_, select, tuple_
 
 from bot.acts.permission import is_machine
 from bot.acts.record import Action, ActResult, AuditPlace, AuditRecord, AuditSelection
-from bot.acts.tables import IS_BY_RULE, audit
+from bot.acts.tables import audit
 from bot.kernel.actor import REQUEST_SHOWN
 from bot.kernel.repository import RepositoryName
 from bot.store.schema import compact
@@ -106,13 +106,6 @@ class Audit(Numbered[AuditRecord]):
         if action is not None:
             since = since.where(audit.c.action == action)
         return self._records(AuditRecord, since.order_by(*_IN_ORDER))
-
-    def by_rules_until(self, at: datetime) -> Sequence[AuditRecord]:
-        """What rules of the settings did or planned whose end is later than `at`, oldest first."""
-        planned = select(audit).where(IS_BY_RULE, audit.c.resumes_at > at)
-        # Sorted here: for an order, SQLite would read the whole table along another index.
-        found = self._records(AuditRecord, planned)
-        return sorted(found, key=lambda record: (record.at, record.record_id))
 
     def of_group_act(self, group_act_id: int, at: datetime) -> Sequence[AuditRecord]:
         """All records of the parts of a group's act that began at `at`, oldest first."""

@@ -70,9 +70,6 @@ audit = table(
 partial_index(audit.c.act_id, where=audit.c.act_id > 0)
 
 
-IS_BY_RULE = audit.c.origin == sa.literal_column(f"'{Origin.RULE}'")
-"""A literal, as in `IS_MERGE`."""
-partial_index(audit.c.resumes_at, where=IS_BY_RULE & audit.c.resumes_at.is_not(None))
 partial_index(audit.c.request, where=audit.c.request.is_not(None))
 
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from bot.acts.check_permission import CheckPermission
 from bot.boards.keeping import ManageBoards
 from bot.channels.settings import ChannelSettings
+from bot.freezes.applying_windows import ApplyWindows
 from bot.freezes.freezing import FreezeQueue
-from bot.freezes.holding_windows import HoldWindows
 from bot.groups.acting import ActOnGroups
 from bot.log.sources import Sources
 from bot.pauses.pausing import PauseQueue
@@ -24,7 +24,7 @@ class UseCases:
     pause_queue: PauseQueue
     resume_queue: ResumeQueue
     remove_pull_request: RemovePullRequest
-    hold_windows: HoldWindows
+    apply_windows: ApplyWindows
     freeze_queue: FreezeQueue
     groups: ActOnGroups
     remind_of_pauses: RemindOfPauses

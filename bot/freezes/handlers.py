@@ -17,6 +17,7 @@ from bot.desk.registry import Accepted, Call, field_checked, handles
 from bot.freezes import actions as freeze_actions
 from bot.freezes.outcomes import FreezeOutcome, FreezesAsTheyWere, KnownFreeze
 from bot.freezes.texts import cards as freeze_cards, forms as freeze_forms
+from bot.freezes.windows import read_key
 from bot.groups import handlers as group_handlers
 from bot.kernel.durations import DurationProblem
 from bot.kernel.ends.phrases import read_end
@@ -311,6 +312,6 @@ async def allow(
 async def skip(call: Call, click: Interaction) -> None:
     """Skip the planned pause of a recurring window."""
     held = call.held(click)
-    windows = call.bot.use.hold_windows
-    settled, is_new = await windows.skip(call.caller, held.repository, held.drawn_for)
-    await call.reply(freeze_cards.skip_reply(settled, is_new=is_new))
+    key = read_key(held.repository, held.drawn_for)
+    skipped, is_new = await call.bot.use.apply_windows.skip(call.caller, key)
+    await call.reply(freeze_cards.skip_reply(skipped, is_new=is_new))

@@ -1,4 +1,4 @@
-"""Rows of freezes."""
+"""Rows of freezes, and of the occurrences of recurring windows."""
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
@@ -6,7 +6,8 @@ from datetime import datetime
 from sqlalchemy import or_, select
 
 from bot.freezes.freeze import Freeze
-from bot.freezes.tables import freezes
+from bot.freezes.tables import freezes, window_occurrences
+from bot.freezes.windows import OccurrenceKey, OccurrenceRecord
 from bot.kernel.repository import RepositoryName
 from bot.store.statements import Part, Rows, as_row, from_row
 
@@ -52,3 +53,40 @@ class Freezes(Part):
 
 def _freezes(repository: RepositoryName) -> Rows:
     return select(freezes).where(freezes.c.repository == repository)
+
+
+class Occurrences(Part):
+    """What became of the occurrences of recurring windows."""
+
+    def lasting(self, now: datetime) -> Sequence[OccurrenceRecord]:
+        """Those whose end is to come."""
+        rows = select(window_occurrences).where(window_occurrences.c.ends_at > now)
+        return self._records(OccurrenceRecord, rows)
+
+    def get(self, key: OccurrenceKey) -> OccurrenceRecord | None:
+        return self._first(OccurrenceRecord, _of_window(key))
+
+    def locked(self, key: OccurrenceKey) -> OccurrenceRecord | None:
+        """The same; nobody else changes it until the transaction ends."""
+        self.hold(f"windows of {key.repository}")
+        return self.get(key)
+
+    def freeze_ids(self, repository: RepositoryName) -> frozenset[str]:
+        """The ids of all freezes that occurrences have made."""
+        known = select(window_occurrences.c.freeze_id).where(
+            window_occurrences.c.repository == repository,
+            window_occurrences.c.freeze_id.is_not(None),
+        )
+        return frozenset(self._run(known).scalars())
+
+    def save(self, record: OccurrenceRecord) -> None:
+        """Insert or replace it. Call `locked` before, in the same transaction."""
+        self._put(window_occurrences, as_row(window_occurrences, record))
+
+
+def _of_window(key: OccurrenceKey) -> Rows:
+    return select(window_occurrences).where(
+        window_occurrences.c.repository == key.repository,
+        window_occurrences.c.window == key.window,
+        window_occurrences.c.begins_at == key.begins_at,
+    )

@@ -1,8 +1,9 @@
-"""The table of freezes."""
+"""The tables of freezes, and of the occurrences of recurring windows."""
 
 import sqlalchemy as sa
 
 from bot.freezes.freeze import Stage
+from bot.freezes.windows import OccurrenceState
 from bot.merge_queue.event_records import FreezeAttributes
 from bot.store.schema import (
     OutsideText,
@@ -33,3 +34,18 @@ freezes = table(
 )
 """`due_at`: when its next stage begins."""
 partial_index(freezes.c.due_at, where=freezes.c.due_at.is_not(None))
+
+
+window_occurrences = table(
+    "window_occurrences",
+    "One time that a recurring window comes to one repository, and what became of it.",
+    *key(Repository, "repository"),
+    *key(sa.Text, "window"),
+    *key(UtcTime, "begins_at"),
+    *required(UtcTime, "ends_at"),
+    *required(as_text(OccurrenceState), "state"),
+    *required(sa.BigInteger, "act_id"),
+    *optional(sa.Text, "freeze_id"),
+    *required(sa.Boolean, "is_failure_posted"),
+    sa.Index(None, "ends_at"),
+)

@@ -1,22 +1,20 @@
-"""Recurring windows in which merging waits: when each occurrence begins and ends."""
+"""Recurring windows in which merging waits: when each occurrence comes, and what became of it."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from enum import StrEnum
 from zoneinfo import ZoneInfo
 
 from bot.acts.permission import RULE
-from bot.acts.record import Action, ActResult, AuditRecord, Circumstance
-from bot.kernel.actor import Actor, Origin
+from bot.kernel.actor import Actor
 from bot.kernel.repository import RepositoryName
 
 CHANGE = timedelta(hours=3)
 """More than a change of the clocks lengthens an occurrence."""
 
-"""The detail of an act that found its freeze made, by a request whose answer was lost."""
-
 OCCURRENCES_AT_ONCE = 8
-"""Occurrences of one window that are held at once, where they overlap."""
+"""Occurrences of one window that are applied at once, where they overlap."""
 
 BEFORE_THE_END = timedelta(seconds=20)
 """How long before its end a pause gets the later end of an occurrence that follows it."""
@@ -45,7 +43,7 @@ class RecurringWindow:
     @property
     def actor(self) -> Actor:
         """Acts in the audit, in reasons and on cards."""
-        return Actor(f"{RULE}{WINDOW_PREFIX}{self.name}", f"{WINDOW_PREFIX}{self.name}")
+        return window_actor(self.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,55 +53,104 @@ class WindowRules:
     windows: Sequence[RecurringWindow] = ()
 
 
+@dataclass(frozen=True, slots=True, order=True)
+class OccurrenceKey:
+    """Identifies one time that a window comes to one repository."""
+
+    repository: RepositoryName
+    window: str
+    begins_at: datetime
+
+    @property
+    def name(self) -> str:
+        """As the audit shows it, and as a button carries it beside the repository."""
+        return f"{self.window} {self.begins_at.isoformat()}"
+
+
 @dataclass(frozen=True, slots=True)
 class Occurrence:
-    """One time that a window comes; its name and its beginning identify it."""
+    """One time that a window of the settings comes."""
 
     window: RecurringWindow
     begins_at: datetime
     ends_at: datetime
 
     @property
-    def key(self) -> str:
-        return f"{self.window.name} {self.begins_at.isoformat()}"
-
-    @property
     def announced_at(self) -> datetime:
         return self.begins_at - self.window.announced
 
-    def of(self, acts: Sequence[AuditRecord]) -> Sequence[AuditRecord]:
-        """The acts of its rule, and those that skipped it, since the settings last withdrew it."""
-        return since_withdrawal([act for act in acts if act.setting_after == self.key])
+    def on(self, repository: RepositoryName) -> OccurrenceKey:
+        return OccurrenceKey(repository, self.window.name, self.begins_at)
 
-    def waits(self, acts: Sequence[AuditRecord]) -> bool:
-        """Whether it is yet to be held, after these acts on its repository.
 
-        Once it was held or skipped, it never is again: a person may have ended it.
+class OccurrenceState(StrEnum):
+    """What became of an occurrence."""
+
+    PLANNED = "planned"  #: nothing yet, or a request whose answer isn't known
+    ANNOUNCED = "announced"  #: channels know of the pause that is planned
+    FROZEN = "frozen"
+    PAUSED = "paused"
+    SKIPPED = "skipped"  #: by a person
+    LEFT = "left"  #: a person changed or ended its freeze or pause, and decides from then on
+    WITHDRAWN = "withdrawn"  #: the settings changed; it may come again
+
+
+_TO_COME = frozenset(
+    {OccurrenceState.PLANNED, OccurrenceState.ANNOUNCED, OccurrenceState.WITHDRAWN}
+)
+_OF_SETTINGS = frozenset(
+    {
+        OccurrenceState.PLANNED,
+        OccurrenceState.ANNOUNCED,
+        OccurrenceState.FROZEN,
+        OccurrenceState.PAUSED,
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class OccurrenceRecord:
+    """What the bot did about one occurrence on one repository."""
+
+    repository: RepositoryName
+    window: str
+    begins_at: datetime
+    ends_at: datetime  #: the end that its freeze or pause was given
+    state: OccurrenceState = OccurrenceState.PLANNED
+    act_id: int = 0  #: the audit record of the last act on it, 0 for none
+    freeze_id: str | None = None  #: the service's id of its freeze
+    is_failure_posted: bool = False  #: channels know that it couldn't be applied
+
+    @property
+    def key(self) -> OccurrenceKey:
+        return OccurrenceKey(self.repository, self.window, self.begins_at)
+
+    @property
+    def is_to_come(self) -> bool:
+        """Whether it is yet to be frozen or paused.
+
+        Once it was, or was skipped, it never is again: a person may have ended it.
         """
-        return not any(settles(act) for act in self.of(acts))
+        return self.state in _TO_COME
 
-    def begun(self, acts: Sequence[AuditRecord], action: Action) -> AuditRecord | None:
-        """The beginning of the act that holds it, if that was tried before."""
-        begun = (act for act in self.of(acts) if act.result is ActResult.STARTED)
-        return next((act for act in begun if act.action is action), None)
-
-    def is_announced(self, acts: Sequence[AuditRecord]) -> bool:
-        return any(act.action is Action.PLAN for act in self.of(acts))
+    @property
+    def follows_settings(self) -> bool:
+        """Whether a change of the settings changes it."""
+        return self.state in _OF_SETTINGS
 
 
-def since_withdrawal(acts: Sequence[AuditRecord]) -> Sequence[AuditRecord]:
-    """The acts about one occurrence that count: after a withdrawal it may come again."""
-    withdrawn = [place for place, act in enumerate(acts) if is_withdrawal(act)]
-    return acts[withdrawn[-1] + 1 :] if withdrawn else acts
-
-
-def is_withdrawal(act: AuditRecord) -> bool:
-    """Whether the occurrence was given up because the settings changed."""
-    return act.action is Action.SKIP and act.origin is Origin.RULE
+def window_actor(name: str) -> Actor:
+    return Actor(f"{RULE}{WINDOW_PREFIX}{name}", f"{WINDOW_PREFIX}{name}")
 
 
 def is_of_window(name: str | None) -> bool:
     return name is not None and name.startswith(WINDOW_PREFIX)
+
+
+def read_key(repository: RepositoryName, name: str) -> OccurrenceKey:
+    """The key that a button carries."""
+    window, _, begins = name.rpartition(" ")
+    return OccurrenceKey(repository, window, datetime.fromisoformat(begins))
 
 
 def occurrence(window: RecurringWindow, now: datetime, next_start: NextStart) -> Occurrence:
@@ -127,23 +174,20 @@ def occurrences(
     return [occurrence for occurrence in found if occurrence.announced_at <= now]
 
 
-def planned_again(
-    window: RecurringWindow, begins_at: datetime, next_start: NextStart
+def still_planned(
+    key: OccurrenceKey, windows: Sequence[RecurringWindow], next_start: NextStart
 ) -> Occurrence | None:
-    """The occurrence that begins then, if the window still has one."""
-    just_before = begins_at - timedelta(seconds=1)
-    if next_start(window.starts, window.zone, just_before) != begins_at:
+    """The occurrence, if the settings still have one at that time."""
+    window = next((window for window in windows if window.name == key.window), None)
+    if window is None or key.repository not in window.repositories:
         return None
-    return _occurrence_at(window, begins_at)
+    just_before = key.begins_at - timedelta(seconds=1)
+    if next_start(window.starts, window.zone, just_before) != key.begins_at:
+        return None
+    return _occurrence_at(window, key.begins_at)
 
 
 def _occurrence_at(window: RecurringWindow, begins_at: datetime) -> Occurrence:
     shown = begins_at.astimezone(window.zone).replace(tzinfo=None) + window.lasts
     ends_at = max(shown.replace(tzinfo=window.zone).astimezone(UTC), begins_at)
     return Occurrence(window, begins_at, ends_at)
-
-
-def settles(act: AuditRecord) -> bool:
-    """Whether the act is the last about its occurrence; only its plan may come before."""
-    is_done = act.result is ActResult.DONE or act.circumstance is Circumstance.THERE_ALREADY
-    return is_done and act.action is not Action.PLAN

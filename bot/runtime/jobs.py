@@ -194,7 +194,7 @@ class Jobs:
         )
 
     def _time_pauses(self) -> None:
-        """Resume queues of timed pauses, remind people of the others, hold windows."""
+        """Resume queues of timed pauses, remind people of the others, apply windows."""
         ports = self._ports
         use = self.use
         lease = due_lease(self._holder)
@@ -208,17 +208,17 @@ class Jobs:
         self._cut_short = EndCutShort(work, use.groups.carry_out)
         self._outcomes = TellOutcomes(ports.merge_queue.scheduled, work.acts)
         self._expiry = ExpirePauses(use.resume_queue, work, lease, SystemRandom().random)
-        have_windows_been_held = False
+        have_windows_been_applied = False
 
-        async def hold_windows() -> None:
-            nonlocal have_windows_been_held
-            await use.hold_windows.run(lease)
-            have_windows_been_held = True
+        async def apply_windows() -> None:
+            nonlocal have_windows_been_applied
+            await use.apply_windows.run(lease)
+            have_windows_been_applied = True
 
         async def resume() -> None:
             await watch.run()
             # A window that begins as a pause ends gives that pause its own end first.
-            if have_windows_been_held:
+            if have_windows_been_applied:
                 await self._expiry.run()
 
         async def remind_of_pauses() -> None:
@@ -233,7 +233,7 @@ class Jobs:
         close_requests = Job("close requests to confirm", requests.run)
         self.scheduler.every(self._every.cut_short, close_requests)
         self.scheduler.every(self._every.pauses, Job("resume due queues", resume))
-        self.scheduler.every(self._every.windows, Job("hold windows", hold_windows))
+        self.scheduler.every(self._every.windows, Job("apply windows", apply_windows))
         self.scheduler.every(self._every.reminders, Job("remind of pauses", remind_of_pauses))
 
     def wake(self, after: float = 0.0) -> None:

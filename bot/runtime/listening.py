@@ -11,8 +11,8 @@ from bot.desk.background import Background, Inbox, Once
 from bot.desk.dispatch import Dispatch
 from bot.desk.registry import Bot
 from bot.desk.use_cases import UseCases
+from bot.freezes.applying_windows import ApplyWindows
 from bot.freezes.freezing import FreezeQueue
-from bot.freezes.holding_windows import HoldWindows
 from bot.groups.acting import ActOnGroups
 from bot.kernel.cron import next_digest, next_start
 from bot.log.sources import Sources
@@ -80,7 +80,7 @@ def build_use_cases(ports: Ports, wake: Wake) -> UseCases:
         pause_queue=pause_queue,
         resume_queue=resume_queue,
         remove_pull_request=RemovePullRequest(ports.merge_queue, acts),
-        hold_windows=HoldWindows(pause_queue, freeze_queue, ports.configured, next_start),
+        apply_windows=ApplyWindows(pause_queue, freeze_queue, ports.configured, next_start),
         freeze_queue=freeze_queue,
         groups=ActOnGroups(pause_queue, resume_queue, freeze_queue, GroupWork(acts)),
         remind_of_pauses=RemindOfPauses(ports.merge_queue, acts),

@@ -41,7 +41,7 @@ def _act(transaction: Transaction, delivery: Delivery, _: Claim) -> Message | No
         message = (
             pause_replies.not_paused_by_rule(act)
             if is_of_auto_pause
-            else freeze_cards.not_held(act)
+            else freeze_cards.window_not_applied(act)
         )
     elif act.action in {Action.SUBSCRIBE, Action.UNSUBSCRIBE}:
         return replace(followed.changed(Audit(transaction).together(act)), happened_at=act.at)

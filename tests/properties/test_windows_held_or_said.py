@@ -8,9 +8,11 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from bot.freezes.applying_windows import ApplyWindows
 from bot.freezes.freezing import FreezeQueue
-from bot.freezes.holding_windows import HoldWindows
-from bot.freezes.windows import RecurringWindow, WindowRules
+from bot.freezes.occurrences import lasting
+from bot.freezes.windows import OccurrenceKey, RecurringWindow, WindowRules
+from bot.kernel.actor import Caller, Origin
 from bot.kernel.configured import Configured, Policy
 from bot.kernel.cron import next_start
 from bot.kernel.errors import InvalidRequest, MergeQueueError, MergeQueueRefused
@@ -48,7 +50,7 @@ class Installation:
         self.began = self.desk.world.clock.now()
         self.configured = make_configured(policy=Policy([WindowRules(self.windows)]))
         service = self.desk.pausing.merge_queue
-        self.holding = HoldWindows(
+        self.applying = ApplyWindows(
             self.desk.pausing,
             FreezeQueue(service, self.desk.acts),
             self.configured,
@@ -71,7 +73,7 @@ class Installation:
             if self.error is not None:
                 for method in ("create_freeze", "pause"):
                     service.fail_next(self.error, method=method)
-            await self.holding.run()
+            await self.applying.run()
             await self.expiry.run()
             await self.expiry.drain()
             if SITE not in service.pauses:
@@ -175,7 +177,7 @@ async def test_what_a_person_ended_stays_ended_whatever_was_cut_off(*, has_freez
         service.fail_next(FreezesNotOffered(404, "no such endpoint"), method="freezes")
     service.fail_next(lost, method=method, after=True)
     one.desk.world.clock.advance(10)
-    await one.holding.run()
+    await one.applying.run()
     made = len(service.called(method))
     assert made == 1
     service.all_freezes[SITE].clear()
@@ -309,7 +311,7 @@ async def test_what_a_reload_could_not_end_at_first_is_ended_soon(*, has_freezes
         if not has_freezes:
             service.fail_next(FreezesNotOffered(404, "no such endpoint"), method="freezes")
         service.fail_next(failure, method=method)
-        await one.holding.run()
+        await one.applying.run()
         await one.expiry.run()
         await one.expiry.drain()
         one.desk.world.clock.advance(2)
@@ -447,3 +449,61 @@ async def test_a_window_deleted_during_another_one_leaves_only_seconds(
     else:
         assert SITE in desk.world.service.pauses
         assert len(one.running_seconds) <= 2
+
+
+async def test_a_plan_that_a_person_skipped_stays_skipped_when_the_settings_change() -> None:
+    one = await installation(has_freezes=False)
+    await post_minutes(one, 6)
+    (key,) = await keys(one)
+    caller = Caller(BOB, Origin.BUTTON, CHANNEL)
+    _, is_new = await one.applying.skip(caller, key)
+    assert is_new
+    one.reload()
+    await one.passes(10)
+    one.reload(*one.windows)
+    await post_minutes(one, 6)
+    assert SITE not in one.desk.world.service.pauses
+    assert not any("withdrawn" in text for text in one.desk.world.shown())
+
+
+async def keys(one: Installation) -> list[OccurrenceKey]:
+    """The occurrences that are known."""
+    now = one.desk.world.clock.now()
+    return list(await one.desk.acts.store.read(lasting, now))
+
+
+async def test_an_equal_freeze_of_somebody_else_stays_when_a_window_is_withdrawn() -> None:
+    one = await installation(has_freezes=True)
+    await post_minutes(one, 7)
+    (ours,) = one.desk.world.service.all_freezes[SITE]
+    theirs = ours.model_copy(update={"id": "of-somebody-else"})
+    one.desk.world.service.all_freezes[SITE] = [theirs, ours]
+    one.reload()
+    await one.passes(10)
+    assert one.desk.world.service.all_freezes[SITE] == [theirs]
+
+
+async def test_what_a_person_changed_is_not_asked_for_again() -> None:
+    one = await installation(has_freezes=True)
+    service = one.desk.world.service
+    await post_minutes(one, 15)
+    service.all_freezes[SITE].clear()
+    one.reload()
+    await one.passes(10)
+    asked = len(service.called("freezes"))
+    await one.passes(MINUTE)
+    assert len(service.called("freezes")) == asked
+
+
+async def test_a_request_that_was_cut_off_before_a_reload_is_withdrawn_too() -> None:
+    one = await installation(has_freezes=True)
+    service = one.desk.world.service
+    await post_minutes(one, 4.9)
+    lost = MergeQueueUnavailable("the connection broke")
+    service.fail_next(lost, method="create_freeze", after=True)
+    one.desk.world.clock.advance(10)
+    await one.applying.run()
+    assert len(one.frozen) == 1
+    one.reload()
+    await one.passes(20)
+    assert one.frozen == []

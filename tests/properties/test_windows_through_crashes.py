@@ -7,8 +7,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from bot.freezes.applying_windows import ApplyWindows
 from bot.freezes.freezing import FreezeQueue
-from bot.freezes.holding_windows import HoldWindows
 from bot.freezes.windows import RecurringWindow, WindowRules
 from bot.kernel.configured import Policy
 from bot.kernel.cron import next_start
@@ -29,7 +29,7 @@ class NoFreezes(World):
         self.service.fail_next(FreezesNotOffered(404, "no such endpoint"), method="freezes")
 
 
-def holding(desk: Desk) -> HoldWindows:
+def applying(desk: Desk) -> ApplyWindows:
     """A window that begins ten minutes from the beginning of the test, every day."""
     at = desk.world.clock.now() + timedelta(minutes=10)
     window = RecurringWindow(
@@ -43,14 +43,14 @@ def holding(desk: Desk) -> HoldWindows:
     )
     configured = make_configured(policy=Policy([WindowRules([window])]))
     freezing = FreezeQueue(desk.pausing.merge_queue, desk.pausing.acts)
-    return HoldWindows(desk.pausing, freezing, configured, next_start)
+    return ApplyWindows(desk.pausing, freezing, configured, next_start)
 
 
 async def lived(world: World, struck: Disturbance) -> None:
     """The window comes while the process is struck, and another takes over beside it."""
     desk = Desk(world)
     other = Desk(world, "another")
-    windows = [holding(desk), holding(other)]
+    windows = [applying(desk), applying(other)]
     await desk.subscribe(CHANNEL)
     desk.steps.arm(struck)
     for minute in range(30):

@@ -89,6 +89,7 @@ class FakeMergeQueue(MergeQueue):
     all_freezes: defaultdict[str, list[ScheduledFreeze]] = field(
         default_factory=lambda: defaultdict(list)
     )
+    freezes_made: int = 0
     identity: Application = field(
         default_factory=lambda: Application(name="mqbot", account=Account(login="acme"))
     )
@@ -175,7 +176,8 @@ class FakeMergeQueue(MergeQueue):
     ) -> ScheduledFreeze:
         async with self._call(Call("create_freeze", repository, reason=wanted.reason)):
             freezes = self.all_freezes[repository]
-            sent = {**wanted.sent, "id": str(UUID(int=len(freezes) + 1))}
+            self.freezes_made += 1
+            sent = {**wanted.sent, "id": str(UUID(int=self.freezes_made))}
             sent["start"] = sent["start"] or local(self._now(), ZoneInfo(sent["timezone"]))
             freezes.append(ScheduledFreeze.model_validate(sent))
         on_answer("201")

@@ -188,8 +188,8 @@ def planned_pause(plan: AuditRecord) -> Message:
     )
 
 
-def not_held(act: AuditRecord) -> Message:
-    """The post about a window that can't be held yet."""
+def window_not_applied(act: AuditRecord) -> Message:
+    """The post about a window that can't be applied yet."""
     name = escape(act.repository)
     since = ""
     state = "isn't frozen" if act.action is Action.FREEZE else "isn't paused"
@@ -216,12 +216,12 @@ def skipped_pause(act: AuditRecord) -> Message:
     return blocks.post(headline, _by("by", act.actor.name))
 
 
-def skip_reply(settled: AuditRecord, *, is_new: bool) -> Message:
+def skip_reply(skipped: AuditRecord, *, is_new: bool) -> Message:
     """To the person who pressed the button."""
-    name = quote(settled.actor.name, NAME_LIMIT)
-    plan = escape(f"planned pause of {settled.repository}")
-    ago = time_ago(settled.at)
+    name = quote(skipped.actor.name, NAME_LIMIT)
+    plan = escape(f"planned pause of {skipped.repository}")
+    ago = time_ago(skipped.at)
     said = f"The {plan} began {ago}. Nothing was changed. You can resume the queue."
-    if settled.action is Action.SKIP:
+    if skipped.action is Action.SKIP:
         said = f"{name} skipped the {plan} {ago} already."
     return blocks.sentence(f"The {plan} won't happen." if is_new else said)

@@ -13,7 +13,7 @@ from bot.boards.tables import IS_OPEN_BOARD, board_states, boards
 from bot.channels.tables import channel_defaults, followed, subscriptions
 from bot.desk.tables import questions
 from bot.feed.tables import bisections, queue_entries
-from bot.freezes.tables import freezes
+from bot.freezes.tables import freezes, window_occurrences
 from bot.health.tables import ALERT_LASTS, alerts, failures_in_a_row, outages, slack_outages
 from bot.kernel.repository import RepositoryName
 from bot.log.tables import events, pull_requests, repositories
@@ -185,6 +185,7 @@ RULES = (
     # Nobody can say when a freeze with unreadable times is over.
     Rule(freezes, freezes.c.set_at, freezes.c.begins_at.is_(None)),
     Rule(freezes, freezes.c.set_at, unmanaged=freezes.c.repository),
+    Rule(window_occurrences, window_occurrences.c.ends_at),
     Rule(queue_entries, queue_entries.c.last_at),
     Rule(bisections, bisections.c.last_at),
     Rule(alerts, alerts.c.ended_at),

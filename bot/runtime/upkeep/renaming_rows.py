@@ -10,7 +10,7 @@ from bot.acts.tables import audit, group_acts, unanswered
 from bot.boards.tables import IS_OPEN_BOARD, board_states, boards
 from bot.channels.tables import channel_defaults, followed, subscriptions
 from bot.feed.tables import bisections, queue_entries
-from bot.freezes.tables import freezes
+from bot.freezes.tables import freezes, window_occurrences
 from bot.health.tables import ALERT_LASTS, alerts, failures_in_a_row, outages
 from bot.kernel.repository import RepositoryName
 from bot.log.tables import events, pull_requests, repositories
@@ -25,6 +25,7 @@ _OF_ONE = (
     events,
     pull_requests,
     freezes,
+    window_occurrences,
     queue_entries,
     bisections,
     alerts,
@@ -43,6 +44,7 @@ _UNIQUE: tuple[tuple[sa.Table, tuple[str, ...]], ...] = (
     (events, ("event_id",)),
     (pull_requests, ("number",)),
     (freezes, ("event_id",)),
+    (window_occurrences, ("window", "begins_at")),
     (queue_entries, ("key",)),
     (bisections, ("key",)),
     (failures_in_a_row, ()),

@@ -35,6 +35,8 @@ INSERT INTO freezes (repository, event_id, set_id, set_at, terms, stage, by, beg
   VALUES ('acme/site', 92, 92, 1772368000000000, '{"reason":"release week","start":"2026-03-02T08:00:00","timezone":"Europe/Paris","matching_conditions":["base=main"]}', 'planned', 'carol', 1772434800000000, NULL);
 INSERT INTO pause_ends (pause_id, ended_at, ended_by, ending)
   VALUES (2, 1772368300000000, '{"user_id":"","name":"dave"}', 'resumed');
+INSERT INTO window_occurrences (repository, "window", begins_at, ends_at, state, act_id, freeze_id, is_failure_posted)
+  VALUES ('acme/site', 'night', 1772434800000000, 1772442000000000, 'frozen', 1, '8f3c1f5e-0d0b-4a55-9a54-0d8a3c0f9d11', FALSE);
 INSERT INTO pause_lines (pause_id, paused_at, stored_reason, reason, by, is_exact, event_id, group_act_id)
   VALUES (2, 1772367900000000, 'day', 'day', '{"user_id":"","name":"eve"}', TRUE, 90, 0);
 INSERT INTO resume_watchers (pause_id, user_id) VALUES (1, 'U2');

@@ -104,11 +104,11 @@ CASES: Cases = {
         freeze_cards.skipped_pause, replace(PLAN, action=Action.SKIP, origin=Origin.RULE)
     ),
     "window-not-held": partial(
-        freeze_cards.not_held,
+        freeze_cards.window_not_applied,
         replace(PLAN, action=Action.FREEZE, answer="403 not allowed"),
     ),
     "window-not-held-as-a-pause": partial(
-        freeze_cards.not_held, replace(PLAN, action=Action.PAUSE)
+        freeze_cards.window_not_applied, replace(PLAN, action=Action.PAUSE)
     ),
     "skip-reply": skip_reply(SKIP, is_new=True),
     "skip-reply-before": skip_reply(SKIP, is_new=False),

@@ -48,7 +48,6 @@ CREATE INDEX ix_audit_at ON audit (at);
 CREATE INDEX ix_audit_repository_action_at ON audit (repository, action, at);
 CREATE INDEX ix_audit_repository_at ON audit (repository, at);
 CREATE INDEX ix_audit_request ON audit (request) WHERE request IS NOT NULL;
-CREATE INDEX ix_audit_resumes_at ON audit (resumes_at) WHERE origin = 'rule' AND resumes_at IS NOT NULL;
 CREATE TABLE bisections (
     repository TEXT NOT NULL,
     "key" TEXT NOT NULL,
@@ -382,6 +381,18 @@ CREATE TABLE unanswered (
     CONSTRAINT uq_unanswered_request UNIQUE (request)
 );
 CREATE INDEX ix_unanswered_due_at ON unanswered (due_at) WHERE due_at IS NOT NULL;
+CREATE TABLE window_occurrences (
+    repository TEXT NOT NULL,
+    window TEXT NOT NULL,
+    begins_at BIGINT NOT NULL,
+    ends_at BIGINT NOT NULL,
+    state TEXT NOT NULL,
+    act_id BIGINT NOT NULL,
+    freeze_id TEXT,
+    is_failure_posted BOOLEAN NOT NULL,
+    CONSTRAINT pk_window_occurrences PRIMARY KEY (repository, window, begins_at)
+);
+CREATE INDEX ix_window_occurrences_ends_at ON window_occurrences (ends_at);
 CREATE TABLE write_checks (
     name TEXT NOT NULL,
     written_at BIGINT NOT NULL,

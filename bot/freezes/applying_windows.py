@@ -1,0 +1,512 @@
+"""Recurring windows: a freeze for each occurrence, or a pause where the service has no freezes."""
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from functools import partial
+
+from bot.acts.errors import QueueBusy
+from bot.acts.reason import signed_reason
+from bot.acts.record import FROM_LOG, Action, ActResult, AuditRecord
+from bot.acts.recording import ActLog
+from bot.freezes import occurrences
+from bot.freezes.following import read_freezes
+from bot.freezes.freezing import FreezeQueue
+from bot.freezes.rows import Occurrences
+from bot.freezes.windows import (
+    BEFORE_THE_END,
+    NextStart,
+    Occurrence,
+    OccurrenceKey,
+    OccurrenceRecord,
+    OccurrenceState,
+    RecurringWindow,
+    WindowRules,
+    occurrences as occurrences_of,
+    still_planned,
+    window_actor,
+)
+from bot.kernel.actor import Caller, Origin
+from bot.kernel.configured import Configured
+from bot.kernel.errors import MergeQueueError
+from bot.kernel.repository import RepositoryName
+from bot.kernel.tasks import side_by_side
+from bot.log.known_types import page_of_known
+from bot.log.types import FREEZE_CREATE
+from bot.merge_queue.errors import FreezesNotOffered, answer_of, join_answers
+from bot.merge_queue.event_types import PAUSE_CREATE, PAUSE_UPDATE
+from bot.merge_queue.freezes import FreezeChange, FreezeTerms, ScheduledFreeze
+from bot.merge_queue.window import Window
+from bot.pauses.history import pause_in_force
+from bot.pauses.pause import NEAR, PauseRecord
+from bot.pauses.pausing import PauseQueue
+from bot.store.job_lease import JobLease
+from bot.store.transaction import Transaction
+
+logger = logging.getLogger(__name__)
+
+FIRST_WAIT = timedelta(seconds=2)
+LONGEST_WAIT = timedelta(minutes=1)
+"""Between two tries to apply an occurrence: the first wait, which doubles, and the longest."""
+
+POSTED_AFTER = timedelta(minutes=1)
+"""How long an occurrence can't be applied until its channels are notified."""
+
+LEASE_KEPT_FOR = timedelta(seconds=10)
+
+WITHDRAWN = "the settings no longer plan this"
+"""The reason of an end that a change of the settings made."""
+
+
+@dataclass(slots=True)
+class _Attempts:
+    """The failed attempts to apply one occurrence."""
+
+    since: datetime
+    next_at: datetime
+    count: int = 0
+    is_posted: bool = False
+
+    def add(self, now: datetime) -> None:
+        self.count += 1
+        self.next_at = now + min(FIRST_WAIT * (1 << min(self.count - 1, 16)), LONGEST_WAIT)
+
+
+@dataclass(slots=True)
+class ApplyWindows:
+    """Freezes or pauses each occurrence once, whatever dies meanwhile: a row says what was done.
+
+    A freeze is created ahead of its start, so that channels are notified as of any other. A pause
+    begins at the start; its plan is posted ahead. After a change of the settings, what they no
+    longer plan is withdrawn or gets its new end; what a person changed or ended stays as it is.
+    """
+
+    pause_queue: PauseQueue
+    freeze_queue: FreezeQueue
+    configured: Configured
+    next_start: NextStart
+    attempts: dict[OccurrenceKey, _Attempts] = field(default_factory=dict)  #: those that failed
+
+    async def run(self, lease: JobLease | None = None) -> None:
+        """Apply what is due; the next runs try again what failed. Raises StoreError.
+
+        `lease`: do nothing while another process has it, which may have other settings yet.
+        """
+        acts = self._acts
+        now = acts.clock.now()
+        windows = self.configured.policies.default.rules(WindowRules).windows
+        if not windows and not await acts.store.read(occurrences.lasting, now):
+            return
+        if lease is not None and not await self._is_ours(lease, now):
+            return
+        known = await acts.store.read(occurrences.lasting, now)
+        due = {
+            occurrence.on(repository): occurrence
+            for window in windows
+            for occurrence in occurrences_of(window, now, self.next_start)
+            for repository in window.repositories
+        }
+        self.attempts = {
+            key: attempts for key, attempts in self.attempts.items() if key in due or key in known
+        }
+        await side_by_side(
+            self._begin(key, occurrence)
+            for key, occurrence in due.items()
+            if key not in known or known[key].is_to_come
+        )
+        # Afterwards, so that a window with a new name leaves no gap.
+        await side_by_side(
+            self._change(record, occurrence)
+            for record, occurrence in self._outdated(known, windows)
+        )
+
+    @property
+    def _acts(self) -> ActLog:
+        return self.pause_queue.acts
+
+    async def _is_ours(self, lease: JobLease, now: datetime) -> bool:
+        def claim(transaction: Transaction) -> bool:
+            lease.held = lease.claim(transaction, now, at_least=LEASE_KEPT_FOR)
+            return lease.held is not None
+
+        return await self._acts.store.run(claim)
+
+    def _outdated(
+        self,
+        known: Mapping[OccurrenceKey, OccurrenceRecord],
+        windows: Sequence[RecurringWindow],
+    ) -> list[tuple[OccurrenceRecord, Occurrence | None]]:
+        """What the settings plan otherwise than it was applied, and how."""
+        found = []
+        for key, record in known.items():
+            if (
+                not record.follows_settings
+                or key.repository not in self.configured.repositories.names
+            ):
+                continue
+            occurrence = still_planned(key, windows, self.next_start)
+            if occurrence is None or occurrence.ends_at != record.ends_at:
+                found.append((record, occurrence))
+        return found
+
+    async def _begin(self, key: OccurrenceKey, occurrence: Occurrence) -> None:
+        now = self._acts.clock.now()
+        attempts = self.attempts.get(key)
+        if attempts is not None and attempts.next_at > now:
+            return
+        try:
+            await self._freeze(key, occurrence)
+        except (MergeQueueError, QueueBusy) as error:
+            attempts = self.attempts.setdefault(key, _Attempts(now, now))
+            await self._failed(key, occurrence, attempts, error)
+        else:
+            self.attempts.pop(key, None)
+
+    async def _failed(
+        self,
+        key: OccurrenceKey,
+        occurrence: Occurrence,
+        attempts: _Attempts,
+        error: MergeQueueError | QueueBusy,
+    ) -> None:
+        """Try again soon, and notify the channels, once, if it takes long."""
+        now = self._acts.clock.now()
+        attempts.add(now)
+        self._log("a window could not be applied", key, error, failures=attempts.count)
+        if attempts.is_posted or now - attempts.since < POSTED_AFTER:
+            return
+        attempts.is_posted = True
+        is_freeze = self.freeze_queue.merge_queue.offers_freezes is not False
+        action = Action.FREEZE if is_freeze else Action.PAUSE
+        failed = replace(
+            self._act(action, key, occurrence),
+            result=ActResult.FAILED,
+            answer=answer_of(error) if isinstance(error, MergeQueueError) else None,
+            paused_at=occurrence.begins_at,
+        )
+        if await self._acts.store.run(occurrences.post_failure, key, occurrence.ends_at, failed):
+            self._acts.wake()
+
+    def _log(
+        self, sentence: str, key: OccurrenceKey, error: MergeQueueError | QueueBusy, **more: object
+    ) -> None:
+        place = {"window": key.window, "repository": key.repository, **more}
+        problem = {"error": type(error).__name__, "detail": str(error)[:300]}
+        logger.warning(sentence, extra={"action": "window_not_applied", **place, **problem})
+
+    def _act(self, action: Action, key: OccurrenceKey, occurrence: Occurrence) -> AuditRecord:
+        """An act of the window that begins or announces the occurrence."""
+        window = occurrence.window
+        return replace(
+            self._act_of(action, key),
+            reason=window.reason,
+            stored_reason=signed_reason(window.reason, window.actor),
+            resumes_at=occurrence.ends_at,
+        )
+
+    def _act_of(self, action: Action, key: OccurrenceKey) -> AuditRecord:
+        caller = Caller(window_actor(key.window), Origin.RULE)
+        act = self._acts.record(caller, action, key.repository)
+        return replace(act, setting_after=key.name)
+
+    async def _freeze(self, key: OccurrenceKey, occurrence: Occurrence) -> None:
+        """Freeze, or pause where no freezes are offered; raises MergeQueueError and QueueBusy."""
+        act = self._act(Action.FREEZE, key, occurrence)
+        try:
+            async with self._acts.locked(act):
+                listed = await self.freeze_queue.merge_queue.freezes(key.repository)
+                known = await self._acts.store.read(occurrences.read, key)
+                if known is not None and not known.is_to_come:
+                    return
+                begun = await self._begun(known, Action.FREEZE)
+                if not await self._is_found_done(key, begun or act, listed):
+                    await self._create_freeze(key, occurrence, begun)
+        except FreezesNotOffered:
+            await self._pause(key, occurrence)
+
+    async def _is_found_done(
+        self, key: OccurrenceKey, act: AuditRecord, listed: Sequence[ScheduledFreeze]
+    ) -> bool:
+        """Store that the occurrence was frozen already, if it was.
+
+        The answer to its request may have been lost, or a restored backup not know of it: then an
+        unknown freeze has the whole reason of the act, and its end. `act`: one that has begun, or
+        that is about to.
+        """
+        store = self._acts.store
+        taken = await store.read(_freeze_ids, key.repository)
+        ends_at = act.resumes_at or key.begins_at
+        done = replace(act, detail=FROM_LOG) if act.record_id else None
+        for freeze in listed:
+            is_new = freeze.id not in taken
+            if is_new and freeze.reason == act.stored_reason and freeze.ends_as(ends_at):
+                if done is None:
+                    await self._acts.leave(act, "there already")
+                found = partial(occurrences.carried_out, done=done, freeze_id=freeze.id)
+                await store.run(found, key, OccurrenceState.FROZEN, ends_at)
+                return True
+        if act.record_id and await self._was_done(act):
+            # A person has ended it since.
+            ended = partial(occurrences.carried_out, done=done)
+            await store.run(ended, key, OccurrenceState.LEFT, ends_at)
+            return True
+        return False
+
+    async def _create_freeze(
+        self, key: OccurrenceKey, occurrence: Occurrence, begun: AuditRecord | None
+    ) -> None:
+        acts = self._acts
+        act = _repeating(begun, self._act(Action.FREEZE, key, occurrence))
+        started = await acts.store.run(occurrences.begin, key, occurrence.ends_at, act)
+        if started is None:
+            return
+        start = occurrence.begins_at if occurrence.begins_at > act.at else None
+        reason = act.stored_reason or ""
+        wanted = FreezeTerms(reason, start, occurrence.ends_at, occurrence.window.zone)
+        async with acts.begun(started) as (stored, answers):
+            made = await self.freeze_queue.merge_queue.create_freeze(
+                key.repository, wanted, on_answer=answers.append
+            )
+        done = replace(stored, at=acts.clock.now(), answer=join_answers(answers))
+        frozen = partial(occurrences.carried_out, done=done, freeze_id=made.id)
+        await acts.store.run(frozen, key, OccurrenceState.FROZEN, occurrence.ends_at)
+
+    async def _begun(self, known: OccurrenceRecord | None, action: Action) -> AuditRecord | None:
+        """The beginning of the act that applies it, if that was tried before."""
+        if known is None or not known.is_to_come:
+            return None
+        act = await self._acts.store.read(occurrences.last_act, known)
+        is_begun = act is not None and act.result is ActResult.STARTED and act.action is action
+        return act if is_begun else None
+
+    async def _was_done(self, begun: AuditRecord) -> bool:
+        """Whether a request whose answer was lost was carried out, by the audit or the log."""
+        if await self._acts.store.read(occurrences.is_done, begun):
+            return True
+        if begun.action is Action.FREEZE:
+            return await self._was_frozen(begun)
+        return await self._was_paused(begun)
+
+    async def _was_frozen(self, begun: AuditRecord) -> bool:
+        service = self.freeze_queue.merge_queue
+        log = await read_freezes(service, begun.repository, self._acts.clock.now())
+        made = (event for event in log.events if event.type == FREEZE_CREATE)
+        return any(
+            event.details.freeze is not None
+            and event.details.freeze.reason == begun.stored_reason
+            and event.received_at >= begun.at - NEAR
+            for event in made
+        )
+
+    async def _was_paused(self, begun: AuditRecord) -> bool:
+        window = Window(begun.at - NEAR, self._acts.clock.now() + NEAR)
+        types = (PAUSE_CREATE, PAUSE_UPDATE)
+        service = self.pause_queue.merge_queue
+        page = await page_of_known(service, begun.repository, window, types=types)
+        return any(event.details.reason == begun.stored_reason for event in page.events)
+
+    async def _pause(self, key: OccurrenceKey, occurrence: Occurrence) -> None:
+        """Pause if it is time, else say that the bot will.
+
+        A pause in force that is about to end gets the end of the occurrence, so that merging
+        doesn't run in between.
+        """
+        acts = self._acts
+        now = acts.clock.now()
+        if occurrence.begins_at > now:
+            plan = replace(
+                self._act(Action.PLAN, key, occurrence),
+                paused_at=occurrence.begins_at,
+                result=ActResult.DONE,
+            )
+            if await acts.store.run(occurrences.announce, key, occurrence.ends_at, plan):
+                acts.wake()
+        in_force = await acts.store.run(pause_in_force, key.repository, now)
+        if in_force is not None:
+            if _is_applied(in_force, occurrence) or await self._extend(key, occurrence, in_force):
+                await self._note_paused(key, occurrence.ends_at)
+            return
+        if occurrence.begins_at > now:
+            return
+        known = await acts.store.read(occurrences.read, key)
+        begun = await self._begun(known, Action.PAUSE)
+        if begun is not None and await self._was_done(begun):
+            # A person has resumed it since.
+            ended = partial(occurrences.carried_out, done=replace(begun, detail=FROM_LOG))
+            await acts.store.run(ended, key, OccurrenceState.LEFT, occurrence.ends_at)
+            return
+        act = _repeating(begun, self._act(Action.PAUSE, key, occurrence))
+        begin = partial(occurrences.begin, key=key, ends_at=occurrence.ends_at, act=act)
+        if await self.pause_queue.by_rule(act, begin) is not None:
+            await self._note_paused(key, occurrence.ends_at)
+
+    async def _note_paused(self, key: OccurrenceKey, ends_at: datetime) -> None:
+        state = OccurrenceState.PAUSED
+        await self._acts.store.run(occurrences.carried_out, key, state, ends_at)
+
+    async def _extend(
+        self, key: OccurrenceKey, occurrence: Occurrence, in_force: PauseRecord
+    ) -> bool:
+        """Give a pause that ends during the occurrence, and now, the end of the occurrence."""
+        ends = in_force.resumes_at
+        if ends is None or ends > self._acts.clock.now() + BEFORE_THE_END:
+            return False
+        if not occurrence.begins_at <= ends < occurrence.ends_at:
+            return False
+        act = self._act(Action.EXTEND, key, occurrence)
+        return await self.pause_queue.new_end_by_rule(act, in_force)
+
+    async def _change(self, record: OccurrenceRecord, occurrence: Occurrence | None) -> None:
+        """Withdraw the occurrence, or give it its new end, as the settings say."""
+        try:
+            match record.state:
+                case OccurrenceState.FROZEN:
+                    await self._change_freeze(record, occurrence)
+                case OccurrenceState.PAUSED:
+                    await self._change_pause(record, occurrence)
+                case OccurrenceState.ANNOUNCED:
+                    await self._withdraw(record)
+                case _:
+                    if occurrence is None:
+                        await self._withdraw_begun(record)
+        except (MergeQueueError, QueueBusy) as error:
+            self._log("a plan of the old settings could not be withdrawn", record.key, error)
+            return
+        self._acts.wake()
+
+    async def _withdraw(self, record: OccurrenceRecord) -> None:
+        act = replace(
+            self._act_of(Action.SKIP, record.key),
+            result=ActResult.DONE,
+            paused_at=record.begins_at,
+            resumes_at=record.ends_at,
+        )
+        await self._acts.store.run(occurrences.withdraw, record, act)
+
+    async def _withdraw_begun(self, record: OccurrenceRecord) -> None:
+        """Of what has begun nothing is known: if it worked, the next run ends it."""
+        key = record.key
+        if await self._begun(record, Action.FREEZE) is not None:
+            async with self._acts.locked(self._act_of(Action.UNFREEZE, key)):
+                listed = await self.freeze_queue.merge_queue.freezes(key.repository)
+                begun = await self._begun(record, Action.FREEZE)
+                if begun is not None and await self._is_found_done(key, begun, listed):
+                    return
+        begun = await self._begun(record, Action.PAUSE)
+        if begun is not None and await self._was_done(begun):
+            await self._note_paused(key, record.ends_at)
+            return
+        await self._withdraw(record)
+
+    async def _change_freeze(self, record: OccurrenceRecord, occurrence: Occurrence | None) -> None:
+        """Move the freeze's end, or end it; one that a person changed or ended stays so."""
+        queue = self.freeze_queue
+        store = self._acts.store
+        key = record.key
+        now = self._acts.clock.now()
+        last = await store.read(occurrences.last_act, record)
+        reason = last.reason if last is not None else None
+        is_kept = occurrence is not None and occurrence.ends_at > now
+        action = Action.CHANGE_FREEZE if is_kept else Action.UNFREEZE
+        act = replace(self._act_of(action, key), reason=reason, previous_reason=reason)
+        async with self._acts.locked(act):
+            listed = await queue.merge_queue.freezes(key.repository)
+            made = next((freeze for freeze in listed if freeze.id == record.freeze_id), None)
+            if occurrence is not None and made is not None and made.ends_as(occurrence.ends_at):
+                # The answer to the change was lost.
+                await store.run(
+                    occurrences.change, record, replace(record, ends_at=occurrence.ends_at)
+                )
+                return
+            if made is None or not made.ends_as(record.ends_at):
+                await self._leave(record)
+                return
+            if occurrence is not None and is_kept:
+                act = replace(act, resumes_at=occurrence.ends_at)
+                async with queue.recorded(act) as answers:
+                    await queue.merge_queue.change_freeze(
+                        key.repository,
+                        made,
+                        FreezeChange(occurrence.ends_at),
+                        on_answer=answers.append,
+                    )
+                await store.run(
+                    occurrences.change, record, replace(record, ends_at=occurrence.ends_at)
+                )
+                return
+            signed = signed_reason(WITHDRAWN, act.actor)
+            act = replace(act, reason=WITHDRAWN, stored_reason=signed)
+            async with queue.recorded(act) as answers:
+                await queue.merge_queue.delete_freeze(
+                    key.repository, made, signed, on_answer=answers.append
+                )
+        await self._withdraw(record)
+
+    async def _change_pause(self, record: OccurrenceRecord, occurrence: Occurrence | None) -> None:
+        """Move the pause's end, to now if nothing is planned any more."""
+        store = self._acts.store
+        now = self._acts.clock.now()
+        in_force = await store.run(pause_in_force, record.repository, now)
+        if in_force is None or not _has_end_of(in_force, record):
+            await self._leave(record)
+            return
+        act = self._act_of(Action.EXTEND, record.key)
+        if occurrence is not None and occurrence.ends_at > now:
+            act = replace(act, resumes_at=occurrence.ends_at)
+            if await self.pause_queue.new_end_by_rule(act, in_force):
+                await store.run(
+                    occurrences.change, record, replace(record, ends_at=occurrence.ends_at)
+                )
+            return
+        act = replace(act, resumes_at=now, reason=WITHDRAWN)
+        if await self.pause_queue.new_end_by_rule(act, in_force):
+            await self._withdraw(record)
+
+    async def _leave(self, record: OccurrenceRecord) -> None:
+        left = replace(record, state=OccurrenceState.LEFT)
+        await self._acts.store.run(occurrences.change, record, left)
+
+    async def skip(self, caller: Caller, key: OccurrenceKey) -> tuple[AuditRecord, bool]:
+        """Skip an occurrence whose plan was posted, unless it was skipped before, or has begun.
+
+        Return the act that did so, and whether it is this one. Raises PermissionDenied.
+        """
+        acts = self._acts
+        act = replace(
+            acts.record(caller, Action.SKIP, key.repository),
+            result=ActResult.DONE,
+            setting_after=key.name,
+        )
+        await acts.permit(act)
+        skipped = await acts.store.run(occurrences.skip, key, act)
+        acts.wake()
+        return skipped
+
+
+def _repeating(begun: AuditRecord | None, act: AuditRecord) -> AuditRecord:
+    """The act, as a repetition of one that was tried before."""
+    return replace(act, act_id=begun.record_id) if begun is not None else act
+
+
+def _is_applied(in_force: PauseRecord, occurrence: Occurrence) -> bool:
+    """Whether the pause has its end from this occurrence."""
+    timer = in_force.timer
+    return (
+        timer is not None
+        and timer.set_by == occurrence.window.actor
+        and timer.resumes_at == occurrence.ends_at
+    )
+
+
+def _has_end_of(in_force: PauseRecord, record: OccurrenceRecord) -> bool:
+    """Whether the pause still has its end from the window.
+
+    Somebody who replaced the reason, or the end, has made the pause their own.
+    """
+    timer = in_force.timer
+    return timer is not None and timer.set_by == window_actor(record.window)
+
+
+def _freeze_ids(transaction: Transaction, repository: RepositoryName) -> frozenset[str]:
+    return Occurrences(transaction).freeze_ids(repository)
