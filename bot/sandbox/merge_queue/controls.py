@@ -34,7 +34,11 @@ from bot.sandbox.merge_queue.simulation.state import (
     Service,
 )
 from bot.sandbox.merge_queue.simulation.turn import Subject, Turn
-from bot.sandbox.merge_queue.simulation.vocabulary import CONFLICTS, INTERNAL_TRIGGER
+from bot.sandbox.merge_queue.simulation.vocabulary import (
+    BROKEN_STATES,
+    CONFLICTS,
+    INTERNAL_TRIGGER,
+)
 
 _REMEMBERED_REQUESTS = 1_000
 _KNOWN = {
@@ -50,6 +54,8 @@ class NewPullRequest:
     """A pull request to enqueue; what is left out is made up.
 
     broken_check: name of the check that will fail; broken_runs: in how many runs, None in all;
+    broken_state: how it ends, `failure`, `error` or, with a code that only the hosted service has,
+    `cancelled`; optional_check: name of a further check, which fails and is not required;
     hangs: its checks never end; conflict: the code with which it cannot be merged. labels decide
     queue rule and priority (`hotfix`: first in line, interrupting checks; `dependencies`: last).
     stacked_on: the pull request into the same branch that it builds on. by: login that asks for it
@@ -63,6 +69,8 @@ class NewPullRequest:
     scopes: Sequence[str] = ()
     broken_check: str | None = None
     broken_runs: int | None = None
+    broken_state: str = "failure"
+    optional_check: str | None = None
     hangs: bool = False
     conflict: str | None = None
     stacked_on: int | None = None
@@ -222,11 +230,14 @@ class Controls:
     def enqueue(self, repository: str, new: NewPullRequest | None = None) -> int:
         """Let a pull request enter the queue and return its number.
 
-        Raise ValueError for a `conflict` that is no code of a conflict.
+        Raise ValueError for a `conflict` that is no code of a conflict, and for a `broken_state`
+        that is no state of a failed check.
         """
         asked = new or NewPullRequest()
         if asked.conflict not in (None, *CONFLICTS):
             raise ValueError(f"conflict: choose one of {', '.join(CONFLICTS)}")
+        if asked.broken_state not in BROKEN_STATES:
+            raise ValueError(f"broken_state: choose one of {', '.join(BROKEN_STATES)}")
         turn = self.turn(repository)
         made_up = authorship.write_pull_request(turn)
         pull = replace(
@@ -238,6 +249,8 @@ class Controls:
             scopes=tuple(asked.scopes),
             broken_check=asked.broken_check,
             broken_runs=asked.broken_runs,
+            broken_state=asked.broken_state,
+            optional_check=asked.optional_check,
             hangs=asked.hangs,
             conflict=asked.conflict,
             stacked_on=asked.stacked_on,

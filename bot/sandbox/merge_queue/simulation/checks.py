@@ -5,6 +5,8 @@ from bot.sandbox.merge_queue.simulation.moments import SECOND, Moment
 from bot.sandbox.merge_queue.simulation.state import Batch, Check, Line, QueuedPullRequest, Service
 from bot.sandbox.merge_queue.simulation.turn import Turn
 
+_OPTIONAL_SECONDS = 5.0
+
 
 def start(turn: Turn, line: Line, batch: Batch, ahead: list[QueuedPullRequest]) -> None:
     """Start the checks of a batch; `ahead` are members of earlier parts tested along with it."""
@@ -29,8 +31,14 @@ def _checks(turn: Turn, batch: Batch) -> list[Check]:
         job = turn.random.randrange(10**9, 10**10)
         url = f"https://ci.example.com/{turn.repository.name}/jobs/{job}"
         checks.append(Check(plan.name, url, ends_at))
+    for queued in batch.tested:
+        name = queued.pull.optional_check
+        if name is not None and name not in {check.name for check in checks}:
+            url = f"https://ci.example.com/{turn.repository.name}/jobs/{queued.number}"
+            checks.append(Check(name, url, turn.after(_OPTIONAL_SECONDS), is_required=False))
     if any(queued.pull.hangs for queued in batch.tested):
-        checks[-1].ends_at = None
+        last = [check for check in checks if check.is_required][-1]
+        last.ends_at = None
     return checks
 
 
@@ -46,34 +54,42 @@ def _deadline(service: Service, batch: Batch) -> Moment:
 
 
 def pass_time(turn: Turn, line: Line, batch: Batch) -> None:
-    """Let the checks of a running batch end that are due; the first failure ends the run."""
+    """Let the checks of a running batch end that are due.
+
+    The first required one that fails ends the run.
+    """
     due = [
         check
         for check in batch.checks
         if check.state == "pending" and check.ends_at is not None and check.ends_at <= turn.now
     ]
     for check in sorted(due, key=lambda check: (check.ends_at, check.name)):
-        check.state = "failure" if _fails(turn, batch, check) else "success"
-        if check.state == "failure":
-            _finish(turn, line, batch, "failure")
+        check.state = _ends(turn, batch, check)
+        if check.is_required and check.state != "success":
+            verdict = "cancelled" if check.state == "cancelled" else "failure"
+            _finish(turn, line, batch, verdict)
             return
-    if all(check.state == "success" for check in batch.checks):
+    if all(check.state == "success" for check in batch.checks if check.is_required):
         _finish(turn, line, batch, "success")
     elif turn.now >= _deadline(turn.service, batch):
         _finish(turn, line, batch, "timed_out")
 
 
-def _fails(turn: Turn, batch: Batch, check: Check) -> bool:
+def _ends(turn: Turn, batch: Batch, check: Check) -> str:
+    """Say in which state a check ends."""
+    if not check.is_required:
+        return "failure"
     for queued in batch.tested:
         pull = queued.pull
         if pull.broken_check == check.name and pull.broken_runs != 0:
             if pull.broken_runs is not None:
                 pull.broken_runs -= 1
-            return True
+            return pull.broken_state
     if any(queued.pull.steady for queued in batch.tested):
-        return False
+        return "success"
     flaky = turn.repository.tempo.flaky
-    return flaky > 0 and turn.random.random() < flaky / len(batch.checks)
+    fails = flaky > 0 and turn.random.random() < flaky / len(batch.checks)
+    return "failure" if fails else "success"
 
 
 def _may_retry(batch: Batch) -> bool:
@@ -86,7 +102,8 @@ def _may_retry(batch: Batch) -> bool:
 
 
 def failure_code(batch: Batch) -> str:
-    return "CHECKS_TIMEOUT" if batch.verdict == "timed_out" else "CHECKS_FAILED"
+    codes = {"timed_out": "CHECKS_TIMEOUT", "cancelled": "CHECKS_INTERRUPTED"}
+    return codes.get(batch.verdict or "", "CHECKS_FAILED")
 
 
 def _finish(turn: Turn, line: Line, batch: Batch, verdict: str) -> None:

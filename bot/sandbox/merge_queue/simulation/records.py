@@ -10,12 +10,11 @@ from bot.sandbox.merge_queue.simulation.state import (
 )
 from bot.sandbox.merge_queue.simulation.turn import Subject, Turn
 from bot.sandbox.merge_queue.simulation.vocabulary import (
+    BROKEN_STATES,
     DEFAULT_PARTITION,
     REASONS,
     REEMBARKED_CODES,
 )
-
-_UNSUCCESSFUL = ("failure", "timed_out", "error", "cancelled")
 
 
 def subject(queued: QueuedPullRequest) -> Subject:
@@ -57,7 +56,7 @@ def unsuccessful(batch: Batch) -> list[dict[str, object]]:
     return [
         queue_check(check)
         for check in batch.checks
-        if check.state in _UNSUCCESSFUL or (late and check.state == "pending")
+        if check.state in BROKEN_STATES or (late and check.state == "pending")
     ]
 
 
@@ -172,7 +171,11 @@ def leave(turn: Turn, queued: QueuedPullRequest, code: str, batch: Batch | None)
 
 
 def conditions(queued: QueuedPullRequest, checks: list[Check]) -> dict[str, object] | None:
-    """Write the tree of conditions that the checks of a run meet, or not; None without checks."""
+    """Write the tree of conditions that the checks of a run meet, or not; None without checks.
+
+    A check that is not required is in no condition.
+    """
+    checks = [check for check in checks if check.is_required]
     if not checks:
         return None
     leaves = [

@@ -40,12 +40,16 @@ class CheckPlan:
 
 @dataclass(slots=True)
 class Check:
-    """One CI result of a run. `ends_at` is None when it would never end."""
+    """One CI result of a run. `ends_at` is None when it would never end.
+
+    One that is not required may fail without ending the run.
+    """
 
     name: str
     url: str
     ends_at: Moment | None
     state: str = "pending"
+    is_required: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +84,9 @@ class PullRequest:
     """An open pull request, with what its checks will turn out to be.
 
     `broken_check` names the check that fails whenever this pull request is part of the run, as
-    often as `broken_runs` says (None: always); `hangs` makes the checks last for ever; the checks
-    of a `steady` one never fail by chance. `stacked_on` is the one that it builds on.
+    often as `broken_runs` says (None: always), and `broken_state` how it ends; `optional_check`
+    names a further one that fails and is not required; `hangs` makes the checks last for ever; the
+    checks of a `steady` one never fail by chance. `stacked_on` is the one that it builds on.
     """
 
     number: int
@@ -93,6 +98,8 @@ class PullRequest:
     scopes: tuple[str, ...] = ()
     broken_check: str | None = None
     broken_runs: int | None = None
+    broken_state: str = "failure"
+    optional_check: str | None = None
     hangs: bool = False
     conflict: str | None = None
     steady: bool = False
@@ -129,8 +136,8 @@ class QueuedPullRequest:
 class Batch:
     """Pull requests checked together; also a sub-batch, when it hangs below another one.
 
-    `verdict` is None until the run ends, then `success`, `failure` or `timed_out`. `split_of` is
-    the sub-batch that failed and was split into this one and others.
+    `verdict` is None until the run ends, then `success`, `failure`, `cancelled` or `timed_out`.
+    `split_of` is the sub-batch that failed and was split into this one and others.
     """
 
     id: str
@@ -161,7 +168,7 @@ class Batch:
 
     @property
     def has_failed(self) -> bool:
-        return self.verdict in ("failure", "timed_out")
+        return self.verdict in ("failure", "cancelled", "timed_out")
 
 
 @dataclass(slots=True)

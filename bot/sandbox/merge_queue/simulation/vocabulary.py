@@ -66,6 +66,9 @@ CHECK_STATES = (
     "success",
 )
 
+# The states of CheckState in which a check has failed.
+BROKEN_STATES = ("failure", "error", "cancelled", "timed_out")
+
 # Codes after which the pull request stays in the queue and its checks start again.
 REEMBARKED_CODES = frozenset(
     {
@@ -82,6 +85,7 @@ REEMBARKED_CODES = frozenset(
 REASONS = {
     "PR_MERGED": "The pull request was merged by the merge queue.",
     "CHECKS_FAILED": "Required checks failed: the merge conditions can no longer be met.",
+    "CHECKS_INTERRUPTED": "A required check was cancelled before it gave a result.",
     "CHECKS_TIMEOUT": "The checks did not finish within the time allowed for them.",
     "BATCH_MAX_FAILURE_RESOLUTION_ATTEMPTS": (
         "The batch failed and was split as often as allowed without finding the culprit."

@@ -55,6 +55,31 @@ def test_a_failing_pull_request_alone_leaves_with_the_checks_that_failed() -> No
     assert [part["match"] for part in evaluation["subconditions"]] == [True, False]
 
 
+def test_a_check_that_is_not_required_fails_without_an_effect() -> None:
+    story = Story()
+    merged = story.one(optional_check="docs preview")
+    story.wait_for(lambda: merged in story.left())
+    left = story.one(optional_check="docs preview", broken_check="lint")
+    story.wait_for(lambda: left in story.left())
+    assert story.left() == {merged: "PR_MERGED", left: "CHECKS_FAILED"}
+    (leave,) = story.log("leave", pull=left)
+    failed: Any = leave.metadata["unsuccessful_checks"]
+    assert [check["name"] for check in failed] == ["lint", "docs preview"]
+    evaluation: Any = leave.metadata["conditions_evaluation"]
+    named = [part["evaluations"][0]["related_checks"] for part in evaluation["subconditions"]]
+    assert named == [["lint"], ["unit tests"]]
+
+
+def test_a_cancelled_check_interrupts_the_run_without_a_verdict() -> None:
+    story = Story()
+    number = story.one(broken_check="lint", broken_state="cancelled")
+    story.wait_for(lambda: number in story.left())
+    assert story.left() == {number: "CHECKS_INTERRUPTED"}
+    (end,) = story.log("checks_end")
+    assert end.metadata["abort_code"] == "CHECKS_INTERRUPTED"
+    assert [check["state"] for check in run_of(end)["unsuccessful_checks"]] == ["cancelled"]
+
+
 def test_a_failure_is_not_judged_while_a_batch_ahead_is_undecided() -> None:
     story = Story()
     ahead = story.one()
