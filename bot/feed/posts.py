@@ -21,6 +21,7 @@ from bot.posts.rendering import RenderLiveMessage, RenderPost
 from bot.removals.addressing import asked_about
 from bot.removals.removed_here import with_removals_here
 from bot.store.transaction import Transaction
+from bot.verdicts.reading import verdict_on
 
 SAME_MOMENT = timedelta(seconds=10)
 """Checks that a pause stops may end a little before it."""
@@ -61,7 +62,9 @@ def _queue_entry(transaction: Transaction, subject: LiveSubject) -> Message | No
     )
     paused = any(pause.is_open for pause in pauses) if was_paused else None
     asked = asked_about(transaction, complete, seen) if kind is EventKind.FAILURE else None
-    message = event_posts.event(complete, seen, kind, paused=paused, asked=asked)
+    has_left = kind in {EventKind.FAILURE, EventKind.DEQUEUE}
+    verdict = verdict_on(transaction, complete) if has_left else None
+    message = event_posts.event(complete, seen, kind, paused=paused, asked=asked, verdict=verdict)
     return replace(
         message, since=state.received_at, happened_at=entry.began_at, about=facts_of(state)
     )

@@ -28,7 +28,7 @@ from bot.pauses.rows import Pauses
 from bot.people import texts as people_texts
 from bot.people.linking import who_wants
 from bot.people.notices import Notice
-from bot.people.rows import People
+from bot.people.rows import MutedPullRequests, People
 from bot.posts.delivery import Delivery, Subject, SubjectKind, SummaryContent
 from bot.posts.events import events_about
 from bot.posts.live_message import LiveSubject
@@ -37,6 +37,7 @@ from bot.removals.addressing import asked_about
 from bot.removals.removed_here import preceding_events
 from bot.slack.addresses import is_person
 from bot.store.transaction import Transaction
+from bot.verdicts.reading import verdict_on
 
 
 def event_post(transaction: Transaction, delivery: Delivery, *, is_reply: bool) -> Message | None:
@@ -84,9 +85,13 @@ def _post(
     if repeats is not None:
         record = repeats.latest
     seen = _pull_request(transaction, record)
+    has_left = kind in {EventKind.FAILURE, EventKind.DEQUEUE}
+    verdict = verdict_on(transaction, record) if has_left else None
     if form == DIRECT_FORM:
         notice = Notice.MERGE if kind is EventKind.MERGE else Notice.FAILURE
-        post = event_posts.event(record, seen, kind, calls=["you"], repeats=repeats)
+        post = event_posts.event(
+            record, seen, kind, calls=["you"], repeats=repeats, verdict=verdict
+        )
         return people_texts.direct(post, notice)
     calls = _calls(transaction, first, record, kind, seen)
     pauses = Pauses(transaction).open([record.repository])
@@ -103,6 +108,7 @@ def _post(
         is_brief=is_brief,
         asked=asked,
         repeats=repeats,
+        verdict=verdict,
     )
 
 
@@ -137,7 +143,9 @@ def _calls(
     linked = People(transaction).linked_to([asked]).get(asked, ()) if asked else ()
     wanting = who_wants(transaction, Notice.MENTION, linked)
     about = Subject(SubjectKind.EVENT, first.repository, first.event_id)
-    called = (user_id for user_id in linked if user_id in wanting)
+    about_it = first.repository, first.pull_request or 0
+    muted = MutedPullRequests(transaction).muted_by(wanting, *about_it, first.received_at)
+    called = (user_id for user_id in linked if user_id in wanting and user_id not in muted)
     return [
         mention(user_id) for user_id in called if Outbox(transaction).get(user_id, about) is None
     ]
@@ -155,8 +163,13 @@ def summary_post(transaction: Transaction, delivery: Delivery) -> Message:
         (_complete(transaction, record), _pull_request(transaction, record))
         for record in events_about(transaction, summarized.subjects).values()
     ]
+    verdicts = {record.event_id: verdict_on(transaction, record) for record, _ in failures}
     message = summaries.summary(
-        summarized.counts, summarized.oldest_created_at, failures, is_digest=delivery.digest
+        summarized.counts,
+        summarized.oldest_created_at,
+        failures,
+        is_digest=delivery.digest,
+        verdicts=verdicts,
     )
     return replace(message, about=_facts_of_all([record for record, _ in failures]))
 

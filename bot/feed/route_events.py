@@ -38,7 +38,7 @@ from bot.merge_queue.event_types import ENTER, MERGED, PAUSE_DELETE, Turn
 from bot.merge_queue.queue import Pause
 from bot.pauses.rows import Pauses
 from bot.people.notices import Notice
-from bot.people.rows import People
+from bot.people.rows import MutedPullRequests, People
 from bot.posts.delivery import NewDelivery
 from bot.posts.live_message import LiveKind, LiveSubject
 from bot.posts.live_messages import LiveMessages
@@ -253,8 +253,16 @@ def _to_authors(
     return [
         event_delivery(record, person, judged.kinds[record.event_id], now)
         for record, key in found
-        for person in people.get(key, ())
+        for person in _unmuted(transaction, record, people.get(key, ()))
     ]
+
+
+def _unmuted(transaction: Transaction, record: EventRecord, people: Sequence[str]) -> Sequence[str]:
+    """Those who haven't muted the pull request."""
+    muted = MutedPullRequests(transaction).muted_by(
+        people, record.repository, record.pull_request or 0, record.received_at
+    )
+    return [person for person in people if person not in muted]
 
 
 def _pause_in_force(

@@ -4,7 +4,15 @@ from collections.abc import Mapping
 
 from bot.channels.subscription import Topic
 from bot.log.classification import TYPES_OF_KIND, EventKind
-from bot.merge_queue.event_types import CHECKS_END, DEQUEUE_COMMAND, ENTER, LEAVE, MERGED
+from bot.merge_queue.event_types import (
+    BISECTION_END,
+    CHECKS_END,
+    CHECKS_NOT_STARTED,
+    DEQUEUE_COMMAND,
+    ENTER,
+    LEAVE,
+    MERGED,
+)
 
 TOPIC_OF_KIND: Mapping[EventKind, Topic] = {
     EventKind.ENTER: Topic.ENTER,
@@ -27,8 +35,16 @@ TOPIC_OF_KIND: Mapping[EventKind, Topic] = {
 _READ_TOGETHER = {
     # The end of the checks names the members of a batch; entering looks up the title.
     Topic.MERGE: [LEAVE, CHECKS_END, ENTER],
-    # Read with a leave to explain it, and to find who asked for it.
-    Topic.FAILURE: [LEAVE, MERGED, CHECKS_END, DEQUEUE_COMMAND, ENTER],
+    # Read with a leave for its verdict, and to find who asked for it.
+    Topic.FAILURE: [
+        LEAVE,
+        MERGED,
+        CHECKS_END,
+        CHECKS_NOT_STARTED,
+        BISECTION_END,
+        DEQUEUE_COMMAND,
+        ENTER,
+    ],
     Topic.DEQUEUE: [LEAVE, MERGED, CHECKS_END, DEQUEUE_COMMAND, ENTER],
     # Not posted, but needed to count failures in a row.
     Topic.HEALTH: [LEAVE, MERGED, CHECKS_END, DEQUEUE_COMMAND],

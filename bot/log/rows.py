@@ -28,6 +28,15 @@ _SINCE = (
     .order_by(events.c.received_at.desc(), events.c.event_id.desc())
     .limit(bindparam("limit"))
 )
+_BETWEEN = (
+    _EVENTS_OF_REPOSITORY.where(
+        events.c.type == bindparam("type"),
+        events.c.received_at >= bindparam("since"),
+        events.c.received_at <= bindparam("until"),
+    )
+    .order_by(events.c.received_at.desc(), events.c.event_id.desc())
+    .limit(bindparam("limit"))
+)
 _UNROUTED = (
     _EVENTS_OF_REPOSITORY.where(~events.c.routed)
     .order_by(events.c.received_at, events.c.event_id)
@@ -148,6 +157,20 @@ class Events(Part):
         of_type = select(events).where(events.c.repository == repository, events.c.type == type_)
         recent = of_type.where(events.c.received_at >= since)
         return self._records(EventRecord, recent.order_by(events.c.received_at.desc()).limit(limit))
+
+    def between(
+        self, repository: RepositoryName, type_: str, since: datetime, until: datetime, limit: int
+    ) -> Sequence[EventRecord]:
+        """The newest `limit` events of that type in that time, newest first."""
+        return self._records(
+            EventRecord,
+            _BETWEEN,
+            repository=repository,
+            type=type_,
+            since=since,
+            until=until,
+            limit=limit,
+        )
 
     def last_merges(
         self, repository: RepositoryName, branches: Collection[str], since: datetime

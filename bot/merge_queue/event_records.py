@@ -1,7 +1,7 @@
 """Events of the log as the service sends them (API document, Event), and their pull requests."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any
@@ -17,6 +17,7 @@ from pydantic import (
 )
 
 from bot.kernel.repository import RepositoryName
+from bot.merge_queue.conditions import EvaluatedConditions, evaluated
 from bot.merge_queue.event_types import CHECKS_END, LEAVE
 from bot.merge_queue.resource import (
     LARGEST_NUMBER,
@@ -35,7 +36,12 @@ CONDITION_KEPT = 300
 LIST_KEPT = 5
 """Names, and failed checks, of one event."""
 
+CHECKS_READ = 200
+"""Failed checks of one event that are looked at."""
+
 FAILING_STATES = frozenset({"failure", "error", "timed_out", "cancelled", "action_required"})
+PASSING_STATES = frozenset({"success", "neutral", "skipped"})
+"""States of the API document's CheckState."""
 
 
 def _first_texts(sent: Any) -> Any:  # noqa: ANN401 - anything the service may send
@@ -92,6 +98,9 @@ class FailedCheck(Resource):
 
     name: Text | None = None
     url: Text | None = None
+    state: Text | None = None  #: a CheckState of the API document
+    #: whether a condition that isn't met names it; None if the service names no checks there
+    is_required: bool | None = None
 
 
 _BY = ("created_by", "updated_by", "deleted_by")
@@ -130,6 +139,11 @@ class EventDetails(Resource):
     # At most LIST_KEPT checks, and how many others failed.
     checks: tuple[FailedCheck, ...] = Field((), validation_alias="failed_checks")
     checks_left_out: int = 0
+    # On a leave: how many checks passed, and the conditions of its rule that aren't met.
+    checks_passed: Number | None = None
+    unmet: Names = ()
+    # On the start of checks: why they run, in the service's words.
+    start_reason: Text | None = None
     batch: Text | None = Field(None, validation_alias="batch_id")
     members: Numbers = Field((), validation_alias=AliasPath(_CHECKED, "pull_request_numbers"))
     # Held back until one of these leaves the queue.
@@ -185,7 +199,9 @@ class EventDetails(Resource):
     rule_name: Text | None = None
     new_name: Text | None = None
     retry_attempt: Number | None = None
-    max_retry: Number | None = None
+    max_retry: Number | None = Field(
+        None, validation_alias=AliasChoices("max_retries", "max_retry")
+    )
     outcome: Text | None = None
     product: Text | None = None
 
@@ -331,27 +347,57 @@ def _read(sent: Mapping[str, Any]) -> tuple[_Event, bool]:
 
 def _gathered(event_type: object, sent: Mapping[str, Any]) -> dict[str, Any]:
     """Gather details that the service sends in several places, or at greater length."""
-    found = {"batch_id": sent.get("batch_id") or sent.get("train_car_id")}
-    failed: Any = None
+    found: dict[str, Any] = {"batch_id": sent.get("batch_id") or sent.get("train_car_id")}
     if event_type == LEAVE:
-        failed = sent.get("unsuccessful_checks") or sent.get("checks")
-        if not sent.get("unsuccessful_checks") and isinstance(failed, list):
-            checks = [check for check in failed if isinstance(check, dict)]
-            failed = [check for check in checks if str(check.get("state")) in FAILING_STATES]
-    elif event_type == CHECKS_END and isinstance(sent.get("speculative_check_pull_request"), dict):
-        failed = sent["speculative_check_pull_request"].get("unsuccessful_checks")
-    if isinstance(failed, list):
-        found["failed_checks"] = [_failed_check(check) for check in failed[:LIST_KEPT]]
-        found["checks_left_out"] = max(len(failed) - LIST_KEPT, 0)
-    elif failed is not None:
-        found["failed_checks"] = failed
+        conditions = evaluated(sent.get("conditions_evaluation"))
+        checks = sent.get("checks")
+        found["unmet"] = conditions.unmet
+        if isinstance(checks, list) and checks:
+            found["checks_passed"] = len(_in_state(checks, PASSING_STATES))
+        failed = sent.get("unsuccessful_checks") or _without_success(checks)
+        found |= _failed_checks(failed, conditions)
+    elif event_type == CHECKS_END and isinstance(sent.get(_CHECKED), dict):
+        failed = sent[_CHECKED].get("unsuccessful_checks")
+        found |= _failed_checks(failed, EvaluatedConditions())
     return found
 
 
-def _failed_check(sent: Any) -> Any:  # noqa: ANN401 - anything the service may send
+def _without_success(checks: object) -> object:
+    """The failed ones among all checks; if none failed, those that didn't end."""
+    if not isinstance(checks, list):
+        return checks
+    return _in_state(checks, FAILING_STATES) or _in_state(checks, {"pending"})
+
+
+def _in_state(checks: Sequence[Any], states: Collection[str]) -> list[Mapping[str, Any]]:
+    objects = [check for check in checks if isinstance(check, dict)]
+    return [check for check in objects if str(check.get("state")) in states]
+
+
+def _failed_checks(sent: object, conditions: EvaluatedConditions) -> dict[str, Any]:
+    """The first few failed checks, and how many more there are."""
+    if not isinstance(sent, list):
+        return {} if sent is None else {"failed_checks": sent}
+    checks = [_failed_check(check, conditions) for check in sent[:CHECKS_READ]]
+    # The others say less about why it left, and are the first to be left out.
+    checks.sort(key=_is_not_required)
+    kept = checks[:LIST_KEPT]
+    return {"failed_checks": kept, "checks_left_out": len(sent) - len(kept)}
+
+
+def _failed_check(sent: Any, conditions: EvaluatedConditions) -> Any:  # noqa: ANN401 - anything the service may send
     if not isinstance(sent, dict):
         return sent
-    return {"name": sent.get("name"), "url": sent.get("details_url") or sent.get("url")}
+    return {
+        "name": sent.get("name"),
+        "url": sent.get("details_url") or sent.get("url"),
+        "state": sent.get("state"),
+        "is_required": conditions.requires(sent.get("name")),
+    }
+
+
+def _is_not_required(check: Any) -> bool:  # noqa: ANN401 - anything the service may send
+    return isinstance(check, dict) and check["is_required"] is False
 
 
 def in_order(records: Sequence[EventRecord]) -> list[EventRecord]:

@@ -1,4 +1,10 @@
-"""Names of the buttons about notifications."""
+"""Names and values of the buttons about notifications."""
+
+from dataclasses import dataclass, replace
+from typing import Self
+
+from bot.kernel.groups import Repositories
+from bot.kernel.repository import RepositoryName
 
 WATCH = "mq:watch"
 
@@ -14,3 +20,20 @@ OFF_SUFFIX = " off"
 
 
 STOP_WAITING = "mq:stop_waiting"
+
+
+MUTE = "mq:mute"
+
+
+UNMUTE = "mq:unmute"
+
+
+@dataclass(frozen=True, slots=True)
+class MutablePullRequest:
+    """The value of the buttons that mute a pull request, and undo that."""
+
+    repository: RepositoryName
+    number: int
+
+    def known_in(self, repositories: Repositories) -> Self:
+        return replace(self, repository=repositories.allowed(self.repository))

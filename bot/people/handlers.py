@@ -1,9 +1,12 @@
-"""Commands that link a person's account."""
+"""Commands that link a person's account, and buttons that mute a pull request."""
 
+from bot.blocks import controls
 from bot.desk.registry import Call, handles
 from bot.home.about import about
-from bot.people import texts as people_texts
+from bot.people import actions as people_actions, texts as people_texts
 from bot.people.linking import link_account, unlink_account
+from bot.people.muting import mute, unmute
+from bot.slack.payloads import Interaction
 
 
 @handles.command("link")
@@ -38,3 +41,29 @@ async def unlink(call: Call, _: None) -> None:
     now = call.bot.clock.now()
     login = await call.bot.sources.store.run(unlink_account, call.caller, now)
     await call.reply(people_texts.unlinked(login, call.bot.command))
+
+
+@handles.click(people_actions.MUTE)
+async def mute_pull_request(call: Call, click: Interaction) -> None:
+    """Only for the person who pressed the button; only they see the answer."""
+    await call.admit()
+    about = _pull_request(call, click)
+    now = call.bot.clock.now()
+    until = await call.bot.sources.store.run(mute, call.actor.user_id, about, now)
+    await call.reply(people_texts.muted(about.repository, about.number, until))
+
+
+@handles.click(people_actions.UNMUTE)
+async def unmute_pull_request(call: Call, click: Interaction) -> None:
+    await call.admit()
+    about = _pull_request(call, click)
+    was_muted = await call.bot.sources.store.run(unmute, call.actor.user_id, about)
+    said = people_texts.unmuted(about.repository, about.number, was_muted=was_muted)
+    await call.replace_message(said)
+
+
+def _pull_request(call: Call, click: Interaction) -> people_actions.MutablePullRequest:
+    """Raises RepositoryNotAllowed for a repository that is no longer configured."""
+    return controls.read_value(
+        people_actions.MutablePullRequest, click.chosen, call.bot.repositories
+    )

@@ -4,10 +4,11 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
-from sqlalchemy import func, or_, select
+from sqlalchemy import ColumnElement, func, or_, select
 
+from bot.kernel.repository import RepositoryName
 from bot.people.notices import Choices, Notice
-from bot.people.tables import HAS_CHOSEN, people
+from bot.people.tables import HAS_CHOSEN, muted_pull_requests, people
 from bot.store.statements import Part
 
 _CHOICES = select(people).where(HAS_CHOSEN)
@@ -107,3 +108,44 @@ class People(Part):
             for notice in notices
             if (wanting := [user_id for user_id in people if chosen.get(user_id, {}).get(notice)])
         }
+
+
+class MutedPullRequests(Part):
+    """Pull requests about which single people want to know nothing for a while."""
+
+    def add(
+        self, user_id: str, repository: RepositoryName, number: int, *, until: datetime
+    ) -> None:
+        """Mute it, or mute it for longer."""
+        row = {
+            "user_id": user_id,
+            "repository": repository,
+            "pull_request": number,
+            "until": until,
+        }
+        self._put(muted_pull_requests, row)
+
+    def remove(self, user_id: str, repository: RepositoryName, number: int) -> bool:
+        """Whether it was muted."""
+        return self._remove(muted_pull_requests, *_of(repository, number, [user_id])) > 0
+
+    def muted_by(
+        self, user_ids: Collection[str], repository: RepositoryName, number: int, at: datetime
+    ) -> Collection[str]:
+        """Those of the people who muted it, if that lasts at the time `at`."""
+        if not user_ids:
+            return frozenset()
+        muted = select(muted_pull_requests.c.user_id).where(
+            *_of(repository, number, user_ids), muted_pull_requests.c.until > at
+        )
+        return frozenset(self._run(muted).scalars())
+
+
+def _of(
+    repository: RepositoryName, number: int, user_ids: Collection[str]
+) -> tuple[ColumnElement[bool], ...]:
+    return (
+        muted_pull_requests.c.repository == repository,
+        muted_pull_requests.c.pull_request == number,
+        muted_pull_requests.c.user_id.in_(sorted(user_ids)),
+    )

@@ -1,9 +1,18 @@
-"""The table of people's choices."""
+"""The tables of people's choices."""
 
 import sqlalchemy as sa
 
 from bot.people.notices import Notice
-from bot.store.schema import UtcTime, as_json, key, optional, partial_index, table
+from bot.store.schema import (
+    Repository,
+    UtcTime,
+    as_json,
+    key,
+    optional,
+    partial_index,
+    required,
+    table,
+)
 
 people = table(
     "people",
@@ -19,3 +28,14 @@ people = table(
 
 HAS_CHOSEN = people.c.choices.is_not(None)
 partial_index(people.c.user_id, where=HAS_CHOSEN)
+
+
+muted_pull_requests = table(
+    "muted_pull_requests",
+    "A pull request about which one person wants no mentions and direct messages.",
+    *key(sa.Text, "user_id"),
+    *key(Repository, "repository"),
+    *key(sa.BigInteger, "pull_request"),
+    *required(UtcTime, "until"),
+    sa.Index(None, "until"),
+)

@@ -1,10 +1,13 @@
 """A person's login and notifications, and the menu that changes them."""
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 
-from bot.blocks import blocks
+from bot.blocks import blocks, controls
+from bot.blocks.blocks import Element
 from bot.blocks.message import Block, Message
-from bot.blocks.text import code, escape, listed, mention, quote
+from bot.blocks.text import code, escape, listed, local_time, mention, quote
+from bot.kernel.repository import RepositoryName
 from bot.people import actions as people_actions
 from bot.people.notices import DIRECT_NOTICES, OF_THE_AUTHOR, AboutPerson, Notice
 
@@ -148,6 +151,30 @@ def direct(message: Message, notice: Notice) -> Message:
     stop = blocks.option("Stop these messages", f"{notice.value}{people_actions.OFF_SUFFIX}")
     menu = blocks.overflow(action_id=people_actions.NOTICE_STOP, options=[stop])
     return blocks.with_menu(message, menu)
+
+
+def mute_button(repository: RepositoryName, number: int) -> Element:
+    """Stops mentions and direct messages about one pull request, for the person who presses it."""
+    value = controls.value_of(people_actions.MutablePullRequest(repository, number))
+    return blocks.button("Mute this pull request", action_id=people_actions.MUTE, value=value)
+
+
+def muted(repository: RepositoryName, number: int, until: datetime) -> Message:
+    """To the person who muted it, with the way back."""
+    value = controls.value_of(people_actions.MutablePullRequest(repository, number))
+    undo = blocks.button("Unmute", action_id=people_actions.UNMUTE, value=value)
+    said = (
+        f":no_bell: Muted #{number} of {escape(repository)} for you until {local_time(until)}: "
+        "no mentions, no direct messages. Other people still get theirs."
+    )
+    return blocks.message(blocks.section(said), blocks.actions([undo]))
+
+
+def unmuted(repository: RepositoryName, number: int, *, was_muted: bool) -> Message:
+    name = f"#{number} of {escape(repository)}"
+    if not was_muted:
+        return blocks.sentence(f"{name} wasn't muted.")
+    return blocks.sentence(f":bell: {name} is no longer muted. You get its messages again.")
 
 
 def switched(changed: Mapping[Notice, bool]) -> str:

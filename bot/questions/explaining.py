@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from functools import partial
 from itertools import chain
 
 from bot.kernel.errors import MergeQueueError
@@ -11,13 +12,16 @@ from bot.log.preceding import with_preceding_events
 from bot.log.rows import Events, PullRequests
 from bot.log.sources import Sources, answer_or
 from bot.merge_queue.event_records import EventRecord, PullRequestRecord, in_order
-from bot.merge_queue.position import InBatch, InQueue, NotQueued
+from bot.merge_queue.position import InBatch, InQueue, NotQueued, QueuePosition
 from bot.merge_queue.queue import BatchStatusCode, Checks, QueuedDetails, QueueStatus
 from bot.merge_queue.window import LONGEST_LOOKBACK
 from bot.queues.position import Explanation, find
 from bot.queues.reading import read_queue
+from bot.queues.snapshot import Snapshot
 from bot.removals.addressing import person_to_ask
 from bot.removals.removed_here import with_removals_here
+from bot.verdicts.reading import verdict_on
+from bot.verdicts.verdict import Verdict
 
 RUNNING = BatchStatusCode.RUNNING
 EVENTS_READ = 50
@@ -54,16 +58,7 @@ async def explain(repository: RepositoryName, number: int, sources: Sources) -> 
         position = find(number, snapshot.status, records, of_branch)
     if isinstance(logged, MergeQueueError) and position == NotQueued() and not records:
         raise logged
-    if not isinstance(position, NotQueued):
-        queued = position.pull_request
-        seen: PullRequestRecord | None = PullRequestRecord(
-            repository, number, queued.title, queued.url, queued.author.login, snapshot.read_at
-        )
-    else:
-        found = await sources.store.read(
-            lambda transaction: PullRequests(transaction).get(repository, [number])
-        )
-        seen = found.get(number)
+    seen = await _seen(number, snapshot, position, sources)
     whole_log = not isinstance(logged, MergeQueueError)
     checks: Checks | None = details.mergeability_check
     is_running = isinstance(position, InBatch) and position.batch.status.code == RUNNING
@@ -72,9 +67,50 @@ async def explain(repository: RepositoryName, number: int, sources: Sources) -> 
     asked: str | None = None
     if seen is not None and records:
         asked = await sources.store.read(person_to_ask, seen.author, records, records[-1])
+    verdict = await _verdict(snapshot, position, records, sources)
     return Explanation(
-        number, snapshot, position, records, kinds(read), seen, whole_log, asked, checks, details
+        number,
+        snapshot,
+        position,
+        records,
+        kinds(read),
+        seen,
+        whole_log,
+        asked,
+        checks,
+        details,
+        verdict,
     )
+
+
+async def _seen(
+    number: int, snapshot: Snapshot, position: QueuePosition, sources: Sources
+) -> PullRequestRecord | None:
+    """Its title and address, as the live queue has them, or as they were last seen."""
+    repository = snapshot.repository
+    if isinstance(position, NotQueued):
+        found = await sources.store.read(
+            lambda transaction: PullRequests(transaction).get(repository, [number])
+        )
+        return found.get(number)
+    queued = position.pull_request
+    return PullRequestRecord(
+        repository, number, queued.title, queued.url, queued.author.login, snapshot.read_at
+    )
+
+
+async def _verdict(
+    snapshot: Snapshot,
+    position: QueuePosition,
+    records: Sequence[EventRecord],
+    sources: Sources,
+) -> Verdict | None:
+    """Why it left; None if it is queued or merged, or nobody knows that it left."""
+    if not isinstance(position, NotQueued) or position.end is None or position.has_merged:
+        return None
+    is_paused = snapshot.pause is not None
+    judged = partial(verdict_on, own=records, is_paused=is_paused)
+    return await sources.store.read(judged, position.end)
 
 
 async def _queue_of_branch(

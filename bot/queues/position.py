@@ -10,6 +10,7 @@ from bot.merge_queue.event_types import ENTER, LEAVE, MERGED
 from bot.merge_queue.position import InBatch, InQueue, NotQueued, Place, QueuePosition, still_queued
 from bot.merge_queue.queue import Checks, QueuedDetails, QueuedPullRequest, QueueMode, QueueStatus
 from bot.queues.snapshot import Snapshot
+from bot.verdicts.verdict import Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,7 @@ class Explanation:
     checks: Checks | None = None  #: those of its batch, if the service names them
     #: what else the service says of a queued one, if it has that endpoint
     details: QueuedDetails = field(default_factory=QueuedDetails)
+    verdict: Verdict | None = None  #: why it left, if it did
 
     @property
     def repository(self) -> RepositoryName:

@@ -58,9 +58,9 @@ async def test_why_shows_the_reason_for_leaving_and_the_next_step(bot: BotTester
     await bot.happens("action.queue.leave", number)
     answer = await bot.ask(f"/mq why https://code.example/acme/site/pull/{number}")
     assert "*Left the queue*" in answer
-    assert "its checks failed" in answer
+    assert "unit tests failed · open the run" in answer
     assert "fix it, then comment `@mergifyio queue`" in answer
-    assert "• " in answer
+    assert "https://ci.example.com/" in str(answer.blocks)
 
 
 async def test_why_lists_no_checks_when_the_service_no_longer_has_them(bot: BotTester) -> None:

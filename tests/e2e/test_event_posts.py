@@ -39,11 +39,11 @@ async def test_a_failure_names_the_check_and_the_next_step(start_bot: StartBot) 
     failed = await bot.wait_for_post(f"#{number}")
     assert ":x: *Left the queue*" in failed
     assert re.search(
-        r": its checks failed\n\*Next step\b.*:\* fix it, then comment `@mergifyio queue`\n• lint",
+        r": lint failed · open the run\n\*Next step\b.*:\* fix it, then comment `@mergifyio queue`",
         failed.words,
     )
     assert re.search(
-        r": its checks failed\. Next step\b.*: fix it, then comment `@mergifyio queue`", failed.line
+        r": lint failed\. Next step\b.*: fix it, then comment `@mergifyio queue`", failed.line
     )
     assert "https://ci.example.com/" in str(failed.blocks)
 
@@ -70,9 +70,9 @@ async def test_a_failure_has_buttons_for_why_and_for_its_log(start_bot: StartBot
     number = bot.enqueue(broken_check="lint")
     await bot.wait_for_post(f"*Queued* #{number}")
     failed = await bot.wait_for_post(f"*Left the queue* #{number}")
-    assert failed.labels == ["Why?", "Log"]
+    assert failed.labels == ["Why?", "Log", "Mute this pull request"]
     await bot.click(failed, "Why?", by=BOB)
-    assert "its checks failed" in await bot.wait_for_reply(f"#{number}", by=BOB)
+    assert "lint failed" in await bot.wait_for_reply(f"#{number}", by=BOB)
     await bot.click(failed, "Log")
     assert "*Queued*" in await bot.wait_for_reply(f"event log · #{number}")
 
@@ -143,7 +143,7 @@ async def test_only_the_culprit_of_a_broken_batch_is_reported_as_a_failure(
     good = [bot.enqueue(), bot.enqueue()]
     culprit = bot.enqueue(broken_check="unit tests")
     failed = await bot.wait_for_post(f"#{culprit}")
-    assert "its checks failed" in failed
+    assert "unit tests failed" in failed
     for number in good:
         await bot.wait_for_post(f"*Merged* #{number}")
     assert len(bot.posts()) == 3
@@ -156,12 +156,12 @@ async def test_innocent_members_of_a_broken_batch_are_not_reported_as_failed(
     good = [bot.enqueue(), bot.enqueue()]
     culprit = bot.enqueue(broken_check="unit tests")
     left = await bot.wait_for_post(f"*Left the queue* #{culprit}")
-    assert "its checks failed" in left
+    assert "unit tests failed" in left
     for number in good:
         await bot.wait_for_post(f"*Merged* #{number}")
     for number in good:
         notice = [post for post in bot.posts() if f"#{number}" in post]
-        assert not [post for post in notice if "its checks failed" in post]
+        assert not [post for post in notice if "unit tests failed" in post]
         assert [post for post in notice if "its batch failed, finding the cause" in post]
 
 

@@ -51,9 +51,10 @@ async def test_a_failure_is_shown_in_the_channel_too(start_bot: StartBot) -> Non
     now = await bot.wait_for_change(root, "Left the queue")
     assert len(bot.posts()) == 2
     # The root has the details, so the broadcast is short.
-    assert "lint" in now, now.words
-    assert "lint" not in failed
+    assert ": lint failed" in now, now.words
+    assert ": lint failed" in failed
     assert "in the queue" in now
+    assert "in the queue" not in failed
     assert len(failed.blocks) == 1
 
 
@@ -173,7 +174,11 @@ async def test_a_failure_whose_first_message_was_deleted_has_the_details_itself(
         return shown.labels if shown is not None else []
 
     # It may have been posted before the bot learned that the first message is gone.
-    assert await until(labels, "buttons of the details") == ["Why?", "Log"]
+    assert await until(labels, "buttons of the details") == [
+        "Why?",
+        "Log",
+        "Mute this pull request",
+    ]
     shown = bot.now(failure)
     assert shown is not None
     assert "acme/site" in shown

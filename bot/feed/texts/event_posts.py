@@ -24,7 +24,7 @@ from bot.blocks.text import (
     without_markup,
 )
 from bot.feed.repeats import Repeats
-from bot.feed.texts.wording import NO_STEP, leaving, other_event
+from bot.feed.texts.wording import other_event
 from bot.freezes.freeze import has_begun
 from bot.freezes.texts.cards import freeze_changes, freeze_period
 from bot.kernel.repository import RepositoryName
@@ -46,6 +46,10 @@ from bot.merge_queue.event_types import (
     Turn,
     class_of,
 )
+from bot.people.texts import mute_button
+from bot.verdicts.texts.leaving import NO_STEP, leaving
+from bot.verdicts.texts.verdict import removed_by, said
+from bot.verdicts.verdict import Facts, Verdict, judge
 
 DETAILS_SHOWN = 3
 DETAIL_LIMIT = 120
@@ -61,6 +65,8 @@ class Post:
     word: str
     verdict: str = ""
     next_step: str = ""  #: for the person who has to act
+    run: str = ""  #: a link to the failed run
+    evidence: tuple[str, ...] = ()  #: sentences that support the verdict
     details: tuple[str, ...] = ()
     facts: tuple[str, ...] = ()
     by: str = ""
@@ -76,6 +82,7 @@ def event(  # noqa: PLR0913  # six are keywords
     is_brief: bool = False,
     asked: str | None = None,
     repeats: Repeats | None = None,
+    verdict: Verdict | None = None,
 ) -> Message:
     """The post for an event, with the pull request's title when it was seen in the queue.
 
@@ -85,9 +92,10 @@ def event(  # noqa: PLR0913  # six are keywords
     `asked`: the login of the person whose turn it is, empty for nobody; None for the author.
     `is_brief`: beside the first message of its thread, which has the details.
     `repeats`: how often the verdict was the same, if the event can have been repeated.
+    `verdict`: why it left; None to judge by this event alone.
     """
     kind = kind or classify(record)
-    post = _POST_WRITERS[kind](record)
+    post = _post(record, kind, verdict)
     if kind is EventKind.ENTER and paused:
         post = replace(post, verdict="the queue is paused")
     elif kind is EventKind.CHECKS_ENDED and paused is False and is_stopped_by_pause(record):
@@ -99,8 +107,9 @@ def event(  # noqa: PLR0913  # six are keywords
     whose = _whose_step(record, kind, calls, asked) if post.next_step else ""
     step = f"*{whose}:* {post.next_step}" if whose else ""
     counted = _counted(repeats, local_time)
-    lines = [head, counted, step, *(() if is_brief else post.details)]
-    shown: list[Block] = [blocks.section("\n".join(filter(None, lines)))]
+    evidence = "" if is_brief else " ".join(post.evidence)
+    lines = [head, counted, evidence, step, *(() if is_brief else post.details)]
+    shown: list[Block] = blocks.lines([*filter(None, lines)])
     if not is_brief:
         facts = [*_facts(record, pull_request), post.by, *post.facts]
         shown += [blocks.context(*facts)] if any(facts) else []
@@ -111,6 +120,13 @@ def event(  # noqa: PLR0913  # six are keywords
         text += f", {without_markup(_counted(repeats, utc_time))}"
     text += f". {whose}: {post.next_step}" if whose else ""
     return Message(text=f"{text} ({escape(record.repository)})", blocks=tuple(shown))
+
+
+def _post(record: EventRecord, kind: EventKind, verdict: Verdict | None = None) -> Post:
+    writer = _VERDICT_WRITERS.get(kind)
+    if writer is not None:
+        return writer(record, verdict or judge(Facts(record)))
+    return _POST_WRITERS[kind](record)
 
 
 def _counted(repeats: Repeats | None, shown: Callable[[datetime], str]) -> str:
@@ -138,6 +154,7 @@ def _questions(record: EventRecord) -> list[Block]:
     buttons = [
         blocks.button("Why?", action_id=controls.WHY_BUTTON, value=why),
         blocks.button("Log", action_id=controls.LOG_OF, value=log),
+        mute_button(record.repository, record.pull_request),
     ]
     return [blocks.actions(buttons)]
 
@@ -148,21 +165,27 @@ def asking(repository: RepositoryName, number: int) -> tuple[str, str]:
 
 
 def headline(
-    record: EventRecord, pull_request: PullRequestRecord | None, kind: EventKind | None = None
+    record: EventRecord,
+    pull_request: PullRequestRecord | None,
+    kind: EventKind | None = None,
+    *,
+    verdict: Verdict | None = None,
 ) -> str:
     """The first line alone: mark, word, linked pull request, verdict."""
-    return _headline(_POST_WRITERS[kind or classify(record)](record), record, pull_request)
+    return _headline(_post(record, kind or classify(record), verdict), record, pull_request)
 
 
 def who(record: EventRecord, kind: EventKind | None = None) -> str:
     """Who did it, with "by"; empty if the service doesn't say, or the headline does."""
-    return _POST_WRITERS[kind or classify(record)](record).by
+    return _post(record, kind or classify(record)).by
 
 
-def in_words(record: EventRecord, kind: EventKind | None = None) -> str:
-    """What happened, without saying to which pull request."""
-    post = _POST_WRITERS[kind or classify(record)](record)
-    said = f"{post.word}: {_verdict(post)}" if post.verdict else post.word
+def in_words(
+    record: EventRecord, kind: EventKind | None = None, *, verdict: Verdict | None = None
+) -> str:
+    """What happened, without saying to which pull request, and what to do about it."""
+    post = _post(record, kind or classify(record), verdict)
+    said = f"{post.word}: {post.verdict}" if post.verdict else post.word
     return f"{said}, {post.by}" if post.by else said
 
 
@@ -181,7 +204,7 @@ def _headline(post: Post, record: EventRecord, pull_request: PullRequestRecord |
     line = f"{post.mark} *{post.word}* {linked}".rstrip()
     if post.verdict:
         line += f": {_verdict(post)}" if linked else f" {_verdict(post)}"
-    return line
+    return f"{line} · {post.run}" if post.run else line
 
 
 def subject(record: EventRecord, seen: PullRequestRecord | None) -> str:
@@ -209,29 +232,39 @@ def _merge(record: EventRecord) -> Post:
     return Post(":white_check_mark:", "Merged", verdict, facts=(_time_in_queue(record),))
 
 
-def _failure(record: EventRecord) -> Post:
-    why = leaving(record.details.code, record.details.reason)
+def _failure(record: EventRecord, verdict: Verdict) -> Post:
+    why = said(verdict)
     return Post(
         ":x:",
         "Left the queue",
-        why.verdict,
+        why.cause,
         why.next_step,
-        details=_failing_checks(record),
-        facts=(_time_in_queue(record),),
+        run=why.run,
+        evidence=why.evidence,
+        details=why.checks,
+        facts=(_time_in_queue(record), why.aside),
     )
 
 
-def _dequeue(record: EventRecord) -> Post:
-    why = leaving(record.details.code, record.details.reason)
+def _dequeue(record: EventRecord, verdict: Verdict) -> Post:
+    why = said(verdict)
     remover = removed_by(record)
     is_asked = record.details.code == "PR_MANUALLY_DEQUEUED" and remover
     requeued = class_of(record.details.code) is CodeClass.REQUEUED
     return Post(
         ":arrows_counterclockwise:" if requeued else ":leftwards_arrow_with_hook:",
         "Put back" if requeued else "Removed from the queue",
-        f"{remover if is_asked else why.verdict} — {why.next_step}",
+        f"{remover if is_asked else why.cause} — {why.next_step}",
         facts=("" if is_asked else remover, _time_in_queue(record)),
     )
+
+
+def _checks_started(record: EventRecord) -> Post:
+    """Only a later start has a reason worth reading."""
+    reason = record.details.start_reason or ""
+    is_first = not reason or reason.lower().startswith("first time")
+    verdict = "" if is_first else quote(reason.strip().rstrip("."), DETAIL_LIMIT)
+    return Post(":hourglass_flowing_sand:", "Checks started", verdict)
 
 
 def _checks_ended(record: EventRecord) -> Post:
@@ -241,11 +274,11 @@ def _checks_ended(record: EventRecord) -> Post:
     if is_put_back(record):
         # No action needed, whatever the code would mean if the pull request had left.
         step = why.next_step if class_of(known) is CodeClass.REQUEUED else NO_STEP
-        verdict = f"{why.verdict} — {step}" if known or reason else NO_STEP
+        verdict = f"{why.cause} — {step}" if known or reason else NO_STEP
         return Post(":arrows_counterclockwise:", "Put back", verdict)
     if is_aborted(record):
         is_of_batch = len(record.details.members) > 1
-        verdict = _OF_BATCHES.get(known or "", why.verdict) if is_of_batch else why.verdict
+        verdict = _OF_BATCHES.get(known or "", why.cause) if is_of_batch else why.cause
         return Post(":warning:", "Checks ended", verdict, details=_failing_checks(record))
     conclusion = record.details.conclusion
     verdict = quote(conclusion.replace("_", " "), 40) if conclusion else ""
@@ -339,14 +372,16 @@ def _other(record: EventRecord) -> Post:
     return Post(":information_source:", *other_event(record))
 
 
+_VERDICT_WRITERS: dict[EventKind, Callable[[EventRecord, Verdict], Post]] = {
+    EventKind.FAILURE: _failure,
+    EventKind.DEQUEUE: _dequeue,
+}
 _POST_WRITERS: dict[EventKind, Callable[[EventRecord], Post]] = {
     EventKind.ENTER: lambda _: Post(":inbox_tray:", "Queued"),
-    EventKind.CHECKS_STARTED: lambda _: Post(":hourglass_flowing_sand:", "Checks started"),
+    EventKind.CHECKS_STARTED: _checks_started,
     EventKind.CHECKS_ENDED: _checks_ended,
     EventKind.CHECKS_NOT_STARTED: _checks_not_started,
     EventKind.MERGE: _merge,
-    EventKind.FAILURE: _failure,
-    EventKind.DEQUEUE: _dequeue,
     EventKind.BISECTION_STARTED: _bisection_started,
     EventKind.BISECTION_ENDED: _bisection_ended,
     EventKind.PAUSE: lambda record: _pause(record, "Queue paused"),
@@ -367,12 +402,6 @@ def _list(numbers: Sequence[int]) -> str:
 
 def _reason(of: EventDetails | FreezeAttributes) -> str:
     return quote(of.reason, REASON_LIMIT) if of.reason else ""
-
-
-def removed_by(record: EventRecord) -> str:
-    """Who asked for a removal, from the command that triggered it or from an earlier event."""
-    trigger = record.details.trigger
-    return by(trigger if trigger.startswith("@") else record.details.actor)
 
 
 def _time_in_queue(record: EventRecord) -> str:

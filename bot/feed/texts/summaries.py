@@ -11,6 +11,7 @@ from bot.feed.texts.event_posts import headline, subject
 from bot.kernel.repository import RepositoryName
 from bot.log.classification import EventKind
 from bot.merge_queue.event_records import EventRecord, PullRequestRecord
+from bot.verdicts.verdict import Verdict
 
 MOST = 50
 """Pull requests of a batch; more of them get a summary."""
@@ -66,8 +67,11 @@ def summary(
     failures: Sequence[tuple[EventRecord, PullRequestRecord | None]],
     *,
     is_digest: bool = False,
+    verdicts: Mapping[int, Verdict] | None = None,
 ) -> Message:
     """How much happened since `since`, by repository; the latest `failures` by name.
+
+    `verdicts`: why these left, by event id; without one, as far as the event alone says.
 
     `is_digest`: sent on schedule, not because of a backlog.
     """
@@ -77,7 +81,11 @@ def summary(
         by_repository.setdefault(repository, Counter())[words] += count
     total = sum(counts.values())
     lines = [f"*{escape(name)}*: {_counted(found)}" for name, found in by_repository.items()]
-    named = [f"• {headline(record, seen)}" for record, seen in failures]
+    known = verdicts or {}
+    named = [
+        f"• {headline(record, seen, verdict=known.get(record.event_id))}"
+        for record, seen in failures
+    ]
     if is_digest:
         mark = ":newspaper:"
         word = "Digest"

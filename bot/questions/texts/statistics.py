@@ -24,9 +24,9 @@ from bot.blocks.text import (
     plural,
     quote,
 )
-from bot.feed.texts.wording import leaving
 from bot.kernel.groups import Group, GroupAnswers
 from bot.questions.statistics import DAY, CheckStatistics, QueueStatistics, Removals, Tally
+from bot.verdicts.texts.leaving import leaving
 
 TEN = 10
 """Smaller figures have a digit more."""
@@ -219,7 +219,7 @@ def _checks(of: Removals) -> Mapping[str, int]:
 
 
 def _reasons(of: Removals) -> Mapping[str, int]:
-    return _added((leaving(code, None).verdict, many) for code, many in of.reasons.items())
+    return _added((leaving(code, None).cause, many) for code, many in of.reasons.items())
 
 
 def _added(counts: Iterable[tuple[str, int]]) -> Mapping[str, int]:

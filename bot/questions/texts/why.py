@@ -18,17 +18,19 @@ from bot.blocks.text import (
     pull_request,
     quote,
 )
-from bot.feed.texts.event_posts import asking, in_words, removed_by
-from bot.feed.texts.wording import leaving
+from bot.feed.texts.event_posts import asking, in_words
 from bot.freezes.freeze import Freeze
 from bot.freezes.texts.cards import freeze_period, freeze_reason
-from bot.merge_queue.event_records import EventRecord, PullRequestRecord
+from bot.merge_queue.event_records import EventRecord
 from bot.merge_queue.event_types import CodeClass, Turn, class_of, turn_of
 from bot.merge_queue.position import InBatch, InQueue, NotQueued
 from bot.merge_queue.queue import Batch, Checks, HoldKind, QueueMode
 from bot.pauses.texts.card import by_whom
+from bot.people.texts import mute_button
 from bot.queues.position import Explanation
 from bot.queues.texts.parts import batches, filling, hold
+from bot.verdicts.texts.verdict import removed_by, said
+from bot.verdicts.verdict import Facts, judge
 
 CHECKS_SHOWN = 5
 EVENTS_SHOWN = 8
@@ -63,6 +65,8 @@ class _Said(NamedTuple):
     next_step: str  #: the whole line, with who has to act
     waits: str = ""
     verdict: str = ""
+    aside: str = ""  #: for the grey line
+    has_failed: bool = False  #: it left, and nobody took it out
 
 
 def why(explanation: Explanation) -> Message:
@@ -70,8 +74,8 @@ def why(explanation: Explanation) -> Message:
     number = explanation.number
     seen = explanation.seen
     name = escape(explanation.repository)
-    said = _said(explanation)
-    if said is None:
+    answer = _said(explanation)
+    if answer is None:
         return blocks.sentence(
             f"#{number} is not in the merge queue of {name}, and "
             "the event log doesn't mention it. Is the number right?"
@@ -79,12 +83,12 @@ def why(explanation: Explanation) -> Message:
     subject = f"#{number}"
     if seen is not None:
         subject = f"{pull_request(number, seen.title, seen.url)} by {quote(seen.author)}"
-    waits = f"*Waits for:* {said.waits}" if said.waits else ""
-    facts = (said.verdict, waits, _unmet(explanation), said.next_step)
+    waits = f"*Waits for:* {answer.waits}" if answer.waits else ""
+    facts = (answer.verdict, waits, _unmet(explanation), answer.next_step)
     shown = [
-        blocks.section(f"{said.mark} *{said.word}* {name} {subject}"),
+        blocks.section(f"{answer.mark} *{answer.word}* {name} {subject}"),
         blocks.section("\n".join(filter(None, facts))),
-        blocks.context(*_facts(explanation)),
+        blocks.context(*_facts(explanation), answer.aside),
     ]
     recent = _recent(explanation)
     if recent:
@@ -97,6 +101,8 @@ def why(explanation: Explanation) -> Message:
         blocks.button("Refresh", action_id=controls.REFRESH, value=again),
         blocks.button("Its event log", action_id=controls.LOG_OF, value=log),
     ]
+    if answer.has_failed:
+        buttons.append(mute_button(explanation.repository, number))
     return blocks.message(*shown, blocks.actions(buttons))
 
 
@@ -116,7 +122,7 @@ def _said(explanation: Explanation) -> _Said | None:
             merged = f"Merged on {local_time(end.received_at)}"
             return _Said(":white_check_mark:", "Merged", NO_ACTION, verdict=merged)
         case NotQueued(end=EventRecord() as end):
-            return _left(end, explanation.seen, explanation.asked)
+            return _left(explanation, end)
         case NotQueued() if explanation.records:
             step = "*Next step:* see the pull request"
             verdict = "Its events don't show that it left"
@@ -137,23 +143,39 @@ def _in_line(explanation: Explanation, waiting: InQueue, step: str) -> _Said:
     return _Said(":inbox_tray:", "Waiting in line", step, waits, verdict)
 
 
-def _left(record: EventRecord, seen: PullRequestRecord | None, asked: str | None) -> _Said:
+def _left(explanation: Explanation, record: EventRecord) -> _Said:
+    """The verdict, as posts say it."""
     code = record.details.code
-    why_left = leaving(code, record.details.reason)
+    verdict = explanation.verdict or judge(Facts(record))
+    why_left = said(verdict)
     is_removal = class_of(code) is CodeClass.HUMAN
     word = "Removed" if is_removal else "Left"
-    verdict = f"{word} on {local_time(record.received_at)}: {why_left.verdict}"
+    line = f"{word} on {local_time(record.received_at)}: {why_left.cause}"
     if is_removal and removed_by(record):
-        verdict += f", {removed_by(record)}"
-    next_step = f"*Next step:* {why_left.next_step}"
-    if turn_of(code) is Turn.AUTHOR:
-        author = seen.author if seen is not None else "the author"
-        whose = quote(author if asked is None else asked)
-        if whose:
-            next_step = f"*Next step for {whose}:* {why_left.next_step}"
+        line += f", {removed_by(record)}"
+    if why_left.run:
+        line += f" · {why_left.run}"
+    lines = [line, " ".join(why_left.evidence), *why_left.checks]
     mark = ":leftwards_arrow_with_hook:" if is_removal else ":x:"
     head = "Removed from the queue" if is_removal else "Left the queue"
-    return _Said(mark, head, next_step, verdict=verdict)
+    return _Said(
+        mark,
+        head,
+        f"{_whose(explanation, code)} {why_left.next_step}",
+        verdict="\n".join(filter(None, lines)),
+        aside=why_left.aside,
+        has_failed=not is_removal,
+    )
+
+
+def _whose(explanation: Explanation, code: str | None) -> str:
+    """Who has to take the next step."""
+    seen = explanation.seen
+    if turn_of(code) is not Turn.AUTHOR:
+        return "*Next step:*"
+    author = seen.author if seen is not None else "the author"
+    whose = quote(author if explanation.asked is None else explanation.asked)
+    return f"*Next step for {whose}:*" if whose else "*Next step:*"
 
 
 def _held(explanation: Explanation, place: InBatch | InQueue) -> str:
@@ -251,10 +273,14 @@ def _facts(explanation: Explanation) -> list[str]:
 def _recent(explanation: Explanation) -> list[str]:
     """Its last events, newest first."""
     last = explanation.records[: -EVENTS_SHOWN - 1 : -1]
-    kinds = explanation.kinds
-    lines = [
-        f"• {local_time(record.received_at)} {in_words(record, kinds.get(record.event_id))}"
-        for record in last
-    ]
+    lines = [f"• {local_time(record.received_at)} {_event(explanation, record)}" for record in last]
     left = len(explanation.records) - len(last)
     return [*lines, f"and {left} earlier"] if left > 0 else lines
+
+
+def _event(explanation: Explanation, record: EventRecord) -> str:
+    """What happened; of its end, the verdict."""
+    verdict = explanation.verdict
+    is_judged = verdict is not None and verdict.record.event_id == record.event_id
+    kind = explanation.kinds.get(record.event_id)
+    return in_words(record, kind, verdict=verdict if is_judged else None)

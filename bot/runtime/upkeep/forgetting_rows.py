@@ -16,7 +16,7 @@ from bot.boards.tables import boards
 from bot.desk.tables import questions
 from bot.freezes.tables import freezes
 from bot.pauses.tables import IN_FORCE, pauses, resume_watchers
-from bot.people.tables import people
+from bot.people.tables import muted_pull_requests, people
 from bot.store.protection import audit_may_change
 from bot.store.schema import OutsideText, StoredJson, compact, metadata
 from bot.store.statements import Part
@@ -52,6 +52,7 @@ class Forgetting(Part):
     def forget(self, user_id: str, now: datetime) -> Forgotten:
         choices = self._remove(people, people.c.user_id == user_id)
         waits = self._remove(resume_watchers, resume_watchers.c.user_id == user_id)
+        waits += self._remove(muted_pull_requests, muted_pull_requests.c.user_id == user_id)
         requests = self._remove(unanswered, unanswered.c.user_id == user_id)
         self._remove(questions, questions.c.user_id == user_id)
         names = frozenset(self._names_of(user_id)) - {"", user_id}

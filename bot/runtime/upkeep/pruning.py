@@ -18,7 +18,7 @@ from bot.health.tables import ALERT_LASTS, alerts, failures_in_a_row, outages, s
 from bot.kernel.repository import RepositoryName
 from bot.log.tables import events, pull_requests, repositories
 from bot.pauses.tables import IN_FORCE, pause_ends, pause_lines, pauses, resume_watchers
-from bot.people.tables import people
+from bot.people.tables import muted_pull_requests, people
 from bot.posts.channel_queues import ChannelQueues, queues_of
 from bot.posts.delivery import DeliveryState, SubjectKind
 from bot.posts.live_message import LiveKind
@@ -196,6 +196,7 @@ RULES = (
     Rule(audit, audit.c.at, (audit.c.result == ActResult.REFUSED) & (audit.c.act_id == 0)),
     Rule(unanswered, unanswered.c.asked_at),
     Rule(handled_requests, handled_requests.c.until, expires=True),
+    Rule(muted_pull_requests, muted_pull_requests.c.until, expires=True),
     Rule(questions, questions.c.until, expires=True),
     Rule(slack_limits, slack_limits.c.until, expires=True),
     Rule(paces, paces.c.free_at, expires=True),

@@ -15,6 +15,7 @@ from bot.health.tables import ALERT_LASTS, alerts, failures_in_a_row, outages
 from bot.kernel.repository import RepositoryName
 from bot.log.tables import events, pull_requests, repositories
 from bot.pauses.tables import IN_FORCE, pause_ends, pause_lines, pauses, resume_watchers
+from bot.people.tables import muted_pull_requests
 from bot.posts.channel_queues import ChannelQueues
 from bot.posts.live_message import LiveKind
 from bot.posts.tables import deliveries, live_messages
@@ -33,6 +34,7 @@ _OF_ONE = (
     board_states,
     channel_defaults,
     subscriptions,
+    muted_pull_requests,
     live_messages,
     boards,
     deliveries,
@@ -50,6 +52,7 @@ _UNIQUE: tuple[tuple[sa.Table, tuple[str, ...]], ...] = (
     (failures_in_a_row, ()),
     (board_states, ()),
     (subscriptions, ("channel_id", "source")),
+    (muted_pull_requests, ("user_id", "pull_request")),
     (live_messages, ("kind", "key", "channel_id")),
     (deliveries, ("subject_kind", "subject_id", "channel_id")),
 )

@@ -99,7 +99,8 @@ class ControlApi:
     async def enqueue(self, request: web.Request) -> web.Response:
         """Take `title?`, `author?`, `base_ref?`, `labels?`, `scopes?`, `by?`; answer `number`.
 
-        What goes wrong: `broken_check?`, `broken_runs?`, `hangs?`, `conflict?`.
+        What goes wrong: `broken_check?`, `broken_runs?`, `broken_state?`,
+        `optional_check?`, `hangs?`, `conflict?`.
         """
         new = made(NewPullRequest, await read_body(request))
         try:

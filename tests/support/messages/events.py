@@ -11,11 +11,13 @@ from bot.health import texts as health_texts
 from bot.health.alert import Alert, AlertKind
 from bot.health.outage import Outage, OutageCause, SlackOutage
 from bot.log.classification import EventKind
+from bot.merge_queue.event_records import EventRecord
 from bot.merge_queue.event_types import DEQUEUE_CODES
+from bot.verdicts.verdict import Facts, judge
 from tests.support.clock import NOON
 from tests.support.event_samples import ERAS, TYPES, checks_end_with, leave_with, sample_record
 from tests.support.make import API, SITE, make_event_record, make_pull_request_record
-from tests.support.messages.rendering import Case, Cases
+from tests.support.messages.rendering import Case, Cases, later
 from tests.support.messages.values import CHECKS, LEAVE, MERGED, QUEUED_AT, SEEN
 
 
@@ -50,6 +52,34 @@ def of_nothing_queued(type_: str, **details: Any) -> Any:
 OF_42 = make_pull_request_record(42)
 FAILED = make_event_record(LEAVE, merged=False, code="CHECKS_FAILED")
 
+REQUIRED_FAILED = make_event_record(
+    LEAVE,
+    event_id=500,
+    merged=False,
+    code="CHECKS_FAILED",
+    checks=[
+        {"name": "unit tests", "url": "https://ci.example/1", "is_required": True},
+        {"name": "docs preview", "url": "https://ci.example/2", "is_required": False},
+    ],
+    checks_passed=9,
+    queued_at=QUEUED_AT,
+)
+
+
+def earlier(type_: str, number: int = 50, **details: Any) -> EventRecord:
+    at = NOON - timedelta(minutes=10)
+    return make_event_record(type_, event_id=number, received_at=at, pull_request=number, **details)
+
+
+def failure_of(number: int, check: str) -> EventRecord:
+    return earlier(LEAVE, number, merged=False, code="CHECKS_FAILED", checks=[{"name": check}])
+
+
+def judged(facts: Facts) -> Case:
+    return partial(event_posts.event, facts.record, SEEN, verdict=later(judge, facts))
+
+
+MERGES = [earlier(MERGED, 70 + place) for place in range(8)]
 CONFLICTED = make_event_record(LEAVE, merged=False, code="CONFLICT_WITH_BASE_BRANCH")
 TWELVE_TIMES = Repeats(NOON - timedelta(hours=2), CONFLICTED, 12)
 
@@ -116,6 +146,38 @@ CASES: Cases = {
     "event-failure": reported(
         LEAVE, merged=False, code="CHECKS_FAILED", checks=CHECKS, queued_at=QUEUED_AT
     ),
+    "event-failure-that-others-have-too": judged(
+        Facts(
+            REQUIRED_FAILED,
+            others=[failure_of(50, "unit tests"), failure_of(51, "unit tests"), *MERGES],
+        )
+    ),
+    "event-failure-by-another-of-its-batch": judged(
+        Facts(
+            REQUIRED_FAILED,
+            others=[
+                earlier(
+                    "action.queue.batch_bisection_end", pull_requests=[41, 42, 43], culprits=[42]
+                )
+            ],
+        )
+    ),
+    "event-failure-in-a-storm": judged(
+        Facts(
+            REQUIRED_FAILED,
+            others=[
+                failure_of(50 + place, name)
+                for place, name in enumerate(["e2e", "lint", "types"] * 2)
+            ],
+        )
+    ),
+    "event-failure-without-a-run": judged(
+        Facts(
+            make_event_record(LEAVE, merged=False),
+            own=[earlier("action.queue.checks_not_started", 41, reason="No runner is free.")],
+        )
+    ),
+    "event-failure-in-a-pause": judged(Facts(REQUIRED_FAILED, is_paused=True)),
     "event-failure-of-linked-authors": partial(
         event_posts.event, FAILED, SEEN, calls=["<@U0ALICE>", "<@U0BOB>", "<@U0CAROL>", "<@U0DAVE>"]
     ),

@@ -105,6 +105,9 @@ CASES: Cases = {
     "login-wanted-by-another": partial(people_texts.wanted_by, "U0BOB", "ada", "/mq"),
     "me": me(ADA, "/mq"),
     "me-unknown": me(make_person(), "/mq"),
+    "muted-pull-request": partial(people_texts.muted, SITE, 41, NOON + timedelta(days=30)),
+    "unmuted-pull-request": partial(people_texts.unmuted, SITE, 41, was_muted=True),
+    "unmuted-before": partial(people_texts.unmuted, SITE, 41, was_muted=False),
     "merge-told-its-author": partial(people_texts.direct, reported(MERGED), Notice.MERGE),
     "failure-told-its-author": partial(
         people_texts.direct,

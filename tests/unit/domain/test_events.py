@@ -129,9 +129,81 @@ def test_a_leave_keeps_its_reason_and_the_failing_checks_with_links() -> None:
 
     assert (details.merged, details.code, details.reason) == (False, "CHECKS_FAILED", "no")
     assert details.checks == (
-        FailedCheck(name="unit", url="https://ci.example/1"),
-        FailedCheck(name="e2e", url="https://ci.example/3"),
+        FailedCheck(name="unit", url="https://ci.example/1", state="failure"),
+        FailedCheck(name="e2e", url="https://ci.example/3", state="timed_out"),
     )
+    assert details.checks_passed == 1
+
+
+def condition(label: str, *, match: bool, **fields: Any) -> dict[str, Any]:
+    return {"match": match, "label": label, "subconditions": [], "evaluations": [], **fields}
+
+
+def related(*checks: str, match: bool = False) -> list[dict[str, Any]]:
+    return [{"pull_request": 41, "match": match, "related_checks": list(checks)}]
+
+
+def failed_of(tree: object, *names: str) -> dict[str | None, bool | None]:
+    """Which of the failed checks are required, in the order in which they are kept."""
+    checks = [{"name": name, "state": "failure"} for name in names]
+    metadata = {"unsuccessful_checks": checks, "conditions_evaluation": tree}
+    details = make_event(1, "action.queue.leave", metadata=metadata).details
+    return {check.name: check.is_required for check in details.checks}
+
+
+def test_a_check_is_required_if_a_condition_that_is_not_met_names_it() -> None:
+    lint = condition("check-success=lint", match=False)
+    unit = condition("all unit tests", match=False, evaluations=related("unit"))
+    either = condition(
+        "any of",
+        match=True,
+        subconditions=[
+            condition("check-success=ios", match=False),
+            condition("check-success=android", match=True),
+        ],
+    )
+    whole = condition(
+        "all of",
+        match=False,
+        subconditions=[lint, unit, either],
+        evaluations=related("lint", "unit", "ios", "docs"),
+    )
+
+    assert failed_of(whole, "ios", "docs", "unit", "lint") == {
+        "unit": True,
+        "lint": True,
+        "ios": False,
+        "docs": False,
+    }
+    assert list(failed_of(whole, "ios", "docs", "unit", "lint")) == ["unit", "lint", "ios", "docs"]
+
+
+def test_without_readable_conditions_nobody_knows_which_checks_are_required() -> None:
+    deep: dict[str, Any] = condition("check-success=lint", match=False)
+    for _ in range(3000):
+        deep = condition("all of", match=False, subconditions=[deep])
+    odd = {"match": False, "label": ["x"], "subconditions": "none", "evaluations": [3, {}]}
+    of_labels = condition("label=ready", match=False)
+    trees: list[Any] = [None, {}, [], "no", odd, of_labels, deep]
+    for tree in trees:
+        assert failed_of(tree, "lint") == {"lint": None}
+
+
+def test_required_checks_are_the_last_to_be_left_out() -> None:
+    tree = condition("check-success=lint", match=False)
+    names = [f"docs {number}" for number in range(9)]
+
+    assert failed_of(tree, *names, "lint")["lint"] is True
+
+
+def test_the_unmet_conditions_of_a_leave_are_kept() -> None:
+    tree = condition(
+        "all of",
+        match=False,
+        subconditions=[condition("label=ready", match=False), condition("base=main", match=True)],
+    )
+    metadata = {"conditions_evaluation": tree}
+    assert make_event(1, "action.queue.leave", metadata=metadata).details.unmet == ("label=ready",)
 
 
 def test_the_older_name_of_a_batch_is_read_too() -> None:

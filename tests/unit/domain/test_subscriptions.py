@@ -175,7 +175,10 @@ def test_events_of_subscribed_topics_are_requested_from_the_service() -> None:
     # To judge a leave takes the events around it.
     judging = {LEAVE, MERGED, "action.queue.checks_end", "action.queue.enter"}
     assert asked[Topic.MERGE] == judging
-    assert asked[Topic.FAILURE] == asked[Topic.DEQUEUE] == judging | {"command.dequeue"}
+    judging |= {"command.dequeue"}
+    assert asked[Topic.DEQUEUE] == judging
+    in_checks = {"action.queue.checks_not_started", "action.queue.batch_bisection_end"}
+    assert asked[Topic.FAILURE] == judging | in_checks
 
 
 def test_every_kind_but_other_has_a_topic() -> None:

@@ -242,6 +242,15 @@ COMMENT ON TABLE live_messages IS 'One message that is edited as what it shows c
 CREATE INDEX ix_live_messages_changed_at ON live_messages (changed_at);
 CREATE INDEX ix_live_messages_message_ts ON live_messages (message_ts) WHERE message_ts IS NOT NULL;
 CREATE INDEX ix_live_messages_priority_due_at ON live_messages (priority, due_at) WHERE message_ts IS NOT NULL AND NOT is_lost AND wanted > shown;
+CREATE TABLE muted_pull_requests (
+    user_id TEXT NOT NULL,
+    repository TEXT NOT NULL,
+    pull_request BIGINT NOT NULL,
+    until BIGINT NOT NULL,
+    CONSTRAINT pk_muted_pull_requests PRIMARY KEY (user_id, repository, pull_request)
+);
+COMMENT ON TABLE muted_pull_requests IS 'A pull request about which one person wants no mentions and direct messages.';
+CREATE INDEX ix_muted_pull_requests_until ON muted_pull_requests (until);
 CREATE TABLE outages (
     outage_id BIGSERIAL NOT NULL,
     repositories TEXT NOT NULL,

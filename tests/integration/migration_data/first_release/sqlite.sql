@@ -219,6 +219,14 @@ CREATE TABLE live_messages (
 CREATE INDEX ix_live_messages_changed_at ON live_messages (changed_at);
 CREATE INDEX ix_live_messages_message_ts ON live_messages (message_ts) WHERE message_ts IS NOT NULL;
 CREATE INDEX ix_live_messages_priority_due_at ON live_messages (priority, due_at) WHERE message_ts IS NOT NULL AND is_lost = 0 AND wanted > shown;
+CREATE TABLE muted_pull_requests (
+    user_id TEXT NOT NULL,
+    repository TEXT NOT NULL,
+    pull_request BIGINT NOT NULL,
+    until BIGINT NOT NULL,
+    CONSTRAINT pk_muted_pull_requests PRIMARY KEY (user_id, repository, pull_request)
+);
+CREATE INDEX ix_muted_pull_requests_until ON muted_pull_requests (until);
 CREATE TABLE outages (
     outage_id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
     repositories TEXT NOT NULL,

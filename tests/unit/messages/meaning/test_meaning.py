@@ -10,11 +10,13 @@ from pydantic import JsonValue
 from bot.blocks.message import Message
 from bot.blocks.text import local_time
 from bot.feed.texts import event_posts
-from bot.feed.texts.wording import LEAVINGS, NO_STEP
 from bot.log.classification import EventKind, classify, kinds
 from bot.log.preceding import with_preceding_events
 from bot.merge_queue.event_records import EventDetails, EventRecord, FailedCheck
 from bot.merge_queue.event_types import DEQUEUE_CODES, LEAVE, MERGED, CodeClass, Turn, turn_of
+from bot.verdicts.texts.leaving import LEAVINGS, NO_STEP
+from bot.verdicts.texts.verdict import said
+from bot.verdicts.verdict import Facts, judge
 from tests.documentation import DATE
 from tests.support.clock import NOON
 from tests.support.event_samples import ERAS, TYPES, checks_end_with, leave_with, sample_record
@@ -85,7 +87,8 @@ def test_an_early_leave_is_reported_with_the_code_of_its_checks(code: str) -> No
     reported = with_preceding_events(leave, [ended, leave])
 
     assert kinds([leave], [ended, leave])[9] is classify(leave_with(code))
-    assert LEAVINGS[code].verdict in event_posts.event(reported, SEEN).text
+    text = event_posts.event(reported, SEEN).text
+    assert said(judge(Facts(leave_with(code)))).cause in text or LEAVINGS[code].cause in text
 
 
 @pytest.mark.parametrize("code", ["PR_MANUALLY_DEQUEUED", None])

@@ -1,0 +1,90 @@
+"""Read the facts of a verdict from what the bot has stored."""
+
+from collections.abc import Sequence
+
+from bot.freezes.freeze import Freeze, Stage
+from bot.freezes.rows import Freezes
+from bot.log.preceding import LONGEST_QUEUE_TIME
+from bot.log.rows import Events
+from bot.merge_queue.event_records import EventRecord, in_order
+from bot.merge_queue.event_types import BISECTION_END, CHECKS_END, ENTER, LEAVE, MERGED
+from bot.pauses.rows import Pauses
+from bot.store.transaction import Transaction
+from bot.verdicts.verdict import RECORD_SPAN, STORM_SPAN, Facts, Verdict, judge
+
+OWN_READ = 200
+OTHERS_READ = 300
+"""Events of one type, the newest of the last day."""
+
+_OF_OTHERS = (LEAVE, MERGED, CHECKS_END, BISECTION_END)
+
+
+def verdict_on(
+    transaction: Transaction,
+    record: EventRecord,
+    *,
+    own: Sequence[EventRecord] = (),
+    is_paused: bool = False,
+) -> Verdict:
+    """Why a pull request left.
+
+    `record`: its leave, with the details of earlier events. `own`: its events that are known
+    besides the stored ones. `is_paused`: the queue is known to be paused, besides what is stored.
+    """
+    return judge(facts_about(transaction, record, own=own, is_paused=is_paused))
+
+
+def facts_about(
+    transaction: Transaction,
+    record: EventRecord,
+    *,
+    own: Sequence[EventRecord] = (),
+    is_paused: bool = False,
+) -> Facts:
+    repository = record.repository
+    events = Events(transaction)
+    known: dict[int, EventRecord] = {event.event_id: event for event in own}
+    if record.pull_request is not None:
+        stored = events.of_pull_requests(
+            repository,
+            [record.pull_request],
+            since=record.received_at - LONGEST_QUEUE_TIME,
+            limit=OWN_READ,
+        )
+        known |= {event.event_id: event for event in stored}
+    since = record.received_at - RECORD_SPAN
+    until = record.received_at + STORM_SPAN
+    others = [
+        event
+        for type_ in _OF_OTHERS
+        for event in events.between(repository, type_, since, until, limit=OTHERS_READ)
+    ]
+    stored_pauses = Pauses(transaction).open([repository])
+    freezes = Freezes(transaction).of([repository])
+    return Facts(
+        record,
+        _of_this_stay(record, in_order([*known.values()])),
+        in_order(others),
+        is_paused=is_paused or bool(stored_pauses),
+        is_frozen=any(_holds(freeze, record) for freeze in freezes),
+    )
+
+
+def _of_this_stay(record: EventRecord, own: Sequence[EventRecord]) -> Sequence[EventRecord]:
+    """Its events since it last entered the queue, up to the record."""
+    place = (record.received_at, record.event_id)
+    stay: list[EventRecord] = []
+    for event in own:
+        if (event.received_at, event.event_id) >= place:
+            break
+        if event.type == ENTER:
+            stay.clear()
+        stay.append(event)
+    return stay
+
+
+def _holds(freeze: Freeze, record: EventRecord) -> bool:
+    """Whether a freeze keeps the pull request from merging, as far as the bot can tell."""
+    if freeze.stage is not Stage.IN_FORCE or freeze.has_unread_conditions:
+        return False
+    return freeze.branch in {None, record.base_ref}

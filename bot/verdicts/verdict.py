@@ -1,0 +1,427 @@
+"""From facts to a verdict: why a pull request left the queue, and who can do what about it."""
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from enum import StrEnum
+
+from bot.log.preceding import is_aborted, is_put_back
+from bot.merge_queue.event_records import EventRecord, FailedCheck
+from bot.merge_queue.event_types import (
+    BISECTION_END,
+    CHECKS_END,
+    CHECKS_NOT_STARTED,
+    CHECKS_START,
+    CONFLICT_DEFERRED,
+    LEAVE,
+    MERGED,
+    CodeClass,
+    Turn,
+    class_of,
+    turn_of,
+)
+
+RECORD_SPAN = timedelta(days=1)
+"""How far back other pull requests count for the record of a check."""
+
+STORM_SPAN = timedelta(minutes=30)
+"""Failures of others at most this much before or after belong to one storm."""
+
+STORM_SIZE = 4
+"""So many others have to fail in that time; with this one they are five."""
+
+STORM_CHECKS = 3
+"""Fewer different checks than this have a cause that one can look for."""
+
+CLOSE_ACTION = "action.close"
+RULE_TRIGGER = "Rule: "
+"""Begins the trigger of what an automation rule did; the rule's name follows."""
+
+
+class Cause(StrEnum):
+    """Why a pull request left, in the order in which the causes are tried."""
+
+    REMOVED = "removed"  #: a person or a rule took it out
+    CHANGED = "changed"  #: somebody closed it, pushed to it or merged it by hand
+    CONFLICT = "conflict"
+    OTHER_OF_BATCH = "other_of_batch"  #: another pull request broke its batch
+    NOT_STARTED = "not_started"  #: its checks never started
+    STORM = "storm"  #: many different checks fail for many pull requests
+    FAILS_FOR_OTHERS = "fails_for_others"  #: a check failed that failed for others too
+    FAILED = "failed"  #: a check failed, as far as known for this pull request only
+    TIMED_OUT = "timed_out"
+    CANCELLED = "cancelled"
+    AS_SAID = "as_said"  #: by the service's code, or in its own words
+    UNKNOWN = "unknown"
+
+
+class Step(StrEnum):
+    """What the person whose turn it is does next."""
+
+    AS_CODE = "as_code"  #: what the service's code asks for
+    QUEUE_AGAIN = "queue_again"
+    FIX = "fix"
+    LOOK = "look"  #: at the run, before anything is changed
+    FIND_HANGING = "find_hanging"
+
+
+class Hold(StrEnum):
+    """Why the pull request had better not be queued again yet."""
+
+    PAUSE = "pause"
+    FREEZE = "freeze"
+    STORM = "storm"
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is known of a pull request that left, and of the others on its branch."""
+
+    record: EventRecord  #: the leave, or the end of its checks, with the details of earlier events
+    own: Sequence[EventRecord] = ()  #: its other events, oldest first
+    others: Sequence[EventRecord] = ()  #: events of all pull requests of the repository
+    is_paused: bool = False
+    is_frozen: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CheckRecord:
+    """How often a check failed for other pull requests of the branch over the last day."""
+
+    name: str
+    failed: int
+    total: int  #: the pull requests whose checks failed, or that merged
+
+
+@dataclass(frozen=True, slots=True)
+class Storm:
+    """Many failures at once."""
+
+    pull_requests: int  #: how many others failed
+    checks: int  #: how many different checks failed for them
+
+
+@dataclass(frozen=True, slots=True)
+class BatchVerdict:
+    """What a bisection found out about the pull request's batch."""
+
+    members: tuple[int, ...] = ()
+    broken_by: tuple[int, ...] = ()  #: others that failed alone, or that the service names
+    is_culprit: bool = False  #: it broke the batch itself
+    is_unverified: bool = False  #: blamed by elimination, never tested alone
+
+
+@dataclass(frozen=True, slots=True)
+class FailedChecks:
+    """The failed checks of a pull request, by whether they can throw it out."""
+
+    named: tuple[FailedCheck, ...] = ()  #: the cause: required ones or, where nobody knows, all
+    left_out: int = 0  #: how many further ones failed
+    are_required: bool = False  #: the service says that the named ones can throw it out
+    not_required: tuple[FailedCheck, ...] = ()  #: these failed too, and can't
+    record: CheckRecord | None = None  #: of the named check that failed for most others
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What the facts show, whichever of it is the cause."""
+
+    checks: FailedChecks
+    batch: BatchVerdict
+    storm: Storm | None
+    #: why its checks could not start, in the service's words; None if they started
+    start_problem: str | None
+    blocking: tuple[int, ...]  #: the pull requests ahead that it conflicts with
+    retries: int  #: how often its failed checks were run again
+    is_closed: bool
+    rule: str  #: the automation rule that took it out, empty if none did
+
+
+@dataclass(frozen=True, slots=True)
+class Next:
+    """What to do about it."""
+
+    turn: Turn
+    step: Step
+    hold: Hold | None
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Why a pull request left the queue, on which evidence, and who can do what."""
+
+    cause: Cause
+    record: EventRecord
+    found: Findings
+    next: Next
+
+
+_CHANGED = frozenset(
+    {
+        "PULL_REQUEST_UPDATED",
+        "DRAFT_PULL_REQUEST_CHANGED",
+        "BATCH_PULL_REQUEST_CLOSED",
+        "PR_MANUALLY_MERGED",
+        "BASE_BRANCH_CHANGED",
+    }
+)
+_CONFLICTS = frozenset({"CONFLICT_WITH_BASE_BRANCH", "CONFLICT_WITH_PULL_AHEAD"})
+_REMOVED = frozenset({"PR_MANUALLY_DEQUEUED", "PR_DEQUEUED", "PR_DEQUEUED_FROM_PARTITION"})
+_NOT_STARTED = frozenset(
+    {"DRAFT_PULL_REQUEST_CREATION_FAILED", "DRAFT_PULL_REQUEST_CREATION_BRANCH_NOT_INDEXED"}
+)
+_OF_CHECKS = frozenset({CodeClass.FAILED, CodeClass.UNPROVEN, None})
+"""The classes of codes, or no known code, with which failed checks can be the cause."""
+
+_UNPROVEN = frozenset({"BATCH_MAX_FAILURE_RESOLUTION_ATTEMPTS", "DROPPED_BY_BISECTION_ELIMINATION"})
+"""Its batch failed, and nobody knows whether it would fail alone."""
+
+_UNFINISHED = frozenset({"pending", "timed_out", "stale"})
+_CANCELLED = frozenset({"cancelled"})
+
+_STEPS = {
+    Cause.OTHER_OF_BATCH: Step.QUEUE_AGAIN,
+    Cause.NOT_STARTED: Step.QUEUE_AGAIN,
+    Cause.STORM: Step.LOOK,
+    Cause.FAILS_FOR_OTHERS: Step.LOOK,
+    Cause.FAILED: Step.FIX,
+    Cause.TIMED_OUT: Step.FIND_HANGING,
+    Cause.CANCELLED: Step.QUEUE_AGAIN,
+}
+
+
+def judge(facts: Facts) -> Verdict:
+    """Why it left. The same facts give the same verdict; missing ones make it say less."""
+    record = facts.record
+    trigger = record.details.trigger
+    others = list(_of_others(facts))
+    found = Findings(
+        _failed_checks(record, others),
+        _batch(facts),
+        _storm(record, others),
+        _start_problem(facts),
+        _blocking(facts),
+        _retries(facts),
+        is_closed=any(event.type == CLOSE_ACTION for event in facts.own),
+        rule=trigger.removeprefix(RULE_TRIGGER) if trigger.startswith(RULE_TRIGGER) else "",
+    )
+    cause = _cause(record, found)
+    step = _STEPS.get(cause, Step.AS_CODE)
+    then = Next(turn_of(record.details.code), step, _hold(facts, found.storm))
+    return Verdict(cause, record, found, then)
+
+
+def _cause(record: EventRecord, found: Findings) -> Cause:
+    """The first cause that holds."""
+    code = record.details.code
+    has_reason = bool((record.details.reason or "").strip())
+    cause = _cause_by_code(code, found)
+    if cause is None and class_of(code) in _OF_CHECKS:
+        cause = _cause_in_checks(code, found, has_reason=has_reason)
+    if cause is not None:
+        return cause
+    return Cause.AS_SAID if code is not None or has_reason else Cause.UNKNOWN
+
+
+def _cause_by_code(code: str | None, found: Findings) -> Cause | None:
+    if code in _REMOVED or (found.rule and code is None):
+        return Cause.REMOVED
+    if code in _CHANGED or (found.is_closed and code is None):
+        return Cause.CHANGED
+    if code in _CONFLICTS:
+        return Cause.CONFLICT
+    return Cause.NOT_STARTED if code in _NOT_STARTED else None
+
+
+def _cause_in_checks(code: str | None, found: Findings, *, has_reason: bool) -> Cause | None:
+    checks = found.checks.named
+    if found.batch.broken_by and not found.batch.is_culprit:
+        return Cause.OTHER_OF_BATCH
+    if found.start_problem is not None and not checks:
+        return Cause.NOT_STARTED
+    if found.storm is not None and found.storm.checks >= STORM_CHECKS:
+        return Cause.STORM
+    is_vague = class_of(code) is None and not found.checks.are_required
+    if is_vague and (code is not None or has_reason):
+        # The failed checks may have nothing to do with it.
+        return None
+    if code in _UNPROVEN and not found.batch.is_culprit:
+        return None
+    return _cause_in_states(code, found)
+
+
+def _cause_in_states(code: str | None, found: Findings) -> Cause | None:
+    checks = found.checks
+    states = {check.state for check in checks.named}
+    if code == "CHECKS_TIMEOUT" or (states and states <= _UNFINISHED):
+        return Cause.TIMED_OUT
+    if code == "CHECKS_INTERRUPTED" or (states and states <= _CANCELLED):
+        return Cause.CANCELLED
+    if checks.record is not None and checks.record.failed:
+        return Cause.FAILS_FOR_OTHERS
+    return Cause.FAILED if checks.named or code == "CHECKS_FAILED" else None
+
+
+def _failed_checks(record: EventRecord, others: "Sequence[_Outcome]") -> FailedChecks:
+    details = record.details
+    not_required = tuple(check for check in details.checks if check.is_required is False)
+    if class_of(details.code) not in _OF_CHECKS:
+        return FailedChecks(not_required=not_required)
+    is_known = any(check.is_required is not None for check in details.checks)
+    required = [check for check in details.checks if check.is_required is not False]
+    named = _that_ended_so(details.code, required)
+    left_out = details.checks_left_out if named else 0
+    return FailedChecks(named, left_out, is_known, not_required, _record_of(named, others))
+
+
+def _that_ended_so(code: str | None, checks: Sequence[FailedCheck]) -> tuple[FailedCheck, ...]:
+    """The failed checks that the code is about."""
+    states = {"CHECKS_TIMEOUT": _UNFINISHED, "CHECKS_INTERRUPTED": _CANCELLED}.get(code or "")
+    ended_so = [check for check in checks if states is not None and check.state in states]
+    return tuple(ended_so or checks)
+
+
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    """How it went with another pull request of the branch."""
+
+    event: EventRecord
+    failed: frozenset[str]  #: the names of its failed checks; empty if it merged
+
+
+def _of_others(facts: Facts) -> Iterator[_Outcome]:
+    """Merges, and failures of pull requests that were checked alone or left."""
+    about = facts.record
+    for event in facts.others:
+        if event.pull_request in {None, about.pull_request} or event.base_ref != about.base_ref:
+            continue
+        distance = event.received_at - about.received_at
+        if not -RECORD_SPAN <= distance <= STORM_SPAN:
+            continue
+        if event.type == MERGED:
+            yield _Outcome(event, frozenset())
+        elif _is_failure_of_one(event):
+            names = frozenset(check.name for check in event.details.checks if check.name)
+            if names:
+                yield _Outcome(event, names)
+
+
+def _is_failure_of_one(event: EventRecord) -> bool:
+    """Whether its failed checks say something about this one pull request."""
+    if event.type == LEAVE:
+        return event.details.merged is not True
+    is_alone = len(event.details.members) <= 1
+    return event.type == CHECKS_END and is_alone and is_aborted(event) and not is_put_back(event)
+
+
+def _record_of(checks: Iterable[FailedCheck], others: Sequence[_Outcome]) -> CheckRecord | None:
+    """The record of the check that failed for most others; None if there are no others."""
+    everybody = {outcome.event.pull_request for outcome in others}
+    if not everybody:
+        return None
+    records = [
+        CheckRecord(name, len(_failing(others, name)), len(everybody))
+        for name in (check.name for check in checks)
+        if name
+    ]
+    return max(records, key=lambda record: record.failed, default=None)
+
+
+def _failing(others: Iterable[_Outcome], name: str) -> Collection[int | None]:
+    return {outcome.event.pull_request for outcome in others if name in outcome.failed}
+
+
+def _storm(about: EventRecord, others: Iterable[_Outcome]) -> Storm | None:
+    """Whether most pull requests fail around that time."""
+    near = [
+        outcome
+        for outcome in others
+        if abs(outcome.event.received_at - about.received_at) <= STORM_SPAN
+    ]
+    failing = {outcome.event.pull_request for outcome in near if outcome.failed}
+    merging = {outcome.event.pull_request for outcome in near} - failing
+    if len(failing) < STORM_SIZE or len(failing) <= len(merging):
+        return None
+    names = frozenset[str]().union(*(outcome.failed for outcome in near))
+    return Storm(len(failing), len(names))
+
+
+def _batch(facts: Facts) -> BatchVerdict:
+    """What the bisections of its batches say, or what failed alone in them."""
+    record = facts.record
+    number = record.pull_request
+    ends = [event for event in facts.own if event.type == CHECKS_END]
+    members = set(record.details.members).union(*(end.details.members for end in ends))
+    if number is None or len(members) <= 1:
+        members = set()
+    bisections = [
+        event
+        for event in facts.others
+        if event.type == BISECTION_END and number in event.details.pull_requests
+    ]
+    culprits: set[int] = set()
+    unverified: set[int] = set()
+    for bisection in bisections:
+        members |= set(bisection.details.pull_requests)
+        culprits |= set(bisection.details.culprits)
+        unverified |= set(bisection.details.unverified)
+    culprits -= unverified
+    has_failed_alone = number in _failed_alone(ends)
+    if not culprits and not has_failed_alone:
+        # Without a word of the service, those that failed alone broke it.
+        of_batch = [event for event in facts.others if event.details.batch in _batches(facts)]
+        culprits = (_failed_alone(of_batch) & members) - unverified
+    return BatchVerdict(
+        tuple(sorted(members)),
+        tuple(sorted(culprits - {number})),
+        is_culprit=number in culprits or (has_failed_alone and bool(members)),
+        is_unverified=number in unverified,
+    )
+
+
+def _failed_alone(events: Iterable[EventRecord]) -> set[int]:
+    return {
+        event.pull_request
+        for event in events
+        if event.type == CHECKS_END
+        and event.pull_request is not None
+        and event.details.members == (event.pull_request,)
+        and is_aborted(event)
+        and not is_put_back(event)
+    }
+
+
+def _batches(facts: Facts) -> Collection[str]:
+    events = [facts.record, *facts.own]
+    return {event.details.batch for event in events if event.details.batch}
+
+
+def _start_problem(facts: Facts) -> str | None:
+    """Why the last attempt to start its checks failed, if none succeeded since."""
+    for event in reversed(facts.own):
+        if event.type == CHECKS_NOT_STARTED:
+            return event.details.reason or ""
+        if event.type in {CHECKS_START, CHECKS_END}:
+            break
+    details = facts.record.details
+    return details.reason or "" if details.code in _NOT_STARTED else None
+
+
+def _blocking(facts: Facts) -> tuple[int, ...]:
+    held = [event for event in facts.own if event.type == CONFLICT_DEFERRED]
+    return held[-1].details.blocking if held else ()
+
+
+def _retries(facts: Facts) -> int:
+    """The service counts the runs after the first one."""
+    events = [*facts.own, facts.record]
+    attempts = [event.details.retry_attempt for event in events if event.type == CHECKS_END]
+    return max((attempt for attempt in attempts if attempt is not None), default=0)
+
+
+def _hold(facts: Facts, storm: Storm | None) -> Hold | None:
+    if facts.is_paused:
+        return Hold.PAUSE
+    if facts.is_frozen:
+        return Hold.FREEZE
+    return Hold.STORM if storm is not None else None
