@@ -1,7 +1,7 @@
-"""The audit: what people did to a queue through this bot."""
+"""The audit: what people did to a queue through this bot; and the revision it raises."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -11,11 +11,11 @@ from sqlalchemy import ColumnElement, or_, select, tuple_
 
 from bot.acts.permission import is_machine
 from bot.acts.record import Action, ActResult, AuditPlace, AuditRecord, AuditSelection
-from bot.acts.tables import audit
+from bot.acts.tables import audit, revisions
 from bot.kernel.actor import REQUEST_SHOWN
 from bot.kernel.repository import RepositoryName
 from bot.store.schema import compact
-from bot.store.statements import Numbered, Rows, as_row
+from bot.store.statements import Numbered, Part, Rows, as_row, insert_into
 
 logger = logging.getLogger(__name__)
 
@@ -23,6 +23,28 @@ MINUTE = timedelta(minutes=1)
 
 _IN_ORDER = audit.c.at, audit.c.record_id
 _PLACE_IN_ORDER = tuple_(*_IN_ORDER)
+
+
+class Revisions(Part):
+    """How often what a repository's readings rest on was stored; 0 for never.
+
+    A reading counts only if nothing about its repository was stored since its request.
+    """
+
+    def of(self, repository: RepositoryName) -> int:
+        return self.of_all([repository]).get(repository, 0)
+
+    def of_all(self, repositories: Collection[RepositoryName]) -> Mapping[RepositoryName, int]:
+        rows = self._by_keys(select(revisions), revisions.c.repository, repositories)
+        return {row.repository: row.revision for row in rows}
+
+    def raise_of(self, repository: RepositoryName) -> None:
+        """Readings that were requested before count no more."""
+        # Locked like its pauses, so that transactions lock both in one order.
+        self.hold(repository)
+        first = insert_into(self._dialect, revisions).values(repository=repository, revision=1)
+        one_more = {"revision": revisions.c.revision + 1}
+        self._run(first.on_conflict_do_update(index_elements=["repository"], set_=one_more))
 
 
 class Audit(Numbered[AuditRecord]):
@@ -35,6 +57,9 @@ class Audit(Numbered[AuditRecord]):
     def add(self, record: AuditRecord) -> int:
         """Add a record, which the log has too; return its id."""
         record_id = self._add(audit, as_row(audit, record))
+        is_begin_or_end = record.result is ActResult.STARTED or record.act_id > 0
+        if is_begin_or_end:
+            Revisions(self._transaction).raise_of(record.repository)
         fields = {
             "act": record.act_id or record_id,
             "act_kind": record.action,

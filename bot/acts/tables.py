@@ -15,6 +15,7 @@ from bot.store.schema import (
     UtcTime,
     as_json,
     as_text,
+    key,
     optional,
     partial_index,
     required,
@@ -71,6 +72,14 @@ partial_index(audit.c.act_id, where=audit.c.act_id > 0)
 
 
 partial_index(audit.c.request, where=audit.c.request.is_not(None))
+
+
+revisions = table(
+    "revisions",
+    "How often what one repository's readings rest on was stored: its pause, or an act on it.",
+    *key(Repository, "repository"),
+    *required(sa.BigInteger, "revision"),
+)
 
 
 unanswered = table(

@@ -5,9 +5,6 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from bot.acts.locks import is_under_way
-from bot.acts.record import Action
-from bot.acts.rows import Audit
 from bot.feed.poll import Poll
 from bot.feed.poll_state import QueueState
 from bot.feed.polling import DEPTH_INTERVALS
@@ -22,22 +19,20 @@ from bot.merge_queue.window import Window
 from bot.pauses.group_pauses import touch_group
 from bot.pauses.history import (
     PAUSE_LOOKBACK,
-    end_pause,
     notify_end,
     pause_in_force,
     pause_subscribers,
     touch_pause,
 )
-from bot.pauses.pause import NEAR, PauseRecord
-from bot.pauses.reports import act_behind, report_reading
+from bot.pauses.known import StatusSays
+from bot.pauses.pause import PauseRecord
+from bot.pauses.readings import PauseReading, observe_reading
 from bot.pauses.rows import Pauses
+from bot.pauses.settling import status_says
 from bot.posts.wake import Wake
 from bot.store.coordination import Leases
 from bot.store.transaction import Transaction
 from bot.store.transactions import Store
-
-GONE_CONFIRMED_AFTER = timedelta(seconds=30)
-"""The shortest time between two readings without a pause, if the status doesn't show it."""
 
 STOPPED_WITHIN = timedelta(minutes=2)
 """How far a pause may be from the end of the checks it stopped, and how late the log may be."""
@@ -66,27 +61,25 @@ class ObservePause:
         """
         measured = None
         pause = await poll.pause()
+        status = StatusSays.NOTHING
         if pause is None:
             # For a repository that doesn't exist the service also answers "not paused".
-            if known is None or not await self._is_gone(state, poll):
+            if known is None:
                 return
-        else:
-            state.gone_since = None
-            is_same = known is not None and known.stored_reason == pause.reason
-            if (
-                known is not None
-                and is_same
-                and (not pause.is_dated or (known.is_exact and known.is_of(pause.paused_at)))
-            ):
-                measured = await self._measure(known, poll, state)
-                if measured == known:
-                    return
+            status = status_says(await poll.status())
+        elif known is not None and _is_shown(known, pause):
+            measured = await self._measure(known, poll, state)
+            if measured == known:
+                return
+        reading = PauseReading(pause, poll.merge_queue.service_time, status)
         async with self.storing.slot():
-            is_news = await self.store.run(_compare, poll, known, pause, measured, self.clock.now())
+            is_news = await self.store.run(
+                _compare, poll, known, reading, measured, self.clock.now()
+            )
         if is_news:
             self.wake()
-        elif pause is not None and measured is None:
-            # Somebody acts on it, or was cut off: the next poll checks again.
+        elif measured is None:
+            # Somebody acts on it, or it proved nothing: the next poll reads it again.
             state.read_at = None
 
     async def notify_ends(self, repositories: Collection[RepositoryName]) -> None:
@@ -125,16 +118,12 @@ class ObservePause:
             stopped=stopped,
         )
 
-    async def _is_gone(self, state: QueueState, reading: Poll) -> bool:
-        """Whether the status, or else an earlier reading, says so too."""
-        status = await reading.status()
-        ticks = self.clock.monotonic()
-        if status.paused is not None:
-            state.gone_since = None
-            return not status.paused
-        if state.gone_since is None:
-            state.gone_since = ticks
-        return ticks - state.gone_since >= GONE_CONFIRMED_AFTER.total_seconds()
+
+def _is_shown(known: PauseRecord, pause: Pause) -> bool:
+    """Whether the reading is no news."""
+    if known.missing_since is not None or known.stored_reason != pause.reason:
+        return False
+    return not pause.is_dated or (known.is_exact and known.is_of(pause.paused_at))
 
 
 def _post_end(transaction: Transaction, unposted: PauseRecord, now: datetime) -> bool:
@@ -150,33 +139,18 @@ def _compare(
     transaction: Transaction,
     poll: Poll,
     known: PauseRecord | None,
-    pause: Pause | None,
+    reading: PauseReading,
     measured: PauseRecord | None,
     now: datetime,
 ) -> bool:
-    """Record what is new: a pause or its reason, the depth of the queue, or the end.
-
-    False if it was recorded, or somebody acted, while the bot called the service.
-    """
+    """Record what is new: the pause, or the depth of its queue; False to read it again."""
     Leases(transaction).require(poll.lease, now)
+    if measured is None:
+        return observe_reading(transaction, poll.repository, reading, now, revision=poll.revision)
     if pause_in_force(transaction, poll.repository, now) != known:
         return False
-    if pause is None:
-        # Only the event log may say who resumed the queue.
-        acts = Audit(transaction).since(poll.repository, now - NEAR)
-        resumes = (act for act in acts if act.action is Action.RESUME)
-        if known is None or any(is_under_way(transaction, resume, acts, now) for resume in resumes):
-            return False
-        end_pause(transaction, known, now, None, now)
-        return True
-    if measured is not None:
-        Pauses(transaction).save(measured)
-        touch_pause(transaction, measured, now)
-        if known is not None and measured.stopped != known.stopped:
-            touch_group(transaction, measured, now)
-        return True
-    act = act_behind(transaction, poll.repository, pause, now)
-    if act is not None and is_under_way(transaction, act, (), now):
-        return False
-    report_reading(transaction, poll.repository, pause, act, now)
+    Pauses(transaction).save(measured)
+    touch_pause(transaction, measured, now)
+    if known is not None and measured.stopped != known.stopped:
+        touch_group(transaction, measured, now)
     return True

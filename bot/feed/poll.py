@@ -30,6 +30,7 @@ class Poll:
     merge_queue: MergeQueue
     clock: Clock
     concurrency: ConcurrencyLimit
+    revision: int = 0  #: of the repository, from before the first request
     due_at: datetime | None = None  #: when the poll was due, None to measure no delay
     metrics: Metrics = UNSCRAPED
     asked_at: datetime | None = None  #: when the first of them was sent

@@ -44,7 +44,9 @@ class PollEventLog:
 
     events: StoreEvents
     backfill: timedelta = timedelta()  #: how much history the very first walk reads
-    service_clock: feed_walk.ServiceClock = field(default_factory=feed_walk.ServiceClock)
+    service_clock: merge_queue_window.ServiceClock = field(
+        default_factory=merge_queue_window.ServiceClock
+    )
 
     @property
     def clock(self) -> Clock:
@@ -253,7 +255,7 @@ class PollEventLog:
         served_at = min(page.served_at or known, known)
         if reading.began_at is not None and served_at < reading.began_at.now:
             reading.began_at = replace(reading.began_at, now=served_at)
-        latest = served_at + feed_walk.BELIEVED_ALONE
+        latest = served_at + merge_queue_window.BELIEVED_ALONE
         ahead = [
             event.event_id
             for event in page.events

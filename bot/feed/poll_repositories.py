@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from zlib import crc32
 
+from bot.acts.rows import Revisions
 from bot.boards.rows import Boards
 from bot.channels.rows import Subscriptions
 from bot.channels.subscription import Subscription, Topic, subscribed_channels
@@ -79,6 +80,9 @@ class Prepared:
 
     personal: frozenset[str]
     """Topics of which some people want direct messages."""
+
+    revisions: Mapping[RepositoryName, int]
+    """How often each one was changed, if it was."""
 
     boards: Mapping[RepositoryName, int]
     """The number of all boards, by each repository that one of them shows."""
@@ -262,7 +266,8 @@ class PollRepositories:
         wanted = People(transaction).switched_on_by_anybody(list(TOPIC_OF_NOTICE))
         personal = frozenset(TOPIC_OF_NOTICE[notice].value for notice in wanted)
         states = self._states(transaction, lease, due)
-        return Prepared(states, subscriptions, stored, personal, boards)
+        revisions = Revisions(transaction).of_all(due)
+        return Prepared(states, subscriptions, stored, personal, revisions, boards)
 
     def _states(
         self, transaction: Transaction, lease: Lease, due: Sequence[RepositoryName]
@@ -325,6 +330,7 @@ class PollRepositories:
             self.merge_queue,
             self.clock,
             self.concurrency,
+            prepared.revisions.get(name, 0),
             schedule.due_at,
             self.metrics,
         )

@@ -29,8 +29,6 @@ class QueueState:
     read_at: datetime | None = None  #: when it was last read; None to read it at the next poll
     is_running: bool = False  #: a batch was running then
     depth_at: datetime | None = None  #: when to measure the depth of the paused queue next
-    #: the monotonic time of the first reading without the pause on record
-    gone_since: float | None = None
     failures: Failures = field(default_factory=Failures)
     retry_at: datetime | None = None  #: no reading before then
     answered_at: datetime | None = None  #: when the service last answered for boards

@@ -34,7 +34,7 @@ def route_pause_event(
     exact = observed.paused_at if observed is not None and observed.reason == reason else None
     if act is not None and not _is_of_later_pause(transaction, record, act):
         exact = act.paused_at if act.result is ActResult.DONE else exact
-        finish_act(transaction, act, channels, now, paused_at=exact, event=record)
+        finish_act(transaction, act, channels, now, at=exact, event=record)
     elif classify(record) is EventKind.RESUME:
         _record_end(transaction, record, channels, now, observed)
     else:

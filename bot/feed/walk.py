@@ -1,6 +1,5 @@
 """How far an event log has been read, and which window to read next."""
 
-from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -8,7 +7,7 @@ from datetime import datetime, timedelta
 from bot.log.position import Position, Walk
 from bot.merge_queue.errors import MergeQueueProtocolError
 from bot.merge_queue.event_records import EventPage
-from bot.merge_queue.window import ANSWERS_COMPARED, CLOCK_ALLOWANCE, DATE_STEP, ServiceTime, Window
+from bot.merge_queue.window import CLOCK_ALLOWANCE, DATE_STEP, ServiceTime, Window
 
 FIRST_WALK_SLICE = timedelta(hours=1)
 """A position that is far behind is brought forward in windows, the first of this length.
@@ -26,42 +25,6 @@ LONGEST_SLICE = timedelta(days=1)
 
 SLICE_PAGES = 20
 """The target time for reading a slice: a few seconds."""
-
-
-BELIEVED_ALONE = timedelta(minutes=1)
-"""How far a single `Date` or event time may differ from the known time and be accepted.
-
-A larger difference counts as wrong until the other answers agree with it.
-"""
-
-
-@dataclass(slots=True)
-class ServiceClock:
-    """How far the service's clock is ahead of ours, from its last answers.
-
-    It is the median of three, so that no single answer outweighs the others. Zero stands in for
-    answers that have not come yet.
-    """
-
-    answers: deque[timedelta] = field(default_factory=lambda: deque(maxlen=ANSWERS_COMPARED))
-
-    @property
-    def ahead(self) -> timedelta | None:
-        """The difference, or None until the service has sent its time."""
-        if not self.answers:
-            return None
-        if len(self.answers) == 1 and abs(self.answers[0]) <= BELIEVED_ALONE:
-            return self.answers[0]
-        return sorted([*self.answers, timedelta(), timedelta()][:ANSWERS_COMPARED])[1]
-
-    @property
-    def agrees(self) -> bool:
-        """Whether the last answer is plausible; True without any."""
-        believed = self.ahead
-        return believed is None or abs(self.answers[-1] - believed) <= BELIEVED_ALONE
-
-    def add(self, ahead: timedelta) -> None:
-        self.answers.append(ahead)
 
 
 def next_walk(

@@ -25,9 +25,10 @@ from bot.merge_queue.port import MergeQueue
 from bot.merge_queue.position import still_queued
 from bot.pauses.group_pauses import notify_together, subject_of
 from bot.pauses.outcomes import Outcome
+from bot.pauses.readings import PauseReading
 from bot.pauses.reports import finish_act
 from bot.pauses.rows import Pauses
-from bot.pauses.settling import settle
+from bot.pauses.settling import keep_reading
 from bot.posts.delivery import Subject, SubjectKind
 from bot.posts.enqueueing import enqueue_urgent
 from bot.store.transaction import Transaction
@@ -164,7 +165,8 @@ class TellOutcomes:
                 # The service may answer 404 while it has problems.
                 await self.acts.require_running(self.merge_queue, started.repository)
             return False
-        await settle(self.acts, started.repository, pause)
+        reading = PauseReading(pause, self.merge_queue.service_time)
+        await keep_reading(self.acts, started.repository, reading)
         return True
 
     async def _has_resumed(self, started: AuditRecord) -> bool:
@@ -172,7 +174,8 @@ class TellOutcomes:
             return False
         await self.acts.require_running(self.merge_queue, started.repository)
         now = self.acts.clock.now()
-        await self.acts.store.run(finish_act, started, (), now, paused_at=None)
+        ended_at = started.at + (self.merge_queue.service_time - now)
+        await self.acts.store.run(finish_act, started, (), now, at=ended_at)
         return True
 
     async def _has_removed(self, started: AuditRecord) -> bool:

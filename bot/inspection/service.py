@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
 from bot.blocks.text import duration, listed, plural
-from bot.feed.walk import BELIEVED_ALONE
 from bot.inspection import machine
 from bot.inspection.results import (
     GROUP_SECONDS,
@@ -27,7 +26,7 @@ from bot.merge_queue import errors as merge_queue_errors
 from bot.merge_queue.client import MergeQueueClient
 from bot.merge_queue.own_token import OwnToken
 from bot.merge_queue.queue import Application, QueueStatus
-from bot.merge_queue.window import Window
+from bot.merge_queue.window import BELIEVED_ALONE, Window
 
 ASKED_AT_MOST = 500
 """Of more repositories, only as many are asked for as SURVEY_SECONDS allow."""

@@ -80,6 +80,11 @@ class MergeQueueClient(PauseEndpoints, AbstractAsyncContextManager["MergeQueueCl
         call = Call(credential_of or NO_REPOSITORY, "application", "GET", "/application")
         return await self.http.call(call, partial(models.read, Application))
 
+    @property
+    def service_time(self) -> datetime:
+        """From the `Date` of its last answers; our time if it sends none."""
+        return self.http.service_time
+
     async def clock_ahead(self) -> timedelta | None:
         """From the `Date` of any answer to endpoint 8."""
         call = Call(NO_REPOSITORY, "application", "GET", "/application", expected=range(1000))

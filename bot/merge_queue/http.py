@@ -6,7 +6,7 @@ import ssl
 from collections.abc import Callable, Container, Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cache
 from http import HTTPStatus
 from http.cookiejar import CookieJar, DefaultCookiePolicy
@@ -21,7 +21,7 @@ import bot
 from bot.kernel import errors as kernel_errors
 from bot.kernel.clock import Clock
 from bot.kernel.metrics import UNSCRAPED, Metrics
-from bot.kernel.pacing import PEOPLES_PATIENCE, USUAL_PATIENCE, Patience
+from bot.kernel.pacing import PEOPLES_PATIENCE, USUAL_PATIENCE, Patience, http_date
 from bot.kernel.proxies import proxy_towards
 from bot.kernel.repository import RepositoryName
 from bot.kernel.transport import NO_CONNECTION, why_lost
@@ -30,6 +30,7 @@ from bot.merge_queue.models import T, error_of
 from bot.merge_queue.own_token import OwnToken
 from bot.merge_queue.port import OnAnswer, ignore
 from bot.merge_queue.silence import Silence
+from bot.merge_queue.window import ServiceClock
 
 logger = logging.getLogger(__name__)
 
@@ -98,6 +99,7 @@ class Http:
         self.metrics = metrics
         self._last_answer_at: datetime | None = None
         self._silence = Silence(clock)
+        self._service_clock = ServiceClock()
         self.refused_settings: set[str] = set()
         """The settings whose credential the service didn't know when it was last used."""
         # By setting, when a key was taken over that hasn't been used yet.
@@ -147,6 +149,11 @@ class Http:
         # Those of requests in flight, too.
         for client in self._clients:
             await client.aclose()
+
+    @property
+    def service_time(self) -> datetime:
+        """The service's time, from the `Date` of its last answers; ours if it sends none."""
+        return self.clock.now() + (self._service_clock.ahead or timedelta())
 
     async def call(self, call: Call, read: Callable[[httpx.Response], T]) -> T:
         """Send a request, repeat it where that is safe, and read its answer.
@@ -277,14 +284,20 @@ class Http:
         except (TimeoutError, httpx.HTTPError) as error:
             failure = self._lost(call, error, arrived=is_sent and not isinstance(error, _NOT_SENT))
         else:
-            status = str(answer.status_code)
-            self.metrics.service_requests.labels(call.endpoint, status).inc()
+            self._note(call, answer)
             if answer.status_code in call.expected:
                 return answer
             raise error_of(answer, self.clock.now(), url)
         # Not raised `from` the library's exception: it leads to the request's headers, and a log
         # that prints local variables would print the credential with them.
         raise failure
+
+    def _note(self, call: Call, answer: httpx.Response) -> None:
+        """Count an answer, and compare its time with ours."""
+        self.metrics.service_requests.labels(call.endpoint, str(answer.status_code)).inc()
+        date = http_date(answer.headers.get("date"))
+        if date is not None:
+            self._service_clock.add(date - self.clock.now())
 
     def _lost(
         self, call: Call, error: TimeoutError | httpx.HTTPError, *, arrived: bool

@@ -1,7 +1,7 @@
 """Interfaces of the use cases: time, the service, and Slack."""
 
 from collections.abc import Callable, Collection, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Protocol
 
 from bot.kernel.repository import RepositoryName
@@ -37,6 +37,11 @@ class MergeQueue(Protocol):
     """
 
     offers_freezes: bool | None  #: None until the first answer about freezes
+
+    @property
+    def service_time(self) -> datetime:
+        """The service's time now, as far as its answers tell."""
+        ...
 
     async def status(
         self, repository: RepositoryName, branch: str | None = None

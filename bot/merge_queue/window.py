@@ -1,6 +1,7 @@
 """Windows of the event log that one request may ask for, and the service's clock."""
 
-from dataclasses import dataclass
+from collections import deque
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 LARGEST_PAGE = 100
@@ -33,8 +34,44 @@ UNTOLD_ALLOWANCE = timedelta(hours=7)
 ANSWERS_COMPARED = 3
 
 
+BELIEVED_ALONE = timedelta(minutes=1)
+"""How far a single `Date` or event time may differ from the known time and be accepted.
+
+A larger difference counts as wrong until the other answers agree with it.
+"""
+
+
 DATE_STEP = timedelta(seconds=1)
 """A `Date` header has whole seconds."""
+
+
+@dataclass(slots=True)
+class ServiceClock:
+    """How far the service's clock is ahead of ours, from its last answers.
+
+    It is the median of three, so that no single answer outweighs the others. Zero stands in for
+    answers that have not come yet.
+    """
+
+    answers: deque[timedelta] = field(default_factory=lambda: deque(maxlen=ANSWERS_COMPARED))
+
+    @property
+    def ahead(self) -> timedelta | None:
+        """The difference, or None until the service has sent its time."""
+        if not self.answers:
+            return None
+        if len(self.answers) == 1 and abs(self.answers[0]) <= BELIEVED_ALONE:
+            return self.answers[0]
+        return sorted([*self.answers, timedelta(), timedelta()][:ANSWERS_COMPARED])[1]
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the last answer is plausible; True without any."""
+        believed = self.ahead
+        return believed is None or abs(self.answers[-1] - believed) <= BELIEVED_ALONE
+
+    def add(self, ahead: timedelta) -> None:
+        self.answers.append(ahead)
 
 
 @dataclass(frozen=True, slots=True)

@@ -111,10 +111,6 @@ async def know_pause(store: Store, repository: RepositoryName, pause: Pause) -> 
     return replace(seen_again(same, seen), ended_at=None, ended_by=None, ending=None)
 
 
-STALE_ANSWER = timedelta(seconds=30)
-"""How old an answer may be that shows a pause which somebody is known to have ended."""
-
-
 def end_pause(
     transaction: Transaction,
     record: PauseRecord,
@@ -126,10 +122,12 @@ def end_pause(
 ) -> PauseRecord:
     """Record the end of a pause once and close its live messages; later only who ended it.
 
+    If `ended_at` is by our clock, `record` has the service's time of the end.
     The caller has read `record` in this transaction and holds the repository's pauses.
     """
     if record.is_open:
         ended = over(record, ended_at, by, ending)
+        ended = replace(ended, end_seen_at=record.end_seen_at or ended_at)
     else:
         by = better_known(record.ended_by, by)
         ended = over(record, record.ended_at or ended_at, by, record.ending or ending)
@@ -143,14 +141,11 @@ def end_pause(
 
 def reopen_pause(
     transaction: Transaction, ended: PauseRecord, channels: Iterable[str], now: datetime
-) -> None:
+) -> PauseRecord:
     """Reopen a pause whose end was wrong: its cards show it again, and its posts are corrected.
 
     The caller holds the repository's pauses.
     """
-    is_stale = ended.ended_by is not None and now - (ended.ended_at or now) < STALE_ANSWER
-    if is_stale:
-        return
     timer = ended.timer
     again = replace(
         ended,
@@ -158,6 +153,7 @@ def reopen_pause(
         ended_by=None,
         ending=None,
         end_id=None,
+        end_seen_at=None,
         end_notified=False,
         timer=replace(timer, due_at=timer.due_at or timer.resumes_at) if timer else None,
     )
@@ -172,6 +168,7 @@ def reopen_pause(
     corrected = {*people, *shown} if ended.end_notified else people
     _add(transaction, SubjectKind.STILL_PAUSED, ended, ended.end_number, corrected, now)
     open_pause_cards(transaction, again, shown, now)
+    return again
 
 
 def _notified_of_end(transaction: Transaction, ended: PauseRecord) -> set[str]:

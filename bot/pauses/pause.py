@@ -174,12 +174,18 @@ class PauseRecord:
     ended_by: Actor | None = None
     ending: PauseEnding | None = None
     end_id: int | None = None  #: its `PauseEnd`
+    #: its end by the service's time, as far as known: what is paused later is another pause
+    end_seen_at: datetime | None = None
     end_notified: bool = False  #: channels were notified of its end
     group_act_id: int = 0  #: the act on a group that made the pause, 0 for none
     timer: Timer | None = None  #: ends the pause; None without an end
     reminders: ReminderPlan | None = None
     #: its first time, if it has another since: a service may give a changed pause one
     began_at: datetime | None = None
+    #: when a reading first showed what it says now, by the service's time
+    seen_at: datetime | None = None
+    #: since when readings have shown no pause, which isn't believed yet, by the service's time
+    missing_since: datetime | None = None
     pause_id: int = 0
 
     @property

@@ -23,7 +23,7 @@ from bot.pauses.pause import PauseRecord, Timer
 from bot.pauses.reports import report_pause
 from bot.pauses.rows import Pauses
 from bot.pauses.second_person import require_own
-from bot.pauses.settling import settle, succeed
+from bot.pauses.settling import read_pause, succeed
 from bot.pauses.stop import stop_by_pause
 from bot.people.linking import who_wants
 from bot.people.notices import Notice
@@ -104,9 +104,8 @@ class PauseQueue:
         Raises QueueBusy and MergeQueueError.
         """
         async with self.acts.locked(act):
-            current = await self.merge_queue.current_pause(act.repository)
+            current = await read_pause(self.acts, self.merge_queue, act.repository)
             if current is not None:
-                await settle(self.acts, act.repository, current)
                 return None
             started = await self.acts.store.run(begin)
             return None if started is None else await self._ask_service(started)
@@ -118,10 +117,9 @@ class PauseQueue:
         MergeQueueError.
         """
         async with self.acts.locked(act):
-            current = await self.merge_queue.current_pause(act.repository)
+            current = await read_pause(self.acts, self.merge_queue, act.repository)
             if current is None:
                 return False
-            await settle(self.acts, act.repository, current)
             known = await know_pause(self.acts.store, act.repository, current)
             if not known.is_of(seen.paused_at) or known.resumes_at != seen.resumes_at:
                 return False
@@ -158,12 +156,10 @@ class PauseQueue:
         act = replace(self.acts.record(caller, action, repository, part_of), result=ActResult.DONE)
         await self.acts.permit(act)
         async with self.acts.locked(act):
-            current = await self.merge_queue.current_pause(repository)
+            current = await read_pause(self.acts, self.merge_queue, repository)
             if current is None:
                 await self.acts.leave(act, "not paused")
                 return pause_outcomes.NotPaused()
-            # The end of an act that was cut off would replace the new one later.
-            await settle(self.acts, repository, current)
             known = await know_pause(self.acts.store, repository, current)
             act = replace(
                 act,
@@ -193,10 +189,9 @@ class PauseQueue:
         self, act: AuditRecord, replacing: datetime | None
     ) -> pause_outcomes.PauseOutcome:
         async with self.acts.locked(act):
-            current = await self.merge_queue.current_pause(act.repository)
+            current = await read_pause(self.acts, self.merge_queue, act.repository)
             if current is None:
                 return await self._ask_service(act)
-            await settle(self.acts, act.repository, current)
             known = await know_pause(self.acts.store, act.repository, current)
             is_theirs = known.pauser == act.actor.user_id
             is_same = is_theirs and known.reason == act.reason and _has_end(known, act.resumes_at)
@@ -223,7 +218,7 @@ class PauseQueue:
             paused_at=pause.paused_at,
             answer=join_answers(answers),
         )
-        return await succeed(self.acts, done)
+        return await succeed(self.acts, done, self.merge_queue.service_time)
 
 
 def _has_end(known: PauseRecord, end: datetime | None) -> bool:

@@ -28,7 +28,6 @@ from bot.pauses.history import (
     notify_void_end,
     open_pause_cards,
     pause_subscribers,
-    reopen_pause,
     shown_in,
     touch,
     touch_pause,
@@ -44,7 +43,6 @@ from bot.pauses.pause import (
     changed_to,
     ended_by_act,
     line_of,
-    observed,
     same_pause,
     seen_again,
 )
@@ -164,11 +162,18 @@ def _put(
 ) -> _Reported:
     """A new pause, or a change of the one in force."""
     in_force = next((pause for pause in known if pause.is_open), None)
+    if in_force is not None and reported.paused_at < in_force.paused_at:
+        return _Reported(_begun_before(transaction, in_force, reported, now))
+    return _set(transaction, in_force, reported, now)
+
+
+def _set(
+    transaction: Transaction, in_force: PauseRecord | None, reported: PauseRecord, now: datetime
+) -> _Reported:
+    """What is reported is in force now: a new pause, or another line of the one that was."""
     if in_force is None:
         record = replace(reported, pause_id=0)
         return _Reported(replace(record, pause_id=Pauses(transaction).save(record)))
-    if reported.paused_at < in_force.paused_at:
-        return _Reported(_begun_before(transaction, in_force, reported, now))
     shown = frozenset(shown_in(transaction, in_force, with_group=True))
     lost = _keep_line(transaction, in_force)
     record = changed_to(in_force, reported)
@@ -257,31 +262,13 @@ def act_behind(
     return act_with_reason(acts, Action.PAUSE, pause.reason)
 
 
-def report_reading(
-    transaction: Transaction,
-    repository: RepositoryName,
-    pause: Pause,
-    act: AuditRecord | None,
-    now: datetime,
-) -> None:
-    """Record the pause in force, as read from the service; `act` made it, if any."""
-    if act is not None:
-        paused_at = pause.paused_at if pause.is_dated else None
-        _, record = finish_act(transaction, act, (), now, paused_at=paused_at)
-    else:
-        seen = observed(repository, pause)
-        record = report_pause(transaction, seen, None, to_notify(transaction, seen), now)
-    if pause.is_dated and not record.is_open:
-        reopen_pause(transaction, record, to_notify(transaction, record), now)
-
-
 def finish_act(
     transaction: Transaction,
     act: AuditRecord,
     channels: Collection[str],
     now: datetime,
     *,
-    paused_at: datetime | None,
+    at: datetime | None,
     event: EventRecord | None = None,
 ) -> tuple[AuditRecord, PauseRecord]:
     """Store the end of an act that the service carried out, and report its pause.
@@ -289,30 +276,102 @@ def finish_act(
     Notifies `channels` and all subscribed to pauses, except those that get one post about the
     whole group. Another source may have told of the act: then its end and posts are there already.
     `act`: its end, or its beginning if it was cut off before that.
-    `paused_at`: the pause's own time, if known; else that of the event is close to it.
+    `at`: the service's time of the pause that it made, or of the end, if known; else that of the
+    event is close to it.
     """
-    if act.result is not ActResult.DONE:
-        at = paused_at or (event.received_at if event is not None else act.at)
-        detail = FROM_LOG if event is not None else "known from the pause in force"
-        done = end_of(act, ActResult.DONE, detail)
-        act = replace(done, paused_at=at if act.action is Action.PAUSE else None)
-        channels = {*channels, *filter(None, [act.channel_id])}
-    # Lock pauses before channel queues, as everywhere else.
-    act, is_new = end_act(transaction, act)
-    subscribed = to_notify(transaction, act, channels)
-    made = pause_of(act, paused_at, event.event_id if event is not None else None)
+    done = _complete(transaction, act, channels, at=at, event=event)
+    act = done.act
+    made = pause_of(act, at, event.event_id if event is not None else None)
     if made is None:
-        record = _end_by_act(transaction, act, subscribed, now)
+        record = _end_by_act(transaction, act, done.channels, at or act.at, now)
     else:
-        record = report_pause(transaction, made, act, subscribed, now, sets_end=is_new)
-    group_act = group_act_of(transaction, act)
-    if group_act is not None and group_act.ended_at is not None:
-        notify_together(transaction, group_act, now)
+        is_new = done.is_new
+        record = report_pause(transaction, made, act, done.channels, now, sets_end=is_new)
+    _notify_group(transaction, act, now)
     return act, record
 
 
+@dataclass(frozen=True, slots=True)
+class _Completed:
+    """An act that the service carried out."""
+
+    act: AuditRecord  #: its end
+    is_new: bool  #: no other source has told of it before
+    channels: set[str]  #: the ones to notify
+
+
+def _complete(
+    transaction: Transaction,
+    act: AuditRecord,
+    channels: Collection[str],
+    *,
+    at: datetime | None,
+    event: EventRecord | None = None,
+) -> _Completed:
+    """Store the end of an act; arguments as of `finish_act`."""
+    if act.result is not ActResult.DONE:
+        paused_at = at or (event.received_at if event is not None else act.at)
+        detail = FROM_LOG if event is not None else "known from the pause in force"
+        done = end_of(act, ActResult.DONE, detail)
+        act = replace(done, paused_at=paused_at if act.action is Action.PAUSE else None)
+        channels = {*channels, *filter(None, [act.channel_id])}
+    # Lock pauses before channel queues, as everywhere else.
+    act, is_new = end_act(transaction, act)
+    return _Completed(act, is_new, to_notify(transaction, act, channels))
+
+
+def _notify_group(transaction: Transaction, act: AuditRecord, now: datetime) -> None:
+    group_act = group_act_of(transaction, act)
+    if group_act is not None and group_act.ended_at is not None:
+        notify_together(transaction, group_act, now)
+
+
+def set_by_act(
+    transaction: Transaction,
+    in_force: PauseRecord | None,
+    act: AuditRecord,
+    paused_at: datetime,
+    now: datetime,
+) -> PauseRecord:
+    """A reading shows what the act made: the end of the act, and the pause or its new line."""
+    done = _complete(transaction, act, (), at=paused_at)
+    made = pause_of(done.act, paused_at, None)
+    if made is None:
+        raise TypeError(act)
+    found = _set(transaction, in_force, made, now)
+    _tell(transaction, found, done.act, {*done.channels, *found.shown_in}, now)
+    _notify_group(transaction, done.act, now)
+    return found.record
+
+
+def set_elsewhere(
+    transaction: Transaction, in_force: PauseRecord | None, seen: PauseRecord, now: datetime
+) -> PauseRecord:
+    """A reading shows a pause, or a new line of it, which no act on record made."""
+    found = _set(transaction, in_force, seen, now)
+    channels = to_notify(transaction, seen)
+    _tell(transaction, found, None, {*channels, *found.shown_in}, now)
+    return found.record
+
+
+def set_as_before(
+    transaction: Transaction, in_force: PauseRecord, line: EarlierLine, now: datetime
+) -> PauseRecord:
+    """The pause says again what it said before, which is no news."""
+    Pauses(transaction).save_line(replace(line_of(in_force), line_id=line.line_id))
+    was = as_it_was(in_force, line, now)
+    record = replace(changed_to(in_force, was), timer=in_force.timer)
+    _change(transaction, in_force, record, now)
+    touch_pause_requests(transaction, record.repository, now)
+    return record
+
+
 def _end_by_act(
-    transaction: Transaction, act: AuditRecord, channels: Collection[str], now: datetime
+    transaction: Transaction,
+    act: AuditRecord,
+    channels: Collection[str],
+    seen_at: datetime,
+    now: datetime,
 ) -> PauseRecord:
     known = Pauses(transaction).of(act.repository, act.at - PAUSE_LOOKBACK)
     pause = ended_by_act(known, act.previous_paused_at, act.at)
@@ -324,6 +383,8 @@ def _end_by_act(
             # Somebody has paused again since, and no reading showed the gap.
             return pause
     ending = PauseEnding.TIMER if act.origin is Origin.TIMER else PauseEnding.RESUMED
+    if pause.is_open:
+        pause = replace(pause, end_seen_at=seen_at)
     ended = end_pause(transaction, pause, act.at, act.actor, now, ending=ending)
     notify_end(transaction, ended, channels, now, act)
     return ended

@@ -157,7 +157,7 @@ class ResumeQueue:
             await self.acts.end(answered, ActResult.UNCHANGED)
         if not resumed:
             return NotPaused(await self._ended_last(act.repository))
-        return await succeed(self.acts, answered)
+        return await succeed(self.acts, answered, self.merge_queue.service_time)
 
     async def _ended_last(self, repository: RepositoryName) -> PauseRecord | None:
         """The last pause that ended; None while one is open, whose end is not known yet."""

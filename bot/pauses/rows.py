@@ -7,6 +7,7 @@ from datetime import datetime
 
 from sqlalchemy import bindparam, delete, or_, select
 
+from bot.acts.rows import Revisions
 from bot.acts.tables import group_acts
 from bot.kernel.repository import RepositoryName
 from bot.pauses.pause import EarlierLine, PauseEnd, PauseRecord
@@ -65,6 +66,7 @@ class Pauses(Numbered[PauseRecord]):
         """
         due_at = record.timer.due_at if record.timer is not None else None
         row = as_row(pauses, record, timer_due_at=due_at)
+        Revisions(self._transaction).raise_of(record.repository)
         if not record.pause_id:
             return self._add(pauses, row)
         self._change(pauses, pauses.c.pause_id == record.pause_id, **row)

@@ -1,45 +1,63 @@
-"""Gives acts on a pause their end, with the pause that they made or ended."""
+"""What acts on a pause read and end: both are stored, with the pause that they made or ended."""
 
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 
 from bot.acts.ends import end_of
 from bot.acts.record import ActResult, AuditRecord
 from bot.acts.recording import ActLog, failed_act
-from bot.kernel.errors import ActState, failing
+from bot.kernel.errors import ActState, MergeQueueError, failing
 from bot.kernel.repository import RepositoryName
-from bot.merge_queue.queue import Pause
+from bot.merge_queue.port import MergeQueue
+from bot.merge_queue.queue import Pause, QueueStatus
+from bot.pauses.known import StatusSays
 from bot.pauses.outcomes import PauseChange
-from bot.pauses.reports import act_behind, finish_act, report_reading
-from bot.store.transaction import Transaction
+from bot.pauses.readings import PauseReading, observe_reading
+from bot.pauses.reports import finish_act
 
 
-async def succeed(acts: ActLog, started: AuditRecord) -> PauseChange:
-    """Store the end, with deliveries to the actor's channel and all subscribed to pauses."""
+async def succeed(acts: ActLog, started: AuditRecord, at: datetime) -> PauseChange:
+    """Store the end, with deliveries to the actor's channel and all subscribed to pauses.
+
+    `at`: the service's time.
+    """
     here = await acts.here(started.channel_id)
     now = acts.clock.now()
     done = end_of(replace(started, at=now), ActResult.DONE)
-    paused_at = done.paused_at
     with failing(failed_act(started, ActState.DONE)):
-        record, pause = await acts.store.run(finish_act, done, here, now, paused_at=paused_at)
+        record, pause = await acts.store.run(finish_act, done, here, now, at=done.paused_at or at)
     acts.wake()
     return PauseChange(record, pause, posted_here=bool(here))
 
 
-async def settle(acts: ActLog, repository: RepositoryName, pause: Pause) -> None:
-    """Give the act that made the pause in force its end, timer and posts, if missing.
+async def read_pause(
+    acts: ActLog, merge_queue: MergeQueue, repository: RepositoryName
+) -> Pause | None:
+    """The pause in force, read by an act, which counts like each reading.
 
-    The caller holds the lock of the repository, so nobody else is about to store them.
+    The caller holds the lock of the repository. Raises MergeQueueError.
     """
-    if await acts.store.run(_settle_cut_off, repository, pause, acts.clock.now()):
-        acts.wake()
+    pause = await merge_queue.current_pause(repository)
+    status = StatusSays.NOTHING
+    if pause is None:
+        if not await acts.store.read(acts.is_paused, repository):
+            return None
+        with suppress(MergeQueueError):
+            status = status_says(await merge_queue.status(repository))
+    reading = PauseReading(pause, merge_queue.service_time, status)
+    await keep_reading(acts, repository, reading)
+    return pause
 
 
-def _settle_cut_off(
-    transaction: Transaction, repository: RepositoryName, pause: Pause, now: datetime
-) -> bool:
-    act = act_behind(transaction, repository, pause, now)
-    if act is None or act.result is not ActResult.STARTED:
-        return False
-    report_reading(transaction, repository, pause, act, now)
-    return True
+def status_says(status: QueueStatus) -> StatusSays:
+    """What a status says beside a reading without a pause."""
+    if status.paused is None:
+        return StatusSays.NOTHING
+    return StatusSays.PAUSED if status.paused else StatusSays.RUNNING
+
+
+async def keep_reading(acts: ActLog, repository: RepositoryName, reading: PauseReading) -> None:
+    """Store what an act has read; the caller holds the lock of the repository."""
+    await acts.store.run(observe_reading, repository, reading, acts.clock.now())
+    acts.wake()

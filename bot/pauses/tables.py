@@ -39,7 +39,7 @@ pauses = table(
     *optional(as_json(Timer), "timer"),
     *optional(UtcTime, "timer_due_at"),
     *optional(as_json(ReminderPlan), "reminders"),
-    *optional(UtcTime, "began_at"),
+    *optional(UtcTime, "began_at", "seen_at", "missing_since", "end_seen_at"),
     sa.UniqueConstraint("repository", "paused_at", name="uq_pauses_paused_at"),
     sa.CheckConstraint("(ended_at IS NULL) = (ending IS NULL)", name="ended_somehow"),
 )

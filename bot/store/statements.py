@@ -48,6 +48,7 @@ class Part:
     """A group of tables in one open transaction."""
 
     def __init__(self, transaction: Transaction) -> None:
+        self._transaction = transaction
         self._connection = transaction.connection
         self._dialect = transaction.connection.dialect.name
 

@@ -315,6 +315,11 @@ class FakeMergeQueue(MergeQueue):
         async with self._call(Call("application")):
             return self.identity
 
+    @property
+    @override
+    def service_time(self) -> datetime:
+        return self._now()
+
     @override
     async def clock_ahead(self) -> timedelta | None:
         return None

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import sqlalchemy as sa
 
 from bot.acts.record import ActResult
-from bot.acts.tables import audit, group_acts, unanswered
+from bot.acts.tables import audit, group_acts, revisions, unanswered
 from bot.boards.tables import IS_OPEN_BOARD, board_states, boards
 from bot.channels.tables import channel_defaults, followed, subscriptions
 from bot.desk.tables import questions
@@ -214,6 +214,7 @@ KEPT: Mapping[sa.Table, str] = {
     people: "one for each person who linked a login or chose notices",
     repositories: "one for each repository that was ever configured",
     failures_in_a_row: "one for each repository",
+    revisions: "one for each repository",
     board_states: "one for each repository",
     subscriptions: "until somebody unsubscribes",
     followed: "until somebody unsubscribes",

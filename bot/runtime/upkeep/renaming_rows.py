@@ -6,7 +6,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from bot.acts.tables import audit, group_acts, unanswered
+from bot.acts.tables import audit, group_acts, revisions, unanswered
 from bot.boards.tables import IS_OPEN_BOARD, board_states, boards
 from bot.channels.tables import channel_defaults, followed, subscriptions
 from bot.feed.tables import bisections, queue_entries
@@ -39,6 +39,7 @@ _OF_ONE = (
     boards,
     deliveries,
     pauses,
+    revisions,
 )
 """Tables whose rows are of one repository, in the order in which their rows are locked."""
 
@@ -50,6 +51,7 @@ _UNIQUE: tuple[tuple[sa.Table, tuple[str, ...]], ...] = (
     (queue_entries, ("key",)),
     (bisections, ("key",)),
     (failures_in_a_row, ()),
+    (revisions, ()),
     (board_states, ()),
     (subscriptions, ("channel_id", "source")),
     (muted_pull_requests, ("user_id", "pull_request")),

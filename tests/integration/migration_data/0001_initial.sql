@@ -33,6 +33,7 @@ INSERT INTO pauses (repository, paused_at, is_exact, stored_reason, reason, by, 
          ('acme/shop', 1772368000000000, FALSE, 'night', 'night', '{"user_id":"","name":"carol"}', 91, 'day', NULL, NULL, '[]', '[]', 1772368300000000, '{"user_id":"","name":"dave"}', 'resumed', TRUE, 0, NULL, NULL, NULL);
 INSERT INTO freezes (repository, event_id, set_id, set_at, terms, stage, by, begins_at, ends_at)
   VALUES ('acme/site', 92, 92, 1772368000000000, '{"reason":"release week","start":"2026-03-02T08:00:00","timezone":"Europe/Paris","matching_conditions":["base=main"]}', 'planned', 'carol', 1772434800000000, NULL);
+INSERT INTO revisions (repository, revision) VALUES ('acme/site', 3);
 INSERT INTO pause_ends (pause_id, ended_at, ended_by, ending)
   VALUES (2, 1772368300000000, '{"user_id":"","name":"dave"}', 'resumed');
 INSERT INTO window_occurrences (repository, "window", begins_at, ends_at, state, act_id, freeze_id, is_failure_posted)

@@ -296,6 +296,9 @@ CREATE TABLE pauses (
     timer_due_at BIGINT,
     reminders TEXT,
     began_at BIGINT,
+    seen_at BIGINT,
+    missing_since BIGINT,
+    end_seen_at BIGINT,
     CONSTRAINT pk_pauses PRIMARY KEY (pause_id),
     CONSTRAINT uq_pauses_paused_at UNIQUE (repository, paused_at),
     CONSTRAINT ck_pauses_ended_somehow CHECK ((ended_at IS NULL) = (ending IS NULL))
@@ -378,6 +381,12 @@ CREATE TABLE repositories (
     CONSTRAINT pk_repositories PRIMARY KEY (repository)
 );
 COMMENT ON TABLE repositories IS 'One repository whose event log is read: how far, and when last.';
+CREATE TABLE revisions (
+    repository TEXT NOT NULL,
+    revision BIGINT NOT NULL,
+    CONSTRAINT pk_revisions PRIMARY KEY (repository)
+);
+COMMENT ON TABLE revisions IS 'How often what one repository''s readings rest on was stored: its pause, or an act on it.';
 CREATE TABLE service_features (
     feature TEXT NOT NULL,
     CONSTRAINT pk_service_features PRIMARY KEY (feature)

@@ -269,6 +269,9 @@ CREATE TABLE pauses (
     timer_due_at BIGINT,
     reminders TEXT,
     began_at BIGINT,
+    seen_at BIGINT,
+    missing_since BIGINT,
+    end_seen_at BIGINT,
     CONSTRAINT uq_pauses_paused_at UNIQUE (repository, paused_at),
     CONSTRAINT ck_pauses_ended_somehow CHECK ((ended_at IS NULL) = (ending IS NULL))
 );
@@ -341,6 +344,11 @@ CREATE TABLE repositories (
     walk TEXT,
     polled_types TEXT,
     CONSTRAINT pk_repositories PRIMARY KEY (repository)
+);
+CREATE TABLE revisions (
+    repository TEXT NOT NULL,
+    revision BIGINT NOT NULL,
+    CONSTRAINT pk_revisions PRIMARY KEY (repository)
 );
 CREATE TABLE service_features (
     feature TEXT NOT NULL,

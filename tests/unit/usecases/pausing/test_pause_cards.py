@@ -55,7 +55,7 @@ def cards(desk: Desk) -> list[LiveMessage]:
 async def test_without_a_log_the_service_is_asked_and_no_person_is_shown() -> None:
     desk = await begun(World(is_silent=True), OTHER)
     desk.world.service.paused_by("carol", "Database migration")
-    await desk.turns(70)
+    await desk.turns(100)
     (card,) = desk.world.shown(OTHER)
     assert card.startswith("Queue paused acme/site: Database migration\nsince")
 
@@ -84,7 +84,7 @@ async def test_what_a_poll_found_is_credited_by_its_event_on_the_same_card() -> 
 
     desk.world.service.resumed_by("dave")
     desk.world.service.statuses[SITE] = make_status(paused=False)
-    desk.world.clock.advance(10)
+    desk.world.clock.advance(20)
     await desk.watch()
     await desk.edit()
     (card,) = desk.world.shown(OTHER)

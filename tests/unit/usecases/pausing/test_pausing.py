@@ -11,7 +11,7 @@ from bot.kernel.durations import For
 from bot.merge_queue.errors import CredentialRefused, MergeQueueProtocolError, MergeQueueUnavailable
 from bot.pauses.outcomes import PauseChange
 from bot.pauses.rows import Pauses
-from bot.pauses.settling import settle
+from bot.pauses.settling import read_pause
 from tests.support.acting import Acting
 from tests.support.clock import NOON
 from tests.support.make import ALICE, BOB, CHANNEL, SITE, make_act, make_status
@@ -37,7 +37,7 @@ async def test_the_new_end_of_an_interrupted_pause_stays() -> None:
 
     outcome = await bot.pausing.extend(caller, SITE, For(HOUR))
     # As the next poll does.
-    await settle(bot.acts, SITE, bot.merge_queue.pauses[SITE])
+    await read_pause(bot.acts, bot.merge_queue, SITE)
 
     assert isinstance(outcome, PauseChange)
     assert outcome.pause.by == ALICE

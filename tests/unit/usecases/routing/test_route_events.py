@@ -177,7 +177,7 @@ async def test_an_action_by_the_bot_is_reported_once_when_the_event_comes_first(
         behind = log.tell()
         await log.poll()
         assert log.reported("C1") == []
-        await succeed(bot.acts, started)
+        await succeed(bot.acts, started, NOON)
     await log.poll()
 
     assert [kind for kind, _ in log.reported("C1")] == ["event", "live_message"]
@@ -198,7 +198,7 @@ async def test_the_retry_of_a_timer_is_reported_as_its_own_when_the_event_comes_
         log.tell(DELETE, number=None, deleted_by={"name": "mqbot"})
         await log.poll()
         assert log.reported("C1") == []
-        await succeed(bot.acts, started)
+        await succeed(bot.acts, started, NOON)
     await log.poll()
 
     assert _done(log).actor == refused.actor
@@ -230,7 +230,7 @@ async def test_an_action_already_logged_is_not_stored_twice_at_its_end() -> None
         log.tell(CREATE, number=None, reason=SIGNED)
         await log.poll()
 
-    reported = await succeed(bot.acts, started)
+    reported = await succeed(bot.acts, started, NOON)
 
     assert _done(log).detail == "known from the event log"
     assert reported.act.record_id == _done(log).record_id
