@@ -91,7 +91,7 @@ class Audit(Numbered[AuditRecord]):
 
         One person can't fill the audit: it has one row for each act and minute of theirs.
         """
-        self.hold(f"refusals of {refused.actor.user_id}")
+        self.lock(f"refusals of {refused.actor.user_id}")
         minute = refused.at.replace(second=0, microsecond=0)
         of_minute = select(audit).where(
             audit.c.at >= minute,

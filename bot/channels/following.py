@@ -130,7 +130,7 @@ def _follow(
 
     `ends`: also end what left.
     """
-    Subscriptions(transaction).hold(channel_id)
+    Subscriptions(transaction).lock(channel_id)
     here = Subscriptions(transaction).of_channel(channel_id)
     typed = {
         subscription.repository: subscription

@@ -58,7 +58,7 @@ class Subscriptions(Part):
 
     def configured(self) -> Sequence[Subscription]:
         """Those from the configuration, which nobody else changes before the transaction ends."""
-        self.hold("configured subscriptions")
+        self.lock("configured subscriptions")
         is_configured = subscriptions.c.source == SubscriptionSource.CONFIGURATION
         return _sorted(self._run(select(subscriptions).where(is_configured)))
 

@@ -191,7 +191,7 @@ class ChannelSettings:
             now = self.acts.clock.now()
 
             def drop(transaction: Transaction) -> None:
-                Subscriptions(transaction).hold(channel_id)
+                Subscriptions(transaction).lock(channel_id)
                 _unfollow(transaction, channel_id, ALL, SubscriptionOptions())
                 Outbox(transaction).drop_unsubscribed(channel_id, None, now)
 
@@ -233,7 +233,7 @@ class ChannelSettings:
         after: After,
         follow: Callable[[Transaction, datetime], None] | None,
     ) -> Sequence[SubscriptionChange]:
-        Subscriptions(transaction).hold(channel_id)
+        Subscriptions(transaction).lock(channel_id)
         found = Subscriptions(transaction).of_channel(channel_id)
         known = {
             (subscription.repository, subscription.source): subscription for subscription in found
@@ -364,7 +364,7 @@ def end_subscriptions(
 
     `only`: to these repositories; empty for all.
     """
-    Subscriptions(transaction).hold(channel_id)
+    Subscriptions(transaction).lock(channel_id)
     found = [
         subscription
         for subscription in Subscriptions(transaction).of_channel(channel_id)

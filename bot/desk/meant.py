@@ -10,7 +10,7 @@ from bot.channels.rows import ChannelDefaults, Subscriptions
 from bot.desk.question import Asker, Question
 from bot.desk.rows import Questions
 from bot.desk.situation import KnownPullRequest, Situation, ThreadSubject
-from bot.feed.counting_repeats import event_and_form
+from bot.feed.counting_repeats import repeated_of
 from bot.feed.rows import QueueEntries
 from bot.freezes.rows import Freezes
 from bot.kernel.groups import ALL
@@ -144,7 +144,7 @@ def _of_live_message(transaction: Transaction, subject: LiveSubject) -> ThreadSu
         pause = Pauses(transaction).one(int(subject.key))
         return ThreadSubject(subject.repository, paused_at=pause.paused_at if pause else None)
     if subject.kind is LiveKind.REPEATED:
-        about, _ = event_and_form(subject)
+        about, _ = repeated_of(subject)
         return _of_event(transaction, about)
     return ThreadSubject(subject.repository)
 

@@ -1,7 +1,9 @@
 """Equal verdicts on a pull request: the earlier message counts them, and no other one is posted."""
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from typing import NamedTuple
 
 from bot.feed.repeats import COUNTED_KINDS, LONGEST_COUNT, Repeats, counted_from, has_verdict, rows
 from bot.kernel.repository import RepositoryName
@@ -59,10 +61,18 @@ def repeated(repository: RepositoryName, event_id: int, form: str) -> LiveSubjec
     return LiveSubject(LiveKind.REPEATED, repository, f"{event_id} {form}")
 
 
-def event_and_form(subject: LiveSubject) -> tuple[Subject, str]:
-    """The event that a message of this kind is about, and the message's form."""
+class Repeated(NamedTuple):
+    """A message that counts equal verdicts: the event it is about, and the message's form."""
+
+    about: Subject
+    form: str
+
+
+def repeated_of(subject: LiveSubject) -> Repeated:
+    """The opposite of `repeated`."""
     event_id, _, form = subject.key.partition(" ")
-    return Subject(SubjectKind.EVENT, subject.repository, int(event_id)), form
+    about = Subject(SubjectKind.EVENT, subject.repository, int(event_id))
+    return Repeated(about, form)
 
 
 def repeats_from(transaction: Transaction, first: EventRecord) -> Repeats | None:
@@ -87,17 +97,17 @@ def _rows(
     )
     around = preceding_events(transaction, repository, found)
     kind_of = kinds(found, around)
-    by_number: dict[int, list[EventRecord]] = {}
+    by_number: dict[int, list[EventRecord]] = defaultdict(list)
     for record in found:
         complete = with_preceding_events(record, around)
         if record.pull_request is not None and has_verdict(complete, kind_of[record.event_id]):
-            by_number.setdefault(record.pull_request, []).append(complete)
-    return {
-        record.event_id: row
-        for events in by_number.values()
-        for row in rows(events, kind_of)
-        for record in row
-    }
+            by_number[record.pull_request].append(complete)
+    row_of: dict[int, Sequence[EventRecord]] = {}
+    for events in by_number.values():
+        for row in rows(events, kind_of):
+            for record in row:
+                row_of[record.event_id] = row
+    return row_of
 
 
 class CountedOnce:
@@ -133,21 +143,23 @@ class CountedOnce:
         self._load(deliveries, earlier)
         left: list[NewDelivery] = []
         for delivery in deliveries:
-            events = (
-                earlier.get(delivery.subject.subject_id, ()) if _may_be_counted(delivery) else ()
-            )
-            if not any(self._is_counted_by(event, delivery) for event in events):
+            if not _may_be_counted(delivery):
                 left.append(delivery)
-                if _may_be_counted(delivery):
-                    self._known.setdefault(
-                        (delivery.channel_id, delivery.subject.subject_id), delivery
-                    )
+                continue
+            event_id = delivery.subject.subject_id
+            before = earlier.get(event_id, ())
+            if not any(self._is_counted_by(event, delivery) for event in before):
+                left.append(delivery)
+                self._known.setdefault((delivery.channel_id, event_id), delivery)
+        self._mark_edited()
+        return left
+
+    def _mark_edited(self) -> None:
         changed = {subject for (_, subject), is_edited in self._edited.items() if is_edited}
-        for subject in sorted(changed, key=lambda each: each.key):
+        for subject in sorted(changed, key=lambda subject: subject.key):
             LiveMessages(self.transaction).mark(
                 subject, due_at=self.edit_at, priority=Priority.FAILURE
             )
-        return left
 
     def _earlier(self, deliveries: Sequence[NewDelivery]) -> Mapping[int, Sequence[EventRecord]]:
         """By event id, the earlier events with its verdict, latest first."""
@@ -167,12 +179,13 @@ class CountedOnce:
         self, deliveries: Sequence[NewDelivery], earlier: Mapping[int, Sequence[EventRecord]]
     ) -> None:
         """Read the deliveries to each address about the earlier events."""
-        events: dict[str, set[int]] = {}
+        ids_by_channel: dict[str, set[int]] = defaultdict(set)
         for new in deliveries:
-            before = earlier.get(new.subject.subject_id, ()) if _may_be_counted(new) else ()
-            events.setdefault(new.channel_id, set()).update(each.event_id for each in before)
+            if _may_be_counted(new):
+                before = earlier.get(new.subject.subject_id, ())
+                ids_by_channel[new.channel_id].update(event.event_id for event in before)
         repository = deliveries[0].subject.repository
-        for channel_id, ids in sorted(events.items()):
+        for channel_id, ids in sorted(ids_by_channel.items()):
             stored = Outbox(self.transaction).of_events(channel_id, repository, ids)
             for delivery in stored:
                 if _shows_its_event(delivery):

@@ -28,10 +28,11 @@ class GracePeriod:
         `newest` is the newest known event. To keep the order per channel, everything after an
         undecided leave waits with it.
         """
-        undecided = [place for place, merge in silent_leaves(records).items() if merge is None]
+        leaves = silent_leaves(records)
+        undecided = [index for index, merge in leaves.items() if merge is None]
         return self._before(undecided, records, GRACE_PERIOD, newest, now)
 
-    def whole_batches(
+    def complete_batches(
         self,
         records: Sequence[EventRecord],
         batches: Mapping[int, MergedBatch],
@@ -61,13 +62,17 @@ class GracePeriod:
     ) -> Sequence[EventRecord]:
         """The records before the first undecided one that hasn't waited for `longest`."""
         # Start all waits before deciding any, so that they run in parallel.
-        for event_id in (records[place].event_id for place in undecided):
+        for index in undecided:
+            event_id = records[index].event_id
             # A wait starts over if the clock was set back.
-            self.since[event_id] = min(self.since.get(event_id, now), now)
-        for place in sorted(undecided):
-            waited = now - self.since[records[place].event_id]
-            if max(waited, newest - records[place].received_at) < longest:
-                return records[:place]
+            began_at = self.since.get(event_id, now)
+            self.since[event_id] = min(began_at, now)
+        for index in sorted(undecided):
+            record = records[index]
+            waited = now - self.since[record.event_id]
+            log_is_past = newest - record.received_at
+            if max(waited, log_is_past) < longest:
+                return records[:index]
         return records
 
     def forget(self, event_ids: Collection[int]) -> None:

@@ -56,15 +56,18 @@ class ObserveQueue:
         queue = schedule.queue
         if queue.retry_at is not None and now < queue.retry_at:
             return False
-        active_at = schedule.state.active_at if schedule.state is not None else None
+        active_at = now
+        if schedule.state is not None and schedule.state.active_at is not None:
+            active_at = schedule.state.active_at
         return queue_due(
-            queue.interest, self.interval, now, read_at=queue.read_at, active_at=active_at or now
+            queue.interest, self.interval, now, read_at=queue.read_at, active_at=active_at
         )
 
     async def run(self, poll: Poll, schedule: PollSchedule) -> None:
         """Read the queue; retry later on failure. Raises StoreError or LimitClosed."""
         queue = schedule.queue
-        begun_at = queue.read_at = self.sources.clock.now()
+        began_at = self.sources.clock.now()
+        queue.read_at = began_at
         try:
             # If the service doesn't say whether it is paused, only the event log shows it.
             with suppress(PauseNotOffered):
@@ -77,7 +80,7 @@ class ObserveQueue:
                 # Running batches make the next poll of the log come sooner.
                 await poll.status()
         except MergeQueueError as error:
-            await self._failed(poll.repository, queue, begun_at, error)
+            await self._failed(poll.repository, queue, began_at, error)
         else:
             queue.failures.end()
             queue.retry_at = None
@@ -101,7 +104,9 @@ class ObserveQueue:
         if begins and await poll.pause() is not None:
             return
         async with self.storing.slot():
-            await self.sources.store.run(_keep, rules, poll, status, self.sources.clock.now())
+            await self.sources.store.run(
+                _store_alerts, rules, poll, status, self.sources.clock.now()
+            )
         self.wake()
 
     async def _mark_boards(self, poll: Poll, state: QueueState) -> None:
@@ -117,39 +122,45 @@ class ObserveQueue:
             self.wake()
 
     async def _failed(
-        self, name: RepositoryName, state: QueueState, begun_at: datetime, error: MergeQueueError
+        self, name: RepositoryName, state: QueueState, began_at: datetime, error: MergeQueueError
     ) -> None:
-        wait = state.failures.add(begun_at, hint=asked_to_wait(error))
+        wait = state.failures.add(began_at, hint=asked_to_wait(error))
         now = self.sources.clock.now()
         state.read_at = None
         state.retry_at = now + max(self.interval, wait)
         if state.failures.count == 1:
-            logger.log(
-                level_of(error), "queue not read", extra=failure("queue_not_read", name, error)
-            )
-        if not state.interest.boards or now - (state.failures.since or now) <= self.limit:
+            extra = failure("queue_not_read", name, error)
+            logger.log(level_of(error), "queue not read", extra=extra)
+        failing_for = now - (state.failures.since or now)
+        if not state.interest.boards or failing_for <= self.limit:
             return
-        is_refused = isinstance(error, MergeQueueRefused)
-        why = WhyUnread.REFUSED if is_refused else WhyUnread.UNREADABLE
-        if isinstance(error, MergeQueueUnavailable):
-            why = WhyUnread.SILENT
+        why = _why_unread(error)
         async with self.storing.slot():
             changed = await self.sources.store.run(mark_unread, name, why, state.answered_at, now)
         if changed:
             self.wake()
 
 
-def _keep(
+def _why_unread(error: MergeQueueError) -> WhyUnread:
+    if isinstance(error, MergeQueueUnavailable):
+        return WhyUnread.SILENT
+    if isinstance(error, MergeQueueRefused):
+        return WhyUnread.REFUSED
+    return WhyUnread.UNREADABLE
+
+
+def _store_alerts(
     transaction: Transaction, rules: AlertRules, poll: Poll, status: QueueStatus, now: datetime
 ) -> None:
     Leases(transaction).require(poll.lease, now)
+    alerts = Alerts(transaction)
     for alert in _change(transaction, rules, poll.repository, status, now):
         if alert.ended_at is None:
             begun = replace(alert, mention=rules.mention)
-            number = Alerts(transaction).begin(begun)
-            if number is not None:
-                _notify(transaction, SubjectKind.ALERT, replace(begun, alert_id=number), now)
-        elif Alerts(transaction).end(alert.alert_id, now) and alert.kind in rules.thresholds:
+            alert_id = alerts.begin(begun)
+            if alert_id is not None:
+                _notify(transaction, SubjectKind.ALERT, replace(begun, alert_id=alert_id), now)
+        elif alerts.end(alert.alert_id, now) and alert.kind in rules.thresholds:
             _notify(transaction, SubjectKind.ALERT_OVER, alert, now)
 
 
@@ -160,16 +171,13 @@ def _change(
     status: QueueStatus,
     now: datetime,
 ) -> Sequence[Alert]:
-    kept = Alerts(transaction)
+    """The alerts that begin and end with this status."""
+    alerts = Alerts(transaction)
     pauses = Pauses(transaction).of(repository, now - LONGEST_QUEUE_TIME)
-    return changes(
-        readings(status, kept.streak(repository), pauses, now),
-        kept.active(repository),
-        rules.thresholds,
-        repository,
-        now,
-        is_paused=bool(status.paused) or any(pause.is_open for pause in pauses),
-    )
+    is_paused = bool(status.paused) or any(pause.is_open for pause in pauses)
+    measured = readings(status, alerts.streak(repository), pauses, now)
+    active = alerts.active(repository)
+    return changes(measured, active, rules.thresholds, repository, now, is_paused=is_paused)
 
 
 def _notify(transaction: Transaction, kind: SubjectKind, alert: Alert, now: datetime) -> None:

@@ -144,7 +144,7 @@ class PollRepositories:
             self.pauses_known_until = None
             self.asks_at = None
             # Its end is a time of the old clock.
-            self.lease.held = None
+            self.lease.current = None
             for schedule in self.schedules.values():
                 schedule.set_back(back)
         lease = await self._own_lease(now)
@@ -155,22 +155,22 @@ class PollRepositories:
             await self._tick(lease, now)
         except LeaseLost:
             # This process was suspended; the next tick asks whether another one polls now.
-            self.lease.held = None
+            self.lease.current = None
 
     async def _own_lease(self, now: datetime) -> Lease | None:
         """Ours, renewed in time; None while another process polls. Raises StoreError."""
-        held = self.lease.held
-        if held is not None and held.expires_at - now >= RENEWED_BEFORE:
-            return held
-        if held is None and self.asks_at is not None and now < self.asks_at:
+        lease = self.lease.current
+        if lease is not None and lease.expires_at - now >= RENEWED_BEFORE:
+            return lease
+        if lease is None and self.asks_at is not None and now < self.asks_at:
             return None
         taken = await self.store.run(self.lease.take, now)
-        self.lease.held = taken
+        self.lease.current = taken
         if taken is None:
             self.asks_at = now + ASKED_EVERY
             return None
         self.asks_at = None
-        if held is None or held.token != taken.token:
+        if lease is None or lease.token != taken.token:
             extra = {"action": "polling_begun", "repositories": len(self.repositories)}
             logger.info("this process polls now", extra=extra)
         return taken
@@ -220,10 +220,11 @@ class PollRepositories:
             if schedule.pause is None:
                 continue
             schedule.due_at = min(schedule.due_at, now + self.interval.usual)
-            is_new = schedule.pause.queued_at_start is None and not schedule.queue.failures.count
-            if is_new and schedule.queue.read_at is not None:
+            queue = schedule.queue
+            is_new = schedule.pause.queued_at_start is None and not queue.failures.count
+            if is_new and queue.read_at is not None:
                 schedule.due_at = min(schedule.due_at, now + NEW_PAUSE_READ_AFTER)
-                schedule.queue.read_at = None
+                queue.read_at = None
         await observe.pause.notify_ends(names)
 
     def _due(self, now: datetime) -> Sequence[RepositoryName]:
@@ -233,7 +234,8 @@ class PollRepositories:
             for name, schedule in self.schedules.items()
             if schedule.due_at <= now and not schedule.running
         ]
-        return sorted(due, key=lambda name: self.schedules[name].due_at)[:MOST_A_TICK]
+        due.sort(key=lambda name: self.schedules[name].due_at)
+        return due[:MOST_A_TICK]
 
     def _prepare(
         self,
@@ -244,54 +246,65 @@ class PollRepositories:
     ) -> Prepared:
         """Read the data for polls; with boards if queues are read too. Raises LeaseLost."""
         Leases(transaction).require(lease, now)
-        polls = {name: self.schedules[name].to_store(lease) for name in due}
-        stored = {name: last for name, last in polls.items() if last is not None}
+        stored: dict[RepositoryName, LastPoll] = {}
+        for name in due:
+            last = self.schedules[name].to_store(lease)
+            if last is not None:
+                stored[name] = last
         Positions(transaction).save_polls(stored)
         subscriptions = Subscriptions(transaction).of_repositories(due)
-        boards: dict[RepositoryName, int] = {}
+        boards: Mapping[RepositoryName, int] = {}
         if self.observe is not None:
-            # End the alerts of repositories without subscribers, to start over with the next one.
-            unwanted = [name for name in due if not _health(subscriptions.get(name, ()))]
-            before = {name: self.schedules[name].state for name in unwanted}
-            ended = [
-                name
-                for name, state in before.items()
-                if state is None or _health(state.types.subscriptions)
-            ]
-            if ended:
-                Alerts(transaction).forget(ended, now)
-            if shown := Boards(transaction).kept(due):
-                count = Boards(transaction).count_open()
-                boards = {board.repository: count for board in shown}
+            self._end_alerts(transaction, due, subscriptions, now)
+            boards = _boards(transaction, due)
         wanted = People(transaction).switched_on_by_anybody(list(TOPIC_OF_NOTICE))
         personal = frozenset(TOPIC_OF_NOTICE[notice].value for notice in wanted)
         states = self._states(transaction, lease, due)
         revisions = Revisions(transaction).of_all(due)
         return Prepared(states, subscriptions, stored, personal, revisions, boards)
 
+    def _end_alerts(
+        self,
+        transaction: Transaction,
+        due: Sequence[RepositoryName],
+        subscriptions: Mapping[RepositoryName, Sequence[Subscription]],
+        now: datetime,
+    ) -> None:
+        """End the alerts of repositories without subscribers, to start over with the next one."""
+        ended: list[RepositoryName] = []
+        for name in due:
+            if _health(subscriptions.get(name, ())):
+                continue
+            state = self.schedules[name].state
+            if state is None or _health(state.types.subscriptions):
+                ended.append(name)
+        if ended:
+            Alerts(transaction).forget(ended, now)
+
     def _states(
         self, transaction: Transaction, lease: Lease, due: Sequence[RepositoryName]
     ) -> Mapping[RepositoryName, PollState]:
         """The states of these repositories, new where another process may have polled since."""
-        schedules = {name: self.schedules[name] for name in due}
-        states = {
-            name: schedule.state
-            for name, schedule in schedules.items()
-            if schedule.state is not None and schedule.is_under(lease)
-        }
-        if new := [name for name in due if name not in states]:
-            last = Positions(transaction).polls(new)
-            positions = Positions(transaction).load(new)
-            unrouted = Events(transaction).with_unrouted(new)
-            for name in new:
-                state = PollState(
-                    RequestedTypes(last=last.get(name), refused_at=self.refused_types),
-                    LogReading(positions.get(name)),
-                )
-                if name not in unrouted:
-                    # It needs no transaction of its own.
-                    state.events.unrouted = ()
-                states[name] = state
+        states: dict[RepositoryName, PollState] = {}
+        new: list[RepositoryName] = []
+        for name in due:
+            schedule = self.schedules[name]
+            if schedule.state is not None and schedule.is_under(lease):
+                states[name] = schedule.state
+            else:
+                new.append(name)
+        if not new:
+            return states
+        last = Positions(transaction).polls(new)
+        positions = Positions(transaction).load(new)
+        unrouted = Events(transaction).with_unrouted(new)
+        for name in new:
+            types = RequestedTypes(last=last.get(name), refused_at=self.refused_types)
+            state = PollState(types, LogReading(positions.get(name)))
+            if name not in unrouted:
+                # It needs no transaction of its own.
+                state.events.unrouted = ()
+            states[name] = state
         return states
 
     def _take_on(
@@ -348,7 +361,7 @@ class PollRepositories:
             )
             schedule.state = None
             # Perhaps it has only expired: the next tick asks.
-            self.lease.held = None
+            self.lease.current = None
             self.metrics.polls.labels(PollOutcome.LEASE_LOST).inc()
         except LimitClosed:
             return
@@ -401,8 +414,9 @@ class PollRepositories:
         Repositories that were due together are spread over the interval.
         """
         asked_at = max(started_at, poll.asked_at or started_at)
+        active_at = poll.state.active_at or started_at
         wait = self.interval.wait(
-            started_at - (poll.state.active_at or started_at),
+            started_at - active_at,
             is_running=schedule.queue.is_running,
             may_hurry=self.budget.has_some(len(self.schedules)),
         )
@@ -410,7 +424,8 @@ class PollRepositories:
         if schedule.pause is not None or reads_again:
             wait = min(wait, self.interval.usual)
         now = self.clock.now()
-        schedule.due_at = min(max(asked_at + schedule.share * wait, now), now + wait)
+        due_at = max(asked_at + schedule.share * wait, now)
+        schedule.due_at = min(due_at, now + wait)
         schedule.share = 1.0
 
     def _failed(
@@ -430,18 +445,16 @@ class PollRepositories:
         """How fresh the repositories are that this process polls; none on standby."""
         now = self.clock.now()
         limit = polling.stale_after(self.interval.usual)
-        held = [schedule for schedule in self.schedules.values() if schedule.read_at is not None]
-        return polling.Freshness(
-            polled=len(held),
+        read_at = [schedule.read_at for schedule in self.schedules.values()]
+        ages = [now - at for at in read_at if at is not None]
+        stale = 0
+        for schedule in self.schedules.values():
             # Polls have failed, or the next is overdue, for longer than the limit.
-            stale=sum(
-                now - min(schedule.failures.since or now, schedule.due_at) > limit
-                for schedule in held
-            ),
-            oldest=max(
-                (now - schedule.read_at for schedule in held if schedule.read_at),
-                default=timedelta(),
-            ),
+            late_since = min(schedule.failures.since or now, schedule.due_at)
+            if schedule.read_at is not None and now - late_since > limit:
+                stale += 1
+        return polling.Freshness(
+            polled=len(ages), stale=stale, oldest=max(ages, default=timedelta())
         )
 
     def begin_no_more(self) -> None:
@@ -455,6 +468,17 @@ class PollRepositories:
     async def release(self) -> None:
         """Release the lease, so that the next process continues immediately. Raises StoreError."""
         await self.lease.release(self.store, self.clock.now())
+
+
+def _boards(
+    transaction: Transaction, due: Sequence[RepositoryName]
+) -> Mapping[RepositoryName, int]:
+    """The number of all boards, by each of these repositories that one of them shows."""
+    shown = Boards(transaction).kept(due)
+    if not shown:
+        return {}
+    count = Boards(transaction).count_open()
+    return {board.repository: count for board in shown}
 
 
 def _health(subscriptions: Sequence[Subscription]) -> bool:

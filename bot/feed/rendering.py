@@ -10,8 +10,8 @@ from bot.feed.counting_repeats import (
     POST,
     REPLY,
     counts,
-    event_and_form,
     form_of,
+    repeated_of,
     repeats_from,
 )
 from bot.feed.repeats import has_verdict
@@ -63,7 +63,7 @@ def facts_of(record: EventRecord) -> dict[str, object]:
 
 def repeated_post(transaction: Transaction, subject: LiveSubject) -> Message | None:
     """The same post, edited: it counts the events with an equal verdict that followed."""
-    about, form = event_and_form(subject)
+    about, form = repeated_of(subject)
     record = events_about(transaction, [about]).get(about)
     if record is None:
         return None
@@ -140,15 +140,16 @@ def _calls(
     if not is_their_turn or seen is None or not seen.author:
         return ()
     asked = asked_about(transaction, record, seen)
-    linked = People(transaction).linked_to([asked]).get(asked, ()) if asked else ()
+    if not asked:
+        return ()
+    linked = People(transaction).linked_to([asked]).get(asked, ())
     wanting = who_wants(transaction, Notice.MENTION, linked)
     about = Subject(SubjectKind.EVENT, first.repository, first.event_id)
     about_it = first.repository, first.pull_request or 0
     muted = MutedPullRequests(transaction).muted_by(wanting, *about_it, first.received_at)
-    called = (user_id for user_id in linked if user_id in wanting and user_id not in muted)
-    return [
-        mention(user_id) for user_id in called if Outbox(transaction).get(user_id, about) is None
-    ]
+    called = [user_id for user_id in linked if user_id in wanting and user_id not in muted]
+    outbox = Outbox(transaction)
+    return [mention(user_id) for user_id in called if outbox.get(user_id, about) is None]
 
 
 def summary_post(transaction: Transaction, delivery: Delivery) -> Message:
@@ -156,9 +157,10 @@ def summary_post(transaction: Transaction, delivery: Delivery) -> Message:
     summarized = Outbox(transaction).summary_content(delivery.delivery_id)
     if not delivery.digest:
         merged = _merged_together(transaction, delivery, summarized)
+        if merged is not None and is_person(delivery.channel_id):
+            return people_texts.direct(merged, Notice.MERGE)
         if merged is not None:
-            to_author = is_person(delivery.channel_id)
-            return people_texts.direct(merged, Notice.MERGE) if to_author else merged
+            return merged
     failures = [
         (_complete(transaction, record), _pull_request(transaction, record))
         for record in events_about(transaction, summarized.subjects).values()
@@ -184,17 +186,20 @@ def _merged_together(
 ) -> Message | None:
     """The post about one batch; None if not all are merges, or were not all in one."""
     name = delivery.subject.repository
+    kinds_counted = [kind for _, kind in summarized.counts]
     count = sum(summarized.counts.values())
-    if [kind for _, kind in summarized.counts] != [EventKind.MERGE] or count > summaries.MOST:
+    if kinds_counted != [EventKind.MERGE] or count > summaries.MOST:
         return None
     subjects = Outbox(transaction).subjects_of(delivery.delivery_id, summaries.MOST)
     found = events_about(transaction, subjects)
     records = [found[subject] for subject in subjects if subject in found]
     batches = batches_of(records, events_around_merges(transaction, name, records))
+    batch_ids = {batch.batch_id for batch in batches.values()}
     are_together = len(together(batches, list(batches))) >= len(subjects)
-    if not are_together or len({batch.batch_id for batch in batches.values()}) > 1:
+    if not are_together or len(batch_ids) > 1:
         return None
     numbers = {record.pull_request for record in records if record.pull_request is not None}
     seen = PullRequests(transaction).linked(name, numbers)
-    message = summaries.merged([(record, seen.get(record.pull_request or 0)) for record in records])
+    merges = [(record, seen.get(record.pull_request or 0)) for record in records]
+    message = summaries.merged(merges)
     return replace(message, about=_facts_of_all(records))

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from bot.acts.causes import LONGEST_APART, act_of_event, seen_act
 from bot.acts.ends import end_act, end_of
@@ -28,12 +29,12 @@ from bot.health.alert import streak_after
 from bot.health.rows import Alerts
 from bot.kernel.repository import RepositoryName
 from bot.log.around_merges import events_around_merges
-from bot.log.batches import batches_of, settled, together
+from bot.log.batches import batches_of, classifiable, together
 from bot.log.classification import PAUSE_TYPES, EventKind, kinds, turn_after
 from bot.log.preceding import with_preceding_events
 from bot.log.rows import Events, PullRequests
 from bot.log.types import FREEZE_TYPES
-from bot.merge_queue.event_records import EventRecord
+from bot.merge_queue.event_records import EventRecord, PullRequestRecord
 from bot.merge_queue.event_types import ENTER, MERGED, PAUSE_DELETE, Turn
 from bot.merge_queue.queue import Pause
 from bot.pauses.rows import Pauses
@@ -87,69 +88,74 @@ def route_events(
 ) -> Routed:
     """Route the oldest unrouted events that can be classified, at most ROUTED_AT_ONCE of them.
 
-    Each channel gets events in order, so an event that has to wait also holds those behind it.
+    Each channel gets events in order, so those behind an event that has to wait also wait.
     `unrouted`: all of them in order, at most ROUTED_AT_ONCE; None to read them.
     """
     now = context.now
     grace_period = GracePeriod({**context.grace_period.since})
-    unrouted, behind, newest = _slice(transaction, repository, now, unrouted)
-    if not unrouted:
+    part = _slice(transaction, repository, now, unrouted)
+    if not part.records:
         return Routed(0, (), more=False, grace_period=grace_period)
-    found = _judge(transaction, grace_period, unrouted, newest, context)
+    found = _judge(transaction, grace_period, part, context)
     ready = _ready(transaction, found.records, context)
-    routed = [record for record, _ in ready]
-    notified, deliveries = _deliveries(transaction, found, routed, context)
+    routed = [event.record for event in ready]
+    routed_ids = [record.event_id for record in routed]
+    deliveries = _deliveries(transaction, found, routed, context)
     if subscribed_channels(found.subscriptions, Topic.HEALTH):
         _count_failures(transaction, repository, routed, found.kinds, found.preceding)
     # Live messages before channel queues, the order in which recording a post locks them.
     found.threads.finish(now)
-    _settle_removals(transaction, found.removals, routed, now)
+    _end_removals(transaction, found.removals, routed, now)
+    for event in ready:
+        if event.act is None and event.record.type in _OF_ACTS:
+            Audit(transaction).add(seen_act(event.record))
     for record, act in ready:
-        if act is None and record.type in _OF_ACTS:
-            Audit(transaction).add(seen_act(record))
-    pauses = [(record, act) for record, act in ready if record.type in PAUSE_TYPES]
-    for record, act in pauses:
-        channels = found.channels(record)
-        route_pause_event(transaction, record, act, channels, now, context.observed)
-    added = notified + len(pauses)
+        if record.type in PAUSE_TYPES:
+            channels = found.channels(record)
+            route_pause_event(transaction, record, act, channels, now, context.observed)
+    notified = [record for record in routed if record.type in _OF_ACTS]
     counted = CountedOnce(transaction, routed, found.kinds, edit_at=now + EDIT_DELAY, now=now)
-    added += Outbox(transaction).add(counted.left(found.in_one_post(deliveries)))
-    grace_period.forget([record.event_id for record in routed])
-    Events(transaction).mark_routed(repository, [record.event_id for record in routed])
-    left = None if behind else unrouted[len(routed) :]
-    return Routed(added, left, more=behind and bool(routed), grace_period=grace_period)
+    to_add = counted.left(found.in_one_post(deliveries))
+    added = len(notified) + Outbox(transaction).add(to_add)
+    grace_period.forget(routed_ids)
+    Events(transaction).mark_routed(repository, routed_ids)
+    left = None if part.is_more else part.records[len(routed) :]
+    is_more = part.is_more and bool(routed)
+    return Routed(added, left, more=is_more, grace_period=grace_period)
 
 
 def _judge(
     transaction: Transaction,
     grace_period: GracePeriod,
-    unrouted: Sequence[EventRecord],
-    newest: datetime,
+    part: "_Slice",
     context: RoutingContext,
 ) -> Subscribers:
-    repository = unrouted[0].repository
+    """Give the events of a slice their meaning, as far as later ones can't change it."""
+    repository = part.records[0].repository
+    newest = part.newest
     now = context.now
-    records = grace_period.head(unrouted, newest=newest, now=now)
+    records = grace_period.head(part.records, newest=newest, now=now)
     batches: Mapping[int, str] = {}
     if len(records) <= BACKLOG:
         # In a backlog each is a delivery of its own, to be summarized with the rest.
         merges = events_around_merges(transaction, repository, records)
         known = batches_of(records, merges)
-        records = grace_period.whole_batches(records, known, merges, newest=newest, now=now)
+        records = grace_period.complete_batches(records, known, merges, newest=newest, now=now)
         batches = together(known, [record.event_id for record in records])
     preceding = preceding_events(transaction, repository, records)
     subscriptions = Subscriptions(transaction).of_repository(repository)
-    depends_on_authors = context.personal or any(
+    seen: Mapping[int, PullRequestRecord] = {}
+    depends_on_authors = bool(context.personal) or any(
         subscription.except_logins for subscription in subscriptions
     )
-    numbers = {
-        record.pull_request for record in records if record.pull_request and depends_on_authors
-    }
+    if depends_on_authors:
+        numbers = {record.pull_request for record in records if record.pull_request}
+        seen = PullRequests(transaction).get(repository, numbers)
     return Subscribers(
         records,
         kinds(records, preceding),
         batches,
-        PullRequests(transaction).get(repository, numbers) if numbers else {},
+        seen,
         preceding,
         removals_here(transaction, repository, records),
         subscriptions,
@@ -160,20 +166,24 @@ def _judge(
     )
 
 
+class _Ready(NamedTuple):
+    """An event that can be routed now."""
+
+    record: EventRecord
+    act: AuditRecord | None  #: for an event of a pause or freeze, the act that caused it, if any
+
+
 def _ready(
     transaction: Transaction, records: Sequence[EventRecord], context: RoutingContext
-) -> list[tuple[EventRecord, AuditRecord | None]]:
-    """The events that can be routed now, those of pauses and freezes with the act that caused them.
-
-    They stop at an event whose act has not ended yet.
-    """
+) -> list[_Ready]:
+    """The events that can be routed now; they stop at one whose act has not ended yet."""
     ahead = context.clock_ahead
     acts: Sequence[AuditRecord] = ()
-    held = [record.received_at for record in records if record.type in _OF_ACTS]
-    if held:
-        since = min(held) - ahead - LONGEST_APART
+    times = [record.received_at for record in records if record.type in _OF_ACTS]
+    if times:
+        since = min(times) - ahead - LONGEST_APART
         acts = Audit(transaction).since(records[0].repository, since)
-    ready: list[tuple[EventRecord, AuditRecord | None]] = []
+    ready: list[_Ready] = []
     for record in records:
         act = act_of_event(record, acts, ahead) if record.type in _OF_ACTS else None
         if act is not None and is_under_way(transaction, act, acts, context.now):
@@ -183,19 +193,22 @@ def _ready(
         may_be_a_retry = may_be_ours and act is None
         if may_be_a_retry and is_acted_upon(transaction, record.repository, context.now):
             break
-        ready.append((record, act))
+        ready.append(_Ready(record, act))
     return ready
 
 
-def _settle_removals(
+def _end_removals(
     transaction: Transaction,
     removals: Mapping[int, AuditRecord],
     routed: Sequence[EventRecord],
     now: datetime,
 ) -> None:
     """Store the end of removals that were cut off, or whose answer was lost, and post them."""
-    for act in (removals[record.event_id] for record in routed if record.event_id in removals):
-        if act.result is not ActResult.STARTED or is_under_way(transaction, act, (), now):
+    for record in routed:
+        act = removals.get(record.event_id)
+        if act is None or act.result is not ActResult.STARTED:
+            continue
+        if is_under_way(transaction, act, (), now):
             continue
         done, _ = end_act(transaction, end_of(act, ActResult.DONE, FROM_LOG))
         post_act(transaction, done, [done.channel_id] if done.channel_id else [])
@@ -206,24 +219,30 @@ def _deliveries(
     subscribers: Subscribers,
     routed: Sequence[EventRecord],
     context: RoutingContext,
-) -> tuple[int, list[NewDelivery]]:
-    """The deliveries to channels and authors, and how many freezes were notified of by themselves.
+) -> list[NewDelivery]:
+    """The deliveries to channels and authors.
 
-    Pauses come later.
+    Freezes notify by themselves, in their turn among the other events; pauses come later.
     """
-    of_freezes = 0
+    service_now = context.now + context.clock_ahead
     deliveries: list[NewDelivery] = []
     for record in routed:
         if record.type in FREEZE_TYPES:
             channels = subscribers.channels(record)
-            service_now = context.now + context.clock_ahead
             see_freeze_event(transaction, record, channels, context.now, service_now)
-            of_freezes += 1
         elif record.type not in PAUSE_TYPES:
             deliveries += subscribers.route(record)
     if context.personal:
         deliveries += _to_authors(transaction, subscribers, routed, context.now)
-    return of_freezes, deliveries
+    return deliveries
+
+
+class _Personal(NamedTuple):
+    """An event that a person may want as a direct message."""
+
+    record: EventRecord
+    login: str
+    notice: Notice
 
 
 def _to_authors(
@@ -233,27 +252,28 @@ def _to_authors(
 
     The author of a pull request that was never seen in the queue is unknown.
     """
-    found: list[tuple[EventRecord, tuple[str, Notice]]] = []
+    found: list[_Personal] = []
     for record in routed:
         known = judged.seen.get(record.pull_request or 0)
-        whole = with_preceding_events(record, judged.preceding)
+        if known is None:
+            continue
         kind = judged.kinds[record.event_id]
-        is_failure = kind is EventKind.FAILURE and turn_after(whole, kind) is Turn.AUTHOR
-        if known is not None and (is_failure or kind is EventKind.MERGE):
-            notice = Notice.FAILURE if is_failure else Notice.MERGE
-            author = known.author
-            if is_failure:
-                author = asked_about(transaction, record, known)
-            found.append((record, (author, notice)))
+        if kind is EventKind.MERGE:
+            found.append(_Personal(record, known.author, Notice.MERGE))
+        elif kind is EventKind.FAILURE:
+            complete = with_preceding_events(record, judged.preceding)
+            if turn_after(complete, kind) is Turn.AUTHOR:
+                login = asked_about(transaction, record, known)
+                found.append(_Personal(record, login, Notice.FAILURE))
     if not found:
         return []
-    authors = {author for _, (author, _) in found}
-    notices = {notice for _, (_, notice) in found}
-    people = People(transaction).switched_on(authors, notices)
+    logins = {personal.login for personal in found}
+    notices = {personal.notice for personal in found}
+    people = People(transaction).switched_on(logins, notices)
     return [
         event_delivery(record, person, judged.kinds[record.event_id], now)
-        for record, key in found
-        for person in _unmuted(transaction, record, people.get(key, ()))
+        for record, login, notice in found
+        for person in _unmuted(transaction, record, people.get((login, notice), ()))
     ]
 
 
@@ -290,7 +310,10 @@ def _count_failures(
     classified = [
         (with_preceding_events(record, preceding), kind_of[record.event_id]) for record in routed
     ]
-    if not any(record.type == MERGED or kind is EventKind.FAILURE for record, kind in classified):
+    decides_something = any(
+        record.type == MERGED or kind is EventKind.FAILURE for record, kind in classified
+    )
+    if not decides_something:
         return
     before = Alerts(transaction).streak(repository)
     after = streak_after(before, classified)
@@ -298,23 +321,32 @@ def _count_failures(
         Alerts(transaction).save_streak(repository, after)
 
 
+class _Slice(NamedTuple):
+    """The oldest unrouted events, as many as one transaction routes."""
+
+    records: Sequence[EventRecord]
+    is_more: bool  #: others follow them
+    newest: datetime  #: the time of the last event that was read
+
+
 def _slice(
     transaction: Transaction,
     repository: RepositoryName,
     now: datetime,
     known: Sequence[EventRecord] | None,
-) -> tuple[Sequence[EventRecord], bool, datetime]:
-    """The oldest ROUTED_AT_ONCE events, whether others follow, and the time of the last read.
+) -> _Slice:
+    """The oldest ROUTED_AT_ONCE events.
 
     The events after a leave without metadata decide its meaning. So a full slice ends where later
-    events change nothing; in a burst without such a place it is longer.
+    events change nothing; in a burst without such an end it is longer.
     """
     limit = ROUTED_AT_ONCE
     while True:
         found = known or Events(transaction).unrouted(repository, limit + 1)
+        newest = found[-1].received_at if found else now
         if len(found) <= limit:
-            return found, False, found[-1].received_at if found else now
-        whole = settled(found, limit)
-        if whole:
-            return found[:whole], True, found[-1].received_at
+            return _Slice(found, is_more=False, newest=newest)
+        length = classifiable(found, limit)
+        if length:
+            return _Slice(found[:length], is_more=True, newest=newest)
         limit *= 4

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence, Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from bot.acts.record import AuditRecord
 from bot.channels.subscription import NextDigest, Style, Subscription, Topic, subscribed_channels
@@ -49,9 +49,14 @@ def event_delivery(
 ) -> NewDelivery:
     """The delivery of an event; `channel_id` may also be a person's."""
     subject = Subject(SubjectKind.EVENT, record.repository, record.event_id)
-    its_id = delivery_id(channel_id, subject, str(record.event_id))
     return NewDelivery(
-        its_id, channel_id, subject, now, kind=kind, root_id=root_id, digest_at=digest_at
+        delivery_id(channel_id, subject, str(record.event_id)),
+        channel_id,
+        subject,
+        now,
+        kind=kind,
+        root_id=root_id,
+        digest_at=digest_at,
     )
 
 
@@ -84,7 +89,7 @@ class Threads:
         ]
         self.is_used = bool(with_threads)
         self.is_backlog = len(records) > BACKLOG
-        self.told_of_failures = subscribed_channels(with_threads, Topic.FAILURE)
+        self.channels_with_failures = subscribed_channels(with_threads, Topic.FAILURE)
         self._threads: dict[str, Thread] = {}
         self._entries: dict[int, list[threads.QueueEntry]] = defaultdict(list)
         self._bisections: list[threads.Bisection] = []
@@ -134,23 +139,25 @@ class Threads:
             found = threads.events_of(entry, records)
             kind_of = kinds(found)
             state = threads.state_of(found, kind_of)
-            if state is not None and (
-                kind_of[state.event_id] is EventKind.ENTER or is_stopped_by_pause(state)
-            ):
+            if state is None:
+                continue
+            if kind_of[state.event_id] is EventKind.ENTER or is_stopped_by_pause(state):
                 thread = self._thread(LiveKind.ENTRY, entry.key, is_new=False)
                 self._change(thread, is_over=False)
 
-    def place(self, record: EventRecord, kind: EventKind) -> Thread | None:
+    def thread_of(self, record: EventRecord, kind: EventKind) -> Thread | None:
         """The event's thread, begun by its first event; None without one."""
         if not self.is_used:
             return None
         if record.type in threads.ENTRY_TYPES and record.pull_request is not None:
-            return self._place(threads.QueueEntry, record, kind, self._entries[record.pull_request])
+            return self._of_subject(
+                threads.QueueEntry, record, kind, self._entries[record.pull_request]
+            )
         if record.type in threads.BISECTION_TYPES:
-            return self._place(threads.Bisection, record, kind, self._bisections)
+            return self._of_subject(threads.Bisection, record, kind, self._bisections)
         return None
 
-    def _place(
+    def _of_subject(
         self, subject: type[_Subject], record: EventRecord, kind: EventKind, known: list[_Subject]
     ) -> Thread:
         found = subject.of(record, known)
@@ -183,38 +190,29 @@ class Threads:
         """
         before = self._thread(ended.kind, ended.key, is_new=False)
         shown = {message.channel_id: message for message in self._shown[ended.key]}
-        found = {
-            channel_id: root_id
-            for channel_id, root_id in before.roots.items()
-            if (ended.key, channel_id) in self._broadcast
-            and (channel_id not in shown or shown[channel_id].is_first)
-        }
+        found: dict[str, int] = {}
+        for channel_id, root_id in before.roots.items():
+            has_reply = (ended.key, channel_id) in self._broadcast
+            if has_reply and (channel_id not in shown or shown[channel_id].is_first):
+                found[channel_id] = root_id
         if before.changed is not None:
             return found
-        found |= {
-            message.channel_id: message.message_id
-            for message in shown.values()
-            if message.shows_its_end
-        }
-        late = [
+        for message in shown.values():
+            if message.shows_its_end:
+                found[message.channel_id] = message.message_id
+        with_failures = [
             message
             for message in shown.values()
-            if message.channel_id not in found and message.is_posted
+            if message.channel_id not in found
+            and message.is_posted
+            and message.channel_id in self.channels_with_failures
         ]
-        told = {
-            message.channel_id: message.message_id
-            for message in late
-            if self._hears_failures(message)
-        }
-        if told and self._has_failed(ended):
-            found |= told
+        if with_failures and self._has_failed(ended):
+            found |= {message.channel_id: message.message_id for message in with_failures}
         return found
 
-    def _hears_failures(self, root: LiveMessage) -> bool:
-        return root.channel_id in self.told_of_failures
-
     def _has_failed(self, ended: threads.QueueEntry | threads.Bisection) -> bool:
-        """Whether a failure was its end, of which earlier slices have told."""
+        """Whether it ended with a failure that was posted with an earlier slice."""
         if not isinstance(ended, threads.QueueEntry):
             return False
         numbers = {ended.pull_request}
@@ -250,15 +248,15 @@ class Threads:
         now: datetime,
     ) -> list[NewDelivery]:
         """Reply in each channel's thread, or begin that thread."""
+        subject = thread.subject
         deliveries: list[NewDelivery] = []
         for channel_id in channels:
             root_id = thread.roots.get(channel_id)
             if root_id is not None and kind is EventKind.FAILURE:
-                self._broadcast.add((thread.subject.key, channel_id))
+                self._broadcast.add((subject.key, channel_id))
             if root_id is not None or self.is_backlog:
                 deliveries.append(event_delivery(record, channel_id, kind, now, root_id=root_id))
                 continue
-            subject = thread.subject
             message_id = LiveMessages(self.transaction).add(subject, channel_id, now=now)
             if message_id is not None:
                 thread.roots[channel_id] = message_id
@@ -270,14 +268,14 @@ class Threads:
         """Store the queue entries and bisections, and have their live messages edited."""
         changes = [self._changed[key] for key in sorted(self._changed)]
         entries = [change for change in changes if isinstance(change, threads.QueueEntry)]
+        bisections = [change for change in changes if isinstance(change, threads.Bisection)]
         QueueEntries(self.transaction).save(entries)
-        Bisections(self.transaction).save(
-            [change for change in changes if isinstance(change, threads.Bisection)]
-        )
+        Bisections(self.transaction).save(bisections)
         for message_ids, subject in self._moved:
             LiveMessages(self.transaction).move(message_ids, subject)
         changed = [thread for thread in self._threads.values() if thread.changed is not None]
-        for thread in sorted(changed, key=lambda thread: (thread.subject.kind, thread.subject.key)):
+        changed.sort(key=lambda thread: (thread.subject.kind, thread.subject.key))
+        for thread in changed:
             LiveMessages(self.transaction).mark(
                 thread.subject,
                 due_at=now + EDIT_DELAY,
@@ -292,6 +290,15 @@ class PauseInForce:
 
     paused_at: datetime
     channels: AbstractSet[str]
+
+
+class _Traits(NamedTuple):
+    """All that decides which subscriptions an event matches."""
+
+    event_type: str
+    kind: EventKind
+    branch: str | None
+    author: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,9 +318,7 @@ class Subscribers:
     pause: PauseInForce | None  #: the one in force, if any
     next_digest: NextDigest
     now: datetime
-    _found: dict[tuple[str, EventKind, str | None, str | None], Sequence[Subscription]] = field(
-        default_factory=dict
-    )
+    _found: dict["_Traits", Sequence[Subscription]] = field(default_factory=dict)
 
     def channels(self, record: EventRecord) -> Collection[str]:
         return dict.fromkeys(subscription.channel_id for subscription in self._matching(record))
@@ -323,17 +328,19 @@ class Subscribers:
         known = self.seen.get(record.pull_request) if record.pull_request is not None else None
         author = known.author if known is not None else None
         kind = self.kinds[record.event_id]
-        key = (record.type, kind, record.base_ref, author)
-        if key not in self._found:
-            topic = topic_of(kind)
-            type_ = record.type
-            branch = record.base_ref
-            self._found[key] = [
+        traits = _Traits(record.type, kind, record.base_ref, author)
+        if traits not in self._found:
+            self._found[traits] = [
                 subscription
                 for subscription in self.subscriptions
-                if subscription.wants(topic=topic, event_type=type_, branch=branch, author=author)
+                if subscription.wants(
+                    topic=topic_of(kind),
+                    event_type=traits.event_type,
+                    branch=traits.branch,
+                    author=author,
+                )
             ]
-        return self._found[key]
+        return self._found[traits]
 
     def route(self, record: EventRecord) -> Sequence[NewDelivery]:
         """The deliveries of an event that is not about a pause."""
@@ -350,20 +357,10 @@ class Subscribers:
             fields = {"repository": record.repository, "pull_request": record.pull_request}
             extra = {"action": "nobody_subscribed", "event_type": record.type, **fields}
             logger.debug("nobody is subscribed to an event", extra=extra)
-        thread = self.threads.place(record, kind)
+        thread = self.threads.thread_of(record, kind)
         if thread is None or not subscriptions:
             return self._posts(record, kind, subscriptions)
-        pause = self.pause
-        wanted = subscriptions
-        is_arrival = kind is EventKind.ENTER
-        if pause is not None and is_arrival and record.received_at >= pause.paused_at:
-            # A pause card counts the arrival instead; a feed gets its posts all the same.
-            counted = pause.channels - thread.roots.keys()
-            wanted = [
-                subscription
-                for subscription in subscriptions
-                if subscription.channel_id not in counted or subscription.style is not Style.THREAD
-            ]
+        wanted = self._not_counted_by_card(record, kind, thread, subscriptions)
         channels = {
             subscription.channel_id for subscription in wanted if subscription.style is Style.THREAD
         }
@@ -376,25 +373,42 @@ class Subscribers:
         ]
         return in_threads + self._posts(record, kind, others)
 
+    def _not_counted_by_card(
+        self,
+        record: EventRecord,
+        kind: EventKind,
+        thread: Thread,
+        subscriptions: Sequence[Subscription],
+    ) -> Sequence[Subscription]:
+        """Those without a pause card that counts the arrival; a feed gets its posts all the same.
+
+        A channel with a thread for it already gets a reply there.
+        """
+        pause = self.pause
+        if pause is None or kind is not EventKind.ENTER or record.received_at < pause.paused_at:
+            return subscriptions
+        counted = pause.channels - thread.roots.keys()
+        return [
+            subscription
+            for subscription in subscriptions
+            if subscription.channel_id not in counted or subscription.style is not Style.THREAD
+        ]
+
     def _posts(
         self, record: EventRecord, kind: EventKind, subscriptions: Sequence[Subscription]
     ) -> list[NewDelivery]:
         """One per channel; if any of its subscriptions is immediate, there is no digest."""
-        waits: dict[str, datetime | None] = {}
+        digest_times: dict[str, datetime | None] = {}
         for subscription in subscriptions:
-            if (
-                subscription.digest is None
-                or subscription.style is not Style.DIGEST
-                or kind is EventKind.FAILURE
-            ):
-                waits[subscription.channel_id] = None
-            else:
-                waits.setdefault(
-                    subscription.channel_id, self.next_digest(subscription.digest, self.now)
-                )
+            channel_id = subscription.channel_id
+            is_digest = subscription.style is Style.DIGEST and kind is not EventKind.FAILURE
+            if subscription.digest is None or not is_digest:
+                digest_times[channel_id] = None
+            elif channel_id not in digest_times:
+                digest_times[channel_id] = self.next_digest(subscription.digest, self.now)
         return [
             event_delivery(record, channel_id, kind, self.now, digest_at=digest_at)
-            for channel_id, digest_at in waits.items()
+            for channel_id, digest_at in digest_times.items()
         ]
 
     def in_one_post(self, deliveries: Sequence[NewDelivery]) -> Sequence[NewDelivery]:
@@ -409,7 +423,10 @@ class Subscribers:
         for first, *others in together.values():
             if not others:
                 continue
-            its_id = summary_id(first.delivery_id, others[-1].delivery_id)
-            changed[first.delivery_id] = replace(first, delivery_id=its_id, summarizes=len(others))
-            changed |= {other.delivery_id: replace(other, summarized_by=its_id) for other in others}
+            combined_id = summary_id(first.delivery_id, others[-1].delivery_id)
+            changed[first.delivery_id] = replace(
+                first, delivery_id=combined_id, summarizes=len(others)
+            )
+            for other in others:
+                changed[other.delivery_id] = replace(other, summarized_by=combined_id)
         return [changed.get(delivery.delivery_id, delivery) for delivery in deliveries]

@@ -109,7 +109,7 @@ WALK_PAGES = 10_000
 class WalkProgress:
     """A walk in progress: what its pages showed, and the `walk` to continue with."""
 
-    window: Window  #: the whole window
+    window: Window  #: the full window
     walk: Walk
     pages: int = 0
     idle: int = 0  #: pages in a row with nothing new

@@ -127,8 +127,8 @@ class ApplyWindows:
 
     async def _is_ours(self, lease: JobLease, now: datetime) -> bool:
         def claim(transaction: Transaction) -> bool:
-            lease.held = lease.claim(transaction, now, at_least=LEASE_KEPT_FOR)
-            return lease.held is not None
+            lease.current = lease.claim(transaction, now, at_least=LEASE_KEPT_FOR)
+            return lease.current is not None
 
         return await self._acts.store.run(claim)
 

@@ -26,7 +26,7 @@ class Freezes(Part):
 
     def locked(self, repository: RepositoryName) -> Sequence[Freeze]:
         """All of the repository, oldest first; nobody else changes them in this transaction."""
-        self.hold(f"freezes of {repository}")
+        self.lock(f"freezes of {repository}")
         return self._records(Freeze, _freezes(repository).order_by(freezes.c.event_id))
 
     def recent(self, repository: RepositoryName, since: datetime) -> Sequence[Freeze]:
@@ -68,7 +68,7 @@ class Occurrences(Part):
 
     def locked(self, key: OccurrenceKey) -> OccurrenceRecord | None:
         """The same; nobody else changes it until the transaction ends."""
-        self.hold(f"windows of {key.repository}")
+        self.lock(f"windows of {key.repository}")
         return self.get(key)
 
     def freeze_ids(self, repository: RepositoryName) -> frozenset[str]:

@@ -65,7 +65,7 @@ class NotifyOutages:
 
     def _of_logs(self, transaction: Transaction, observation: PollObservation) -> int:
         # While another process takes over, two may notice at once: the first decides.
-        Outages(transaction).hold("outages")
+        Outages(transaction).lock("outages")
         unread = observation.unread(self.limit)
         if unread:
             last = Positions(transaction).polls(sorted(unread))

@@ -13,7 +13,7 @@ from bot.store.statements import Numbered, as_row
 class Outages(Numbered[Outage]):
     """Outages of event logs.
 
-    Processes that notify of them take the lock `hold("outages")` first.
+    Processes that notify of them take the lock `lock("outages")` first.
     """
 
     kind = Outage

@@ -38,9 +38,10 @@ class TokenBucket:
     def take(self, now: datetime) -> None:
         self.known = (self.tokens(now) - 1, now)
 
-    def hold(self, now: datetime, wait: timedelta) -> None:
+    def pause_for(self, now: datetime, wait: timedelta) -> None:
         """Have no token before `wait` is over, because Slack asked for it."""
-        self.known = (min(self.tokens(now), 1 - wait.total_seconds() * self.per_second), now)
+        missing = wait.total_seconds() * self.per_second
+        self.known = (min(self.tokens(now), 1 - missing), now)
 
     def wait(self, now: datetime) -> timedelta:
         """How long until there is a token; zero only when there is one."""
@@ -87,12 +88,14 @@ def retry_delay(attempt: int, *, hint: float | None, jitter: float) -> float:
     """Seconds to wait after the `attempt`-th attempt (1 for the first).
 
     `hint` is the other side's own wait and the minimum. Without one the wait doubles from one
-    second to five minutes. `jitter`, between 0 and 1, spreads it between half and the whole, so
-    that many waiters do not return in the same instant.
+    second to five minutes. `jitter`, between 0 and 1, spreads it between half of it and all of it,
+    so that many waiters do not return in the same instant.
     """
     if hint is not None:
-        return max(hint, 0.0) + jitter * min(1.0, max(hint, 0.0) / 4)
-    doubled: float = FIRST_SECONDS * 2.0 ** min(max(attempt, 1) - 1, 30)
+        asked = max(hint, 0.0)
+        return asked + jitter * min(1.0, asked / 4)
+    doublings = min(max(attempt, 1) - 1, 30)
+    doubled: float = FIRST_SECONDS * 2.0**doublings
     return min(doubled, LONGEST_BACKOFF_SECONDS) * (0.5 + jitter / 2)
 
 
@@ -120,9 +123,12 @@ class Patience:
         If the other side asks for a wait beyond the `remaining` seconds, the call ends.
         """
         jitter = self.jitter()
-        wait = max(retry_delay(attempt, hint=hint, jitter=jitter) for hint in (None, asked))
-        is_in_time = wait + SHORTEST_ATTEMPT < remaining
-        return wait if is_in_time and attempt < self.attempts else None
+        own = retry_delay(attempt, hint=None, jitter=jitter)
+        theirs = retry_delay(attempt, hint=asked, jitter=jitter)
+        wait = max(own, theirs)
+        if attempt >= self.attempts or wait + SHORTEST_ATTEMPT >= remaining:
+            return None
+        return wait
 
 
 USUAL_PATIENCE = Patience()
@@ -161,7 +167,9 @@ def http_date(sent: str | None) -> datetime | None:
     """A date as in RFC 9110, section 5.6.7, in UTC; None if it is invalid or missing."""
     try:
         moment = parsedate_to_datetime(sent or "")
-        return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+        if moment.tzinfo is None:
+            return moment.replace(tzinfo=UTC)
+        return moment.astimezone(UTC)
     except (ValueError, OverflowError, IndexError, TypeError):
         return None
 

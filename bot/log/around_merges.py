@@ -25,16 +25,12 @@ def events_around_merges(
         return []
     numbers = {merge.pull_request for merge in merges if merge.pull_request is not None}
     since = min(merge.received_at for merge in merges) - LONGEST_QUEUE_TIME
-    found = Events(transaction).of_pull_requests(
-        repository, numbers, since=since, limit=EARLIER_EVENTS_READ
-    )
-    members = {n for batch in batches_of(merges, found).values() for n in batch.members}
+    events = Events(transaction)
+    found = events.of_pull_requests(repository, numbers, since=since, limit=EARLIER_EVENTS_READ)
+    batches = batches_of(merges, found).values()
+    members = {number for batch in batches for number in batch.members}
     others = members - numbers
     if not others:
         return found
-    return [
-        *found,
-        *Events(transaction).of_pull_requests(
-            repository, others, since=since, limit=EARLIER_EVENTS_READ
-        ),
-    ]
+    beside = events.of_pull_requests(repository, others, since=since, limit=EARLIER_EVENTS_READ)
+    return [*found, *beside]

@@ -28,18 +28,29 @@ def batch_of(merge: EventRecord, around: Sequence[EventRecord]) -> MergedBatch |
     does.
     """
     batch_id = ""
-    for record in in_order(
-        [record for record in around if record.pull_request == merge.pull_request]
-    ):
+    own = [record for record in around if record.pull_request == merge.pull_request]
+    for record in in_order(own):
         if (record.received_at, record.event_id) >= (merge.received_at, merge.event_id):
             break
-        sessions = {record.session_id, merge.session_id}
-        passed = record.type == CHECKS_END and record.details.aborted is not True
-        left = record.type == LEAVE and record.details.merged is not False
-        if (len(sessions) == 1 or None in sessions) and (passed or left):
+        if _is_of_same_entry(record, merge) and _may_name_batch(record):
             batch_id = record.details.batch or batch_id
+    if not batch_id:
+        return None
     named = [record.details.members for record in around if record.details.batch == batch_id]
-    return MergedBatch(batch_id, frozenset().union(*named)) if batch_id else None
+    return MergedBatch(batch_id, frozenset().union(*named))
+
+
+def _is_of_same_entry(record: EventRecord, merge: EventRecord) -> bool:
+    """Whether both may be of one time in the queue; an older service names no session."""
+    if record.session_id is None or merge.session_id is None:
+        return True
+    return record.session_id == merge.session_id
+
+
+def _may_name_batch(record: EventRecord) -> bool:
+    if record.type == CHECKS_END:
+        return record.details.aborted is not True
+    return record.type == LEAVE and record.details.merged is not False
 
 
 def batches_of(
@@ -56,11 +67,14 @@ def batches_of(
 
 def still_to_merge(batch: MergedBatch, around: Iterable[EventRecord]) -> frozenset[int]:
     """The members that have neither merged nor left."""
-    return batch.members - {
-        record.pull_request or 0
-        for record in around
-        if record.type == MERGED or (record.type == LEAVE and record.details.merged is False)
-    }
+    gone = {record.pull_request or 0 for record in around if _is_gone(record)}
+    return batch.members - gone
+
+
+def _is_gone(record: EventRecord) -> bool:
+    if record.type == MERGED:
+        return True
+    return record.type == LEAVE and record.details.merged is False
 
 
 def together(batches: Mapping[int, MergedBatch], event_ids: Collection[int]) -> dict[int, str]:
@@ -70,19 +84,23 @@ def together(batches: Mapping[int, MergedBatch], event_ids: Collection[int]) -> 
     return {event_id: batch_id for event_id, batch_id in ids.items() if size[batch_id] > 1}
 
 
-def settled(records: Sequence[EventRecord], at_most: int) -> int:
+def classifiable(records: Sequence[EventRecord], at_most: int) -> int:
     """How many of `records` can be classified regardless of later events.
 
     `records` are oldest first, part of a log that continues. The next part begins before the
     first leave without metadata that a merge outside this part may explain.
     """
-    whole = min(at_most, len(records))
+    length = min(at_most, len(records))
+    leaves = silent_leaves(records)
     # Backwards, because a record left out may be needed to classify an earlier one.
-    for place, merge in sorted(silent_leaves(records).items(), reverse=True):
-        if place < whole:
-            is_open = merge is None and (
-                records[-1].received_at - records[place].received_at < GRACE_PERIOD
-            )
-            if is_open or (merge is not None and merge >= whole):
-                whole = place
-    return whole
+    for index, merge in sorted(leaves.items(), reverse=True):
+        if index >= length:
+            continue
+        if merge is None:
+            waited = records[-1].received_at - records[index].received_at
+            needs_later = waited < GRACE_PERIOD
+        else:
+            needs_later = merge >= length
+        if needs_later:
+            length = index
+    return length

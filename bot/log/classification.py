@@ -139,21 +139,20 @@ def silent_leaves(records: Sequence[EventRecord]) -> dict[int, int | None]:
     def are_near(earlier: int, later: int) -> bool:
         return records[later].received_at - records[earlier].received_at < GRACE_PERIOD
 
-    for place, record in enumerate(records):
+    for index, record in enumerate(records):
         number = record.pull_request
         if record.type == MERGED:
-            merges[number] = place
-            found.update(
-                (leave, place) for leave in waiting.pop(number, ()) if are_near(leave, place)
-            )
+            merges[number] = index
+            leaves = waiting.pop(number, ())
+            found |= {leave: index for leave in leaves if are_near(leave, index)}
         elif record.type == ENTER:
             merges.pop(number, None)
             waiting.pop(number, None)
         elif record.type == LEAVE:
             merge = merges.pop(number, None)
             if record.details.merged is None and record.details.code is None:
-                found[place] = merge if merge is not None and are_near(merge, place) else None
-                waiting[number].append(place)
+                found[index] = merge if merge is not None and are_near(merge, index) else None
+                waiting[number].append(index)
     return found
 
 
@@ -166,18 +165,24 @@ def kinds(
     """
     found = {record.event_id: classify(record) for record in records}
     uninformative = [record for record in records if is_uninformative(record)]
-    if uninformative:
-        beside: dict[int | None, list[EventRecord]] = {}
-        for record in around or records:
-            beside.setdefault(record.pull_request, []).append(record)
-        own_events = {
-            record.pull_request: beside.get(record.pull_request, ()) for record in uninformative
-        }
-        for record in uninformative:
-            complete = with_preceding_events(record, own_events[record.pull_request])
-            found[record.event_id] = classify(complete)
-        for some in (records, *own_events.values()):
-            for place, merge in silent_leaves(some).items():
-                if merge is not None and some[place].event_id in found:
-                    found[some[place].event_id] = EventKind.OTHER
+    if not uninformative:
+        return found
+    by_number: dict[int | None, list[EventRecord]] = defaultdict(list)
+    for record in around or records:
+        by_number[record.pull_request].append(record)
+    for record in uninformative:
+        complete = with_preceding_events(record, by_number[record.pull_request])
+        found[record.event_id] = classify(complete)
+    numbers = {record.pull_request for record in uninformative}
+    _mark_merges(found, records)
+    for number in numbers:
+        _mark_merges(found, by_number[number])
     return found
+
+
+def _mark_merges(kind_of: dict[int, EventKind], records: Sequence[EventRecord]) -> None:
+    """Leaves that a merge explains are no failures: the merge is the event to post."""
+    for index, merge in silent_leaves(records).items():
+        event_id = records[index].event_id
+        if merge is not None and event_id in kind_of:
+            kind_of[event_id] = EventKind.OTHER

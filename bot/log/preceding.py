@@ -48,10 +48,8 @@ def with_preceding_events(record: EventRecord, around: Sequence[EventRecord]) ->
     details = record.details
     for other in reversed(_before(record, around)):
         if other.type in REMOVALS and details.code in {None, REMOVED}:
-            by = other.details.actor
-            # A login of the code host with an @, which Slack doesn't treat as a mention; or a name.
-            by = f"@{by}" if by and other.type == DEQUEUE_COMMAND else by
-            details = details.model_copy(update={"code": REMOVED, "actor": details.actor or by})
+            actor = details.actor or _who_removed(other)
+            details = details.model_copy(update={"code": REMOVED, "actor": actor})
             break
         if other.type == CHECKS_START:
             break
@@ -60,14 +58,22 @@ def with_preceding_events(record: EventRecord, around: Sequence[EventRecord]) ->
     return replace(record, details=details)
 
 
+def _who_removed(removal: EventRecord) -> str | None:
+    """A login of the code host with an @, which Slack doesn't treat as a mention; or a name."""
+    by = removal.details.actor
+    if by and removal.type == DEQUEUE_COMMAND:
+        return f"@{by}"
+    return by
+
+
 def _before(record: EventRecord, around: Sequence[EventRecord]) -> Sequence[EventRecord]:
     """The events of the same queue entry, of its own session and before the leave."""
-    place = (record.received_at, record.event_id)
+    end = (record.received_at, record.event_id)
     entry: list[EventRecord] = []
     for other in around:
         if other.pull_request != record.pull_request or other.type not in STATE_TYPES:
             continue
-        if (other.received_at, other.event_id) >= place:
+        if (other.received_at, other.event_id) >= end:
             continue
         if other.type in {ENTER, LEAVE}:
             entry.clear()
@@ -108,9 +114,12 @@ def is_stopped_by_pause(ended: EventRecord) -> bool:
 
 def stopped_batches(events: Iterable[EventRecord]) -> frozenset[str]:
     """The batches whose checks a pause stopped, each by its pull request numbers."""
-    ends = (event for event in events if event.type == CHECKS_END and is_stopped_by_pause(event))
-    members = (end.details.members or (end.pull_request or 0,) for end in ends)
-    return frozenset(" ".join(map(str, sorted(numbers))) for numbers in members)
+    batches: set[str] = set()
+    for event in events:
+        if event.type == CHECKS_END and is_stopped_by_pause(event):
+            numbers = event.details.members or (event.pull_request or 0,)
+            batches.add(" ".join(map(str, sorted(numbers))))
+    return frozenset(batches)
 
 
 def _with_checks(details: EventDetails, ended: EventRecord) -> EventDetails:

@@ -84,7 +84,7 @@ class Positions(Part):
         self._put(repositories, as_row(repositories, position))
 
     def save_polls(self, polled: Mapping[RepositoryName, LastPoll]) -> None:
-        rows = (as_row(repositories, polled[name], repository=name) for name in sorted(polled))
+        rows = [as_row(repositories, polled[name], repository=name) for name in sorted(polled)]
         self._put(repositories, *rows)
 
     def polls(self, names: Sequence[RepositoryName]) -> Mapping[RepositoryName, LastPoll]:
@@ -99,9 +99,9 @@ class Events(Part):
 
     def add_new(self, records: Sequence[EventRecord]) -> int:
         """Store new events as unrouted; return how many were new."""
-        return len(
-            self._add_new(events, *(as_row(events, record, routed=False) for record in records))
-        )
+        rows = [as_row(events, record, routed=False) for record in records]
+        added = self._add_new(events, *rows)
+        return len(added)
 
     def unrouted(self, repository: RepositoryName, limit: int = 1000) -> Sequence[EventRecord]:
         return self._records(EventRecord, _UNROUTED, repository=repository, limit=limit)
@@ -154,9 +154,13 @@ class Events(Part):
         self, repository: RepositoryName, type_: str, since: datetime, limit: int = 1000
     ) -> Sequence[EventRecord]:
         """The newest `limit` events of that type from `since` on, newest first."""
-        of_type = select(events).where(events.c.repository == repository, events.c.type == type_)
-        recent = of_type.where(events.c.received_at >= since)
-        return self._records(EventRecord, recent.order_by(events.c.received_at.desc()).limit(limit))
+        recent = select(events).where(
+            events.c.repository == repository,
+            events.c.type == type_,
+            events.c.received_at >= since,
+        )
+        newest_first = recent.order_by(events.c.received_at.desc())
+        return self._records(EventRecord, newest_first.limit(limit))
 
     def between(
         self, repository: RepositoryName, type_: str, since: datetime, until: datetime, limit: int
@@ -177,11 +181,12 @@ class Events(Part):
     ) -> Sequence[EventRecord]:
         """The last merge into each of the branches from `since` on."""
         of_branch = {"repository": repository, "since": since}
-        found = (
-            self._first(EventRecord, _LAST_MERGE, branch=branch, **of_branch)
-            for branch in sorted(branches)
-        )
-        return [merge for merge in found if merge is not None]
+        found: list[EventRecord] = []
+        for branch in sorted(branches):
+            merge = self._first(EventRecord, _LAST_MERGE, branch=branch, **of_branch)
+            if merge is not None:
+                found.append(merge)
+        return found
 
 
 def _pull_request_row(record: PullRequestRecord) -> dict[str, object]:
@@ -192,10 +197,8 @@ class PullRequests(Part):
     """Pull requests, as last seen."""
 
     def save(self, records: Sequence[PullRequestRecord]) -> None:
-        latest = {
-            (record.repository, record.number): record
-            for record in sorted(records, key=lambda record: record.seen_at)
-        }
+        oldest_first = sorted(records, key=lambda record: record.seen_at)
+        latest = {(record.repository, record.number): record for record in oldest_first}
         # In one order, to avoid deadlocks.
         rows = [_pull_request_row(latest[key]) for key in sorted(latest)]
         self._put(pull_requests, *rows, newest_by="seen_at")
@@ -213,11 +216,18 @@ class PullRequests(Part):
 
         The service sends titles of queued pull requests only.
         """
-        seen = self.get(repository, numbers)
-        unseen = set(numbers).difference(seen)
-        known = self.last_seen(repository) if unseen else None
-        found = {number: alike(known, repository, number) for number in unseen} if known else {}
-        return {**seen, **{number: seen for number, seen in found.items() if seen is not None}}
+        found = dict(self.get(repository, numbers))
+        unseen = set(numbers).difference(found)
+        if not unseen:
+            return found
+        known = self.last_seen(repository)
+        if known is None:
+            return found
+        for number in unseen:
+            guessed = alike(known, repository, number)
+            if guessed is not None:
+                found[number] = guessed
+        return found
 
     def repositories_of(
         self, authors: Collection[str], seen_since: datetime

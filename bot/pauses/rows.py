@@ -49,7 +49,7 @@ class Pauses(Numbered[PauseRecord]):
         Locks the repository's pauses until the transaction ends.
         """
         # Several processes may find a new pause together.
-        self.hold(repository)
+        self.lock(repository)
         return self.recent(repository, since)
 
     def recent(self, repository: RepositoryName, since: datetime) -> Sequence[PauseRecord]:
@@ -120,7 +120,7 @@ class Pauses(Numbered[PauseRecord]):
 
     def locked(self, record: PauseRecord) -> PauseRecord | None:
         """Read a pause and lock it until the transaction ends."""
-        self.hold(record.repository)
+        self.lock(record.repository)
         return self.one(record.pause_id)
 
     def due(self, now: datetime, limit: int) -> Sequence[PauseRecord]:

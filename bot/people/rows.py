@@ -27,7 +27,7 @@ class People(Part):
 
     def link(self, user_id: str, login: str, at: datetime) -> bool:
         """Save a person's own link; False, and no change, if another person has the login."""
-        self.hold("logins")
+        self.lock("logins")
         if set(self.linked_to([login]).get(login, ())) - {user_id}:
             return False
         self._put(people, {"user_id": user_id, "login": login, "linked_at": at})
@@ -43,7 +43,7 @@ class People(Part):
 
         A chosen link whose login is assigned to another person ends too.
         """
-        self.hold("logins")
+        self.lock("logins")
         owners = {login.lower(): user_id for user_id, login in logins.items()}
         is_known = or_(people.c.login.is_not(None), people.c.linked_at.is_not(None))
         left = dict(logins)
@@ -79,7 +79,7 @@ class People(Part):
         if not choices:
             return
         # Keeps both of two concurrent choices, also if the person has no row yet.
-        self.hold(f"choices:{user_id}")
+        self.lock(f"choices:{user_id}")
         before = self.chosen([user_id]).get(user_id, {})
         self._put(people, {"user_id": user_id, "choices": {**before, **choices}})
 

@@ -25,12 +25,17 @@ def queues_of(channel_id: str) -> list[str]:
 
 
 def queue_of(delivery: Delivery | NewDelivery) -> str:
-    is_digest = (
-        delivery.digest if isinstance(delivery, Delivery) else delivery.digest_at is not None
-    )
-    if is_digest:
+    if _waits_for_digest(delivery):
         return f"{DIGEST}{delivery.channel_id}"
-    return f"{URGENT}{delivery.channel_id}" if delivery.urgent else delivery.channel_id
+    if delivery.urgent:
+        return f"{URGENT}{delivery.channel_id}"
+    return delivery.channel_id
+
+
+def _waits_for_digest(delivery: Delivery | NewDelivery) -> bool:
+    if isinstance(delivery, Delivery):
+        return delivery.digest
+    return delivery.digest_at is not None
 
 
 def delivery_of(row: ResultRow) -> Delivery:
@@ -117,7 +122,8 @@ class ChannelQueues(Part):
 
     def _lock(self, names: Iterable[str]) -> dict[str, ResultRow]:
         """Lock the rows of these queues, and return those that exist, by name."""
-        return {row.queue: row for row in self._by_keys(_LOCKED, channel_queues.c.queue, names)}
+        rows = self._by_keys(_LOCKED, channel_queues.c.queue, names)
+        return {row.queue: row for row in rows}
 
     def _lock_or_add(self, names: Iterable[str]) -> dict[str, ResultRow]:
         wanted = sorted(set(names))

@@ -42,8 +42,9 @@ class Claim:
 
     def root_of(self, delivery: Delivery) -> LiveMessage | None:
         """The first message of its thread; a summary that replaced a reply goes to the channel."""
-        is_reply = delivery.root_id is not None and not delivery.summarizes
-        return self.live.get(delivery.root_id or 0) if is_reply else None
+        if delivery.root_id is None or delivery.summarizes:
+            return None
+        return self.live.get(delivery.root_id)
 
     def thread_of(self, delivery: Delivery) -> str | None:
         """The `ts` of that first message, once it is posted."""
@@ -52,7 +53,9 @@ class Claim:
 
     def posted_by(self, delivery: Delivery) -> LiveMessage | None:
         """The live message whose first post it is."""
-        return self.live.get(delivery.subject.subject_id) if is_first_post(delivery) else None
+        if not is_first_post(delivery):
+            return None
+        return self.live.get(delivery.subject.subject_id)
 
 
 def is_first_post(delivery: Delivery) -> bool:
@@ -63,12 +66,18 @@ def is_first_post(delivery: Delivery) -> bool:
 def log_fields(
     action: str, delivery: Delivery, error: Exception | None = None
 ) -> dict[str, str | None]:
-    name = type(error).__name__ if error is not None else None
+    subject = delivery.subject
     return {
         "action": action,
         "channel": delivery.channel_id,
         "delivery_id": delivery.delivery_id,
-        "repository": delivery.subject.repository,
-        "subject": f"{delivery.subject.kind} {delivery.subject.subject_id}",
-        "error": error.code if isinstance(error, PostError) else name,
+        "repository": subject.repository,
+        "subject": f"{subject.kind} {subject.subject_id}",
+        "error": _name_of(error),
     }
+
+
+def _name_of(error: Exception | None) -> str | None:
+    if error is None:
+        return None
+    return error.code if isinstance(error, PostError) else type(error).__name__

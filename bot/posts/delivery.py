@@ -154,7 +154,7 @@ class NewDelivery:
     urgent: bool = False
     kind: str | None = None  #: what a summary counts it as
     root_id: int | None = None  #: the live message whose thread it goes to
-    digest_at: datetime | None = None  #: hold it until then, together with the rest of that digest
+    digest_at: datetime | None = None  #: send it then, together with the rest of that digest
     #: the summary, added before it in the same transaction, that covers it
     summarized_by: str | None = None
     summarizes: int = 0  #: how many other deliveries it covers
@@ -188,7 +188,7 @@ class Delivery:
     summarizes: int = 0  #: how many other deliveries it covers as a summary
     root_id: int | None = None
     digest: bool = False
-    #: the one that claimed it last, by the name under which it holds leases
+    #: the one that claimed it last, by the name under which it takes leases
     process: str | None = None
 
     @property

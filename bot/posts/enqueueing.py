@@ -46,9 +46,9 @@ def first_post(
 ) -> NewDelivery:
     """The delivery of the first post; `kind` is what a summary counts it as."""
     about = Subject(SubjectKind.LIVE_MESSAGE, subject.repository, message_id)
-    its_id = delivery_id(channel_id, about, f"{subject.kind} {identity}")
+    new_id = delivery_id(channel_id, about, f"{subject.kind} {identity}")
     is_urgent = subject.kind in POSTED_FIRST
-    return NewDelivery(its_id, channel_id, about, now, urgent=is_urgent, kind=kind)
+    return NewDelivery(new_id, channel_id, about, now, urgent=is_urgent, kind=kind)
 
 
 def enqueue_urgent(
@@ -65,12 +65,11 @@ def enqueue_urgent(
     `identity`: as in `delivery_id`.
     `kind`: what a summary counts it as.
     """
-    return Outbox(transaction).add(
-        [
-            _urgent(address, subject, due_at, identity=identity, kind=kind)
-            for address in sorted(set(addresses))
-        ]
-    )
+    new = [
+        _urgent(address, subject, due_at, identity=identity, kind=kind)
+        for address in sorted(set(addresses))
+    ]
+    return Outbox(transaction).add(new)
 
 
 def reply(
@@ -86,28 +85,27 @@ def reply(
 
     `identity` and `kind` as in `enqueue_urgent`.
     """
-    replies = {root.channel_id: root.message_id for root in roots if root.created_at != now}
-    Outbox(transaction).add(
-        [
-            replace(
-                _urgent(reply, about, now, identity=identity, kind=kind), root_id=replies[reply]
-            )
-            for reply in sorted(replies)
-        ]
-    )
+    root_ids = {root.channel_id: root.message_id for root in roots if root.created_at != now}
+    replies: list[NewDelivery] = []
+    for channel_id, root_id in sorted(root_ids.items()):
+        post = _urgent(channel_id, about, now, identity=identity, kind=kind)
+        replies.append(replace(post, root_id=root_id))
+    Outbox(transaction).add(replies)
 
 
 def _urgent(
     address: str, subject: Subject, due_at: datetime, *, identity: str, kind: str | None
 ) -> NewDelivery:
-    its_id = delivery_id(address, subject, identity)
-    return NewDelivery(its_id, address, subject, due_at, urgent=True, kind=kind)
+    new_id = delivery_id(address, subject, identity)
+    return NewDelivery(new_id, address, subject, due_at, urgent=True, kind=kind)
 
 
 def post_again(transaction: Transaction, lost: LiveMessage, now: datetime) -> None:
     """Post a replacement, once, for a message that can't be edited any more."""
     LiveMessages(transaction).forget_message(lost.message_id)
     about = Subject(SubjectKind.LIVE_MESSAGE_AGAIN, lost.subject.repository, lost.message_id)
-    its_id = delivery_id(lost.channel_id, about, f"{lost.subject.kind} after {lost.message_ts}")
-    urgent = lost.subject.kind in POSTED_FIRST
-    Outbox(transaction).add([NewDelivery(its_id, lost.channel_id, about, now, urgent=urgent)])
+    identity = f"{lost.subject.kind} after {lost.message_ts}"
+    new_id = delivery_id(lost.channel_id, about, identity)
+    is_urgent = lost.subject.kind in POSTED_FIRST
+    again = NewDelivery(new_id, lost.channel_id, about, now, urgent=is_urgent)
+    Outbox(transaction).add([again])

@@ -18,8 +18,9 @@ def events_about(
     for subject in subjects:
         if subject.kind is SubjectKind.EVENT:
             wanted[subject.repository].add(subject.subject_id)
-    return {
-        Subject(SubjectKind.EVENT, repository, event_id): event
-        for repository, event_ids in wanted.items()
-        for event_id, event in Events(transaction).get(repository, event_ids).items()
-    }
+    found: dict[Subject, EventRecord] = {}
+    for repository, event_ids in wanted.items():
+        events = Events(transaction).get(repository, event_ids)
+        for event_id, event in events.items():
+            found[Subject(SubjectKind.EVENT, repository, event_id)] = event
+    return found

@@ -81,7 +81,7 @@ class LiveMessage:
     closed: bool  #: nothing changes any more
     is_lost: bool  #: Slack refused the edits of the second one too
     created_at: datetime
-    #: the process that edited it last, by the name under which it holds leases
+    #: the process that edited it last, by the name under which it takes leases
     edited_by: str | None = None
 
     @property

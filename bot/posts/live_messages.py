@@ -86,16 +86,16 @@ class LiveMessages(Part):
         `force`: edit them even if they would look the same.
         """
         urgency = _priority(subject) if priority is None else int(priority)
-        is_sooner = LIVE_MESSAGE_COLUMNS.due_at < due_at
-        is_more_urgent = LIVE_MESSAGE_COLUMNS.priority < urgency
+        waits_for_sooner = WAITS & (LIVE_MESSAGE_COLUMNS.due_at < due_at)
+        waits_more_urgently = WAITS & (LIVE_MESSAGE_COLUMNS.priority < urgency)
         return self._change(
             live_messages,
             shows(subject),
             wanted=LIVE_MESSAGE_COLUMNS.wanted + 1,
             due_at=case(
-                (WAITS & is_sooner, LIVE_MESSAGE_COLUMNS.due_at), else_=literal(due_at, UtcTime)
+                (waits_for_sooner, LIVE_MESSAGE_COLUMNS.due_at), else_=literal(due_at, UtcTime)
             ),
-            priority=case((WAITS & is_more_urgent, LIVE_MESSAGE_COLUMNS.priority), else_=urgency),
+            priority=case((waits_more_urgently, LIVE_MESSAGE_COLUMNS.priority), else_=urgency),
             closed=or_(LIVE_MESSAGE_COLUMNS.closed, literal(closed)),
             changed_at=due_at,
             digest=None if force else LIVE_MESSAGE_COLUMNS.digest,
@@ -227,9 +227,8 @@ class LiveMessages(Part):
             )
             .with_for_update(of=live_messages)
         )
-        return self._change(
-            live_messages, LIVE_MESSAGE_COLUMNS.message_id.in_(covered), is_lost=True
-        )
+        these = LIVE_MESSAGE_COLUMNS.message_id.in_(covered)
+        return self._change(live_messages, these, is_lost=True)
 
     def _set(self, message_id: int, **values: object) -> None:
         self._change(live_messages, LIVE_MESSAGE_COLUMNS.message_id == message_id, **values)

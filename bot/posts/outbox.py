@@ -133,29 +133,31 @@ class Outbox(Summaries):
         """
         if not new:
             return 0
-        queues = [queue_of(each) for each in new]
-        locked = self._lock_or_add(queues)
+        locked = self._lock_or_add(queue_of(delivery) for delivery in new)
         following = {queue: count(row.next_sequence) for queue, row in locked.items()}
-        rows = [
-            new_row(delivery, queue, next(following[queue]))
-            for delivery, queue in zip(new, queues, strict=True)
-        ]
+        rows: list[dict[str, object]] = []
+        for delivery in new:
+            queue = queue_of(delivery)
+            rows.append(new_row(delivery, queue, next(following[queue])))
         ids = set(self._add_new(deliveries, *rows))
         if ids:
             self._append([row for row in rows if row["delivery_id"] in ids])
-        others = [] if len(ids) == len(new) else self._with_taken_ids(new)
-        return len(ids) + self.add(others)
+        if len(ids) == len(new):
+            return len(ids)
+        return len(ids) + self.add(self._with_taken_ids(new))
 
     def _with_taken_ids(self, new: Sequence[NewDelivery]) -> Sequence[NewDelivery]:
         """Give the next free ids to new deliveries whose ids belong to other subjects."""
-        ids = [each.delivery_id for each in new]
+        ids = [delivery.delivery_id for delivery in new]
         rows = self._by_keys(select(deliveries), _COLUMNS.delivery_id, ids)
         subjects = {row.delivery_id: delivery_of(row).subject for row in rows}
-        return [
-            replace(each, delivery_id=following_id(each.delivery_id))
-            for each in new
-            if subjects.get(each.delivery_id, each.subject) != each.subject
-        ]
+        renamed: list[NewDelivery] = []
+        for delivery in new:
+            stored = subjects.get(delivery.delivery_id)
+            if stored is not None and stored != delivery.subject:
+                free_id = following_id(delivery.delivery_id)
+                renamed.append(replace(delivery, delivery_id=free_id))
+        return renamed
 
     def _append(self, added: Sequence[Mapping[str, Any]]) -> None:
         last_of_digest = {(row["queue"], row["due_at"]): row["sequence"] for row in added}
@@ -196,24 +198,23 @@ class Outbox(Summaries):
         names = [row.queue for row in queues]
         most = {row.queue: per_channel if row.suspended_at is None else 1 for row in queues}
         rows = self._run(_FIRST_OF_EACH, {"queues": names, "at_most": per_channel})
-        waiting = sorted(
-            map(delivery_of, rows), key=lambda delivery: (queue_of(delivery), delivery.sequence)
-        )
+        waiting = [delivery_of(row) for row in rows]
+        waiting.sort(key=lambda delivery: (queue_of(delivery), delivery.sequence))
         claimed: list[Delivery] = []
         firsts: list[str] = []
         for queue, run in groupby(waiting, queue_of):
-            due = list(takewhile(lambda delivery: is_due(delivery, now), islice(run, most[queue])))
+            head = islice(run, most[queue])
+            due = list(takewhile(lambda delivery: is_due(delivery, now), head))
             firsts += [delivery.delivery_id for delivery in due[:1]]
             claimed += due
-        ids = [each.delivery_id for each in claimed]
+        ids = [delivery.delivery_id for delivery in claimed]
         claim = {"until": claimed_until, "now": now, "process": process}
         self._run(_SET_CLAIMED, {"ids": ids, "firsts": firsts, **claim})
         self._change(channel_queues, channel_queues.c.queue.in_(names), claimable_at=claimed_until)
-        sent = DeliveryState.SENDING
         return [
             replace(
                 delivery,
-                state=sent,
+                state=DeliveryState.SENDING,
                 attempts=delivery.attempts + 1,
                 due_at=claimed_until,
                 process=process,
@@ -237,18 +238,10 @@ class Outbox(Summaries):
             raise ValueError("only the outcome of an attempt is recorded")
         # Lock all queues of each channel: this transaction may suspend the channel next, while
         # another one records the outcome of another queue of it.
-        locked = self._lock(
-            [name for outcome in outcomes for name in queues_of(outcome.channel_id)]
-        )
+        names = [name for outcome in outcomes for name in queues_of(outcome.channel_id)]
+        locked = self._lock(names)
         for outcome in outcomes:
-            values = {name: getattr(outcome, name) for name in _OUTCOME}
-            if outcome.attempted_at is not None or outcome.state is DeliveryState.PENDING:
-                values["attempted_at"] = outcome.attempted_at
-            if (
-                not self._update_claimed(outcome, **values)
-                and self._attempts(outcome) != outcome.attempts
-            ):
-                raise LeaseLost(outcome.delivery_id)
+            self._record(outcome)
         self._update_heads(map(queue_of, outcomes))
         suspended = {row.queue for row in locked.values() if row.suspended_at is not None}
         posted = {
@@ -257,6 +250,16 @@ class Outbox(Summaries):
         for channel_id in posted:
             if suspended.intersection(queues_of(channel_id)):
                 self.resume(channel_id)
+
+    def _record(self, outcome: Delivery) -> None:
+        values = {name: getattr(outcome, name) for name in _OUTCOME}
+        if outcome.attempted_at is not None or outcome.state is DeliveryState.PENDING:
+            values["attempted_at"] = outcome.attempted_at
+        if self._update_claimed(outcome, **values):
+            return
+        is_recorded = self._attempts(outcome) == outcome.attempts
+        if not is_recorded:
+            raise LeaseLost(outcome.delivery_id)
 
     def _update_claimed(self, delivery: Delivery, **values: object) -> bool:
         """Change it; False if the claim was no longer open."""
@@ -351,21 +354,19 @@ class Outbox(Summaries):
     def people_at(self, message_ts: str) -> Sequence[str]:
         """The people who have a direct message of this time, whose own channels aren't stored."""
         these = select(_COLUMNS.channel_id).where(_COLUMNS.message_ts == message_ts)
-        return [
-            channel_id
-            for channel_id in self._run(these.distinct()).scalars()
-            if is_person(channel_id)
-        ]
+        addresses = self._run(these.distinct()).scalars()
+        return [address for address in addresses if is_person(address)]
 
-    def by_id(self, its_id: str) -> Delivery | None:
-        this = select(deliveries).where(_COLUMNS.delivery_id == its_id)
+    def by_id(self, delivery_id: str) -> Delivery | None:
+        this = select(deliveries).where(_COLUMNS.delivery_id == delivery_id)
         return next(map(delivery_of, self._run(this)), None)
 
     def summary_of(self, delivery: Delivery) -> Delivery | None:
         """The summary that covers the delivery, if one does."""
-        of_it = select(_COLUMNS.summarized_by).where(_COLUMNS.delivery_id == delivery.delivery_id)
-        its_id = self._run(of_it).scalar_one_or_none()
-        return self.by_id(its_id) if its_id is not None else None
+        this = _COLUMNS.delivery_id == delivery.delivery_id
+        summarized_by = select(_COLUMNS.summarized_by).where(this)
+        summary_id = self._run(summarized_by).scalar_one_or_none()
+        return self.by_id(summary_id) if summary_id is not None else None
 
     def about(
         self, kind: SubjectKind, repository: RepositoryName, ids: Collection[int]
@@ -374,8 +375,9 @@ class Outbox(Summaries):
         of_kind = select(deliveries).where(
             _COLUMNS.subject_kind == kind, _COLUMNS.repository == repository
         )
-        found = map(delivery_of, self._by_keys(of_kind, _COLUMNS.subject_id, ids))
-        return sorted(found, key=lambda channel: (channel.created_at, channel.channel_id))
+        rows = self._by_keys(of_kind, _COLUMNS.subject_id, ids)
+        found = [delivery_of(row) for row in rows]
+        return sorted(found, key=lambda delivery: (delivery.created_at, delivery.channel_id))
 
     def in_doubt(self, limit: int) -> Sequence[Delivery]:
         in_doubt = select(deliveries).where(UNSETTLED, _COLUMNS.state == DeliveryState.IN_DOUBT)
@@ -412,6 +414,7 @@ class Outbox(Summaries):
             .group_by(_COLUMNS.state)
         ).all()
         counts = {state: count for state, count, _ in counted}
+        oldest = [created_at for *_, created_at in counted if created_at]
         code = channel_queues.c.suspended_code.label("code")
         # A suspended channel without deliveries isn't a problem.
         suspended = (
@@ -426,7 +429,7 @@ class Outbox(Summaries):
             pending=counts.get(DeliveryState.PENDING, 0),
             sending=counts.get(DeliveryState.SENDING, 0),
             in_doubt=counts.get(DeliveryState.IN_DOUBT, 0),
-            oldest_created_at=min((oldest for *_, oldest in counted if oldest), default=None),
+            oldest_created_at=min(oldest, default=None),
             suspended=self._records(SuspendedChannel, suspended.distinct()),
         )
 

@@ -12,6 +12,7 @@ from bot.kernel.metrics import UNSCRAPED, Metrics, SuspendedChannel
 from bot.kernel.pacing import WORKSPACE_PER_SECOND, ClaimSize
 from bot.kernel.tasks import side_by_side
 from bot.posts import delivery as deliveries
+from bot.posts.channel_queues import queue_of
 from bot.posts.claim import LAST_SEND, Claim
 from bot.posts.delivery import PLAIN_AFTER, POSTS_OF_LIVE_MESSAGES, Delivery, DeliveryState
 from bot.posts.live_messages import LiveMessages
@@ -79,24 +80,22 @@ class PostDeliveries:
         channels = min(room, self.size.of(CONCURRENT_CHANNELS))
         per_channel = min(room, self.size.of(PER_CHANNEL))
         claim = await self.store.run(self._claim, channels, per_channel)
-        self.lease.held = claim.lease if claim is not None else None
         if claim is None:
+            self.lease.current = None
             return
+        self.lease.current = claim.lease
         self.sender.notice(claim.lease, claim.at)
         self.size.learn(self.clock.now() - claim.at, LAST_SEND)
         self.unstored.clear()
         self.metrics.not_rendered.inc(len(claim.failed))
-        queues = groupby(
-            claim.claimed,
-            key=lambda delivery: (delivery.channel_id, delivery.urgent, delivery.digest),
-        )
-        runs = [list(run) for _, run in queues]
+        runs = [list(run) for _, run in groupby(claim.claimed, key=queue_of)]
         # In order within a channel, and channels in parallel.
         await side_by_side(self._channel(run, claim) for run in runs)
         # A claim is bounded, and a retry or a summary may have blocked its queue.
-        if len(runs) >= channels or any(
+        may_be_more = len(runs) >= channels or any(
             len(run) >= per_channel or run[0].attempts > 1 or run[0].summarizes for run in runs
-        ):
+        )
+        if may_be_more:
             self.wake()
 
     def _claim(self, transaction: Transaction, channels: int, per_channel: int) -> Claim | None:
@@ -140,18 +139,9 @@ class PostDeliveries:
             if continues:
                 outcome.following = left[0] if left else None
             else:
-                outcome.given_back = [
-                    deliveries.given_back(delivery, self.clock.now()) for delivery in left
-                ]
-            is_plain = after.times_absent >= PLAIN_AFTER
-            if outcome.is_whole and not is_plain and after.attempted_at is None:
-                # It is up to date. Not if its blocks are missing, which the next edit adds, nor if
-                # it was found in the history: then it shows an older state. One edit too many is
-                # harmless, one too few is not.
-                message = claim.messages.get(delivery.delivery_id)
-                has_failed = delivery.delivery_id in claim.failed
-                outcome.shown = live.wanted if live is not None and not has_failed else 0
-                outcome.digest = message.digest if message is not None else None
+                now = self.clock.now()
+                outcome.given_back = [deliveries.given_back(delivery, now) for delivery in left]
+            _add_what_it_shows(outcome, delivery, claim)
             try:
                 await self._record(outcome)
             except LeaseLost:
@@ -178,6 +168,23 @@ class PostDeliveries:
             except StoreUnavailable:
                 self.unstored.set()
                 raise
+
+
+def _add_what_it_shows(outcome: Outcome, delivery: Delivery, claim: Claim) -> None:
+    """Add the state that the post of a live message shows, if it is certainly up to date.
+
+    It isn't if its blocks are missing, which the next edit adds, nor if it was found in the
+    history: then it shows an older state. One edit too many is harmless, one too few is not.
+    """
+    is_plain = outcome.after.times_absent >= PLAIN_AFTER
+    if not outcome.is_complete or is_plain or outcome.after.attempted_at is not None:
+        return
+    live = claim.posted_by(delivery)
+    if live is not None and delivery.delivery_id not in claim.failed:
+        outcome.shown = live.wanted
+    message = claim.messages.get(delivery.delivery_id)
+    if message is not None:
+        outcome.digest = message.digest
 
 
 def record_outcome(
@@ -207,6 +214,6 @@ def record_outcome(
     if outcome.following is not None:
         Outbox(transaction).attempt(outcome.following, now)
     if outcome.is_suspended:
-        Outbox(transaction).suspend(
-            SuspendedChannel(after.channel_id, after.error or "", now, now + SUSPENDED_RETRY)
-        )
+        retry_at = now + SUSPENDED_RETRY
+        suspended = SuspendedChannel(after.channel_id, after.error or "", now, retry_at)
+        Outbox(transaction).suspend(suspended)

@@ -5,6 +5,7 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from bot.blocks.message import Message
 from bot.kernel.clock import Clock
@@ -56,11 +57,18 @@ REFUSED_LONGEST = timedelta(minutes=30)
 whose edits would take the rate from all others."""
 
 
+class _Edit(NamedTuple):
+    """A message and its new content."""
+
+    live: LiveMessage
+    message: Message
+
+
 @dataclass(frozen=True, slots=True)
 class _Claim:
     """The messages to edit with their new content, decided at one time and under one lease."""
 
-    edits: list[tuple[LiveMessage, Message]]
+    edits: list[_Edit]
     #: how many messages could not be rendered; they stay as they are until the next change
     failed: int
     at: datetime
@@ -119,15 +127,16 @@ class RefreshLiveMessages:
         lease = self.lease.take(transaction, now) if due else None
         if lease is None:
             return None
-        messages, failed = self.renderers.render(transaction, [live.subject for live in due[:room]])
-        edits: list[tuple[LiveMessage, Message]] = []
-        for live in due[:room]:
-            message = messages.get(live.subject)
+        affordable = due[:room]
+        rendered = self.renderers.render(transaction, [live.subject for live in affordable])
+        edits: list[_Edit] = []
+        for live in affordable:
+            message = rendered.messages.get(live.subject)
             if message is not None and message.digest != live.digest:
-                edits.append((live, message))
+                edits.append(_Edit(live, message))
             else:
                 LiveMessages(transaction).showed(live.message_id, live.wanted, live.digest)
-        return _Claim(edits, failed, now, lease)
+        return _Claim(edits, rendered.failed, now, lease)
 
     def begin_no_more(self) -> None:
         """Finish running edits and leave the rest, because the process is about to end."""
@@ -150,9 +159,7 @@ class RefreshLiveMessages:
                 error = await self._send(live, Message(message.text))
             now = self.clock.now()
             if error is None:
-                shows = f"{live.subject.kind} {live.subject.key}"
-                fields = {**_fields("edited", live), **message.about, "subject": shows}
-                logger.info("edited", extra={**fields, "ts": live.message_ts})
+                _log_edited(live, message)
             after = self._after(replace(live, digest=digest), error, now)
             try:
                 await self.store.run(_record, after, error, claim.lease, now)
@@ -184,13 +191,14 @@ class RefreshLiveMessages:
             return live
         logger.warning("edit refused", extra=_fields("edit_refused", live, error))
         failures = live.failures + 1 if error.refusal is Refusal.CHANNEL else 1
-        wait = min(REFUSED_RETRY * 2 ** min(failures - 1, 10), REFUSED_LONGEST)
+        doublings = min(failures - 1, 10)
+        wait = min(REFUSED_RETRY * 2**doublings, REFUSED_LONGEST)
         return replace(live, due_at=now + wait, failures=failures)
 
     def _postponed(self, live: LiveMessage, error: PostError, now: datetime) -> LiveMessage:
         hint = error.retry_after
         if error.workspace_wide and hint is not None:
-            self.pace.hold(now, timedelta(seconds=hint))
+            self.pace.pause_for(now, timedelta(seconds=hint))
         failures = live.failures + 1 if hint is None else 0
         wait = timedelta(seconds=retry_delay(failures, hint=hint, jitter=self.jitter()))
         return replace(live, due_at=now + wait, failures=failures)
@@ -204,22 +212,35 @@ def _record(
     now: datetime,
 ) -> None:
     Leases(transaction).require(lease, now)
+    live_messages = LiveMessages(transaction)
     if error is None or error.refusal is Refusal.MESSAGE:
-        LiveMessages(transaction).showed(after.message_id, after.wanted, after.digest, lease.holder)
+        live_messages.showed(after.message_id, after.wanted, after.digest, lease.holder)
     elif error.refusal not in LOST_MESSAGE_REFUSALS:
-        LiveMessages(transaction).postpone(after.message_id, after.due_at, after.failures)
-    # Its message is gone: post a new one, unless the subject is over and it was deleted. The
-    # message of a queue entry is the only notice of its end.
-    elif after.is_second or (
-        after.closed and error.code == DELETED and after.subject.kind is not LiveKind.ENTRY
-    ):
-        LiveMessages(transaction).lose(after.message_id)
+        live_messages.postpone(after.message_id, after.due_at, after.failures)
+    elif after.is_second or _is_deleted_for_good(after, error):
+        live_messages.lose(after.message_id)
     else:
+        # Its message is gone.
         post_again(transaction, after, now)
+
+
+def _is_deleted_for_good(live: LiveMessage, error: PostError) -> bool:
+    """Whether somebody deleted it when nothing changes any more.
+
+    The message of a queue entry is the only notice of its end, so it is posted again all the same.
+    """
+    is_deleted = live.closed and error.code == DELETED
+    return is_deleted and live.subject.kind is not LiveKind.ENTRY
 
 
 def _mark_again(transaction: Transaction, live: LiveMessage, now: datetime) -> None:
     LiveMessages(transaction).mark(live.subject, due_at=now, force=True)
+
+
+def _log_edited(live: LiveMessage, message: Message) -> None:
+    subject = f"{live.subject.kind} {live.subject.key}"
+    fields = {**_fields("edited", live), **message.about, "subject": subject}
+    logger.info("edited", extra={**fields, "ts": live.message_ts})
 
 
 def _fields(action: str, live: LiveMessage, error: PostError | None = None) -> dict[str, object]:

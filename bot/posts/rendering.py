@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from bot.blocks import explain
 from bot.blocks.message import Message
@@ -29,6 +29,13 @@ RenderLiveMessage = Callable[[Transaction, LiveSubject], Message | None]
 _Key = TypeVar("_Key")
 
 _OF_LIVE_MESSAGES = {SubjectKind.LIVE_MESSAGE, SubjectKind.LIVE_MESSAGE_AGAIN}
+
+
+class RenderedMessages(NamedTuple):
+    """The content of live messages."""
+
+    messages: Mapping[LiveSubject, Message]  #: not of subjects that are gone from the store
+    failed: int  #: how many could not be rendered
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,11 +88,8 @@ class Renderers:
 
     def render(
         self, transaction: Transaction, subjects: Collection[LiveSubject]
-    ) -> tuple[Mapping[LiveSubject, Message], int]:
-        """The message for each subject, and how many could not be rendered.
-
-        Subjects that are gone from the store have none. Raises StoreError.
-        """
+    ) -> RenderedMessages:
+        """Render the messages as they are to look now. Raises StoreError."""
         messages: dict[LiveSubject, Message] = {}
         failed: set[LiveSubject] = set()
         for subject in dict.fromkeys(subjects):
@@ -94,7 +98,7 @@ class Renderers:
                 message = self.live_messages[subject.kind](transaction, subject)
                 if message is not None:
                     messages[subject] = message
-        return messages, len(failed)
+        return RenderedMessages(messages, len(failed))
 
 
 @contextmanager

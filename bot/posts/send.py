@@ -72,7 +72,7 @@ class Outcome:
 
     after: Delivery
     is_suspended: bool = False  #: Slack refuses posts to its channel
-    is_whole: bool = True  #: it was posted with its buttons
+    is_complete: bool = True  #: it was posted with its buttons
     given_back: Sequence[Delivery] = ()
     shown: int = 0  #: the state of its subject that the post of a live message shows
     digest: str | None = None  #: the digest of that message
@@ -121,8 +121,10 @@ class Sender:
             if sent_at is not None:
                 return await self._look_up(delivery, claim)
             root = claim.root_of(delivery)
-            is_shown = root is not None and not root.is_lost and delivery.kind in SHOWN_BY_ROOTS
-            if root is not None and root.message_ts is not None and is_shown:
+            is_shown_there = (
+                root is not None and not root.is_lost and delivery.kind in SHOWN_BY_ROOTS
+            )
+            if root is not None and root.message_ts is not None and is_shown_there:
                 return Outcome(deliveries.shown_by(delivery, root.message_ts, now))
             message = claim.messages.get(delivery.delivery_id)
             if message is not None:
@@ -155,8 +157,8 @@ class Sender:
         now = self.clock.now()
         if now >= claim.send_until:
             return Outcome(deliveries.given_back(delivery, now))
-        presses = delivery.urgent or delivery.kind == EventKind.FAILURE
-        wait = self.pace.wait(delivery.channel_id, now, urgent=presses)
+        is_urgent = delivery.urgent or delivery.kind == EventKind.FAILURE
+        wait = self.pace.wait(delivery.channel_id, now, urgent=is_urgent)
         if wait:
             self.wake(wait.total_seconds())
             return Outcome(deliveries.given_back(delivery, now + wait))
@@ -240,11 +242,12 @@ class Sender:
         now = self.clock.now()
         # Waiting for a digest is not a delay.
         if message.since is not None and not delivery.digest:
+            delay = (now - message.since).total_seconds()
             # The service's clock may be ahead of the bot's.
-            self.metrics.event_to_post.observe(max(0.0, (now - message.since).total_seconds()))
+            self.metrics.event_to_post.observe(max(0.0, delay))
         fields = {**log_fields("posted", delivery), **message.about, "ts": sent.ts}
         logger.info("posted", extra=fields)
-        return Outcome(deliveries.delivered(delivery, sent.ts, now), is_whole=sent.is_whole)
+        return Outcome(deliveries.delivered(delivery, sent.ts, now), is_complete=sent.is_complete)
 
     async def _say_what_it_belongs_to(self, delivery: Delivery, ts: str, claim: Claim) -> None:
         """A reply that stands alone in the channel gets the details that its thread had."""
@@ -266,9 +269,8 @@ class Sender:
         If it refuses the blocks, send the text alone; if the thread is gone, post to the channel.
         """
         channel_id = delivery.channel_id
-        its_id = delivery.delivery_id
         try:
-            return await self.poster.post(channel_id, message, its_id, thread)
+            return await self.poster.post(channel_id, message, delivery.delivery_id, thread)
         except PostRefused as error:
             if error.refusal is Refusal.THREAD and thread is not None:
                 logger.info("thread gone", extra=log_fields("thread_gone", delivery, error))

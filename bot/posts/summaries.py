@@ -50,15 +50,12 @@ class Summaries(ChannelQueues):
         """Summarize into the first delivery that certainly wasn't posted: head or next."""
         waiting = select(deliveries).where(unsettled(queue)).order_by(deliveries.c.sequence)
         rows = self._run(waiting.limit(at_most + 2)).all()
-        first = next((at for at, row in enumerate(rows[:2]) if _is_untried(row, now)), None)
-        if first is None:
+        untried = [index for index, row in enumerate(rows[:2]) if _is_untried(row, now)]
+        if not untried:
             return 0
+        first = untried[0]
         summary, *behind = rows[first : first + at_most + 1]
-        # A delivery that may have been posted must keep its place, and a large summary would be
-        # posted again.
-        run = list(
-            takewhile(lambda row: _is_untried(row, now) and row.summarizes <= SMALL_SUMMARY, behind)
-        )
+        run = _unbroken_run(behind, now)
         if not run:
             return 0
         summarized_by = summary_id(summary.delivery_id, run[-1].delivery_id)
@@ -74,11 +71,12 @@ class Summaries(ChannelQueues):
         older = [row.delivery_id for row in (summary, *run) if row.summarizes]
         theirs = deliveries.c.summarized_by.in_(older)
         self._change(deliveries, theirs, summarized_by=summarized_by)
+        covered = sum(1 + row.summarizes for row in run)
         self._change(
             deliveries,
             deliveries.c.delivery_id == summary.delivery_id,
             delivery_id=summarized_by,
-            summarizes=summary.summarizes + sum(1 + row.summarizes for row in run),
+            summarizes=summary.summarizes + covered,
         )
         return len(run)
 
@@ -93,9 +91,8 @@ class Summaries(ChannelQueues):
         covered = is_covered_by(delivery_id)
         kind = (deliveries.c.repository, deliveries.c.kind)
         oldest = func.min(deliveries.c.created_at)
-        counted = self._run(
-            select(*kind, func.count(), oldest).where(covered).group_by(*kind)
-        ).all()
+        by_kind = select(*kind, func.count(), oldest).where(covered).group_by(*kind)
+        counted = self._run(by_kind).all()
         failures = select(*_SUBJECT).where(covered, deliveries.c.kind == EventKind.FAILURE)
         latest = self._run(failures.order_by(deliveries.c.sequence.desc()).limit(FAILURES_SHOWN))
         return SummaryContent(
@@ -105,6 +102,19 @@ class Summaries(ChannelQueues):
         )
 
 
+def _unbroken_run(behind: Sequence[ResultRow], now: datetime) -> Sequence[ResultRow]:
+    """The deliveries directly behind a summary that it can cover.
+
+    A delivery that may have been posted must keep its place, and a large summary would be posted
+    again.
+    """
+
+    def can_be_covered(row: ResultRow) -> bool:
+        return _is_untried(row, now) and row.summarizes <= SMALL_SUMMARY
+
+    return list(takewhile(can_be_covered, behind))
+
+
 def _is_untried(row: ResultRow, now: datetime) -> bool:
     """Whether no request can have been sent, and none is about to be; nor waits a later digest.
 
@@ -112,5 +122,7 @@ def _is_untried(row: ResultRow, now: datetime) -> bool:
     """
     if row.queue.startswith(DIGEST) and row.due_at > now:
         return False
+    if row.attempted_at is not None:
+        return False
     is_abandoned = row.state is DeliveryState.SENDING and row.due_at <= now
-    return row.attempted_at is None and (row.state is DeliveryState.PENDING or is_abandoned)
+    return row.state is DeliveryState.PENDING or is_abandoned

@@ -107,7 +107,7 @@ class Jobs:
             self.wake,
             self.stale_after,
             partial(observation, self.polls),
-            lambda: ports.slack.client.seen if self._posts.lease.held is not None else None,
+            lambda: ports.slack.client.seen if self._posts.lease.current is not None else None,
         )
         self.scheduler.every(self._every.outages, Job("notify of outages", outages.run))
         self._housekeeping()

@@ -18,7 +18,7 @@ class Sent(NamedTuple):
     """
 
     ts: str
-    is_whole: bool = True
+    is_complete: bool = True
     is_alone: bool = False
 
 

@@ -18,7 +18,7 @@ class JobLease:
     name: str
     holder: str
     lifetime: timedelta
-    held: Lease | None = None
+    current: Lease | None = None
     """Ours, once it is known to be committed."""
 
     def take(self, transaction: Transaction, now: datetime) -> Lease | None:
@@ -31,14 +31,14 @@ class JobLease:
         self, transaction: Transaction, now: datetime, *, at_least: timedelta
     ) -> Lease | None:
         """Ours, renewed if less than `at_least` is left; None while another process has it."""
-        kept = self._keep(transaction, now, at_least=at_least)
-        return kept or self.take(transaction, now)
+        lease = self._still_ours(transaction, now, at_least=at_least)
+        return lease or self.take(transaction, now)
 
-    def _keep(
+    def _still_ours(
         self, transaction: Transaction, now: datetime, *, at_least: timedelta
     ) -> Lease | None:
         """The lease, if it is ours for at least `at_least` without a write."""
-        lease = self.held
+        lease = self.current
         if lease is None or lease.expires_at - now < at_least:
             return None
         try:
@@ -49,7 +49,7 @@ class JobLease:
 
     async def release(self, store: Store, now: datetime) -> None:
         """Release ours, so that the next process can begin immediately. Raises StoreError."""
-        self.held = None
+        self.current = None
 
         def give_back(transaction: Transaction) -> None:
             lease = self.take(transaction, now)

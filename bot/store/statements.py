@@ -117,7 +117,7 @@ class Part:
     def _remove(self, table: sa.Table, *which: Condition) -> int:
         return self._run(sa.delete(table).where(*which)).rowcount
 
-    def hold(self, name: str) -> None:
+    def lock(self, name: str) -> None:
         """Take a lock that lasts until the transaction ends.
 
         For things without a row to lock. SQLite has one writer anyway.

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import NamedTuple
 
 from bot.acts.reason import REASON_LIMIT
 from bot.acts.record import SOMEBODY
@@ -159,9 +160,15 @@ def _questions(record: EventRecord) -> list[Block]:
     return [blocks.actions(buttons)]
 
 
-def asking(repository: RepositoryName, number: int) -> tuple[str, str]:
-    """The commands that explain where a pull request is, and show its events."""
-    return f"why {number} {repository}", f"log {repository} pr:{number}"
+class AskingCommands(NamedTuple):
+    """What people type about a pull request."""
+
+    why: str  #: explains where it is
+    log: str  #: shows its events
+
+
+def asking(repository: RepositoryName, number: int) -> AskingCommands:
+    return AskingCommands(f"why {number} {repository}", f"log {repository} pr:{number}")
 
 
 def headline(

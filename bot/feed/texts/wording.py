@@ -1,6 +1,7 @@
 """Words for rare events."""
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
 from bot.blocks.text import code as as_code, plural, quote
 from bot.merge_queue.event_records import EventDetails, EventRecord
@@ -9,15 +10,24 @@ EVENT_TEXT_LIMIT = 120
 BLOCKING_LISTED = 5
 
 
-def other_event(record: EventRecord) -> tuple[str, str]:
-    """The word and, if the event has details, the verdict; an unknown type by its own name."""
+class Wording(NamedTuple):
+    """What a message says of an event without words of its own."""
+
+    word: str
+    verdict: str  #: empty if the event has no details
+
+
+def other_event(record: EventRecord) -> Wording:
+    """The words for a rare event; an unknown type by its own name."""
     details = record.details
     if record.type in _ACTION_WRITERS:
         return _ACTION_WRITERS[record.type](details)
     if record.type.endswith("_actions"):
-        return "Workflow started", _text(details.workflow)
+        return Wording("Workflow started", _text(details.workflow))
     word = _WITHOUT_VERDICT.get(record.type)
-    return (word, "") if word is not None else ("Event", as_code(record.type))
+    if word is None:
+        return Wording("Event", as_code(record.type))
+    return Wording(word, "")
 
 
 def _text(value: str | None) -> str:
@@ -35,70 +45,80 @@ def _changes(details: EventDetails) -> str:
 
 def _target(details: EventDetails) -> str:
     branch = _text(details.to)
-    number = details.pull_request_number
-    parts = [f"to {branch}" if branch else "", f"as #{number}" if number is not None else ""]
-    conflicts = "with conflicts — resolve them there" if details.conflicts is True else ""
-    return " ".join(filter(None, [*parts, conflicts]))
+    parts: list[str] = []
+    if branch:
+        parts.append(f"to {branch}")
+    if details.pull_request_number is not None:
+        parts.append(f"as #{details.pull_request_number}")
+    if details.conflicts is True:
+        parts.append("with conflicts — resolve them there")
+    return " ".join(parts)
 
 
 def _product(details: EventDetails) -> str:
     return _text(details.product).replace("_", " ")
 
 
-def _edited(details: EventDetails) -> tuple[str, str]:
-    words = {True: "it is a draft now", False: "it is ready for review now"}
-    return "Edited", words[details.draft] if details.draft is not None else ""
+def _edited(details: EventDetails) -> Wording:
+    verdict = ""
+    if details.draft is True:
+        verdict = "it is a draft now"
+    elif details.draft is False:
+        verdict = "it is ready for review now"
+    return Wording("Edited", verdict)
 
 
-def _checked(details: EventDetails) -> tuple[str, str]:
+def _checked(details: EventDetails) -> Wording:
     parts = [_text(details.title), _text(details.conclusion).replace("_", " ")]
-    return "Check posted", ": ".join(part for part in parts if part)
+    return Wording("Check posted", ": ".join(part for part in parts if part))
 
 
-def _asked_for_review(details: EventDetails) -> tuple[str, str]:
+def _asked_for_review(details: EventDetails) -> Wording:
     asked = [_names(details.reviewers), _names(details.team_reviewers)]
     names = ", ".join(part for part in asked if part)
-    return "Review requested", f"of {names}" if names else ""
+    return Wording("Review requested", f"of {names}" if names else "")
 
 
-def _reviewed(details: EventDetails) -> tuple[str, str]:
+def _reviewed(details: EventDetails) -> Wording:
     words = {
         "APPROVE": "approved",
         "REQUEST_CHANGES": "changes are asked for",
         "COMMENT": "a comment",
     }
-    said = words.get(details.review_type or "", "")
+    verdict = words.get(details.review_type or "", "")
     by = _text(details.reviewer)
-    return "Reviewed", f"{said} by {by}".strip() if by else said
+    if by:
+        verdict = f"{verdict} by {by}".strip()
+    return Wording("Reviewed", verdict)
 
 
-def _held(details: EventDetails) -> tuple[str, str]:
+def _deferred(details: EventDetails) -> Wording:
     numbers = [f"#{number}" for number in details.blocking[:BLOCKING_LISTED]]
     ahead = ", ".join(numbers) or "a pull request ahead"
-    return "Held back", f"it conflicts with {ahead} — it keeps its place, no action needed"
+    return Wording("Held back", f"it conflicts with {ahead} — it keeps its place, no action needed")
 
 
-def _length(details: EventDetails) -> tuple[str, str]:
+def _length(details: EventDetails) -> Wording:
     if details.size is None:
-        return "Queue changed", ""
-    return "In the queue now", plural(details.size, "pull request")
+        return Wording("Queue changed", "")
+    return Wording("In the queue now", plural(details.size, "pull request"))
 
 
-def _running(details: EventDetails) -> tuple[str, str]:
+def _running(details: EventDetails) -> Wording:
     if details.running_checks is None:
-        return "Running checks changed", ""
-    return "Running now", plural(details.running_checks, "check")
+        return Wording("Running checks changed", "")
+    return Wording("Running now", plural(details.running_checks, "check"))
 
 
-def _retried(details: EventDetails) -> tuple[str, str]:
+def _retried(details: EventDetails) -> Wording:
     attempt = details.retry_attempt
     most = details.max_retry
     verdict = _text(details.rule_name)
     if attempt is not None and most is not None:
         verdict = f"{verdict}, try {attempt} of {most}".lstrip(", ")
     if details.outcome == "skipped_quota_exceeded":
-        return "CI job not retried", f"{verdict}: the quota is used up".lstrip(": ")
-    return "CI job retried", verdict
+        return Wording("CI job not retried", f"{verdict}: the quota is used up".lstrip(": "))
+    return Wording("CI job retried", verdict)
 
 
 _WITHOUT_VERDICT = {
@@ -118,28 +138,30 @@ _WITHOUT_VERDICT = {
     "test.dequarantined": "Test removed from quarantine",
     "test.quarantined": "Test quarantined",
 }
-_ACTION_WRITERS: Mapping[str, Callable[[EventDetails], tuple[str, str]]] = {
-    "action.assign": lambda details: ("Assignees changed", _changes(details)),
-    "action.backport": lambda details: ("Backported", _target(details)),
-    "action.close": lambda details: ("Closed", _text(details.message)),
-    "action.comment": lambda details: ("Commented", _text(details.message)),
-    "action.copy": lambda details: ("Copied", _target(details)),
-    "action.delete_head_branch": lambda details: ("Branch deleted", _text(details.branch)),
-    "action.dismiss_reviews": lambda details: ("Reviews dismissed", _names(details.users)),
+_ACTION_WRITERS: Mapping[str, Callable[[EventDetails], Wording]] = {
+    "action.assign": lambda details: Wording("Assignees changed", _changes(details)),
+    "action.backport": lambda details: Wording("Backported", _target(details)),
+    "action.close": lambda details: Wording("Closed", _text(details.message)),
+    "action.comment": lambda details: Wording("Commented", _text(details.message)),
+    "action.copy": lambda details: Wording("Copied", _target(details)),
+    "action.delete_head_branch": lambda details: Wording("Branch deleted", _text(details.branch)),
+    "action.dismiss_reviews": lambda details: Wording("Reviews dismissed", _names(details.users)),
     "action.edit": _edited,
-    "action.label": lambda details: ("Labels changed", _changes(details)),
-    "action.merge": lambda details: ("Merged by a rule, outside the queue", _text(details.branch)),
+    "action.label": lambda details: Wording("Labels changed", _changes(details)),
+    "action.merge": lambda details: Wording(
+        "Merged by a rule, outside the queue", _text(details.branch)
+    ),
     "action.post_check": _checked,
     "action.queue.change": _length,
     "action.queue.checks.change": _running,
-    "action.queue.conflict_deferred": _held,
+    "action.queue.conflict_deferred": _deferred,
     "action.request_reviews": _asked_for_review,
     "action.review": _reviewed,
     "ci_insights.job_retried": _retried,
-    "ci_issue.created": lambda details: ("CI issue found", _text(details.job_name)),
-    "ci_issue.linked": lambda details: ("CI issue seen again", _text(details.job_name)),
-    "ci_issue.renamed": lambda details: ("CI issue renamed", _text(details.new_name)),
-    "ci_issue.reopened": lambda details: ("CI issue reopened", _text(details.job_name)),
-    "product.disabled": lambda details: ("Service feature switched off", _product(details)),
-    "product.enabled": lambda details: ("Service feature switched on", _product(details)),
+    "ci_issue.created": lambda details: Wording("CI issue found", _text(details.job_name)),
+    "ci_issue.linked": lambda details: Wording("CI issue seen again", _text(details.job_name)),
+    "ci_issue.renamed": lambda details: Wording("CI issue renamed", _text(details.new_name)),
+    "ci_issue.reopened": lambda details: Wording("CI issue reopened", _text(details.job_name)),
+    "product.disabled": lambda details: Wording("Service feature switched off", _product(details)),
+    "product.enabled": lambda details: Wording("Service feature switched on", _product(details)),
 }

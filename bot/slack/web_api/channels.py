@@ -203,7 +203,7 @@ class SlackChannels(ChannelDirectory):
             return UNREADABLE_CHANNEL
         if failure.is_for_rate:
             wait = timedelta(seconds=failure.retry_after or 0)
-            self._asking.hold(self._clock.now(), wait)
+            self._asking.pause_for(self._clock.now(), wait)
         elif failure.code != HIDDEN.code:
             extra = {"action": "channel_not_read", "channel": channel_id, "error": failure.code}
             logger.warning("channel not read", extra=extra)

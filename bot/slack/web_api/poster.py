@@ -104,7 +104,7 @@ class SlackPoster(ChannelPoster):
         self, channel_id: str, message: Message, delivery_id: str, thread: Thread | None = None
     ) -> Sent:
         with bound_contextvars(delivery_id=delivery_id):
-            channel, message, is_whole = await self._addressed(channel_id, message)
+            channel, message, is_complete = await self._addressed(channel_id, message)
             blocks = [dict(block) for block in message.blocks]
             if blocks:
                 blocks[0]["block_id"] = f"{DELIVERY_BLOCK_PREFIX}{delivery_id}"
@@ -128,13 +128,13 @@ class SlackPoster(ChannelPoster):
         ts = answer.get("ts")
         if not isinstance(ts, str):
             raise PostInDoubt("answer_without_ts")
-        return Sent(ts, is_whole, thread is not None and not is_in_thread(answer))
+        return Sent(ts, is_complete, thread is not None and not is_in_thread(answer))
 
     @override
     async def update(self, channel_id: str, message_ts: str, message: Message) -> None:
         """The metadata stays. Without `parse`, chat.update would link names."""
-        channel, message, is_whole = await self._addressed(channel_id, message)
-        if not is_whole:
+        channel, message, is_complete = await self._addressed(channel_id, message)
+        if not is_complete:
             raise PostPostponed("channel_not_known", retry_after=ASKED_AGAIN_SECONDS)
         try:
             await self._client.chat_update(

@@ -80,7 +80,7 @@ def add_alert(transaction: Transaction) -> None:
 
 
 def add_outage(transaction: Transaction) -> None:
-    Outages(transaction).hold("outages")
+    Outages(transaction).lock("outages")
     if not Outages(transaction).active():
         Outages(transaction).add(Outage((SITE,), NOW))
 

@@ -176,7 +176,7 @@ async def test_subscriptions_of_two_people_at_once_both_count(processes: TwoProc
     caller = Caller(ALICE, Origin.COMMAND, CHANNEL)
 
     with begin(processes.one) as transaction:
-        Subscriptions(transaction).hold(CHANNEL)
+        Subscriptions(transaction).lock(CHANNEL)
         Subscriptions(transaction).of_channel(CHANNEL)
         second = asyncio.create_task(managing.subscribe(caller, [SITE], options))
         await processes.until_it_waits(second)

@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from bot.feed.grace_period import GracePeriod
-from bot.log.batches import settled
+from bot.log.batches import classifiable
 from bot.log.classification import GRACE_PERIOD, EventKind, classify, kinds, silent_leaves
 from bot.merge_queue.event_records import EventRecord
 from bot.merge_queue.event_types import (
@@ -213,6 +213,6 @@ def test_decided_events_are_forgotten() -> None:
 def test_a_part_of_the_log_ends_where_no_later_event_can_change_it(
     records: Sequence[EventRecord], at_most: int, whole: int
 ) -> None:
-    assert settled(records, at_most) == whole
+    assert classifiable(records, at_most) == whole
     apart = kinds(records[:whole])
     assert apart.items() <= kinds(records).items()

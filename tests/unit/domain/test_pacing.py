@@ -58,8 +58,8 @@ def test_a_negligible_wait_is_not_a_permission() -> None:
 
 def test_no_token_comes_before_slacks_requested_wait_is_over() -> None:
     bucket = TokenBucket(POST_BURST, 0.7)
-    bucket.hold(NOON, 30 * SECOND)
-    bucket.hold(NOON, 10 * SECOND)
+    bucket.pause_for(NOON, 30 * SECOND)
+    bucket.pause_for(NOON, 10 * SECOND)
 
     assert bucket.room(NOON) == 0
     assert bucket.wait(NOON) == 30 * SECOND
@@ -84,7 +84,7 @@ def test_all_channels_together_keep_under_the_budget_of_the_workspace() -> None:
 
 def test_a_clock_set_back_delays_nobody() -> None:
     bucket = TokenBucket(POST_BURST, 1.0)
-    bucket.hold(NOON, 3 * SECOND)
+    bucket.pause_for(NOON, 3 * SECOND)
     earlier = NOON - timedelta(hours=1)
 
     assert bucket.wait(earlier) == 3 * SECOND

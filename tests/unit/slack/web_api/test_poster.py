@@ -65,7 +65,7 @@ async def test_a_post_lacks_its_buttons_while_slack_does_not_say_who_reads_the_c
     slack, client = poster("internal_error", {"ts": "1.2"})
     button = blocks.button("Resume queue", action_id="mq:x", value="1")
     asking = Message("Paused", (SECTION, blocks.actions([button])))
-    assert await slack.post("C1", asking, DELIVERY) == Sent("1.2", is_whole=False)
+    assert await slack.post("C1", asking, DELIVERY) == Sent("1.2", is_complete=False)
     assert [block["type"] for block in client.calls[-1][1]["blocks"]] == ["section"]
 
 

@@ -124,7 +124,7 @@ async def test_a_process_that_lost_its_lease_reports_nothing() -> None:
     watch = await Watch().on_answer()
     await watch.read_again()
     watch.waits(1, 2, 3, 4)
-    lease = watch.loop.lease.held
+    lease = watch.loop.lease.current
     assert lease is not None
     poll = watch.reading.begun(lease)
     watch.clock.advance(120)
