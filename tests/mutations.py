@@ -68,8 +68,8 @@ MUTATIONS = (
     Mutation(
         "permission",
         "bot/slack/person.py",
-        "(person.is_guest, Denied(DenialReason.GUEST))",
-        "(False, Denied(DenialReason.GUEST))",
+        "if person.guest is Guest.YES:",
+        "if False:",
         ("tests/unit/domain/test_permissions.py",),
     ),
     Mutation(
@@ -96,7 +96,7 @@ MUTATIONS = (
     Mutation(
         "one poller",
         "bot/store/coordination.py",
-        '~_IS_HELD, holder=bindparam("by")',
+        '~_IS_IN_FORCE, holder=bindparam("by")',
         'leases.c.token >= 0, holder=bindparam("by")',
         ("tests/unit/usecases/polling/test_one_polls.py",),
     ),
@@ -110,8 +110,8 @@ MUTATIONS = (
     Mutation(
         "lease kept",
         "bot/feed/poll_repositories.py",
-        "held.expires_at - now >= RENEWED_BEFORE",
-        "held.expires_at - now >= timedelta()",
+        "lease.expires_at - now >= RENEWED_BEFORE",
+        "lease.expires_at - now >= timedelta()",
         ("tests/unit/usecases/polling/test_one_polls.py",),
     ),
     Mutation(

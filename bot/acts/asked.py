@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 from bot.acts.errors import InvalidCondition
@@ -55,25 +56,32 @@ class Asked:
     @property
     def is_exact(self) -> bool:
         """Whether its end is a length, or a date with its year: nobody reads these differently."""
-        is_length = isinstance(self.lasting, For)
-        return is_length or (isinstance(self.lasting, Until) and self.lasting.day is not None)
+        if isinstance(self.lasting, Until):
+            return self.lasting.day is not None
+        return isinstance(self.lasting, For)
 
     @property
     def written(self) -> str:
         """The words from which the same is read."""
-        start = (
-            written(self.start).replace(UNTIL_WORD, FROM_WORD, 1) if self.start is not None else ""
-        )
-        lasting = written(self.lasting) if self.lasting is not None else ""
-        branches = [f"{BRANCH_PREFIX}{branch}" for branch in self.branches]
-        excepted = [f"{EXCEPT}{excepted}" for excepted in self.excepted]
-        return " ".join(filter(None, [start, lasting, *branches, *excepted, self.reason]))
+        words: list[str] = []
+        if self.start is not None:
+            words.append(written(self.start).replace(UNTIL_WORD, FROM_WORD, 1))
+        if self.lasting is not None:
+            words.append(written(self.lasting))
+        words += [f"{BRANCH_PREFIX}{branch}" for branch in self.branches]
+        words += [f"{EXCEPT}{condition}" for condition in self.excepted]
+        if self.reason:
+            words.append(self.reason)
+        return " ".join(words)
 
     @property
     def limits(self) -> str:
-        held = f"only {', '.join(self.branches)}" if self.branches else ""
-        excepted = f"except {', '.join(self.excepted)}" if self.excepted else ""
-        return ", ".join(filter(None, [held, excepted]))
+        limits: list[str] = []
+        if self.branches:
+            limits.append(f"only {', '.join(self.branches)}")
+        if self.excepted:
+            limits.append(f"except {', '.join(self.excepted)}")
+        return ", ".join(limits)
 
 
 NOTHING_ASKED = Asked()
@@ -106,9 +114,11 @@ class TypedEnds:
     is_far: bool = False
     """Whether they should see the date first."""
 
-    def settled(self, asked: Asked) -> Asked:
-        """What is asked for, with the end that was read."""
-        return asked if self.is_doubt or not self.ends else self.ends[0].asked
+    def with_end(self, asked: Asked) -> Asked:
+        """What is asked for, with the end that was read; unchanged where that is in doubt."""
+        if self.is_doubt or not self.ends:
+            return asked
+        return self.ends[0].asked
 
 
 def typed_ends(asked: Asked, now: datetime, zone: ZoneInfo) -> TypedEnds:
@@ -136,63 +146,90 @@ def typed_ends(asked: Asked, now: datetime, zone: ZoneInfo) -> TypedEnds:
             # "CI worked until yesterday" is a reason and nothing else.
             return TypedEnds(now, zone)
         raise
+    ends = [
+        TypedEnd(at, replace(asked, reason=reason, lasting=_dated(lasting, at)))
+        for at, lasting, reason in found
+    ]
     return TypedEnds(
         now,
         zone,
-        tuple(
-            TypedEnd(at, replace(asked, reason=reason, lasting=_kept(lasting, at)))
-            for at, lasting, reason in found
-        ),
+        tuple(ends),
         is_doubt=doubt is not None or len(found) > 1,
         is_far=any(is_far(lasting, at, start) for at, lasting, _ in found),
     )
 
 
-def _kept(lasting: Lasting, at: datetime) -> Lasting:
+def _dated(lasting: Lasting, at: datetime) -> Lasting:
+    """A length as it is; a time of day with the day that is meant now."""
     return lasting if isinstance(lasting, For) else at_instant(at)
 
 
-def read_times(words: Sequence[str]) -> tuple[Asked, int]:
-    """Read the times in front, and how many words they take; raises InvalidDuration.
+class ReadTimes(NamedTuple):
+    """The times in front of a command's words."""
 
-    They are `2h`, `until 15:00`, or `from fri 18:00 until mon 08:00`.
-    """
+    asked: Asked
+    taken: int  #: how many words they take
+
+
+def read_times(words: Sequence[str]) -> ReadTimes:
+    """Read `2h`, `until 15:00`, or `from fri 18:00 until mon 08:00`; raises InvalidDuration."""
     start, taken = _start(words)
     lasting, more = read_lasting(words[taken:])
-    return Asked(start=start, lasting=lasting), taken + more
+    return ReadTimes(Asked(start=start, lasting=lasting), taken + more)
 
 
 def is_option(word: str) -> bool:
     return word.lower().startswith((BRANCH_PREFIX, EXCEPT))
 
 
-def read_options(words: Sequence[str]) -> tuple[Asked, list[str]]:
+class ReadOptions(NamedTuple):
+    """The options among a command's words, and the other words."""
+
+    asked: Asked
+    rest: list[str]
+
+
+def read_options(words: Sequence[str]) -> ReadOptions:
     """Take `branch:…` and `except:…` out, wherever they are; raises InvalidCondition."""
-    branches = []
-    for word in words:
-        if word.lower().startswith(BRANCH_PREFIX):
-            name = word[len(BRANCH_PREFIX) :]
-            if not name or len(name) > CONDITION_LIMIT or "*" in name:
-                raise InvalidCondition(word, "the name of one branch, for example branch:main")
-            branches.append(name)
-    excepted = [_exception(typed) for typed in words if typed.lower().startswith(EXCEPT)]
-    rest = [typed for typed in words if not is_option(typed)]
-    for some, word in ((branches, BRANCH_PREFIX), (excepted, EXCEPT)):
-        if len(some) > EXCEPTIONS_OF_A_FREEZE:
-            raise InvalidCondition(word, f"at most {EXCEPTIONS_OF_A_FREEZE} of them")
-    return Asked(branches=tuple(branches), excepted=tuple(excepted)), rest
+    branches = [_branch(word) for word in words if word.lower().startswith(BRANCH_PREFIX)]
+    excepted = [_exception(word) for word in words if word.lower().startswith(EXCEPT)]
+    rest = [word for word in words if not is_option(word)]
+    _check_number(branches, BRANCH_PREFIX)
+    _check_number(excepted, EXCEPT)
+    return ReadOptions(Asked(branches=tuple(branches), excepted=tuple(excepted)), rest)
 
 
-def _start(words: Sequence[str]) -> tuple[Until | None, int]:
+def _branch(word: str) -> str:
+    name = word[len(BRANCH_PREFIX) :]
+    if not name or len(name) > CONDITION_LIMIT or "*" in name:
+        raise InvalidCondition(word, "the name of one branch, for example branch:main")
+    return name
+
+
+def _check_number(options: Sequence[str], word: str) -> None:
+    if len(options) > EXCEPTIONS_OF_A_FREEZE:
+        raise InvalidCondition(word, f"at most {EXCEPTIONS_OF_A_FREEZE} of them")
+
+
+class _Start(NamedTuple):
+    at: Until | None
+    taken: int  #: how many words it takes
+
+
+_NO_START = _Start(None, 0)
+
+
+def _start(words: Sequence[str]) -> _Start:
     if not words or words[0].lower() != FROM_WORD:
-        return None, 0
+        return _NO_START
     try:
         start, taken = read_start(words[1:])
     except InvalidDuration as error:
-        raise InvalidDuration(
-            error.problem, error.shown.replace(UNTIL_WORD, FROM_WORD, 1)
-        ) from None
-    return (start, taken) if isinstance(start, Until) else (None, 0)
+        shown = error.shown.replace(UNTIL_WORD, FROM_WORD, 1)
+        raise InvalidDuration(error.problem, shown) from None
+    if not isinstance(start, Until):
+        return _NO_START
+    return _Start(start, taken)
 
 
 def number_condition(pull_request: int) -> str:
@@ -204,10 +241,13 @@ def _exception(word: str) -> str:
     value = word[len(EXCEPT) :]
     attribute, _, named = value.rpartition("=")
     number = value.removeprefix("#")
-    if len(value) > CONDITION_LIMIT or not named.strip("#@") or attribute not in {"", *ATTRIBUTES}:
+    is_named = bool(named.strip("#@")) and attribute in {"", *ATTRIBUTES}
+    if len(value) > CONDITION_LIMIT or not is_named:
         raise InvalidCondition(word, f"{EXCEPTIONS}, for example except:hotfix")
     if attribute:
         return value
     if number.isascii() and number.isdigit() and 0 < int(number[:12]) < PULL_REQUEST_END:
         return number_condition(int(number))
-    return f"author={value[1:]}" if value.startswith("@") else f"label={value}"
+    if value.startswith("@"):
+        return f"author={value[1:]}"
+    return f"label={value}"

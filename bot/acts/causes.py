@@ -9,7 +9,7 @@ from bot.acts.signatures import signed_by, unsigned_reason
 from bot.kernel.actor import Actor, Origin
 from bot.log.preceding import is_uninformative
 from bot.log.types import FREEZE_CREATE, FREEZE_DELETE, FREEZE_UPDATE
-from bot.merge_queue.event_records import EventRecord
+from bot.merge_queue.event_records import EventDetails, EventRecord
 from bot.merge_queue.event_types import LEAVE, PAUSE_CREATE, PAUSE_DELETE, PAUSE_UPDATE
 from bot.merge_queue.queue import Application
 
@@ -76,27 +76,33 @@ def with_owner(record: EventRecord, own: Application | None) -> EventRecord:
     of which only the signature tells. None if unknown. The document's id is a number, which can't
     be compared with the UUID of events; then the name has to be the same.
     """
-    details = record.details
     if own is None:
         return record
-    if not own.id:
-        is_ours = details.actor_type == "user" and signed_by(details.reason or "") is not None
-    elif own.id.isdecimal():
-        is_ours = details.actor_type == "application" and details.actor == own.name
-    else:
-        is_ours = details.actor_type == "application" and details.actor_id == own.id
-    known: dict[str, object] = {"is_ours": True, "actor": None}
-    if not is_ours:
-        # Another application may be ours under an earlier key; a person isn't.
-        is_person = bool(own.id) and details.actor_type == "user"
-        known = {"is_ours": False} if is_person else {}
+    details = record.details
+    known: dict[str, object] = {}
+    if _is_ours(details, own):
+        known = {"is_ours": True, "actor": None}
+    elif own.id and details.actor_type == "user":
+        # A person. Another application may be ours under an earlier key.
+        known = {"is_ours": False}
     return replace(record, details=details.model_copy(update=known))
 
 
+def _is_ours(details: EventDetails, own: Application) -> bool:
+    if not own.id:
+        return details.actor_type == "user" and signed_by(details.reason or "") is not None
+    if details.actor_type != "application":
+        return False
+    if own.id.isdecimal():
+        return details.actor == own.name
+    return details.actor_id == own.id
+
+
 def _reason(record: EventRecord) -> str | None:
-    if record.type in {FREEZE_CREATE, FREEZE_UPDATE}:
-        return record.details.freeze.reason if record.details.freeze is not None else None
-    return record.details.reason
+    if record.type not in {FREEZE_CREATE, FREEZE_UPDATE}:
+        return record.details.reason
+    freeze = record.details.freeze
+    return freeze.reason if freeze is not None else None
 
 
 _SEEN: Mapping[str, Action] = {
@@ -112,14 +118,15 @@ _SEEN: Mapping[str, Action] = {
 def seen_act(record: EventRecord) -> AuditRecord:
     """What somebody did to a queue whom no act of this bot names, for the audit."""
     reason = _reason(record)
-    name = record.details.actor
-    by = UNNAMED if name is None else Actor("", name)
     if record.details.is_ours:
         name = signed_by(reason or "")
-        by = SOMEBODY if name is None else Actor("", name)
+        unknown = SOMEBODY
+    else:
+        name = record.details.actor
+        unknown = UNNAMED
     return AuditRecord(
         at=record.received_at,
-        actor=by,
+        actor=unknown if name is None else Actor("", name),
         action=_SEEN[record.type],
         origin=Origin.LOG,
         repository=record.repository,
@@ -143,9 +150,10 @@ def carried_out(acts: Sequence[AuditRecord]) -> list[AuditRecord]:
     """Acts through the bot that changed the queue, or failed and may have: the answer was lost."""
     known_ends = {ActResult.DONE, ActResult.UNCHANGED, ActResult.REFUSED}
     ended = {act.act_id for act in acts if act.result in known_ends}
-    return [
-        act
-        for act in acts
-        if (act.result is ActResult.DONE and act.origin is not Origin.LOG)
-        or (act.result is ActResult.STARTED and act.record_id not in ended)
-    ]
+    found: list[AuditRecord] = []
+    for act in acts:
+        is_done = act.result is ActResult.DONE and act.origin is not Origin.LOG
+        may_be_done = act.result is ActResult.STARTED and act.record_id not in ended
+        if is_done or may_be_done:
+            found.append(act)
+    return found

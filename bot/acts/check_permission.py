@@ -54,13 +54,15 @@ class CheckPermission:
         rules = {self._rule(right, repository) for repository in repositories}
         for rule in rules or [default.who_may.get(right, EVERYONE)]:
             denied = await self._decide(actor, rule)
-            if denied is not None and not self._may_read_unverified(actor, right, denied):
-                is_member = denied.reason not in OUTSIDE and right is not Right.READ
-                who_can = await self._who_can(rule) if is_member else WhoCan()
-                raised = PermissionDenied(right, denied, who_can)
-                _log(logging.INFO, actor, right, str(raised))
-                raise raised
-            _log(logging.INFO, actor, right, "allowed")
+            if denied is None or self._may_read_unverified(actor, right, denied):
+                _log(logging.INFO, actor, right, "allowed")
+                continue
+            who_can = WhoCan()
+            if denied.reason not in OUTSIDE and right is not Right.READ:
+                who_can = await self._who_can(rule)
+            raised = PermissionDenied(right, denied, who_can)
+            _log(logging.INFO, actor, right, str(raised))
+            raise raised
 
     def _may_read_unverified(self, actor: Actor, right: Right, denied: Denied) -> bool:
         """Whether the settings let somebody read whom Slack doesn't vouch for.
@@ -120,10 +122,9 @@ class CheckPermission:
         self, actor: Actor, right: Right, repositories: Sequence[RepositoryName]
     ) -> Sequence[RepositoryName]:
         """Those of the repositories for which the person has the right, to offer them."""
-        rules = [self._rule(right, repository) for repository in repositories]
-        decided = {rule: await self._decide(actor, rule) for rule in set(rules)}
-        together = zip(repositories, rules, strict=True)
-        return [repository for repository, rule in together if decided[rule] is None]
+        rule_of = {repository: self._rule(right, repository) for repository in repositories}
+        denied = {rule: await self._decide(actor, rule) for rule in set(rule_of.values())}
+        return [repository for repository in repositories if denied[rule_of[repository]] is None]
 
     async def owns_login(self, actor: Actor, login: str) -> bool:
         """Whether an operator, or a profile field that people can't edit, says so of the login."""
@@ -147,11 +148,12 @@ class CheckPermission:
         if is_machine(actor.user_id):
             return None if rule.names(actor.user_id) else Denied(DenialReason.NOT_LISTED)
         groups = [] if rule.names(actor.user_id) else sorted(rule.groups)
-        person, members = await asyncio.gather(
+        person, answers = await asyncio.gather(
             self.people.person(actor.user_id), asyncio.gather(*map(self.people.members, groups))
         )
         standing = not_a_member(person, actor.team_id, self.configured.home_ids)
-        return decide(actor.user_id, standing, rule, dict(zip(groups, members, strict=True)))
+        members = dict(zip(groups, answers, strict=True))
+        return decide(actor.user_id, standing, rule, members)
 
     async def _who_can(self, rule: WhoMayPause) -> WhoCan:
         if isinstance(rule, Everyone):
@@ -162,13 +164,11 @@ class CheckPermission:
             asyncio.gather(*map(self.people.handle, groups[:PERMITTED_NAMED])),
             asyncio.gather(*map(self.name, people[:PERMITTED_NAMED])),
         )
-        known = zip(groups, handles, strict=False)
-        shown = [group if handle is None else f"@{handle}" for group, handle in known]
-        return WhoCan(
-            tuple(shown),
-            tuple(names),
-            len(groups[PERMITTED_NAMED:]) + len(people[PERMITTED_NAMED:]),
-        )
+        shown: list[str] = []
+        for group, handle in zip(groups, handles, strict=False):
+            shown.append(group if handle is None else f"@{handle}")
+        left_out = len(groups[PERMITTED_NAMED:]) + len(people[PERMITTED_NAMED:])
+        return WhoCan(tuple(shown), tuple(names), left_out)
 
     async def name(self, user_id: str) -> str:
         """The person's name, or the machine's; a plain word if unknown, never an id."""

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import timedelta
+from typing import NamedTuple
 
 from bot.acts.record import ActResult, AuditRecord
 from bot.acts.rows import Audit
@@ -16,16 +17,24 @@ def end_of(started: AuditRecord, result: ActResult, detail: str | None = None) -
     return replace(started, result=result, detail=detail, act_id=started.record_id, record_id=0)
 
 
-def end_act(transaction: Transaction, done: AuditRecord) -> tuple[AuditRecord, bool]:
-    """Store the end of an act once; return it, and whether it was new.
+class StoredEnd(NamedTuple):
+    """The end of an act as it is stored."""
+
+    record: AuditRecord
+    is_new: bool  #: it was not stored before
+
+
+def end_act(transaction: Transaction, done: AuditRecord) -> StoredEnd:
+    """Store the end of an act once.
 
     If the event log was read first, it has already stored the end. The posts are then the same
     deliveries, not new ones.
     """
     if done.record_id:
-        return done, False
+        return StoredEnd(done, is_new=False)
     records = Audit(transaction).since(done.repository, done.at - ACT_MEMORY)
     for record in records:
         if record.act_id == done.act_id and record.result is ActResult.DONE:
-            return record, False
-    return replace(done, record_id=Audit(transaction).add(done)), True
+            return StoredEnd(record, is_new=False)
+    record_id = Audit(transaction).add(done)
+    return StoredEnd(replace(done, record_id=record_id), is_new=True)

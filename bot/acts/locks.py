@@ -42,15 +42,15 @@ class RepositoryLocks:
     locks: dict[RepositoryName, asyncio.Lock] = field(
         default_factory=lambda: defaultdict(asyncio.Lock)
     )
-    held: set[str] = field(default_factory=set)
+    taken: set[str] = field(default_factory=set)  #: the locks of `alone` that this process has
 
     @asynccontextmanager
     async def alone(self, name: str) -> AsyncIterator[bool]:
         """Take the lock of that name if it is free, without waiting; yield whether it was."""
-        if name in self.held:
+        if name in self.taken:
             yield False
             return
-        self.held.add(name)
+        self.taken.add(name)
         try:
             lease = await self.store.run(_claim, _lease_name(name), self.holder, self.clock.now())
             if lease is None:
@@ -59,11 +59,11 @@ class RepositoryLocks:
             async with self._renewed(lease):
                 yield True
         finally:
-            self.held.discard(name)
+            self.taken.discard(name)
 
     @asynccontextmanager
     async def of(self, repository: RepositoryName) -> AsyncIterator[None]:
-        """Hold the lock; raises QueueBusy if it isn't free in time, and StoreUnavailable."""
+        """Keep the lock; raises QueueBusy if it isn't free in time, and StoreUnavailable."""
         async with self.locks[repository], self._renewed(await self._wait(repository)):
             yield
 
@@ -110,17 +110,18 @@ def _lease_name(name: str) -> str:
 def is_under_way(
     transaction: Transaction, act: AuditRecord, acts: Sequence[AuditRecord], now: datetime
 ) -> bool:
-    """Whether the act has no end among `acts` and a process still holds the lock for it.
+    """Whether the act has no end among `acts` and a process still has the lock for it.
 
     Nobody begins another act on the repository until the transaction ends.
     """
-    if act.result is not ActResult.STARTED or any(other.act_id == act.record_id for other in acts):
+    if act.result is not ActResult.STARTED:
         return False
-    return is_acted_upon(transaction, act.repository, now)
+    has_ended = any(other.act_id == act.record_id for other in acts)
+    return not has_ended and is_acted_upon(transaction, act.repository, now)
 
 
 def is_acted_upon(transaction: Transaction, repository: RepositoryName, now: datetime) -> bool:
-    """Whether a process holds the lock of the repository, to act on it.
+    """Whether a process has the lock of the repository, to act on it.
 
     Nobody begins an act on it until the transaction ends.
     """

@@ -30,8 +30,9 @@ def signed_reason(reason: str, actor: Actor) -> str:
 
     At most 255 characters; the reason is shortened for that, never the name.
     """
-    of_person, of_machine = signatures(actor.name)
-    signature = of_machine if is_machine(actor.user_id) else of_person
+    possible = signatures(actor.name)
+    signature = possible.of_machine if is_machine(actor.user_id) else possible.of_person
     room = REASON_LIMIT - len(signature)
-    shortened = reason if len(reason) <= room else reason[: room - 1].rstrip() + "…"
-    return shortened + signature
+    if len(reason) > room:
+        reason = reason[: room - 1].rstrip() + "…"
+    return reason + signature

@@ -115,7 +115,7 @@ UNNAMED = Actor("", "somebody")
 
 @dataclass(frozen=True, slots=True)
 class Confirmation:
-    """What the audit keeps about an act that takes two people."""
+    """What the audit records about an act that takes two people."""
 
     subject: str  #: the freezes, and the pull request, that it is about; empty for a pause
     may_confirm: tuple[str, ...] = ()  #: whom a request mentions: Slack ids of people and groups
@@ -168,7 +168,7 @@ class AuditRecord:
     #: the number of the pull request that the act is about, if it is about one
     pull_request: int | None = None
     evidence: Evidence | None = None  #: what a rule acted on; None for acts of people
-    #: what is kept about an act that takes two people; None for others
+    #: about an act that takes two people; None for others
     confirmation: Confirmation | None = None
     #: the request that asked for it, as in the log; None for timers and rules
     request: str | None = None
@@ -202,12 +202,12 @@ class AuditRecord:
         return self.result is ActResult.ASKED
 
     @property
-    def place(self) -> "AuditPlace":
-        return AuditPlace(self.at, self.record_id)
+    def position(self) -> "AuditPosition":
+        return AuditPosition(self.at, self.record_id)
 
 
 @dataclass(frozen=True, slots=True)
-class AuditPlace:
+class AuditPosition:
     """A record's position in the audit, which is ordered by time, then by id."""
 
     at: datetime

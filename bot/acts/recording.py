@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from bot.acts.check_permission import CheckPermission
 from bot.acts.ends import end_act, end_of
@@ -40,6 +41,13 @@ logger = logging.getLogger(__name__)
 
 RECALLED = timedelta(days=1)
 """For how long a person who comes too late sees who did it."""
+
+
+class BegunAct(NamedTuple):
+    """An act whose beginning is stored."""
+
+    record: AuditRecord
+    answers: list[str]  #: the service's answers go here
 
 
 @dataclass(slots=True)
@@ -169,11 +177,9 @@ class ActLog:
 
         Return the id of the record.
         """
-        now = self.clock.now()
-        unchanged = ActResult.UNCHANGED
-        return await self.store.run(
-            _add, replace(act, at=now, result=unchanged, detail=detail and detail[:500])
-        )
+        shortened = detail[:500] if detail is not None else None
+        unchanged = replace(act, at=self.clock.now(), result=ActResult.UNCHANGED, detail=shortened)
+        return await self.store.run(_add, unchanged)
 
     async def last_done(self, act: AuditRecord, action: Action) -> AuditRecord | None:
         """The last act that did `action` to the same queue, or pull request, if it was lately."""
@@ -181,19 +187,19 @@ class ActLog:
         acts = await self.store.read(
             lambda transaction: Audit(transaction).since(act.repository, since)
         )
-        of_same = [other for other in acts if other.pull_request == act.pull_request]
-        done = [
-            other for other in of_same if other.action is action and other.result is ActResult.DONE
-        ]
-        return done[-1] if done else None
+        for other in reversed(acts):
+            is_about_same = other.pull_request == act.pull_request
+            if is_about_same and other.action is action and other.result is ActResult.DONE:
+                return other
+        return None
 
     @asynccontextmanager
-    async def begun(self, act: AuditRecord) -> AsyncIterator[tuple[AuditRecord, list[str]]]:
+    async def begun(self, act: AuditRecord) -> AsyncIterator[BegunAct]:
         """Store the act, unless it has an id, before the service is asked inside.
 
-        Yields the stored act, and a list for the service's answers. On a MergeQueueError it stores
-        a failed end: the service refused, or may yet have changed the queue. An act that has an
-        `act_id` repeats one that failed, and adds a record only when it succeeds.
+        On a MergeQueueError it stores a failed end: the service refused, or may yet have changed
+        the queue. An act that has an `act_id` repeats one that failed, and adds a record only when
+        it succeeds.
         """
         answers: list[str] = []
         record_id = act.act_id or act.record_id or await self.store.run(_add, act)
@@ -201,7 +207,7 @@ class ActLog:
         uncertain = replace(failed_act(started, ActState.UNCERTAIN), was_seen=True)
         try:
             with failing(uncertain):
-                yield started, answers
+                yield BegunAct(started, answers)
         except ActDefect as defect:
             defect.act = replace(uncertain, follows=await self._follows(started))
             raise
@@ -210,8 +216,9 @@ class ActLog:
             error.act = replace(uncertain, state=state, follows=await self._follows(started))
             if act.act_id:
                 raise
-            is_refused = isinstance(error, MergeQueueRefused)
-            result = ActResult.REFUSED if is_refused else ActResult.FAILED
+            result = ActResult.FAILED
+            if isinstance(error, MergeQueueRefused):
+                result = ActResult.REFUSED
             answered = replace(started, answer=answer_of(error))
             try:
                 await self.end(answered, result, f"{type(error).__name__}: {error}"[:500])
@@ -227,13 +234,15 @@ class ActLog:
         """Where its outcome would be told if its answer were lost."""
         if act.request is None:
             return Follows.NOWHERE
-        return Follows.HERE if await self.here(act.channel_id) else Follows.DIRECTLY
+        if await self.here(act.channel_id):
+            return Follows.HERE
+        return Follows.DIRECTLY
 
     async def end(self, started: AuditRecord, result: ActResult, detail: str | None = None) -> int:
         """Store an end that only the actor sees; return the id of the record."""
         ended = end_of(replace(started, at=self.clock.now()), result, detail)
-        is_done = result is ActResult.DONE
-        with failing(failed_act(started, ActState.DONE if is_done else ActState.NOT_DONE)):
+        state = ActState.DONE if result is ActResult.DONE else ActState.NOT_DONE
+        with failing(failed_act(started, state)):
             return await self.store.run(_end, ended)
 
     async def require_running(self, merge_queue: MergeQueue, repository: RepositoryName) -> None:
@@ -284,6 +293,5 @@ def _add(transaction: Transaction, record: AuditRecord) -> int:
 def _end(transaction: Transaction, ended: AuditRecord) -> int:
     """Store the end, unless the event log has told of it already."""
     if ended.result is ActResult.DONE:
-        ended, _ = end_act(transaction, ended)
-        return ended.record_id
+        return end_act(transaction, ended).record.record_id
     return Audit(transaction).add(ended)

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from sqlalchemy import ColumnElement, or_, select, tuple_
 
 from bot.acts.permission import is_machine
-from bot.acts.record import Action, ActResult, AuditPlace, AuditRecord, AuditSelection
+from bot.acts.record import Action, ActResult, AuditPosition, AuditRecord, AuditSelection
 from bot.acts.tables import audit, revisions
 from bot.kernel.actor import REQUEST_SHOWN
 from bot.kernel.repository import RepositoryName
@@ -22,7 +22,7 @@ logger = logging.getLogger(__name__)
 MINUTE = timedelta(minutes=1)
 
 _IN_ORDER = audit.c.at, audit.c.record_id
-_PLACE_IN_ORDER = tuple_(*_IN_ORDER)
+_POSITION = tuple_(*_IN_ORDER)
 
 
 class Revisions(Part):
@@ -41,7 +41,7 @@ class Revisions(Part):
     def raise_of(self, repository: RepositoryName) -> None:
         """Readings that were requested before count no more."""
         # Locked like its pauses, so that transactions lock both in one order.
-        self.hold(repository)
+        self.lock(repository)
         first = insert_into(self._dialect, revisions).values(repository=repository, revision=1)
         one_more = {"revision": revisions.c.revision + 1}
         self._run(first.on_conflict_do_update(index_elements=["repository"], set_=one_more))
@@ -108,20 +108,22 @@ class Audit(Numbered[AuditRecord]):
         return self.add(refused)
 
     def newest(
-        self, selection: AuditSelection, limit: int, *, before: AuditPlace | None = None
+        self, selection: AuditSelection, limit: int, *, before: AuditPosition | None = None
     ) -> Sequence[AuditRecord]:
         """The newest of a selection, or those next older than `before`; newest first."""
         rows = _selected(selection).order_by(audit.c.at.desc(), audit.c.record_id.desc())
-        older = rows.where(_bound(before) > _PLACE_IN_ORDER) if before is not None else rows
-        return self._records(AuditRecord, older.limit(limit))
+        if before is not None:
+            rows = rows.where(_bound(before) > _POSITION)
+        return self._records(AuditRecord, rows.limit(limit))
 
     def oldest(
-        self, selection: AuditSelection, limit: int, *, after: AuditPlace | None = None
+        self, selection: AuditSelection, limit: int, *, after: AuditPosition | None = None
     ) -> Sequence[AuditRecord]:
         """The oldest of a selection, or those next newer than `after`; oldest first."""
         rows = _selected(selection).order_by(*_IN_ORDER)
-        newer = rows.where(_bound(after) < _PLACE_IN_ORDER) if after is not None else rows
-        return self._records(AuditRecord, newer.limit(limit))
+        if after is not None:
+            rows = rows.where(_bound(after) < _POSITION)
+        return self._records(AuditRecord, rows.limit(limit))
 
     def since(
         self, repository: RepositoryName, at: datetime, action: Action | None = None
@@ -150,8 +152,8 @@ class Audit(Numbered[AuditRecord]):
         return self._records(AuditRecord, asked_for.order_by(audit.c.record_id))
 
 
-def _bound(place: AuditPlace) -> ColumnElement[Any]:
-    return tuple_(place.at, place.record_id, types=[column.type for column in _IN_ORDER])
+def _bound(position: AuditPosition) -> ColumnElement[Any]:
+    return tuple_(position.at, position.record_id, types=[column.type for column in _IN_ORDER])
 
 
 _ACTOR_FIELDS = ("name", "user_id")
@@ -174,7 +176,8 @@ def _selected(selection: AuditSelection) -> Rows:
     if selection.until is not None:
         rows = rows.where(audit.c.at < selection.until)
     if selection.actor is not None:
-        rows = rows.where(or_(*(_has_actor(field, selection.actor) for field in _ACTOR_FIELDS)))
+        is_theirs = [_has_actor(field, selection.actor) for field in _ACTOR_FIELDS]
+        rows = rows.where(or_(*is_theirs))
     if selection.actions:
         rows = rows.where(audit.c.action.in_(selection.actions))
     if selection.ends_only:

@@ -1,5 +1,7 @@
 """The signature of a reason, because the service stores no author of a pause or a freeze."""
 
+from typing import NamedTuple
+
 SIGNED_NAME_LIMIT = 80
 
 _BEGINS = " (by "
@@ -7,10 +9,16 @@ _OF_PERSON = " via Slack)"
 _OF_MACHINE = " via mqbot)"
 
 
-def signatures(name: str) -> tuple[str, str]:
-    """What a reason ends with if a person, or a machine, of that name gave it."""
-    shown = name[:SIGNED_NAME_LIMIT]
-    return f"{_BEGINS}{shown}{_OF_PERSON}", f"{_BEGINS}{shown}{_OF_MACHINE}"
+class Signatures(NamedTuple):
+    """What a reason ends with if a person, or a machine, of one name gave it."""
+
+    of_person: str
+    of_machine: str
+
+
+def signatures(name: str) -> Signatures:
+    begins = f"{_BEGINS}{name[:SIGNED_NAME_LIMIT]}"
+    return Signatures(f"{begins}{_OF_PERSON}", f"{begins}{_OF_MACHINE}")
 
 
 def signed_by(reason: str) -> str | None:
@@ -20,9 +28,12 @@ def signed_by(reason: str) -> str | None:
     gives no right, and doesn't say which person has it.
     """
     said, _, signature = reason.strip().rpartition(_BEGINS)
+    if not said.strip():
+        return None
     for end in (_OF_PERSON, _OF_MACHINE):
         name = signature.removesuffix(end)
-        if name != signature and name.strip() and said.strip():
+        is_signed = name != signature
+        if is_signed and name.strip():
             return name
     return None
 
@@ -31,5 +42,5 @@ def unsigned_reason(reason: str, name: str | None) -> str:
     """The reason without the signature of a person or machine of that name."""
     if name is None:
         return reason
-    of_person, of_machine = signatures(name)
-    return reason.removesuffix(of_person).removesuffix(of_machine)
+    possible = signatures(name)
+    return reason.removesuffix(possible.of_person).removesuffix(possible.of_machine)

@@ -39,4 +39,5 @@ class Unanswered:
 
     def next_look(self, now: datetime) -> datetime:
         """Ever more seldom while the outcome can't be found out."""
-        return now + min(max(SOON, (now - self.asked_at) / 4), LONGEST_OUTCOME_GAP)
+        age = now - self.asked_at
+        return now + min(max(SOON, age / 4), LONGEST_OUTCOME_GAP)

@@ -287,7 +287,7 @@ class Call(Conversation):
         typed = await self.typed_ends(asked)
         if typed.is_doubt:
             raise InvalidDuration(DurationProblem.UNCLEAR, asked.written)
-        settled = typed.settled(asked)
+        settled = typed.with_end(asked)
         if asked.is_exact or not typed.is_far:
             return settled, None
         question = end_questions.far_in_form(typed.ends[0].at, typed.now)

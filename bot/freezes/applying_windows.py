@@ -37,6 +37,7 @@ from bot.log.types import FREEZE_CREATE
 from bot.merge_queue.errors import FreezesNotOffered, answer_of, join_answers
 from bot.merge_queue.event_types import PAUSE_CREATE, PAUSE_UPDATE
 from bot.merge_queue.freezes import FreezeChange, FreezeTerms, ScheduledFreeze
+from bot.merge_queue.port import FreezeSupport
 from bot.merge_queue.window import Window
 from bot.pauses.history import pause_in_force
 from bot.pauses.pause import NEAR, PauseRecord
@@ -177,7 +178,8 @@ class ApplyWindows:
         if attempts.is_posted or now - attempts.since < POSTED_AFTER:
             return
         attempts.is_posted = True
-        is_freeze = self.freeze_queue.merge_queue.offers_freezes is not False
+        support = self.freeze_queue.merge_queue.freeze_support
+        is_freeze = support is not FreezeSupport.NOT_OFFERED
         action = Action.FREEZE if is_freeze else Action.PAUSE
         failed = replace(
             self._act(action, key, occurrence),

@@ -23,7 +23,7 @@ from bot.log.rows import PullRequests
 from bot.merge_queue import freezes as merge_queue_freezes
 from bot.merge_queue.errors import FreezesNotOffered, join_answers
 from bot.merge_queue.features import ServiceFeature
-from bot.merge_queue.port import MergeQueue
+from bot.merge_queue.port import FreezeSupport, MergeQueue
 from bot.merge_queue.position import still_queued
 from bot.merge_queue.window import LONGEST_LOOKBACK, window_back
 from bot.pauses.pausing import IMPACT_SECONDS
@@ -57,15 +57,15 @@ class FreezeQueue:
     async def find_out(self) -> None:
         """Learn whether the service offers freezes, unless that is known."""
         for repository in self.acts.check.configured.repositories.names[:ASKED]:
-            if self.merge_queue.offers_freezes is None:
+            if self.merge_queue.freeze_support is FreezeSupport.UNKNOWN:
                 with suppress(MergeQueueError):
                     await self.merge_queue.freezes(repository)
-        offered = self.merge_queue.offers_freezes
-        if offered is not None:
+        support = self.merge_queue.freeze_support
+        if support is not FreezeSupport.UNKNOWN:
             # Freezes' cards have buttons where the service offers freezes.
             await self.acts.store.run(
                 lambda transaction: ServiceFeatures(transaction).note(
-                    ServiceFeature.FREEZES, offered=offered
+                    ServiceFeature.FREEZES, offered=support is FreezeSupport.OFFERED
                 )
             )
 

@@ -45,7 +45,7 @@ async def type_freeze(call: Call, target: Target, *, asked: Asked, is_confirmed:
     # The same times whenever the person answers a question.
     typed = await call.typed_ends(asked)
     asks_when = typed.is_doubt or (typed.is_far and not (is_confirmed and asked.is_exact))
-    settled = typed.settled(asked)
+    settled = typed.with_end(asked)
     terms = await use.terms(call.caller, settled)
     try:
         is_sure = is_confirmed or not (is_several or await use.asks_first(call.caller, terms))

@@ -36,8 +36,7 @@ class FailedAct:
     state: ActState
     pull_request: int | None = None
     was_seen: bool = False  #: the service said how things were just before
-    #: what the bot itself knows of the queue; None if it can't say
-    is_known_paused: bool | None = None
+    is_known_paused: bool = False  #: the bot itself knows of a pause in force
     follows: Follows = Follows.NOWHERE
 
 

@@ -27,7 +27,7 @@ from bot.merge_queue.freezes import FreezeChange, FreezeTerms, ScheduledFreeze
 from bot.merge_queue.http import NO_REPOSITORY, Call, Http
 from bot.merge_queue.models import T
 from bot.merge_queue.pauses import PauseEndpoints, Read
-from bot.merge_queue.port import OnAnswer, ignore
+from bot.merge_queue.port import FreezeSupport, OnAnswer, ignore
 from bot.merge_queue.position import still_queued
 from bot.merge_queue.queue import (
     Application,
@@ -56,7 +56,7 @@ class MergeQueueClient(PauseEndpoints, AbstractAsyncContextManager["MergeQueueCl
     whether it is one of those, or the repository is missing.
     """
 
-    offers_freezes: bool | None = None
+    freeze_support: FreezeSupport = FreezeSupport.UNKNOWN
 
     def __init__(self, http: Http, *, deprecated_pause: bool = False) -> None:
         super().__init__(http, deprecated_pause=deprecated_pause)
@@ -222,25 +222,27 @@ class MergeQueueClient(PauseEndpoints, AbstractAsyncContextManager["MergeQueueCl
                 raise NotOffered(error.status, error.detail) from None
 
     async def freezes(self, repository: RepositoryName) -> tuple[ScheduledFreeze, ...]:
-        if self.offers_freezes is False:
+        if self.freeze_support is FreezeSupport.NOT_OFFERED:
             raise FreezesNotOffered(None, "the service offers no freezes")
         try:
             call = Call(repository, "freezes", "GET", FREEZES_PATH)
             found = await self._list(call, models.read_freezes)
         except NotOffered as error:
-            if self.offers_freezes:
+            if self.freeze_support is FreezeSupport.OFFERED:
                 raise
-            self._find_freezes(offered=False)
+            self._learn_support(FreezeSupport.NOT_OFFERED)
             with about(repository):
                 raise FreezesNotOffered(error.status, error.detail) from None
-        self._find_freezes(offered=True)
+        self._learn_support(FreezeSupport.OFFERED)
         return found
 
-    def _find_freezes(self, *, offered: bool) -> None:
-        if self.offers_freezes is not offered:
-            self.offers_freezes = offered
-            details = {"action": "freeze_endpoints", "offered": offered}
-            logger.info("freeze endpoints found out", extra=details)
+    def _learn_support(self, found: FreezeSupport) -> None:
+        if self.freeze_support is found:
+            return
+        self.freeze_support = found
+        is_offered = found is FreezeSupport.OFFERED
+        details = {"action": "freeze_endpoints", "offered": is_offered}
+        logger.info("freeze endpoints found out", extra=details)
 
     async def create_freeze(
         self, repository: RepositoryName, wanted: FreezeTerms, on_answer: OnAnswer = ignore

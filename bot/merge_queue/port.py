@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Sequence
 from datetime import datetime, timedelta
+from enum import Enum
 from typing import Protocol
 
 from bot.kernel.repository import RepositoryName
@@ -30,13 +31,21 @@ def ignore(_answer: str) -> None:
     """Nobody puts it on record."""
 
 
+class FreezeSupport(Enum):
+    """Whether the service offers freezes."""
+
+    UNKNOWN = "no answer about freezes yet"
+    OFFERED = "offered"
+    NOT_OFFERED = "not offered"
+
+
 class MergeQueue(Protocol):
     """The merge queue service.
 
     Every method raises only MergeQueueError, with its repository, except for `may_send`.
     """
 
-    offers_freezes: bool | None  #: None until the first answer about freezes
+    freeze_support: FreezeSupport
 
     @property
     def service_time(self) -> datetime:

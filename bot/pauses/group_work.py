@@ -245,7 +245,7 @@ class EndCutShort:
         found = await acts.store.read(lambda transaction: GroupActs(transaction).unended(before))
         self.given_up.intersection_update(act.group_act_id for act in found)
         for act in found:
-            is_ours = lock_name(act) in acts.locks.held
+            is_ours = lock_name(act) in acts.locks.taken
             if not is_ours and act.group_act_id not in self.given_up:
                 self.tasks.start(self._guarded(act), lock_name(act))
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import Self
 
-from bot.acts.record import AuditPlace, AuditSelection
+from bot.acts.record import AuditPosition, AuditSelection
 from bot.kernel.groups import Repositories
 
 AUDIT_OLDER = "mq:audit_older"
@@ -23,7 +23,7 @@ class AuditTarget:
     """The value of *Older* and *Newer*: the selection, and the record at the page's edge."""
 
     selection: AuditSelection
-    place: AuditPlace
+    place: AuditPosition
 
     def known_in(self, repositories: Repositories) -> Self:
         return replace(self, selection=self.selection.known_in(repositories))

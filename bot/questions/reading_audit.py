@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 
-from bot.acts.record import AuditPage, AuditPlace, AuditRecord, AuditSelection
+from bot.acts.record import AuditPage, AuditPosition, AuditRecord, AuditSelection
 from bot.acts.rows import Audit
 from bot.store.transaction import Transaction
 from bot.store.transactions import Store
@@ -14,7 +14,7 @@ STREAMED = 500
 
 
 async def older(
-    store: Store, selection: AuditSelection, than: AuditPlace | None = None
+    store: Store, selection: AuditSelection, than: AuditPosition | None = None
 ) -> AuditPage:
     """A page, the newest without `than`; an act with a known end is one record, not two."""
     ended = replace(selection, ends_only=True)
@@ -27,7 +27,7 @@ async def older(
     )
 
 
-async def newer(store: Store, selection: AuditSelection, than: AuditPlace) -> AuditPage:
+async def newer(store: Store, selection: AuditSelection, than: AuditPosition) -> AuditPage:
     ended = replace(selection, ends_only=True)
     found = await store.read(_after, ended, RECORDS_PER_PAGE + 1, than)
     records = list(found[:RECORDS_PER_PAGE])[::-1]
@@ -39,17 +39,17 @@ async def every_record(store: Store, selection: AuditSelection) -> AsyncIterator
 
     Each transaction is short, so that a bot on the same database isn't blocked.
     """
-    last: AuditPlace | None = None
+    last: AuditPosition | None = None
     while True:
         found = await store.read(_after, selection, STREAMED, last)
         for record in found:
             yield record
         if len(found) < STREAMED:
             return
-        last = found[-1].place
+        last = found[-1].position
 
 
 def _after(
-    transaction: Transaction, selection: AuditSelection, limit: int, place: AuditPlace | None
+    transaction: Transaction, selection: AuditSelection, limit: int, place: AuditPosition | None
 ) -> Sequence[AuditRecord]:
     return Audit(transaction).oldest(selection, limit, after=place)

@@ -506,7 +506,8 @@ class Conversation:
         return await _send_as_taken("chat.postEphemeral", post, message)
 
     async def _fitted(self, message: Message) -> Message:
-        return (await fitted(self.replies.channels, self.channel_id, message))[0]
+        fitting = await fitted(self.replies.channels, self.channel_id, message)
+        return fitting.message
 
     async def _update_modal(self, view_id: str, message: Message) -> NotShown | None:
         """Show the message in the modal, unless it was closed meanwhile."""

@@ -1,8 +1,15 @@
 """A person as Slack knows them, and whether they are a full member here."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import StrEnum
+from enum import Enum, StrEnum
+
+
+class Guest(Enum):
+    """Whether an account is a guest's."""
+
+    YES = "yes"
+    NO = "no"
+    UNKNOWN = "Slack doesn't say"
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +23,7 @@ class Person:
     team_ids: frozenset[str]
     is_deactivated: bool
     is_bot: bool
-    is_guest: bool | None  #: a single- or multi-channel guest; None if Slack doesn't say
+    guest: Guest  #: a single- or multi-channel guest
     is_stranger: bool
     zone: str | None = None  #: the name of their time zone
 
@@ -79,15 +86,29 @@ def not_a_member(
         return Denied(DenialReason.UNVERIFIABLE, person.code)
     if person is None:
         return Denied(DenialReason.UNKNOWN_PERSON)
-    # The payload may name another workspace of the same Enterprise Grid; only Slack's answer about
-    # the person ties that to the organisation.
-    is_home = claimed in (home_ids | person.team_ids) and not person.team_ids.isdisjoint(home_ids)
-    if person.is_stranger or not is_home:
+    if person.is_stranger or not _is_at_home(person, claimed, home_ids):
         return Denied(DenialReason.OTHER_ORGANISATION)
-    standing: Sequence[tuple[bool | None, Denied]] = (
-        (person.is_deactivated, Denied(DenialReason.DEACTIVATED)),
-        (person.is_bot, Denied(DenialReason.BOT)),
-        (person.is_guest, Denied(DenialReason.GUEST)),
-        (person.is_guest is None, Denied(DenialReason.UNVERIFIABLE, NO_GUEST_FLAG)),
-    )
-    return next((denied for is_so, denied in standing if is_so), None)
+    return _no_full_member(person)
+
+
+def _no_full_member(person: Person) -> Denied | None:
+    if person.is_deactivated:
+        return Denied(DenialReason.DEACTIVATED)
+    if person.is_bot:
+        return Denied(DenialReason.BOT)
+    if person.guest is Guest.YES:
+        return Denied(DenialReason.GUEST)
+    if person.guest is Guest.UNKNOWN:
+        return Denied(DenialReason.UNVERIFIABLE, NO_GUEST_FLAG)
+    return None
+
+
+def _is_at_home(person: Person, claimed: str | None, home_ids: frozenset[str]) -> bool:
+    """Whether the person belongs to the home organisation.
+
+    The payload may name another workspace of the same Enterprise Grid; only Slack's answer about
+    the person ties that to the organisation.
+    """
+    if person.team_ids.isdisjoint(home_ids):
+        return False
+    return claimed in home_ids or claimed in person.team_ids

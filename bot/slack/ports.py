@@ -2,23 +2,22 @@
 
 from collections.abc import Collection, Mapping
 from datetime import datetime
-from enum import StrEnum
+from enum import Enum, StrEnum
 from typing import NamedTuple, Protocol
 
 from bot.blocks.message import Message, Thread
+from bot.kernel.sharing import ChannelSharing
 from bot.slack.person import Person, Unanswered
 
 
 class Sent(NamedTuple):
-    """A post that Slack took, by its `ts`.
-
-    It is not whole if it lacks its buttons, because Slack hasn't said who reads the channel. An
-    edit adds them. It is alone if it was to be in a thread whose first message has been deleted:
-    then it stands in the channel.
-    """
+    """A post that Slack took."""
 
     ts: str
+    #: False if it lacks its buttons, because Slack hasn't said who reads the channel; an edit adds
+    #: them
     is_complete: bool = True
+    #: it was to be in a thread whose first message has been deleted, so it stands in the channel
     is_alone: bool = False
 
 
@@ -72,6 +71,14 @@ class ChannelAccess(StrEnum):
     UNKNOWN = "unknown"  #: Slack did not say
 
 
+class Audience(Enum):
+    """Who reads a channel."""
+
+    OWN = "only people of our organisation"
+    SHARED = "people of other organisations too"
+    UNKNOWN = "Slack has never said"
+
+
 class ChannelDirectory(Protocol):
     """Slack's data on channels."""
 
@@ -82,11 +89,10 @@ class ChannelDirectory(Protocol):
         """
         ...
 
-    async def is_shared(self, channel_id: str) -> bool | None:
-        """Whether people of other organisations are there, or may be soon.
+    async def audience(self, channel_id: str) -> Audience:
+        """Who reads the channel, or may soon.
 
-        Never raises: without an answer, the last known one, or None if there never was one. True
-        for channels that Slack hides.
+        Never raises: without an answer, the last known one. `SHARED` for channels that Slack hides.
         """
         ...
 
@@ -94,10 +100,10 @@ class ChannelDirectory(Protocol):
         """Read all channels that the bot is in, in few requests."""
         ...
 
-    def learn_sharing(self, events: Mapping[str, tuple[datetime, bool]]) -> Collection[str]:
+    def learn_sharing(self, events: Mapping[str, ChannelSharing]) -> Collection[str]:
         """Remember what any process heard of channels; return those that changed for this one.
 
-        `events`: by channel, which event was the newest, and whether it was shared by it.
+        `events`: the newest, by channel.
         """
         ...
 

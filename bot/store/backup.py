@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, closing, contextmanager
 from datetime import timedelta
 from pathlib import Path
+from typing import NamedTuple
 
 from sqlalchemy import text, update
 
@@ -62,7 +63,7 @@ def presence(database: Path) -> Iterator[bool]:
             is_alone = True
         except BlockingIOError:
             is_alone = False
-        # Waits only a moment: the exclusive lock is never held long.
+        # Waits only a moment: nobody keeps the exclusive lock for long.
         fcntl.flock(file, fcntl.LOCK_SH)
         yield is_alone
 
@@ -84,7 +85,7 @@ async def take_over(store: Store, url: str, stack: AsyncExitStack) -> None:
 
 
 def back_up(url: str, file: Path) -> None:
-    """Write one consistent copy to `file`, whole or not at all; the bot may write meanwhile.
+    """Write one consistent copy to `file`, all of it or nothing; the bot may write meanwhile.
 
     Raises StoreUnavailable, StoreUnusable when there is nothing to copy, and ValueError for an
     address that is not SQLite's. Onto the database itself, by whatever name, is StoreUnusable: the
@@ -93,7 +94,8 @@ def back_up(url: str, file: Path) -> None:
     source = sqlite_path(url)
     if not source.exists():
         raise StoreUnusable(f"there is no database {source}")
-    if any(_is_same_file(file, Path(f"{source}{side}")) for side in (*SQLITE_SIDES, IN_USE)):
+    own_files = [Path(f"{source}{side}") for side in (*SQLITE_SIDES, IN_USE)]
+    if any(_is_same_file(file, own) for own in own_files):
         raise StoreUnusable(f"{file} is the database itself: name another file")
     with _beside(file) as copy:
         _copy(source, copy)
@@ -140,12 +142,19 @@ async def while_file_stays(url: str, clock: Clock) -> AsyncIterator[None]:
         raise first from first.__cause__
 
 
-def _identity(path: Path) -> tuple[int, int] | None:
+class _FileIdentity(NamedTuple):
+    """What a file keeps under any name."""
+
+    device: int
+    inode: int
+
+
+def _identity(path: Path) -> _FileIdentity | None:
     try:
         found = path.stat()
     except FileNotFoundError:
         return None
-    return found.st_dev, found.st_ino
+    return _FileIdentity(found.st_dev, found.st_ino)
 
 
 def restore(url: str, file: Path, put_in_doubt: Callable[[Transaction], None]) -> Path | None:
@@ -170,9 +179,9 @@ def restore(url: str, file: Path, put_in_doubt: Callable[[Transaction], None]) -
         _prepare(f"sqlite:///{copy}", f"{file} is no database of mqbot", put_in_doubt)
         with closing(sqlite3.connect(copy)) as connection:
             connection.execute("PRAGMA journal_mode=DELETE")
-        kept = _set_aside(target)
+        replaced = _set_aside(target)
         _replace(copy, target)
-        return kept
+        return replaced
 
 
 def require_alone(database: Path, stack: ExitStack) -> None:
@@ -207,10 +216,8 @@ async def require_nobody_connected(url: str, clock: Clock) -> None:
     deadline = clock.now() + timedelta(seconds=ENDING_SECONDS)
     while others := _connected(url):
         if clock.now() >= deadline:
-            where = ", ".join(
-                f"{connection.address} (backend {connection.pid})"
-                for connection in others[:CONNECTIONS_NAMED]
-            )
+            named = others[:CONNECTIONS_NAMED]
+            where = ", ".join(f"{other.address} (backend {other.pid})" for other in named)
             raise StoreUnavailable(
                 f"the bot has the database in use, from {where}: stop every process first;"
                 " a connection that outlived its process ends by"
@@ -270,16 +277,16 @@ def give_to_owner(file: Path, like: Path) -> None:
 
 
 def _set_aside(target: Path) -> Path | None:
-    kept = target.with_name(f"{target.name}{REPLACED}")
+    aside = target.with_name(f"{target.name}{REPLACED}")
     for side in SQLITE_SIDES:
-        Path(f"{kept}{side}").unlink(missing_ok=True)
+        Path(f"{aside}{side}").unlink(missing_ok=True)
     if not target.exists():
         return None
     for side in reversed(SQLITE_SIDES):
         beside = Path(f"{target}{side}")
         if beside.exists():
-            beside.replace(f"{kept}{side}")
-    return kept
+            beside.replace(f"{aside}{side}")
+    return aside
 
 
 def _replace(file: Path, target: Path) -> None:

@@ -14,16 +14,16 @@ from bot.store.tables import leases
 
 
 @cache
-def _held(clock: str | None) -> Rows:
+def _in_force(clock: str | None) -> Rows:
     now = bindparam("now") if clock is None else literal_column(clock, UtcTime)
-    held = select(leases.c.name).where(
+    in_force = select(leases.c.name).where(
         leases.c.name == bindparam("lease"),
         leases.c.holder == bindparam("holder"),
         leases.c.token == bindparam("token"),
         leases.c.expires_at > now,
     )
     # Until the transaction ends, the lock allows renewals but no other holder.
-    return held.with_for_update(read=True, key_share=True)
+    return in_force.with_for_update(read=True, key_share=True)
 
 
 def _changing(which: Condition, *, key_share: bool = False, **values: object) -> Executable:
@@ -40,12 +40,12 @@ def _changing(which: Condition, *, key_share: bool = False, **values: object) ->
 # Built once, because building a statement takes several times as long as running it.
 _STORED = select(leases.c.name).where(leases.c.name == bindparam("lease"))
 _IS_OURS = leases.c.holder == bindparam("by")
-_IS_HELD = leases.c.expires_at > bindparam("time")
-_OURS = select(leases).where(leases.c.name == bindparam("lease"), _IS_OURS, _IS_HELD)
+_IS_IN_FORCE = leases.c.expires_at > bindparam("time")
+_OURS = select(leases).where(leases.c.name == bindparam("lease"), _IS_OURS, _IS_IN_FORCE)
 # `require` doesn't block renewals.
-_RENEW = _changing(_IS_OURS & _IS_HELD, key_share=True, expires_at=bindparam("until"))
+_RENEW = _changing(_IS_OURS & _IS_IN_FORCE, key_share=True, expires_at=bindparam("until"))
 _TAKE = _changing(
-    ~_IS_HELD, holder=bindparam("by"), token=leases.c.token + 1, expires_at=bindparam("until")
+    ~_IS_IN_FORCE, holder=bindparam("by"), token=leases.c.token + 1, expires_at=bindparam("until")
 )
 
 
@@ -63,22 +63,24 @@ class Leases(Part):
         changed = self._run(_RENEW, this | until).first()
         if changed is None:
             # An insert would wait for a transaction that has changed the row.
-            if self._run(_STORED, {"lease": name}).first() is None:
+            is_stored = self._run(_STORED, {"lease": name}).first() is not None
+            if not is_stored:
                 new = {"name": name, "holder": "", "token": 0, "expires_at": EPOCH}
                 self._add_new(leases, new)
             changed = self._run(_TAKE, this | until).first()
         if changed is not None:
             return Lease(name, holder, changed.token, now + lifetime)
-        kept = self._run(_OURS, this).first()
-        if kept is None:
+        ours = self._run(_OURS, this).first()
+        if ours is None:
             return None
         # Another of our transactions is renewing it.
-        return Lease(name, holder, kept.token, now + (kept.expires_at - time))
+        left = ours.expires_at - time
+        return Lease(name, holder, ours.token, now + left)
 
     def require(self, lease: Lease, now: datetime) -> None:
         """Raise LeaseLost unless the lease is still ours and has not expired."""
         this = {"lease": lease.name, "holder": lease.holder, "token": lease.token}
-        if self._run(_held(self._clock), this | {"now": now}).first() is None:
+        if self._run(_in_force(self._clock), this | {"now": now}).first() is None:
             raise LeaseLost(lease.name)
 
     def release(self, lease: Lease) -> None:

@@ -313,9 +313,13 @@ def as_store_errors() -> Iterator[None]:
     except (exc.IntegrityError, exc.DataError):
         raise
     except (exc.DBAPIError, exc.TimeoutError, sqlite3.Error, OSError) as error:
-        inner = (error.orig if isinstance(error, exc.DBAPIError) else None) or error
-        is_for_good = getattr(inner, "sqlite_errorname", None) in _NEVER_OURS
-        raise (StoreUnusable if is_for_good else StoreUnavailable)(_cause(inner)) from error
+        inner: BaseException = error
+        if isinstance(error, exc.DBAPIError) and error.orig is not None:
+            inner = error.orig
+        cause = _cause(inner)
+        if getattr(inner, "sqlite_errorname", None) in _NEVER_OURS:
+            raise StoreUnusable(cause) from error
+        raise StoreUnavailable(cause) from error
     except exc.StatementError as error:
         raise (error.orig or error) from None
 
@@ -325,21 +329,35 @@ def _cause(error: BaseException) -> str:
 
     Their first line never contains the password.
     """
-    said = (str(error).strip() or type(error).__name__).splitlines()[0]
-    logger.debug("database error", extra={"action": "database_error", "said": said})
+    said = str(error).strip() or type(error).__name__
+    first_line = said.splitlines()[0]
+    logger.debug("database error", extra={"action": "database_error", "said": first_line})
     if isinstance(error, OSError):
         return file_problem(error)
     if isinstance(error, sqlite3.Error):
-        name = getattr(error, "sqlite_errorname", None) or "unknown"
-        known = [words for code, words in _SQLITE_CAUSES.items() if name.startswith(code)]
-        known += [words for part, words in _SQLITE_SAID.items() if part in said]
-        return next(iter(known), f"SQLite's error is {name}")
+        return _sqlite_cause(error, first_line)
+    return _postgresql_cause(error)
+
+
+def _sqlite_cause(error: sqlite3.Error, said: str) -> str:
+    name: str = getattr(error, "sqlite_errorname", None) or "unknown"
+    for code, cause in _SQLITE_CAUSES.items():
+        if name.startswith(code):
+            return cause
+    for part, cause in _SQLITE_SAID.items():
+        if part in said:
+            return cause
+    return f"SQLite's error is {name}"
+
+
+def _postgresql_cause(error: BaseException) -> str:
     code = getattr(error, "sqlstate", None)
     if code in _SQLSTATES:
         return _SQLSTATES[code]
-    found = (words for pattern, words in _POSTGRESQL_CAUSES if pattern.search(str(error)))
-    unknown = "the connection failed" if code is None else f"PostgreSQL's error is {code}"
-    return next(found, unknown)
+    for pattern, cause in _POSTGRESQL_CAUSES:
+        if pattern.search(str(error)):
+            return cause
+    return "the connection failed" if code is None else f"PostgreSQL's error is {code}"
 
 
 def file_problem(error: OSError) -> str:
@@ -353,4 +371,5 @@ def file_problem(error: OSError) -> str:
 def is_transient(cause: BaseException | None) -> bool:
     if not isinstance(cause, exc.DBAPIError):
         return False
-    return cause.connection_invalidated or getattr(cause.orig, "sqlstate", None) in _TRANSIENT
+    code = getattr(cause.orig, "sqlstate", None)
+    return cause.connection_invalidated or code in _TRANSIENT

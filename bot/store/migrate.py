@@ -65,9 +65,10 @@ def _create_tables(connection: Connection) -> None:
     require_all_tables()
     if connection.dialect.name == "postgresql":
         # An index that got this when it was made would load SQLAlchemy's PostgreSQL side.
-        for index in (index for table in metadata.sorted_tables for index in table.indexes):
-            where = index.dialect_options["sqlite"]["where"]
-            index.dialect_options["postgresql"]["where"] = where
+        for table in metadata.sorted_tables:
+            for index in table.indexes:
+                where = index.dialect_options["sqlite"]["where"]
+                index.dialect_options["postgresql"]["where"] = where
     metadata.create_all(connection, checkfirst=False)
     for statement in AUDIT_REFUSES_CHANGES[connection.dialect.name]:
         connection.exec_driver_sql(statement)
@@ -148,7 +149,8 @@ def _is_there(path: Path, *, make: bool = False) -> bool:
             nearest = next(folder for folder in path.absolute().parents if folder.exists())
             TemporaryFile(dir=nearest).close()
     except OSError as error:
-        is_full = error.errno in {errno.ENOSPC, errno.EDQUOT}
         why = f"{file_problem(error)}: {path}"
-        raise (StoreUnavailable if is_full else StoreUnusable)(why) from error
+        if error.errno in {errno.ENOSPC, errno.EDQUOT}:
+            raise StoreUnavailable(why) from error
+        raise StoreUnusable(why) from error
     return make

@@ -30,7 +30,7 @@ class Paces:
         self._each_seconds = each_seconds
         self._burst_seconds = burst * each_seconds
         self._free_at: dict[str, float] = {}
-        """When the whole burst is free again, by the loop's clock; the latest request last."""
+        """When all of the burst is free again, by the loop's clock; the latest request last."""
         self._unshared: dict[str, float] = {}
         """Seconds by which a name was set back here since the last exchange."""
         self._shared: frozenset[str] = frozenset()

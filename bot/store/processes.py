@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from sqlalchemy import select
 
@@ -12,6 +13,13 @@ CONNECTIONS_KEPT = timedelta(minutes=3)
 RESTART_KEPT = timedelta(minutes=2)
 
 
+class ClockJump(NamedTuple):
+    """A jump of a process's clock, in whole seconds."""
+
+    at: datetime  #: the time after it
+    jump: timedelta
+
+
 class ClockJumps(Part):
     """Jumps of processes' clocks."""
 
@@ -20,11 +28,11 @@ class ClockJumps(Part):
         row = {"at": at, "seconds": round(jump.total_seconds())}
         return bool(self._add_new(clock_jumps, row))
 
-    def since(self, at: datetime) -> Sequence[tuple[datetime, timedelta]]:
-        """The jumps from then on in whole seconds, latest first."""
+    def since(self, at: datetime) -> Sequence[ClockJump]:
+        """The jumps from then on, latest first."""
         later = select(clock_jumps).where(clock_jumps.c.at >= at)
         rows = self._run(later.order_by(clock_jumps.c.at.desc()))
-        return [(row.at, timedelta(seconds=row.seconds)) for row in rows]
+        return [ClockJump(row.at, timedelta(seconds=row.seconds)) for row in rows]
 
 
 class ProcessConnections(Part):
@@ -40,7 +48,8 @@ class ProcessConnections(Part):
         noted = process_connections.c
         is_kept = self._database_time() < noted.until
         newest_first = noted.until.desc(), noted.counted.desc()
-        rows = self._run(select(process_connections).where(is_kept).order_by(*newest_first)).all()
+        recent = select(process_connections).where(is_kept).order_by(*newest_first)
+        rows = self._run(recent).all()
         if not rows:
             return 0
         kept: int = sum(row.kept for row in rows)
@@ -59,7 +68,8 @@ class PendingRestarts(Part):
     def waiting(self) -> Sequence[str]:
         """The settings that wait for a restart."""
         waits = self._database_time() < pending_restarts.c.until
-        return sorted(self._run(select(pending_restarts.c.setting).where(waits)).scalars())
+        waiting = select(pending_restarts.c.setting).where(waits)
+        return sorted(self._run(waiting).scalars())
 
 
 class WriteChecks(Part):

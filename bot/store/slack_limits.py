@@ -4,10 +4,11 @@ Their times are the database's, because machines' clocks may differ.
 """
 
 from collections.abc import Mapping
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from sqlalchemy import BigInteger, case, or_, select, type_coerce
 
+from bot.kernel.sharing import ChannelSharing
 from bot.store.schema import MICROSECOND, UtcTime
 from bot.store.statements import Part, insert_into
 from bot.store.tables import channel_sharings, paces, slack_limits
@@ -29,11 +30,10 @@ class SlackLimits(Part):
         known = slack_limits.c
         is_longer = or_(limit["until"] > known.until, now < known.met_at)
         new = insert_into(self._dialect, slack_limits).values(limit)
-        self._run(
-            new.on_conflict_do_update(
-                index_elements=slack_limits.primary_key, set_=limit, where=is_longer
-            )
+        new_or_longer = new.on_conflict_do_update(
+            index_elements=slack_limits.primary_key, set_=limit, where=is_longer
         )
+        self._run(new_or_longer)
 
     def closed(self) -> Mapping[str, float]:
         """The methods and channels that are closed, and the seconds until they open."""
@@ -54,12 +54,11 @@ class SharedPaces(Part):
         new = insert_into(self._dialect, paces).values(row)
         more = round(seconds / MICROSECOND.total_seconds())
         later = type_coerce(type_coerce(free_at, BigInteger) + more, UtcTime)
-        self._run(
-            new.on_conflict_do_update(
-                index_elements=paces.primary_key,
-                set_={"free_at": case((now < free_at, later), else_=new.excluded.free_at)},
-            )
+        new_or_later = new.on_conflict_do_update(
+            index_elements=paces.primary_key,
+            set_={"free_at": case((now < free_at, later), else_=new.excluded.free_at)},
         )
+        self._run(new_or_later)
 
     def ahead(self) -> Mapping[str, float]:
         """The paces that were set back, and by how many seconds from now."""
@@ -77,8 +76,8 @@ class ChannelSharings(Part):
         row = {"channel_id": channel_id, "is_shared": is_shared, "until": until}
         self._put(channel_sharings, row)
 
-    def all(self) -> Mapping[str, tuple[datetime, bool]]:
-        """By channel, the newest event about its sharing: which one, and what it said."""
+    def all(self) -> Mapping[str, ChannelSharing]:
+        """By channel, the newest event about its sharing."""
         is_kept = self._database_time() < channel_sharings.c.until
         rows = self._run(select(channel_sharings).where(is_kept))
-        return {row.channel_id: (row.until, row.is_shared) for row in rows}
+        return {row.channel_id: ChannelSharing(row.until, row.is_shared) for row in rows}

@@ -63,7 +63,8 @@ class Part:
         return [from_row(kind, row) for row in self._run(rows, parameters)]
 
     def _first(self, kind: type[_T], rows: Rows, /, **parameters: object) -> _T | None:
-        return next(iter(self._records(kind, rows, **parameters)), None)
+        found = self._records(kind, rows, **parameters)
+        return found[0] if found else None
 
     def _by_keys(
         self, rows: Rows, column: Expression, keys: Iterable[Any], /, **parameters: object
@@ -71,11 +72,11 @@ class Part:
         """The rows whose `column` is one of `keys`; `parameters` are those of `rows`."""
         wanted = sorted(set(keys))
         these = _among_keys(rows, column)
-        return [
-            row
-            for start in range(0, len(wanted), KEYS_AT_ONCE)
-            for row in self._run(these, parameters | {"keys": wanted[start : start + KEYS_AT_ONCE]})
-        ]
+        found: list[ResultRow] = []
+        for start in range(0, len(wanted), KEYS_AT_ONCE):
+            part = wanted[start : start + KEYS_AT_ONCE]
+            found += self._run(these, parameters | {"keys": part})
+        return found
 
     def _get(
         self,
@@ -178,7 +179,9 @@ def _putting(
     new = insert_into(dialect, table)
     keys = list(table.primary_key)
     changed = {name: new.excluded[name] for name in names if table.columns[name] not in keys}
-    is_newer = table.c[newest_by] <= new.excluded[newest_by] if newest_by is not None else None
+    is_newer = None
+    if newest_by is not None:
+        is_newer = table.c[newest_by] <= new.excluded[newest_by]
     return new.on_conflict_do_update(index_elements=keys, set_=changed, where=is_newer)
 
 

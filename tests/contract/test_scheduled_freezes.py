@@ -12,6 +12,7 @@ from bot.kernel.repository import RepositoryName
 from bot.merge_queue.client import MergeQueueClient
 from bot.merge_queue.errors import FreezesNotOffered, ResourceNotFound
 from bot.merge_queue.http import Http
+from bot.merge_queue.port import FreezeSupport
 from bot.sandbox.merge_queue.controls import NewPullRequest
 from bot.sandbox.merge_queue.credentials import Credential
 from bot.sandbox.merge_queue.server import MergeQueueSandbox
@@ -207,7 +208,7 @@ async def test_a_service_without_freezes_is_asked_once() -> None:
             for _ in range(2):
                 with pytest.raises(FreezesNotOffered):
                     await client.freezes(SITE)
-            assert client.offers_freezes is False
+            assert client.freeze_support is FreezeSupport.NOT_OFFERED
         asked = [one.path for one in sandbox.requests if one.path.endswith("scheduled_freeze")]
         assert len(asked) == 2
     finally:

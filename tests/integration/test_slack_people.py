@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import pytest
 
 from bot.sandbox.slack.server import SlackSandbox
-from bot.slack.person import Person, Unanswered
+from bot.slack.person import Guest, Person, Unanswered
+from bot.slack.ports import Audience
 from bot.slack.web_api.channels import SlackChannels
 from bot.slack.web_api.people import SlackPeople, SlackUser
 from tests.support.clock import FakeClock
@@ -50,7 +51,7 @@ async def test_a_member_is_known_by_name_and_team(directory: Directory) -> None:
         frozenset({"T0ACME"}),
         is_deactivated=False,
         is_bot=False,
-        is_guest=False,
+        guest=Guest.NO,
         is_stranger=False,
         zone="Europe/London",
     )
@@ -68,7 +69,7 @@ async def test_bots_guests_deactivated_people_and_strangers_are_recognised(
     assert (await directory.known("U0GONE")).is_deactivated
     for number, kind in enumerate(("guest", "single_channel_guest")):
         directory.sandbox.arrangement.add_user(f"guy{number}", kind)
-        assert (await directory.known(f"U0GUY{number}")).is_guest
+        assert (await directory.known(f"U0GUY{number}")).guest is Guest.YES
     eve = await directory.known("U0EVE")
     assert eve.is_stranger
     assert eve.team_ids == {"T0OTHER", "E0OTHER"}
@@ -149,9 +150,9 @@ async def test_a_plan_without_groups_is_no_empty_group(directory: Directory) -> 
 async def test_a_channel_counts_as_shared_when_slack_says_so_or_nothing(
     directory: Directory,
 ) -> None:
-    assert await directory.channels.is_shared(CHANNEL) is False
+    assert await directory.channels.audience(CHANNEL) is Audience.OWN
     directory.sandbox.arrangement.change_channel(CHANNEL, {"is_ext_shared": True})
-    assert await directory.channels.is_shared(CHANNEL) is False
+    assert await directory.channels.audience(CHANNEL) is Audience.OWN
     directory.clock.advance(6 * 3600)
-    assert await directory.channels.is_shared(CHANNEL) is True
-    assert await directory.channels.is_shared("C0INCIDENT") is True
+    assert await directory.channels.audience(CHANNEL) is Audience.SHARED
+    assert await directory.channels.audience("C0INCIDENT") is Audience.SHARED

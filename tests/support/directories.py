@@ -2,12 +2,12 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
 
 from typing_extensions import override
 
-from bot.slack.person import Person, Unanswered
-from bot.slack.ports import ChannelAccess, ChannelDirectory, PeopleDirectory
+from bot.kernel.sharing import ChannelSharing
+from bot.slack.person import Guest, Person, Unanswered
+from bot.slack.ports import Audience, ChannelAccess, ChannelDirectory, PeopleDirectory
 
 HOME = "T0ACME"
 
@@ -24,16 +24,16 @@ class FakeChannels(ChannelDirectory):
         return self.others.get(channel_id, ChannelAccess.OPEN)
 
     @override
-    async def is_shared(self, channel_id: str) -> bool | None:
-        return channel_id in self.shared
+    async def audience(self, channel_id: str) -> Audience:
+        return Audience.SHARED if channel_id in self.shared else Audience.OWN
 
     @override
     async def learn(self) -> None:
         return
 
     @override
-    def learn_sharing(self, events: Mapping[str, tuple[datetime, bool]]) -> Collection[str]:
-        self.shared = {channel for channel, (_, is_shared) in events.items() if is_shared}
+    def learn_sharing(self, events: Mapping[str, ChannelSharing]) -> Collection[str]:
+        self.shared = {channel for channel, event in events.items() if event.is_shared}
         return self.shared
 
     @override
@@ -41,7 +41,7 @@ class FakeChannels(ChannelDirectory):
         return 0
 
 
-def make_person(user_id: str, *, is_guest: bool = False) -> Person:
+def make_person(user_id: str, *, guest: Guest = Guest.NO) -> Person:
     """Of the home workspace."""
     return Person(
         user_id,
@@ -49,7 +49,7 @@ def make_person(user_id: str, *, is_guest: bool = False) -> Person:
         frozenset({HOME}),
         is_deactivated=False,
         is_bot=False,
-        is_guest=is_guest,
+        guest=guest,
         is_stranger=False,
     )
 

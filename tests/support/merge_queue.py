@@ -17,7 +17,7 @@ from bot.kernel.repository import RepositoryName
 from bot.merge_queue.errors import ResourceNotFound, StaleReading, about
 from bot.merge_queue.event_records import EventPage, EventRecord
 from bot.merge_queue.freezes import FreezeChange, FreezeTerms, ScheduledFreeze, local
-from bot.merge_queue.port import MergeQueue, OnAnswer, ignore
+from bot.merge_queue.port import FreezeSupport, MergeQueue, OnAnswer, ignore
 from bot.merge_queue.position import InBatch, InQueue, still_queued
 from bot.merge_queue.queue import (
     Account,
@@ -85,7 +85,7 @@ class FakeMergeQueue(MergeQueue):
     pages: defaultdict[str, deque[EventPage | MergeQueueError]] = field(
         default_factory=lambda: defaultdict(deque)
     )
-    offers_freezes: bool | None = True
+    freeze_support: FreezeSupport = FreezeSupport.OFFERED
     all_freezes: defaultdict[str, list[ScheduledFreeze]] = field(
         default_factory=lambda: defaultdict(list)
     )

@@ -40,7 +40,7 @@ async def type_pause(call: Call, target: Target, *, asked: Asked, is_confirmed: 
     typed = await call.typed_ends(asked)
     asks_when = typed.is_doubt or (typed.is_far and not (is_confirmed and asked.is_exact))
     if is_confirmed and not asks_when:
-        await pause_target(call, target, typed.settled(asked), in_place=False)
+        await pause_target(call, target, typed.with_end(asked), in_place=False)
         return
     check_reason(asked.reason)
     if isinstance(target, Group):
@@ -52,10 +52,10 @@ async def type_pause(call: Call, target: Target, *, asked: Asked, is_confirmed: 
         await call.reply(end_questions.which_end(target, asked, typed, [stops] if stops else []))
     elif impact is not None:
         await call.reply(
-            pause_replies.confirm(target, typed.settled(asked), impact, call.bot.command)
+            pause_replies.confirm(target, typed.with_end(asked), impact, call.bot.command)
         )
     else:
-        await pause_target(call, target, typed.settled(asked), in_place=False)
+        await pause_target(call, target, typed.with_end(asked), in_place=False)
 
 
 async def _ask_about_group(
@@ -71,7 +71,7 @@ async def _ask_about_group(
         await call.reply(end_questions.which_end(group, asked, typed, queue_impact.impact(read)))
         return
     at = typed.ends[0].at if typed.ends else None
-    await call.reply(queue_impact.confirm(group, typed.settled(asked), read, at))
+    await call.reply(queue_impact.confirm(group, typed.with_end(asked), read, at))
 
 
 async def pause_target(

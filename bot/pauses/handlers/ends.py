@@ -112,7 +112,7 @@ async def type_extend(
     typed = await call.typed_ends(asked)
     if typed.is_doubt:
         raise InvalidDuration(DurationProblem.UNCLEAR, asked.written)
-    settled = typed.settled(asked)
+    settled = typed.with_end(asked)
     if typed.is_far and not asked.is_exact and settled.lasting is not None:
         at = typed.ends[0].at
         question = pause_ends.far_extension(

@@ -84,7 +84,7 @@ def audit(page: AuditPage) -> Message:
         blocks.button(
             label,
             action_id=action_id,
-            value=block_controls.value_of(question_actions.AuditTarget(selection, edge.place)),
+            value=block_controls.value_of(question_actions.AuditTarget(selection, edge.position)),
         )
         for is_there, label, action_id, edge in turns
         if is_there

@@ -5,8 +5,8 @@ import logging
 from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
-from typing import Any
+from datetime import timedelta
+from typing import Any, NamedTuple
 
 from slack_sdk.web.async_client import AsyncWebClient
 from typing_extensions import override
@@ -15,10 +15,11 @@ from bot.blocks.blocks import has_controls, without_controls
 from bot.blocks.message import Message
 from bot.kernel.clock import Clock
 from bot.kernel.pacing import TokenBucket
+from bot.kernel.sharing import ChannelSharing
 from bot.slack.addresses import is_person
 from bot.slack.errors import PostError, PostPostponed, PostRefused, Refusal
 from bot.slack.person import Unanswered
-from bot.slack.ports import ChannelAccess, ChannelDirectory
+from bot.slack.ports import Audience, ChannelAccess, ChannelDirectory
 from bot.slack.web_api.failures import FAILURES, field_of, post_error, read_failure
 from bot.slack.web_api.remembered import REMEMBERED_FOR, REMEMBERED_MOST, Bounded, Remembered
 
@@ -51,6 +52,10 @@ class _Channel:
     is_shared: bool  #: with another organisation, or about to be
     name: str | None = None  #: empty for a private channel, whose name isn't for everybody
 
+    @property
+    def audience(self) -> Audience:
+        return Audience.SHARED if self.is_shared else Audience.OWN
+
 
 HIDDEN = Unanswered("channel_not_found")
 """Slack hides private channels and other people's conversations from a bot outside."""
@@ -71,7 +76,7 @@ class SlackChannels(ChannelDirectory):
         self._clock = clock
         self._channels = Remembered(self._ask, clock, kept=SHARED_REMEMBERED)
         self._directs = Bounded[str, str](REMEMBERED_MOST)
-        self._heard: Mapping[str, tuple[datetime, bool]] = {}
+        self._events: Mapping[str, ChannelSharing] = {}
         self._asking = TokenBucket(ASKED_AT_ONCE, ASKED_PER_SECOND)
 
     @override
@@ -104,10 +109,10 @@ class SlackChannels(ChannelDirectory):
         return ChannelAccess.OPEN
 
     @override
-    async def is_shared(self, channel_id: str) -> bool | None:
+    async def audience(self, channel_id: str) -> Audience:
         channel = self._channels.known(channel_id)
         if channel is not None:
-            return channel.is_shared
+            return channel.audience
         asked: _Channel | Unanswered | None = None
         if not self._asking.wait(self._clock.now()):
             with suppress(TimeoutError):
@@ -116,11 +121,11 @@ class SlackChannels(ChannelDirectory):
         if asked == HIDDEN:
             # It may be visible at any moment.
             self._channels.forget(channel_id)
-            return True
-        # Without an answer, the last one stays: a card would otherwise lose its buttons until its
+            return Audience.SHARED
+        # Without an answer, the last one counts: a card would otherwise lose its buttons until its
         # next edit.
         channel = asked if isinstance(asked, _Channel) else self._channels.last(channel_id)
-        return channel.is_shared if channel is not None else None
+        return channel.audience if channel is not None else Audience.UNKNOWN
 
     async def name(self, channel_id: str) -> str | None:
         """The name of a public channel, empty for a private one; None if Slack doesn't say."""
@@ -134,13 +139,14 @@ class SlackChannels(ChannelDirectory):
         return found.name if isinstance(found, _Channel) else None
 
     @override
-    def learn_sharing(self, events: Mapping[str, tuple[datetime, bool]]) -> Collection[str]:
+    def learn_sharing(self, events: Mapping[str, ChannelSharing]) -> Collection[str]:
+        before = self._events
         changed = [
-            channel_id for channel_id in events if self._heard.get(channel_id) != events[channel_id]
+            channel_id for channel_id, event in events.items() if before.get(channel_id) != event
         ]
-        self._heard = dict(events)
+        self._events = dict(events)
         for channel_id in changed:
-            _, is_shared = events[channel_id]
+            is_shared = events[channel_id].is_shared
             extra = {
                 "action": "channel_sharing_changed",
                 "channel": channel_id,
@@ -217,26 +223,37 @@ def _unopened(error: Exception) -> PostError:
         # Without the scope im:write, nobody gets direct messages.
         return PostRefused(NOT_GRANTED, Refusal.PERSON)
     if isinstance(refused, PostRefused):
-        is_message = refused.refusal is Refusal.MESSAGE
-        return PostRefused(refused.code, Refusal.PERSON) if is_message else refused
+        if refused.refusal is Refusal.MESSAGE:
+            return PostRefused(refused.code, Refusal.PERSON)
+        return refused
     # Nothing was posted, and a limit of this method doesn't concern posts.
     return PostPostponed(failure.code, retry_after=failure.retry_after)
 
 
+class FittedMessage(NamedTuple):
+    """A message as a channel may see it."""
+
+    message: Message
+    is_final: bool  #: False while Slack doesn't say who reads the channel
+
+
 async def fitted(
     channels: ChannelDirectory, channel_id: str | None, message: Message
-) -> tuple[Message, bool]:
-    """The message as the channel may see it, and whether Slack said which that is.
+) -> FittedMessage:
+    """The message as the channel may see it.
 
     It has no buttons in an externally shared channel (https://docs.slack.dev/apis/slack-connect),
     and none while Slack doesn't say who reads the channel.
     """
     if not has_controls(message.blocks):
-        return message, True
-    is_shared = await channels.is_shared(channel_id) if channel_id is not None else True
-    if is_shared is False:
-        return message, True
-    return without_controls(message), is_shared is not None
+        return FittedMessage(message, is_final=True)
+    audience = Audience.SHARED
+    if channel_id is not None:
+        audience = await channels.audience(channel_id)
+    if audience is Audience.OWN:
+        return FittedMessage(message, is_final=True)
+    is_known = audience is Audience.SHARED
+    return FittedMessage(without_controls(message), is_final=is_known)
 
 
 async def own_channels(client: AsyncWebClient) -> AsyncIterator[Mapping[str, Any]]:
@@ -273,11 +290,15 @@ def access_of(channel: Mapping[str, Any]) -> ChannelAccess | None:
         return ChannelAccess.CLOSED
     if channel.get("is_im") or channel.get("is_member"):
         return ChannelAccess.OPEN
-    return ChannelAccess.INVITE if channel.get("is_private") or channel.get("is_mpim") else None
+    if channel.get("is_private") or channel.get("is_mpim"):
+        return ChannelAccess.INVITE
+    return None
 
 
 def _described(channel: Mapping[str, Any]) -> _Channel:
     is_shared = bool(channel.get("is_ext_shared") or channel.get("is_pending_ext_shared"))
     is_private = channel.get("is_private") or channel.get("is_im") or channel.get("is_mpim")
     name = "" if is_private else channel.get("name")
-    return _Channel(access_of(channel), is_shared, name if isinstance(name, str) else None)
+    if not isinstance(name, str):
+        name = None
+    return _Channel(access_of(channel), is_shared, name)

@@ -21,7 +21,7 @@ from typing_extensions import override
 from bot.blocks.text import NAME_LIMIT, clean
 from bot.kernel.clock import Clock
 from bot.slack.payloads import Payload, Text, at
-from bot.slack.person import Person, Unanswered
+from bot.slack.person import Guest, Person, Unanswered
 from bot.slack.ports import PeopleDirectory
 from bot.slack.web_api.failures import FAILURES, read_failure
 from bot.slack.web_api.remembered import Remembered
@@ -86,21 +86,30 @@ class SlackUser(Payload):
         https://docs.slack.dev/changelog/2017-09-the-one-about-usernames
         """
         names = (self.display_name, self.full_name, self.real_name, self.name)
-        readable = (clean(normalize("NFC", name), NAME_LIMIT) for name in names)
-        return next(filter(None, readable), "")
+        for name in names:
+            readable = clean(normalize("NFC", name), NAME_LIMIT)
+            if readable:
+                return readable
+        return ""
+
+    @property
+    def guest(self) -> Guest:
+        if self.is_restricted or self.is_ultra_restricted:
+            return Guest.YES
+        if self.is_restricted is None or self.is_ultra_restricted is None:
+            return Guest.UNKNOWN
+        return Guest.NO
 
     @property
     def person(self) -> Person:
         ids = {self.team_id, self.enterprise_id, *self.enterprise_teams}
-        flags = {self.is_restricted, self.is_ultra_restricted}
-        otherwise = None if None in flags else False
         return Person(
             user_id=self.id,
             name=self.shown_name,
-            team_ids=frozenset(user_id for user_id in ids if user_id),
+            team_ids=frozenset(team_id for team_id in ids if team_id),
             is_deactivated=self.deleted,
             is_bot=self.is_bot or self.is_workflow_bot or self.id == SLACKBOT,
-            is_guest=True in flags or otherwise,
+            guest=self.guest,
             is_stranger=self.is_stranger,
             zone=self.tz,
         )

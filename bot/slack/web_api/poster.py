@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
@@ -53,8 +53,20 @@ NEXT_PAGES_SECONDS = 1.0
 HISTORY_READINGS = 1000
 """A reading stays behind if another process finds the post."""
 
-Key = tuple[str, str | None, str]
-"""A channel, a thread in it, and the delivery, or the end of a reading for all deliveries."""
+
+class Key(NamedTuple):
+    """What a reading is for."""
+
+    channel_id: str
+    thread_ts: str | None  #: None for the channel itself
+    sought: str  #: the delivery, or the end of a reading for all deliveries
+
+
+class _Clocks(NamedTuple):
+    """How far Slack's clock differed from ours."""
+
+    behind: timedelta  #: the most that it was behind
+    ahead: timedelta  #: the most that it was ahead
 
 
 @dataclass(slots=True)
@@ -64,7 +76,7 @@ class _Reading:
     thread_ts: str | None
     since: datetime
     until: datetime
-    clocks: tuple[timedelta, timedelta]  #: what was known of Slack's clock when it began
+    clocks: _Clocks  #: what was known of Slack's clock when it began
     began: datetime  #: by our clock
     #: the `ts` of each of our messages read so far, by its delivery's id
     seen: dict[str, str] = field(default_factory=dict)
@@ -73,6 +85,14 @@ class _Reading:
     is_continued: bool = False
     # Urgent and other deliveries of a channel may be searched for at the same time.
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+
+class _Addressed(NamedTuple):
+    """A message as it may be shown in the channel."""
+
+    channel: str
+    message: Message
+    is_final: bool  #: False if it lacks buttons because Slack hasn't said who reads the channel
 
 
 class SlackPoster(ChannelPoster):
@@ -96,22 +116,21 @@ class SlackPoster(ChannelPoster):
         self._identity = identity
         self._people = people
         self._readings = Bounded[Key, _Reading](HISTORY_READINGS)
-        # The most that Slack's clock was behind ours, and ahead of it.
-        self._clocks = (timedelta(), timedelta())
+        self._clocks = _Clocks(behind=timedelta(), ahead=timedelta())
 
     @override
     async def post(
         self, channel_id: str, message: Message, delivery_id: str, thread: Thread | None = None
     ) -> Sent:
         with bound_contextvars(delivery_id=delivery_id):
-            channel, message, is_complete = await self._addressed(channel_id, message)
-            blocks = [dict(block) for block in message.blocks]
+            to = await self._addressed(channel_id, message)
+            blocks = [dict(block) for block in to.message.blocks]
             if blocks:
                 blocks[0]["block_id"] = f"{DELIVERY_BLOCK_PREFIX}{delivery_id}"
             try:
                 answer = await self._client.chat_postMessage(
-                    channel=channel,
-                    text=message.text,
+                    channel=to.channel,
+                    text=to.message.text,
                     blocks=blocks or None,
                     metadata={
                         "event_type": METADATA_TYPE,
@@ -128,33 +147,31 @@ class SlackPoster(ChannelPoster):
         ts = answer.get("ts")
         if not isinstance(ts, str):
             raise PostInDoubt("answer_without_ts")
-        return Sent(ts, is_complete, thread is not None and not is_in_thread(answer))
+        is_alone = thread is not None and not is_in_thread(answer)
+        return Sent(ts, to.is_final, is_alone)
 
     @override
     async def update(self, channel_id: str, message_ts: str, message: Message) -> None:
         """The metadata stays. Without `parse`, chat.update would link names."""
-        channel, message, is_complete = await self._addressed(channel_id, message)
-        if not is_complete:
+        to = await self._addressed(channel_id, message)
+        if not to.is_final:
             raise PostPostponed("channel_not_known", retry_after=ASKED_AGAIN_SECONDS)
         try:
             await self._client.chat_update(
-                channel=channel,
+                channel=to.channel,
                 ts=message_ts,
-                text=message.text,
-                blocks=[dict(block) for block in message.blocks],
+                text=to.message.text,
+                blocks=[dict(block) for block in to.message.blocks],
                 parse="none",
                 link_names=False,
             )
         except FAILURES as error:
             raise post_error(error, workspace_wide=True) from error
 
-    async def _addressed(self, channel_id: str, message: Message) -> tuple[str, Message, bool]:
-        """The channel, the message that may be shown there, and whether it is whole.
-
-        It is not whole if it lacks its buttons because Slack hasn't said who reads the channel.
-        """
+    async def _addressed(self, channel_id: str, message: Message) -> _Addressed:
         if not is_person(channel_id):
-            return channel_id, *await fitted(self._channels, channel_id, message)
+            fitting = await fitted(self._channels, channel_id, message)
+            return _Addressed(channel_id, fitting.message, fitting.is_final)
         if self._people is not None:
             person = await self._people.person(channel_id)
             # The id is the bot's own record, so there is no claimed team to check.
@@ -165,7 +182,8 @@ class SlackPoster(ChannelPoster):
             if denied is not None:
                 raise PostRefused(denied.reason.value, Refusal.PERSON)
         # Nobody else reads a person's direct messages from the bot.
-        return await self._channels.conversation(channel_id), message, True
+        conversation = await self._channels.conversation(channel_id)
+        return _Addressed(conversation, message, is_final=True)
 
     # Finding
 
@@ -181,11 +199,11 @@ class SlackPoster(ChannelPoster):
         """Joins a public channel to read its history.
 
         History does not list replies, and a reply may have been posted to the channel instead.
-        With `until`, each place is read once for all deliveries.
+        With `until`, channel and thread are read once for all deliveries.
         """
         channel_id = await self._channels.conversation(channel_id)
-        places = [None] if thread_ts is None else [None, thread_ts]
-        keys = [(channel_id, place, str(until or delivery_id)) for place in places]
+        threads = [None] if thread_ts is None else [None, thread_ts]
+        keys = [Key(channel_id, thread, str(until or delivery_id)) for thread in threads]
         readings = [self._reading(key, since, until or since) for key in keys]
         found = await self._read_on(channel_id, delivery_id, readings)
         if until is not None:
@@ -193,25 +211,27 @@ class SlackPoster(ChannelPoster):
         for key in keys:
             self._readings.pop(key, None)
         # The newest part of a reading that went on was perhaps read too soon after the attempt.
-        begun = [reading.began - reading.since for reading in readings if reading.is_continued]
-        if found is None and any(timedelta() <= after < SURELY_SHOWN for after in begun):
+        delays = [reading.began - reading.since for reading in readings if reading.is_continued]
+        was_early = any(timedelta() <= delay < SURELY_SHOWN for delay in delays)
+        if found is None and was_early:
             raise PostPostponed("history_read_early", retry_after=NEXT_PAGES_SECONDS)
         return found
 
     def _compare_clocks(self, answer: AsyncSlackResponse) -> None:
         """Learn from an answer how far Slack's clock differs from ours."""
         now = self._clock.now()
-        behind, ahead = self._clocks
-        offset = round(((served_at(answer) or now) - now) / CLOCK_STEP) * CLOCK_STEP
+        difference = (served_at(answer) or now) - now
+        offset = round(difference / CLOCK_STEP) * CLOCK_STEP
         if abs(offset) <= LARGEST_CLOCK_ERROR:
-            self._clocks = (min(behind, offset), max(ahead, offset))
+            behind, ahead = self._clocks
+            self._clocks = _Clocks(min(behind, offset), max(ahead, offset))
 
     def _reading(self, key: Key, since: datetime, until: datetime) -> _Reading:
         known = self._readings.get(key)
         if known is not None and known.since <= since and known.clocks == self._clocks:
             known.is_continued = True
             return known
-        reading = _Reading(key[1], since, until, self._clocks, began=self._clock.now())
+        reading = _Reading(key.thread_ts, since, until, self._clocks, began=self._clock.now())
         self._readings[key] = reading
         return reading
 
@@ -246,11 +266,12 @@ class SlackPoster(ChannelPoster):
     async def _page(
         self, channel_id: str, reading: _Reading, *, may_join: bool = True
     ) -> Mapping[str, Any]:
-        behind, ahead = reading.clocks
+        oldest = reading.since + reading.clocks.behind - CLOCK_ALLOWANCE
+        latest = reading.until + reading.clocks.ahead + CLOCK_ALLOWANCE
         asked: dict[str, Any] = {
             "channel": channel_id,
-            "oldest": f"{(reading.since + behind - CLOCK_ALLOWANCE).timestamp():.6f}",
-            "latest": f"{(reading.until + ahead + CLOCK_ALLOWANCE).timestamp():.6f}",
+            "oldest": f"{oldest.timestamp():.6f}",
+            "latest": f"{latest.timestamp():.6f}",
             "inclusive": True,
             "include_all_metadata": True,
             "limit": HISTORY_PER_PAGE,
@@ -289,12 +310,14 @@ def is_in_thread(answer: AsyncSlackResponse) -> bool:
 
 def _carried(message: Mapping[str, Any]) -> set[str]:
     """The delivery id, from the metadata and the first block, whichever is left."""
+    found: set[str] = set()
     payload = (message.get("metadata") or {}).get("event_payload") or {}
+    in_metadata = payload.get("delivery_id")
+    if in_metadata:
+        found.add(str(in_metadata))
     blocks = message.get("blocks") or [{}]
     block_id = str(blocks[0].get("block_id"))
-    marked = (
-        block_id.removeprefix(DELIVERY_BLOCK_PREFIX)
-        if block_id.startswith(DELIVERY_BLOCK_PREFIX)
-        else None
-    )
-    return {str(delivery_id) for delivery_id in (payload.get("delivery_id"), marked) if delivery_id}
+    in_block = block_id.removeprefix(DELIVERY_BLOCK_PREFIX)
+    if in_block and in_block != block_id:
+        found.add(in_block)
+    return found

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from bot.acts.record import Action, ActResult, AuditPlace, AuditRecord, AuditSelection
+from bot.acts.record import Action, ActResult, AuditPosition, AuditRecord, AuditSelection
 from bot.acts.rows import Audit
 from bot.kernel.repository import RepositoryName
 from bot.runtime.upkeep.pruning import Upkeep
@@ -77,11 +77,11 @@ def fill(transaction: Transaction, *records: AuditRecord) -> list[int]:
 
 
 def read_in_pages(
-    page_at: Callable[[AuditPlace | None], Sequence[AuditRecord]], limit: int
+    page_at: Callable[[AuditPosition | None], Sequence[AuditRecord]], limit: int
 ) -> list[int]:
     """The ids, read page after page of `limit`."""
     found: list[AuditRecord] = []
-    while page := page_at(found[-1].place if found else None):
+    while page := page_at(found[-1].position if found else None):
         assert len(page) <= limit
         found += page
     return [record.record_id for record in found]

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, event, text
 
-from bot.acts.record import AuditPlace, AuditSelection
+from bot.acts.record import AuditPosition, AuditSelection
 from bot.acts.rows import Audit
 from bot.channels.rows import Subscriptions
 from bot.kernel.metrics import SuspendedChannel
@@ -229,7 +229,7 @@ async def every_part(store: Store) -> None:
             AuditSelection(since=NOW, ends_only=True),
             AuditSelection(repository=SITE, since=NOW, ends_only=True),
         ):
-            place = AuditPlace(NOW, 1)
+            place = AuditPosition(NOW, 1)
             Audit(transaction).newest(selection, 10)
             Audit(transaction).newest(selection, 10, before=place)
             Audit(transaction).oldest(selection, 10, after=place)

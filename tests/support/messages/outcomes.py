@@ -45,7 +45,7 @@ def failed(
     state: ActState,
     *,
     was_seen: bool = False,
-    is_known_paused: bool | None = None,
+    is_known_paused: bool = False,
 ) -> Case:
     number = 41 if action in OF_PULL_REQUESTS else None
     act = FailedAct(action, SITE, state, number, was_seen, is_known_paused, Follows.HERE)

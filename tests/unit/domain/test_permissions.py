@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from bot.acts.permission import Everyone, Listed, WhoMayPause, decide
-from bot.slack.person import DenialReason, Denied, Person, Unanswered, not_a_member
+from bot.slack.person import DenialReason, Denied, Guest, Person, Unanswered, not_a_member
 
 HOME = "T0ACME"
 ORGANISATION = "E0ACME"
@@ -26,7 +26,7 @@ MEMBER = Person(
     frozenset({HOME}),
     is_deactivated=False,
     is_bot=False,
-    is_guest=False,
+    guest=Guest.NO,
     is_stranger=False,
 )
 TIMEOUT = Unanswered("timeout")
@@ -58,7 +58,7 @@ def listed(*ids: str) -> Listed:
     ("person", "denied"),
     [
         (MEMBER, None),
-        (replace(MEMBER, is_guest=True), Denied(DenialReason.GUEST)),
+        (replace(MEMBER, guest=Guest.YES), Denied(DenialReason.GUEST)),
         (replace(MEMBER, is_bot=True), Denied(DenialReason.BOT)),
         (replace(MEMBER, is_deactivated=True), Denied(DenialReason.DEACTIVATED)),
         (replace(MEMBER, is_stranger=True), STRANGER),

@@ -11,7 +11,7 @@ from hypothesis import given, strategies as st
 from bot.acts.asked import Asked
 from bot.acts.group_act import GroupOutcome, RepositoryResult
 from bot.acts.reason import REASON_LIMIT
-from bot.acts.record import Action, ActResult, AuditPage, AuditPlace, AuditSelection
+from bot.acts.record import Action, ActResult, AuditPage, AuditPosition, AuditSelection
 from bot.blocks import controls
 from bot.blocks.blocks import VALUE_LIMIT
 from bot.blocks.message import Message
@@ -110,7 +110,7 @@ def test_a_command_too_long_for_a_blocks_id_is_known_by_its_digest() -> None:
 
 def test_an_audits_button_carries_its_place() -> None:
     for selection in (AuditSelection(), AuditSelection(SITE, NOON)):
-        edge = question_actions.AuditTarget(selection, AuditPlace(NOON, 9))
+        edge = question_actions.AuditTarget(selection, AuditPosition(NOON, 9))
         assert (
             controls.read_value(question_actions.AuditTarget, controls.value_of(edge), KNOWN)
             == edge

@@ -10,7 +10,7 @@ from typing_extensions import override
 from bot.acts.asked import Asked
 from bot.kernel.typed import BLANK
 from bot.slack.payloads import without_links
-from bot.slack.person import Person, Unanswered
+from bot.slack.person import Guest, Person, Unanswered
 from bot.slack.ports import PeopleDirectory
 from bot.slack.references import Names, as_written
 from bot.slack.web_api.channels import SlackChannels
@@ -23,7 +23,7 @@ def named(name: str) -> Person:
         team_ids=frozenset(),
         is_deactivated=False,
         is_bot=False,
-        is_guest=False,
+        guest=Guest.NO,
         is_stranger=False,
     )
 

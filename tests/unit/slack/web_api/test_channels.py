@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 from typing_extensions import override
 
-from bot.slack.ports import ChannelAccess
+from bot.kernel.sharing import ChannelSharing
+from bot.slack.ports import Audience, ChannelAccess
 from bot.slack.web_api.channels import SlackChannels
 from bot.slack.web_api.remembered import REMEMBERED_FOR, Bounded, Remembered
 from tests.support.clock import FakeClock
@@ -72,18 +73,21 @@ SHARED: Answer = {"channel": {"id": "C1", "is_ext_shared": True}}
         # A brief outage changes nothing.
         ([JOINED, "ratelimited", SHARED, TimeoutError()], [False, False, True, True]),
         # What Slack hides counts as shared.
-        ([JOINED, "channel_not_found", "ratelimited"], [False, True, None]),
+        (
+            [JOINED, "channel_not_found", "ratelimited"],
+            [Audience.OWN, Audience.SHARED, Audience.UNKNOWN],
+        ),
     ],
     ids=["outage", "hidden"],
 )
 async def test_a_channel_is_shared_as_slack_said_last(
-    answers: list[Answer], shared: list[bool | None]
+    answers: list[Answer], shared: list[Audience]
 ) -> None:
     clock = FakeClock()
     channels = SlackChannels(ScriptedClient(*answers), clock)
     seen = []
     for _ in answers:
-        seen.append(await channels.is_shared("C1"))
+        seen.append(await channels.audience("C1"))
         clock.advance(A_DAY)
     assert seen == shared
 
@@ -99,7 +103,11 @@ async def test_the_bots_channels_are_learned_with_few_calls() -> None:
     client = ScriptedClient(*pages)
     channels = SlackChannels(client, FakeClock())
     await channels.learn()
-    assert [await channels.is_shared(one) for one in ("C1", "C2", "C3")] == [False, True, False]
+    assert [await channels.audience(one) for one in ("C1", "C2", "C3")] == [
+        Audience.OWN,
+        Audience.SHARED,
+        Audience.OWN,
+    ]
     assert await channels.access("C1") is ChannelAccess.OPEN
     assert [name for name, _ in client.calls] == ["users.conversations"] * 2
     assert channels.wait("C1") == 0
@@ -108,14 +116,16 @@ async def test_the_bots_channels_are_learned_with_few_calls() -> None:
 async def test_events_from_slack_count_immediately() -> None:
     clock = FakeClock()
     channels = SlackChannels(ScriptedClient(JOINED, JOINED), clock)
-    assert await channels.is_shared("C1") is False
-    shared = {"C1": (clock.now(), True)}
+    assert await channels.audience("C1") is Audience.OWN
+    shared = {"C1": ChannelSharing(clock.now(), is_shared=True)}
     assert set(channels.learn_sharing(shared)) == {"C1"}
-    assert await channels.is_shared("C1") is True
+    assert await channels.audience("C1") is Audience.SHARED
     assert set(channels.learn_sharing(shared)) == set()
     clock.advance(1)
-    assert set(channels.learn_sharing({"C1": (clock.now(), False)})) == {"C1"}
-    assert await channels.is_shared("C1") is False
+    assert set(channels.learn_sharing({"C1": ChannelSharing(clock.now(), is_shared=False)})) == {
+        "C1"
+    }
+    assert await channels.audience("C1") is Audience.OWN
 
 
 async def test_an_event_wins_over_an_answer_that_was_asked_for_before_it() -> None:
@@ -140,10 +150,10 @@ async def test_an_event_wins_over_an_answer_that_was_asked_for_before_it() -> No
         task = asyncio.ensure_future(asking)
         await asked.wait()
         clock.advance(1)
-        channels.learn_sharing({"C1": (clock.now(), True)})
+        channels.learn_sharing({"C1": ChannelSharing(clock.now(), is_shared=True)})
         may_answer.set()
         await task
-        assert await channels.is_shared("C1") is True
+        assert await channels.audience("C1") is Audience.SHARED
 
 
 async def test_channel_lookups_stay_within_slacks_limit() -> None:
@@ -152,7 +162,7 @@ async def test_channel_lookups_stay_within_slacks_limit() -> None:
     channels = SlackChannels(client, clock)
     for _ in range(60):
         for number in range(100):
-            await channels.is_shared(f"C{number}")
+            await channels.audience(f"C{number}")
         clock.advance(1)
     assert len(client.calls) <= 50
     assert channels.wait("C99") > 0

@@ -11,7 +11,7 @@ from bot.kernel.actor import Actor
 from bot.kernel.configured import Policy
 from bot.pauses.by_rule import PauseRules
 from bot.pauses.outcomes import PauseChange
-from bot.slack.person import Person, Unanswered
+from bot.slack.person import Guest, Person, Unanswered
 from tests.support.acting import Acting
 from tests.support.directories import make_person
 from tests.support.make import ALICE, BOB, SITE
@@ -48,12 +48,12 @@ async def test_a_machines_repeated_wish_is_asked_once_and_confirms_nothing() -> 
 
 LOST: list[tuple[str, Person | Unanswered | None]] = [
     ("deactivated", replace(make_person(BOB.user_id), is_deactivated=True)),
-    ("a guest", make_person(BOB.user_id, is_guest=True)),
+    ("a guest", make_person(BOB.user_id, guest=Guest.YES)),
     ("of another organisation", replace(make_person(BOB.user_id), team_ids=frozenset({"T9"}))),
     ("a stranger", replace(make_person(BOB.user_id), is_stranger=True)),
     ("unknown", None),
     ("a bot", replace(make_person(BOB.user_id), is_bot=True)),
-    ("perhaps a guest", replace(make_person(BOB.user_id), is_guest=None)),
+    ("perhaps a guest", replace(make_person(BOB.user_id), guest=Guest.UNKNOWN)),
     ("not to be asked about", Unanswered("ratelimited")),
 ]
 
