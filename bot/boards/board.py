@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from bot.kernel.repository import RepositoryName
 from bot.posts.live_message import LiveKind, LiveSubject
-from bot.queues.picture import Picture, estimate_kept, picture
+from bot.queues.picture import Picture, ShownBatch, picture, steady_estimate
 from bot.queues.snapshot import Snapshot
 
 
@@ -56,14 +56,15 @@ class BoardState:
 
 
 def seen(before: BoardState | None, snapshot: Snapshot) -> BoardState:
-    """The state after an answer; estimates that moved only a little stay as shown before."""
-    now = picture(snapshot)
+    """The state after an answer; estimates that moved only a little are shown as before."""
+    current = picture(snapshot)
     at = snapshot.read_at
-    was = before.picture if before is not None else now
-    due_before = {batch.batch_id: batch.due_at for batch in was.batches}
-    batches = tuple(
-        replace(batch, due_at=estimate_kept(due_before.get(batch.batch_id), batch.due_at, at))
-        for batch in now.batches
-    )
-    now = replace(now, batches=batches, due_at=estimate_kept(was.due_at, now.due_at, at))
-    return BoardState(snapshot.repository, now, at)
+    earlier = before.picture if before is not None else current
+    due_before = {batch.batch_id: batch.due_at for batch in earlier.batches}
+    batches: list[ShownBatch] = []
+    for batch in current.batches:
+        due_at = steady_estimate(due_before.get(batch.batch_id), batch.due_at, at)
+        batches.append(replace(batch, due_at=due_at))
+    due_at = steady_estimate(earlier.due_at, current.due_at, at)
+    shown = replace(current, batches=tuple(batches), due_at=due_at)
+    return BoardState(snapshot.repository, shown, at)

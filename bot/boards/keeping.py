@@ -35,7 +35,7 @@ class ThereAlready:
 
 
 @dataclass(frozen=True, slots=True)
-class NoPlace:
+class NotPostable:
     """The bot can't post there."""
 
     access: ChannelAccess
@@ -48,9 +48,9 @@ class ManageBoards:
     acts: ActLog
     sources: Sources
 
-    async def put_up(
+    async def add(
         self, repository: RepositoryName, caller: Caller
-    ) -> ThereAlready | NoPlace | None:
+    ) -> ThereAlready | NotPostable | None:
         """Start a board; None if its message follows.
 
         Raises PermissionDenied, and MergeQueueError if there is no data.
@@ -65,11 +65,11 @@ class ManageBoards:
         access = await self.acts.channels.access(caller.place)
         if access in CANNOT_POST:
             await self.acts.leave(act, f"the channel is {access}")
-            return NoPlace(access)
+            return NotPostable(access)
         snapshot = await read_queue(repository, self.sources)
         now = self.acts.clock.now()
         board = Board(caller.place, repository, caller.actor.name, now)
-        answer = await self.acts.store.run(_put_up, board, act, snapshot)
+        answer = await self.acts.store.run(_add, board, act, snapshot)
         self.acts.wake()
         return answer
 
@@ -77,16 +77,16 @@ class ManageBoards:
         self, channel_id: str, repositories: Sequence[RepositoryName]
     ) -> Sequence[RepositoryName]:
         """The repositories that have a board in the channel."""
-        kept = await self.acts.store.read(
-            lambda transaction: Boards(transaction).kept(repositories)
+        boards = await self.acts.store.read(
+            lambda transaction: Boards(transaction).open_of(repositories)
         )
-        return [board.repository for board in kept if board.channel_id == channel_id]
+        return [board.repository for board in boards if board.channel_id == channel_id]
 
-    async def take_down(self, repository: RepositoryName, caller: Caller) -> bool:
+    async def end(self, repository: RepositoryName, caller: Caller) -> bool:
         """End a board; return whether there was one. Raises PermissionDenied."""
         act = self.acts.record(caller, Action.END_BOARD, repository)
         await self.acts.permit(act)
-        was_there = await self.acts.store.run(_take_down, caller, act, self.acts.clock.now())
+        was_there = await self.acts.store.run(_end, caller, act, self.acts.clock.now())
         self.acts.wake()
         return was_there
 
@@ -95,40 +95,46 @@ def _edit_again(
     transaction: Transaction, repository: RepositoryName, caller: Caller, now: datetime
 ) -> ThereAlready | None:
     """The existing board, which is edited, so that a deleted message is noticed."""
-    board = Boards(transaction).kept_in(caller.place, repository)
+    board = Boards(transaction).open_in(caller.place, repository)
     if board is None or is_uneditable(transaction, board):
         return None
     LiveMessages(transaction).mark(board.subject, due_at=now, force=True)
+    return _there_already(transaction, board)
+
+
+def _there_already(transaction: Transaction, board: Board) -> ThereAlready:
     shown = message_of(transaction, board)
     return ThereAlready(shown.message_ts if shown is not None else None)
 
 
-def _put_up(
+def _add(
     transaction: Transaction, board: Board, act: AuditRecord, snapshot: Snapshot
 ) -> ThereAlready | None:
     now = board.made_at
     # This also ends a board whose message is gone.
     mark_boards(transaction, snapshot, now, now)
-    before = Boards(transaction).kept_in(board.channel_id, board.repository)
+    before = Boards(transaction).open_in(board.channel_id, board.repository)
     if before is not None and is_uneditable(transaction, before):
         Boards(transaction).end(before.board_id, now)
-    if not put_up(transaction, board):
+    if not add_board(transaction, board):
         # Another person requested it at the same time.
         Audit(transaction).add(replace(act, result=ActResult.UNCHANGED))
-        there = Boards(transaction).kept_in(board.channel_id, board.repository)
-        shown = message_of(transaction, there) if there is not None else None
-        return ThereAlready(shown.message_ts if shown is not None else None)
+        there = Boards(transaction).open_in(board.channel_id, board.repository)
+        if there is None:
+            return ThereAlready(None)
+        return _there_already(transaction, there)
     Audit(transaction).add(replace(act, result=ActResult.DONE))
     return None
 
 
-def _take_down(transaction: Transaction, caller: Caller, act: AuditRecord, now: datetime) -> bool:
-    board = Boards(transaction).kept_in(caller.place, act.repository)
-    if board is not None:
-        end_board(transaction, board, now, caller.actor.name)
-    result = ActResult.DONE if board is not None else ActResult.UNCHANGED
-    Audit(transaction).add(replace(act, result=result))
-    return board is not None
+def _end(transaction: Transaction, caller: Caller, act: AuditRecord, now: datetime) -> bool:
+    board = Boards(transaction).open_in(caller.place, act.repository)
+    if board is None:
+        Audit(transaction).add(replace(act, result=ActResult.UNCHANGED))
+        return False
+    end_board(transaction, board, now, caller.actor.name)
+    Audit(transaction).add(replace(act, result=ActResult.DONE))
+    return True
 
 
 def end_unmanaged_boards(
@@ -139,7 +145,7 @@ def end_unmanaged_boards(
         end_board(transaction, board, now)
 
 
-def put_up(transaction: Transaction, board: Board) -> bool:
+def add_board(transaction: Transaction, board: Board) -> bool:
     """Start a board; False if the channel has one."""
     board_id = Boards(transaction).add(board)
     if board_id is None:
@@ -170,8 +176,10 @@ def is_uneditable(transaction: Transaction, board: Board) -> bool:
     This includes messages never posted, because they failed or were dropped with their channel.
     """
     shown = message_of(transaction, board)
-    if shown is None or shown.is_lost or shown.message_ts is not None:
-        return shown is not None and shown.is_lost
+    if shown is None:
+        return False
+    if shown.is_lost or shown.message_ts is not None:
+        return shown.is_lost
     kind = SubjectKind.LIVE_MESSAGE_AGAIN if shown.is_second else SubjectKind.LIVE_MESSAGE
     subject = Subject(kind, board.repository, shown.message_id)
     post = Outbox(transaction).get(board.channel_id, subject)
@@ -227,7 +235,7 @@ def touch_boards(
 
     Edits are spread out, so that other messages are edited in between.
     """
-    for board in Boards(transaction).kept([repository]):
+    for board in Boards(transaction).open_of([repository]):
         if is_uneditable(transaction, board):
             Boards(transaction).end(board.board_id, now)
         else:

@@ -23,22 +23,25 @@ class Boards(Numbered[Board]):
 
     def add(self, board: Board) -> int | None:
         """Store a board and return its id; None if the channel has one."""
-        return next(iter(self._add_new(boards, as_row(boards, board))), None)
+        added = self._add_new(boards, as_row(boards, board))
+        return added[0] if added else None
 
-    def kept_in(self, channel_id: str, repository: RepositoryName) -> Board | None:
-        kept = self.kept([repository])
-        return next((board for board in kept if board.channel_id == channel_id), None)
+    def open_in(self, channel_id: str, repository: RepositoryName) -> Board | None:
+        for board in self.open_of([repository]):
+            if board.channel_id == channel_id:
+                return board
+        return None
 
-    def kept(self, names: Collection[RepositoryName]) -> Sequence[Board]:
+    def open_of(self, names: Collection[RepositoryName]) -> Sequence[Board]:
         """The open boards of the repositories, oldest first."""
         rows = self._by_keys(_OPEN, boards.c.repository, names)
-        kept = [from_row(Board, row) for row in rows]
-        return sorted(kept, key=lambda board: board.board_id)
+        found = [from_row(Board, row) for row in rows]
+        return sorted(found, key=lambda board: board.board_id)
 
     def unmanaged(self, names: Collection[RepositoryName]) -> Sequence[Board]:
         """The open boards of other repositories, oldest first."""
-        kept = self._records(Board, _OPEN)
-        return [board for board in kept if board.repository not in names]
+        found = self._records(Board, _OPEN)
+        return [board for board in found if board.repository not in names]
 
     def count_open(self) -> int:
         counted = select(func.count(boards.c.board_id)).where(IS_OPEN_BOARD)

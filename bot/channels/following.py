@@ -6,6 +6,7 @@ A new repository is greeted once in the channels that get it by `all`, `@group` 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from typing import NamedTuple
 
 from bot.acts.permission import RULE
 from bot.acts.posting import post_act
@@ -41,36 +42,30 @@ def take_configuration(
     announced in the channels that the setting subscribes to that selection.
     """
     before = Subscriptions(transaction).configured()
-    followed = {
-        (subscription.channel_id, subscription.through)
-        for subscription in before
-        if subscription.through is not None
-    }
+    followed = {_selection(subscription) for subscription in before if subscription.through}
     had = {(subscription.channel_id, subscription.repository) for subscription in before}
     removed = Subscriptions(transaction).replace_configured(subscriptions)
-    still_followed = {
-        (subscription.channel_id, subscription.through) for subscription in subscriptions
-    }
+    still_followed = {_selection(subscription) for subscription in subscriptions}
     changed: list[AuditRecord] = []
     for subscription in subscriptions:
         is_new = (subscription.channel_id, subscription.repository) not in had
-        if (
-            is_new
-            and (subscription.channel_id, subscription.through) in followed
-            and not _is_typed(transaction, subscription)
-        ):
+        has_joined = is_new and _selection(subscription) in followed
+        if has_joined and not _is_typed(transaction, subscription):
             changed.append(_act(Action.SUBSCRIBE, CHANNELS_RULE, now, None, subscription))
     for subscription in removed:
+        name = subscription.repository
         here = Subscriptions(transaction).of_channel(subscription.channel_id)
-        if any(other.repository == subscription.repository for other in here):
+        if any(other.repository == name for other in here):
             continue
-        Outbox(transaction).drop_unsubscribed(subscription.channel_id, subscription.repository, now)
-        if (
-            subscription.repository in repositories
-            and (subscription.channel_id, subscription.through) in still_followed
-        ):
+        Outbox(transaction).drop_unsubscribed(subscription.channel_id, name, now)
+        if name in repositories and _selection(subscription) in still_followed:
             changed.append(_act(Action.UNSUBSCRIBE, CHANNELS_RULE, now, subscription, None))
     _record(transaction, changed)
+
+
+def _selection(subscription: Subscription) -> tuple[str, str | None]:
+    """The channel, and the selection through which it has the subscription."""
+    return subscription.channel_id, subscription.through
 
 
 def _is_typed(transaction: Transaction, configured: Subscription) -> bool:
@@ -169,35 +164,41 @@ def _follow(
     return max(len(joined), len(left)) > AT_ONCE
 
 
-_Members = Mapping[str, tuple[Following, Sequence[RepositoryName]]]
-"""By selection: what the channel follows, and the repositories that belong to it now."""
+class _Selected(NamedTuple):
+    """What a channel follows, and the repositories that belong to it now."""
+
+    following: Following
+    names: Sequence[RepositoryName]
+
+
+_Members = Mapping[str, _Selected]
+"""What a channel follows, by selection."""
 
 
 def _members(followed: Sequence[Following], groups: Groups) -> _Members:
     """Without groups that the settings don't name any more."""
-    found: dict[str, tuple[Following, Sequence[RepositoryName]]] = {}
+    found: dict[str, _Selected] = {}
     for following in followed:
         group = groups.known(name_in(following.selection))
         if group is not None:
-            found[following.selection] = (following, group.repositories)
+            found[following.selection] = _Selected(following, group.repositories)
     return found
 
 
 def _wanted(members: _Members) -> Mapping[RepositoryName, Subscription]:
     """The subscription to each repository; of two selections, the one asked for last counts."""
-    return {
-        name: following.subscription(name)
-        for following, names in members.values()
-        for name in names
-        if name not in following.left_out
-    }
+    wanted: dict[RepositoryName, Subscription] = {}
+    for following, names in members.values():
+        for name in names:
+            if name not in following.left_out:
+                wanted[name] = following.subscription(name)
+    return wanted
 
 
 def _has_left(subscription: Subscription, members: _Members) -> bool:
     if subscription.through is None or subscription.through not in members:
         return False
-    _, names = members[subscription.through]
-    return subscription.repository not in names
+    return subscription.repository not in members[subscription.through].names
 
 
 def _is_configured(here: Sequence[Subscription], repository: RepositoryName) -> bool:
@@ -209,8 +210,7 @@ def _is_configured(here: Sequence[Subscription], repository: RepositoryName) -> 
 
 
 def _actor(subscription: Subscription, members: _Members) -> Actor:
-    following, _ = members[subscription.through or ""]
-    return following.actor
+    return members[subscription.through or ""].following.actor
 
 
 def _act(
@@ -241,7 +241,8 @@ def _record(transaction: Transaction, acts: Sequence[AuditRecord]) -> None:
     """Store them; one post announces those of a channel that belong together."""
     first: dict[tuple[str | None, str | None, Action], AuditRecord] = {}
     for act in acts:
-        stored = replace(act, record_id=Audit(transaction).add(act))
-        first.setdefault((act.channel_id, act.group, act.action), stored)
+        record_id = Audit(transaction).add(act)
+        kind = (act.channel_id, act.group, act.action)
+        first.setdefault(kind, replace(act, record_id=record_id))
     for act in first.values():
         post_act(transaction, act, [act.channel_id or ""])

@@ -35,7 +35,8 @@ class Subscriptions(Part):
 
     def of_topic(self, topic: Topic) -> Sequence[Subscription]:
         words = type_coerce(subscriptions.c.topics, Text)
-        return _sorted(self._run(select(subscriptions).where(words.contains(f'"{topic}"'))))
+        with_topic = select(subscriptions).where(words.contains(f'"{topic}"'))
+        return _sorted(self._run(with_topic))
 
     def of_repository(self, repository: RepositoryName) -> Sequence[Subscription]:
         return self.of_repositories([repository]).get(repository, [])
@@ -50,11 +51,12 @@ class Subscriptions(Part):
         return found
 
     def all(self, limit: int) -> Sequence[Subscription]:
-        place = subscriptions.c.repository, subscriptions.c.channel_id, subscriptions.c.source
-        return self._records(Subscription, _SUBSCRIPTIONS.order_by(*place).limit(limit))
+        order = subscriptions.c.repository, subscriptions.c.channel_id, subscriptions.c.source
+        return self._records(Subscription, _SUBSCRIPTIONS.order_by(*order).limit(limit))
 
     def count(self) -> int:
-        return int(self._run(select(func.count()).select_from(subscriptions)).scalar_one())
+        counted = select(func.count()).select_from(subscriptions)
+        return int(self._run(counted).scalar_one())
 
     def configured(self) -> Sequence[Subscription]:
         """Those from the configuration, which nobody else changes before the transaction ends."""
@@ -64,40 +66,35 @@ class Subscriptions(Part):
 
     def replace_configured(self, configured: Sequence[Subscription]) -> Sequence[Subscription]:
         """Replace the configured ones; return those removed. Raises ValueError for others."""
-        if any(
-            subscription.source is not SubscriptionSource.CONFIGURATION
-            for subscription in configured
-        ):
+        sources = {subscription.source for subscription in configured}
+        if sources - {SubscriptionSource.CONFIGURATION}:
             raise ValueError("only configured subscriptions replace the configured ones")
         wanted = {
             (subscription.channel_id, subscription.repository): subscription
             for subscription in configured
         }
         is_configured = subscriptions.c.source == SubscriptionSource.CONFIGURATION
-        place = tuple_(subscriptions.c.channel_id, subscriptions.c.repository)
-        gone = delete(subscriptions).where(is_configured, place.not_in(sorted(wanted)))
+        key = tuple_(subscriptions.c.channel_id, subscriptions.c.repository)
+        gone = delete(subscriptions).where(is_configured, key.not_in(sorted(wanted)))
         removed = _sorted(self._run(gone.returning(*subscriptions.columns)))
         # Sorted, to avoid deadlocks between processes that start together.
-        self.save(*(wanted[each] for each in sorted(wanted)))
+        self.save(*(wanted[channel_and_name] for channel_and_name in sorted(wanted)))
         return removed
 
 
 def _sorted(rows: Iterable[ResultRow]) -> Sequence[Subscription]:
     found = [from_row(Subscription, row) for row in rows]
-    return sorted(
-        found,
-        key=lambda subscription: (
-            subscription.channel_id,
-            subscription.repository,
-            subscription.source,
-        ),
-    )
+    return sorted(found, key=_order)
+
+
+def _order(subscription: Subscription) -> tuple[str, ...]:
+    return subscription.channel_id, subscription.repository, subscription.source
 
 
 class Followed(Part):
     """Subscriptions to selections, one for a channel and selection.
 
-    The channel is held before they change, as for its subscriptions.
+    The channel is locked before they change, as for its subscriptions.
     """
 
     def save(self, *some: Following) -> None:
@@ -105,11 +102,8 @@ class Followed(Part):
 
     def delete(self, *some: Following) -> None:
         for following in some:
-            self._remove(
-                followed,
-                followed.c.channel_id == following.channel_id,
-                followed.c.selection == following.selection,
-            )
+            is_there = followed.c.channel_id == following.channel_id
+            self._remove(followed, is_there, followed.c.selection == following.selection)
 
     def of_channel(self, channel_id: str) -> Sequence[Following]:
         """In the order in which they were asked for."""
@@ -119,9 +113,9 @@ class Followed(Part):
 
     def by_channel(self) -> Mapping[str, Sequence[Following]]:
         """All of them, each channel's in the order in which they were asked for."""
-        place = followed.c.channel_id, followed.c.created_at, followed.c.selection
+        order = followed.c.channel_id, followed.c.created_at, followed.c.selection
         found: dict[str, list[Following]] = defaultdict(list)
-        for following in self._records(Following, select(followed).order_by(*place)):
+        for following in self._records(Following, select(followed).order_by(*order)):
             found[following.channel_id].append(following)
         return found
 

@@ -1,10 +1,11 @@
 """What a channel is subscribed to, and the repository that it means by default."""
 
 import logging
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
+from typing import NamedTuple
 
 from bot.acts.permission import Right
 from bot.acts.record import Action, ActResult, AuditRecord
@@ -71,6 +72,13 @@ class SubscriptionChange:
         ]
 
 
+class TopicSample(NamedTuple):
+    """Who would be notified of an event of a topic."""
+
+    topic: str
+    subscriptions: Sequence[Subscription]  #: one per channel
+
+
 After = Callable[[Subscription | None, AuditRecord], Subscription | None]
 """The subscription after an act, of the one before it."""
 
@@ -109,14 +117,12 @@ class ChannelSettings:
         digest = DigestTime(DIGEST_AT, zone)
 
         def subscribed(before: Subscription | None, act: AuditRecord) -> Subscription:
-            by = caller.actor.user_id
-            place = caller.place
             # A repository's own subscription outlives the selection.
             is_own = before is not None and before.through is None
             new = Subscription(
-                place,
+                caller.place,
                 act.repository,
-                created_by=by,
+                created_by=caller.actor.user_id,
                 created_at=act.at,
                 digest=digest,
                 through=None if is_own else through,
@@ -126,13 +132,13 @@ class ChannelSettings:
         def follow(transaction: Transaction, now: datetime) -> None:
             if through is None:
                 return
-            followed = Followed(transaction).of_channel(caller.place)
-            known = next(
-                (following for following in followed if following.selection == through), None
-            )
             none = RepositoryName.none()
-            before = known.subscription(none) if known is not None else None
-            wanted = added(before, Subscription(caller.place, none, digest=digest), options)
+            before: Subscription | None = None
+            for following in Followed(transaction).of_channel(caller.place):
+                if following.selection == through:
+                    before = following.subscription(none)
+            new = Subscription(caller.place, none, digest=digest)
+            wanted = added(before, new, options)
             Followed(transaction).save(_following(wanted, through, caller.actor, now))
 
         return await self._change(caller.place, acts, subscribed, follow)
@@ -250,11 +256,10 @@ class ChannelSettings:
                 if moved != before:
                     # Asked for by its own name, it stays when it leaves the selection.
                     Subscriptions(transaction).save(moved)
-            words = [
-                words_of(subscription) if subscription is not None else ""
-                for subscription in (before, change.after)
-            ]
-            _audit(transaction, replace(act, setting_before=words[0], setting_after=words[1]))
+            words_before = words_of(before) if before is not None else ""
+            words_after = words_of(change.after) if change.after is not None else ""
+            changed = replace(act, setting_before=words_before, setting_after=words_after)
+            _audit(transaction, changed)
             done.append(change)
         _leave_out(transaction, channel_id, done)
         if follow is not None:
@@ -289,15 +294,12 @@ class ChannelSettings:
 
     async def samples(
         self, repository: RepositoryName, branch: str | None
-    ) -> Sequence[tuple[str, Sequence[Subscription]]]:
-        """Each topic with the subscriptions that match an event of it, one per channel.
-
-        Uses the same decision as routing.
-        """
+    ) -> Sequence[TopicSample]:
+        """The subscriptions that match an event of each topic; the same decision as routing."""
         found = await self.acts.store.read(
             lambda transaction: Subscriptions(transaction).of_repository(repository)
         )
-        return [(topic.value, _reached(found, topic, branch)) for topic in Topic]
+        return [TopicSample(topic.value, _reached(found, topic, branch)) for topic in Topic]
 
     async def default(self, channel_id: str) -> RepositoryName | None:
         """The repository meant in the channel where none is typed."""
@@ -365,21 +367,11 @@ def end_subscriptions(
     `only`: to these repositories; empty for all.
     """
     Subscriptions(transaction).lock(channel_id)
-    found = [
-        subscription
-        for subscription in Subscriptions(transaction).of_channel(channel_id)
-        if not only or subscription.repository in only
-    ]
-    configured = {
-        subscription.repository: subscription
-        for subscription in found
-        if subscription.source is SubscriptionSource.CONFIGURATION
-    }
-    by_command = {
-        subscription.repository: subscription
-        for subscription in found
-        if subscription.source is SubscriptionSource.COMMAND
-    }
+    found = Subscriptions(transaction).of_channel(channel_id)
+    if only:
+        found = [subscription for subscription in found if subscription.repository in only]
+    configured = _by_repository(found, SubscriptionSource.CONFIGURATION)
+    by_command = _by_repository(found, SubscriptionSource.COMMAND)
     done: list[SubscriptionChange] = []
     for name in sorted({*configured, *by_command}):
         before = by_command.get(name)
@@ -410,6 +402,16 @@ def end_subscriptions(
     return done
 
 
+def _by_repository(
+    found: Sequence[Subscription], source: SubscriptionSource
+) -> Mapping[RepositoryName, Subscription]:
+    return {
+        subscription.repository: subscription
+        for subscription in found
+        if subscription.source is source
+    }
+
+
 def _leave_out(
     transaction: Transaction, channel_id: str, changes: Sequence[SubscriptionChange]
 ) -> None:
@@ -430,12 +432,14 @@ def _unfollow(
     Every selection is a part of `all`.
     """
     for following in Followed(transaction).of_channel(channel_id):
-        if through in {following.selection, ALL}:
-            left = removed(following.subscription(RepositoryName.none()), options)
-            if left is None:
-                Followed(transaction).delete(following)
-            else:
-                Followed(transaction).save(following.changed_to(left))
+        if through not in {following.selection, ALL}:
+            continue
+        before = following.subscription(RepositoryName.none())
+        left = removed(before, options)
+        if left is None:
+            Followed(transaction).delete(following)
+        else:
+            Followed(transaction).save(following.changed_to(left))
 
 
 def _following(wanted: Subscription, selection: str, actor: Actor, now: datetime) -> Following:
@@ -468,4 +472,4 @@ def _reached(
         for subscription in reversed(found)
         if subscription.wants(topic=topic, event_type="", branch=branch)
     }
-    return [by_channel[each] for each in sorted(by_channel)]
+    return [by_channel[channel_id] for channel_id in sorted(by_channel)]

@@ -7,6 +7,7 @@ from datetime import datetime, time
 from difflib import get_close_matches
 from enum import StrEnum
 from fnmatch import fnmatchcase
+from typing import NamedTuple
 
 from bot.kernel.actor import Actor
 from bot.kernel.cron import UTC_ZONE, DigestTime
@@ -59,8 +60,11 @@ TOPICS_OF_LEVELS: Mapping[Level, frozenset[str]] = {
 }
 
 
-LevelPreview = tuple[datetime, Mapping[Level, int]]
-"""How many messages each level would have made in the hour until then."""
+class LevelPreview(NamedTuple):
+    """How many messages each level would have made in the hour until a moment."""
+
+    until: datetime
+    messages: Mapping[Level, int]
 
 
 class Style(StrEnum):
@@ -310,11 +314,7 @@ def _with_digest(
     options: SubscriptionOptions, value: str, following: list[str]
 ) -> SubscriptionOptions:
     """With the time, and the time zone that may be the next word."""
-    found = _DIGEST_CLOCK.fullmatch(value)
-    try:
-        at = time(int(found[1]), int(found[2])) if found else None
-    except ValueError:
-        at = None
+    at = _time_of_day(value)
     if at is None:
         raise InvalidOptions(f"digest: needs {_NEEDED['digest']}.")
     if options.digest_at is not None:
@@ -322,6 +322,16 @@ def _with_digest(
     is_zone = bool(following) and (following[0].upper() == UTC_ZONE or "/" in following[0])
     zone = _zone(following.pop(0)) if is_zone else None
     return replace(options, digest_at=at, digest_zone=zone)
+
+
+def _time_of_day(value: str) -> time | None:
+    found = _DIGEST_CLOCK.fullmatch(value)
+    if found is None:
+        return None
+    try:
+        return time(int(found[1]), int(found[2]))
+    except ValueError:
+        return None
 
 
 def _zone(name: str) -> str:

@@ -73,7 +73,7 @@ def known_here(
         places = [channel_id, *([place.direct_with] if place.direct_with is not None else [])]
         thread = subject_of_thread(transaction, places, place.thread_ts)
     if len(names) > 1:
-        boards = Boards(transaction).kept(names)
+        boards = Boards(transaction).open_of(names)
         followed = Subscriptions(transaction).of_channel(channel_id)
         situation = replace(
             situation,

@@ -474,7 +474,7 @@ def _boards(
     transaction: Transaction, due: Sequence[RepositoryName]
 ) -> Mapping[RepositoryName, int]:
     """The number of all boards, by each of these repositories that one of them shows."""
-    shown = Boards(transaction).kept(due)
+    shown = Boards(transaction).open_of(due)
     if not shown:
         return {}
     count = Boards(transaction).count_open()

@@ -95,10 +95,12 @@ class ActOnGroups:
         asked = act.asked
         if asked.start is not None:
             # A time of day is the first actor's; once it has passed, the rest begins at once.
-            start = resumes_at(asked.start, act.at, await acts.check.zone(act.actor))
-            is_ahead = start - now >= SHORTEST
-            start_then = Until(start.time(), start.date(), "UTC") if is_ahead else None
-            asked = replace(asked, start=start_then)
+            zone = await acts.check.zone(act.actor)
+            start = resumes_at(asked.start, act.at, zone)
+            if start - now >= SHORTEST:
+                asked = replace(asked, start=Until(start.time(), start.date(), "UTC"))
+            else:
+                asked = replace(asked, start=None)
         return GroupAct.by(caller, now, act.action, group, asked)
 
     async def _end(self, act: GroupAct, paused: Iterable[PauseRecord]) -> datetime | None:
@@ -107,10 +109,12 @@ class ActOnGroups:
         asked = act.asked
         acts = self.work.acts
         if act.action is Action.FREEZE:
-            return (await self.freeze_queue.terms(caller, asked)).end
+            terms = await self.freeze_queue.terms(caller, asked)
+            return terms.end
         if asked.lasting is None:
             return None
-        latest = max((pause.resumes_at for pause in paused if pause.resumes_at), default=None)
+        ends = [pause.resumes_at for pause in paused if pause.resumes_at]
+        latest = max(ends, default=None)
         return await acts.new_end(caller.actor, latest, asked.lasting, acts.clock.now())
 
     async def carry_out(self, act: GroupAct, report: Report) -> GroupAct:
@@ -153,7 +157,8 @@ class ActOnGroups:
         return result_of(repository, outcome)
 
     async def _extend(self, act: GroupAct, repository: RepositoryName) -> RepositoryResult:
-        pause = (await self._paused_for(act.group)).get(repository)
+        paused = await self._paused_for(act.group)
+        pause = paused.get(repository)
         if pause is None:
             return RepositoryResult(repository, GroupOutcome.NOT_PAUSED)
         outcome = await self.pause_queue.extend(
@@ -167,9 +172,9 @@ class ActOnGroups:
         if outcome.because is None or known.group_act_id == act.group_act_id:
             # One that is there already was made before a crash cut the act off.
             return RepositoryResult(repository, GroupOutcome.CHANGED)
-        is_begun = known.freeze.has_begun(act.at)
-        found = GroupOutcome.ALREADY_PAUSED if is_begun else GroupOutcome.ALREADY_PLANNED
-        return RepositoryResult(repository, found, known.by)
+        if known.freeze.has_begun(act.at):
+            return RepositoryResult(repository, GroupOutcome.ALREADY_PAUSED, known.by)
+        return RepositoryResult(repository, GroupOutcome.ALREADY_PLANNED, known.by)
 
     async def _unfreeze(self, act: GroupAct, repository: RepositoryName) -> RepositoryResult:
         outcome = await self.freeze_queue.unfreeze(
@@ -228,11 +233,16 @@ def _left_alone(
     REPLACED if this pause has replaced the group's.
     """
     made = group_act_of(transaction, known)
-    part = None if made is not None else act_behind(transaction, known.repository, pause, now)
-    is_lost = part is not None and part.result is ActResult.STARTED and part.group == act.group
-    if is_lost or (made is not None and made.group == act.group):
+    if made is not None and made.group == act.group:
         return None
-    acts = GroupActs(transaction).pausing(act.group, before=act.group_act_id)
-    changed = {result.repository for paused in acts for result in paused.of(GroupOutcome.CHANGED)}
-    changed |= {pause.repository for pause in Pauses(transaction).of_group(act.group)}
-    return GroupOutcome.REPLACED if known.repository in changed else GroupOutcome.NOT_OURS
+    if made is None:
+        part = act_behind(transaction, known.repository, pause, now)
+        is_lost = part is not None and part.result is ActResult.STARTED
+        if part is not None and is_lost and part.group == act.group:
+            return None
+    changed = {pause.repository for pause in Pauses(transaction).of_group(act.group)}
+    for earlier in GroupActs(transaction).pausing(act.group, before=act.group_act_id):
+        changed.update(result.repository for result in earlier.of(GroupOutcome.CHANGED))
+    if known.repository in changed:
+        return GroupOutcome.REPLACED
+    return GroupOutcome.NOT_OURS

@@ -4,6 +4,7 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from bot.acts.asked import number_condition
 from bot.acts.ends import end_act, end_of
@@ -66,9 +67,7 @@ class TellOutcomes:
         """Start on what is due, without waiting for it. Raises StoreError."""
         store = self.acts.store
         now = self.acts.clock.now()
-        due = await store.read(
-            lambda transaction: UnansweredRequests(transaction).due(now, OUTCOMES_AT_ONCE)
-        )
+        due = await store.read(_due, now)
         for request in due:
             if await store.run(_claim, request, now + OUTCOME_CLAIM):
                 self.tasks.start(self._guarded(request), f"outcome of {request.request}")
@@ -87,9 +86,7 @@ class TellOutcomes:
             now = self.acts.clock.now()
             is_given_up = now - request.asked_at > GIVEN_UP
             due_at = None if is_given_up else request.next_look(now)
-            await self.acts.store.run(
-                lambda transaction: UnansweredRequests(transaction).postpone(request, due_at)
-            )
+            await self.acts.store.run(_postpone, request, due_at)
 
     async def look(self, request: Unanswered) -> bool:
         """Find out what became of the request and tell it; return whether it is known.
@@ -97,15 +94,10 @@ class TellOutcomes:
         Raises MergeQueueError, QueueBusy and StoreError.
         """
         store = self.acts.store
-        group, records = await store.read(
-            lambda transaction: (
-                GroupActs(transaction).of_request(request.request),
-                Audit(transaction).of_request(request.request),
-            )
-        )
-        if group is not None:
-            return await self._look_at_group(request, group, records)
-        for started in unended(records):
+        known = await store.read(_known, request.request)
+        if known.group is not None:
+            return await self._look_at_group(request, known.group, known.records)
+        for started in unended(known.records):
             if not await self._find_out(started):
                 return False
         channels = await self.acts.here(request.channel_id)
@@ -131,11 +123,8 @@ class TellOutcomes:
     async def _find_out(self, started: AuditRecord) -> bool:
         """Give the act its end, if the service shows it; return whether it is known by now."""
         async with self.acts.locks.of(started.repository):
-            request = started.request or ""
-            records = await self.acts.store.read(
-                lambda transaction: Audit(transaction).of_request(request)
-            )
-            if started not in unended(records):
+            known = await self.acts.store.read(_known, started.request or "")
+            if started not in unended(known.records):
                 return True
             if await self._is_done(started):
                 return True
@@ -160,10 +149,12 @@ class TellOutcomes:
 
     async def _has_paused(self, started: AuditRecord) -> bool:
         pause = await self.merge_queue.current_pause(started.repository)
-        if pause is None or pause.reason.strip() != (started.stored_reason or "").strip():
-            if pause is None:
-                # The service may answer 404 while it has problems.
-                await self.acts.require_running(self.merge_queue, started.repository)
+        if pause is None:
+            # The service may answer 404 while it has problems.
+            await self.acts.require_running(self.merge_queue, started.repository)
+            return False
+        sent = started.stored_reason or ""
+        if pause.reason.strip() != sent.strip():
             return False
         reading = PauseReading(pause, self.merge_queue.service_time)
         await keep_reading(self.acts, started.repository, reading)
@@ -202,9 +193,8 @@ class TellOutcomes:
                 is_done = not meant
             case Action.ALLOW:
                 condition = number_condition(started.about or 0)
-                is_done = bool(meant) and all(
-                    is_excepted(freeze.excluded, condition) for freeze in meant
-                )
+                lets_through = [is_excepted(freeze.excluded, condition) for freeze in meant]
+                is_done = bool(meant) and all(lets_through)
             case _:
                 is_done = any(freeze.ends_as(started.resumes_at) for freeze in meant)
         if is_done:
@@ -221,15 +211,38 @@ def _is_about(act: AuditRecord, known: KnownFreeze) -> bool:
     return known.reason == act.previous_reason
 
 
+class _Known(NamedTuple):
+    """What is stored about a request."""
+
+    group: GroupAct | None  #: the act on a group that it asked for, if it is one
+    records: Sequence[AuditRecord]
+
+
+def _known(transaction: Transaction, request: str) -> _Known:
+    group = GroupActs(transaction).of_request(request)
+    records = Audit(transaction).of_request(request)
+    return _Known(group, records)
+
+
+def _due(transaction: Transaction, now: datetime) -> Sequence[Unanswered]:
+    return UnansweredRequests(transaction).due(now, OUTCOMES_AT_ONCE)
+
+
+def _postpone(transaction: Transaction, request: Unanswered, due_at: datetime | None) -> None:
+    UnansweredRequests(transaction).postpone(request, due_at)
+
+
 def _claim(transaction: Transaction, request: Unanswered, until: datetime) -> bool:
     return UnansweredRequests(transaction).claim(request, until)
 
 
 def unended(records: Sequence[AuditRecord]) -> list[AuditRecord]:
     """The acts among the records of which nobody knows yet how they ended."""
-    ended = {record.act_id for record in records if record.result in FINAL}
-    ended |= {
-        record.act_id for record in records if record.circumstance is Circumstance.NOT_CARRIED_OUT
+    not_carried_out = Circumstance.NOT_CARRIED_OUT
+    ended = {
+        record.act_id
+        for record in records
+        if record.result in FINAL or record.circumstance is not_carried_out
     }
     return [
         record
@@ -240,16 +253,19 @@ def unended(records: Sequence[AuditRecord]) -> list[AuditRecord]:
 
 def end_known(records: Sequence[AuditRecord]) -> AuditRecord | None:
     """How the act that a request asked for ended, as far as it is known; None if it began none."""
-    is_best_first = sorted(
-        records, key=lambda record: (record.result is not ActResult.DONE, -record.record_id)
-    )
-    return next(iter(is_best_first), None)
+    latest_first = sorted(records, key=lambda record: record.record_id, reverse=True)
+    for record in latest_first:
+        if record.result is ActResult.DONE:
+            return record
+    return latest_first[0] if latest_first else None
 
 
 def known_outcome(transaction: Transaction, request: Unanswered) -> Outcome:
     act = end_known(Audit(transaction).of_request(request.request))
-    pauses = Pauses(transaction).open([act.repository]) if act is not None else ()
-    return Outcome(request, act, next(iter(pauses), None))
+    if act is None:
+        return Outcome(request, None, None)
+    pauses = Pauses(transaction).open([act.repository])
+    return Outcome(request, act, pauses[0] if pauses else None)
 
 
 def _end_done(
@@ -260,9 +276,9 @@ def _end_done(
     channels: Sequence[str],
 ) -> None:
     done = end_of(replace(started, at=now), ActResult.DONE, detail)
-    record, is_new = end_act(transaction, done)
-    if is_new:
-        post_act(transaction, record, channels)
+    stored = end_act(transaction, done)
+    if stored.is_new:
+        post_act(transaction, stored.record, channels)
 
 
 def _end_undone(transaction: Transaction, started: AuditRecord, now: datetime) -> None:
@@ -282,7 +298,9 @@ def _tell(
     if is_machine(request.user_id):
         return
     act = end_known(Audit(transaction).of_request(request.request))
-    address = here[0] if request.was_left and here and act is not None else request.user_id
+    address = request.user_id
+    if request.was_left and here and act is not None:
+        address = here[0]
     is_shown = act is not None and act.result is ActResult.DONE and act.action in _SHOWN_ACTIONS
     if is_shown and address in here:
         # The card, or the post about its end, tells it there.
@@ -309,7 +327,8 @@ def _tell_group(
     done = {record.repository for record in records if record.result is ActResult.DONE}
     had_doubts = bool(act.of(GroupOutcome.UNCERTAIN))
     if had_doubts:
-        act = replace(act, results=tuple(_without_doubt(result, done) for result in act.results))
+        results = [_without_doubt(result, done) for result in act.results]
+        act = replace(act, results=tuple(results))
         GroupActs(transaction).save(act)
         if act.has_changed:
             notify_together(transaction, act, now)

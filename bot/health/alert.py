@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
+from typing import NamedTuple
 
 from bot.kernel.repository import RepositoryName
 from bot.log.classification import EventKind
@@ -13,7 +14,7 @@ from bot.merge_queue.queue import Batch, BatchStatusCode, QueuedPullRequest, Que
 from bot.pauses.by_rule import is_verdict
 from bot.pauses.pause import PauseRecord
 
-HELD = frozenset({BatchStatusCode.FROZEN, BatchStatusCode.WAITING_SCHEDULE})
+MADE_TO_WAIT = frozenset({BatchStatusCode.FROZEN, BatchStatusCode.WAITING_SCHEDULE})
 """Somebody wants these to wait: a scheduled freeze, or hours in which nothing is merged."""
 
 CHECKED = frozenset({BatchStatusCode.PREPARING, BatchStatusCode.RUNNING, BatchStatusCode.BISECTING})
@@ -87,15 +88,19 @@ def changes(
     ]
     for kind, threshold in thresholds.items():
         read = readings.get(kind)
-        alert = known.get(kind)
         if read is None:
             continue
+        alert = known.get(kind)
         if alert is not None:
             if read.value <= threshold * 3 // 4:
                 changed.append(replace(alert, ended_at=now))
-        elif read.value > threshold or (read.value == threshold and kind is AlertKind.FAILURES):
-            where = read.pull_request, read.batch
-            changed.append(Alert(repository, kind, read.value, threshold, now, *where))
+            continue
+        least = threshold if kind is AlertKind.FAILURES else threshold + 1
+        if read.value >= least:
+            begun = Alert(
+                repository, kind, read.value, threshold, now, read.pull_request, read.batch
+            )
+            changed.append(begun)
     return changed
 
 
@@ -144,34 +149,47 @@ def readings(
 ) -> Mapping[AlertKind, Reading]:
     """The available measurements. Time during `pauses` doesn't count.
 
-    A pull request held back by somebody says nothing about the queue, so it gives no reading.
+    A pull request that somebody keeps back says nothing about the queue, so it gives no reading.
     """
     live = [batch for batch in status.batches if not batch.is_over]
-    heads = [
-        Reading(_seconds(head.queued_at, pauses, now), head.number) for head in _heads(status, live)
-    ]
-    checked = []
+    heads: list[Reading] = []
+    for head in _heads(status, live):
+        waited = _seconds(head.queued_at, pauses, now)
+        heads.append(Reading(waited, head.number))
+    checked: list[Reading] = []
     for batch in live:
-        for run, started_at in _checked(batch):
-            members = run.members
+        for run in _checked(batch):
+            lasted = _seconds(run.started_at, pauses, now)
+            members = run.batch.members
             first = members[0].number if members else None
-            checked.append(Reading(_seconds(started_at, pauses, now), first, batch.name))
+            checked.append(Reading(lasted, first, batch.name))
     found = {
-        AlertKind.BATCH: max(checked, key=lambda reading: reading.value, default=Reading()),
+        AlertKind.BATCH: _largest(checked),
         AlertKind.DEPTH: Reading(len(status.queued)),
         AlertKind.FAILURES: Reading(streak.failures, streak.pull_request),
     }
     if heads or not status.queued:
-        found[AlertKind.HEAD] = max(heads, key=lambda reading: reading.value, default=Reading())
+        found[AlertKind.HEAD] = _largest(heads)
     return found
 
 
-def _checked(batch: Batch) -> Sequence[tuple[Batch, datetime]]:
-    """The smallest parts that are being checked, and since when."""
-    pieces = [found for piece in batch.sub_batches for found in _checked(piece)]
-    if pieces or batch.started_at is None or batch.status.code not in CHECKED:
-        return pieces
-    return [(batch, batch.started_at)]
+def _largest(readings: Sequence[Reading]) -> Reading:
+    return max(readings, key=lambda reading: reading.value, default=Reading())
+
+
+class _Run(NamedTuple):
+    """A batch, or a part of one, that is being checked."""
+
+    batch: Batch
+    started_at: datetime
+
+
+def _checked(batch: Batch) -> Sequence[_Run]:
+    """The smallest parts that are being checked."""
+    parts = [run for part in batch.sub_batches for run in _checked(part)]
+    if parts or batch.started_at is None or batch.status.code not in CHECKED:
+        return parts
+    return [_Run(batch, batch.started_at)]
 
 
 def _heads(status: QueueStatus, live: Sequence[Batch]) -> Iterable[QueuedPullRequest]:
@@ -181,11 +199,10 @@ def _heads(status: QueueStatus, live: Sequence[Batch]) -> Iterable[QueuedPullReq
         return
     ids = {batch.id for batch in live}
     for batch in live:
-        is_held = batch.status.code in HELD
-        if is_held or ids.intersection(batch.parent_ids):
+        if batch.status.code in MADE_TO_WAIT or ids.intersection(batch.parent_ids):
             continue
-        held = batch.holders()
-        head = next((member for member in batch.members if member.number in held), None)
+        carried = batch.holders()
+        head = next((member for member in batch.members if member.number in carried), None)
         if head is not None and not head.is_frozen:
             yield head
 

@@ -20,7 +20,8 @@ class Alerts(Numbered[Alert]):
 
     def begin(self, alert: Alert) -> int | None:
         """Store an alert and return its id; None if one of its kind is active."""
-        return next(iter(self._add_new(alerts, as_row(alerts, alert))), None)
+        added = self._add_new(alerts, as_row(alerts, alert))
+        return added[0] if added else None
 
     def end(self, alert_id: int, at: datetime) -> bool:
         """End an alert; False if it had ended already."""
@@ -34,7 +35,8 @@ class Alerts(Numbered[Alert]):
         """The failures in a row; none if nothing is stored."""
         failed = failures_in_a_row.c
         streak = select(failed.pull_requests).where(failed.repository == repository)
-        return FailureStreak(self._run(streak).scalar_one_or_none() or ())
+        stored = self._run(streak).scalar_one_or_none()
+        return FailureStreak(stored or ())
 
     def save_streak(self, repository: RepositoryName, streak: FailureStreak) -> None:
         row = {"repository": repository, "pull_requests": streak.pull_requests}

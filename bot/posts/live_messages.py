@@ -68,7 +68,8 @@ class LiveMessages(Part):
             created_at=now,
             changed_at=now,
         )
-        return next(iter(self._add_new(live_messages, row)), None)
+        added = self._add_new(live_messages, row)
+        return added[0] if added else None
 
     def mark(
         self,

@@ -136,7 +136,8 @@ async def preview_levels(repository: RepositoryName, sources: Sources) -> LevelP
     until = records[-1].received_at
     hour = [record for record in records if record.received_at > until - HOUR]
     made = [kind for kind in kinds(hour, records).values() if kind in MAKES_MESSAGE]
-    return until, {
+    counts = {
         level: sum(topic_of(kind) in topics for kind in made)
         for level, topics in TOPICS_OF_LEVELS.items()
     }
+    return LevelPreview(until, counts)

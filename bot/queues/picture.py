@@ -95,26 +95,28 @@ class Picture:
 
 def picture(snapshot: Snapshot) -> Picture:
     """What can be shown of the queue, with the service's own estimates."""
-    batches = snapshot.status.batches
-    waiting = snapshot.status.waiting_pull_requests
+    status = snapshot.status
+    batches = status.batches
+    waiting = status.waiting_pull_requests
     known = snapshot.pause
     paused = None
     if known is not None:
-        until = known.resumes_at, known.is_overdue
-        paused = PausedFor(known.reason, known.since, known.by_name, *until)
+        paused = PausedFor(
+            known.reason, known.since, known.by_name, known.resumes_at, known.is_overdue
+        )
     behind = waiting[NEXT_UP : NEXT_UP + NAMED_WAITING]
     return Picture(
         pause=paused,
-        batches=tuple(_batch(batch, snapshot.status) for batch in batches[:SHOWN_BATCHES]),
+        batches=tuple(_batch(batch, status) for batch in batches[:SHOWN_BATCHES]),
         batch_count=len(batches),
-        in_batches=len(snapshot.status.in_batches),
-        due_at=snapshot.status.next_merge_at,
+        in_batches=len(status.in_batches),
+        due_at=status.next_merge_at,
         next_up=tuple(map(shown, waiting[:NEXT_UP])),
         behind=tuple(queued.number for queued in behind),
         waiting=len(waiting),
         is_pause_known=snapshot.is_pause_known,
         freezes=snapshot.freezes[:FREEZES_SHOWN],
-        unreadable=snapshot.status.unreadable,
+        unreadable=status.unreadable,
     )
 
 
@@ -144,16 +146,24 @@ def shown(queued: QueuedPullRequest) -> Shown:
     )
 
 
-def estimate_kept(shown: datetime | None, due_at: datetime | None, at: datetime) -> datetime | None:
+def steady_estimate(
+    shown: datetime | None, due_at: datetime | None, at: datetime
+) -> datetime | None:
     """The estimate already shown, while the new one is at most a step away from it.
 
     Once the shown time has passed, the service's next estimate replaces it.
     """
-    if shown is None or due_at is None or (shown < at and due_at > shown):
+    if shown is None or due_at is None:
         return round_up(due_at)
-    return round_up(shown if abs(due_at - shown) <= STEP else due_at)
+    has_passed = shown < at and due_at > shown
+    if has_passed or abs(due_at - shown) > STEP:
+        return round_up(due_at)
+    return round_up(shown)
 
 
 def round_up(due_at: datetime | None) -> datetime | None:
     """Round an estimated time up to the next whole step."""
-    return None if due_at is None else _EPOCH - (_EPOCH - due_at) // STEP * STEP
+    if due_at is None:
+        return None
+    steps = (_EPOCH - due_at) // STEP
+    return _EPOCH - steps * STEP

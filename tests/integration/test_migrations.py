@@ -182,7 +182,7 @@ def has_pauses_and_their_rows_in_other_tables(transaction: Transaction) -> None:
     assert Pauses(transaction).of_group("release") == [pause]
     (card,) = LiveMessages(transaction).due(at(1772368300000000), 9)
     assert (card.wanted, card.shown) == (2, 1)
-    (board,) = Boards(transaction).kept([SITE])
+    (board,) = Boards(transaction).open_of([SITE])
     assert board.made_by == "alice"
     state = Boards(transaction).state(SITE)
     assert state is not None

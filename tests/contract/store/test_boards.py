@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from bot.boards.board import Board, BoardState, seen
-from bot.boards.keeping import end_board, put_up
+from bot.boards.keeping import add_board, end_board
 from bot.boards.rows import Boards
 from bot.runtime.upkeep.pruning import Upkeep
 from bot.store.transaction import Transaction
@@ -35,12 +35,12 @@ def test_a_channel_has_one_board_of_a_repository(transaction: Transaction) -> No
     assert len({first, other, there, None}) == 4
     boards = Boards(transaction)
     kept = replace(BOARD, board_id=first)
-    assert boards.kept_in(HERE, SITE) == kept
-    assert boards.kept_in("C0GENERAL", SITE) is None
+    assert boards.open_in(HERE, SITE) == kept
+    assert boards.open_in("C0GENERAL", SITE) is None
     assert boards.one(first) == kept
-    assert [one.board_id for one in boards.kept([SITE])] == [first, there]
-    assert [one.board_id for one in boards.kept([SHOP, SITE])] == [first, other, there]
-    assert boards.kept([]) == []
+    assert [one.board_id for one in boards.open_of([SITE])] == [first, there]
+    assert [one.board_id for one in boards.open_of([SHOP, SITE])] == [first, other, there]
+    assert boards.open_of([]) == []
     assert boards.count_open() == 3
     assert [one.board_id for one in boards.unmanaged([SITE])] == [other]
     assert boards.unmanaged([SITE, SHOP]) == []
@@ -51,7 +51,7 @@ def test_an_ended_board_makes_room_for_another(transaction: Transaction) -> None
     assert first is not None
     assert Boards(transaction).end(first, after(60), "bob")
     assert not Boards(transaction).end(first, after(61))
-    assert Boards(transaction).kept_in(HERE, SITE) is None
+    assert Boards(transaction).open_in(HERE, SITE) is None
     second = Boards(transaction).add(replace(BOARD, made_at=after(60)))
     assert second is not None
     assert second != first
@@ -61,8 +61,8 @@ def test_an_ended_board_makes_room_for_another(transaction: Transaction) -> None
 
 
 def test_an_ended_board_is_deleted_after_its_message(transaction: Transaction) -> None:
-    assert put_up(transaction, BOARD)
-    (board,) = Boards(transaction).kept([SITE])
+    assert add_board(transaction, BOARD)
+    (board,) = Boards(transaction).open_of([SITE])
     end_board(transaction, board, after(60), "bob")
     kept = Upkeep(transaction).prune(after(60))
     assert (kept["live_messages"], kept["boards"]) == (0, 0)

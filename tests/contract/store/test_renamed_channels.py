@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from bot.boards.board import Board
-from bot.boards.keeping import put_up
+from bot.boards.keeping import add_board
 from bot.boards.rows import Boards
 from bot.channels.rows import ChannelDefaults, Subscriptions
 from bot.kernel.metrics import SuspendedChannel
@@ -89,8 +89,8 @@ def test_preferences_and_live_messages_move(transaction: Transaction) -> None:
         )
     Subscriptions(transaction).save(make_subscription("pause", channel_id=NEW, repository=SHOP))
     ChannelDefaults(transaction).set(OLD, SITE)
-    assert put_up(transaction, Board(OLD, SITE, "alice", NOW))
-    made = Boards(transaction).kept_in(OLD, SITE)
+    assert add_board(transaction, Board(OLD, SITE, "alice", NOW))
+    made = Boards(transaction).open_in(OLD, SITE)
     assert made is not None
     card_id = LiveMessages(transaction).add(name, OLD, now=NOW)
     assert card_id is not None
@@ -107,7 +107,7 @@ def test_preferences_and_live_messages_move(transaction: Transaction) -> None:
     assert heard == {SITE: [(NEW, "merge")], SHOP: [(NEW, "pause")]}
     assert ChannelDefaults(transaction).of(NEW) == SITE
     assert ChannelDefaults(transaction).of(OLD) is None
-    board = Boards(transaction).kept_in(NEW, SITE)
+    board = Boards(transaction).open_in(NEW, SITE)
     assert board is not None
     assert board == replace(made, channel_id=NEW)
     assert LiveMessages(transaction).mark(board.subject, due_at=NOW) == 1
@@ -123,10 +123,10 @@ def test_an_unknown_channel_id_changes_nothing(transaction: Transaction, times: 
 
 def test_a_board_that_both_ids_have_stays_where_it_is(transaction: Transaction) -> None:
     for channel_id in (OLD, NEW):
-        assert put_up(transaction, Board(channel_id, SITE, "alice", NOW))
-    kept = Boards(transaction).kept_in(NEW, SITE)
+        assert add_board(transaction, Board(channel_id, SITE, "alice", NOW))
+    kept = Boards(transaction).open_in(NEW, SITE)
     assert kept is not None
     assert rename(transaction)
-    assert Boards(transaction).kept([SITE]) == [kept]
+    assert Boards(transaction).open_of([SITE]) == [kept]
     assert len(LiveMessages(transaction).of(kept.subject)) == 1
     assert LiveMessages(transaction).mark_channel(OLD, due_at=NOW) == 0

@@ -10,6 +10,7 @@ from bot.channels.following import CHANNELS_RULE
 from bot.channels.subscription import (
     DefaultChange,
     Level,
+    LevelPreview,
     Style,
     Subscription,
     SubscriptionSource,
@@ -90,7 +91,7 @@ CASES: Cases = {
     "subscribed-together-already-so": partial(
         subscriptions.already_so, Group(ALL, (SITE, API)), [HERE, OF_API], "/mq"
     ),
-    "levels": partial(subscriptions.levels, SITE, (NOON, dict.fromkeys(Level, 1234))),
+    "levels": partial(subscriptions.levels, SITE, LevelPreview(NOON, dict.fromkeys(Level, 1234))),
     "levels-without-an-hour": partial(subscriptions.levels, SITE, None),
     "subscribed-with-the-earlier-one": partial(
         subscriptions.with_earlier, Message("Subscribed"), [WIDE, MERGES, OF_API, HERE], "/mq"

@@ -71,7 +71,10 @@ SHARED: Answer = {"channel": {"id": "C1", "is_ext_shared": True}}
     ("answers", "shared"),
     [
         # A brief outage changes nothing.
-        ([JOINED, "ratelimited", SHARED, TimeoutError()], [False, False, True, True]),
+        (
+            [JOINED, "ratelimited", SHARED, TimeoutError()],
+            [Audience.OWN, Audience.OWN, Audience.SHARED, Audience.SHARED],
+        ),
         # What Slack hides counts as shared.
         (
             [JOINED, "channel_not_found", "ratelimited"],

@@ -9,7 +9,7 @@ import pytest
 from typing_extensions import override
 
 from bot.boards.board import WhyUnread
-from bot.boards.keeping import ManageBoards, NoPlace, ThereAlready, end_unmanaged_boards
+from bot.boards.keeping import ManageBoards, NotPostable, ThereAlready, end_unmanaged_boards
 from bot.kernel.actor import Caller, Origin
 from bot.kernel.errors import MergeQueueError
 from bot.kernel.repository import RepositoryName
@@ -62,9 +62,9 @@ class Boarding(Acting):
 
     async def put_up(
         self, channel_id: str = CHANNEL, repository: RepositoryName = SITE
-    ) -> ThereAlready | NoPlace | None:
+    ) -> ThereAlready | NotPostable | None:
         caller = Caller(ALICE, Origin.COMMAND, channel_id)
-        return await self.boards.put_up(repository, caller)
+        return await self.boards.add(repository, caller)
 
     async def turn(self, seconds: float = 1) -> None:
         """The schedule's turns, one piece of work after the other."""
@@ -193,7 +193,7 @@ async def test_two_simultaneous_requests_create_one_board() -> None:
 async def test_without_posting_rights_there_is_no_board(access: ChannelAccess) -> None:
     world = Boarding()
     world.channels.others[CHANNEL] = access
-    assert await world.put_up() == NoPlace(access)
+    assert await world.put_up() == NotPostable(access)
     await world.turns(30)
     assert world.poster.calls == []
 

@@ -10,7 +10,7 @@ from datetime import timedelta
 import pytest
 
 from bot.boards.board import Board
-from bot.boards.keeping import put_up
+from bot.boards.keeping import add_board
 from bot.channels.rows import Subscriptions
 from bot.channels.subscription import Subscription
 from bot.feed.polling import UNWATCHED_INTERVALS
@@ -285,7 +285,7 @@ async def test_one_poll_reads_a_queue_once_for_every_use() -> None:
     """A pause in force, a board, alerts about its health and the titles of what entered."""
     watch = await Watch().on_answer(make_subscription("enter", "health"))
     with begin(watch.store) as transaction:
-        put_up(transaction, Board("C0BOARD", SITE, "alice", watch.clock.now()))
+        add_board(transaction, Board("C0BOARD", SITE, "alice", watch.clock.now()))
     await watch.pause(known=False)
     await watch.read_again(0)
     watch.merge_queue.calls.clear()

@@ -7,7 +7,7 @@ from statistics import median
 import pytest
 
 from bot.boards.board import Board
-from bot.boards.keeping import put_up
+from bot.boards.keeping import add_board
 from bot.channels.rows import Subscriptions
 from bot.feed.poll_repositories import PollRepositories
 from bot.feed.polling import PollingInterval
@@ -58,7 +58,7 @@ async def test_the_loop_matches_the_simulations_requests_and_delays() -> None:
     with begin(store) as transaction:
         for name in queues:
             Subscriptions(transaction).save(make_subscription("enter", "merge", repository=name))
-        put_up(transaction, Board("C0BOARD", BOARD, "alice", clock.now()))
+        add_board(transaction, Board("C0BOARD", BOARD, "alice", clock.now()))
     delays, requests = await _pass_time(polls, service, clock, queues)
 
     simulated = following([*queues.values()], seconds=SECONDS)
