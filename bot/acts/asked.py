@@ -18,7 +18,7 @@ from bot.kernel.durations import (
     with_its_date,
     written,
 )
-from bot.kernel.ends.doubts import Doubt, doubt_of, possible_ends
+from bot.kernel.ends.doubts import Doubt, MeantEnd, doubt_of, possible_ends
 from bot.kernel.ends.phrases import read_lasting, read_start
 from bot.kernel.errors import InvalidDuration
 from bot.merge_queue.window import PULL_REQUEST_END
@@ -134,7 +134,7 @@ def typed_ends(asked: Asked, now: datetime, zone: ZoneInfo) -> TypedEnds:
             asked = replace(asked, lasting=with_its_date(asked.lasting, now, zone))
     doubt = asked.doubt
     if asked.lasting is not None:
-        meant = [(asked.lasting, asked.reason)]
+        meant = [MeantEnd(asked.lasting, asked.reason)]
     elif doubt is not None:
         meant = list(doubt.readings)
     else:

@@ -55,7 +55,8 @@ def _waiting_blocks(picture: Picture, room: int) -> list[Block]:
     if not picture.next_up:
         return []
     lines = [
-        f"• {queue_parts.authored(queued)}{queue_parts.held(queued)}" for queued in picture.next_up
+        f"• {queue_parts.authored(queued)}{queue_parts.waits_for(queued)}"
+        for queued in picture.next_up
     ]
     head = f"*Next up*, waiting {queue_parts.waiting_for(picture)}"
     shown = [blocks.section(f"{head}\n" + listed(lines, "\n", length=room))]

@@ -219,7 +219,7 @@ def held_by(freeze: Freeze, status: QueueStatus, now: datetime) -> int:
     begins_at = freeze.begins_at if freeze.stage is not Stage.IN_FORCE else None
     due = {queued.number: queued.estimated_merge_at for queued in status.queued}
     for batch in status.batches:
-        for number, part in batch.holders().items():
+        for number, part in batch.smallest_parts().items():
             due[number] = due[number] or part.estimated_merge_at or batch.estimated_merge_at
     return sum(begins_at is None or at is None or not now <= at < begins_at for at in due.values())
 

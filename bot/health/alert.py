@@ -201,7 +201,7 @@ def _heads(status: QueueStatus, live: Sequence[Batch]) -> Iterable[QueuedPullReq
     for batch in live:
         if batch.status.code in MADE_TO_WAIT or ids.intersection(batch.parent_ids):
             continue
-        carried = batch.holders()
+        carried = batch.smallest_parts()
         head = next((member for member in batch.members if member.number in carried), None)
         if head is not None and not head.is_frozen:
             yield head

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from typing import NamedTuple
 
 from bot.channels.subscription import Subscription
 from bot.health.outage import Outage, SlackOutage
@@ -14,6 +15,13 @@ from bot.people.notices import AboutPerson
 from bot.queues.snapshot import ReadQueue, Snapshot
 
 _NO_READ_TIME = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class OwnPullRequest(NamedTuple):
+    """A pull request of the viewer, and its queue."""
+
+    repository: RepositoryName
+    pull_request: QueuedPullRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,23 +51,22 @@ class HomeState:
         return replace(
             self,
             queues=[_timeless(queue) for queue in self.queues],
-            others=[_timeless(name) for name in self.others],
+            others=[_timeless(queue) for queue in self.others],
             polled={},
             read_at=_NO_READ_TIME,
         )
 
-    def pull_requests_of(self, login: str) -> list[tuple[RepositoryName, QueuedPullRequest]]:
+    def pull_requests_of(self, login: str) -> list[OwnPullRequest]:
         """The pull requests of one author, in the order of the queues."""
-        found = []
+        author = login.casefold()
+        found: list[OwnPullRequest] = []
         for queue in self.read:
-            if isinstance(queue, Snapshot):
-                queued = queue.status.queued
-                mine = {
-                    each.number: each
-                    for each in queued
-                    if each.author.login.casefold() == login.casefold()
-                }
-                found += [(queue.repository, each) for each in mine.values()]
+            if not isinstance(queue, Snapshot):
+                continue
+            own = [
+                queued for queued in queue.status.queued if queued.author.login.casefold() == author
+            ]
+            found += [OwnPullRequest(queue.repository, queued) for queued in own]
         return found
 
 

@@ -50,7 +50,8 @@ async def home_state(
     A queue that can't be read is shown as such. `logins`: whose pull requests to include. Raises
     StoreUnavailable.
     """
-    first = max(min(first, len(repositories) - 1), 0) // HOME_QUEUES_SHOWN * HOME_QUEUES_SHOWN
+    index = max(min(first, len(repositories) - 1), 0)
+    first = index - index % HOME_QUEUES_SHOWN
     now = sources.clock.now()
     since = now - RECENTLY
 
@@ -67,11 +68,14 @@ async def home_state(
     ordered = sorted(
         repositories, key=lambda name: (name not in stored.paused, name not in stored.frozen)
     )
-    part = first // HOME_QUEUES_READ * HOME_QUEUES_READ
+    part = first - first % HOME_QUEUES_READ
     asked = ordered[part : part + HOME_QUEUES_READ]
-    besides = [name for name in stored.of_authors if name in set(ordered).difference(asked)]
+    others = set(ordered).difference(asked)
+    besides = [name for name in stored.of_authors if name in others]
     read = await read_queues([*asked, *besides[:READ_BESIDES]], sources, HOME_QUEUES_AT_ONCE)
-    shown = by_need(read[: len(asked)])[first - part : first - part + HOME_QUEUES_SHOWN]
+    sorted_part = by_need(read[: len(asked)])
+    begin = first - part
+    shown = sorted_part[begin : begin + HOME_QUEUES_SHOWN]
 
     def state(transaction: Transaction) -> HomeState:
         polls = Positions(transaction).polls(asked)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta, timezone
 from enum import StrEnum
+from typing import NamedTuple
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from bot.kernel.errors import InvalidDuration
@@ -170,8 +171,8 @@ def readings(lasting: Lasting, now: datetime, zone: ZoneInfo) -> Sequence[dateti
     if isinstance(lasting, For):
         return [now + lasting.length]
     found = set[datetime]()
-    for region, offset in _regions(lasting.zone, zone):
-        found |= _instants(lasting, now, zone, region, offset)
+    for region in _regions(lasting.zone, zone):
+        found |= _instants(lasting, now, zone, region)
     shown = written(lasting)
     possible = [at for at in sorted(found) if SHORTEST <= at - now <= LONGEST_TIME]
     if possible:
@@ -196,7 +197,8 @@ def is_far(lasting: Lasting, at: datetime, now: datetime) -> bool:
     if isinstance(lasting, For):
         return at - now > FAR
     has_day = lasting.day is not None or lasting.weekday is not None or bool(lasting.words)
-    return at - now > (FAR if has_day else ROLLED_OVER)
+    limit = FAR if has_day else ROLLED_OVER
+    return at - now > limit
 
 
 def at_instant(at: datetime) -> Until:
@@ -205,46 +207,50 @@ def at_instant(at: datetime) -> Until:
     return Until(in_utc.time(), in_utc.date(), "UTC")
 
 
-def _regions(
-    named: str | None, own: ZoneInfo
-) -> Sequence[tuple[ZoneInfo | timezone, timedelta | None]]:
-    """The places whose time is meant, each with the offset that the zone's abbreviation says."""
+class _Region(NamedTuple):
+    """Where the time that is meant is."""
+
+    zone: ZoneInfo | timezone
+    offset: timedelta | None = None  #: what the zone's abbreviation says, if one was typed
+
+
+def _regions(named: str | None, own: ZoneInfo) -> Sequence[_Region]:
+    """The regions whose time may be meant."""
     if named is None:
-        return [(own, None)]
+        return [_Region(own)]
     found = _OFFSET.fullmatch(named)
     if found is not None:
         offset = timedelta(hours=int(found["hours"]), minutes=int(found["minutes"]))
-        return [(timezone(-offset if found["sign"] == "-" else offset), None)]
+        if found["sign"] == "-":
+            offset = -offset
+        return [_Region(timezone(offset))]
     if named not in ZONES:
-        return [(ZoneInfo(named), None)]
-    seasons = (datetime(2026, month, 1, tzinfo=own) for month in (1, 7))
-    if named in {at.tzname() for at in seasons}:
-        return [(own, next(offset for _, offset in ZONES[named]))]
-    return [(ZoneInfo(region), offset) for region, offset in ZONES[named]]
+        return [_Region(ZoneInfo(named))]
+    winter = datetime(2026, 1, 1, tzinfo=own)
+    summer = datetime(2026, 7, 1, tzinfo=own)
+    if named in {winter.tzname(), summer.tzname()}:
+        _, own_offset = next(iter(ZONES[named]))
+        return [_Region(own, own_offset)]
+    return [_Region(ZoneInfo(region), offset) for region, offset in ZONES[named]]
 
 
-def _instants(
-    until: Until,
-    now: datetime,
-    own: ZoneInfo,
-    zone: ZoneInfo | timezone,
-    offset: timedelta | None,
-) -> set[datetime]:
+def _instants(until: Until, now: datetime, own: ZoneInfo, region: _Region) -> set[datetime]:
     """Raises InvalidDuration for a time that the clocks skip."""
     times: set[datetime] = set()
     shown = written(until)
+    zone = region.zone
     for day in _days(until, now.astimezone(zone)):
         local = datetime.combine(day, until.clock)
-        exact = (
-            local.replace(tzinfo=timezone(offset)).astimezone(UTC) if offset is not None else None
-        )
+        exact: datetime | None = None
+        if region.offset is not None:
+            exact = local.replace(tzinfo=timezone(region.offset)).astimezone(UTC)
         if exact is not None and exact.astimezone(zone).replace(tzinfo=None, fold=0) == local:
             times.add(exact)
-        else:
-            times.add(_at(day, until.clock, zone, now, shown))
-            if exact is not None and zone != own:
-                # CET in July: the time in Paris, or an hour later?
-                times.add(exact)
+            continue
+        times.add(_at(day, until.clock, zone, now, shown))
+        if exact is not None and zone != own:
+            # CET in July: the time in Paris, or an hour later?
+            times.add(exact)
     has_one_day = until.day is not None or bool(until.words)
     if has_one_day or not times:
         return times
@@ -309,15 +315,17 @@ def _day_in_words(until: Until, local: datetime) -> date:
     if found is None:
         raise InvalidDuration(DurationProblem.NO_SUCH_TIME, written(until))
     day: date = found.date()
-    if found - local > _HALF_A_YEAR:
+    is_leap_day = (day.month, day.day) == (2, 29)
+    if found - local > _HALF_A_YEAR and not is_leap_day:
         # Without a year it was meant of this one, and has passed.
-        return day.replace(year=day.year - 1) if (day.month, day.day) != (2, 29) else day
+        return day.replace(year=day.year - 1)
     return day
 
 
 def _at(day: date, clock: time, zone: ZoneInfo | timezone, now: datetime, shown: str) -> datetime:
     local = datetime.combine(day, clock, zone)
-    first, second = (local.replace(fold=fold).astimezone(UTC) for fold in (0, 1))
+    first = local.replace(fold=0).astimezone(UTC)
+    second = local.replace(fold=1).astimezone(UTC)
     if first.astimezone(zone).replace(fold=0, tzinfo=None) != local.replace(tzinfo=None):
         raise InvalidDuration(DurationProblem.SKIPPED, shown)
     return first if first > now else second
@@ -326,8 +334,10 @@ def _at(day: date, clock: time, zone: ZoneInfo | timezone, now: datetime, shown:
 def written(lasting: Lasting) -> str:
     """The words from which `bot.kernel.ends.phrases` reads the same value."""
     if isinstance(lasting, For):
-        hours, minutes = divmod(int(lasting.length.total_seconds()) // 60, 60)
-        parts = ((hours // 24, "d"), (hours % 24, "h"), (minutes, "m"))
+        all_minutes = int(lasting.length.total_seconds()) // 60
+        all_hours, minutes = divmod(all_minutes, 60)
+        days, hours = divmod(all_hours, 24)
+        parts = ((days, "d"), (hours, "h"), (minutes, "m"))
         return "".join(f"{count}{unit}" for count, unit in parts if count)
     return _shown(lasting)
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from bot.kernel.errors import InvalidRequest, RepositoryNotAllowed, UnknownGroup
 from bot.kernel.repository import RepositoryName
@@ -32,9 +32,8 @@ class Repositories:
         full = {name.casefold(): name for name in reversed(known)}
         object.__setattr__(self, "_full", full)
         object.__setattr__(self, "_bare", bare)
-        object.__setattr__(
-            self, "_owners", frozenset(repository.owner.casefold() for repository in known)
-        )
+        owners = frozenset(repository.owner.casefold() for repository in known)
+        object.__setattr__(self, "_owners", owners)
 
     def full(self, word: str) -> RepositoryName | None:
         """The repository called `word` with its owner. Case doesn't matter, as on code hosts."""
@@ -121,19 +120,28 @@ def read_groups(
     `repositories`: the configured ones, in whose order `all`, `owner/*` and other groups are
     expanded; without them these stand for nothing.
     """
-    parts = [_group(part.strip()) for part in str(value).split(";") if part.strip()]
-    if not parts:
+    listed: dict[str, Sequence[str]] = {}
+    for part in str(value).split(";"):
+        if not part.strip():
+            continue
+        group = _group(part.strip())
+        if group.name in listed:
+            raise GroupsProblem(f"the group “{group.name}” is there twice; make one of the two")
+        listed[group.name] = group.words
+    if not listed:
         raise GroupsProblem("no group is named; leave it out to have none")
-    names = [name for name, _ in parts]
-    double = next((name for name in names if names.count(name) > 1), None)
-    if double is not None:
-        raise GroupsProblem(f"the group “{double}” is there twice; make one of the two")
-    expanding = _Expanding(dict(parts), repositories)
-    return tuple(Group(name, expanding.members(name)) for name in names)
+    expanding = _Expanding(listed, repositories)
+    return tuple(Group(name, expanding.members(name)) for name in listed)
 
 
-def _group(part: str) -> tuple[str, Sequence[str]]:
-    """Its name, and what is listed as its members."""
+class _ListedGroup(NamedTuple):
+    """A group as it is written."""
+
+    name: str
+    words: Sequence[str]  #: what is listed as its members
+
+
+def _group(part: str) -> _ListedGroup:
     word, equals, listed = part.partition("=")
     name = word.strip().removeprefix("@").lower()
     if not equals:
@@ -152,7 +160,7 @@ def _group(part: str) -> tuple[str, Sequence[str]]:
         raise GroupsProblem(
             f"the group “{name}” names no repository; write {name}=owner/name or leave it out"
         )
-    return name, words
+    return _ListedGroup(name, words)
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,15 +270,18 @@ class Groups:
             return self.everything
         if folded.endswith(OF_OWNER):
             return self._of_owner(folded.removesuffix(OF_OWNER))
-        found = next((group for group in self.groups if group.name == folded), None)
-        if found is None:
-            return None
-        # Spelled as in MQBOT_REPOSITORIES.
-        return Group(found.name, tuple(map(self.repositories.allowed, found.repositories)))
+        for group in self.groups:
+            if group.name == folded:
+                # Spelled as in MQBOT_REPOSITORIES.
+                names = tuple(map(self.repositories.allowed, group.repositories))
+                return Group(group.name, names)
+        return None
 
     def _of_owner(self, owner: str) -> Group | None:
         found = [name for name in self.repositories.names if name.owner.casefold() == owner]
-        return Group(f"{found[0].owner}{OF_OWNER}", tuple(found)) if found else None
+        if not found:
+            return None
+        return Group(f"{found[0].owner}{OF_OWNER}", tuple(found))
 
     @property
     def everything(self) -> Group:

@@ -106,13 +106,13 @@ class ConcurrencyLimit:
     """
 
     def __init__(self, width: int) -> None:
-        self._places = asyncio.Semaphore(width)
+        self._slots = asyncio.Semaphore(width)
         self._is_closed = False
 
     @asynccontextmanager
     async def slot(self) -> AsyncIterator[None]:
         """Wait for a slot; raises LimitClosed."""
-        async with self._places:
+        async with self._slots:
             if self._is_closed:
                 raise LimitClosed
             yield

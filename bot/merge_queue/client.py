@@ -196,7 +196,10 @@ class MergeQueueClient(PauseEndpoints, AbstractAsyncContextManager["MergeQueueCl
             """Whether it is surely gone, or about to go as somebody asked."""
             status = await self.status(repository)
             found = still_queued(number, status)
-            has_left = found.pull_request.dequeue_requested if found else not status.unreadable
+            if found is not None:
+                has_left = bool(found.pull_request.dequeue_requested)
+            else:
+                has_left = not status.unreadable
             return Removal.LEFT if has_left else None
 
         try:
@@ -294,7 +297,9 @@ class MergeQueueClient(PauseEndpoints, AbstractAsyncContextManager["MergeQueueCl
         call = Call(repository, "delete_freeze", "POST", path, json=body, on_answer=on_answer)
 
         async def gone() -> bool | None:
-            return freeze.id not in {listed.id for listed in await self.freezes(repository)} or None
+            """True, or None if it is still there, as `_change` asks."""
+            ids = {listed.id for listed in await self.freezes(repository)}
+            return None if freeze.id in ids else True
 
         try:
             return await self._change(call, lambda _response: True, gone)

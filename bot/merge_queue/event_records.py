@@ -4,7 +4,7 @@ import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 from pydantic import (
     AfterValidator,
@@ -146,7 +146,7 @@ class EventDetails(Resource):
     start_reason: Text | None = None
     batch: Text | None = Field(None, validation_alias="batch_id")
     members: Numbers = Field((), validation_alias=AliasPath(_CHECKED, "pull_request_numbers"))
-    # Held back until one of these leaves the queue.
+    # It waits until one of these leaves the queue.
     blocking: Numbers = Field((), validation_alias="blocking_pull_request_numbers")
     size: Number | None = None
     running_checks: Number | None = None
@@ -285,11 +285,23 @@ class _Event(Resource):
     details: EventDetails = Field(default_factory=EventDetails)
 
 
-def read_event(sent: object, repository: RepositoryName) -> tuple[EventRecord, bool]:
-    """The event, and whether all of its details were readable.
+def _identity(sent: Any) -> int | str:  # noqa: ANN401 - anything the service may send
+    """The event's id, or all of it as JSON if even that is unreadable."""
+    event_id = sent.get("id") if isinstance(sent, dict) else None
+    if type(event_id) is int and 0 <= event_id <= LARGEST_NUMBER:
+        return event_id
+    return json.dumps(sent, sort_keys=True)
 
-    Raises ValidationError when it lacks a required field.
-    """
+
+class ReadEvent(NamedTuple):
+    """An event that was read."""
+
+    record: EventRecord
+    is_complete: bool  #: all of its details were readable
+
+
+def read_event(sent: object, repository: RepositoryName) -> ReadEvent:
+    """Read an event; raises ValidationError when it lacks a required field."""
     event, is_complete = _read(sent if isinstance(sent, dict) else {})
     record = EventRecord(
         repository,
@@ -301,7 +313,7 @@ def read_event(sent: object, repository: RepositoryName) -> tuple[EventRecord, b
         event.details.session_id,
         event.details,
     )
-    return record, is_complete
+    return ReadEvent(record, is_complete)
 
 
 class EventLogAnswer(Resource):
@@ -316,20 +328,22 @@ class EventLogAnswer(Resource):
         unreadable: list[UnreadableEvent] = []
         for sent in self.events:
             try:
-                event, is_complete = read_event(sent, repository)
+                read = read_event(sent, repository)
             except ValidationError as error:
-                event_id = sent.get("id") if isinstance(sent, dict) else None
-                is_id = type(event_id) is int and 0 <= event_id <= LARGEST_NUMBER
-                identity = sent["id"] if is_id else json.dumps(sent, sort_keys=True)
-                unreadable.append(UnreadableEvent(problems(error), identity))
-            else:
-                events.append(event)
-                if not is_complete:
-                    incomplete.append(event)
+                unreadable.append(UnreadableEvent(problems(error), _identity(sent)))
+                continue
+            events.append(read.record)
+            if not read.is_complete:
+                incomplete.append(read.record)
         return EventPage(tuple(events), unreadable=tuple(unreadable), incomplete=tuple(incomplete))
 
 
-def _read(sent: Mapping[str, Any]) -> tuple[_Event, bool]:
+class _ReadFields(NamedTuple):
+    event: _Event
+    is_complete: bool  #: all of its details were readable
+
+
+def _read(sent: Mapping[str, Any]) -> _ReadFields:
     """The event with its readable details: one unreadable field must not hide the others."""
     metadata = sent.get("metadata")
     details = {"trigger": sent.get("trigger") or ""}
@@ -341,8 +355,10 @@ def _read(sent: Mapping[str, Any]) -> tuple[_Event, bool]:
         problems = error.errors(include_url=False, include_context=False, include_input=False)
         bad = {problem["loc"][1] for problem in problems if problem["loc"][0] == "details"}
         readable = {name: details[name] for name in details if name not in bad}
-        return _Event.model_validate({**sent, "details": readable}, by_name=False), False
-    return event, metadata is None or isinstance(metadata, dict)
+        event = _Event.model_validate({**sent, "details": readable}, by_name=False)
+        return _ReadFields(event, is_complete=False)
+    is_complete = metadata is None or isinstance(metadata, dict)
+    return _ReadFields(event, is_complete)
 
 
 def _gathered(event_type: object, sent: Mapping[str, Any]) -> dict[str, Any]:

@@ -19,12 +19,16 @@ def moment(sent: str | None, terms: FreezeAttributes) -> datetime | None:
     A local time that occurs twice, as clocks go back, is the first; one that is skipped, as they go
     forward, is as late after the change.
     """
+    if not sent:
+        return None
     try:
-        at = datetime.fromisoformat(sent) if sent else None
-        if at is not None and at.tzinfo is None:
+        at = datetime.fromisoformat(sent)
+        if at.tzinfo is None:
             zone = zone_named(terms.timezone) if terms.timezone else UTC
-            at = at.replace(tzinfo=zone) if zone is not None else None
-        return at.astimezone(UTC) if at is not None else None
+            if zone is None:
+                return None
+            at = at.replace(tzinfo=zone)
+        return at.astimezone(UTC)
     except (ValueError, OverflowError):
         return None
 
@@ -41,7 +45,7 @@ class FreezeTerms:
     start: datetime | None  #: None for now
     end: datetime | None  #: None until somebody ends it
     zone: ZoneInfo  #: the person's own; the service shows times in it
-    matching: tuple[Condition, ...] = ()  #: the service holds what meets all of them
+    matching: tuple[Condition, ...] = ()  #: the service freezes what meets all of them
     excluded: tuple[Condition, ...] = ()  #: unless it meets all of these too
 
     @property
@@ -95,16 +99,19 @@ class ScheduledFreeze(FreezeAttributes):
 
     def has(self, change: FreezeChange) -> bool:
         """Whether it is as the change makes it."""
-        end = None if change.end is None else change.end.replace(microsecond=0)
-        is_end = end in {None, self.ends_at}
-        return is_end and change.excluded in (None, self.excluded)
+        if change.end is not None and not self.ends_as(change.end):
+            return False
+        return change.excluded is None or change.excluded == self.excluded
 
     def sent(self, change: FreezeChange) -> Mapping[str, Any]:
         """The change as the service takes it for this freeze."""
-        end = None if change.end is None else local(change.end, zone_named(self.timezone) or UTC)
-        excluded = None if change.excluded is None else list(change.excluded)
-        fields = {"end": end, "exclude_conditions": excluded}
-        return {name: value for name, value in fields.items() if value is not None}
+        fields: dict[str, Any] = {}
+        if change.end is not None:
+            zone = zone_named(self.timezone) or UTC
+            fields["end"] = local(change.end, zone)
+        if change.excluded is not None:
+            fields["exclude_conditions"] = list(change.excluded)
+        return fields
 
 
 def local(at: datetime, zone: tzinfo) -> str:

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from functools import partial
 from http import HTTPStatus
 from itertools import islice
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 from urllib.parse import parse_qs, urlsplit
 
 import httpx
@@ -62,13 +62,13 @@ class ListAnswer(Resource, Generic[T]):
 
 
 def read(model: type[R], response: httpx.Response) -> R:
-    return _read(model, response)[0]
+    return _read(model, response).value
 
 
 def _read_list(model: type[ListAnswer[T]], response: httpx.Response) -> tuple[T, ...]:
     """Raises MergeQueueProtocolError if no element of the list can be read."""
-    answer, left_out = _read(model, response)
-    return _not_lost(answer.elements, left_out)
+    answer = _read(model, response)
+    return _not_lost(answer.value.elements, answer.left_out)
 
 
 read_rules = partial(_read_list, ListAnswer[QueueRule])
@@ -80,7 +80,9 @@ read_freezes = partial(_read_list, ListAnswer[ScheduledFreeze])
 def read_status(response: httpx.Response) -> QueueStatus:
     status, left_out = _read(QueueStatus, response)
     _not_lost((*status.batches, *status.waiting_pull_requests), left_out)
-    return status.model_copy(update={"unreadable": len(left_out)}) if left_out else status
+    if not left_out:
+        return status
+    return status.model_copy(update={"unreadable": len(left_out)})
 
 
 def _not_lost(elements: tuple[T, ...], left_out: Sequence[ValidationError]) -> tuple[T, ...]:
@@ -89,8 +91,15 @@ def _not_lost(elements: tuple[T, ...], left_out: Sequence[ValidationError]) -> t
     return elements
 
 
-def _read(model: type[R], response: httpx.Response) -> tuple[R, Sequence[ValidationError]]:
-    """The value, and the errors of list elements that were left out.
+class _Answer(NamedTuple, Generic[R]):
+    """An answer that was read."""
+
+    value: R
+    left_out: Sequence[ValidationError]  #: the errors of list elements that can't be read
+
+
+def _read(model: type[R], response: httpx.Response) -> _Answer[R]:
+    """Read an answer, without the elements of lists that can't be read.
 
     JSON may have NaN, numbers of thousands of digits, and a byte order mark. Characters that can't
     be stored, and bytes that are not UTF-8, are replaced.
@@ -105,7 +114,7 @@ def _read(model: type[R], response: httpx.Response) -> tuple[R, Sequence[Validat
         )
         if r"\u0000" in text or r"\ud" in text.lower():
             sent = storable(sent)
-        return model.model_validate(sent, context=left_out), left_out
+        return _Answer(model.model_validate(sent, context=left_out), left_out)
     except ValidationError as error:
         problem = problems(error)
     except TooManyUnreadable:
@@ -116,7 +125,7 @@ def _read(model: type[R], response: httpx.Response) -> tuple[R, Sequence[Validat
             problem = "a web page came instead of JSON"
         elif isinstance(error, json.JSONDecodeError):
             problem = f"no JSON from line {error.lineno}, column {error.colno} on"
-    # Not raised `from` the library's error, which holds the body.
+    # Not raised `from` the library's error, which has the body.
     unreadable = merge_queue_errors.MergeQueueProtocolError(problem)
     unreadable.is_web_page = is_html(response)
     raise unreadable
@@ -262,8 +271,10 @@ def retry_after(response: httpx.Response, now: datetime) -> float | None:
     is_spent = headers.get("x-ratelimit-remaining") == "0"
     if until is None and is_spent and reset.isascii() and reset.isdigit():
         until = datetime.fromtimestamp(int(reset[:10]), UTC)
+    if until is None:
+        return None
     since = http_date(headers.get("date")) or now
-    return None if until is None else max(0.0, (until - since).total_seconds())
+    return max(0.0, (until - since).total_seconds())
 
 
 def detail(response: httpx.Response) -> str:
@@ -272,9 +283,8 @@ def detail(response: httpx.Response) -> str:
         return f"{_phrase(response)} (a web page)"
     # Half of a surrogate pair can't be encoded.
     text = "; ".join(_problems(response)).encode("utf-8", "replace").decode()
-    line = " ".join(
-        "".join(character if character.isprintable() else " " for character in text).split()
-    )
+    printable = "".join(letter if letter.isprintable() else " " for letter in text)
+    line = " ".join(printable.split())
     if len(line) > DETAIL_MAX_LENGTH:
         line = f"{line[: DETAIL_MAX_LENGTH - 1]}…"
     return line or _phrase(response)

@@ -77,7 +77,9 @@ class PauseEndpoints:
 
         async def ours() -> Pause | None:
             pause = await self.current_pause(repository)
-            return pause if pause is not None and pause.reason.strip() == reason.strip() else None
+            if pause is None or pause.reason.strip() != reason.strip():
+                return None
+            return pause
 
         def read(response: httpx.Response) -> Pause:
             pause = self._read_pause(response)
@@ -152,8 +154,9 @@ class PauseEndpoints:
         try:
             return await self.http.call(call, read)
         except LOST as lost:
-            is_undone = merge_queue_errors.is_undone(lost)
-            made = None if is_undone else await self._looked_up(look_up, deadline)
+            if merge_queue_errors.is_undone(lost):
+                raise
+            made = await self._looked_up(look_up, deadline)
             if made is None:
                 raise
             call.on_answer(merge_queue_errors.answer_of(lost))
@@ -206,8 +209,10 @@ class PauseEndpoints:
         offered = CURRENT if await has(CURRENT) else None
         if offered is None and await has(DEPRECATED):
             offered = DEPRECATED
-        # If even the status has no methods, they mean nothing, and the document counts.
-        self._family = offered or (None if await has(STATUS) else CURRENT)
+        self._family = offered
+        if offered is None and not await has(STATUS):
+            # If even the status has no methods, they mean nothing, and the document counts.
+            self._family = CURRENT
         believed = math.inf if offered else BELIEVED_SECONDS
         self._known_until = self.http.clock.monotonic() + believed
         level = logging.INFO if offered == CURRENT else logging.WARNING

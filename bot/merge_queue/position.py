@@ -46,12 +46,10 @@ QueuePosition = InBatch | InQueue | NotQueued
 def still_queued(number: int, status: QueueStatus) -> InBatch | InQueue | None:
     """Where it is in the queue; None if it is only in a finished batch, or nowhere."""
     for batch in status.batches:
-        holder = batch.holders().get(number)
-        if holder is not None:
-            pull_request = next(
-                queued for queued in holder.pull_requests if queued.number == number
-            )
-            return InBatch(pull_request, holder, status.count_ahead(batch))
+        part = batch.smallest_parts().get(number)
+        if part is not None:
+            own = [queued for queued in part.pull_requests if queued.number == number]
+            return InBatch(own[0], part, status.count_ahead(batch))
     for waiting in status.waiting_pull_requests:
         if waiting.number == number:
             return InQueue(waiting)

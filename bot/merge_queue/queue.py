@@ -83,15 +83,18 @@ class PauseAnswer(Resource):
         """The latest pause. One without a time gets the time `now`."""
         is_given = self.paused_at is not None or self.reason is not None
         is_paused = is_given if self.paused is None else self.paused
-        pauses = [
-            Pause(
-                reason=pause.reason or "",
-                paused_at=pause.paused_at or now,
-                is_dated=pause.paused_at is not None,
-            )
-            for pause in (*([self] if is_paused else []), *self.queue_pause)
-        ]
+        sent = list(self.queue_pause)
+        if is_paused:
+            sent.insert(0, self)
+        pauses = [pause.at(now) for pause in sent]
         return max(pauses, key=lambda pause: pause.paused_at, default=None)
+
+    def at(self, now: datetime) -> Pause:
+        return Pause(
+            reason=self.reason or "",
+            paused_at=self.paused_at or now,
+            is_dated=self.paused_at is not None,
+        )
 
 
 class BatchStatusCode(StrEnum):
@@ -127,7 +130,7 @@ class ChecksSummary(Resource):
     total: int
 
 
-class HoldKind(StrEnum):
+class ObstacleKind(StrEnum):
     """Why a pull request doesn't advance by itself."""
 
     REMOVAL = "removal"
@@ -137,11 +140,11 @@ class HoldKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Hold:
-    """What holds a pull request back; `numbers` are the pull requests it waits for."""
+class Obstacle:
+    """What keeps a pull request from advancing."""
 
-    kind: HoldKind
-    numbers: tuple[int, ...] = ()
+    kind: ObstacleKind
+    numbers: tuple[int, ...] = ()  #: the pull requests it waits for
 
 
 class QueuedPullRequest(Resource):
@@ -157,7 +160,7 @@ class QueuedPullRequest(Resource):
     author: Later[Account] = Field(default_factory=lambda: Account(login=""))
     priority_alias: Later[str] = ""  #: the service's word
     estimated_merge_at: Foretold = None
-    is_frozen: Later[bool | None] = None  #: a scheduled freeze holds its merge
+    is_frozen: Later[bool | None] = None  #: a scheduled freeze keeps it from merging
     #: somebody asked for its removal, which is not done yet
     dequeue_requested: Later[bool | None] = None
     conflict_with_pull_requests: Later[Several[Number]] = ()  #: their numbers
@@ -166,15 +169,17 @@ class QueuedPullRequest(Resource):
     all_scopes: Later[bool | None] = None  #: it touches all of them
 
     @property
-    def hold(self) -> Hold | None:
-        """None if nothing but the queue itself holds it back, as far as the service says."""
+    def obstacle(self) -> Obstacle | None:
+        """None if it waits for nothing but the queue itself, as far as the service says."""
         if self.dequeue_requested:
-            return Hold(HoldKind.REMOVAL)
+            return Obstacle(ObstacleKind.REMOVAL)
         if self.conflict_with_pull_requests:
-            return Hold(HoldKind.CONFLICT, self.conflict_with_pull_requests)
+            return Obstacle(ObstacleKind.CONFLICT, self.conflict_with_pull_requests)
         if self.depends_on_pull_requests:
-            return Hold(HoldKind.DEPENDENCY, self.depends_on_pull_requests)
-        return Hold(HoldKind.FREEZE) if self.is_frozen else None
+            return Obstacle(ObstacleKind.DEPENDENCY, self.depends_on_pull_requests)
+        if self.is_frozen:
+            return Obstacle(ObstacleKind.FREEZE)
+        return None
 
 
 _SLOT_FIELDS = ("batch_filled_slots", "max_batch_slots", "batch_max_start_at")
@@ -237,21 +242,18 @@ class Batch(Resource):
                 members.setdefault(pull_request.number, pull_request)
         return list(members.values())
 
-    def holders(self) -> Mapping[int, "Batch"]:
+    def smallest_parts(self) -> Mapping[int, "Batch"]:
         """The smallest part that has it, for each pull request that is in the queue.
 
         Pieces are tested on top of each other, so the first of several counts. What has merged
         with one of them is not in the queue any more.
         """
-        merged = {
-            pull_request.number
-            for part in (self, *self.pieces())
-            if part.status.code == BatchStatusCode.MERGED
-            for pull_request in part.pull_requests
-        }
-        return {
-            number: part for number, part in _smallest_holders(self).items() if number not in merged
-        }
+        merged: set[int] = set()
+        for part in (self, *self.pieces()):
+            if part.status.code == BatchStatusCode.MERGED:
+                merged.update(pull_request.number for pull_request in part.pull_requests)
+        smallest = _smallest_parts(self)
+        return {number: part for number, part in smallest.items() if number not in merged}
 
     def runs(self) -> Sequence["Batch"]:
         """The smallest parts whose checks run."""
@@ -264,16 +266,18 @@ class Batch(Resource):
     def is_bisecting(self) -> bool:
         """Whether it is being split and tested in pieces."""
         code = self.status.code
-        return code == BatchStatusCode.BISECTING or (
-            code != BatchStatusCode.RUNNING and not self.is_over and bool(self.runs())
-        )
+        if code == BatchStatusCode.BISECTING:
+            return True
+        if code == BatchStatusCode.RUNNING or self.is_over:
+            return False
+        return bool(self.runs())
 
 
-def _smallest_holders(batch: Batch) -> Mapping[int, Batch]:
+def _smallest_parts(batch: Batch) -> Mapping[int, Batch]:
     smallest: dict[int, Batch] = {}
     for piece in batch.sub_batches:
-        for number, holder in _smallest_holders(piece).items():
-            smallest.setdefault(number, holder)
+        for number, part in _smallest_parts(piece).items():
+            smallest.setdefault(number, part)
     if not batch.is_over:
         for pull_request in batch.pull_requests:
             smallest.setdefault(pull_request.number, batch)
@@ -356,8 +360,9 @@ class QueueStatus(Resource):
 
     @property
     def next_merge_at(self) -> datetime | None:
-        due = (part.estimated_merge_at for part in self.parts())
-        return min((at for at in due if at is not None), default=None)
+        estimates = [part.estimated_merge_at for part in self.parts()]
+        known = [at for at in estimates if at is not None]
+        return min(known, default=None)
 
     @property
     def queued(self) -> Sequence[QueuedPullRequest]:
@@ -367,8 +372,10 @@ class QueueStatus(Resource):
         """
         found: dict[int, QueuedPullRequest] = {}
         for batch in self.batches:
-            held = batch.holders()
-            found |= {member.number: member for member in batch.members if member.number in held}
+            carried = batch.smallest_parts()
+            for member in batch.members:
+                if member.number in carried:
+                    found[member.number] = member
         found |= {queued.number: queued for queued in self.waiting_pull_requests}
         return list(found.values())
 

@@ -27,7 +27,7 @@ If it runs ahead by more, its newest events are read late.
 """
 
 
-UNTOLD_ALLOWANCE = timedelta(hours=7)
+UNKNOWN_ALLOWANCE = timedelta(hours=7)
 """How far a service's clock may be behind ours if it never sends its time."""
 
 
@@ -93,7 +93,7 @@ def service_time(ours: datetime, ahead: timedelta | None) -> ServiceTime:
     A time counts as past only if both clocks agree, because one of them may be wrong.
     """
     if ahead is None:
-        return ServiceTime(ours, UNTOLD_ALLOWANCE)
+        return ServiceTime(ours, UNKNOWN_ALLOWANCE)
     return ServiceTime(ours + ahead, CLOCK_ALLOWANCE + max(ahead, timedelta()))
 
 
@@ -121,6 +121,9 @@ def window_back(
     `newest` is the newest known event, in the service's clock. That clock may be ahead of ours, so
     a window that ended at our now could hide the newest events.
     """
-    received_to = max(now, newest) + CLOCK_ALLOWANCE if until is None else now - until
+    received_to = max(now, newest) + CLOCK_ALLOWANCE
+    if until is not None:
+        received_to = now - until
     received_from = max(now - since, received_to - WIDEST_WINDOW)
-    return Window(min(received_from, received_to - timedelta(microseconds=1)), received_to)
+    latest_start = received_to - timedelta(microseconds=1)
+    return Window(min(received_from, latest_start), received_to)

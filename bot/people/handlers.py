@@ -22,7 +22,7 @@ async def link(call: Call, _: None, *, login: str) -> None:
     if linked.is_assigned:
         await call.reply(people_texts.assigned(login))
         return
-    if linked.holders:
+    if linked.owners:
         await call.reply(people_texts.taken(login))
         for holder in linked.notified:
             await call.send_direct_message(

@@ -33,15 +33,15 @@ def who_wants(
 
 
 ASKED_ONCE_IN = timedelta(days=30)
-"""How long the holder of a login hears no more that the same person wants it."""
+"""How long the owner of a login isn't notified again that the same person wants it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Linked:
-    """The result of a link. `holders` are other people with that login: nothing changed."""
+    """The result of a link."""
 
-    holders: Sequence[str] = ()
-    notified: Sequence[str] = ()  #: those who have yet to hear that this person wants their login
+    owners: Sequence[str] = ()  #: other people with that login: nothing changed
+    notified: Sequence[str] = ()  #: those to notify that this person wants their login
     is_assigned: bool = False  #: the settings give the login to another person: nothing changed
     is_bots: bool = False  #: the login is a bot's: nothing changed
     #: the person now gets failure notifications, about which they had not decided before
@@ -60,7 +60,7 @@ def link_account(
     before = People(transaction).logins([user_id]).get(user_id, "")
     act = _about_login(caller, Action.LINK, before, login, now)
     linked = _link(transaction, user_id, login, configured, now)
-    if linked.is_bots or linked.is_assigned or linked.holders:
+    if linked.is_bots or linked.is_assigned or linked.owners:
         why = "a bot's login" if linked.is_bots else "another person's login"
         Audit(transaction).add_refusal(replace(act, result=ActResult.REFUSED, detail=why))
         return linked
@@ -74,10 +74,10 @@ def unlink_account(transaction: Transaction, caller: Caller, now: datetime) -> s
     """End a link as the person wants, and audit it; return the login, empty if there was none."""
     user_id = caller.actor.user_id
     before = People(transaction).logins([user_id]).get(user_id, "")
-    was_linked = People(transaction).unlink(user_id, now)
-    if was_linked:
-        Audit(transaction).add(_about_login(caller, Action.UNLINK, before, "", now))
-    return before if was_linked else ""
+    if not People(transaction).unlink(user_id, now):
+        return ""
+    Audit(transaction).add(_about_login(caller, Action.UNLINK, before, "", now))
+    return before
 
 
 def _about_login(
@@ -107,9 +107,10 @@ def _link(
     if not People(transaction).link(user_id, login, now):
         key = sha256(f"{user_id} wants {login.lower()}".encode()).hexdigest()
         is_new = HandledRequests(transaction).add(key, now=now, until=now + ASKED_ONCE_IN)
-        holders = People(transaction).linked_to([login])[login]
-        return Linked(holders, notified=holders if is_new else ())
-    if Notice.FAILURE in People(transaction).chosen([user_id]).get(user_id, {}):
+        owners = People(transaction).linked_to([login])[login]
+        return Linked(owners, notified=owners if is_new else ())
+    chosen = People(transaction).chosen([user_id]).get(user_id, {})
+    if Notice.FAILURE in chosen:
         return Linked()
     People(transaction).choose(user_id, {Notice.FAILURE: True})
     return Linked(is_first=True)

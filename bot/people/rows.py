@@ -28,7 +28,8 @@ class People(Part):
     def link(self, user_id: str, login: str, at: datetime) -> bool:
         """Save a person's own link; False, and no change, if another person has the login."""
         self.lock("logins")
-        if set(self.linked_to([login]).get(login, ())) - {user_id}:
+        owners = set(self.linked_to([login]).get(login, ()))
+        if owners - {user_id}:
             return False
         self._put(people, {"user_id": user_id, "login": login, "linked_at": at})
         return True
@@ -46,16 +47,19 @@ class People(Part):
         self.lock("logins")
         owners = {login.lower(): user_id for user_id, login in logins.items()}
         is_known = or_(people.c.login.is_not(None), people.c.linked_at.is_not(None))
-        left = dict(logins)
+        to_link = dict(logins)
         for row in self._run(select(people).where(is_known)).all():
-            is_taken = owners.get((row.login or "").lower(), row.user_id) != row.user_id
+            login = (row.login or "").lower()
+            is_taken = owners.get(login, row.user_id) != row.user_id
             if row.linked_at is not None and not is_taken:
-                left.pop(row.user_id, None)
-            elif row.login == left.get(row.user_id):
-                del left[row.user_id]
+                # The person's own choice.
+                to_link.pop(row.user_id, None)
+            elif row.login == to_link.get(row.user_id):
+                # As it is already.
+                del to_link[row.user_id]
             else:
                 self._put(people, {"user_id": row.user_id, "login": None, "linked_at": None})
-        for user_id, login in left.items():
+        for user_id, login in to_link.items():
             self._put(people, {"user_id": user_id, "login": login})
 
     def logins(self, user_ids: Collection[str]) -> Mapping[str, str]:
@@ -70,7 +74,8 @@ class People(Part):
         Case doesn't matter; the keys are the logins as given. Unlinked logins are left out.
         """
         found: dict[str, list[str]] = defaultdict(list)
-        for row in self._by_keys(_LINKED, _LOWER_LOGIN, map(str.lower, logins)):
+        rows = self._by_keys(_LINKED, _LOWER_LOGIN, map(str.lower, logins))
+        for row in rows:
             found[row.login].append(row.user_id)
         return {login: found[login.lower()] for login in logins if login.lower() in found}
 
@@ -90,8 +95,11 @@ class People(Part):
 
     def switched_on_by_anybody(self, notices: Collection[Notice]) -> Collection[Notice]:
         """Those of the notices that at least one person has switched on."""
-        chosen = self._run(select(people.c.choices).where(HAS_CHOSEN).distinct()).scalars().all()
-        return [notice for notice in notices if any(choices.get(notice) for choices in chosen)]
+        different = select(people.c.choices).where(HAS_CHOSEN).distinct()
+        switched_on: set[str] = set()
+        for choices in self._run(different).scalars():
+            switched_on.update(notice for notice, is_on in choices.items() if is_on)
+        return [notice for notice in notices if notice in switched_on]
 
     def switched_on(
         self, logins: Collection[str], notices: Collection[Notice]
@@ -101,13 +109,16 @@ class People(Part):
         Case doesn't matter; the keys are the logins as given. In the order of linking.
         """
         linked = self.linked_to(logins)
-        chosen = self.chosen([user_id for people in linked.values() for user_id in people])
-        return {
-            (login, notice): wanting
-            for login, people in linked.items()
-            for notice in notices
-            if (wanting := [user_id for user_id in people if chosen.get(user_id, {}).get(notice)])
-        }
+        everybody = [user_id for user_ids in linked.values() for user_id in user_ids]
+        chosen = self.chosen(everybody)
+        found: dict[tuple[str, Notice], list[str]] = defaultdict(list)
+        for login, user_ids in linked.items():
+            for user_id in user_ids:
+                choices = chosen.get(user_id, {})
+                for notice in notices:
+                    if choices.get(notice):
+                        found[login, notice].append(user_id)
+        return found
 
 
 class MutedPullRequests(Part):

@@ -59,7 +59,7 @@ async def explain(repository: RepositoryName, number: int, sources: Sources) -> 
     if isinstance(logged, MergeQueueError) and position == NotQueued() and not records:
         raise logged
     seen = await _seen(number, snapshot, position, sources)
-    whole_log = not isinstance(logged, MergeQueueError)
+    is_log_read = not isinstance(logged, MergeQueueError)
     checks: Checks | None = details.mergeability_check
     is_running = isinstance(position, InBatch) and position.batch.status.code == RUNNING
     if checks is None and is_running:
@@ -75,7 +75,7 @@ async def explain(repository: RepositoryName, number: int, sources: Sources) -> 
         records,
         kinds(read),
         seen,
-        whole_log,
+        is_log_read,
         asked,
         checks,
         details,

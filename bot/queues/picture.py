@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from bot.freezes.freeze import Freeze
-from bot.merge_queue.queue import Batch, Hold, QueuedPullRequest, QueueStatus
+from bot.merge_queue.queue import Batch, Obstacle, QueuedPullRequest, QueueStatus
 from bot.queues.snapshot import Snapshot
 
 SHOWN_BATCHES = 5
@@ -52,13 +52,13 @@ class PausedFor:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A pull request as a board shows it, and what holds it back."""
+    """A pull request as a board shows it, and what keeps it from advancing."""
 
     number: int
     title: str
     url: str
     author: str
-    hold: Hold | None = None
+    obstacle: Obstacle | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +142,7 @@ def shown(queued: QueuedPullRequest) -> Shown:
         queued.title[:TITLE_KEPT],
         queued.url if len(queued.url) <= ADDRESS_KEPT else "",
         queued.author.login[:WORDS_KEPT],
-        queued.hold,
+        queued.obstacle,
     )
 
 

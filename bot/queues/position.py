@@ -24,7 +24,7 @@ class Explanation:
     kinds: Mapping[int, EventKind]
     seen: PullRequestRecord | None  #: its title and address, if known
     #: False when the event log can't be read now, so that `records` may lack events
-    whole_log: bool = True
+    is_log_read: bool = True
     #: the login of the person whose turn it is, empty for nobody; None for the author
     asked: str | None = None
     checks: Checks | None = None  #: those of its batch, if the service names them

@@ -5,6 +5,7 @@ import logging
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import NamedTuple
 
 from bot.freezes.causes import by_person
 from bot.freezes.following import FreezeLog, read_freezes
@@ -39,22 +40,24 @@ async def read_queue(
 ) -> Snapshot:
     """Raises MergeQueueError: an unreadable queue never looks empty."""
     service = sources.service
-    status, (pause, is_known), frozen = await asyncio.gather(
+    status, paused, frozen = await asyncio.gather(
         service.status(repository, branch),
         _pause(repository, lambda: service.current_pause(repository), sources),
         _frozen(repository, sources),
     )
-    return Snapshot(repository, status, pause, sources.clock.now(), branch, is_known, frozen)
+    now = sources.clock.now()
+    return Snapshot(repository, status, paused.pause, now, branch, paused.is_known, frozen)
 
 
 async def complete(
     repository: RepositoryName, status: QueueStatus, read_pause: ReadPause, sources: Sources
 ) -> Snapshot:
     """The snapshot for a status that a poll has read, after the log. Raises MergeQueueError."""
-    pause, is_known = await _pause(repository, read_pause, sources)
+    paused = await _pause(repository, read_pause, sources)
     now = sources.clock.now()
     stored = await _stored_freezes(repository, sources)
-    return Snapshot(repository, status, pause, now, None, is_known, _in_force(stored, now))
+    frozen = _in_force(stored, now)
+    return Snapshot(repository, status, paused.pause, now, None, paused.is_known, frozen)
 
 
 async def read_queues(
@@ -126,18 +129,24 @@ async def group_page(group: Group, first: int, sources: Sources) -> GroupPage:
     return GroupPage(read, first, len(ordered), len(paused.difference(asked)))
 
 
-async def _pause(
-    repository: RepositoryName, read: ReadPause, sources: Sources
-) -> tuple[PauseRecord | None, bool]:
-    """The pause, and whether None means that there is none."""
+class _Paused(NamedTuple):
+    """Whether a queue is paused."""
+
+    pause: PauseRecord | None
+    is_known: bool = True  #: False if None doesn't mean that there is no pause
+
+
+async def _pause(repository: RepositoryName, read: ReadPause, sources: Sources) -> _Paused:
     try:
         pause = await read()
     except PauseNotOffered:
         known = await sources.store.read(lambda transaction: Pauses(transaction).open([repository]))
         if not known:
-            return None, False
+            return _Paused(None, is_known=False)
         pause = Pause(reason=known[0].stored_reason, paused_at=known[0].paused_at)
-    return await know_pause(sources.store, repository, pause) if pause else None, True
+    if pause is None:
+        return _Paused(None)
+    return _Paused(await know_pause(sources.store, repository, pause))
 
 
 async def _frozen(repository: RepositoryName, sources: Sources) -> tuple[Freeze, ...]:
@@ -150,7 +159,8 @@ async def _frozen(repository: RepositoryName, sources: Sources) -> tuple[Freeze,
         extra = {"action": "freezes_not_read", "repository": repository}
         logger.info("freezes not read", extra={**extra, "error": type(error).__name__})
         return _in_force(stored, now)
-    return await sources.store.read(_named, _in_force(log.freezes(stored), now), stored, log)
+    in_force = _in_force(log.freezes(stored), now)
+    return await sources.store.read(_named, in_force, stored, log)
 
 
 def _in_force(freezes: Iterable[Freeze], now: datetime) -> tuple[Freeze, ...]:

@@ -33,7 +33,8 @@ def person_to_ask(
         number = about.pull_request or 0
         records = Events(transaction).of_pull_requests(about.repository, [number], since=since)
     for event in reversed(records):
-        if event.received_at <= about.received_at and (login := _queued_by(event)):
+        login = _queued_by(event)
+        if login and event.received_at <= about.received_at:
             return "" if login in bots else login
     return ""
 

@@ -72,12 +72,13 @@ class RemovePullRequest:
         """The pull request to remove; raises PermissionDenied after recording it."""
         await self.acts.permit(act, right=Right.READ)
         number = act.pull_request or 0
-        place = still_queued(number, await self.merge_queue.status(act.repository))
-        if place is None:
+        status = await self.merge_queue.status(act.repository)
+        position = still_queued(number, status)
+        if position is None:
             return await self._left(act)
-        found = place.pull_request
+        found = position.pull_request
         await self._permit(act, found.author.login)
-        if queued_at not in {None, found.queued_at}:
+        if queued_at is not None and queued_at != found.queued_at:
             return NotRemoved(act.repository, number, Unremovable.QUEUED_AGAIN)
         if found.dequeue_requested:
             return NotRemoved(act.repository, number, Unremovable.LEAVING)
@@ -132,6 +133,6 @@ def _succeed(
     transaction: Transaction, done: AuditRecord, seen: PullRequestRecord, here: list[str]
 ) -> AuditRecord:
     PullRequests(transaction).save([seen])
-    record, _ = end_act(transaction, done)
-    post_act(transaction, record, here)
-    return record
+    stored = end_act(transaction, done)
+    post_act(transaction, stored.record, here)
+    return stored.record

@@ -76,7 +76,7 @@ class BusyRepository:
             happening.act()
         self._pass_time(at)
         return [
-            read_event(written(one, NAME, self.controls.speaks), RepositoryName(NAME))[0]
+            read_event(written(one, NAME, self.controls.speaks), RepositoryName(NAME)).record
             for one in self._new_events()
         ]
 

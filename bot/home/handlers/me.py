@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 
 from bot.blocks.message import Message
 from bot.desk.registry import Call, handles
-from bot.home.about import about, switch, switch_all
+from bot.home.about import Switched, about, switch, switch_all
 from bot.kernel.actor import Origin
 from bot.people import actions as people_actions, texts as people_texts
 from bot.people.notices import Notice
@@ -28,13 +28,12 @@ async def show_me(
 
 @handles.click(people_actions.NOTICE_BUTTON)
 async def choose_notices(call: Call, click: Interaction) -> None:
-    """The menu holds everything that is on, also on an old card."""
+    """The menu has everything that is on, also on an old card."""
     await call.admit()
     chosen = {Notice(option["value"]) for option in click.selected_options}
-    changed, person = await call.bot.sources.store.run(switch_all, call.actor.user_id, chosen)
+    switched = await call.bot.sources.store.run(switch_all, call.actor.user_id, chosen)
     if call.origin is not Origin.HOME:
-        card = people_texts.me(person, call.bot.command, people_texts.switched(changed))
-        await call.replace_message(card)
+        await call.replace_message(_card(call, switched))
 
 
 @handles.click(people_actions.NOTICE_STOP)
@@ -47,5 +46,10 @@ async def stop_notice(call: Call, click: Interaction) -> None:
 
 async def _switch(call: Call, choices: Mapping[Notice, bool]) -> Message:
     """What the person's card says then."""
-    changed, person = await call.bot.sources.store.run(switch, call.actor.user_id, choices)
-    return people_texts.me(person, call.bot.command, people_texts.switched(changed))
+    switched = await call.bot.sources.store.run(switch, call.actor.user_id, choices)
+    return _card(call, switched)
+
+
+def _card(call: Call, switched: Switched) -> Message:
+    note = people_texts.switched(switched.changed)
+    return people_texts.me(switched.person, call.bot.command, note)

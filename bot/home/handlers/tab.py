@@ -6,6 +6,7 @@ import logging
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from functools import partial
+from typing import NamedTuple
 
 from bot.acts.errors import PermissionDenied
 from bot.acts.permission import Right
@@ -60,7 +61,7 @@ async def publish(call: Call) -> None:
     user_id = call.actor.user_id
     try:
         await call.admit()
-        ((recent, view, seen, read_at),) = await _draw(call.bot, [_opened(call)])
+        (tab,) = await _draw(call.bot, [_opened(call)])
     except PermissionDenied as denied:
         extra = {"action": "home_refused", "actor": user_id, "detail": str(denied)}
         logger.info("a person was refused the Home tab", extra=extra)
@@ -69,9 +70,9 @@ async def publish(call: Call) -> None:
         await _publish(call.bot, user_id, home_texts.unavailable())
         raise
     else:
-        await _publish(call.bot, user_id, view)
-        recent.seen = seen
-        recent.read_at = read_at
+        await _publish(call.bot, user_id, tab.view)
+        tab.viewer.seen = tab.seen
+        tab.viewer.read_at = tab.read_at
 
 
 async def refresh(bot: Bot) -> None:
@@ -80,17 +81,20 @@ async def refresh(bot: Bot) -> None:
     Raises StoreUnavailable.
     """
     readers = [viewer for viewer in list(bot.viewers.values()) if await _is_due(bot, viewer)]
-    for recent, view, seen, read_at in await _draw(bot, readers) if readers else ():
+    if not readers:
+        return
+    for tab in await _draw(bot, readers):
         # If Slack refuses it, it is due again as usual, and not sooner.
-        recent.read_at = read_at
-        if seen != recent.seen:
-            try:
-                await _publish(bot, recent.actor.user_id, view)
-            except FAILURES as error:
-                extra = {"action": "home_not_renewed", "error": read_failure(error).code}
-                logger.info("a Home tab was not renewed", extra=extra)
-            else:
-                recent.seen = seen
+        tab.viewer.read_at = tab.read_at
+        if tab.seen == tab.viewer.seen:
+            continue
+        try:
+            await _publish(bot, tab.viewer.actor.user_id, tab.view)
+        except FAILURES as error:
+            extra = {"action": "home_not_renewed", "error": read_failure(error).code}
+            logger.info("a Home tab was not renewed", extra=extra)
+        else:
+            tab.viewer.seen = tab.seen
 
 
 async def _is_due(bot: Bot, recent: RecentViewer) -> bool:
@@ -110,20 +114,24 @@ async def _is_due(bot: Bot, recent: RecentViewer) -> bool:
     return False
 
 
-async def _draw(
-    bot: Bot, people: Sequence[RecentViewer]
-) -> list[tuple[RecentViewer, View, str, datetime]]:
-    """Each person's tab, what it shows apart from times, and when it was read.
+class _Tab(NamedTuple):
+    """One person's Home tab."""
 
-    The queues are read once for everybody on the same page.
-    """
-    may = await asyncio.gather(
-        *(bot.use.check_permission.may(person.actor, Right.PAUSE) for person in people)
-    )
+    viewer: RecentViewer
+    view: View
+    seen: str  #: what it shows apart from times
+    read_at: datetime
+
+
+async def _draw(bot: Bot, people: Sequence[RecentViewer]) -> list[_Tab]:
+    """Each person's tab; the queues are read once for everybody on the same page."""
+    check = bot.use.check_permission
+    answers = await asyncio.gather(*(check.may(person.actor, Right.PAUSE) for person in people))
     ids = [person.actor.user_id for person in people]
-    found = await viewers(dict(zip(ids, may, strict=True)), bot.sources)
+    may_pause = dict(zip(ids, answers, strict=True))
+    found = await viewers(may_pause, bot.sources)
     logins = {viewer.person.login for viewer in found.values() if viewer.person.login is not None}
-    drawn = []
+    drawn: list[_Tab] = []
     states = dict[int, HomeState]()
     for person in people:
         # A click may turn the person's page while its queues are read.
@@ -134,7 +142,7 @@ async def _draw(
         viewer = found[person.actor.user_id]
         view = home_texts.home(state, viewer, bot.command)
         seen = json.dumps(home_texts.home(state.timeless(), viewer, bot.command).view)
-        drawn.append((person, view, seen, state.read_at))
+        drawn.append(_Tab(person, view, seen, state.read_at))
     return drawn
 
 

@@ -6,7 +6,7 @@ from datetime import date, datetime, time, timedelta
 
 from bot.kernel.durations import DurationProblem
 from bot.kernel.ends.numbers import ABOUT, NAMED_COUNT, NOON, whole_of
-from bot.kernel.ends.typed import TypedText
+from bot.kernel.ends.typed import Piece, TypedText
 from bot.kernel.errors import InvalidDuration
 
 _LAST_HOUR = 23
@@ -65,8 +65,8 @@ class ClockTime:
     is_midnight: bool = False
 
 
-def read_clock_time(text: TypedText, at: int, *, is_marked: bool) -> tuple[ClockTime, int] | None:
-    """The time of day that begins there, and where it ends; None where none does.
+def read_clock_time(text: TypedText, at: int, *, is_marked: bool) -> Piece[ClockTime] | None:
+    """The time of day that begins there; None where none does.
 
     `is_marked`: "until" or a day stands before it, so that a lone number may be an hour.
     Raises InvalidDuration for a time that doesn't exist.
@@ -77,47 +77,48 @@ def read_clock_time(text: TypedText, at: int, *, is_marked: bool) -> tuple[Clock
     exact = _read_exact(text, at, is_marked=is_marked)
     if exact is None:
         return None
-    return _with_half_of_day(text, *exact)
+    return _with_half_of_day(text, exact)
 
 
-def _read_vague(text: TypedText, vague: re.Match[str]) -> tuple[ClockTime, int]:
+def _read_vague(text: TypedText, vague: re.Match[str]) -> Piece[ClockTime]:
     named = next(name for name, said in vague.groupdict().items() if said is not None)
     # "tonight at 8pm" says it exactly.
     exact = _read_exact(text, text.after_space(vague.end()), is_marked=True)
     if exact is None:
-        return ClockTime(_MEANT[named], is_sure=False, is_marked=False), vague.end()
-    clock, end = exact
-    if named == "evening" and len(clock.clocks) > 1:
-        clock = _afternoon(clock)
-    return clock, end
+        clock = ClockTime(_MEANT[named], is_sure=False, is_marked=False)
+        return Piece(clock, vague.end())
+    if named == "evening" and len(exact.value.clocks) > 1:
+        return Piece(_afternoon(exact.value), exact.end)
+    return exact
 
 
-def _with_half_of_day(text: TypedText, clock: ClockTime, end: int) -> tuple[ClockTime, int]:
+def _with_half_of_day(text: TypedText, exact: Piece[ClockTime]) -> Piece[ClockTime]:
     """Read what may follow a time of day: "8 tonight", "9 in the morning"."""
-    found = _VAGUE_CLOCK.match(text.small, text.after_space(end))
+    clock = exact.value
+    found = _VAGUE_CLOCK.match(text.small, text.after_space(exact.end))
     if found is None or found["end"] is not None or found["lunch"] is not None:
-        return clock, end
-    is_one = len(clock.clocks) == 1
-    if is_one and not _SAYS_WHEN.match(found[0]):
+        return exact
+    is_certain = len(clock.clocks) == 1
+    if is_certain and not _SAYS_WHEN.match(found[0]):
         # "until 00:00 night shift": the night is a part of the reason.
-        return clock, end
-    if is_one:
-        return clock, found.end()
-    if found["morning"] is not None:
-        return ClockTime((min(clock.clocks),)), found.end()
-    return _afternoon(clock), found.end()
+        return exact
+    if not is_certain and found["morning"] is not None:
+        clock = ClockTime((min(clock.clocks),))
+    elif not is_certain:
+        clock = _afternoon(clock)
+    return Piece(clock, found.end())
 
 
 def _afternoon(clock: ClockTime) -> ClockTime:
     return ClockTime((max(clock.clocks),))
 
 
-def _read_exact(text: TypedText, at: int, *, is_marked: bool) -> tuple[ClockTime, int] | None:
+def _read_exact(text: TypedText, at: int, *, is_marked: bool) -> Piece[ClockTime] | None:
     found = _EXACT.match(text.small, at)
     if found is None:
         return None
     clock = _clock_of(text.shown_to(found.end()), found, is_marked=is_marked)
-    return (clock, found.end()) if clock is not None else None
+    return Piece(clock, found.end()) if clock is not None else None
 
 
 def _clock_of(shown: str, found: re.Match[str], *, is_marked: bool) -> ClockTime | None:
@@ -193,5 +194,7 @@ def _exact(shown: str, hour: int, minute: int, half: str | None) -> ClockTime:
     if hour not in hours or minute not in range(60):
         raise InvalidDuration(DurationProblem.NO_SUCH_TIME, shown)
     if half is not None:
-        hour = hour % NOON + (NOON if half.startswith("p") else 0)
+        hour %= NOON
+        if half.startswith("p"):
+            hour += NOON
     return ClockTime((time(hour, minute),))

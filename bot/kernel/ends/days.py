@@ -7,10 +7,11 @@ import re
 from calendar import month_name
 from dataclasses import replace
 from datetime import date, time
+from typing import NamedTuple
 
 from bot.kernel.durations import NEXT_WORD, WEEKDAYS, DurationProblem, Until
 from bot.kernel.ends.clock_times import ClockTime
-from bot.kernel.ends.typed import TypedText
+from bot.kernel.ends.typed import Piece, TypedText
 from bot.kernel.errors import InvalidDuration
 
 _MONTHS = [name.lower() for name in month_name[1:]]
@@ -50,24 +51,29 @@ _VAGUE_DAY = re.compile(
 )
 
 
-def read_vague_day(text: TypedText, at: int) -> tuple[Until, ClockTime | None, int] | None:
-    """A day that means different things to different people, its hours if any, and where it ends.
+class VagueDay(NamedTuple):
+    """A day that means different things to different people."""
 
-    None where none begins.
-    """
+    day: Until
+    clock: ClockTime | None  #: its hours, if any are meant
+    end: int  #: where in the text it ends
+
+
+def read_vague_day(text: TypedText, at: int) -> VagueDay | None:
+    """The vague day that begins there; None where none does."""
     found = _VAGUE_DAY.match(text.small, at)
     if found is None:
         return None
     if found["week"] is not None:
         hours = ClockTime((time(17), time(18)), is_sure=False, is_marked=False)
-        return Until(_MIDNIGHT, weekday=_FRIDAY), hours, found.end()
+        return VagueDay(Until(_MIDNIGHT, weekday=_FRIDAY), hours, found.end())
     if found["next"] is not None:
-        return Until(_MIDNIGHT, weekday=_MONDAY), None, found.end()
-    return Until(_MIDNIGHT, words="1st"), None, found.end()
+        return VagueDay(Until(_MIDNIGHT, weekday=_MONDAY), None, found.end())
+    return VagueDay(Until(_MIDNIGHT, words="1st"), None, found.end())
 
 
-def read_day(text: TypedText, at: int) -> tuple[tuple[Until, ...], int] | None:
-    """The day that begins there, without a time of day, and where it ends; None where none does.
+def read_day(text: TypedText, at: int) -> Piece[tuple[Until, ...]] | None:
+    """The day that begins there, without a time of day; None where none does.
 
     Several days where nobody can be sure. Raises InvalidDuration for a date that doesn't exist.
     """
@@ -77,7 +83,7 @@ def read_day(text: TypedText, at: int) -> tuple[tuple[Until, ...], int] | None:
     days = _days(text.shown_to(found.end()), found)
     if found["named"] is not None:
         days = tuple(replace(day, weekday=WEEKDAYS[found["named"]]) for day in days)
-    return (days, found.end()) if days else None
+    return Piece(days, found.end()) if days else None
 
 
 def _days(shown: str, found: re.Match[str]) -> tuple[Until, ...]:

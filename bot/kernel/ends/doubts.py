@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 from bot.kernel.durations import LONGEST_TIME, SHORTEST, For, Lasting, readings
@@ -29,28 +30,41 @@ _OF_A_REASON = re.compile(
 _HAS_CLOCK = re.compile(r"\d[:.h]\d\d|\d\s*[ap]\.?m\b|noon|midday|midnight")
 
 
+class MeantEnd(NamedTuple):
+    """What words may mean."""
+
+    lasting: Lasting
+    reason: str  #: the words that would be the reason then
+
+
+class PossibleEnd(NamedTuple):
+    """When an end that may be meant comes."""
+
+    at: datetime
+    lasting: Lasting
+    reason: str
+
+
 @dataclass(frozen=True, slots=True)
 class Doubt:
-    """What nobody can be sure of: each reading, and the words that would be the reason then."""
+    """What nobody can be sure of."""
 
-    readings: tuple[tuple[Lasting, str], ...]
+    readings: tuple[MeantEnd, ...]
     is_in_reason: bool = False
     """Whether words of the reason stand before it."""
 
 
-def possible_ends(
-    meant: Sequence[tuple[Lasting, str]], now: datetime, zone: ZoneInfo
-) -> list[tuple[datetime, Lasting, str]]:
+def possible_ends(meant: Sequence[MeantEnd], now: datetime, zone: ZoneInfo) -> list[PossibleEnd]:
     """When each reading ends, with its reason, once for each time; `zone` is the person's own.
 
     Raises InvalidDuration if none of them can be the end of a pause.
     """
-    found: dict[datetime, tuple[datetime, Lasting, str]] = {}
+    found: dict[datetime, PossibleEnd] = {}
     refused: InvalidDuration | None = None
     for lasting, reason in meant:
         try:
             for at in readings(lasting, now, zone):
-                found.setdefault(at, (at, lasting, reason))
+                found.setdefault(at, PossibleEnd(at, lasting, reason))
         except InvalidDuration as error:
             refused = refused or error
     if refused is not None and not found:
@@ -67,13 +81,15 @@ def doubt_of(text: str) -> Doubt | None:
     if begun is None:
         return _doubt_at_end(words) or _doubt_within(words)
     rest = _rest(text, begun.words)
-    return Doubt(tuple((reading, rest) for reading in begun.readings))
+    return Doubt(tuple(MeantEnd(reading, rest) for reading in begun.readings))
 
 
 def without_end(text: str) -> str:
     """The reason without what may be an end in it."""
     doubt = doubt_of(text)
-    return doubt.readings[0][1] if doubt is not None and doubt.readings else text
+    if doubt is None or not doubt.readings:
+        return text
+    return doubt.readings[0].reason
 
 
 def _beginning(words: Sequence[str]) -> Beginning | None:
@@ -91,7 +107,7 @@ def _doubt_of_number(typed: str) -> Doubt | None:
     if number <= NOON:
         lengths.append(timedelta(hours=number))
     possible = [length for length in lengths if SHORTEST <= length <= LONGEST_TIME]
-    return Doubt(tuple((For(length), "") for length in possible))
+    return Doubt(tuple(MeantEnd(For(length), "") for length in possible))
 
 
 def _doubt_at_end(words: Sequence[str]) -> Doubt | None:
@@ -115,7 +131,9 @@ def _may_be_an_end(tail: Sequence[str], begun: Beginning) -> bool:
     # "The gateway returns 500s" ends with no length, and "the deploy of friday" with no end.
     is_code = STATUS_CODE.fullmatch(tail[0].lower()) is not None
     is_length = any(isinstance(reading, For) for reading in begun.readings)
-    return (is_length and not is_code) or (begun.is_sure and _HAS_CLOCK.search(text) is not None)
+    if is_length and not is_code:
+        return True
+    return begun.is_sure and _HAS_CLOCK.search(text) is not None
 
 
 def _is_span(tail: Sequence[str], begun: Beginning) -> bool:
@@ -142,9 +160,9 @@ def _doubt_within(words: Sequence[str]) -> Doubt | None:
     return None
 
 
-def _with_reason(begun: Beginning, words: Sequence[str]) -> tuple[tuple[Lasting, str], ...]:
+def _with_reason(begun: Beginning, words: Sequence[str]) -> tuple[MeantEnd, ...]:
     reason = " ".join(words).rstrip(" ,;:-\u2013\u2014")
-    return tuple((reading, reason) for reading in begun.readings)
+    return tuple(MeantEnd(reading, reason) for reading in begun.readings)
 
 
 def _rest(text: str, words: int) -> str:

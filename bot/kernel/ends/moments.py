@@ -70,14 +70,18 @@ def read_moment(text: TypedText, at: int, *, is_marked: bool) -> Beginning | Non
 def _take_vague_day(text: TypedText, parts: _Parts) -> None:
     found = read_vague_day(text, parts.end)
     if found is not None:
-        day, parts.clock, parts.end = found
-        parts.days = (day,)
+        parts.days = (found.day,)
+        parts.clock = found.clock
+        parts.end = found.end
 
 
 def _take_day(text: TypedText, parts: _Parts) -> None:
-    found = None if parts.days else read_day(text, text.after_space(parts.end))
+    if parts.days:
+        return
+    found = read_day(text, text.after_space(parts.end))
     if found is not None:
-        parts.days, parts.end = found
+        parts.days = found.value
+        parts.end = found.end
 
 
 def _take_clock(text: TypedText, parts: _Parts, *, is_marked: bool) -> None:
@@ -86,14 +90,17 @@ def _take_clock(text: TypedText, parts: _Parts, *, is_marked: bool) -> None:
     at = text.after_space(parts.end)
     found = read_clock_time(text, at, is_marked=is_marked or bool(parts.days))
     if found is not None:
-        parts.clock, parts.end = found
+        parts.clock = found.value
+        parts.end = found.end
 
 
 def _take_zone(text: TypedText, parts: _Parts) -> None:
-    found = None if parts.clock is None else read_zone(text, text.after_space(parts.end))
+    if parts.clock is None:
+        return
+    found = read_zone(text, text.after_space(parts.end))
     if found is not None:
-        zone, parts.end = found
-        parts.zone = zone or None
+        parts.zone = found.value or None
+        parts.end = found.end
 
 
 def _refuse_strange_clock(text: TypedText, at: int) -> None:
@@ -126,12 +133,11 @@ def _put_together(parts: _Parts, words: int) -> Beginning:
     elif parts.clock is not None and days and not clock.is_sure:
         # The evening of Monday ends when Monday ends.
         clock = replace(clock, clocks=tuple(map(_ending_the_day, clock.clocks)))
-    possible = tuple(
-        replace(day, clock=at, zone=parts.zone)
-        for day in days or (Until(time(0)),)
-        for at in clock.clocks
-    )
-    return Beginning(possible, words, is_sure=clock.is_sure and len(possible) == 1)
+    possible: list[Until] = []
+    for day in days or (Until(time(0)),):
+        possible += [replace(day, clock=at, zone=parts.zone) for at in clock.clocks]
+    is_sure = clock.is_sure and len(possible) == 1
+    return Beginning(tuple(possible), words, is_sure=is_sure)
 
 
 def _ending_the_day(clock: time) -> time:

@@ -12,6 +12,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from difflib import get_close_matches
+from typing import NamedTuple
 
 from bot.kernel.durations import UNTIL_WORD, DurationProblem, Lasting
 from bot.kernel.ends.lengths import read_length
@@ -128,8 +129,9 @@ def _after_for(text: TypedText, at: int) -> Beginning | None:
         return Beginning((), text.count, is_sure=False)
     # "for tomorrow", but not "for tomorrow's release".
     found = read_moment(text, at, is_marked=False)
-    is_all = found is not None and found.words == text.count
-    return replace(found, is_sure=False) if found is not None and is_all else None
+    if found is None or found.words != text.count:
+        return None
+    return replace(found, is_sure=False)
 
 
 def _like_until(text: TypedText) -> Beginning | None:
@@ -137,15 +139,17 @@ def _like_until(text: TypedText) -> Beginning | None:
     elsewhere = _FOREIGN_UNTIL.match(text.small, text.start)
     if elsewhere is not None:
         found = read_moment(text, elsewhere.end(), is_marked=True)
-        unread = Beginning((), text.count, is_sure=False)
-        return replace(found, is_sure=False) if found is not None else unread
+        if found is None:
+            return Beginning((), text.count, is_sure=False)
+        return replace(found, is_sure=False)
     lasting = _FOR_ELSEWHERE.match(text.small, text.start)
     if lasting is not None:
         return read_length(text, lasting.end(), is_marked=False)
     misspelled = _MISSPELLED_UNTIL.match(text.small, text.start)
-    if misspelled is None or not get_close_matches(
-        misspelled["word"], [UNTIL_WORD], cutoff=_ALIKE_UNTIL
-    ):
+    if misspelled is None:
+        return None
+    is_alike = get_close_matches(misspelled["word"], [UNTIL_WORD], cutoff=_ALIKE_UNTIL)
+    if not is_alike:
         return None
     return read_moment(text, misspelled.end(), is_marked=False)
 
@@ -180,29 +184,40 @@ def _refuse_second_end(text: TypedText, found: Beginning) -> None:
         raise InvalidDuration(DurationProblem.TWO_ENDS, text.as_typed[:TYPED_KEPT])
 
 
-def read_lasting(words: Sequence[str]) -> tuple[Lasting | None, int]:
-    """The end given by the first words, and how many words it takes; None and 0 without one.
+class LeadingTime(NamedTuple):
+    """The end, or the start, with which words begin."""
 
-    Also None where the words only may be an end: `doubt_of` says what they may mean.
+    at: Lasting | None
+    words: int  #: how many words it takes
+
+
+WITHOUT_TIME = LeadingTime(None, 0)
+
+
+def read_lasting(words: Sequence[str]) -> LeadingTime:
+    """The end given by the first words.
+
+    None also where the words only may be an end: `doubt_of` says what they may mean.
     Raises InvalidDuration for an end that no pause can have.
     """
     found = read_beginning(words)
     if found is None or not found.is_sure:
-        return None, 0
-    return found.readings[0], found.words
+        return WITHOUT_TIME
+    return LeadingTime(found.readings[0], found.words)
 
 
-def read_start(words: Sequence[str]) -> tuple[Lasting | None, int]:
+def read_start(words: Sequence[str]) -> LeadingTime:
     """As `read_lasting`, of the words after "from", where an end may follow.
 
     Raises InvalidDuration, also where it may mean several times.
     """
     found = read_beginning([UNTIL_WORD, *words], is_start=True)
     if found is None or not found.readings:
-        return None, 0
+        return WITHOUT_TIME
     if not found.is_sure:
-        raise InvalidDuration(DurationProblem.UNCLEAR, " ".join(words[: found.words - 1]))
-    return found.readings[0], found.words
+        said = " ".join(words[: found.words - 1])
+        raise InvalidDuration(DurationProblem.UNCLEAR, said)
+    return LeadingTime(found.readings[0], found.words)
 
 
 def read_end(text: str) -> Lasting:

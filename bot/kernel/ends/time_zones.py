@@ -5,7 +5,7 @@ from functools import cache
 from zoneinfo import available_timezones
 
 from bot.kernel.durations import DurationProblem, zone_named
-from bot.kernel.ends.typed import TypedText
+from bot.kernel.ends.typed import Piece, TypedText
 from bot.kernel.errors import InvalidDuration
 from bot.kernel.zones import ZONES
 
@@ -37,17 +37,20 @@ OWN = ""
 """The person's own zone."""
 
 
-def read_zone(text: TypedText, at: int) -> tuple[str, int] | None:
-    """The zone that begins there, as `Until` names it or OWN, and where it ends.
+def read_zone(text: TypedText, at: int) -> Piece[str] | None:
+    """The zone that begins there, as `Until` names it or OWN; None where none begins.
 
-    None where none begins. Raises InvalidDuration for what looks like a zone and isn't one.
+    Raises InvalidDuration for what looks like a zone and isn't one.
     """
     found = _ZONE.match(text.small, at)
     zone = _read(text, at, found) if found is not None else None
-    if found is None or zone is None:
-        found = _PLACE_NAME.match(text.small, at)
-        zone = _zone_of_place(found["place"], text.as_typed[at:]) if found is not None else None
-    return (zone, found.end()) if found is not None and zone is not None else None
+    if found is not None and zone is not None:
+        return Piece(zone, found.end())
+    named = _PLACE_NAME.match(text.small, at)
+    if named is None:
+        return None
+    zone = _zone_of_place(named["place"], text.as_typed[at:])
+    return Piece(zone, named.end()) if zone is not None else None
 
 
 def _read(text: TypedText, at: int, found: re.Match[str]) -> str | None:
@@ -112,7 +115,9 @@ def _offset(typed: str, as_typed: str) -> str | None:
 def _zone_of_place(place: str, as_typed: str) -> str | None:
     """Of a city that is written like one."""
     is_written_so = as_typed.removeprefix("in ")[:1].isupper()
-    return _zone_of_city(place) if is_written_so and place not in _NO_CITIES else None
+    if not is_written_so or place in _NO_CITIES:
+        return None
+    return _zone_of_city(place)
 
 
 @cache

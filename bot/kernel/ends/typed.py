@@ -3,8 +3,11 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Generic, NamedTuple, TypeVar
 
 from bot.kernel.durations import Lasting
+
+Value = TypeVar("Value")
 
 LONGEST_PHRASE = 12
 """Words in which an end is looked for."""
@@ -36,12 +39,15 @@ class TypedText:
     as_typed: str
 
     small: str
-    """In small letters, and of the same length: a place in it is the same place in `as_typed`."""
+    """In small letters, and of the same length: an index means the same character in `as_typed`."""
 
     @classmethod
     def of(cls, words: Sequence[str]) -> "TypedText":
         as_typed = " ".join(words[:LONGEST_PHRASE])
-        letters = (letter.lower() if len(letter.lower()) == 1 else letter for letter in as_typed)
+        letters: list[str] = []
+        for letter in as_typed:
+            lower = letter.lower()
+            letters.append(lower if len(lower) == 1 else letter)
         small = "".join(letters).replace("\u2019", "'")
         return cls(as_typed, _WITH_T.sub(r"\1 ", small))
 
@@ -57,11 +63,11 @@ class TypedText:
         return len(self.as_typed.split())
 
     def words_to(self, end: int) -> int:
-        """How many words stand before that place."""
+        """How many words stand before that index."""
         return len(self.as_typed[:end].split())
 
     def shown_to(self, end: int) -> str:
-        """The words that a refusal repeats: from the beginning to that place."""
+        """The words that a refusal repeats: from the beginning to that index."""
         return self.as_typed[:end].strip()[:TYPED_KEPT]
 
     def after_space(self, at: int) -> int:
@@ -72,6 +78,13 @@ class TypedText:
     def rest(self, at: int) -> str:
         """What follows, in small letters."""
         return self.small[at:].strip()
+
+
+class Piece(NamedTuple, Generic[Value]):
+    """What was read of a text, and where it ends."""
+
+    value: Value
+    end: int  #: where in the text the next piece begins
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,11 +24,11 @@ from bot.freezes.texts.cards import freeze_period, freeze_reason
 from bot.merge_queue.event_records import EventRecord
 from bot.merge_queue.event_types import CodeClass, Turn, class_of, turn_of
 from bot.merge_queue.position import InBatch, InQueue, NotQueued
-from bot.merge_queue.queue import Batch, Checks, HoldKind, QueueMode
+from bot.merge_queue.queue import Batch, Checks, ObstacleKind, QueueMode
 from bot.pauses.texts.card import by_whom
 from bot.people.texts import mute_button
 from bot.queues.position import Explanation
-from bot.queues.texts.parts import batches, filling, hold
+from bot.queues.texts.parts import batches, filling, obstacle
 from bot.verdicts.texts.verdict import removed_by, said
 from bot.verdicts.verdict import Facts, judge
 
@@ -93,7 +93,7 @@ def why(explanation: Explanation) -> Message:
     recent = _recent(explanation)
     if recent:
         shown += blocks.lines(["*Recent events*", *recent])
-    if not explanation.whole_log:
+    if not explanation.is_log_read:
         missing = "The event log can't be read right now, so past events are missing"
         shown.append(blocks.context(missing))
     again, log = asking(explanation.repository, number)
@@ -180,15 +180,15 @@ def _whose(explanation: Explanation, code: str | None) -> str:
 
 def _held(explanation: Explanation, place: InBatch | InQueue) -> str:
     """What holds it back, regardless of its batch."""
-    known = place.pull_request.hold
+    known = place.pull_request.obstacle
     pause = explanation.snapshot.pause
     if pause is not None:
         since = local_time(pause.paused_at)
         reason = quote(pause.reason, REASON_LIMIT)
         return f"the pause{by_whom(pause)} to end, since {since}: {reason}"
-    if known is not None and known.kind is HoldKind.FREEZE:
+    if known is not None and known.kind is ObstacleKind.FREEZE:
         return f"{_freeze(explanation.snapshot.freezes)} to end"
-    return hold(known) if known is not None else ""
+    return obstacle(known) if known is not None else ""
 
 
 def _freeze(freezes: Sequence[Freeze]) -> str:

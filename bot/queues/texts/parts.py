@@ -8,7 +8,7 @@ from bot.blocks import blocks
 from bot.blocks.message import MESSAGE_BLOCKS_TEXT_LIMIT, Block, text_length
 from bot.blocks.text import by, code, escape, listed, local_time, plural, pull_request, quote
 from bot.kernel.repository import RepositoryName
-from bot.merge_queue.queue import Batch, Hold, HoldKind
+from bot.merge_queue.queue import Batch, Obstacle, ObstacleKind
 from bot.pauses import actions as pause_actions
 from bot.pauses.texts import ends as pause_ends
 from bot.pauses.texts.card import resume_button
@@ -45,13 +45,15 @@ _STATES_BEHIND = {
 
 
 TIGHT_LIMIT = 800
-"""Characters of each list where the whole would exceed Slack's limit."""
+"""Characters of each list where all of it would exceed Slack's limit."""
 
 
 def fitting(render: Callable[[int], list[Block]]) -> list[Block]:
     """The result of `render` with the most characters per list that fit into the message."""
     shown = render(blocks.LINES_LENGTH)
-    return shown if text_length(shown) <= MESSAGE_BLOCKS_TEXT_LIMIT else render(TIGHT_LIMIT)
+    if text_length(shown) <= MESSAGE_BLOCKS_TEXT_LIMIT:
+        return shown
+    return render(TIGHT_LIMIT)
 
 
 def headline(
@@ -86,8 +88,10 @@ def is_idle(picture: Picture) -> bool:
 
 def unreadable(picture: Picture) -> str:
     """How many entries are missing; empty for none."""
+    if not picture.unreadable:
+        return ""
     entries = plural(picture.unreadable, "entry", "entries")
-    return f":warning: {entries} could not be read" if picture.unreadable else ""
+    return f":warning: {entries} could not be read"
 
 
 def counts(picture: Picture) -> str:
@@ -144,14 +148,15 @@ def _batch(batch: ShownBatch, full: str, room: int) -> str:
     ]
     head = " · ".join(filter(None, facts))
     members = [
-        f"• {authored(pull_request)}{held(pull_request)}" for pull_request in batch.pull_requests
+        f"• {authored(pull_request)}{waits_for(pull_request)}"
+        for pull_request in batch.pull_requests
     ]
     shown = listed(members, "\n", length=room - len(head), besides=batch.more)
     return f"{head}\n{shown}".rstrip()
 
 
 def waiting_for(picture: Picture) -> str:
-    """What pull requests in no batch wait for, unless something else holds them."""
+    """What pull requests in no batch wait for, unless something else keeps them."""
     return "until the queue resumes" if picture.pause is not None else "for room in a batch"
 
 
@@ -160,8 +165,10 @@ def authored(shown: Shown) -> str:
     return f"{pull_request(shown.number, shown.title, shown.url)} {by(shown.author)}".rstrip()
 
 
-def held(shown: Shown) -> str:
-    return f" · waits for {hold(shown.hold)}" if shown.hold is not None else ""
+def waits_for(shown: Shown) -> str:
+    if shown.obstacle is None:
+        return ""
+    return f" · waits for {obstacle(shown.obstacle)}"
 
 
 def toggle(repository: RepositoryName, picture: Picture) -> blocks.Element:
@@ -199,22 +206,24 @@ def filling(batch: Batch) -> str:
     """How full a filling batch is, and its latest start, as far as known."""
     if batch.status.code != "waiting_for_batch":
         return ""
+    facts: list[str] = []
     slots = batch.max_batch_slots
-    start_at = batch.batch_max_start_at
-    full = f"{batch.batch_filled_slots or 0:,} of {plural(slots, 'place')} taken" if slots else ""
-    by = f"starts by {local_time(start_at)}" if start_at is not None else ""
-    return ", ".join(filter(None, [full, by]))
+    if slots:
+        facts.append(f"{batch.batch_filled_slots or 0:,} of {plural(slots, 'place')} taken")
+    if batch.batch_max_start_at is not None:
+        facts.append(f"starts by {local_time(batch.batch_max_start_at)}")
+    return ", ".join(facts)
 
 
-_HOLDS = {
-    HoldKind.REMOVAL: "its removal, which was asked for",
-    HoldKind.CONFLICT: "{numbers} to leave the queue, because of a conflict",
-    HoldKind.DEPENDENCY: "{numbers}, which it depends on",
-    HoldKind.FREEZE: "a scheduled freeze to end",
+_OBSTACLES = {
+    ObstacleKind.REMOVAL: "its removal, which was asked for",
+    ObstacleKind.CONFLICT: "{numbers} to leave the queue, because of a conflict",
+    ObstacleKind.DEPENDENCY: "{numbers}, which it depends on",
+    ObstacleKind.FREEZE: "a scheduled freeze to end",
 }
 
 
-def hold(known: Hold) -> str:
+def obstacle(known: Obstacle) -> str:
     """What a pull request waits for, to follow "waits for"."""
     numbers = listed([f"#{number}" for number in known.numbers], most=BATCH_NAMES_SHOWN)
-    return _HOLDS[known.kind].format(numbers=numbers)
+    return _OBSTACLES[known.kind].format(numbers=numbers)

@@ -96,7 +96,7 @@ def _waiting(queued: QueuedPullRequest, now: datetime) -> str:
     age = duration(now - queued.queued_at)
     alias = clean(queued.priority_alias, 30)
     priority = "" if alias in {"", "medium"} else f" · {quote(alias, 30)} priority"
-    return f"• {queue_parts.authored(shown)} · {age}{priority}{queue_parts.held(shown)}"
+    return f"• {queue_parts.authored(shown)} · {age}{priority}{queue_parts.waits_for(shown)}"
 
 
 def _buttons(snapshot: Snapshot) -> Block:

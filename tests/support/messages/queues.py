@@ -136,7 +136,7 @@ CASES: Cases = {
     "why-merged": explained(NotQueued(make_event_record("action.queue.merged"), has_merged=True)),
     "why-left": explained(NotQueued(LEFT), records=HISTORY),
     "why-left-without-metadata": explained(NotQueued(make_event_record(LEAVE)), seen=None),
-    "why-out-of-sight": explained(NotQueued(), whole_log=False),
+    "why-out-of-sight": explained(NotQueued(), is_log_read=False),
     "why-never-seen": explained(NotQueued(), records=[]),
     "event-log": log(
         LogPage(PLACE, HISTORY[::-1], {}, {41: SEEN}, older=replace(PLACE, cursor="next"))

@@ -33,7 +33,7 @@ EVENTS = [
 
 def details_of(event_type: str, log: str = "event_log") -> EventDetails:
     sent = next(event for event in sample(log)["events"] if event["type"] == event_type)
-    return read_event(sent, SITE)[0].details
+    return read_event(sent, SITE).record.details
 
 
 def make(event_type: str, metadata: Any = None) -> tuple[EventRecord, bool]:

@@ -6,8 +6,8 @@ import pytest
 
 from bot.boards.board import Board, seen
 from bot.boards.texts import board
-from bot.merge_queue.queue import BatchStatus, Hold, HoldKind, QueueStatus, SpeculativeCheck
-from bot.queues.texts.parts import batch_state, filling, hold
+from bot.merge_queue.queue import BatchStatus, Obstacle, ObstacleKind, QueueStatus, SpeculativeCheck
+from bot.queues.texts.parts import batch_state, filling, obstacle
 from bot.queues.texts.status import status
 from tests.support.clock import NOON
 from tests.support.make import CHANNEL, SITE, make_batch, make_queued, make_snapshot, make_status
@@ -63,11 +63,13 @@ def test_a_filling_batch_shows_how_full_it_is_and_when_it_starts() -> None:
     ],
 )
 def test_a_pull_request_shows_why_it_waits(fields: dict[str, Any], said: str) -> None:
-    known = make_queued(41).model_copy(update=fields).hold
+    known = make_queued(41).model_copy(update=fields).obstacle
     assert known is not None
-    assert hold(known) == said
-    assert make_queued(41).hold is None
-    assert hold(Hold(HoldKind.CONFLICT, (1, 2, 3, 4))).startswith("#1, #2, #3 and 1 more")
+    assert obstacle(known) == said
+    assert make_queued(41).obstacle is None
+    assert obstacle(Obstacle(ObstacleKind.CONFLICT, (1, 2, 3, 4))).startswith(
+        "#1, #2, #3 and 1 more"
+    )
 
 
 def test_unticked_lines_of_a_report_are_open_conditions() -> None:

@@ -130,7 +130,7 @@ async def test_an_unreadable_log_hides_no_queue_and_makes_nothing_unknown(world:
     world.service.script(SITE, *[CredentialRefused(403, "no")] * 2)
     found = await world.explain()
     assert isinstance(found.position, InBatch)
-    assert not found.whole_log
+    assert not found.is_log_read
 
 
 async def test_only_branches_on_the_page_are_read_and_those_of_the_window(world: World) -> None:
