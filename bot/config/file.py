@@ -5,7 +5,7 @@ import tomllib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from bot.config.problems import SETTING_PREFIX, toml_problem
 from bot.kernel.errors import ConfigurationError
@@ -38,7 +38,7 @@ class SettingsFile:
     #: by variable, what is wrong with the place or name of a setting
     problems: Mapping[str, str] = field(default_factory=dict)
     known: Collection[str] = ()  #: the names of settings
-    text: str = field(default="", repr=False)  #: the whole file, which may hold secrets
+    text: str = field(default="", repr=False)  #: all of the file, which may have secrets in it
 
     def line(self, place: Sequence[str]) -> str | None:
         """Where this stands in the file, else what is around it."""
@@ -90,15 +90,25 @@ def read_settings_file(path: Path, known: Collection[str]) -> SettingsFile:
     return replace(file, given=given, problems=problems)
 
 
-def list_files(given: Mapping[str, Any]) -> Sequence[tuple[str, Path]]:
-    """The files that these values name with `@`, alone or among other words, by their settings."""
-    found: list[tuple[str, Path]] = []
+class NamedFile(NamedTuple):
+    """A file, after the setting that names it."""
+
+    name: str
+    path: Path
+
+
+def list_files(given: Mapping[str, Any]) -> Sequence[NamedFile]:
+    """The files that these values name with `@`, alone or among other words."""
+    found: list[NamedFile] = []
     for setting in WITH_LISTS:
         value = given.get(setting)
         words = value.split(",") if isinstance(value, str) else value
-        if isinstance(words, list):
-            named = [word.strip() for word in words if isinstance(word, str)]
-            found += [(setting, Path(word[1:].strip())) for word in named if word.startswith("@")]
+        if not isinstance(words, list):
+            continue
+        for word in words:
+            if isinstance(word, str) and word.strip().startswith("@"):
+                path = word.strip().removeprefix("@").strip()
+                found.append(NamedFile(setting, Path(path)))
     return found
 
 
@@ -112,14 +122,10 @@ def _misplaced(name: str, value: object, known: Collection[str]) -> Sequence[str
 def _setting(name: str, known: Collection[str]) -> str:
     """The variable that a name in the file means: `poll_seconds` is MQBOT_POLL_SECONDS."""
     upper = name.upper()
-    return next(
-        (
-            variable_name
-            for variable_name in (upper, SETTING_PREFIX + upper)
-            if variable_name in known
-        ),
-        name,
-    )
+    for variable_name in (upper, SETTING_PREFIX + upper):
+        if variable_name in known:
+            return variable_name
+    return name
 
 
 def _from_there(name: str, value: object, folder: Path) -> object:

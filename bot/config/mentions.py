@@ -34,7 +34,7 @@ def mentions(name: str) -> Sequence[str]:
 
 def _files(given: Mapping[str, str]) -> Sequence[Path]:
     """The settings file, and the lists that it or the environment names."""
-    lists = [path for _, path in list_files({**load_file().given, **given})]
+    lists = [named.path for named in list_files({**load_file().given, **given})]
     return [Path(given[CONFIG_FILE]), *lists] if given.get(CONFIG_FILE) else lists
 
 

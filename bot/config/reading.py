@@ -1,17 +1,17 @@
-"""Loads the settings from the environment, then a TOML file; files may hold the secrets."""
+"""Loads the settings from the environment, then a TOML file; secrets may be in files."""
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TypeVar, get_args
+from typing import NamedTuple, TypeVar, get_args
 
 from pydantic import BaseModel, SecretStr, ValidationError
 from pydantic_core import ErrorDetails
 
 from bot.config.environment_file import read_environment_file
-from bot.config.file import CONFIG_FILE, SUFFIX, SettingsFile, list_files
+from bot.config.file import CONFIG_FILE, SUFFIX, NamedFile, SettingsFile, list_files
 from bot.config.problems import NEARLY, SETTING_PREFIX, nearest, plain, written_instead
 from bot.config.settings import (
     DatabaseSettings,
@@ -117,43 +117,54 @@ def _is_plain_file(named: object) -> bool:
     return isinstance(named, str) and Path(named).is_file()
 
 
-def changed_settings(old: Settings, new: Settings) -> tuple[Sequence[str], Sequence[str]]:
-    """The variables that differ: those that a reload applies, and those that need a restart."""
+class ChangedSettings(NamedTuple):
+    """The variables that differ between two readings of the settings."""
+
+    reloaded: Sequence[str]  #: a reload applies them
+    need_restart: Sequence[str]
+
+
+def changed_settings(old: Settings, new: Settings) -> ChangedSettings:
     changed = [name for name, value in old if getattr(new, name) != value]
     reloaded = [variable(name) for name in changed if name in RELOADED]
-    kept = [variable(name) for name in changed if name not in RELOADED]
-    return reloaded, kept
+    need_restart = [variable(name) for name in changed if name not in RELOADED]
+    return ChangedSettings(reloaded, need_restart)
 
 
 def settings_files(settings: Settings) -> Sequence[Path]:
     """The file in MQBOT_CONFIG, those that settings name with `@`, and those of secrets."""
-    return [path for _, path in _named_files(settings)]
+    return [named.path for named in _named_files(settings)]
 
 
-def secret_files(settings: Settings) -> Sequence[tuple[str, Path]]:
-    """All files that hold settings, secrets or data, each after what names it."""
+def secret_files(settings: Settings) -> Sequence[NamedFile]:
+    """All files with settings, secrets or data, each after what names it."""
+    named = list(_named_files(settings))
     url = settings.database_url.get_secret_value()
     _, is_sqlite, database = url.partition("sqlite:///")
-    of_database = [Path(database + ending) for ending in ("", *SQLITE_ENDINGS) if is_sqlite]
-    named = [*_named_files(settings), *(("DATABASE_URL", path) for path in of_database)]
+    if is_sqlite:
+        endings = ("", *SQLITE_ENDINGS)
+        named += [NamedFile("DATABASE_URL", Path(database + ending)) for ending in endings]
     return list(dict.fromkeys(named))
 
 
-def _named_files(settings: Settings) -> Sequence[tuple[str, Path]]:
+def _named_files(settings: Settings) -> Sequence[NamedFile]:
     """The settings' files, each after what names it: first MQBOT_CONFIG, then `@`, then secrets."""
     if isinstance(settings, GivenSettings):
         return []
     given = {**load_file().given, **_environment()}
-    named: list[tuple[str, object]] = [(CONFIG_FILE, given.get(CONFIG_FILE)), *list_files(given)]
-    secrets = [
-        *((name + SUFFIX, given.get(name + SUFFIX)) for name in secret_variables(type(settings))),
-        *(
-            (f"api_token_file of {target}", table.api_token_file)
-            for target, table in settings.policy.items()
-        ),
-    ]
-    named += [(name, path) for name, path in secrets if _is_plain_file(path)]
-    return [(name, Path(str(path))) for name, path in named if path]
+    named: list[NamedFile] = []
+    if given.get(CONFIG_FILE):
+        named.append(NamedFile(CONFIG_FILE, Path(str(given[CONFIG_FILE]))))
+    named += list_files(given)
+    secrets: dict[str, object] = {}
+    for name in secret_variables(type(settings)):
+        secrets[name + SUFFIX] = given.get(name + SUFFIX)
+    for target, table in settings.policy.items():
+        secrets[f"api_token_file of {target}"] = table.api_token_file
+    for name, path in secrets.items():
+        if _is_plain_file(path):
+            named.append(NamedFile(name, Path(str(path))))
+    return named
 
 
 def secret_variables(settings: type[BaseModel]) -> Iterable[str]:
@@ -163,12 +174,16 @@ def secret_variables(settings: type[BaseModel]) -> Iterable[str]:
             yield variable(name)
 
 
-def _secrets(
-    variables: Iterable[str], given: Mapping[str, object]
-) -> tuple[Mapping[str, str], Mapping[str, str]]:
-    """The secrets in files, and the problems with the others, by `…_FILE` variable."""
-    secrets = {}
-    problems = {}
+class _Secrets(NamedTuple):
+    """The secrets that files have."""
+
+    readable: Mapping[str, str]  #: by variable
+    problems: Mapping[str, str]  #: with the others, by `…_FILE` variable
+
+
+def _secrets(variables: Iterable[str], given: Mapping[str, object]) -> _Secrets:
+    secrets: dict[str, str] = {}
+    problems: dict[str, str] = {}
     for name in variables:
         named = name + SUFFIX
         if named in given and name in given:
@@ -178,7 +193,7 @@ def _secrets(
                 secrets[name] = read_secret_file(str(given[named]))
             except ValueError as error:
                 problems[named] = str(error)
-    return secrets, problems
+    return _Secrets(secrets, problems)
 
 
 def _load(
@@ -190,16 +205,15 @@ def _load(
     try:
         loaded = kind.model_validate(secrets)
     except ValidationError as error:
+        wrong = error.errors()
         found: dict[str, str] = {}
         forgotten = unused_file()
-        if forgotten is not None and any(
-            problem["type"] == "missing" for problem in error.errors()
-        ):
+        is_missing = any(problem["type"] == "missing" for problem in wrong)
+        if forgotten is not None and is_missing:
             found[CONFIG_FILE] = f"isn't set, so {forgotten} isn't read; set it to that path"
-        # A misspelled key, and what is missing because of it.
-        for problem in sorted(
-            error.errors(), key=lambda problem: problem["type"] != "extra_forbidden"
-        ):
+        # A misspelled key before what is missing because of it.
+        wrong.sort(key=lambda problem: problem["type"] != "extra_forbidden")
+        for problem in wrong:
             name = str(problem["loc"][0])
             if name in secrets:
                 found.setdefault(name + SUFFIX, f"its content is {_sentence(name, problem, file)}")
@@ -247,7 +261,7 @@ def unused_file(beside: Sequence[Path] = ()) -> Path | None:
     usual = [Path(name) for name in USUAL_FILES]
     candidates = [*(path.parent / usual[0].name for path in beside), *usual]
     for candidate in candidates:
-        # Somebody else's folder, which this user may not look into, holds no forgotten file.
+        # Somebody else's folder, which this user may not look into, has no forgotten file.
         with suppress(OSError):
             if candidate.is_file():
                 return candidate.absolute()
@@ -263,14 +277,10 @@ def _known() -> set[str]:
 def _misspelled(file: SettingsFile) -> Mapping[str, str]:
     """Typos, by the correct setting: one in MQBOT_WHO_MAY_PAUSE would let everybody pause.
 
-    The environment holds names of other programs too; the file must hold settings only.
+    The environment has names of other programs too; the file must have settings only.
     """
     known = _known()
-    ours = {
-        variable_name
-        for variable_name in _environment()
-        if variable_name.startswith(SETTING_PREFIX) and variable_name != CONFIG_FILE
-    }
+    ours = {name for name in _environment() if name.startswith(SETTING_PREFIX)} - {CONFIG_FILE}
     problems = dict(file.problems)
     for written in sorted({*ours, *file.given} - known):
         near = get_close_matches(written, {*known, CONFIG_FILE}, 1, NEARLY)
@@ -340,9 +350,12 @@ def _missing(name: str, file: SettingsFile) -> str:
 def _takes_in_table(name: str, key: str) -> str | None:
     """What a name in a table of the file takes, where its description says it."""
     field = TABLES.get(name, {}).get(key)
-    described = field.description if field is not None and field.description else None
+    described = field.description if field is not None else None
     described = described or DESCRIPTIONS.get(variable(key))
-    return f"It takes: {key} = {plain(' '.join(described.split()))}" if described else None
+    if not described:
+        return None
+    one_line = " ".join(described.split())
+    return f"It takes: {key} = {plain(one_line)}"
 
 
 def _takes(name: str) -> str:

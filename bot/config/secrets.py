@@ -16,14 +16,18 @@ WARNED_DAYS = 7
 
 def secrets_of(settings: Settings) -> frozenset[str]:
     """Every secret value, including the password in the database's address."""
-    given = {value for value in vars(settings).values() if isinstance(value, SecretStr)}
-    shown = {token.get_secret_value() for token in given}
-    # The path of a file is no secret, and a part of other sentences.
-    shown = {value for value in shown if not value.startswith("sqlite:")}
-    own = {token.secret for token in own_tokens(settings).values()}
-    own |= {secret.secret for secret in (*settings.machines, *settings.signing_secrets)}
-    values = {token.get_secret_value() for token in own}
-    return frozenset({*shown, *values, *_passwords(settings)})
+    values = _passwords(settings)
+    for setting in vars(settings).values():
+        if isinstance(setting, SecretStr):
+            value = setting.get_secret_value()
+            # The path of a file is no secret, and a part of other sentences.
+            if not value.startswith("sqlite:"):
+                values.add(value)
+    for token in own_tokens(settings).values():
+        values.add(token.secret.get_secret_value())
+    for secret in (*settings.machines, *settings.signing_secrets):
+        values.add(secret.secret.get_secret_value())
+    return frozenset(values)
 
 
 def _passwords(settings: Settings) -> set[str]:
@@ -42,12 +46,16 @@ def with_last_day(settings: Settings) -> Sequence[AcceptedSecret]:
 
 def has_successor(secret: AcceptedSecret, settings: Settings, now: datetime) -> bool:
     """Whether another one for the same purpose counts longer."""
-    accepted = [*settings.signing_secrets, *settings.machines]
-    alike = [other for other in accepted if _purpose(other) == _purpose(secret) and other != secret]
     left = secret.days_left(now)
-    longer = [other.days_left(now) for other in alike]
-    return any(days is None or (left is not None and days > left) for days in longer)
+    for other in (*settings.signing_secrets, *settings.machines):
+        if other == secret or not _is_alike(other, secret):
+            continue
+        days = other.days_left(now)
+        if days is None or (left is not None and days > left):
+            return True
+    return False
 
 
-def _purpose(secret: AcceptedSecret) -> tuple[str, str]:
-    return secret.setting, secret.machine
+def _is_alike(first: AcceptedSecret, second: AcceptedSecret) -> bool:
+    """Whether both are for the same purpose."""
+    return first.setting == second.setting and first.machine == second.machine

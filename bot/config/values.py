@@ -10,7 +10,7 @@ from dataclasses import replace
 from datetime import date
 from difflib import get_close_matches
 from pathlib import Path
-from typing import get_args
+from typing import NamedTuple, get_args
 from urllib.parse import urlsplit
 
 from pydantic import BeforeValidator, SecretStr, ValidationInfo
@@ -198,9 +198,11 @@ def channels(value: object, info: ValidationInfo) -> tuple[Subscription, ...]:
         return ()
     known = Groups(info.data["groups"], Repositories(info.data["repositories"]))
     found: dict[tuple[str, str], Subscription] = {}
-    for named, new in sorted(entries, key=lambda entry: -distance(entry[0])):
-        for pair in _of_each(named, new, known):
-            found[pair.channel_id, pair.repository.casefold()] = pair
+    farthest_first = sorted(entries, key=lambda entry: distance(entry.named), reverse=True)
+    for entry in farthest_first:
+        for subscription in _of_each(entry.named, entry.subscription, known):
+            key = (subscription.channel_id, subscription.repository.casefold())
+            found[key] = subscription
     return tuple(found.values())
 
 
@@ -223,8 +225,14 @@ def _is_selection(named: str) -> bool:
     return named.lower() == ALL or named.startswith("@") or named.endswith(OF_OWNER)
 
 
-def _channel(part: str) -> tuple[str, Subscription]:
-    """The repository or selection that an entry names, and what it subscribes a channel to."""
+class _ChannelEntry(NamedTuple):
+    """One entry of the setting."""
+
+    named: str  #: the repository or selection
+    subscription: Subscription  #: of a channel to it
+
+
+def _channel(part: str) -> _ChannelEntry:
     repository, equals, target = part.partition("=")
     channel_id, _, topics = target.partition(":")
     if "=" in target:
@@ -238,7 +246,7 @@ def _channel(part: str) -> tuple[str, Subscription]:
     except InvalidRequest as error:
         raise ValueError(error.detail) from error
     new = Subscription(channel_id.strip(), name, source=SubscriptionSource.CONFIGURATION)
-    return named, added(None, new, options)
+    return _ChannelEntry(named, added(None, new, options))
 
 
 def _channel_hint(part: str) -> str:
@@ -285,17 +293,21 @@ def group_id(value: str) -> str:
 
 def logins(value: object) -> tuple[tuple[str, str], ...]:
     """People's Slack ids with their logins at the code host; each person and login once."""
-    pairs = []
-    for word in _entries(value) if isinstance(value, Mapping) else _words(value):
+    pairs: list[tuple[str, str]] = []
+    words = _entries(value) if isinstance(value, Mapping) else _words(value)
+    for word in words:
         # A comma in a line of a file: the file is a table.
-        user_id, login = (part.strip() for part in word.replace(",", "=", 1).partition("=")[::2])
+        before, _, after = word.replace(",", "=", 1).partition("=")
+        user_id = before.strip()
+        login = after.strip()
         if not _PERSON_ID.fullmatch(user_id) or not LOGIN.fullmatch(login):
             hint = "; the Slack id comes first" if _PERSON_ID.fullmatch(login) else ""
             raise ValueError(f"“{word[:80]}” is not U123=login{hint}")
         pairs.append((user_id, login))
     counts = Counter(name.lower() for pair in pairs for name in pair)
-    if counts and counts.most_common(1)[0][1] > 1:
-        raise ValueError(f"“{counts.most_common(1)[0][0]}” is named twice")
+    for name, count in counts.most_common(1):
+        if count > 1:
+            raise ValueError(f"“{name}” is named twice")
     return tuple(pairs)
 
 
@@ -449,7 +461,8 @@ def _other_token(text: str, prefix: str) -> str | None:
         return None
     if prefix and _SIGNING_SECRET.fullmatch(text):
         return "a signing secret, which belongs in SLACK_SIGNING_SECRET"
-    return next((what for start, what in _OTHER_TOKENS if text.startswith(start)), None)
+    others = [what for start, what in _OTHER_TOKENS if text.startswith(start)]
+    return others[0] if others else None
 
 
 def read_secret_file(named: str) -> str:

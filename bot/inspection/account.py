@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from bot.acts.record import Action, ActResult, AuditRecord
 from bot.acts.rows import Audit
@@ -159,29 +160,39 @@ def _of_post(transaction: Transaction, post: Post) -> MessageAccount:
         if message.subject.kind is LiveKind.PAUSE:
             acts = _acts_of_pause(transaction, int(message.subject.key))
     elif delivery is not None:
-        about, acts = _told_by(transaction, delivery.subject)
+        about, acts = _tells_of(transaction, delivery.subject)
     return MessageAccount(post, others, acts, about)
 
 
-def _told_by(
-    transaction: Transaction, subject: Subject
-) -> tuple[Sequence[Account], Sequence[AuditRecord]]:
-    number = subject.subject_id
+class _Told(NamedTuple):
+    """What a message tells of."""
+
+    about: Sequence[Account] = ()
+    acts: Sequence[AuditRecord] = ()
+
+
+def _tells_of(transaction: Transaction, subject: Subject) -> _Told:
     if subject.kind is SubjectKind.EVENT:
-        account = of_event(transaction, subject.repository, number)
-        return ([account] if account is not None else []), ()
+        account = of_event(transaction, subject.repository, subject.subject_id)
+        return _Told(about=[account] if account is not None else [])
+    return _Told(acts=_acts_told(transaction, subject))
+
+
+def _acts_told(transaction: Transaction, subject: Subject) -> Sequence[AuditRecord]:
+    number = subject.subject_id
+    pause_id: int | None = None
     if subject.kind in _ABOUT_ACTS:
         act = Audit(transaction).one(number)
-        return (), ([act] if act is not None else [])
+        return [act] if act is not None else []
     if subject.kind in _ABOUT_PAUSES:
-        return (), _acts_of_pause(transaction, number)
-    if subject.kind in _ABOUT_ENDS:
+        pause_id = number
+    elif subject.kind in _ABOUT_ENDS:
         pause = Pauses(transaction).with_end(number)
-        return (), (_acts_of_pause(transaction, pause.pause_id) if pause is not None else [])
-    if subject.kind in _ABOUT_CHANGES:
+        pause_id = pause.pause_id if pause is not None else None
+    elif subject.kind in _ABOUT_CHANGES:
         line = Pauses(transaction).line(number)
-        return (), (_acts_of_pause(transaction, line.pause_id) if line is not None else [])
-    return (), ()
+        pause_id = line.pause_id if line is not None else None
+    return _acts_of_pause(transaction, pause_id) if pause_id is not None else []
 
 
 def _acts_of_pause(transaction: Transaction, pause_id: int) -> Sequence[AuditRecord]:
@@ -190,12 +201,10 @@ def _acts_of_pause(transaction: Transaction, pause_id: int) -> Sequence[AuditRec
     if pause is None:
         return []
     acts = Audit(transaction).since(pause.repository, pause.since - JUST_ENDED)
-    return [
-        act
-        for act in acts
-        if act.action in _CHANGE_PAUSES
-        and (pause.ended_at is None or act.at <= pause.ended_at + JUST_ENDED)
-    ]
+    if pause.ended_at is not None:
+        latest = pause.ended_at + JUST_ENDED
+        acts = [act for act in acts if act.at <= latest]
+    return [act for act in acts if act.action in _CHANGE_PAUSES]
 
 
 def _shown_by(transaction: Transaction, subject: LiveSubject) -> Sequence[Account]:
@@ -305,11 +314,9 @@ def _pauses(
         if record.type not in PAUSE_TYPES:
             continue
         at = record.received_at
-        found |= {
-            str(pause.pause_id)
-            for pause in Pauses(transaction).recent(repository, at - NEAR)
-            if pause.paused_at <= at + NEAR
-        }
+        for pause in Pauses(transaction).recent(repository, at - NEAR):
+            if pause.paused_at <= at + NEAR:
+                found.add(str(pause.pause_id))
     return sorted(found)
 
 

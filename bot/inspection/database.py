@@ -12,12 +12,13 @@ from bot.kernel.clock import Clock
 from bot.kernel.metrics import OutboxSummary
 from bot.kernel.repository import RepositoryName
 from bot.log.rows import Positions, PullRequests
+from bot.pauses.pause import PauseRecord
 from bot.pauses.rows import Pauses
 from bot.people.rows import People
 from bot.posts.outbox import Outbox
 from bot.store import migrate
 from bot.store.errors import StoreUnavailable, StoreUnusable
-from bot.store.processes import ClockJumps, PendingRestarts, ProcessConnections
+from bot.store.processes import ClockJump, ClockJumps, PendingRestarts, ProcessConnections
 from bot.store.transaction import Transaction
 from bot.store.transactions import Store
 
@@ -92,17 +93,18 @@ async def removed_while_paused(
     found = await store.read(
         lambda transaction: Pauses(transaction).open_elsewhere(frozenset(repositories))
     )
-    return [
-        Area.CONFIGURATION.warning(
-            pause.repository,
-            "It isn't in MQBOT_REPOSITORIES any more, and its queue is paused by "
-            f"{pause.by_name or 'somebody'}, "
-            f"{f'until {_minute(pause.resumes_at)}' if pause.resumes_at else 'without an end'}.",
-            f"Resume it: /mq resume {pause.repository} works until then. "
-            "Or, if it got another name, run mqbot rename.",
-        )
-        for pause in found
-    ]
+    return [_removed_while_paused(pause) for pause in found]
+
+
+def _removed_while_paused(pause: PauseRecord) -> CheckResult:
+    end = f"until {_minute(pause.resumes_at)}" if pause.resumes_at else "without an end"
+    return Area.CONFIGURATION.warning(
+        pause.repository,
+        "It isn't in MQBOT_REPOSITORIES any more, and its queue is paused by "
+        f"{pause.by_name or 'somebody'}, {end}.",
+        f"Resume it: /mq resume {pause.repository} works until then. "
+        "Or, if it got another name, run mqbot rename.",
+    )
 
 
 async def inspect_store(store: Store, clock: Clock) -> Sequence[CheckResult]:
@@ -210,7 +212,7 @@ def _suspended(summary: OutboxSummary, now: datetime) -> Iterable[CheckResult]:
         )
 
 
-def _clock_jumps(jumps: Sequence[tuple[datetime, timedelta]]) -> CheckResult:
+def _clock_jumps(jumps: Sequence[ClockJump]) -> CheckResult:
     """Of the last day, the latest first; of whichever machine runs the bot."""
     if not jumps:
         return Area.CLOCK.ok("the bot's clock", "It has not jumped since yesterday.")

@@ -11,7 +11,7 @@ from pathlib import Path
 from bot.acts.permission import Right, RightRules
 from bot.blocks.text import duration, listed, plural
 from bot.config.environment_file import OPTION
-from bot.config.file import CONFIG_FILE
+from bot.config.file import CONFIG_FILE, NamedFile
 from bot.config.policies import own_tokens, policies
 from bot.config.reading import overridden, secret_files, unused_file
 from bot.config.secrets import WARNED_DAYS, has_successor, with_last_day
@@ -101,11 +101,12 @@ def _relative_database(settings: Settings) -> Iterable[CheckResult]:
     """A path with a slash too few; started elsewhere, mqbot would make another, empty file."""
     _, is_sqlite, path = settings.database_url.get_secret_value().partition("sqlite:///")
     if is_sqlite and path and not Path(path).is_absolute():
-        whole = Path(path).absolute()
+        absolute = Path(path).absolute()
         yield Area.DATABASE.warning(
             "DATABASE_URL",
-            f"Its path is relative to the folder in which mqbot starts; from here it is {whole}.",
-            f"Set it to sqlite:///{whole}, with four slashes.",
+            f"Its path is relative to the folder in which mqbot starts; from here it is "
+            f"{absolute}.",
+            f"Set it to sqlite:///{absolute}, with four slashes.",
         )
 
 
@@ -113,7 +114,7 @@ def _files(settings: Settings, env_file: Path | None) -> Iterable[CheckResult]:
     """Whether others can read or change a file with settings, secrets or data."""
     files = [*secret_files(settings)]
     if env_file is not None:
-        files.append((OPTION, env_file))
+        files.append(NamedFile(OPTION, env_file))
     yield from _open_folders(files)
     for name, path in files:
         try:

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from typing import NamedTuple
 
 from bot.acts.permission import MACHINE, Everyone, Listed, WhoMayPause, is_machine
 from bot.blocks.text import listed, plural
@@ -74,10 +75,8 @@ class Named:
     def who(self, rule: WhoMayPause) -> str:
         if isinstance(rule, Everyone):
             return str(rule)
-        return listed(
-            [self.label(person_or_group) for person_or_group in sorted(rule.people | rule.groups)],
-            most=PEOPLE_NAMED_BY_CHECKS,
-        )
+        labels = [self.label(name) for name in sorted(rule.people | rule.groups)]
+        return listed(labels, most=PEOPLE_NAMED_BY_CHECKS)
 
     async def inspect(self, client: Client, clock: Clock) -> Sequence[CheckResult]:
         """Ask Slack for every id in every setting; raises none of Slack's failures."""
@@ -164,7 +163,10 @@ class Named:
             may += " Some repositories have a policy of their own."
         yield CONFIGURATION.ok("who may act", may)
         for name, rule in _rules(settings):
-            if isinstance(rule, Listed) and not any(map(self._may_act, rule.people | rule.groups)):
+            if not isinstance(rule, Listed):
+                continue
+            can_act = [named for named in rule.people | rule.groups if self._may_act(named)]
+            if not can_act:
                 yield CONFIGURATION.problem(
                     name,
                     "Nobody has this right: it names no person, group or machine that may act.",
@@ -174,9 +176,8 @@ class Named:
     def _may_act(self, name: str) -> bool:
         """Whether somebody may by this id, or Slack doesn't say."""
         if is_machine(name):
-            return name.removeprefix(MACHINE) in {
-                machine.machine for machine in self.settings.machines
-            }
+            machines = {machine.machine for machine in self.settings.machines}
+            return name.removeprefix(MACHINE) in machines
         if name.startswith("S"):
             group = self.groups.get(name)
             if isinstance(group, UserGroup):
@@ -260,16 +261,22 @@ class Named:
         return CONFIGURATION.warning("ids", sentence, "Correct the others, which have a line each.")
 
 
-def _rules(settings: Settings) -> Iterable[tuple[str, WhoMayPause]]:
-    """The rules about people, each after its setting."""
+class _Rule(NamedTuple):
+    """A rule about people, after the setting that gives it."""
+
+    setting: str
+    rule: WhoMayPause
+
+
+def _rules(settings: Settings) -> Iterable[_Rule]:
     for name in RIGHT_SETTINGS:
         rule: WhoMayPause | None = getattr(settings, name)
         if rule is not None:
-            yield variable(name), rule
+            yield _Rule(variable(name), rule)
     for of, table in settings.policy.items():
         for name, value in table.given.items():
             if isinstance(value, (Everyone, Listed)):
-                yield f'{name} in MQBOT_POLICY."{of}"', value
+                yield _Rule(f'{name} in MQBOT_POLICY."{of}"', value)
 
 
 def _named(settings: Settings) -> Mapping[str, Sequence[str]]:

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from enum import Enum
 
 from bot.blocks.text import duration, listed, plural
 from bot.inspection import machine
@@ -65,7 +66,7 @@ class Survey:
     """Those that are nowhere, as the service or another web server says."""
 
     @property
-    def is_whole(self) -> bool:
+    def is_complete(self) -> bool:
         """Whether there is time to ask about all."""
         return self.asks_all or len(self.repositories) <= ASKED_AT_MOST
 
@@ -76,7 +77,7 @@ class Survey:
         self.asked.add(name)
         try:
             status = await service.status(name)
-            paused = await _is_paused(service, name, status)
+            state = await _state(service, name, status)
         except kernel_errors.MergeQueueError as error:
             if (
                 isinstance(error, merge_queue_errors.CredentialRefused)
@@ -87,9 +88,9 @@ class Survey:
                 self.unknown.add(name)
             return [_unreadable(name, error)]
         self.readable.add(name)
-        if paused:
+        if state is _QueueState.PAUSED:
             self.paused.add(name)
-        return [_read(name, paused=paused), *await _event_log(service, name, clock)]
+        return [_read(name, state), *await _event_log(service, name, clock)]
 
     def in_order(self) -> Sequence[RepositoryName]:
         """First those that the bot read longest ago, or never."""
@@ -133,7 +134,7 @@ async def inspect_service(
     """`own_tokens`: the credentials of repositories that have their own."""
     repositories = survey.repositories
     loop = asyncio.get_running_loop()
-    ends_at = math.inf if survey.is_whole else loop.time() + SURVEY_SECONDS
+    ends_at = math.inf if survey.is_complete else loop.time() + SURVEY_SECONDS
     users = defaultdict[str, list[RepositoryName]](list, {SHARED: []})
     for name in survey.in_order():
         users[_setting(name, own_tokens)].append(name)
@@ -147,7 +148,7 @@ async def inspect_service(
 
     allowed = GROUP_SECONDS + REPOSITORY_SECONDS * len(repositories)
     in_order = repositories
-    if not survey.is_whole:
+    if not survey.is_complete:
         in_order = list(dict.fromkeys([*first, *survey.in_order()]))
     found, skew = await asyncio.gather(
         together(in_order, MERGE_QUEUE, repository, group_seconds=allowed),
@@ -190,25 +191,35 @@ def _setting(name: RepositoryName, own_tokens: Mapping[RepositoryName, OwnToken]
     return own_tokens[name].setting if name in own_tokens else SHARED
 
 
-async def _is_paused(
+class _QueueState(Enum):
+    """Whether a queue is paused."""
+
+    PAUSED = "paused"
+    RUNNING = "running"
+    NOT_SAID = "the service has no way to say so"
+
+
+async def _state(
     service: MergeQueueClient, name: RepositoryName, status: QueueStatus
-) -> bool | None:
-    """Whether it is paused; None when the service has no way to say so."""
+) -> _QueueState:
     try:
-        return await service.current_pause(name) is not None or bool(status.paused)
+        pause = await service.current_pause(name)
     except merge_queue_errors.PauseNotOffered:
-        return status.paused
+        if status.paused is None:
+            return _QueueState.NOT_SAID
+        return _QueueState.PAUSED if status.paused else _QueueState.RUNNING
+    is_paused = pause is not None or bool(status.paused)
+    return _QueueState.PAUSED if is_paused else _QueueState.RUNNING
 
 
-def _read(name: RepositoryName, *, paused: bool | None) -> CheckResult:
-    if paused is None:
+def _read(name: RepositoryName, state: _QueueState) -> CheckResult:
+    if state is _QueueState.NOT_SAID:
         return MERGE_QUEUE.unknown(
             name,
             "Its queue can be read, but the service has no endpoint that says whether it's paused.",
             "Use a service with the pause endpoints to pause and resume from Slack.",
         )
-    state = "paused" if paused else "running"
-    return MERGE_QUEUE.detail(name, f"Readable, {state}.")
+    return MERGE_QUEUE.detail(name, f"Readable, {state.value}.")
 
 
 def _unreadable(name: RepositoryName, error: kernel_errors.MergeQueueError) -> CheckResult:
@@ -233,7 +244,8 @@ async def _event_log(
     except kernel_errors.MergeQueueError as error:
         return [_failed(subject, error, "Set {} to an application key with the scope admin.")]
     served_at = max(page.served_at or now, now)
-    ahead = max((event.received_at for event in page.events), default=served_at) - served_at
+    times = [event.received_at for event in page.events]
+    ahead = max(times, default=served_at) - served_at
     if ahead <= BELIEVED_ALONE:
         return []
     return [

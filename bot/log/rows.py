@@ -14,6 +14,9 @@ from bot.store.statements import Part, as_row, columns_of, from_row
 LAST_OF_AUTHORS = 30
 """Enough to find the queues that matter to somebody, however many pull requests they have."""
 
+AUTHORS_OF = 10_000
+"""Pull requests whose authors `mqbot check` counts: a week of a very large installation."""
+
 # Built once, because building a statement takes several times as long as running it.
 _POSITIONS = (
     select(*columns_of(repositories, Position))
@@ -258,12 +261,23 @@ class PullRequests(Part):
             PullRequestRecord, found.order_by(seen_at.desc()).limit(LAST_OF_AUTHORS)
         )
 
-    def authors(self, seen_since: datetime) -> Sequence[str]:
-        """The people whose pull requests were in a queue since then, without bots."""
-        author = pull_requests.c.author
+    def authors(self, seen_since: datetime, limit: int = AUTHORS_OF) -> Sequence[str]:
+        """The people whose pull requests were in a queue since then, without bots.
+
+        `limit`: how many pull requests are read, the last ones, however many there are.
+        """
+        seen_at = pull_requests.c.seen_at
+        last = (
+            select(pull_requests.c.author)
+            .where(seen_at >= seen_since)
+            .order_by(seen_at.desc())
+            .limit(limit)
+            .subquery()
+        )
+        author = last.c.author
         is_person = author != "", author.not_like("%[bot]")
-        recent = select(author).where(pull_requests.c.seen_at >= seen_since, *is_person)
-        return self._run(recent.distinct().order_by(author)).scalars().all()
+        people = select(author).where(*is_person).distinct()
+        return self._run(people.order_by(author)).scalars().all()
 
     def last_seen(self, repository: RepositoryName) -> PullRequestRecord | None:
         """The repository's last seen pull request; if it has none, any repository's."""

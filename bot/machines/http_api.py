@@ -127,17 +127,17 @@ class MachineApi:
             for task in left:
                 task.cancel()
 
-    def _refusal(self, request: web.Request) -> tuple[str, web.Response | None]:
-        """The machine's name, and the answer to a request that is refused."""
+    def _admit(self, request: web.Request) -> str | web.Response:
+        """The name of the machine that sent the request, or the answer that refuses it."""
         if not self._tokens:
             raise web.HTTPNotFound
         token = self._token(request.headers.get("Authorization", ""))
         if not self.paces.admits(token.machine if token is not None else ""):
-            return "", _reply(TOO_FAST, HTTPStatus.TOO_MANY_REQUESTS)
+            return _reply(TOO_FAST, HTTPStatus.TOO_MANY_REQUESTS)
         if token is None:
             extra = {"action": "machine_refused", "remote": request.remote}
             logger.warning("a request with a wrong token was refused", extra=extra)
-            return "", _reply("The token is wrong.", HTTPStatus.UNAUTHORIZED)
+            return _reply("The token is wrong.", HTTPStatus.UNAUTHORIZED)
         fields: dict[str, object] = {
             "machine": token.machine,
             "entry": token.entry,
@@ -147,29 +147,29 @@ class MachineApi:
             fields |= {"action": "machine_refused", "remote": request.remote}
             sentence = "a request with a token whose last day is over was refused"
             logger.warning("%s", sentence, extra=fields)
-            return "", _reply("The last day of this token is over.", HTTPStatus.UNAUTHORIZED)
+            return _reply("The last day of this token is over.", HTTPStatus.UNAUTHORIZED)
         if token.last_day is not None:
             # These show an operator whether the machine uses its new one yet.
             fields |= {"action": "machine_old_token"}
             logger.info("a machine uses a token that has a last day", extra=fields)
-        return token.machine, None
+        return token.machine
 
     async def _on_outcome(self, request: web.Request) -> web.Response:
         if self._served is None:
             raise web.HTTPServiceUnavailable if self._tokens else web.HTTPNotFound
         use, _ = self._served
-        name, refused = self._refusal(request)
-        if refused is not None:
-            return refused
+        name = self._admit(request)
+        if isinstance(name, web.Response):
+            return name
         return await _outcome(use, name, request.match_info["request"])
 
     async def _on_request(self, request: web.Request) -> web.Response:
         if self._served is None:
             raise web.HTTPServiceUnavailable if self._tokens else web.HTTPNotFound
         use, configured = self._served
-        name, refused = self._refusal(request)
-        if refused is not None:
-            return refused
+        name = self._admit(request)
+        if isinstance(name, web.Response):
+            return name
         what = request.match_info["what"]
         body = await read_body(request, LARGEST_MACHINE_REQUEST)
         task = asyncio.create_task(_answer(use, configured.groups, self._named, name, what, body))
@@ -181,12 +181,13 @@ class MachineApi:
     def _token(self, authorization: str) -> AcceptedSecret | None:
         # It may be no text at all.
         given = authorization.removeprefix("Bearer ").encode(errors="surrogateescape")
-        known = [
-            token
-            for token in self._tokens
-            if compare_digest(token.secret.get_secret_value().encode(), given)
-        ]
-        return next(iter(known), None)
+        known: AcceptedSecret | None = None
+        for token in self._tokens:
+            # All of them are compared, so that the time says nothing.
+            is_same = compare_digest(token.secret.get_secret_value().encode(), given)
+            if is_same and known is None:
+                known = token
+        return known
 
 
 def _reply(
@@ -259,11 +260,11 @@ async def _change(
         raise
     finally:
         with suppress(StoreError):
-            await store.run(_settle, request, clock.now(), follows=follows)
+            await store.run(_end_request, request, clock.now(), follows=follows)
     return response
 
 
-def _settle(transaction: Transaction, request: str, now: datetime, *, follows: bool) -> None:
+def _end_request(transaction: Transaction, request: str, now: datetime, *, follows: bool) -> None:
     if follows:
         UnansweredRequests(transaction).left(request, now + SOON)
     else:
@@ -293,20 +294,22 @@ async def _outcome(use: UseCases, name: str, request: str) -> web.Response:
             said = "I can't tell yet. I keep checking."
             return _reply(said, HTTPStatus.ACCEPTED, changed=None, outcome=f"{OUTCOME}{request}")
         await clock.sleep(LOOK_SECONDS)
-    found, group = await store.read(_known, row)
-    if group is not None:
-        is_done = not group.of(GroupOutcome.FAILED, GroupOutcome.NOT_TRIED)
-        message = group_acts.answer(group, posted_here=True)
+    became = await store.read(_outcome_of, row)
+    if isinstance(became, GroupAct):
+        is_done = not became.of(GroupOutcome.FAILED, GroupOutcome.NOT_TRIED)
+        message = group_acts.answer(became, posted_here=True)
     else:
-        is_done = found.act is not None and found.act.result is ActResult.DONE
-        message = pause_outcomes.outcome(found)
+        is_done = became.act is not None and became.act.result is ActResult.DONE
+        message = pause_outcomes.outcome(became)
     return _reply(message, changed=is_done, done=is_done)
 
 
-def _known(transaction: Transaction, row: Unanswered) -> tuple[Outcome, GroupAct | None]:
-    """What became of the request's act, and of its act on a group, if it was one."""
+def _outcome_of(transaction: Transaction, row: Unanswered) -> Outcome | GroupAct:
+    """What became of the request's act, or its act on a group, if it was one."""
     group = GroupActs(transaction).of_request(row.request)
-    return known_outcome(transaction, row), group
+    if group is not None:
+        return group
+    return known_outcome(transaction, row)
 
 
 async def _pause(use: UseCases, caller: Caller, target: Target, asked: Body) -> web.Response:
@@ -328,7 +331,9 @@ def _end(text: str) -> Lasting | None:
     if not text:
         return None
     end = read_end(text)
-    return replace(end, zone=end.zone or "UTC") if isinstance(end, Until) else end
+    if isinstance(end, Until):
+        return replace(end, zone=end.zone or "UTC")
+    return end
 
 
 async def _resume(use: UseCases, caller: Caller, target: Target, *, is_any: bool) -> web.Response:
@@ -348,8 +353,10 @@ async def _resume(use: UseCases, caller: Caller, target: Target, *, is_any: bool
 async def _own(use: UseCases, caller: Caller, repository: RepositoryName) -> datetime:
     """The time of the machine's own pause."""
     paused = await use.resume_queue.paused_instead(None, [repository])
-    own = (pause.paused_at for pause in paused if pause.pauser == caller.actor.user_id)
-    return next(own, NO_OWN_PAUSE)
+    for pause in paused:
+        if pause.pauser == caller.actor.user_id:
+            return pause.paused_at
+    return NO_OWN_PAUSE
 
 
 async def _act(

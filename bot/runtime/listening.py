@@ -1,5 +1,7 @@
 """The listeners for people's actions in Slack, and the use cases behind them."""
 
+from typing import NamedTuple
+
 import bot.runtime.handlers  # noqa: F401 - registers all handlers
 from bot.acts.check_permission import CheckPermission
 from bot.acts.open_requests import OpenRequests
@@ -29,6 +31,13 @@ from bot.slack.app import App
 from bot.slack.web_api.people import SlackPeople
 
 
+class Listeners(NamedTuple):
+    """What answers people's requests."""
+
+    app: App
+    bot: Bot
+
+
 def build_listeners(
     settings: Settings,
     ports: Ports,
@@ -36,7 +45,7 @@ def build_listeners(
     inbox: Inbox,
     once: Once,
     progress_seconds: float,
-) -> tuple[App, Bot]:
+) -> Listeners:
     """All handlers in one Bolt app; requests they hand over wait in `inbox`."""
     slack = ports.slack
     open_requests = OpenRequests(ports.store, ports.clock)
@@ -56,7 +65,7 @@ def build_listeners(
         background,
         metrics=ports.metrics,
     )
-    return app, bot
+    return Listeners(app, bot)
 
 
 def build_use_cases(ports: Ports, wake: Wake) -> UseCases:

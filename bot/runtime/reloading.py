@@ -77,8 +77,8 @@ class Reloading:
             return
         # Before anything can use them.
         logs.hide(secrets_of(new))
-        reloaded, _ = changed_settings(self._settings, new)
-        _, kept = changed_settings(self._started_with, new)
+        reloaded = changed_settings(self._settings, new).reloaded
+        need_restart = changed_settings(self._started_with, new).need_restart
         if reloaded:
             await self._apply(new)
         self.is_valid = True
@@ -90,13 +90,13 @@ class Reloading:
                 extra={"action": "settings_reloaded", "changed": ", ".join(reloaded)},
             )
         before = self.pending
-        self.pending = kept
-        if kept and (kept != before or self._is_asked):
+        self.pending = need_restart
+        if need_restart and (need_restart != before or self._is_asked):
             logger.warning(
                 "changed settings that need a restart",
-                extra={"action": "restart_needed", "changed": ", ".join(kept)},
+                extra={"action": "restart_needed", "changed": ", ".join(need_restart)},
             )
-        elif before and not kept:
+        elif before and not need_restart:
             logger.info(
                 "no setting needs a restart any more", extra={"action": "restart_not_needed"}
             )

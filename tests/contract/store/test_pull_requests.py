@@ -54,3 +54,18 @@ def test_repositories_with_recent_pull_requests_of_some_authors_are_listed(
     assert list(pull_requests.repositories_of(["ada", "zoe"], after(0))) == [SITE, SHOP]
     assert list(pull_requests.repositories_of(["eve"], after(2))) == []
     assert list(pull_requests.repositories_of([], after(0))) == []
+
+
+def test_the_authors_are_those_of_the_last_pull_requests(transaction: Transaction) -> None:
+    PullRequests(transaction).save(
+        [
+            make_pull_request(7, author="Ada", seen_at=after(2)),
+            make_pull_request(8, author="zoe", seen_at=after(3), repository=SHOP),
+            make_pull_request(9, author="renovate[bot]", seen_at=after(4)),
+            make_pull_request(10, author="eve", seen_at=after(1)),
+        ]
+    )
+    pull_requests = PullRequests(transaction)
+    assert list(pull_requests.authors(after(0))) == ["Ada", "eve", "zoe"]
+    assert list(pull_requests.authors(after(2))) == ["Ada", "zoe"]
+    assert list(pull_requests.authors(after(0), limit=2)) == ["zoe"]
