@@ -156,7 +156,7 @@ def brief(error: subprocess.SubprocessError) -> str:
 @contextmanager
 def usable_images() -> Iterator[Images]:
     """Images with their bases; raises CannotBuild if this machine can't build and run any."""
-    missing = [one for one in TOOLS if shutil.which(one) is None]
+    missing = [tool for tool in TOOLS if shutil.which(tool) is None]
     if missing or os.geteuid() != 0:
         needs = f"this needs root and {', '.join(TOOLS)}"
         raise CannotBuild(f"{needs}; missing: {', '.join(missing) or 'root'}")

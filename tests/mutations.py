@@ -296,7 +296,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="mqbot-mutations-") as name:
         folder = Path(name)
         copy_program(folder)
-        unchanged = run_tests(folder, tuple(sorted({one for m in MUTATIONS for one in m.tests})))
+        unchanged = run_tests(folder, tuple(sorted({test for m in MUTATIONS for test in m.tests})))
         if unchanged.returncode:
             print(unchanged.stdout)
             return 1

@@ -118,7 +118,7 @@ def _merge_all(arrivals: Sequence[float], chance: Random) -> Queue:
         queue.events += batch
         # Each leaves the queue and is merged.
         queue.events += [free_at + 0.5 * place for place in range(2 * len(batch))]
-    queue.events = sorted(one for one in queue.events if one < DAY)
+    queue.events = sorted(event for event in queue.events if event < DAY)
     return queue
 
 

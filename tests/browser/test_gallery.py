@@ -61,7 +61,7 @@ async def test_phones_show_the_newest_days_of_a_chart_first(
 ) -> None:
     page = await open_page(width=400)
     labels = [f"Mon Nov {day}" for day in range(1, days + 1)]
-    series = [{"label": one, "value": 12} for one in labels]
+    series = [{"label": label, "value": 12} for label in labels]
     chart = {
         "type": "bar",
         "axis_config": {"categories": labels},

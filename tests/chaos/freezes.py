@@ -67,7 +67,9 @@ class Freezes:
     def findings(self, workspace: Workspace) -> Iterator[str]:
         """What is lost, doubled or untrue."""
         for channel in CHANNELS:
-            messages = [one for one in workspace.channels[channel].messages if one.from_app]
+            messages = [
+                message for message in workspace.channels[channel].messages if message.from_app
+            ]
             for freeze in self.known:
                 yield from _findings(freeze, channel, messages)
 
@@ -76,7 +78,7 @@ def _findings(freeze: Frozen, channel: str, messages: list[Message]) -> Iterator
     word = "over" if freeze.is_over else "in force"
     name = f"the freeze {freeze.reason!r} in {channel}"
     text = f"Scheduled freeze {word} {REPOSITORY}: {freeze.reason}\n"
-    cards = [one for one in messages if one.text.startswith(text)]
+    cards = [message for message in messages if message.text.startswith(text)]
     if len(cards) != 1:
         yield f"{len(cards)} messages show {name}"
         return
@@ -86,9 +88,11 @@ def _findings(freeze: Frozen, channel: str, messages: list[Message]) -> Iterator
         "over": f"Freeze over {REPOSITORY}: {freeze.reason}\n",
     }
     for what, begins in posts.items():
-        found = [one for one in messages if one.text.startswith(begins)]
+        found = [message for message in messages if message.text.startswith(begins)]
         # A card that is posted later may show it itself.
         is_needed = float(cards[0].ts) < freeze.written_at.get(what, 0)
         if len(found) > 1 or (is_needed and not found) or (found and what not in freeze.written_at):
             yield f"{len(found)} posts say that {name} is {what}"
-        yield from (f"{name}: {what} elsewhere" for one in found if one.thread_ts != cards[0].ts)
+        yield from (
+            f"{name}: {what} elsewhere" for message in found if message.thread_ts != cards[0].ts
+        )

@@ -89,7 +89,9 @@ class Outbox:
     _summarized: dict[str, list[DeliveryRow]] = field(default_factory=lambda: defaultdict(list))
 
     def __post_init__(self) -> None:
-        self._events = {(one.channel, one.repository, one.event_id): one for one in self.expected}
+        self._events = {
+            (event.channel, event.repository, event.event_id): event for event in self.expected
+        }
         self._deliveries = {row.delivery_id: row for row in self.rows}
         self._cards = {card.message_id: card for card in self.cards}
         for row in self.rows:
@@ -120,9 +122,9 @@ class Outbox:
         """
         have = {(row.channel_id, row.repository, row.event) for row in self.rows}
         openers: dict[tuple[str, str, int], list[Expected]] = defaultdict(list)
-        for one in sorted(self.expected, key=lambda each: each.event_id):
-            if (one.channel, one.repository, one.event_id) not in have:
-                openers[one.channel, one.repository, one.number].append(one)
+        for event in sorted(self.expected, key=lambda each: each.event_id):
+            if (event.channel, event.repository, event.event_id) not in have:
+                openers[event.channel, event.repository, event.number].append(event)
         for card in self.cards:
             left = openers[card.channel_id, card.repository, card.number]
             if left:

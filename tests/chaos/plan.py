@@ -151,7 +151,9 @@ def _kills(options: Options, random: Random) -> list[Step]:
         if share:
             steps.append(Step(begins + random.uniform(2, 10), Kill("accepted")))
         moments = _cycled(random, MOMENTS, share - 1)
-        steps += [Step(begins + random.uniform(5, length * 0.7), Kill(one)) for one in moments]
+        steps += [
+            Step(begins + random.uniform(5, length * 0.7), Kill(moment)) for moment in moments
+        ]
     return steps
 
 

@@ -45,16 +45,16 @@ def fail(service: MergeQueueSandbox, pull_request: int) -> None:
 def findings(service: MergeQueueSandbox) -> Iterator[str]:
     """What was done twice, or not at all."""
     ends = Counter(
-        _end_of(one.metadata)
-        for one in service.events(WINDOWED)
-        if one.type == "scheduled_freeze.create"
+        _end_of(event.metadata)
+        for event in service.events(WINDOWED)
+        if event.type == "scheduled_freeze.create"
     )
     if not ends:
         yield "no window was held"
     yield from (f"{count} freezes until {end}" for end, count in ends.items() if count > 1)
     events = service.events(FAILING)
-    pauses = [one for one in events if one.type == "queue.pause.create"]
-    failed = [one for one in events if one.type == "action.queue.leave"]
+    pauses = [event for event in events if event.type == "queue.pause.create"]
+    failed = [event for event in events if event.type == "action.queue.leave"]
     # At most one in an hour, which is longer than a run; none if its one request failed.
     if len(pauses) > int(len(failed) >= FAILURES):
         yield f"{len(pauses)} pauses after {len(failed)} failures in a row"

@@ -89,7 +89,9 @@ def states(service: MergeQueueSandbox) -> dict[tuple[str, int], str]:
     """The word for how each pull request is after its last event, by repository and number."""
     found: dict[tuple[str, int], str] = {}
     for repository in REPOSITORIES:
-        in_order = sorted(service.events(repository), key=lambda one: (one.received_at, one.id))
+        in_order = sorted(
+            service.events(repository), key=lambda record: (record.received_at, record.id)
+        )
         for event in in_order:
             is_removal = event.metadata.get("dequeue_code") == "PR_MANUALLY_DEQUEUED"
             word = REMOVED if is_removal else word_for(event)

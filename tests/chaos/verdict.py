@@ -67,21 +67,21 @@ def judge(
     reported = _reported(outbox, states, workspace, verdict)
     came_back = sorted(calm_from)
     edited = _shown_by_edits(outbox)
-    for one in expected:
-        times = reported[one]
-        if one in edited and not times:
+    for event in expected:
+        times = reported[event]
+        if event in edited and not times:
             verdict.edits += 1
             continue
-        name = f"{one.word} #{one.number} of {one.repository} in {one.channel}"
+        name = f"{event.word} #{event.number} of {event.repository} in {event.channel}"
         if not times:
-            verdict.lost.append(f"lost: {name} (event {one.event_id})")
+            verdict.lost.append(f"lost: {name} (event {event.event_id})")
         if len(times) > 1:
             verdict.doubled.append(f"doubled: {name}, at {', '.join(times)}")
         if times:
             reported_at = float(times[0])
             before = bisect_right(came_back, reported_at)
-            calm = max([one.written_at, *came_back[before - 1 : before]])
-            verdict.longest_delay = max(verdict.longest_delay, reported_at - one.written_at)
+            calm = max([event.written_at, *came_back[before - 1 : before]])
+            verdict.longest_delay = max(verdict.longest_delay, reported_at - event.written_at)
             verdict.longest_calm = max(verdict.longest_calm, reported_at - calm)
     _check_order(reported, verdict)
     verdict.unsettled += [
@@ -114,9 +114,9 @@ def _reported(
         if len(found) > 1:
             verdict.summaries += 1
             verdict.covered_by_summaries += len(found)
-        for one in events:
-            if one is not None:
-                reported[one].append(message.ts)
+        for event in events:
+            if event is not None:
+                reported[event].append(message.ts)
     return reported
 
 
@@ -139,7 +139,7 @@ def _untrue(
     shown = repr(message.text)
     if not found:
         return [f"a post of no delivery: {shown}"]
-    problems = [f"nobody asked for {shown}" for one in events if one is None]
+    problems = [f"nobody asked for {shown}" for event in events if event is None]
     if found[0].message_ts != message.ts:
         problems.append(f"the outbox does not know {shown} at {message.ts}")
     payload = (message.metadata or {}).get("event_payload") or {}
@@ -176,9 +176,11 @@ def _miscounted(text: str, events: Sequence[Expected | None]) -> list[str]:
     batch = _BATCH.match(text)
     if batch is not None:
         named = {(batch[2], int(number), MERGED) for number in re.findall(r"#(\d+)\b", text)}
-        meant = {(one.repository, one.number, one.word) for one in events if one is not None}
+        meant = {
+            (event.repository, event.number, event.word) for event in events if event is not None
+        }
         return [] if named == meant else [f"{text!r} does not name {sorted(meant)}"]
-    counts = Counter((one.repository, one.word) for one in events if one is not None)
+    counts = Counter((event.repository, event.word) for event in events if event is not None)
     parts = {part.strip().partition(":")[0]: part for part in text.partition(". ")[2].split(";")}
     return [
         f"{text!r} does not count {count} {word.lower()} in {repository}"
@@ -190,7 +192,7 @@ def _miscounted(text: str, events: Sequence[Expected | None]) -> list[str]:
 def _posts(workspace: Workspace) -> Iterable[Message]:
     for channel_id in sorted({channel for channel, _ in SUBSCRIPTIONS}):
         messages = list(workspace.channels[channel_id].messages)
-        yield from (one for one in messages if one.from_app and one.subtype is None)
+        yield from (message for message in messages if message.from_app and message.subtype is None)
 
 
 def _key(message: Message) -> Key:

@@ -193,7 +193,7 @@ class TestResources:
                 assert [label["name"] for label in pull["github_labels"]] == pull["labels"]
         ids = {batch["id"] for batch in body["batches"]}
         assert body["scope_queues"]
-        assert {one for ids_of in body["scope_queues"].values() for one in ids_of} <= ids
+        assert {number for ids_of in body["scope_queues"].values() for number in ids_of} <= ids
 
     async def test_branch_narrows_the_status(self, client: httpx.AsyncClient) -> None:
         path = f"{REPO}/merge-queue/status"
@@ -385,8 +385,8 @@ async def test_unknown_event_types_are_refused_by_their_indexes_and_the_rule_is_
 
     assert response.status_code == 422
     wrong = response.json()["detail"]
-    assert [one["loc"] for one in wrong] == [["query", "event_type", at] for at in (1, 3)]
-    assert all("Input should be 'action.assign', " in one["msg"] for one in wrong)
+    assert [problem["loc"] for problem in wrong] == [["query", "event_type", at] for at in (1, 3)]
+    assert all("Input should be 'action.assign', " in problem["msg"] for problem in wrong)
 
 
 async def test_a_renamed_repository_redirects_to_its_new_name(
@@ -553,13 +553,13 @@ async def test_a_removal_has_the_impact_announced(
     assert (removed.status_code, removed.content) == (204, b"")
     left = {"event_type": "action.queue.leave"}
     events = (await client.get(f"{REPO}/logs", params=left)).json()["events"]
-    assert {one["pull_request"]: one["metadata"]["dequeue_code"] for one in events} == {
+    assert {event["pull_request"]: event["metadata"]["dequeue_code"] for event in events} == {
         numbers[0]: "PR_MANUALLY_DEQUEUED",
         stacked: "STACK_PREDECESSOR_DEQUEUED",
     }
     stopped = {"event_type": "action.queue.checks_end"}
     events = (await client.get(f"{REPO}/logs", params=stopped)).json()["events"]
-    assert {one["pull_request"] for one in events} == {*numbers, stacked}
+    assert {event["pull_request"] for event in events} == {*numbers, stacked}
 
 
 @pytest.mark.parametrize(
@@ -691,7 +691,7 @@ async def test_the_live_dialect_answers_by_the_vendors_newest_schema(scenario: s
 
 
 def numbers_of(status: dict[str, Any]) -> list[int]:
-    return [one["number"] for one in status["waiting_pull_requests"]]
+    return [pull_request["number"] for pull_request in status["waiting_pull_requests"]]
 
 
 @pytest.mark.parametrize("mode", list(schemathesis.GenerationMode))

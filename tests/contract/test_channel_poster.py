@@ -139,7 +139,7 @@ class SlackWorld:
             workspace = installation.workspace
             channel_id = workspace.direct_channel(installation.bot_user_id, viewer).id
         messages = self.sandbox.sight.messages(viewer, channel_id, None, 100)["messages"]
-        return [one["text"] for one in messages if one["is_bot"]]
+        return [message["text"] for message in messages if message["is_bot"]]
 
     def posts_asked(self) -> int:
         return sum(call["method"] == "chat.postMessage" for call in self.sandbox.calls.since(0))
@@ -488,11 +488,13 @@ async def test_a_lookup_among_thousands_of_messages_continues_where_it_stopped(
 
     found, calls = await found_at_last(slack, just_now())
 
-    read = [one for one in slack.sandbox.calls.since(0) if one["method"] == "conversations.history"]
+    read = [
+        call for call in slack.sandbox.calls.since(0) if call["method"] == "conversations.history"
+    ]
     assert found == ts
     assert calls <= 10
     # 401 messages are 27 pages, each read once; three calls were refused.
-    assert len([one for one in read if one["ok"]]) == 27
+    assert len([call for call in read if call["ok"]]) == 27
 
 
 async def test_a_lookup_of_many_pages_that_began_early_reads_the_newest_again(
@@ -520,5 +522,7 @@ async def test_history_long_after_the_post_is_not_read(slack: SlackWorld) -> Non
 
     assert await slack.poster.find(HERE, "d-1", two_hours_ago) is None
 
-    read = [one for one in slack.sandbox.calls.since(0) if one["method"] == "conversations.history"]
+    read = [
+        call for call in slack.sandbox.calls.since(0) if call["method"] == "conversations.history"
+    ]
     assert len(read) == 1

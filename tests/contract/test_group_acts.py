@@ -56,9 +56,9 @@ async def test_a_hanging_repository_delays_and_fails_only_itself() -> None:
     assert reported == list(range(1, 41))
     # All that was shown before the one that hangs was given up.
     changed = dict.fromkeys(others, GroupOutcome.CHANGED)
-    assert {one.repository: one.outcome for one in shown_at_last} == changed
+    assert {result.repository: result.outcome for result in shown_at_last} == changed
     assert isinstance(act, GroupAct)
-    outcomes = {one.repository: one.outcome for one in act.results}
+    outcomes = {result.repository: result.outcome for result in act.results}
     assert outcomes == {hanging: GroupOutcome.FAILED, **changed}
     assert act.ended_at is not None
 

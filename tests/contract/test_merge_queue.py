@@ -304,9 +304,12 @@ async def test_status_rules_branches_and_application_are_read(world: World) -> N
     status = await world.merge_queue.status(SITE)
 
     queued = [*status.waiting_pull_requests]
-    queued += [one for batch in status.batches for one in batch.pull_requests]
+    queued += [pull_request for batch in status.batches for pull_request in batch.pull_requests]
     assert len(queued) >= 3
-    assert all(one.title and one.url and one.author.login for one in queued)
+    assert all(
+        pull_request.title and pull_request.url and pull_request.author.login
+        for pull_request in queued
+    )
     assert (await world.merge_queue.rules(SITE))[0].name
     assert "main" in await world.merge_queue.branches(SITE, WINDOW)
     assert (await world.merge_queue.application()).account.login == "acme"
@@ -433,9 +436,13 @@ async def test_all_data_of_the_sandbox_is_read_in_full(
         assert is_known_event_type(event.type), event.type
         if event.type.startswith(SHOWN_IN_DETAIL) and metadata != "none":
             assert len(json.loads(event.details.stored())) > 1, event.type
-    queued = {one.number for one in status.waiting_pull_requests}
-    queued |= {one.number for batch in status.batches for one in batch.pull_requests}
-    assert queued == {one.number for queue in queues for one in queue.pull_requests}
+    queued = {request.number for request in status.waiting_pull_requests}
+    queued |= {
+        pull_request.number for batch in status.batches for pull_request in batch.pull_requests
+    }
+    assert queued == {
+        pull_request.number for queue in queues for pull_request in queue.pull_requests
+    }
 
 
 def client_of(sandbox: MergeQueueSandbox, counts: Metrics) -> MergeQueueClient:

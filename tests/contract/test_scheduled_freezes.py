@@ -78,9 +78,9 @@ async def test_a_freeze_is_created_listed_changed_and_deleted_and_the_log_tells(
     other = f"{FREEZES}/{(await client.post(FREEZES, json=TERMS)).json()['id']}"
     assert (await client.delete(other)).status_code == 204
     events = (await client.get("/repos/acme/site/logs")).json()["events"]
-    told = [one["type"].removeprefix("scheduled_freeze.") for one in events]
+    told = [event["type"].removeprefix("scheduled_freeze.") for event in events]
     assert told == ["delete", "create", "delete", "update", "create"]
-    delete, update, create = (one["metadata"] for one in events[2:])
+    delete, update, create = (event["metadata"] for event in events[2:])
     assert delete["reason"] == "released"
     attributes = "scheduled_freeze_attributes"
     assert update[f"{attributes}_before"] == create[attributes]
@@ -189,7 +189,7 @@ async def test_merging_waits_for_the_freeze_except_for_an_excluded_pull_request(
 
     def merged_within(seconds: float) -> set[int | None]:
         events = sandbox.advance(seconds)
-        return {one.pull_request for one in events if one.type == "action.queue.merged"}
+        return {event.pull_request for event in events if event.type == "action.queue.merged"}
 
     assert merged_within(3_000) == {let_through}
     one = f"{FREEZES}/{made.json()['id']}"
@@ -209,7 +209,11 @@ async def test_a_service_without_freezes_is_asked_once() -> None:
                 with pytest.raises(FreezesNotOffered):
                     await client.freezes(SITE)
             assert client.freeze_support is FreezeSupport.NOT_OFFERED
-        asked = [one.path for one in sandbox.requests if one.path.endswith("scheduled_freeze")]
+        asked = [
+            request.path
+            for request in sandbox.requests
+            if request.path.endswith("scheduled_freeze")
+        ]
         assert len(asked) == 2
     finally:
         await sandbox.stop()

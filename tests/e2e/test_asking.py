@@ -154,7 +154,7 @@ async def test_every_filter_of_the_log_reaches_the_service(bot: BotTester) -> No
     )
     assert f"event log · #{number} · `release/4.2` · `action.queue.leave`, " in log
     assert "*Merged*" in log
-    asked = next(one for one in bot.requests("/logs") if "pull_request=" in one)
+    asked = next(request for request in bot.requests("/logs") if "pull_request=" in request)
     for part in (
         f"pull_request={number}",
         "base_ref=release%2F4.2",
@@ -194,7 +194,7 @@ async def test_branches_are_listed_with_their_depth_and_their_last_merge(bot: Bo
     await bot.checks_run(1)
     answer = await bot.ask("/mq branches since:24h")
     assert "2 base branches with queue activity in the last 24 h" in answer
-    main, release = (one for one in answer.words.splitlines() if one[0].isdigit())
+    main, release = (line for line in answer.words.splitlines() if line[0].isdigit())
     assert main.endswith("`main` · 1 queued")
     assert f"`release/4.2` · queue empty · last merge #{number}" in release
 
@@ -251,7 +251,7 @@ async def test_statistics_of_a_quiet_queue(bot: BotTester) -> None:
 async def test_an_unavailable_service_is_never_shown_as_an_empty_queue(bot: BotTester) -> None:
     bot.break_service("error", status=503)
     answers = [
-        await bot.ask(f"/mq {one}") for one in ("why 41", "log", "rules", "branches", "stats")
+        await bot.ask(f"/mq {word}") for word in ("why 41", "log", "rules", "branches", "stats")
     ]
     bot.fix_service()
     for answer in answers:

@@ -20,11 +20,11 @@ async def bisecting(start_bot: StartBot) -> tuple[BotTester, list[int]]:
 
     def pieces_run() -> bool:
         batches = queues.line("main").batches
-        return any(part.is_running for one in batches[:1] for part in one.sub_batches or ())
+        return any(part.is_running for batch in batches[:1] for part in batch.sub_batches or ())
 
     await until(pieces_run, "pieces that run")
     bot.stand_still()
-    return bot, [one.number for one in queues.line("main").batches[0].members]
+    return bot, [member.number for member in queues.line("main").batches[0].members]
 
 
 async def test_a_pull_request_under_bisection_is_known_everywhere(start_bot: StartBot) -> None:

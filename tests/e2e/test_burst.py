@@ -168,11 +168,13 @@ async def test_one_person_cannot_block_others(start_bot: StartBot) -> None:
     bot = await start_bot()
     typed = (bot.slack.people.command(ALICE, MERGE_QUEUE, "/mq help") for _ in range(200))
     answers = await asyncio.gather(*typed)
-    refused = [one for one in answers if one.get("ack_text") == TOO_FAST]
+    refused = [answer for answer in answers if answer.get("ack_text") == TOO_FAST]
     assert len(refused) >= 100
     await bot.ask("/mq help", by=BOB)
     taken = len(answers) - len(refused)
-    await until(lambda: sum(TOO_FAST not in one for one in bot.replies()) == taken, "the answers")
+    await until(
+        lambda: sum(TOO_FAST not in reply for reply in bot.replies()) == taken, "the answers"
+    )
     assert len(bot.calls("response_url")) <= taken + 1
 
 
@@ -238,7 +240,7 @@ async def test_refused_mentions_leave_one_short_row(start_bot: StartBot) -> None
         text = f"pause now all {number} " + "x" * 3900
         bot.slack.people.message(ALICE, MERGE_QUEUE, f"@merge-queue {text}")
         await bot.wait_for_reply("Only bob may pause a queue.")
-    refused = [one for one in await acts(bot) if one.result is ActResult.REFUSED]
+    refused = [act for act in await acts(bot) if act.result is ActResult.REFUSED]
     assert sum(one.times for one in refused) == 8
     assert len(refused) <= 2
     assert all(len(one.reason or "") <= REASON_LIMIT for one in refused)

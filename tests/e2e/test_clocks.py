@@ -35,7 +35,7 @@ async def test_every_event_is_posted_once_with_any_clock(
         await bot.wait_for_post(f"#{number}")
     bot.merge_queue.pause("acme/site", "Database migration", by="carol")
     await bot.wait_for_post("Database migration")
-    notice = [one for one in bot.posts() if "Queued" in one]
+    notice = [post for post in bot.posts() if "Queued" in post]
     assert [next(each for each in numbers if f"#{each}" in one) for one in notice] == numbers
 
 
@@ -118,7 +118,7 @@ async def test_an_action_is_reported_once_when_the_clock_changes_before_its_even
     await bot.wait_for_post(f"#{bot.enqueue()}")
 
     await bot.has_posted()
-    assert len(bot.posts()) == notice + 1, [one.words for one in bot.posts()]
+    assert len(bot.posts()) == notice + 1, [post.words for post in bot.posts()]
     bot.merge_queue.pause("acme/site", "Database migration", by="carol")
     await bot.wait_for_post("Database migration")
     bot.merge_queue.resume("acme/site", by="dave")

@@ -83,7 +83,9 @@ async def test_killed_before_polling_it_polls_after_a_restart(start_process: Sta
     bot = await start_process()
     bot.break_service("error", path="/logs", status=503)
     number = bot.enqueue()
-    await until(lambda: any(one.status == 503 for one in bot.merge_queue.requests), "a poll")
+    await until(
+        lambda: any(request.status == 503 for request in bot.merge_queue.requests), "a poll"
+    )
     await _crash(bot)
     bot.fix_service()
     await bot.start_bot()
@@ -446,7 +448,11 @@ async def test_every_kind_of_act_that_a_kill_cut_off_is_told_after_the_restart(
 
 
 def _done(bot: ProcessTester, method: str, path: str) -> bool:
-    made = [one for one in bot.merge_queue.requests if one.method == method and path in one.path]
+    made = [
+        request
+        for request in bot.merge_queue.requests
+        if request.method == method and path in request.path
+    ]
     return any(one.status < HTTPStatus.BAD_REQUEST for one in made)
 
 

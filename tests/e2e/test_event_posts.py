@@ -109,7 +109,7 @@ async def test_a_removal_by_a_person_is_not_reported_as_a_failure(start_bot: Sta
 
 async def test_a_batch_that_merged_is_reported_in_one_post(start_bot: StartBot) -> None:
     bot = await start_bot(channels=f"acme/site={MERGE_QUEUE}:merge,style:feed", speed=40.0)
-    numbers = [bot.enqueue(title=f"Door {one}") for one in ("red", "green", "blue")]
+    numbers = [bot.enqueue(title=f"Door {word}") for word in ("red", "green", "blue")]
     merged = await bot.wait_for_post("*Merged* 3 pull requests together")
     lines = [
         f"#{number} Door {one}"
@@ -188,7 +188,7 @@ async def test_events_before_the_first_start_are_not_posted(start_bot: StartBot)
     notice = {kind_of(post)}
     assert notice <= {"Queued", "Merged", "Left the queue", "Removed from the queue"}
     await bot.stop_bot()
-    history = len([one for one in bot.events() if posted_as(one)])
+    history = len([event for event in bot.events() if posted_as(event)])
     assert len(bot.posts()) < history / 2
 
 
@@ -207,9 +207,9 @@ async def test_a_busy_queue_is_reported_event_by_event_in_its_order(start_bot: S
     events = bot.events()
     first_at = _first_posted_at(bot.posts()[0], events)
     expected = [
-        (posted_as(one), one.pull_request)
-        for one in events
-        if posted_as(one) is not None and one.received_at >= first_at
+        (posted_as(event), event.pull_request)
+        for event in events
+        if posted_as(event) is not None and event.received_at >= first_at
     ]
     await until(lambda: len(summarized_by(bot.posts())) >= len(expected), "every event posted")
     assert summarized_by(bot.posts()) == expected
@@ -267,5 +267,7 @@ def summarized_by(posts: Sequence[Shown]) -> list[tuple[str, int]]:
 def _first_posted_at(first: Shown, events: list[Event]) -> int:
     notice = summarized_by([first])[0]
     return next(
-        one.received_at for one in reversed(events) if (posted_as(one), one.pull_request) == notice
+        event.received_at
+        for event in reversed(events)
+        if (posted_as(event), event.pull_request) == notice
     )

@@ -25,7 +25,9 @@ async def send(bot: BotTester, event_type: str) -> None:
 
 
 async def posted(bot: BotTester, count: int) -> None:
-    await until(lambda: sum(len(bot.posts(one)) for one in CHANNELS) == count, f"{count} posts")
+    await until(
+        lambda: sum(len(bot.posts(channel)) for channel in CHANNELS) == count, f"{count} posts"
+    )
 
 
 @pytest.mark.parametrize(("dialect", "count"), [("document", 47), ("live", 46)])

@@ -84,7 +84,7 @@ class Crowd:
 
 
 def ends_of(records: Sequence[AuditRecord]) -> list[AuditRecord]:
-    return [one for one in records if one.result is not ActResult.STARTED]
+    return [record for record in records if record.result is not ActResult.STARTED]
 
 
 def replay(records: Sequence[AuditRecord]) -> tuple[InForce | None, Mapping[int, InForce | None]]:
@@ -94,21 +94,21 @@ def replay(records: Sequence[AuditRecord]) -> tuple[InForce | None, Mapping[int,
     """
     state: InForce | None = None
     at: dict[int, InForce | None] = {}
-    for one in ends_of(records):
-        if one.result is ActResult.DONE and one.action is Action.EXTEND:
+    for end in ends_of(records):
+        if end.result is ActResult.DONE and end.action is Action.EXTEND:
             # Extended was the pause in force, and no other.
-            assert state is not None, one
-            assert (one.previous_reason, one.paused_at) == (state.reason, state.paused_at), one
-        elif one.result is ActResult.DONE:
+            assert state is not None, end
+            assert (end.previous_reason, end.paused_at) == (state.reason, state.paused_at), end
+        elif end.result is ActResult.DONE:
             before = None if state is None else (state.reason, state.paused_at)
-            said = (one.previous_reason, one.previous_paused_at)
-            assert said == (before or (None, None)), one
-            if one.action is Action.PAUSE:
-                assert one.paused_at is not None
-                state = InForce(one.actor.name, one.reason or "", one.paused_at)
+            said = (end.previous_reason, end.previous_paused_at)
+            assert said == (before or (None, None)), end
+            if end.action is Action.PAUSE:
+                assert end.paused_at is not None
+                state = InForce(end.actor.name, end.reason or "", end.paused_at)
             else:
                 state = None
-        at[one.record_id] = state
+        at[end.record_id] = state
     return state, at
 
 
@@ -129,7 +129,7 @@ async def all_pause_at_once(crowd: Crowd, people: Sequence[str]) -> tuple[Shown,
     await asyncio.gather(*(bot.type(f"/mq pause first {who}", by=who) for who in people))
     records = await crowd.until_settled(len(people))
     state, at = replay(records)
-    assert Counter(one.result for one in ends_of(records)) == {
+    assert Counter(end.result for end in ends_of(records)) == {
         ActResult.DONE: 1,
         ActResult.UNCHANGED: len(people) - 1,
     }
@@ -137,10 +137,10 @@ async def all_pause_at_once(crowd: Crowd, people: Sequence[str]) -> tuple[Shown,
     post = await bot.wait_for_post(state.reason)
     assert f"by {state.who}" in post
     asked: dict[str, Shown] = {}
-    for one in ends_of(records):
-        if one.result is ActResult.UNCHANGED:
-            wanted = true_answer(one, at[one.record_id])
-            asked[one.actor.user_id] = await bot.wait_for_reply(wanted, by=one.actor.user_id)
+    for end in ends_of(records):
+        if end.result is ActResult.UNCHANGED:
+            wanted = true_answer(end, at[end.record_id])
+            asked[end.actor.user_id] = await bot.wait_for_reply(wanted, by=end.actor.user_id)
     return post, asked
 
 
@@ -172,17 +172,17 @@ async def test_twenty_people_click_every_button_at_once(start_bot: StartBot) -> 
     state, at = replay(records)
     ends = ends_of(records)[len(others) :]
     # One end on record for each of them: nobody acted twice, nobody not at all.
-    assert Counter(one.actor.user_id for one in ends) == dict.fromkeys(others, 1)
+    assert Counter(end.actor.user_id for end in ends) == dict.fromkeys(others, 1)
     signed = None if state is None else f"{state.reason} (by {state.who} via Slack)"
     assert bot.pause_reason() == signed
     await everybody_is_answered_truly(
         crowd, ends, at, {who: asked[who] for who in replacers}, before
     )
     await lookers_see_a_state_there_was(bot, looks, records)
-    notice = [f"{one.line} {one.words}" for one in bot.posts()]
-    for one in ends:
-        if one.result is ActResult.DONE:
-            assert any(f"by {one.actor.name}" in each for each in notice), one
+    notice = [f"{message.line} {message.words}" for message in bot.posts()]
+    for end in ends:
+        if end.result is ActResult.DONE:
+            assert any(f"by {end.actor.name}" in each for each in notice), end
     bot.direct_messages(by=ALICE)
 
 
@@ -199,15 +199,15 @@ async def everybody_is_answered_truly(
     """
     bot = crowd.bot
     answered: set[str] = set()
-    for one in ends:
-        who = one.actor.user_id
+    for end in ends:
+        who = end.actor.user_id
         if who in questions:
-            replaced = one.result is ActResult.DONE
-            wanted = "acme/site is paused" if replaced else true_answer(one, at[one.record_id])
+            replaced = end.result is ActResult.DONE
+            wanted = "acme/site is paused" if replaced else true_answer(end, at[end.record_id])
             await bot.wait_for_change(questions[who], wanted, by=who)
-        elif one.result is ActResult.UNCHANGED:
+        elif end.result is ActResult.UNCHANGED:
             answered.add(who)
-            await bot.wait_for_reply(true_answer(one, at[one.record_id]), by=who)
+            await bot.wait_for_reply(true_answer(end, at[end.record_id]), by=who)
     after = {who: len(shown) for who, shown in crowd.answers().items()}
     assert after == {who: count + int(who in answered) for who, count in before.items()}
 
@@ -217,9 +217,9 @@ async def lookers_see_a_state_there_was(
 ) -> None:
     """Running, or paused by one of those who paused, for that person's reason."""
     pauses = {
-        (one.actor.name, one.reason or "")
-        for one in records
-        if one.result is ActResult.DONE and one.action is Action.PAUSE
+        (record.actor.name, record.reason or "")
+        for record in records
+        if record.result is ActResult.DONE and record.action is Action.PAUSE
     }
     for who, shown in looks.items():
         now = bot.now(shown, by=who)
@@ -250,12 +250,12 @@ async def test_concurrent_resume_extend_and_watch_agree(start_bot: StartBot) -> 
     records = await crowd.until_settled(1 + len(actors))
     state, at = replay(records)
     ends = ends_of(records)[1:]
-    assert Counter(one.actor.user_id for one in ends) == dict.fromkeys(actors, 1)
+    assert Counter(end.actor.user_id for end in ends) == dict.fromkeys(actors, 1)
     signed = None if state is None else f"{state.reason} (by {state.who} via Slack)"
     assert bot.pause_reason() == signed
-    for one in ends:
-        if one.result is ActResult.UNCHANGED:
-            await bot.wait_for_reply(true_answer(one, at[one.record_id]), by=one.actor.user_id)
+    for end in ends:
+        if end.result is ActResult.UNCHANGED:
+            await bot.wait_for_reply(true_answer(end, at[end.record_id]), by=end.actor.user_id)
     await the_timer_is_of_the_pause_in_force(crowd, records, state)
     await watchers_are_notified_once(crowd, watchers, at)
     bot.posts()
@@ -271,13 +271,13 @@ async def the_timer_is_of_the_pause_in_force(
             running = timed(Pauses(transaction).open([RepositoryName("acme/site")]))
     finally:
         await store.close()
-    of_it = [one for one in running if state is not None and one.paused_at == state.paused_at]
+    of_it = [pause for pause in running if state is not None and pause.paused_at == state.paused_at]
     given = [
-        one.resumes_at
-        for one in ends_of(records)
-        if state is not None and one.result is ActResult.DONE and one.paused_at == state.paused_at
+        end.resumes_at
+        for end in ends_of(records)
+        if state is not None and end.result is ActResult.DONE and end.paused_at == state.paused_at
     ]
-    assert [one.resumes_at for one in of_it] == given[-1:]
+    assert [pause.resumes_at for pause in of_it] == given[-1:]
 
 
 async def watchers_are_notified_once(
@@ -300,7 +300,7 @@ async def watchers_are_notified_once(
     await crowd.until_settled(settled)
     assert bot.pause_reason() is None
     for who in watchers:
-        notice = [one for one in bot.direct_messages(by=who) if "was resumed" in one]
+        notice = [message for message in bot.direct_messages(by=who) if "was resumed" in message]
         assert len(notice) == int(who in promised)
     bot.replies(by=ALICE)
     bot.direct_messages(by=ALICE)

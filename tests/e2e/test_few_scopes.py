@@ -75,4 +75,4 @@ async def test_a_post_whose_answer_is_lost_holds_nothing_up_and_is_not_repeated(
     second = bot.enqueue()
     await bot.wait_for_post(f"#{second}")
     await bot.has_posted()
-    assert len([one for one in bot.posts() if f"#{first}" in one]) == 1
+    assert len([post for post in bot.posts() if f"#{first}" in post]) == 1

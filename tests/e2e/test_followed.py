@@ -91,13 +91,13 @@ async def test_what_is_left_out_stays_out_and_what_leaves_a_group_ends(bot: File
         assert "by a rule · in #C0GENERAL · as part of @release" in audit
 
         channels = (MERGE_QUEUE, RELEASES, GENERAL)
-        counts = [len(bot.posts(one)) for one in channels]
+        counts = [len(bot.posts(channel)) for channel in channels]
         await bot.stop_bot()
         await bot.start_bot()
         await is_polled(bot, DOCS)
         listed = await bot.ask("/mq subscriptions")
         assert f"*all repositories: {SITE}, {OTHER}*: enter · in threads" in listed
-        assert [len(bot.posts(one)) for one in channels] == counts
+        assert [len(bot.posts(channel)) for channel in channels] == counts
 
 
 async def test_a_bot_that_is_killed_as_it_greets_neither_loses_nor_repeats_it(
@@ -116,5 +116,5 @@ async def test_a_bot_that_is_killed_as_it_greets_neither_loses_nor_repeats_it(
         await bot.wait_for_post("are new", MERGE_QUEUE)
         await bot.wait_for_post("are new", RELEASES)
         await is_polled(bot, DOCS)
-        assert sum("are new" in one for one in bot.posts(MERGE_QUEUE)) == 1
-        assert sum("are new" in one for one in bot.posts(RELEASES)) == 1
+        assert sum("are new" in post for post in bot.posts(MERGE_QUEUE)) == 1
+        assert sum("are new" in post for post in bot.posts(RELEASES)) == 1

@@ -65,7 +65,7 @@ async def test_the_choice_made_last_is_shown_whichever_queue_is_read_last(
     await bot.submit(form, reason="CI is down")
     await bot.modal("acme/docs is paused.")
     assert bot.pause_reason(DOCS) is not None
-    assert [bot.pause_reason(one) for one in (SITE, API)] == [None, None]
+    assert [bot.pause_reason(repository) for repository in (SITE, API)] == [None, None]
     bot.posts()
 
 

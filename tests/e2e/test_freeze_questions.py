@@ -20,7 +20,7 @@ async def bot(start_bot: StartBot) -> BotTester:
 
 
 def reasons(bot: BotTester) -> list[str | None]:
-    return [one.reason for one in bot.merge_queue.repository("acme/site").freezes]
+    return [freeze.reason for freeze in bot.merge_queue.repository("acme/site").freezes]
 
 
 async def test_a_planned_freeze_blocks_only_what_overlaps_it(bot: BotTester) -> None:
@@ -73,7 +73,7 @@ async def test_what_was_done_is_said_where_the_second_freeze_fails(bot: BotTeste
     await bot.click(said, again)
     await bot.wait_for_post(f"#{number} of acme/site: fixes the outage")
     kept = bot.merge_queue.repository("acme/site").freezes
-    assert [one.exclude_conditions for one in kept] == [(f"number={number}",)] * 2
+    assert [freeze.exclude_conditions for freeze in kept] == [(f"number={number}",)] * 2
     # Only the one that was left is changed.
     assert len(bot.requests(first)) == changes
 

@@ -290,7 +290,7 @@ async def test_one_pull_request_is_let_through(bot: BotTester) -> None:
     assert f"#{number} of acme/site: fixes the outage" in post
     assert "by alice · despite the freeze for: night" in post
     excepted = ({"or": ["label=hotfix", f"number={number}"]},)
-    assert [one.exclude_conditions for one in frozen(bot)] == [excepted]
+    assert [freeze.exclude_conditions for freeze in frozen(bot)] == [excepted]
     await bot.happens("action.queue.merged", number)
     assert "already an exception" in await bot.ask(f"/mq allow #{number} acme/site again", by=BOB)
     assert ("allow", ActResult.DONE, f"#{number}") in await acts(bot)
@@ -327,7 +327,9 @@ async def test_a_service_without_freezes_is_said_to_have_none_and_a_pause_is_off
     await bot.click(answer, "Pause instead")
     await bot.wait_for_post("Queue paused")
     assert bot.pause_reason() == "CI is down (by alice via Slack)"
-    asked = [one for one in bot.merge_queue.requests if one.path.endswith("scheduled_freeze")]
+    asked = [
+        request for request in bot.merge_queue.requests if request.path.endswith("scheduled_freeze")
+    ]
     assert len(asked) == 1
 
 

@@ -28,7 +28,7 @@ def reasons(bot: BotTester) -> list[str | None]:
 
 def answers(bot: BotTester, by: str = ALICE) -> list[Shown]:
     """The person's private replies, without progress lines, which only slow machines show."""
-    return [one for one in bot.replies(by=by) if ":hourglass_flowing_sand:" not in one]
+    return [reply for reply in bot.replies(by=by) if ":hourglass_flowing_sand:" not in reply]
 
 
 async def paused(bot: BotTester, asked: str = "freeze", count: int = 2) -> Shown:
@@ -299,7 +299,7 @@ async def test_a_group_gets_one_reminder_and_not_one_per_queue(three: BotTester)
     await three.wait_for_post("@release: 2 of 2 queues resumed")
     await three.wait_for_direct_message("Everything paused for @release has resumed")
     await three.wait_for_change(notice, "The pauses for @release are over.")
-    assert not [one for one in three.posts() if "till paused" in one]
+    assert not [post for post in three.posts() if "till paused" in post]
 
 
 @pytest.mark.usefixtures("hurried_reminders")
@@ -430,7 +430,7 @@ async def test_the_result_of_a_long_act_appears_only_in_the_channel(three: BotTe
     await three.wait_for_post("@release: 2 of 2 queues resumed")
     await three.wait_for_direct_message("Everything paused for @release has resumed")
     await three.stop_bot()
-    assert [one for one in three.replies(by=BOB) if "2 of 2 queues" in one] == []
+    assert [reply for reply in three.replies(by=BOB) if "2 of 2 queues" in reply] == []
 
 
 async def test_forty_five_queues_fit_into_slacks_limits(start_bot: StartBot) -> None:
@@ -503,7 +503,7 @@ async def test_an_owners_queues_are_paused_and_resumed_like_a_groups(three: BotT
     await three.click(question, "Pause 3 queues")
     await three.wait_for_post("all of acme: 3 of 3 queues paused")
     await three.wait_until_gone(question)
-    assert all("freeze" in str(one) for one in reasons(three))
+    assert all("freeze" in str(reason) for reason in reasons(three))
     await three.type("/mq resume acme/*")
     await three.wait_for_post("all of acme: 3 of 3 queues resumed")
     assert reasons(three) == [None] * 3

@@ -36,7 +36,7 @@ FAULTS = CLEAR | UNCLEAR
 
 
 def expecting(bot: BotTester) -> None:
-    codes = {one.get("code", one["name"]) for one in FAULTS.values()} | {"internal_error"}
+    codes = {fault.get("code", fault["name"]) for fault in FAULTS.values()} | {"internal_error"}
     bot.expected_refusals |= {f"response_url {one}" for one in codes}
     bot.expected_refusals |= {
         f"{method} {code}"

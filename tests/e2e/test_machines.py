@@ -45,7 +45,7 @@ Shell = Callable[..., Awaitable[Ended]]
 def address(bot: BotTester) -> str:
     """The port that `mqbot run` opens for monitoring, or `mqbot web` for Slack."""
     action = "http_open" if bot.mode == "http" else "health_open"
-    opened = [one for one in bot.log.records if one.__dict__.get("action") == action]
+    opened = [record for record in bot.log.records if record.__dict__.get("action") == action]
     return f"http://127.0.0.1:{opened[-1].__dict__['port']}"
 
 
@@ -113,7 +113,7 @@ async def test_a_pause_from_a_shell_has_its_card_and_a_person_resumes_it(
     resumed = await shell(bot, "unpause", "acme/site")
     assert resumed.code == 0
     assert "acme/site is already running: alice resumed it" in resumed.printed
-    by = [(one.actor.name, one.actor.user_id, one.origin, one.result) for one in await acts(bot)]
+    by = [(act.actor.name, act.actor.user_id, act.origin, act.result) for act in await acts(bot)]
     assert by[1] == ("deploy-job", "machine:deploy-job", Origin.MACHINE, ActResult.DONE)
     assert "by a machine" in await bot.ask("/mq audit")
 
@@ -185,7 +185,7 @@ async def test_a_machine_that_is_not_listed_may_look_but_not_pause(
     )
     assert (await shell(bot, "status", "acme/site", token=NIGHTLY)).code == 0
     assert bot.pause_reason() is None
-    assert [one.actor.user_id for one in await acts(bot)] == ["machine:nightly"]
+    assert [act.actor.user_id for act in await acts(bot)] == ["machine:nightly"]
     assert (await shell(bot, "pause", "acme/site", "--reason", "deploying")).code == 0
     await bot.wait_for_post("Queue paused")
 
@@ -308,7 +308,7 @@ async def test_what_an_answer_says_cannot_control_the_terminal(tmp_path: Path, s
     written = process.printed + process.complaints
     assert "acme/site is paused" in written
     assert "title" in written
-    assert all(one.isprintable() or one == "\n" for one in written), ascii(written)
+    assert all(text.isprintable() or text == "\n" for text in written), ascii(written)
 
 
 async def test_a_bot_that_is_not_there_is_a_failure(tmp_path: Path) -> None:

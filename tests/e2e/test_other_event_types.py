@@ -15,7 +15,7 @@ async def test_other_types_are_posted_and_one_request_is_refused(start_bot: Star
     bot.emit("command.queue", 41, metadata={"author": {"login": "ana"}, "comment_id": 1})
     await bot.wait_for_post("*Queueing requested* #41")
     await bot.next_poll()
-    refused = [one for one in bot.merge_queue.requests if one.status == 422]
+    refused = [request for request in bot.merge_queue.requests if request.status == 422]
     assert len(refused) == 1
 
 

@@ -20,8 +20,8 @@ async def test_a_stale_log_is_reported_once_and_so_is_its_recovery(start_bot: St
     bot.break_service("error", path="/logs", status=503)
 
     def failed() -> set[str]:
-        records = [one.__dict__ for one in bot.log.records]
-        return {one["repository"] for one in records if one.get("action") == "poll_failed"}
+        records = [record.__dict__ for record in bot.log.records]
+        return {record["repository"] for record in records if record.get("action") == "poll_failed"}
 
     await until(lambda: failed() == {"acme/site", "acme/api"}, "a failed poll of each")
     await bot.pass_time(45)

@@ -20,7 +20,7 @@ UNREACHABLE = "The merge queue service isn't responding"
         {"kind": "rate_limit", "retry_after": "30"},
         {"kind": "drop_before"},
     ],
-    ids=lambda one: f"{one['kind']}-{one.get('status', '')}",
+    ids=lambda manifest: f"{manifest['kind']}-{manifest.get('status', '')}",
 )
 async def test_pause_resume_and_status_fail_in_words_of_their_own(
     bot: BotTester, fault: dict[str, str]

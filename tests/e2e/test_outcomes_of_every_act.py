@@ -94,7 +94,7 @@ async def resume(bot: BotTester, card: Blocks | None) -> None:
 
 def named(bot: BotTester, text: str) -> str:
     """The text with the number of the only pull request in place of N."""
-    entered = [one.pull_request for one in bot.events() if one.type == "action.queue.enter"]
+    entered = [event.pull_request for event in bot.events() if event.type == "action.queue.enter"]
     return text.replace("#N", f"#{entered[0]}") if entered else text
 
 
@@ -296,8 +296,14 @@ async def test_an_act_that_was_not_carried_out_is_told_and_its_button_repeats_it
 
 
 def _is_repeated(bot: BotTester, act: Act) -> bool:
-    made = [one for one in bot.merge_queue.requests if one.status and act.path in one.path]
-    return any(one.method == act.method and one.status < HTTPStatus.BAD_REQUEST for one in made)
+    made = [
+        request
+        for request in bot.merge_queue.requests
+        if request.status and act.path in request.path
+    ]
+    return any(
+        request.method == act.method and request.status < HTTPStatus.BAD_REQUEST for request in made
+    )
 
 
 @pytest.mark.parametrize("status", [403, 409, 422])

@@ -171,7 +171,7 @@ async def test_a_replacement_in_a_private_channel_without_the_bot_is_posted_ther
 async def test_a_pause_that_stops_running_checks_is_confirmed_with_the_numbers(
     bot: BotTester,
 ) -> None:
-    numbers = [bot.enqueue(title=f"Door {one}", hangs=True) for one in ("red", "green")]
+    numbers = [bot.enqueue(title=f"Door {word}", hangs=True) for word in ("red", "green")]
     await bot.checks_run(1)
     question = await bot.ask("/mq pause 45m CI runners are down")
     assert "*Pause acme/site?* 1 running batch stops, and " in question

@@ -97,7 +97,7 @@ async def test_reminders_come_when_the_repositorys_policy_says(
     await bot.wait_for_direct_message(f"{SITE} is still paused")
     await bot.pass_time(1500)
     await bot.wait_for_direct_message(f"{DOCS} is still paused")
-    assert not any(f"{API} is still" in one for one in bot.direct_messages(by=ALICE))
+    assert not any(f"{API} is still" in message for message in bot.direct_messages(by=ALICE))
     bot.posts()
 
 

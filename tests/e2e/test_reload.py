@@ -83,11 +83,11 @@ class FileOfProcess(SettingsFile, ProcessTester):
 
     async def logs(self, action: str, times: int = 1) -> dict[str, object]:
         await until(lambda: self.logged_actions().count(action) >= times, action)
-        return [one for one in self.log_records() if one.get("action") == action][-1]
+        return [record for record in self.log_records() if record.get("action") == action][-1]
 
 
 def polls(bot: BotTester, repository: str) -> int:
-    return sum(f"/repos/{repository}/logs" in one.path for one in bot.merge_queue.requests)
+    return sum(f"/repos/{repository}/logs" in request.path for request in bot.merge_queue.requests)
 
 
 async def is_polled(bot: BotTester, repository: str) -> None:

@@ -24,7 +24,7 @@ async def test_a_channel_has_one_reminder_which_later_ones_edit(bot: BotTester) 
     reminder = await bot.wait_for_post("Still paused after 1 h 30 min")
     assert "I'm asking alice and this channel" in reminder
     assert "CI runners are down" in reminder
-    assert [one.ts for one in bot.thread(card)] == [reminder.ts]
+    assert [message.ts for message in bot.thread(card)] == [reminder.ts]
 
     bot.enqueue()
     await bot.pass_time(2 * HOUR)
@@ -52,7 +52,7 @@ async def test_a_snooze_postpones_the_next_reminder_and_clicking_twice_counts_on
         assert "<!date^" in str(notice.blocks)
     await bot.pass_time(HOUR)
     await bot.ask("/mq status")
-    assert not [one for one in bot.posts() if "still paused" in one]
+    assert not [post for post in bot.posts() if "still paused" in post]
     await bot.pass_time(HOUR)
     await bot.wait_for_post("still paused")
 

@@ -84,8 +84,8 @@ async def test_people_remove_their_own_and_others_need_the_right(
     await bot.click(asked, "Remove", by=CAROL)
     await bot.wait_for_post(REMOVED.format(number))
     await bot.wait_for_change(asked, "is removed", by=CAROL)
-    removals = [one for one in await acts(bot) if one.action is Action.REMOVE]
-    assert [(one.actor.name, one.result) for one in removals] == [
+    removals = [act for act in await acts(bot) if act.action is Action.REMOVE]
+    assert [(removal.actor.name, removal.result) for removal in removals] == [
         ("bob", ActResult.REFUSED),
         ("alice", ActResult.REFUSED),
         ("carol", ActResult.STARTED),
@@ -167,7 +167,7 @@ async def test_a_claimed_login_replaces_no_assigned_one_in_rights(
     logins.write_text(f"{ALICE}=ana", "utf-8")
     bot = await start(start_bot, tmp_path, ONLY_CAROL.format(logins))
     await bot.ask("/mq link erin-k")
-    others, own = (bot.enqueue(author=one, hangs=True) for one in ("erin-k", "ana"))
+    others, own = (bot.enqueue(author=word, hangs=True) for word in ("erin-k", "ana"))
     assert REFUSAL in await question(bot, others)
     await bot.ask("/mq link off")
     asked = await question(bot, own)
@@ -201,7 +201,7 @@ async def test_of_two_people_at_once_one_removes_and_the_other_sees_who(bot: Bot
     await asyncio.gather(*(bot.click(asked[one], "Remove", by=one) for one in asked))
     await bot.wait_for_post(REMOVED.format(number))
     answers = [await bot.wait_for_other(asked[one], by=one) for one in asked]
-    late = next(one for one in answers if "any more" in one)
+    late = next(answer for answer in answers if "any more" in answer)
     first = "bob" if late is answers[0] else "alice"
     assert f"#{number} isn't in the queue of {SITE} any more: {first} removed it" in late
     assert late.labels == ["Why?"]

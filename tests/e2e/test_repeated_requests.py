@@ -24,7 +24,7 @@ async def test_a_click_that_arrives_twice_acts_once(bot: BotTester) -> None:
     await bot.wait_for_post(channel=RELEASES)
     await until(lambda: bot.pause_reason() is None, "the queue to run again")
     await bot.wait_for_direct_message("bob resumed acme/site")
-    deletions = [one for one in bot.merge_queue.requests if one.method == "DELETE"]
+    deletions = [request for request in bot.merge_queue.requests if request.method == "DELETE"]
     assert len(deletions) == 1
     bot.posts()
 

@@ -34,7 +34,7 @@ async def of_carol(bot: BotTester) -> int:
 
 
 def left(posts: list[Shown]) -> list[Shown]:
-    return [one for one in posts if "*Left the queue*" in one]
+    return [post for post in posts if "*Left the queue*" in post]
 
 
 async def test_twelve_conflicts_of_one_pull_request_are_one_direct_message(

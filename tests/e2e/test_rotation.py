@@ -240,7 +240,9 @@ async def test_posts_that_a_revoked_bot_token_held_up_follow_within_two_minutes(
         bot.slack.credentials.replace(bot.slack.bot_token, "xoxb-next-one")
         bot.slack.credentials.revoke(bot.slack.bot_token)
         bot.expected_errors |= {"post_refused", "channel_suspended"}
-        bot.expected_refusals = {f"{one} invalid_auth" for one in ("auth.test", "chat.postMessage")}
+        bot.expected_refusals = {
+            f"{word} invalid_auth" for word in ("auth.test", "chat.postMessage")
+        }
         number = bot.enqueue(SITE)
         await bot.logged("post_refused")
         await bot.stop_bot()
@@ -320,7 +322,7 @@ class WithSigningFile(SeveralProcesses):
 
 async def reloaded(process: RunningProcess, times: int) -> None:
     def count() -> bool:
-        actions = [one.get("action") for one in process.log()]
+        actions = [record.get("action") for record in process.log()]
         return actions.count("settings_reloaded") >= times
 
     await until(count, f"{times} reloads")
@@ -341,7 +343,9 @@ async def test_the_signing_secret_is_replaced_while_slack_sends(
         assert (await web.logged("signing_secret_used"))["entry"] == 2
         bot.slack.request_url.sign_with(new)
         assert "is running" in await bot.ask(f"/mq status {SITE}")
-        used = [one["entry"] for one in web.log() if one.get("action") == "signing_secret_used"]
+        used = [
+            record["entry"] for record in web.log() if record.get("action") == "signing_secret_used"
+        ]
         assert used == [2, 1]
         bot.put(new)
         await reloaded(web, 2)

@@ -140,7 +140,7 @@ async def test_a_group_has_one_request_with_one_button(start_bot: StartBot, tmp_
     await bot.wait_for_change(card, "These pauses are over")
     await bot.wait_for_post("@release: 2 of 2 queues resumed")
     await bot.wait_for_direct_message("Everything paused for @release has resumed", by=ALICE)
-    assert [bot.pause_reason(one) for one in (SITE, API)] == [None, None]
+    assert [bot.pause_reason(repository) for repository in (SITE, API)] == [None, None]
 
 
 async def freeze(bot: BotTester) -> Shown:
@@ -251,7 +251,7 @@ async def test_a_group_has_one_request_to_end_its_freezes(
     assert re.search(BOTH_QUEUES, request.words)
     assert "bob's reason: it is out" in request
     assert request.labels == ["End freeze…"]
-    assert [len(frozen(bot, one)) for one in (SITE, API)] == [1, 1]
+    assert [len(frozen(bot, repository)) for repository in (SITE, API)] == [1, 1]
     await bot.click(request, "End freeze…", by=BOB)
     own = await bot.modal("@release", by=BOB)
     await bot.submit(own, by=BOB, reason="again")
@@ -261,4 +261,4 @@ async def test_a_group_has_one_request_to_end_its_freezes(
     settled = await bot.wait_for_change(request, "bob asked for it, and carol confirmed")
     assert settled.labels == []
     await bot.wait_for_post("2 of 2")
-    assert [frozen(bot, one) for one in (SITE, API)] == [[], []]
+    assert [frozen(bot, repository) for repository in (SITE, API)] == [[], []]

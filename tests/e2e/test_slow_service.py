@@ -29,7 +29,7 @@ def slow(bot: BotTester, seconds: float = 1.5) -> None:
 
 
 def said(bot: BotTester) -> list[Shown]:
-    return [one for one in bot.replies() if STILL in one]
+    return [reply for reply in bot.replies() if STILL in reply]
 
 
 async def wait_until_said(bot: BotTester, times: int = 1) -> list[Shown]:

@@ -45,7 +45,7 @@ async def test_a_form_that_takes_a_moment_to_check_is_carried_out_once(bot: BotT
     assert answer["response_action"] == "update"
     await bot.wait_for_post("Queue paused")
     await bot.modal("acme/site is paused")
-    paused = [one for one in bot.events() if one.type == "queue.pause.create"]
+    paused = [event for event in bot.events() if event.type == "queue.pause.create"]
     assert len(paused) == 1
 
 

@@ -34,7 +34,7 @@ async def test_subscribing_to_one_topic_turns_on_only_that_one_until_others_are_
     number = await bot.merge()
     post = await bot.wait_for_post(f"#{number}")
     assert post.words.startswith(":white_check_mark: *Merged*")
-    assert [one.line for one in bot.posts()][1:] == [post.line]
+    assert [message.line for message in bot.posts()][1:] == [post.line]
     await bot.publish("/mq subscribe failure, dequeue", ": merge, failure, dequeue")
 
 

@@ -47,7 +47,7 @@ async def test_a_failure_is_shown_in_the_channel_too(start_bot: StartBot) -> Non
     root = await bot.wait_for_post(f"#{number}")
     failed = await bot.wait_for_post(f":x: *Left the queue* #{number}")
     assert re.search(r"\*Next step\b.*:\* fix it, then comment `@mergifyio queue`", failed.words)
-    assert [one.ts for one in bot.thread(root)] == [failed.ts]
+    assert [message.ts for message in bot.thread(root)] == [failed.ts]
     now = await bot.wait_for_change(root, "Left the queue")
     assert len(bot.posts()) == 2
     # The root has the details, so the broadcast is short.
@@ -84,7 +84,7 @@ async def test_a_removal_edits_the_message_and_a_new_entry_continues_in_its_thre
     bot.emit("action.queue.enter", number)
 
     reply = await bot.wait_in_thread(first, "*Queued*")
-    assert [one.ts for one in bot.thread(first)] == [reply.ts]
+    assert [message.ts for message in bot.thread(first)] == [reply.ts]
     await bot.wait_for_change(first, f"*Queued* #{number}")
     bot.emit("action.queue.merged", number)
     await bot.wait_for_change(first, f"*Merged* #{number}")
@@ -103,7 +103,7 @@ async def test_arrivals_during_a_pause_are_counted_on_its_card(start_bot: StartB
     bot.emit("action.queue.leave", broken, metadata={"dequeue_code": "CONFLICT_WITH_BASE_BRANCH"})
     failed = await bot.wait_for_post(f"#{broken}")
     assert "*Left the queue*" in failed
-    assert not any(f"#{number}" in one for one in bot.posts() for number in numbers)
+    assert not any(f"#{number}" in post for post in bot.posts() for number in numbers)
     assert len(bot.posts()) == 2
 
 
@@ -229,7 +229,7 @@ async def test_a_bisection_is_one_message_with_its_history_and_names_the_culprit
 
 async def test_bisections_of_two_batches_have_separate_threads(start_bot: StartBot) -> None:
     bot = await start_bot(channels=f"acme/site={MERGE_QUEUE}:batch", speed=40.0)
-    numbers = [bot.enqueue(broken_check="lint" if one == 1 else None) for one in range(3)]
+    numbers = [bot.enqueue(broken_check="lint" if number == 1 else None) for number in range(3)]
     await bot.happens("action.queue.batch_bisection_start")
     bot.stand_still()
     root = await bot.wait_for_post("*Bisecting a batch*")

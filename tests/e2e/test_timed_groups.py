@@ -113,16 +113,18 @@ async def test_a_group_that_cannot_be_resumed_says_so(three: BotTester) -> None:
 async def running_timers(bot: BotTester) -> Sequence[Timer]:
     store = Store(create_engine(bot.database_url))
     with begin(store) as transaction:
-        pauses = Pauses(transaction).open([RepositoryName(one) for one in bot.repositories])
+        pauses = Pauses(transaction).open(
+            [RepositoryName(repository) for repository in bot.repositories]
+        )
     await store.close()
-    return [one.timer for one in pauses if one.timer is not None]
+    return [pause.timer for pause in pauses if pause.timer is not None]
 
 
 async def _both_wait(bot: BotTester) -> bool:
     """Otherwise a repaired service might resume one queue after failing the other."""
     timers = await running_timers(bot)
     soon = bot.clock.now() + timedelta(seconds=3)
-    return len(timers) == 2 and all(one.due_at and one.due_at > soon for one in timers)
+    return len(timers) == 2 and all(timer.due_at and timer.due_at > soon for timer in timers)
 
 
 async def test_extending_a_group_moves_all_its_ends_together(three: BotTester) -> None:
@@ -225,7 +227,7 @@ async def test_extending_an_ended_group_pause_changes_nothing_and_says_so(three:
 
     await three.wait_for_reply("The pause of @release has ended", channel=mine.channel)
     # What was left for a moment had been reminded of with the rest.
-    assert sum("still paused" in one.line for one in three.direct_messages(by=ALICE)) == 1
+    assert sum("still paused" in message.line for message in three.direct_messages(by=ALICE)) == 1
     assert reasons(three) == [None, None, None]
 
 

@@ -47,7 +47,7 @@ async def test_a_timer_ends_with_its_pause_when_another_pause_follows(
     bot.pause_elsewhere("Database migration", seconds_from_now=5)
 
     def is_notice() -> bool:
-        lines = [one.line for one in bot.posts() if "Database migration" in one]
+        lines = [post.line for post in bot.posts() if "Database migration" in post]
         return any(line.startswith("Queue paused") for line in lines)
 
     await until(is_notice, "the pause of somebody else")
@@ -56,7 +56,7 @@ async def test_a_timer_ends_with_its_pause_when_another_pause_follows(
     # The other timer was due at the same moment.
     await bot.wait_for_post("Queue resumed* acme/api")
     assert bot.pause_reason() == "Database migration"
-    assert not [one.line for one in bot.posts() if "did nothing" in one]
+    assert not [post.line for post in bot.posts() if "did nothing" in post]
     # Whichever the bot saw first: that her pause ended, or that another stood in its place.
     notice = await bot.wait_for_direct_message("acme/site")
     assert (

@@ -25,11 +25,11 @@ PAUSE = "/merge-queue/pause"
 
 def asked(bot: BotTester) -> int:
     """How often the bot has tried to resume."""
-    return len([one for one in bot.requests(PAUSE) if one.startswith("DELETE")])
+    return len([request for request in bot.requests(PAUSE) if request.startswith("DELETE")])
 
 
 async def resumes(bot: BotTester) -> list[AuditRecord]:
-    return [one for one in await acts(bot) if one.action is Action.RESUME]
+    return [act for act in await acts(bot) if act.action is Action.RESUME]
 
 
 async def refused(bot: BotTester, status: int, method: str = "DELETE") -> None:

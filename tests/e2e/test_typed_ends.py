@@ -123,7 +123,7 @@ NO_END = "No end: it belongs to the reason"
 
 def answers_of(form: ShownView) -> list[str]:
     """What may be chosen as the end that the reason means."""
-    (asked,) = (one for one in form.elements() if one.block_id == "end_meant")
+    (asked,) = (element for element in form.elements() if element.block_id == "end_meant")
     return [option["text"]["text"] for option in asked.body["options"]]
 
 

@@ -65,11 +65,11 @@ async def acts(bot: BotTester, repository: str = REPOSITORY) -> list[AuditRecord
 
 async def refusals(bot: BotTester) -> list[tuple[str, Action, str | None]]:
     return [
-        (one.actor.user_id, one.action, one.detail)
-        for one in await acts(bot)
-        if one.result is ActResult.REFUSED
+        (act.actor.user_id, act.action, act.detail)
+        for act in await acts(bot)
+        if act.result is ActResult.REFUSED
         # Those of one minute share a row, which counts them.
-        for _ in range(one.times)
+        for _ in range(act.times)
     ]
 
 
@@ -456,7 +456,7 @@ async def test_every_decision_on_an_act_is_on_record(bot: BotTester) -> None:
     await bot.wait_for_post("Queue resumed")
     await bot.wait_for_direct_message("bob resumed acme/site")
     await bot.ask("/mq resume")
-    assert [(one.actor.name, one.action, one.result) for one in await acts(bot)] == [
+    assert [(act.actor.name, act.action, act.result) for act in await acts(bot)] == [
         ("alice", Action.PAUSE, ActResult.STARTED),
         ("alice", Action.PAUSE, ActResult.DONE),
         ("bob", Action.PAUSE, ActResult.UNCHANGED),
@@ -479,7 +479,7 @@ async def test_decisions_are_on_record_from_every_entry_point(start_bot: StartBo
     mine = await bot.wait_for_direct_message("still paused", by=BOB)
     await bot.click(mine, "Snooze 2 h", by=BOB)
     await bot.wait_for_reply("No reminders about acme/site before", by=BOB, channel=mine.channel)
-    found = [(one.actor.name, one.action, one.origin, one.result) for one in await acts(bot)]
+    found = [(act.actor.name, act.action, act.origin, act.result) for act in await acts(bot)]
     assert found == [
         ("bob", Action.PAUSE, Origin.COMMAND, ActResult.STARTED),
         ("bob", Action.PAUSE, Origin.COMMAND, ActResult.DONE),
@@ -500,9 +500,9 @@ async def test_a_decision_on_reading_is_logged(
     await bot.ask("/mq status", by=guest)
     await bot.see_home("you are a guest here", by=guest)
     decisions = [
-        (vars(one)["actor"], vars(one)["right"], vars(one)["decision"])
-        for one in caplog.records
-        if vars(one).get("action") == "decision"
+        (vars(record)["actor"], vars(record)["right"], vars(record)["decision"])
+        for record in caplog.records
+        if vars(record).get("action") == "decision"
     ]
     assert decisions == [
         (ALICE, "read", "allowed"),

@@ -42,11 +42,11 @@ async def restart(bot: BotTester) -> None:
 
 def freezes(bot: BotTester) -> list[str]:
     """The ids of the freezes that the service has."""
-    return [one.id for one in bot.merge_queue.repository(SITE).freezes]
+    return [freeze.id for freeze in bot.merge_queue.repository(SITE).freezes]
 
 
 async def held(bot: BotTester) -> list[Action]:
-    return [one.action for one in await acts(bot) if one.actor.name == "window night"]
+    return [act.action for act in await acts(bot) if act.actor.name == "window night"]
 
 
 async def test_without_freezes_a_pause_is_announced_begins_and_ends_once_through_restarts(

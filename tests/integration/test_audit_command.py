@@ -75,7 +75,7 @@ async def test_json_has_one_object_a_line_and_the_table_is_safe_to_read(
 
     printed = lines(await asyncio.to_thread(run, database.url, "--json"))
 
-    assert [one["action"] for one in printed] == ["pause", "subscribe", "pause"]
+    assert [record["action"] for record in printed] == ["pause", "subscribe", "pause"]
     first, subscribed, refused = printed
     assert first == {
         "record": 1,
@@ -114,7 +114,7 @@ async def test_json_has_one_object_a_line_and_the_table_is_safe_to_read(
     assert refused["answer"] == "409 conflict: busy"
 
     since = lines(await asyncio.to_thread(run, database.url, "--json", "--since", "1d"))
-    assert [one["action"] for one in since] == ["subscribe", "pause"]
+    assert [record["action"] for record in since] == ["subscribe", "pause"]
     of_shop = ("--json", "--repository", "acme/shop")
     shop = lines(await asyncio.to_thread(run, database.url, *of_shop))
     assert [one["repository"] for one in shop] == ["acme/shop"]
@@ -131,7 +131,7 @@ async def test_json_has_one_object_a_line_and_the_table_is_safe_to_read(
     }
     for typed, actions in filtered.items():
         found = lines(await asyncio.to_thread(run, database.url, "--json", *typed.split()))
-        assert [one["action"] for one in found] == actions, typed
+        assert [record["action"] for record in found] == actions, typed
 
     table = await asyncio.to_thread(run, database.url)
     heading, _, subscribed_row, last = table.output.splitlines()

@@ -93,8 +93,8 @@ async def test_posts_made_since_the_copy_are_not_repeated(sqlite_url: str, tmp_p
         await until(lambda: not _unsettled(sqlite_url), "everything settled", 60)
         later = bot.enqueue()
         await bot.wait_for_post(f"#{later}", RELEASES)
-        posts = [one.line for one in bot.posts(RELEASES)]
-        assert len([one for one in posts if f"#{number}" in one]) == 1
+        posts = [post.line for post in bot.posts(RELEASES)]
+        assert len([post for post in posts if f"#{number}" in post]) == 1
 
 
 async def test_a_restored_copy_forgets_what_the_operations_page_lists(
@@ -127,8 +127,8 @@ async def test_a_restored_copy_forgets_what_the_operations_page_lists(
         await bot.wait_for_change(card, "Was paused")
         bot.go_on()
         await bot.wait_for_change(waiting, "Merged")
-        posts = [one.line for one in bot.posts(RELEASES)]
-        assert len([one for one in posts if f"#{later}" in one]) == 1
+        posts = [post.line for post in bot.posts(RELEASES)]
+        assert len([post for post in posts if f"#{later}" in post]) == 1
         assert bot.now(board) == shown
 
 

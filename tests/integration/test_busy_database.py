@@ -77,7 +77,7 @@ async def test_the_lease_and_people_do_not_wait_behind_polls(
 
 async def reported(bot: BotTester, number: int) -> None:
     def seen() -> bool:
-        return sum(len(bot.posts(one)) for one in CHANNELS) >= number
+        return sum(len(bot.posts(channel)) for channel in CHANNELS) >= number
 
     await until(seen, f"{number} posts", 120)
 

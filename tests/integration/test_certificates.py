@@ -56,7 +56,7 @@ async def test_a_refused_certificate_names_the_setting(
     }
     process = await MqbotProcess.start("check", "--json", folder=tmp_path, environ=settings)
     assert await process.ends() == 1
-    found = {one["subject"]: one for one in json.loads(process.printed)["findings"]}
+    found = {load["subject"]: load for load in json.loads(process.printed)["findings"]}
     for subject, setting in (
         ("acme/site", "MQBOT_API_URL"),
         ("credential", "MQBOT_API_URL"),

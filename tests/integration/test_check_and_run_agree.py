@@ -124,7 +124,7 @@ async def end_of_run(
 
 def assert_same_words(problems: list[str], report: Report) -> None:
     """Run names the file besides, check the way to mend it."""
-    found = [one["sentence"] for one in report.findings if one["standing"] == "wrong"]
+    found = [finding["sentence"] for finding in report.findings if finding["standing"] == "wrong"]
     assert len(found) == len(problems)
     for problem, sentence in zip(problems, found, strict=True):
         cause = sentence.removeprefix("It cannot be used: ").rstrip(".")

@@ -85,16 +85,20 @@ class Report:
     def of(self, area: str, subject: str = "") -> dict[str, Any]:
         """The only result of an area whose subject begins like this."""
         found = [
-            one
-            for one in self.findings
-            if one["area"] == area and one["subject"].startswith(subject)
+            finding
+            for finding in self.findings
+            if finding["area"] == area and finding["subject"].startswith(subject)
         ]
         assert len(found) == 1, found
         return found[0]
 
     @property
     def not_well(self) -> set[str]:
-        return {f"{one['area']}: {one['subject']}" for one in self.findings if not _is_ok(one)}
+        return {
+            f"{finding['area']}: {finding['subject']}"
+            for finding in self.findings
+            if not _is_ok(finding)
+        }
 
 
 def _is_ok(finding: dict[str, Any]) -> bool:
@@ -145,7 +149,9 @@ class Installation:
         assert "Traceback" not in report.printed + report.complaints
         for secret in (TOKEN, BOT_TOKEN, APP_TOKEN):
             assert secret not in report.printed + report.complaints
-        found = [one for one in OF_LIBRARIES if one in report.printed + report.complaints]
+        found = [
+            library for library in OF_LIBRARIES if library in report.printed + report.complaints
+        ]
         assert not found, report.printed
         # What documentation and Slack show as code or as a link is only noise in a terminal.
         assert "`" not in report.printed
@@ -154,9 +160,9 @@ class Installation:
             body = json.loads(report.printed)
             report.findings = body["findings"]
             assert body["ok"] is (code == 0)
-            assert all(_is_ok(one) or one["sentence"] for one in report.findings)
-            wrong = [one for one in report.findings if one["standing"] == "wrong"]
-            assert all(one["fix"] for one in wrong)
+            assert all(_is_ok(finding) or finding["sentence"] for finding in report.findings)
+            wrong = [finding for finding in report.findings if finding["standing"] == "wrong"]
+            assert all(finding["fix"] for finding in wrong)
         return report
 
     def store(self) -> Store:
@@ -185,7 +191,7 @@ async def test_a_healthy_installation_passes_every_part_of_the_check_and_is_not_
     report = await installation.check("--json", MQBOT_CHANNELS=channels)
     assert report.not_well == set()
     assert (report.code, report.complaints) == (0, "")
-    assert {one["area"] for one in report.findings} == {
+    assert {finding["area"] for finding in report.findings} == {
         "configuration",
         "database",
         "deliveries",
@@ -200,13 +206,13 @@ async def test_a_healthy_installation_passes_every_part_of_the_check_and_is_not_
     assert report.of("channel", "C0MERGEQ")["subject"] == "C0MERGEQ #merge-queue"
     other = report.of("channel", "C0RELEASE")
     assert other["sentence"] == "It is public; the bot joins when it posts."
-    assert [one["subject"] for one in report.findings if one["area"] == "clock"] == [
+    assert [finding["subject"] for finding in report.findings if finding["area"] == "clock"] == [
         "the bot's clock",
         "merge queue service",
         "Slack",
     ]
 
-    asked = {one["method"] for one in installation.slack.calls.since(0)}
+    asked = {call["method"] for call in installation.slack.calls.since(0)}
     assert asked == {
         "auth.test",
         "apps.connections.open",
@@ -215,7 +221,7 @@ async def test_a_healthy_installation_passes_every_part_of_the_check_and_is_not_
         "users.info",
     }
     requests = installation.merge_queue.requests
-    assert {(one.method, one.path.partition("?")[0]) for one in requests} == {
+    assert {(request.method, request.path.partition("?")[0]) for request in requests} == {
         ("GET", "/v1/application"),
         ("GET", f"/v1/repos/{REPOSITORY}/logs"),
         ("GET", f"/v1/repos/{REPOSITORY}/merge-queue/pause"),
@@ -236,7 +242,7 @@ async def test_a_personal_token_passes_and_over_http_the_app_level_token_is_not_
     )
     assert (report.code, report.not_well) == (0, set())
     assert "personal access token" in report.of("merge queue", "credential")["sentence"]
-    subjects = {one["subject"] for one in report.findings if one["area"] == "Slack"}
+    subjects = {finding["subject"] for finding in report.findings if finding["area"] == "Slack"}
     assert "bot token" in subjects
     assert "app-level token" not in subjects
 
@@ -277,12 +283,12 @@ async def test_each_of_hundreds_of_repositories_and_channels_is_checked(
             MQBOT_CHANNELS=";".join(f"{names[0]}={one}" for one in [*many, "C0RELEASE"]),
         )
     assert (report.code, report.not_well) == (0, set())
-    total, *each = [one for one in report.findings if one["area"] == "channel"]
+    total, *each = [finding for finding in report.findings if finding["area"] == "channel"]
     assert total["sentence"].startswith("61 of 61 channels can be posted to: #")
-    found = [one["sentence"] for one in each]
+    found = [finding["sentence"] for finding in each]
     assert sorted(set(found)) == ["It is public; the bot joins when it posts.", "The bot is in it."]
     assert len(found) == 61
-    said = {one["subject"]: one["sentence"] for one in report.findings}
+    said = {finding["subject"]: finding["sentence"] for finding in report.findings}
     assert {said[name] for name in names[:-1]} == {"Readable, running."}
     assert said[names[-1]] == "Readable, paused."
 
@@ -386,9 +392,9 @@ async def test_every_id_in_the_settings_is_asked_for_in_slack(installation: Inst
         "Subscribing channels: @nobody (S0NOBODY, 0 people), @release (S0RELEASE, 2 people)."
     )
     said = {
-        (one["subject"], one["standing"], one["sentence"])
-        for one in report.findings
-        if one["area"] == "configuration" and not _is_ok(one)
+        (finding["subject"], finding["standing"], finding["sentence"])
+        for finding in report.findings
+        if finding["area"] == "configuration" and not _is_ok(finding)
     }
     pause, freeze, subscribe = (
         f"MQBOT_WHO_MAY_{right}" for right in ("PAUSE", "FREEZE", "SUBSCRIBE")
@@ -419,9 +425,11 @@ async def test_with_a_refused_token_nobody_is_called_unknown(installation: Insta
     given = {"MQBOT_WHO_MAY_PAUSE": f"{ALICE},S0RELEASE", "MQBOT_LOGINS": f"{BOB}=bob"}
     report = await installation.check("--json", SLACK_BOT_TOKEN="xoxb-9999-wrong", **given)
     assert report.of("Slack", "bot token")["standing"] == "wrong"
-    configuration = [one for one in report.findings if one["area"] == "configuration"]
+    configuration = [finding for finding in report.findings if finding["area"] == "configuration"]
     not_well = [one for one in configuration if not _is_ok(one)]
-    assert [(one["subject"], one["standing"]) for one in not_well] == [("ids", "not checked")]
+    assert [(finding["subject"], finding["standing"]) for finding in not_well] == [
+        ("ids", "not checked")
+    ]
 
 
 async def test_secrets_that_end_soon_or_have_ended_are_warned_of(
@@ -441,9 +449,9 @@ async def test_secrets_that_end_soon_or_have_ended_are_warned_of(
         SLACK_SIGNING_SECRET=f"signing-secret-1;signing-secret-2 until {today}",
     )
     rows = [
-        (one["subject"], one["standing"], one["sentence"], one["fix"])
-        for one in report.findings
-        if "Entry" in one["sentence"]
+        (finding["subject"], finding["standing"], finding["sentence"], finding["fix"])
+        for finding in report.findings
+        if "Entry" in finding["sentence"]
     ]
     unused = "Check that nobody uses it any more, then remove it."
     counts = "counts through"
@@ -481,7 +489,7 @@ async def test_hundreds_of_people_are_looked_up_in_slacks_list(
     report = await installation.check("--json", MQBOT_LOGINS=f"{logins},U0TYPO=gone")
     assert report.not_well == {"configuration: U0TYPO in MQBOT_LOGINS", "configuration: ids"}
     assert report.of("configuration", "ids")["sentence"].startswith("Slack knows 60 of 61 people")
-    asked = [one["method"] for one in installation.slack.calls.since(0)]
+    asked = [call["method"] for call in installation.slack.calls.since(0)]
     assert asked.count("users.list") == 1
     assert asked.count("users.info") == 2
 
@@ -680,7 +688,7 @@ async def test_what_a_server_refuses_is_told_in_our_words(installation: Installa
     report = await installation.check("--json", DATABASE_URL=server.url(name))
     server.drop_database(name)
     assert report.code == 1
-    assert any("a table is missing" in one["sentence"] for one in report.findings)
+    assert any("a table is missing" in finding["sentence"] for finding in report.findings)
 
 
 async def test_a_log_that_cannot_be_read_is_reported(installation: Installation) -> None:
@@ -735,8 +743,8 @@ async def test_what_is_wrong_with_queue_channels_and_deliveries_is_reported_toge
     assert report.not_well == {
         f"clock: event log of {REPOSITORY}",
         "Slack: guests",
-        *(f"channel: {one}" for one in ("C0RELEASE #releases", "C0INCIDENT", "C0NOWHERE")),
-        *(f"deliveries: {one}" for one in ("waiting", "in doubt", "C0RELEASE")),
+        *(f"channel: {word}" for word in ("C0RELEASE #releases", "C0INCIDENT", "C0NOWHERE")),
+        *(f"deliveries: {word}" for word in ("waiting", "in doubt", "C0RELEASE")),
     }
     paused = report.of("merge queue", REPOSITORY)
     assert paused["sentence"] == "Readable, paused."
@@ -837,9 +845,9 @@ async def test_with_everything_down_every_part_is_still_reported(
     assert report.code == 1
     assert report.of("configuration", "settings")["standing"] == "ok"
     standings = {
-        f"{one['area']}: {one['subject']}": one["standing"]
-        for one in report.findings
-        if one["area"] != "configuration"
+        f"{finding['area']}: {finding['subject']}": finding["standing"]
+        for finding in report.findings
+        if finding["area"] != "configuration"
     }
     assert standings == {
         "database: connection": "wrong",
@@ -949,8 +957,11 @@ async def test_files_of_secrets_that_others_may_read_or_change_are_named(
         "MQBOT_LOGINS": f"@{files['MQBOT_LOGINS'][0]}",
     }
     report = await installation.check("--json", **given)
-    warned = [one for one in report.findings if one["standing"] == "warning"]
-    said = {one["subject"]: one["sentence"].partition(" can ")[2].split()[0] for one in warned}
+    warned = [finding for finding in report.findings if finding["standing"] == "warning"]
+    said = {
+        finding["subject"]: finding["sentence"].partition(" can ")[2].split()[0]
+        for finding in warned
+    }
     assert said == {
         "SLACK_BOT_TOKEN_FILE": "read",
         "MQBOT_API_TOKEN_FILE": "read",
@@ -958,7 +969,7 @@ async def test_files_of_secrets_that_others_may_read_or_change_are_named(
         "MQBOT_LOGINS": "read",
         f"api_token_file of {REPOSITORY}": "change",
     }
-    fixes = [one["fix"] for one in warned]
+    fixes = [finding["fix"] for finding in warned]
     assert f"Run: chmod 600 '{folder}/bot token'" in fixes
     for path, _, _ in files.values():
         path.chmod(0o600)
@@ -1086,7 +1097,7 @@ async def test_a_repository_removed_while_paused_is_named(installation: Installa
         PauseRecord(gone, since, "moving (by Ada via Slack)", "moving", Actor("U1", "Ada")),
         PauseRecord(SITE, since, "busy", "busy"),
     ]
-    await store.run(lambda transaction: [Pauses(transaction).save(one) for one in pauses])
+    await store.run(lambda transaction: [Pauses(transaction).save(pause) for pause in pauses])
     await store.close()
     report = await installation.check("--json")
     found = report.of("configuration", "acme/gone")

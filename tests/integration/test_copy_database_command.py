@@ -290,8 +290,8 @@ async def test_the_bot_goes_on_where_it_was(sqlite_url: str, empty_postgres: str
         await bot.start_bot()
         second = bot.enqueue()
         await bot.wait_for_post(f"#{second}", RELEASES)
-        lines = [one.line for one in bot.posts(RELEASES)]
-        assert len([one for one in lines if f"#{first}" in one]) == 1
+        lines = [post.line for post in bot.posts(RELEASES)]
+        assert len([line for line in lines if f"#{first}" in line]) == 1
         status = await bot.ask("/mq status")
         assert "moving house" in status.words
         assert "resumes on" in status.words

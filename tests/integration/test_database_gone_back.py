@@ -41,12 +41,12 @@ def _unsettled(url: str) -> bool:
 
 
 def _lines(bot: BotTester, channel: str) -> list[str]:
-    return [one.line for one in bot.posts(channel)]
+    return [post.line for post in bot.posts(channel)]
 
 
 def _once(bot: BotTester, *numbers: int) -> None:
     lines = _lines(bot, RELEASES)
-    assert [sum(f"#{one} " in f"{line} " for line in lines) for one in numbers] == [1] * len(
+    assert [sum(f"#{number} " in f"{line} " for line in lines) for number in numbers] == [1] * len(
         numbers
     ), lines
 

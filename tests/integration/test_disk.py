@@ -73,7 +73,11 @@ class Disk:
     def posted(self) -> list[int]:
         """The pull requests of the posts in the channel, in their order."""
         messages = self.slack.installation.workspace.channels[CHANNEL].messages
-        texts = [one.text for one in messages if one.from_app and one.ephemeral_to is None]
+        texts = [
+            message.text
+            for message in messages
+            if message.from_app and message.ephemeral_to is None
+        ]
         return [int(text.split("#")[1].split()[0]) for text in texts if "#" in text]
 
     async def wait_for_post(self, number: int) -> None:
@@ -89,12 +93,12 @@ class Disk:
 
     def _answers(self) -> list[str]:
         found = self.slack.sight.messages(ALICE, CHANNEL)["messages"]
-        return [one["text"] for one in found if one["ephemeral"]]
+        return [message["text"] for message in found if message["ephemeral"]]
 
     def logged(self, action: str) -> list[dict[str, Any]]:
         lines = self.bot.log.read_text().splitlines()
         entries = [json.loads(line) for line in lines if line.startswith("{")]
-        return [one for one in entries if one.get("action") == action]
+        return [entry for entry in entries if entry.get("action") == action]
 
     async def monitored(self, path: str) -> str:
         """What the health port answers, whatever the status."""

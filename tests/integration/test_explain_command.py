@@ -193,7 +193,7 @@ def test_each_state_of_a_delivery_is_said(url: str) -> None:
         for channel in ("C0FAILED", "C0DOUBT", "C0SENDING", "U0ADA"):
             new = NewDelivery(f"of {channel}", channel, about, NOW, kind="enter")
             Outbox(transaction).add([new])
-        claimed = {one.channel_id: one for one in claim(transaction)}
+        claimed = {subscription.channel_id: subscription for subscription in claim(transaction)}
         Outbox(transaction).record([failed(claimed["C0FAILED"], "channel_not_found", NOW)])
         doubted = replace(claimed["C0DOUBT"], attempted_at=NOW)
         Outbox(transaction).record([in_doubt(doubted, "timeout", NOW)])

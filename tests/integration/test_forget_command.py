@@ -110,7 +110,7 @@ def test_a_person_is_forgotten_in_one_audited_act(forgetful_url: str) -> None:
     assert third.reason == f"for {ADA.user_id}"
     assert refused.actor.name == ADA.user_id
     lines = run(forgetful_url, "audit", "--json").output.splitlines()
-    (act,) = (json.loads(one) for one in lines if '"forget"' in one)
+    (act,) = (json.loads(line) for line in lines if '"forget"' in line)
     assert (act["where"], act["detail"], act["user_id"]) == (
         Origin.OPERATOR,
         ADA.user_id,
@@ -278,7 +278,7 @@ def test_what_people_typed_and_what_others_are_called_stays(forgetful_url: str) 
         f"broken (by {ADA.user_id} via Slack)",
     )
     assert (second.actor, second.stored_reason) == (other, of_other.stored_reason)
-    changes = [(one.setting_before, one.setting_after) for one in links]
+    changes = [(link.setting_before, link.setting_after) for link in links]
     assert changes == [("", ADA.user_id), (ADA.user_id, ADA.user_id), (ADA.user_id, "")]
 
 

@@ -157,7 +157,7 @@ def _once_a_minute(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
 
 
 def logged_actions(caplog: pytest.LogCaptureFixture) -> list[str]:
-    return [getattr(one, "action", "") for one in caplog.records]
+    return [getattr(record, "action", "") for record in caplog.records]
 
 
 # Who is let in
@@ -192,7 +192,7 @@ async def test_a_request_signed_with_another_secret_is_refused_and_not_logged(
     assert await machine.acted() == []
     # Once a minute.
     assert logged_actions(caplog).count("signature_refused") == 1
-    logged = " ".join(str(vars(one)) for one in caplog.records)
+    logged = " ".join(str(vars(record)) for record in caplog.records)
     assert "layoffs" not in logged
     assert "hooks.example" not in logged
 
@@ -258,7 +258,9 @@ async def test_a_refusal_says_whether_the_clock_or_the_secret_is_wrong(
     answer = await machine.send(body, signed(body, machine.now - age, secret))
     assert answer.status == 401
     assert f"check the {reason}" in answer.text
-    logged = [one for one in caplog.records if one.__dict__.get("action") == "signature_refused"]
+    logged = [
+        record for record in caplog.records if record.__dict__.get("action") == "signature_refused"
+    ]
     assert [one.__dict__["reason"] for one in logged] == [reason]
     assert f"check the {reason}" in logged[0].getMessage()
 
@@ -314,7 +316,7 @@ async def test_refusals_for_each_reason_are_logged(
         await machine.send(body, {})
         await machine.send(body, signed(body, machine.now - 400))
         await machine.send(body, signed(body, machine.now, "other"))
-    reasons = [one.__dict__.get("reason") for one in caplog.records]
+    reasons = [record.__dict__.get("reason") for record in caplog.records]
     assert sorted(filter(None, reasons)) == ["clock", "secret", "unsigned"]
 
 
@@ -539,7 +541,9 @@ async def test_a_compressed_body_is_refused(
     bomb = gzip.compress(bytes(64 * LARGEST_SLACK_REQUEST))
     headers = {**signed(bomb, machine.now), "Content-Encoding": "gzip"}
     assert (await machine.send(bomb, headers)).status == 400
-    lengths = [one.__dict__["length"] for one in caplog.records if "length" in one.__dict__]
+    lengths = [
+        record.__dict__["length"] for record in caplog.records if "length" in record.__dict__
+    ]
     assert lengths == [len(bomb)]
 
 
@@ -577,7 +581,7 @@ async def test_a_retried_event_acts_once_and_every_attempt_is_acknowledged(
         headers = {"X-Slack-Retry-Num": number, "X-Slack-Retry-Reason": "http_timeout"}
         assert (await machine.send_event("Ev1", **headers)).status == 200
     assert await machine.acted() == ["Ev1"]
-    numbers = [getattr(one, "number", None) for one in caplog.records]
+    numbers = [getattr(record, "number", None) for record in caplog.records]
     assert [number for number in numbers if number] == ["1", "2", "3"]
 
 
@@ -622,8 +626,8 @@ async def test_the_acknowledgement_needs_no_database_but_acting_does(
     # Nobody can tell whether it was done.
     assert await machine.acted() == ["status"]
     await machine.stop()
-    failures = [one.exc_info[1] for one in caplog.records if one.exc_info]
-    assert [type(one) for one in failures] == [StoreUnavailable]
+    failures = [record.exc_info[1] for record in caplog.records if record.exc_info]
+    assert [type(failure) for failure in failures] == [StoreUnavailable]
 
 
 # The end
@@ -760,7 +764,7 @@ async def test_a_half_sent_request_blocks_nobody(
         assert await slow[0][0].read() == b""
     for _, writer in slow:
         writer.close()
-    assert not [one.getMessage() for one in caplog.records if one.levelno >= logging.ERROR]
+    assert not [record.getMessage() for record in caplog.records if record.levelno >= logging.ERROR]
 
 
 @pytest.mark.parametrize(
@@ -783,7 +787,7 @@ async def test_a_request_that_is_not_http_logs_one_line_without_traceback(
         async with asyncio.timeout(10):
             assert b" 400 " in await reader.readline()
         writer.close()
-    assert [one for one in caplog.records if one.exc_info] == []
+    assert [record for record in caplog.records if record.exc_info] == []
     assert logged_actions(caplog).count("request_malformed") == 1
 
 
@@ -803,7 +807,9 @@ async def test_two_signing_secrets_count_at_once_until_the_last_day_of_the_old_o
         body = event(event_id)
         assert (await machine.send(body, signed_now(body, secret))).status == 200
     assert await machine.acted() == ["Ev1", "Ev2", "Ev3"]
-    used = [one for one in caplog.records if vars(one).get("action") == "signing_secret_used"]
+    used = [
+        record for record in caplog.records if vars(record).get("action") == "signing_secret_used"
+    ]
     assert [vars(one)["entry"] for one in used] == [2, 1]
     body = event("Ev4")
     assert (await machine.send(body, signed_now(body, SECRET))).status == 401

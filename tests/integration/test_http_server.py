@@ -79,7 +79,9 @@ def head(*headers: bytes, path: bytes = b"/body", version: bytes = b"1.1") -> by
 
 
 def errors(caplog: pytest.LogCaptureFixture) -> list[str]:
-    return [one.getMessage() for one in caplog.records if one.exc_info or one.levelno > 30]
+    return [
+        record.getMessage() for record in caplog.records if record.exc_info or record.levelno > 30
+    ]
 
 
 # What a stranger sends
@@ -147,7 +149,7 @@ async def test_a_head_without_an_end_is_cut_off(
     assert len(begun) > 10 * LARGEST_HEAD
     for _ in range(5):
         assert await port.ask(begun) == b""
-    assert [one.__dict__["action"] for one in caplog.records] == ["head_too_large"]
+    assert [record.__dict__["action"] for record in caplog.records] == ["head_too_large"]
 
 
 async def test_a_head_that_comes_byte_by_byte_is_understood(port: Port) -> None:
@@ -196,7 +198,7 @@ async def test_the_sum_of_bodies_is_bounded_and_small_ones_come_through(
     for _, writer in (*large, small):
         writer.close()
     await until(lambda: port.server.bodies.held == 0, "nothing held")
-    assert [one.__dict__["action"] for one in caplog.records] == ["bodies_full"]
+    assert [record.__dict__["action"] for record in caplog.records] == ["bodies_full"]
 
 
 SMALLEST_CHUNK = b"1\r\nx\r\n"
@@ -224,7 +226,7 @@ async def test_a_body_in_too_many_pieces_is_cut_off(
 async def test_a_body_in_chunks_of_usual_size_is_taken(port: Port) -> None:
     """Also where the first chunks are small."""
     chunks = [b"x"] * 1000 + [b"y" * 200] * 5000
-    sent = b"".join(b"%x\r\n%s\r\n" % (len(one), one) for one in chunks) + b"0\r\n\r\n"
+    sent = b"".join(b"%x\r\n%s\r\n" % (len(chunk), chunk) for chunk in chunks) + b"0\r\n\r\n"
     assert (await port.ask(head(CHUNKED) + sent)).endswith(b"200 OK")
     assert port.bodies == [b"".join(chunks)]
 
@@ -249,7 +251,7 @@ async def test_the_oldest_connection_without_a_request_makes_room(
     port.server.limits = PortLimits(connections=10)
     held = [await port.connect(sent) for _ in range(40)]
     assert (await port.ask(PROBE)).endswith(b"200 OK")
-    actions = [one.__dict__["action"] for one in caplog.records]
+    actions = [record.__dict__["action"] for record in caplog.records]
     assert actions == ["connections_full"]
     for _, writer in held:
         writer.close()

@@ -21,7 +21,7 @@ async def running(url: str, folder: Path, **environment: str) -> AsyncIterator[P
 
 
 def records(bot: ProcessTester, action: str) -> list[dict[str, Any]]:
-    return [one for one in bot.log_records() if one.get("action") == action]
+    return [record for record in bot.log_records() if record.get("action") == action]
 
 
 async def test_requests_and_deliveries_can_be_traced_by_their_ids_and_a_clean_stop_is_reported(
@@ -33,12 +33,12 @@ async def test_requests_and_deliveries_can_be_traced_by_their_ids_and_a_clean_st
             await bot.wait_for_post("Queue paused", channel)
         await bot.type("/mq pause other words")
         await bot.wait_for_reply()
-        decided = {one["request"] for one in records(bot, "decision")}
+        decided = {record["request"] for record in records(bot, "decision")}
         assert len(decided) == 2
         posted = records(bot, "posted")
         assert {one["channel"] for one in posted} == {MERGE_QUEUE, RELEASES}
         assert len({one["delivery_id"] for one in posted}) == 2
-        assert {one["subject"].partition(" ")[0] for one in posted} == {"live_message"}
+        assert {finding["subject"].partition(" ")[0] for finding in posted} == {"live_message"}
         # A post is not of the request that happened to have the bot look for what waits.
         assert [one for one in posted if "request" in one] == []
         begun, done, *_ = records(bot, "act")
@@ -54,7 +54,7 @@ async def test_requests_and_deliveries_can_be_traced_by_their_ids_and_a_clean_st
         assert {"stopping", "stopped"}.isdisjoint(bot.logged_actions())
         await bot.start_bot()
         await bot.stop_bot()
-        ended = [one for one in bot.logged_actions() if one in {"stopping", "stopped"}]
+        ended = [action for action in bot.logged_actions() if action in {"stopping", "stopped"}]
         assert (ended, bot.logged_actions()[-1]) == (["stopping", "stopped"], "stopped")
 
 
@@ -74,11 +74,11 @@ async def test_a_search_for_a_number_finds_all_about_that_pull_request(
         bot.emit("action.queue.merged", number)
         await bot.wait_for_change(post, "Merged")
         await bot.logged("edited")
-        found = [one for one in bot.log_records() if one.get("pull_request") == number]
-    said = {(one["action"], one.get("event_type")) for one in found}
+        found = [record for record in bot.log_records() if record.get("pull_request") == number]
+    said = {(event["action"], event.get("event_type")) for event in found}
     assert ("posted", "action.queue.enter") in said
     assert ("edited", "action.queue.merged") in said
-    (posted,) = (one for one in found if one["action"] == "posted")
+    (posted,) = (record for record in found if record["action"] == "posted")
     assert posted["repository"] == "acme/site"
     assert posted["channel"] == RELEASES
     assert posted["ts"] == post.ts
@@ -99,6 +99,6 @@ async def test_the_log_level_follows_the_setting(sqlite_url: str, tmp_path: Path
         bot.break_service("error", path="/logs", status=503)
         await bot.ask("/mq status")
         await bot.logged("poll_failed")
-    assert {one["level"] for one in bot.log_records()} == {"warning"}
+    assert {record["level"] for record in bot.log_records()} == {"warning"}
     # Bolt would warn of a token that it ignores.
     assert "SLACK_BOT_TOKEN" not in str(bot.log_records())

@@ -192,7 +192,9 @@ async def test_web_and_worker_have_a_port_each_and_the_public_one_has_no_metrics
         assert await web.value("mqbot_slack_ack_seconds_count")
         assert await worker.value("mqbot_slack_ack_seconds_count") == 0
 
-        opened = next(one for one in bot.log.records if vars(one).get("action") == "http_open")
+        opened = next(
+            record for record in bot.log.records if vars(record).get("action") == "http_open"
+        )
         public = WatchedBot(bot, at=vars(opened)["port"])
         assert (await public.get("/metrics"))[0] == 404
         assert (await public.get("/readyz"))[0] == 200

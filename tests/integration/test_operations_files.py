@@ -63,11 +63,11 @@ async def test_rules_and_dashboard_have_the_metrics_that_a_running_bot_exports(
         assert asked - exported - OF_PROMETHEUS == set(), name
         shown |= asked
     ends = r"_(total|created|bucket|sum|count|info)$"
-    missing = {re.sub(ends, "", one) for one in exported if one.startswith("mqbot_")}
+    missing = {re.sub(ends, "", text) for text in exported if text.startswith("mqbot_")}
     missing -= {re.sub(ends, "", one) for one in shown}
     assert missing == ONLY_FOR_LOOKING_CLOSER
     documented = family_names(every_metric())
-    assert {one for one in exported if one.startswith("mqbot_")} - documented == set()
+    assert {text for text in exported if text.startswith("mqbot_")} - documented == set()
 
 
 ONLY_FOR_LOOKING_CLOSER = {
@@ -85,9 +85,9 @@ def test_every_label_in_the_rules_belongs_to_its_metric(name: str) -> None:
         for metric, selector in SELECTOR.findall(expr):
             asked = set(re.findall(r"(\w+)\s*[=!]~?", selector))
             wrong += [(metric, one) for one in asked - labels.get(metric, set()) - OF_THE_TARGET]
-        known = {one for metric in NAME.findall(expr) for one in labels.get(metric, set())}
+        known = {label for metric in NAME.findall(expr) for label in labels.get(metric, set())}
         for group in GROUPED.findall(expr):
-            asked = {one.strip() for one in group.split(",")}
+            asked = {word.strip() for word in group.split(",")}
             wrong += [(expr, one) for one in asked - known - OF_THE_TARGET]
     assert wrong == []
 

@@ -25,7 +25,7 @@ OVER_SECONDS = 180.0
 def reported(fleet: Fleet) -> list[list[str]]:
     """The outage notices in each channel, by the words that distinguish beginning and end."""
     return [
-        [words for one in fleet.posts(channel) for words in WORDS if words in one.line]
+        [words for post in fleet.posts(channel) for words in WORDS if words in post.line]
         for channel in CHANNELS
     ]
 

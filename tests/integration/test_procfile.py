@@ -75,7 +75,9 @@ class Honcho:
     async def logged(self, who: str, action: str) -> dict[str, Any]:
         def look() -> dict[str, Any] | None:
             assert self.process.returncode is None, self.output.read_text()
-            return next((one for one in self.records(who) if one.get("action") == action), None)
+            return next(
+                (record for record in self.records(who) if record.get("action") == action), None
+            )
 
         found = await until(look, f"“{action}” of {who}", 60)
         assert found is not None
@@ -114,7 +116,7 @@ class FromProcfile(BotTester):
     def logged_errors(self) -> list[str]:
         assert self.runner is not None
         records = [*self.runner.records("web"), *self.runner.records("worker")]
-        return [str(one.get("action")) for one in records if one["level"] == "error"]
+        return [str(record.get("action")) for record in records if record["level"] == "error"]
 
 
 @pytest.mark.postgres

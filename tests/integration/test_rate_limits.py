@@ -89,8 +89,8 @@ class Caller:
 
 async def exchange(*callers: Caller) -> None:
     """What their jobs do every second."""
-    for one in callers:
-        await one.limits.sync()
+    for caller in callers:
+        await caller.limits.sync()
 
 
 def limit(slack: SlackSandbox, method: str, retry_after: int, times: int = 1) -> None:

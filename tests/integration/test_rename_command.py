@@ -149,7 +149,7 @@ def test_what_the_new_name_has_already_stays_and_a_pause_keeps_its_person(full_u
         assert pause.timer is not None
         assert ResumeWatchers(transaction).waiting([kept]) == {"U2", "U9"}
         here = Subscriptions(transaction).of_channel("C1")
-        assert [one.topics for one in here] == [{"failure"}]
+        assert [subscription.topics for subscription in here] == [{"failure"}]
         summary = Outbox(transaction).summary()
         assert summary.pending >= 1
         watermark = Positions(transaction).watermark(SHOP)

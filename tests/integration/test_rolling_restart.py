@@ -70,7 +70,7 @@ class Traffic:
 
 
 def reported(bot: SeveralProcesses) -> Counter[int]:
-    posts = "\n".join(one.line for one in bot.posts(RELEASES))
+    posts = "\n".join(post.line for post in bot.posts(RELEASES))
     return Counter(int(number) for number in re.findall(r"#(\d+)\b", posts))
 
 
@@ -88,11 +88,11 @@ async def everything_is_answered(bot: SeveralProcesses, traffic: Traffic) -> Non
         lambda: all(bot.answers().values()), lambda: f"answers, which were not given: {lost()}", 60
     )
     answers = bot.answers()
-    by_person = Counter(one.fields["user_id"] for one in answers)
+    by_person = Counter(answer.fields["user_id"] for answer in answers)
     assert by_person == traffic.asked
     assert [bot.reported_of(one) for one, times in answers.items() if times > 1] == []
     for person in PEOPLE:
-        assert all(one.words for one in bot.replies(by=person, channel=GENERAL))
+        assert all(reply.words for reply in bot.replies(by=person, channel=GENERAL))
 
 
 @pytest.mark.postgres

@@ -56,7 +56,7 @@ def of_systemd_on_postgresql() -> list[str]:
 def of_compose(file: str) -> list[str]:
     service = yaml.safe_load((ROOT / "deploy" / file).read_text())["services"]["backup"]
     words = [*service["entrypoint"], *service["command"]]
-    return [one.replace("$$", "$") for one in words]
+    return [word.replace("$$", "$") for word in words]
 
 
 def of_kubernetes(file: str) -> list[str]:

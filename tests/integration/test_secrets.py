@@ -47,8 +47,8 @@ class TalkativePair(SeveralProcesses):
 
     @property
     def written(self) -> str:
-        processes = [one.process for one in self.processes]
-        return "".join(one.printed + one.complaints for one in processes)
+        processes = [process.process for process in self.processes]
+        return "".join(process.printed + process.complaints for process in processes)
 
     def found_in_log(self) -> set[str]:
         written = self.written

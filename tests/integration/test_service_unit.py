@@ -146,7 +146,7 @@ SAME = ("DynamicUser", "User", "SupplementaryGroups", "EnvironmentFile", "StateD
 def test_backups_run_as_the_bot_does() -> None:
     bot = settings()
     backup = settings(BACKUP)
-    confining = [one for one in bot if one.startswith(("Protect", "Private", "SystemCall"))]
+    confining = [text for text in bot if text.startswith(("Protect", "Private", "SystemCall"))]
     assert len(confining) > 10
     for name in (*SAME, *confining):
         assert (name, backup.get(name)) == (name, bot[name])
@@ -170,7 +170,7 @@ def test_a_command_runs_as_the_bot_does(tmp_path: Path) -> None:
     )
     given = done.stdout.splitlines()
     assert given[-3:] == ["mqbot", "backup", "two words"]
-    pairs = [one.removeprefix("--").split("=", 2) for one in given if one.count("=") > 1]
+    pairs = [text.removeprefix("--").split("=", 2) for text in given if text.count("=") > 1]
     properties = {name: value for kind, name, value in pairs if kind == "property"}
     for name in SAME:
         assert properties[name] == settings()[name]

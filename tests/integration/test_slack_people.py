@@ -29,7 +29,7 @@ class Directory:
     channels: SlackChannels
 
     def calls(self, method: str) -> int:
-        return sum(one["method"] == method for one in self.sandbox.calls.since(0))
+        return sum(call["method"] == method for call in self.sandbox.calls.since(0))
 
     async def known(self, user_id: str) -> Person:
         person = await self.people.person(user_id)

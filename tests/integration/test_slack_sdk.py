@@ -37,7 +37,7 @@ class Slack:
 
     @property
     def connections(self) -> int:
-        return sum(not one.closed for one in self.sockets)
+        return sum(not socket.closed for socket in self.sockets)
 
     async def start(self) -> web.AppRunner:
         application = web.Application()

@@ -85,7 +85,7 @@ class Deafness:
 
     def opened(self) -> int:
         calls = self.slack.calls.since(0)
-        return len([one for one in calls if one["method"] == "apps.connections.open"])
+        return len([call for call in calls if call["method"] == "apps.connections.open"])
 
     def last(self) -> None:
         """Let the connections be so old that they do not count as ended at once."""
@@ -279,14 +279,14 @@ async def test_a_token_revoked_later_is_reported_and_tried_again_slowly(
     side: Deafness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     side.last()
-    for one in side.connection._sockets:
-        monkeypatch.setattr(one, "app_token", "xapp-1-A1-revoked")
+    for socket in side.connection._sockets:
+        monkeypatch.setattr(socket, "app_token", "xapp-1-A1-revoked")
     side.slack.faults.arm({"name": "drop_connections"})
     await until(lambda: side.clock.slept.count(SLOW_SECONDS) == 2, "two slow waits")
     assert not side.connection.is_connected
     assert side.reasons("socket_needs_operator") == ["invalid_auth"] * 2
-    for one in side.connection._sockets:
-        monkeypatch.setattr(one, "app_token", side.slack.app_token)
+    for socket in side.connection._sockets:
+        monkeypatch.setattr(socket, "app_token", side.slack.app_token)
     side.clock.advance(SLOW_SECONDS)
     await side.has_connections(2)
     await side.is_heard()

@@ -52,7 +52,7 @@ class FewFiles(ProcessTester):
 
     @property
     def port(self) -> int:
-        opened = [one for one in self.log_records() if one.get("action") == "health_open"]
+        opened = [record for record in self.log_records() if record.get("action") == "health_open"]
         return int(opened[-1]["port"])
 
     def attack(self, stack: ExitStack, sent: bytes) -> None:

@@ -207,7 +207,9 @@ def subscribed(url: str, channel: str) -> set[str]:
 def suspended(url: str) -> list[str]:
     store = Store(create_engine(url))
     with begin(store) as transaction:
-        found = [one.channel_id for one in Outbox(transaction).summary().suspended]
+        found = [
+            subscription.channel_id for subscription in Outbox(transaction).summary().suspended
+        ]
     asyncio.run(store.close())
     return found
 
@@ -222,7 +224,7 @@ def test_all_subscriptions_and_waiting_posts_of_the_channel_go(refused_url: str)
     assert suspended(refused_url) == []
     audit = mqbot(refused_url, "audit", "--json")
     acts = [json.loads(line) for line in audit.output.splitlines()]
-    assert [one["repository"] for one in acts] == [API, SITE]
+    assert [action["repository"] for action in acts] == [API, SITE]
     for act in acts:
         assert act["action"] == Action.UNSUBSCRIBE
         assert act["where"] == Origin.OPERATOR

@@ -57,7 +57,7 @@ async def test_a_form_is_not_opened_while_slack_is_known_to_refuse_it(
 
 
 def _logged(records: list[dict[str, Any]], action: str) -> bool:
-    return any(one.get("action") == action for one in records)
+    return any(record.get("action") == action for record in records)
 
 
 async def test_a_person_who_sends_too_much_is_slowed_down_by_all_processes(

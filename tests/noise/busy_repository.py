@@ -76,8 +76,8 @@ class BusyRepository:
             happening.act()
         self._pass_time(at)
         return [
-            read_event(written(one, NAME, self.controls.speaks), RepositoryName(NAME)).record
-            for one in self._new_events()
+            read_event(written(event, NAME, self.controls.speaks), RepositoryName(NAME)).record
+            for event in self._new_events()
         ]
 
     def status(self) -> QueueStatus:

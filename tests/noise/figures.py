@@ -40,8 +40,8 @@ class Day:
 def happened(events: Sequence[EventRecord]) -> Counter[str]:
     """Checks that were stopped to start again by themselves are counted apart."""
     return Counter(
-        PUT_BACK if one.details.abort_status == REEMBARKED else classify(one).value
-        for one in events
+        PUT_BACK if event.details.abort_status == REEMBARKED else classify(event).value
+        for event in events
     )
 
 
@@ -68,8 +68,8 @@ class Ear:
         calls = self.poster.calls[self._calls :]
         self._posts += len(posts)
         self._calls += len(calls)
-        for one in posts:
-            found[one.channel_id].update({_place(one): 1, "mentions": _mentions(one)})
+        for post in posts:
+            found[post.channel_id].update({_place(post): 1, "mentions": _mentions(post)})
         for call in calls:
             if call.method == "update":
                 found[call.channel_id]["edits"] += 1

@@ -118,7 +118,7 @@ class ListeningBot:
         """What the service answers from now on."""
         log = self.merge_queue.logs[SITE]
         if log and log[0].received_at < self.clock.now() - 2 * KEPT:
-            log[:] = [one for one in log if one.received_at >= self.clock.now() - KEPT]
+            log[:] = [event for event in log if event.received_at >= self.clock.now() - KEPT]
         log.extend(events)
         self.merge_queue.statuses[SITE] = status
         self.merge_queue.pauses = {NAME: pause} if pause is not None else {}

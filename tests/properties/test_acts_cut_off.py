@@ -216,7 +216,7 @@ async def test_a_process_that_hangs_while_resuming_leaves_other_peoples_pauses_a
         record = audit[outcome.record_id]
         assert record.previous_reason == "Database migration"
         assert all(
-            any(end.act_id == one.record_id for end in audit.values())
-            for one in audit.values()
-            if one.result is ActResult.STARTED
+            any(end.act_id == act.record_id for end in audit.values())
+            for act in audit.values()
+            if act.result is ActResult.STARTED
         )

@@ -39,10 +39,10 @@ async def lived(struck: Disturbance) -> World:
 async def test_it_pauses_once_or_not_at_all(at: int, kind: Literal["crash", "store fails"]) -> None:
     world = await lived(Disturbance(kind, at))
     begun = [
-        one for one in world.database.contents.audit.values() if one.result is ActResult.STARTED
+        act for act in world.database.contents.audit.values() if act.result is ActResult.STARTED
     ]
     assert len(begun) == 1
-    asked = [one for one in world.service.calls if one.method == "pause"]
+    asked = [call for call in world.service.calls if call.method == "pause"]
     assert len(asked) <= 1
     if not asked:
         assert world.pauses() == [] == world.shown()

@@ -44,7 +44,7 @@ class DeliveryMachine(RuleBasedStateMachine):
         self.claimed_at = NOON
         self.sent_at: dict[str, datetime] = {}
         self.looked_at: dict[str, datetime] = {}
-        new = [make_new(one, due_at=NOON) for one in EVENTS]
+        new = [make_new(event, due_at=NOON) for event in EVENTS]
         self.loop.run_until_complete(self.store.run(add, *new))
 
     @override
@@ -145,15 +145,15 @@ class DeliveryMachine(RuleBasedStateMachine):
     @invariant()
     def what_is_settled_never_changes_and_nobody_passes_another(self) -> None:
         kept = sorted(self.store.database.contents.deliveries.values(), key=_sequence)
-        open_ones = [one.sequence for one in kept if not one.state.is_settled]
-        for one in kept:
-            if one.delivery_id in self.settled:
-                assert one == self.settled[one.delivery_id]
-            elif one.state.is_settled:
-                self.settled[one.delivery_id] = one
-            if one.state is DeliveryState.DELIVERED:
-                assert self.posted[one.delivery_id] == 1
-                assert not open_ones or one.sequence < open_ones[0]
+        open_ones = [delivery.sequence for delivery in kept if not delivery.state.is_settled]
+        for delivery in kept:
+            if delivery.delivery_id in self.settled:
+                assert delivery == self.settled[delivery.delivery_id]
+            elif delivery.state.is_settled:
+                self.settled[delivery.delivery_id] = delivery
+            if delivery.state is DeliveryState.DELIVERED:
+                assert self.posted[delivery.delivery_id] == 1
+                assert not open_ones or delivery.sequence < open_ones[0]
 
 
 def _sequence(delivery: Delivery) -> int:

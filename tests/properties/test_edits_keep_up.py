@@ -70,7 +70,7 @@ async def test_two_channels_stay_up_to_date_within_slacks_edit_limits() -> None:
 
     cards = world.database.contents.live_messages
     assert len(cards) == 2 * MERGES_AN_HOUR * SECONDS // 3600
-    assert all(one.closed and one.wanted == one.shown for one in cards.values())
+    assert all(card.closed and card.wanted == card.shown for card in cards.values())
     assert all(
         one.message.text.startswith("Merged") for one in world.poster.history if not one.thread
     )
@@ -93,7 +93,9 @@ async def test_an_ended_pause_is_edited_before_500_other_messages() -> None:
     await desk.turns(20)
     ended_at = world.clock.now()
     shown = world.database.contents.live_messages.values()
-    waiting = [one for one in shown if one.message_ts and one.wanted > one.shown]
+    waiting = [
+        message for message in shown if message.message_ts and message.wanted > message.shown
+    ]
     # All of them have waited longer: the pause is not first because it was due first.
     assert len([one for one in waiting if one.due_at < ended_at]) >= 500
 

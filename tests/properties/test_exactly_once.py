@@ -185,7 +185,7 @@ class ExactlyOnce(RuleBasedStateMachine):
     @rule()
     def both_at_once(self) -> None:
         async def both() -> None:
-            await asyncio.gather(*(one.turn() for one in self.processes))
+            await asyncio.gather(*(process.turn() for process in self.processes))
 
         self.loop.run_until_complete(both())
 

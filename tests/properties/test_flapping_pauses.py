@@ -28,10 +28,12 @@ def is_said_to_be_paused(message: str) -> bool:
 def assert_true(world: World) -> None:
     """Each channel's last message, its one open card and the record say what is true."""
     pause = world.service.pauses.get(SITE)
-    open_records = [one for one in world.pauses() if one.is_open]
+    open_records = [known for known in world.pauses() if known.is_open]
     for channel in (CHANNEL, OTHER):
         messages = world.shown(channel)
-        open_cards = [one for one in messages if one.startswith("Queue paused acme/site")]
+        open_cards = [
+            message for message in messages if message.startswith("Queue paused acme/site")
+        ]
         if pause is None:
             assert not open_records
             assert open_cards == [], messages
@@ -76,7 +78,9 @@ async def test_each_false_end_is_corrected_however_often_it_comes(
     await desk.resume(BOB)
     await is_quiet(desk)
     # One card from the beginning to the end.
-    (card,) = [one for one in desk.world.shown(CHANNEL) if one.startswith("Was paused acme/site")]
+    (card,) = [
+        text for text in desk.world.shown(CHANNEL) if text.startswith("Was paused acme/site")
+    ]
     assert "resumed by bob" in card
 
 

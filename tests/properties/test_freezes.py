@@ -68,7 +68,7 @@ def test_a_freeze_goes_through_its_stages_in_order_whenever_it_is_looked_at(
     assert ends_at is not None
     around = st.datetimes(start - timedelta(days=4), start + timedelta(days=6))
     looks = sorted(data.draw(st.lists(around, max_size=6)))
-    for now in (one.replace(tzinfo=UTC) for one in looks):
+    for now in (look.replace(tzinfo=UTC) for look in looks):
         before = freeze.stage
         freeze = advanced(freeze, now)
         assert STAGES.index(before) <= STAGES.index(freeze.stage)
@@ -169,7 +169,7 @@ def assert_each_posted_once(world: World) -> None:
         assert soon.startswith(f"Freeze starts on 2026-07-20 13:00 UTC {said}2 queued pull")
         assert begun.startswith(f"Merging is frozen {said}since 2026-07-20 13:00 UTC")
         assert over.startswith(f"Freeze over {said}since 2026-07-20 13:30")
-    assert all(one.closed for one in world.database.contents.live_messages.values())
+    assert all(message.closed for message in world.database.contents.live_messages.values())
 
 
 @TRIED
@@ -229,7 +229,7 @@ async def test_a_freeze_extended_after_its_end_was_posted_is_in_force_again() ->
     assert over.startswith("Freeze over acme/site: release week\nsince 2026-07-20 12:10")
     assert changed.startswith("Scheduled freeze changed: now from")
     await desk.turns(60, seconds=60)
-    assert [one.partition(" acme")[0] for one in desk.world.shown()] == [
+    assert [text.partition(" acme")[0] for text in desk.world.shown()] == [
         "Scheduled freeze over",
         "Freeze over",
         changed.partition(" acme")[0],

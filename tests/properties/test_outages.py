@@ -157,7 +157,7 @@ class World:
                     self.chance.choice(self.workers).take_on([name], second)
 
     def be_born(self, second: int) -> None:
-        giver = max(self.workers, key=lambda one: len(one.logs))
+        giver = max(self.workers, key=lambda worker: len(worker.logs))
         given = list(giver.logs)[::2]
         for name in given:
             del giver.logs[name]
@@ -165,9 +165,9 @@ class World:
 
     def reported(self, channel_id: str) -> list[SubjectKind]:
         return [
-            one.subject.kind
-            for one in self.database.contents.deliveries.values()
-            if one.channel_id == channel_id
+            delivery.subject.kind
+            for delivery in self.database.contents.deliveries.values()
+            if delivery.channel_id == channel_id
         ]
 
 
@@ -227,4 +227,4 @@ def test_a_flapping_alert_always_ends_before_it_starts_again(
         reported = world.reported(channel_id)
         assert reported == [SubjectKind.OUTAGE, SubjectKind.OUTAGE_OVER] * (len(reported) // 2)
         assert len(reported) <= 2 * len(gaps)
-    assert all(one.ended_at for one in world.database.contents.outages.values())
+    assert all(outage.ended_at for outage in world.database.contents.outages.values())

@@ -66,13 +66,15 @@ def assert_posted_once(world: World) -> None:
     (pause,) = world.pauses()
     assert pause.ending is PauseEnding.RESUMED
     cards = list(world.database.contents.live_messages.values())
-    assert sorted(one.channel_id for one in cards) == [CHANNEL, OTHER]
-    assert all(one.closed and one.shown == one.wanted for one in cards)
+    assert sorted(subscription.channel_id for subscription in cards) == [CHANNEL, OTHER]
+    assert all(message.closed and message.shown == message.wanted for message in cards)
     for channel in (CHANNEL, OTHER):
         card, line = world.shown(channel)
         assert card.startswith("Was paused acme/site: "), world.shown(channel)
         assert line.startswith("Queue resumed acme/site\nby "), world.shown(channel)
-    settled_all = all(one.state.is_settled for one in world.database.contents.deliveries.values())
+    settled_all = all(
+        delivery.state.is_settled for delivery in world.database.contents.deliveries.values()
+    )
     assert settled_all
 
 

@@ -55,7 +55,7 @@ def test_our_logs_match_the_published_schema(sample_name: str, vintage: str) -> 
 
 
 @pytest.mark.parametrize(
-    ("vintage", "event_type"), [one for one in ALL_EVENTS if "github" not in one[1]]
+    ("vintage", "event_type"), [event for event in ALL_EVENTS if "github" not in event[1]]
 )
 def test_our_events_match_the_published_schema(vintage: str, event_type: str) -> None:
     era: event_samples.Era = "seed" if vintage == "april" else "full"
@@ -88,8 +88,8 @@ def test_every_status_is_read_in_full(vintage: str, data: st.DataObject) -> None
 
     status = models.read_status(answer(sent))
 
-    assert [one.id for one in status.batches] == [one["id"] for one in sent["batches"]]
-    assert [numbers(one.pull_requests) for one in status.batches] == [
+    assert [batch.id for batch in status.batches] == [one["id"] for one in sent["batches"]]
+    assert [numbers(batch.pull_requests) for batch in status.batches] == [
         sent_numbers(one["pull_requests"]) for one in sent["batches"]
     ]
     waiting = sent["waiting_pull_requests"]
@@ -97,11 +97,11 @@ def test_every_status_is_read_in_full(vintage: str, data: st.DataObject) -> None
 
 
 def numbers(pull_requests: Any) -> list[int]:
-    return [one.number for one in pull_requests]
+    return [pull_request.number for pull_request in pull_requests]
 
 
 def sent_numbers(pull_requests: Any) -> list[int]:
-    return [one["number"] for one in pull_requests]
+    return [pull_request["number"] for pull_request in pull_requests]
 
 
 @pytest.mark.parametrize("vintage", published.VINTAGES)

@@ -44,17 +44,19 @@ async def live(struck: Disturbance, desk_turns: tuple[int, ...] = TURNS) -> tupl
 
 
 def left(world: World, channel: str) -> list[Posted]:
-    posts = [one for one in world.poster.history if one.channel_id == channel]
-    return [one for one in posts if one.message.text.startswith("Left the queue")]
+    posts = [
+        subscription for subscription in world.poster.history if subscription.channel_id == channel
+    ]
+    return [post for post in posts if post.message.text.startswith("Left the queue")]
 
 
 def assert_counted_once(world: World) -> None:
     deliveries = world.database.contents.deliveries.values()
-    assert all(one.state.is_settled for one in deliveries)
+    assert all(delivery.state.is_settled for delivery in deliveries)
     for channel in (CHANNEL, THREADS):
         # The first message of a thread shows its state.
         posts = [one for one in left(world, channel) if channel == CHANNEL or one.thread]
-        texts = [one.message.text for one in posts]
+        texts = [post.message.text for post in posts]
         assert len(posts) == 2, (channel, texts)
         assert ", 5 times since " in texts[0], (channel, texts)
         assert "conflicts" in texts[0]

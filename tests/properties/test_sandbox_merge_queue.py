@@ -149,8 +149,10 @@ class QueueMachine(RuleBasedStateMachine):
             for batch in line.batches:
                 assert batch.members
                 if batch.sub_batches is not None:
-                    in_parts = [one.number for part in batch.sub_batches for one in part.members]
-                    assert in_parts == [one.number for one in batch.members]
+                    in_parts = [
+                        member.number for part in batch.sub_batches for member in part.members
+                    ]
+                    assert in_parts == [member.number for member in batch.members]
 
     @invariant()
     def checks_run_only_where_they_may(self) -> None:

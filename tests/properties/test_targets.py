@@ -65,7 +65,7 @@ FORMS = [
     "https://dashboard.example/queues?login={1}&repository={2}",
     "https://ci.example/{0}/runs/7",
 ]
-VERBS = [one for one in COMMANDS if one.name not in WITHOUT_TARGET]
+VERBS = [command for command in COMMANDS if command.name not in WITHOUT_TARGET]
 NUMBERED = {"why", "remove", "allow"}
 
 
@@ -111,7 +111,7 @@ def test_a_command_acts_on_the_repository_written_or_asks_or_refuses(
     except REFUSALS:
         return
     except TargetNotClear as unclear:
-        meant: set[object] = {one.target for one in unclear.readings}
+        meant: set[object] = {reading.target for reading in unclear.readings}
     else:
         meant = {request.where}
     assert repository in meant
@@ -128,12 +128,12 @@ def test_a_bare_name_in_front_of_a_reason_is_always_asked_about(
     try:
         read(command_with(verb, word, reason=reason))
     except TargetNotClear as unclear:
-        for one in unclear.readings:
+        for reading in unclear.readings:
             try:
-                settled = read(one.typed, is_settled=True)
+                settled = read(reading.typed, is_settled=True)
             except REFUSALS:
                 continue
-            meant = None if one.target is None else GROUPS.target(one.target)
+            meant = None if reading.target is None else GROUPS.target(reading.target)
             assert settled.where == meant
     except REFUSALS:
         return
@@ -173,7 +173,7 @@ def test_a_reason_that_names_a_queue_is_never_put_on_another_unasked(
     try:
         request = read(f"pause now {text.format(repository, other)}")
     except TargetNotClear as unclear:
-        meant: set[object] = {one.target for one in unclear.readings}
+        meant: set[object] = {reading.target for reading in unclear.readings}
     else:
         meant = {request.where}
     assert repository in meant

@@ -41,26 +41,28 @@ async def live(struck: Disturbance) -> tuple[World, bool]:
 
 
 def posted(world: World, channel: str) -> list[Posted]:
-    return [one for one in world.poster.history if one.channel_id == channel]
+    return [
+        subscription for subscription in world.poster.history if subscription.channel_id == channel
+    ]
 
 
 def assert_posted_once(world: World) -> None:
     deliveries = world.database.contents.deliveries.values()
-    assert all(one.state.is_settled for one in deliveries)
-    by_edit = [one for one in deliveries if one.state is DeliveryState.SUMMARIZED]
-    ids = [one.delivery_id for one in world.poster.history]
+    assert all(delivery.state.is_settled for delivery in deliveries)
+    by_edit = [delivery for delivery in deliveries if delivery.state is DeliveryState.SUMMARIZED]
+    ids = [delivery.delivery_id for delivery in world.poster.history]
     assert len(ids) == len(set(ids)) == len(deliveries) - len(by_edit)
     root, *replies = posted(world, CHANNEL)
     assert root.thread is None
     assert root.message.text.startswith(f"Merged #{NUMBER}")
-    assert [one.message.text.split(" #")[0] for one in replies] == ["Checks started"]
-    assert [(one.kind, one.message_ts) for one in by_edit] == [("merge", root.ts)]
-    assert {one.thread.ts for one in replies if one.thread is not None} == {root.ts}
-    assert not any(one.thread is None or one.thread.broadcast for one in replies)
+    assert [reply.message.text.split(" #")[0] for reply in replies] == ["Checks started"]
+    assert [(message.kind, message.message_ts) for message in by_edit] == [("merge", root.ts)]
+    assert {reply.thread.ts for reply in replies if reply.thread is not None} == {root.ts}
+    assert not any(reply.thread is None or reply.thread.broadcast for reply in replies)
     (alone,) = posted(world, OTHER)
     assert alone.message.text.startswith(f"Merged #{NUMBER}")
     cards = world.database.contents.live_messages.values()
-    assert all(one.closed and one.wanted == one.shown for one in cards)
+    assert all(card.closed and card.wanted == card.shown for card in cards)
 
 
 @TRIED

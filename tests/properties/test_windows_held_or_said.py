@@ -89,7 +89,9 @@ class Installation:
 
     @property
     def frozen(self) -> list[str]:
-        return [f"{one.start} {one.end}" for one in self.desk.world.service.all_freezes[SITE]]
+        return [
+            f"{freeze.start} {freeze.end}" for freeze in self.desk.world.service.all_freezes[SITE]
+        ]
 
 
 def window_from(

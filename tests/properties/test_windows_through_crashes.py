@@ -54,11 +54,11 @@ async def lived(world: World, struck: Disturbance) -> None:
     await desk.subscribe(CHANNEL)
     desk.steps.arm(struck)
     for minute in range(30):
-        for one in windows if minute > 15 else windows[:1]:
+        for window in windows if minute > 15 else windows[:1]:
             if isinstance(world, NoFreezes):
                 world.fail_freezes()
             with suppress(BotError, Crash):
-                await one.run()
+                await window.run()
         await other.turns_unless_struck(1, seconds=MINUTE)
 
 
@@ -78,7 +78,7 @@ async def test_without_freezes_it_is_paused_once_and_announced_at_most_once(
 ) -> None:
     world = NoFreezes()
     await lived(world, Disturbance(kind, at))
-    assert len([one for one in world.service.calls if one.method == "pause"]) == 1
+    assert len([call for call in world.service.calls if call.method == "pause"]) == 1
     (pause,) = world.pauses()
     assert pause.is_open
     assert len([one for one in world.shown() if "Pause planned" in one]) <= 1

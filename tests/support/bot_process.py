@@ -209,4 +209,4 @@ class ProcessTester(BotTester):
     @override
     def logged_errors(self) -> list[str]:
         records = self.log_records()
-        return [str(one.get("action")) for one in records if one["level"] == "error"]
+        return [str(record.get("action")) for record in records if record["level"] == "error"]

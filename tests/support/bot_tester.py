@@ -225,7 +225,11 @@ class BotTester:
         return found.issuperset(self.repositories)
 
     def _has_titles(self) -> bool:
-        asked = {one.path.partition("?")[0] for one in self.merge_queue.requests if one.status}
+        asked = {
+            request.path.partition("?")[0]
+            for request in self.merge_queue.requests
+            if request.status
+        }
         return all(
             any(path.endswith(f"/repos/{name}/merge-queue/status") for path in asked)
             for name in self.repositories
@@ -324,7 +328,7 @@ class BotTester:
     ) -> None:
         """Choose these options, and no other, of a menu that takes several."""
         element = shown.element(menu)
-        chosen = [element.option(one) for one in options]
+        chosen = [element.option(option) for option in options]
         body = {**element.body, "selected_options": chosen}
         answer = await self._act(shown, element.block_id, body, by)
         assert answer["acknowledged"], answer
@@ -334,7 +338,7 @@ class BotTester:
     ) -> list[str]:
         """The options that the app offers in a menu for what is typed into it."""
         found = await self._suggested(shown, shown.element(menu), typed, by)
-        return [one["text"]["text"] for one in found]
+        return [message["text"]["text"] for message in found]
 
     async def _suggested(self, shown: Blocks, element: Element, typed: str, by: str) -> list[Json]:
         answer = await self.slack.people.suggestions(
@@ -410,14 +414,18 @@ class BotTester:
 
     def replies(self, *, by: str = ALICE, channel: str = MERGE_QUEUE) -> list[Shown]:
         """What only this person sees, oldest first; all of it counts as read."""
-        return self._reading([one for one in self._bot_messages(by, channel) if one.ephemeral])
+        return self._reading(
+            [message for message in self._bot_messages(by, channel) if message.ephemeral]
+        )
 
     def posts(self, channel: str = MERGE_QUEUE, *, by: str = ALICE) -> list[Shown]:
         """What everybody in the channel sees of the bot, oldest first; it counts as read."""
-        return self._reading([one for one in self._bot_messages(by, channel) if not one.ephemeral])
+        return self._reading(
+            [message for message in self._bot_messages(by, channel) if not message.ephemeral]
+        )
 
     def _reading(self, found: list[Shown]) -> list[Shown]:
-        self._read.update((one.channel, one.ts) for one in found)
+        self._read.update((message.channel, message.ts) for message in found)
         return found
 
     async def wait_for_reply(
@@ -462,10 +470,14 @@ class BotTester:
         seconds: float = DEADLINE_SECONDS,
     ) -> Shown:
         def look() -> Shown | None:
-            for one in self._bot_messages(by, channel):
-                fits = one.ephemeral is ephemeral and containing in one and not _is_progress(one)
-                if fits and (channel, one.ts) not in self._read:
-                    return one
+            for message in self._bot_messages(by, channel):
+                fits = (
+                    message.ephemeral is ephemeral
+                    and containing in message
+                    and not _is_progress(message)
+                )
+                if fits and (channel, message.ts) not in self._read:
+                    return message
             return None
 
         kind = "reply" if ephemeral else "post"
@@ -478,8 +490,12 @@ class BotTester:
     def thread(self, root: Shown, *, by: str = ALICE) -> list[Shown]:
         """The bot's replies in the thread of a message, oldest first."""
         found = self.slack.sight.messages(by, root.channel, thread_ts=root.ts, limit=1000)
-        replies = [one for one in found["messages"] if one["ts"] != root.ts and one["is_bot"]]
-        return [message_shown(one) for one in replies]
+        replies = [
+            message
+            for message in found["messages"]
+            if message["ts"] != root.ts and message["is_bot"]
+        ]
+        return [message_shown(reply) for reply in replies]
 
     async def wait_in_thread(self, root: Shown, containing: str, *, by: str = ALICE) -> Shown:
         """The first reply in the thread that contains the words."""
@@ -523,7 +539,7 @@ class BotTester:
     def now(self, shown: Shown, *, by: str = ALICE) -> Shown | None:
         """The message as it is now, None when it has gone."""
         found = self._bot_messages(by, shown.channel)
-        return next((one for one in found if one.ts == shown.ts), None)
+        return next((message for message in found if message.ts == shown.ts), None)
 
     async def wait_until_gone(self, shown: Shown, *, by: str = ALICE) -> None:
         await until(lambda: self.now(shown, by=by) is None, f"“{shown.line}” taken away")
@@ -541,7 +557,7 @@ class BotTester:
         return found
 
     def open_modals(self, *, by: str = ALICE) -> list[ShownView]:
-        return [view_shown(one) for one in self.slack.sight.views(by)["views"]]
+        return [view_shown(view) for view in self.slack.sight.views(by)["views"]]
 
     async def home(
         self, containing: str = "", *, by: str = ALICE, without: str | None = None
@@ -618,7 +634,7 @@ class BotTester:
         """Wait until the bot has read the repository's event log once more, from now on."""
 
         def polls() -> int:
-            paths = [one.path for one in self.merge_queue.requests if one.status]
+            paths = [request.path for request in self.merge_queue.requests if request.status]
             return sum(f"/{repository}/" in path and "/logs" in path for path in paths)
 
         # The first of the two may have begun before.
@@ -691,12 +707,16 @@ class BotTester:
 
     def requests(self, path: str) -> list[str]:
         """The requests that the service answered, whose path ends so."""
-        made = [f"{one.method} {one.path}" for one in self.merge_queue.requests if one.status]
-        return [one for one in made if one.partition("?")[0].endswith(path)]
+        made = [
+            f"{request.method} {request.path}"
+            for request in self.merge_queue.requests
+            if request.status
+        ]
+        return [text for text in made if text.partition("?")[0].endswith(path)]
 
     def calls(self, method: str, *, since: Callable[[Json], bool] | None = None) -> list[Json]:
         """The calls of a Web API method that Slack received."""
-        made = [one for one in self.slack.calls.since(0) if one["method"] == method]
+        made = [call for call in self.slack.calls.since(0) if call["method"] == method]
         return [one for one in made if since is None or since(one)]
 
     # The end
@@ -704,17 +724,19 @@ class BotTester:
     def assert_nothing_unexpected(self) -> None:
         """Fail for messages the test did not read, errors and refusals it did not expect."""
         unread = [
-            (viewer, one.line)
+            (viewer, message.line)
             for viewer in (ALICE, BOB, CAROL, DAVE)
             for channel in self.slack.sight.workspace(viewer)["channels"]
-            for one in self._bot_messages(viewer, channel["id"])
-            if (one.channel, one.ts) not in self._read and not _is_progress(one)
+            for message in self._bot_messages(viewer, channel["id"])
+            if (message.channel, message.ts) not in self._read and not _is_progress(message)
         ]
         assert unread == [], f"not read: {unread}"
-        unexpected = [one for one in self.logged_errors() if one not in self.expected_errors]
+        unexpected = [error for error in self.logged_errors() if error not in self.expected_errors]
         assert unexpected == [], f"logged: {unexpected}"
         refused = {
-            f"{one['method']} {one['error']}" for one in self.slack.calls.since(0) if one["error"]
+            f"{call['method']} {call['error']}"
+            for call in self.slack.calls.since(0)
+            if call["error"]
         }
         unexpected_refusals = refused - self.expected_refusals
         assert not unexpected_refusals, f"refused by Slack: {unexpected_refusals}"
@@ -755,7 +777,7 @@ def _chosen_already(view: ShownView) -> Json:
 def _filled(view: ShownView, name: str, value: str | datetime) -> Json:
     if isinstance(value, datetime):
         return {"type": "datetimepicker", "selected_date_time": int(value.timestamp())}
-    menus = {one.block_id: one for one in view.elements() if "options" in one.body}
+    menus = {element.block_id: element for element in view.elements() if "options" in element.body}
     if name not in menus:
         return {"type": "plain_text_input", "value": value}
     menu = menus[name]

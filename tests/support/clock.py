@@ -63,7 +63,7 @@ class HeldClock(FakeClock):
 
     @property
     def sleepers(self) -> int:
-        return len([one for _, one in self._sleepers if not one.done()])
+        return len([task for _, task in self._sleepers if not task.done()])
 
     @override
     def advance(self, seconds: float) -> datetime:
@@ -71,7 +71,7 @@ class HeldClock(FakeClock):
         for at, awake in self._sleepers:
             if at <= now and not awake.done():
                 awake.set_result(None)
-        self._sleepers = [(at, one) for at, one in self._sleepers if not one.done()]
+        self._sleepers = [(at, task) for at, task in self._sleepers if not task.done()]
         return now
 
 

@@ -59,7 +59,7 @@ class Contents:
         """In the order in which they were added to each line."""
         kept = deliveries.c
         rows = self._rows(select(deliveries).order_by(kept.created_at, kept.queue, kept.sequence))
-        return {one.delivery_id: one for one in map(delivery_of, rows)}
+        return {row.delivery_id: row for row in map(delivery_of, rows)}
 
     @cached_property
     def summarized_by(self) -> dict[str, list[Delivery]]:
@@ -77,7 +77,7 @@ class Contents:
         with self._engine.connect() as connection:
             transaction = Transaction(connection)
             found = Outbox(transaction).summary().suspended
-        return {one.channel_id: one for one in found}
+        return {subscription.channel_id: subscription for subscription in found}
 
     @cached_property
     def leases(self) -> dict[str, Lease]:
@@ -89,7 +89,7 @@ class Contents:
     def routed(self) -> dict[Subject, bool]:
         kept = events.c
         rows = self._rows(select(kept.repository, kept.event_id, kept.routed))
-        return {Subject(SubjectKind.EVENT, one.repository, one.event_id): one[2] for one in rows}
+        return {Subject(SubjectKind.EVENT, row.repository, row.event_id): row[2] for row in rows}
 
     @cached_property
     def events(self) -> dict[Subject, EventRecord]:

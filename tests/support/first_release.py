@@ -35,7 +35,7 @@ def postgresql_schema() -> str:
 
 
 def _schema(dialect: Dialect) -> str:
-    made = [_as_written(one, dialect) for one in _elements(dialect)]
+    made = [_as_written(element, dialect) for element in _elements(dialect)]
     statements = [*made, *AUDIT_REFUSES_CHANGES[dialect.name], *REVISION]
     return HEAD + "".join(f"{statement};\n" for statement in statements)
 

@@ -120,7 +120,7 @@ class Leases:
 
     async def holder(self, name: str, workers: list[RunningProcess]) -> RunningProcess | None:
         """The one of the workers that has it."""
-        having = [one for one in workers if name in await self._names_of(one)]
+        having = [worker for worker in workers if name in await self._names_of(worker)]
         return having[0] if having else None
 
     async def _names_of(self, worker: RunningProcess) -> frozenset[str]:

@@ -302,7 +302,9 @@ class FakeMergeQueue(MergeQueue):
                 return Removal.NOT_QUEUED
             # Pull requests in batches stay: tests of them use the sandbox.
             status = self.statuses[repository]
-            left = tuple(one for one in status.waiting_pull_requests if one.number != number)
+            left = tuple(
+                request for request in status.waiting_pull_requests if request.number != number
+            )
             self.statuses[repository] = status.model_copy(update={"waiting_pull_requests": left})
         on_answer("204")
         return Removal.DONE
@@ -335,7 +337,9 @@ class FakeMergeQueue(MergeQueue):
         if self.before_answer is not None:
             await self.before_answer(call)
         self.calls.append(call)
-        planned = next((one for one in self._failures if one.method in {None, call.method}), None)
+        planned = next(
+            (failure for failure in self._failures if failure.method in {None, call.method}), None
+        )
         if planned is not None:
             self._failures.remove(planned)
             if not planned.after:

@@ -85,9 +85,9 @@ class RecordingPoster(ChannelPoster):
     def shown(self, channel_id: str) -> list[str]:
         """The texts in the channel, oldest first."""
         return [
-            one.message.text
-            for one in self.history
-            if one.channel_id == channel_id and one.ts not in self.deleted
+            message.message.text
+            for message in self.history
+            if message.channel_id == channel_id and message.ts not in self.deleted
         ]
 
     def called(self, method: str) -> list[Call]:
@@ -142,11 +142,15 @@ class RecordingPoster(ChannelPoster):
         if planned is not None:
             raise planned.error
         return self._first_shown(
-            one
-            for one in self.history
-            if (one.channel_id, one.delivery_id) == (channel_id, delivery_id)
-            and one.ts not in self.deleted
-            and (one.thread is None or one.thread.broadcast or one.thread.ts == thread_ts)
+            delivery
+            for delivery in self.history
+            if (delivery.channel_id, delivery.delivery_id) == (channel_id, delivery_id)
+            and delivery.ts not in self.deleted
+            and (
+                delivery.thread is None
+                or delivery.thread.broadcast
+                or delivery.thread.ts == thread_ts
+            )
         )
 
     @override
@@ -182,10 +186,10 @@ class RecordingPoster(ChannelPoster):
 
     def _first_shown(self, posts: Iterable[Posted]) -> str | None:
         shown = None
-        for one in posts:
-            self._unseen[one.ts] -= 1
-            if shown is None and self._unseen[one.ts] < 0:
-                shown = one.ts
+        for post in posts:
+            self._unseen[post.ts] -= 1
+            if shown is None and self._unseen[post.ts] < 0:
+                shown = post.ts
         return shown
 
     def _next_failure(self, method: str, channel_id: str) -> PlannedFailure | None:

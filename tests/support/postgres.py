@@ -99,7 +99,7 @@ class PostgresServer:
 
     def processes(self) -> list[int]:
         """The server's processes at present."""
-        return [one.pid for one in self._everyone()]
+        return [process.pid for process in self._everyone()]
 
     def _everyone(self) -> list[Any]:
         # Each serving process has a process group of its own: they are found as children.

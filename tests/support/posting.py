@@ -64,23 +64,23 @@ class Posting:
         with begin(self.store) as transaction:
             Events(transaction).add_new(
                 [
-                    make_event_record(event_id=one, pull_request=one, received_at=now)
-                    for one in event_ids
+                    make_event_record(event_id=event_id, pull_request=event_id, received_at=now)
+                    for event_id in event_ids
                 ]
             )
             Outbox(transaction).add(
                 [
                     NewDelivery(
-                        f"{channel_id}-{one}",
+                        f"{channel_id}-{event_id}",
                         channel_id,
-                        make_subject(one),
+                        make_subject(event_id),
                         now,
                         urgent=urgent,
                         kind=kind,
                         root_id=root_id,
                         digest_at=digest_at,
                     )
-                    for one in event_ids
+                    for event_id in event_ids
                 ]
             )
 

@@ -71,13 +71,13 @@ class LatePoster(RecordingPoster):
         try:
             return await super().post(channel_id, message, delivery_id, thread)
         finally:
-            for one in self.history[before:]:
-                self._posted_at[one.ts] = self._clock.now()
+            for shown in self.history[before:]:
+                self._posted_at[shown.ts] = self._clock.now()
 
     @override
     def _first_shown(self, posts: Iterable[Posted]) -> str | None:
         latest = self._clock.now() - self.shown_after
-        return super()._first_shown(one for one in posts if self._posted_at[one.ts] <= latest)
+        return super()._first_shown(post for post in posts if self._posted_at[post.ts] <= latest)
 
 
 @dataclass
@@ -165,9 +165,9 @@ class World:
         of its pages (docs/reliability.md, the exceptions).
         """
         log = [one for name, one, _ in self.events if name == late.repository]
-        before = [one.received_at for one in log if one.event_id < late.event_id]
+        before = [event.received_at for event in log if event.event_id < late.event_id]
         is_late = late.received_at < max(before, default=late.received_at)
-        pages = -(-sum(one.event_id < later.event_id for one in log) // PAGE_SIZE)
+        pages = -(-sum(event.event_id < later.event_id for event in log) // PAGE_SIZE)
         apart = self._written_at[later.event_id - 1] - self._written_at[late.event_id - 1]
         return is_late and apart < (pages - 1) * PAGE_SECONDS
 
@@ -182,7 +182,7 @@ class World:
 
     def unsettled(self) -> list[Delivery]:
         deliveries = self.database.contents.deliveries.values()
-        return [one for one in deliveries if not one.state.is_settled]
+        return [delivery for delivery in deliveries if not delivery.state.is_settled]
 
     def reported(self, channel: str) -> list[tuple[int, str]]:
         """The channel's posts by place: pull request and word."""
@@ -196,7 +196,11 @@ class World:
     def place(self, channel: str) -> dict[int, int]:
         """The place of each pull request's first post in the channel."""
         places: dict[int, int] = {}
-        posts = [one for one in self.poster.history if one.channel_id == channel]
+        posts = [
+            subscription
+            for subscription in self.poster.history
+            if subscription.channel_id == channel
+        ]
         for number, post in enumerate(posts):
             for pull_request, _ in self._shown_by(post):
                 places.setdefault(pull_request, number)

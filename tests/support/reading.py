@@ -128,11 +128,11 @@ class Reading:
     def reported(self, channel_id: str = "C1") -> list[tuple[str, int]]:
         """The channel's deliveries in order: kind of subject and its id."""
         found = [
-            one
-            for one in self.store.database.contents.deliveries.values()
-            if one.channel_id == channel_id
+            delivery
+            for delivery in self.store.database.contents.deliveries.values()
+            if delivery.channel_id == channel_id
         ]
-        found.sort(key=lambda one: (one.urgent, one.sequence))
+        found.sort(key=lambda delivery: (delivery.urgent, delivery.sequence))
         return [(one.subject.kind.value, one.subject.subject_id) for one in found]
 
     def pauses(self) -> list[PauseRecord]:

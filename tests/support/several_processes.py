@@ -54,7 +54,7 @@ class RunningProcess:
 
     async def logged(self, action: str) -> dict[str, Any]:
         def look() -> dict[str, Any] | None:
-            found = next((one for one in self.log() if one.get("action") == action), None)
+            found = next((record for record in self.log() if record.get("action") == action), None)
             assert found or self.is_running, self.process.complaints
             return found
 
@@ -74,7 +74,11 @@ class SeveralProcesses(BotTester):
     processes: list[RunningProcess] = field(default_factory=list, init=False)
 
     def running(self, command: str) -> list[RunningProcess]:
-        return [one for one in self.processes if one.command == command and one.is_running]
+        return [
+            process
+            for process in self.processes
+            if process.command == command and process.is_running
+        ]
 
     @override
     async def _open_bot(self) -> None:
@@ -113,7 +117,7 @@ class SeveralProcesses(BotTester):
         """How often each command was answered that a process has acknowledged."""
         commands = [one for one in self.balancer.taken if "command" in one.fields]
         uses_of = self.slack.response_urls.uses_of
-        return Counter({one: uses_of(one.fields["response_url"]) for one in commands})
+        return Counter({command: uses_of(command.fields["response_url"]) for command in commands})
 
     def reported_of(self, taken: Taken) -> str:
         """Which command it was, which process took it, and what that has logged of it."""
@@ -133,26 +137,26 @@ class SeveralProcesses(BotTester):
     @override
     async def stop_bot(self) -> None:
         try:
-            for one in self.processes:
-                if one.is_running:
-                    await self.stop(one)
+            for process in self.processes:
+                if process.is_running:
+                    await self.stop(process)
         finally:
             await self._leave_none()
 
     async def _leave_none(self) -> None:
-        for one in self.processes:
-            await one.process.kill()
+        for process in self.processes:
+            await process.process.kill()
         await self.balancer.__aexit__(None, None, None)
 
     @override
     def logged_actions(self) -> list[str]:
-        return [str(entry.get("action")) for one in self.processes for entry in one.log()]
+        return [str(entry.get("action")) for process in self.processes for entry in process.log()]
 
     @override
     def logged_errors(self) -> list[str]:
         return [
             str(entry.get("action"))
-            for one in self.processes
-            for entry in one.log()
+            for process in self.processes
+            for entry in process.log()
             if entry["level"] == "error"
         ]

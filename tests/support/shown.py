@@ -43,7 +43,7 @@ class Element:
 
     def option(self, label: str) -> Json:
         options: Sequence[Json] = self.body["options"]
-        return next(one for one in options if one["text"]["text"] == label)
+        return next(message for message in options if message["text"]["text"] == label)
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class Blocks:
                     yield Element(block["block_id"], body)
 
     def options(self, menu: str) -> list[str]:
-        return [one["text"]["text"] for one in self.element(menu).body["options"]]
+        return [message["text"]["text"] for message in self.element(menu).body["options"]]
 
     def element(self, label: str) -> Element:
         found = [one for one in self.elements() if one.label == label]

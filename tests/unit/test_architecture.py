@@ -41,7 +41,7 @@ def test_every_external_package_is_declared_and_has_a_home() -> None:
         *PROJECT["project"]["dependencies"],
         *PROJECT["project"]["optional-dependencies"]["postgres"],
     ]
-    declared = {canonicalize_name(Requirement(one).name) for one in dependencies}
+    declared = {canonicalize_name(Requirement(dependency).name) for dependency in dependencies}
     homes = packages_distributions()
     for name in external - {"pydantic_core"}:
         assert not declared.isdisjoint(map(canonicalize_name, homes[name])), name

@@ -196,7 +196,9 @@ def test_tables_lists_and_small_letters_are_native_in_the_file(tmp_path: Path) -
     assert (settings.poll_seconds, settings.reminder_minutes, settings.health_port) == (5, 7, 8080)
     assert settings.slack_bot_token.get_secret_value() == "xoxb-of-the-file"
     assert settings.who_may_pause == Listed(frozenset({"U0ALICE"}), frozenset({"S0RELEASE"}))
-    channels = [(one.repository, one.channel_id, one.topics) for one in settings.channels]
+    channels = [
+        (channel.repository, channel.channel_id, channel.topics) for channel in settings.channels
+    ]
     assert channels == [
         ("acme/site", "C0123", frozenset({"enter", "merge"})),
         ("acme/site", "C0456", DEFAULT_TOPICS),
@@ -205,7 +207,9 @@ def test_tables_lists_and_small_letters_are_native_in_the_file(tmp_path: Path) -
     groups = {group.name: group.repositories for group in settings.groups}
     assert groups == {"release": ("acme/site", "acme/api"), "docs": ("acme/api",)}
     assert settings.logins == (("U0ALICE", "alice-m"), ("W0BOB", "bob"))
-    assert [(one.machine, len(one.secret)) for one in settings.machines] == [("deploy-job", 24)]
+    assert [(machine.machine, len(machine.secret)) for machine in settings.machines] == [
+        ("deploy-job", 24)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -756,7 +760,7 @@ def test_each_machine_has_a_token_of_its_own() -> None:
     tokens = f"deploy-job={'d' * 24};\nnightly={'n' * 20}=+/.;"
     environ = {**ENOUGH, "MQBOT_MACHINE_TOKENS": tokens, "MQBOT_HEALTH_PORT": "8080"}
     settings = settings_in(environ, RunSettings)
-    machines = {one.secret.get_secret_value(): one.machine for one in settings.machines}
+    machines = {machine.secret.get_secret_value(): machine.machine for machine in settings.machines}
     assert machines == {"d" * 24: "deploy-job", f"{'n' * 20}=+/.": "nightly"}
     assert secrets_of(settings) > set(machines)
 
@@ -838,7 +842,7 @@ def test_unusable_signing_secrets_are_refused_without_showing_them(given: str, w
 def test_unusable_tokens_of_machines_are_refused_without_showing_them(given: str, why: str) -> None:
     found = problems(MQBOT_MACHINE_TOKENS=given, MQBOT_HEALTH_PORT="8080")
     assert found["MQBOT_MACHINE_TOKENS"].startswith(why)
-    assert not any(one in str(found) for one in ("secret", "xxx", "yyy"))
+    assert not any(word in str(found) for word in ("secret", "xxx", "yyy"))
 
 
 def test_machines_need_the_port_that_they_ask() -> None:

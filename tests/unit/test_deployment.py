@@ -74,7 +74,9 @@ def test_a_release_is_tried_on_each_python_named_by_the_package_with_pinned_acti
     jobs = _load(ROOT / ".github" / "workflows" / "release.yml")["jobs"]
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     prefix = "Programming Language :: Python :: "
-    named = [one.removeprefix(prefix) for one in project["classifiers"] if one.startswith(prefix)]
+    named = [
+        text.removeprefix(prefix) for text in project["classifiers"] if text.startswith(prefix)
+    ]
     assert jobs["installs"]["strategy"]["matrix"]["python"] == named
     used = [step["uses"] for job in jobs.values() for step in job["steps"] if "uses" in step]
     assert used
@@ -128,7 +130,7 @@ def test_each_process_of_compose_is_watched_on_a_port_of_its_own_from_this_machi
 ) -> None:
     dockerfile = (ROOT / "Dockerfile").read_text()
     (inside,) = re.findall(r"MQBOT_HEALTH_PORT=(\d+)", dockerfile)
-    published = [one.split(":") for _, service in services(kind) for one in service["ports"]]
+    published = [text.split(":") for _, service in services(kind) for text in service["ports"]]
     assert {host for host, _, _ in published} == {"127.0.0.1"}
     outside = [port for _, port, _ in published]
     assert len(set(outside)) == len(outside)
@@ -177,24 +179,24 @@ OPERATORS = {"PodMonitor"}
 
 def pods(kind: str) -> Iterator[tuple[str, Body]]:
     """The pods that run the bot, by the bot's command."""
-    for one in manifests(kind):
-        if one["kind"] in {"Deployment", "StatefulSet"}:
-            pod = one["spec"]["template"]["spec"]
+    for manifest in manifests(kind):
+        if manifest["kind"] in {"Deployment", "StatefulSet"}:
+            pod = manifest["spec"]["template"]["spec"]
             yield pod["containers"][0].get("args", ["run"])[0], pod
 
 
 @pytest.mark.parametrize("folder", ["base", *RENDERED])
 def test_a_manifest_fits_the_schema_of_kubernetes(folder: str) -> None:
-    for one in manifests(folder):
-        if one["kind"] not in OPERATORS:
-            fits_kubernetes(one)
+    for manifest in manifests(folder):
+        if manifest["kind"] not in OPERATORS:
+            fits_kubernetes(manifest)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_pod_has_everything_its_command_needs(kind: str) -> None:
     base = _load(ROOT / "deploy" / "kubernetes" / "base" / "kustomization.yaml")
     (settings,) = base["configMapGenerator"]
-    variables = dict(one.split("=") for one in settings["literals"])
+    variables = dict(setting.split("=") for setting in settings["literals"])
     assert variables["MQBOT_CONFIG"] == str(SETTINGS / "mqbot.toml")
     found = dict(pods(kind))
     assert sorted(found) == STARTED[kind]
@@ -206,7 +208,7 @@ def test_a_pod_has_everything_its_command_needs(kind: str) -> None:
         (volume,) = [one for one in pod["volumes"] if one["name"] == "settings"]
         # Read through the group: other users of the machine are no business of `mqbot check` then.
         assert volume["configMap"] == {"name": "mqbot-settings", "defaultMode": 0o440}
-        given = {one["name"]: Path(one["value"]) for one in container["env"]}
+        given = {element["name"]: Path(element["value"]) for element in container["env"]}
         assert set(given) - {"DATABASE_URL_FILE"} == secrets_of(command)
         for name, path in given.items():
             assert path == Path(mount["mountPath"]) / name.removesuffix(SUFFIX).lower()
@@ -216,8 +218,8 @@ def test_a_pod_has_everything_its_command_needs(kind: str) -> None:
 
 def templates(folder: str) -> Iterator[Body]:
     """The pods of every kind in a folder."""
-    for one in manifests(folder):
-        spec = one.get("spec", {}).get("jobTemplate", one).get("spec", {})
+    for manifest in manifests(folder):
+        spec = manifest.get("spec", {}).get("jobTemplate", manifest).get("spec", {})
         if "template" in spec:
             yield spec["template"]["spec"]
 
@@ -246,30 +248,32 @@ def test_a_pod_has_no_privileges(folder: str) -> None:
 def test_a_pod_is_probed_on_the_images_port_and_an_outage_blocks_no_update(
     kind: str,
 ) -> None:
-    for one in manifests(kind):
-        if one["kind"] not in {"Deployment", "StatefulSet"}:
+    for manifest in manifests(kind):
+        if manifest["kind"] not in {"Deployment", "StatefulSet"}:
             continue
-        spec = one["spec"]
+        spec = manifest["spec"]
         bot = spec["template"]["spec"]["containers"][0]
         health = {"path": HEALTH_PATH, "port": "health"}
         assert bot["startupProbe"]["httpGet"] == bot["livenessProbe"]["httpGet"] == health
         readiness = bot["readinessProbe"]["httpGet"]
-        if one["metadata"]["name"] == "mqbot-worker":
+        if manifest["metadata"]["name"] == "mqbot-worker":
             # Nobody's requests are routed to it, and it isn't ready while Slack doesn't answer.
             assert readiness == health
             assert spec["minReadySeconds"] > 0
             continue
         assert readiness == {"path": READINESS_PATH, "port": "health"}
-        if one["kind"] == "StatefulSet":
+        if manifest["kind"] == "StatefulSet":
             assert spec["podManagementPolicy"] == "Parallel"
 
 
 def test_one_pod_uses_a_database_file_and_the_copies_are_in_another_volume() -> None:
-    (bot,) = [one for one in manifests("sqlite") if one["kind"] == "StatefulSet"]
+    (bot,) = [manifest for manifest in manifests("sqlite") if manifest["kind"] == "StatefulSet"]
     assert bot["spec"]["replicas"] == 1
-    claims = {one["metadata"]["name"]: one["spec"] for one in bot["spec"]["volumeClaimTemplates"]}
+    claims = {
+        event["metadata"]["name"]: event["spec"] for event in bot["spec"]["volumeClaimTemplates"]
+    }
     assert set(claims) == {"data", "backups"}
-    assert {tuple(one["accessModes"]) for one in claims.values()} == {("ReadWriteOncePod",)}
+    assert {tuple(claim["accessModes"]) for claim in claims.values()} == {("ReadWriteOncePod",)}
     (restore,) = templates("restore/sqlite")
     claimed = {one["name"]: one["persistentVolumeClaim"]["claimName"] for one in restore["volumes"]}
     assert claimed == {name: f"{name}-mqbot-0" for name in claims}
@@ -282,8 +286,8 @@ def test_one_pod_uses_a_database_file_and_the_copies_are_in_another_volume() -> 
 def test_a_drain_or_a_lost_node_leaves_one_of_each_component(component: str) -> None:
     labels = {"app.kubernetes.io/name": "mqbot", "app.kubernetes.io/component": component}
     name = f"mqbot-{component}"
-    named = [one for one in manifests("postgres") if one["metadata"]["name"] == name]
-    found = {one["kind"]: one["spec"] for one in named}
+    named = [manifest for manifest in manifests("postgres") if manifest["metadata"]["name"] == name]
+    found = {manifest["kind"]: manifest["spec"] for manifest in named}
     budget = found["PodDisruptionBudget"]
     deployment = found["Deployment"]
     assert budget["selector"] == deployment["selector"] == {"matchLabels": labels}
@@ -303,7 +307,7 @@ def test_ports_and_user_match_the_image() -> None:
         for _, pod in pods(kind)
         for one in pod["containers"][0]["ports"]
     }
-    (watched,) = [one for one in manifests("base") if one["kind"] == "Service"]
+    (watched,) = [manifest for manifest in manifests("base") if manifest["kind"] == "Service"]
     assert [one["port"] for one in watched["spec"]["ports"]] == [ports["health"]]
     (monitor,) = manifests("monitoring")
     assert monitor["spec"]["selector"]["matchLabels"] == watched["spec"]["selector"]
@@ -311,7 +315,7 @@ def test_ports_and_user_match_the_image() -> None:
     assert f"EXPOSE {ports['slack']} {ports['health']}\n" in dockerfile
     assert f"MQBOT_HEALTH_PORT={ports['health']}" in dockerfile
     groups = {pod["securityContext"]["fsGroup"] for kind in KINDS for _, pod in pods(kind)}
-    assert [f"USER {one}:{one}" in dockerfile for one in groups] == [True]
+    assert [f"USER {group}:{group}" in dockerfile for group in groups] == [True]
 
 
 @pytest.mark.parametrize("folder", RENDERED)
@@ -352,20 +356,20 @@ with_kubectl = pytest.mark.skipif(
 def test_kustomize_renders_objects_that_fit_the_schema(folder: str) -> None:
     objects = rendered(folder)
     assert len(objects) >= len(manifests(folder))
-    for one in objects:
-        if one["kind"] not in OPERATORS:
-            fits_kubernetes(one)
+    for manifest in objects:
+        if manifest["kind"] not in OPERATORS:
+            fits_kubernetes(manifest)
 
 
 @with_kubectl
 def test_an_upgrade_in_the_documented_order_applies_web_after_everything_else() -> None:
     web: set[tuple[str, str]] = set()
     others: set[tuple[str, str]] = set()
-    for one in rendered("postgres"):
-        labels = one["metadata"]["labels"]
+    for event in rendered("postgres"):
+        labels = event["metadata"]["labels"]
         assert labels["app.kubernetes.io/name"] == "mqbot"
         is_web = labels.get("app.kubernetes.io/component") == "web"
-        (web if is_web else others).add((one["kind"], one["metadata"]["name"]))
+        (web if is_web else others).add((event["kind"], event["metadata"]["name"]))
     assert web == {
         ("Deployment", "mqbot-web"),
         ("PodDisruptionBudget", "mqbot-web"),
@@ -387,7 +391,7 @@ def test_a_changed_setting_restarts_no_pod(
     (copied / "deploy" / "settings" / "repositories").write_text("acme/other\n")
     monkeypatch.setattr("tests.unit.test_deployment.ROOT", copied)
     after = rendered(kind)
-    (settings,) = [one for one in after if one["metadata"]["name"] == "mqbot-settings"]
+    (settings,) = [event for event in after if event["metadata"]["name"] == "mqbot-settings"]
     assert settings["data"]["repositories"] == "acme/other\n"
     assert [one for one in after if "template" in one.get("spec", {})] == before
 
@@ -404,9 +408,11 @@ def instructions(name: str, stages: str = DOCKERFILE) -> list[str]:
 
 
 def test_bases_are_build_arguments_with_pinned_defaults_and_the_last_is_slim() -> None:
-    defaults = {f"${{{one.partition('=')[0]}}}": one for one in instructions("ARG")}
-    bases = [defaults[one.partition(" ")[0]] for one in instructions("FROM")]
-    assert [one for one in bases if not re.search(r":\d|@sha256:", one)] == []
+    defaults = {
+        f"${{{instruction.partition('=')[0]}}}": instruction for instruction in instructions("ARG")
+    }
+    bases = [defaults[instruction.partition(" ")[0]] for instruction in instructions("FROM")]
+    assert [base for base in bases if not re.search(r":\d|@sha256:", base)] == []
     assert len(bases) > 1
     assert "-slim" in bases[-1]
 
@@ -428,7 +434,7 @@ def test_nothing_unpinned_secret_or_needless_is_put_into_the_image() -> None:
     assert not re.search(r"(TOKEN|SECRET|PASSWORD|KEY)\w*=", values, re.IGNORECASE)
     assert "apt-get install" not in DOCKERFILE
     pip = re.compile(r"\S+/pip (?:\S+ )*?(?:install|wheel) [^&]*")
-    calls = [call for one in instructions("RUN") for call in pip.findall(one)]
+    calls = [call for instruction in instructions("RUN") for call in pip.findall(instruction)]
     assert len(calls) == 4
     for call in calls:
         assert "--no-cache-dir" in call

@@ -148,7 +148,9 @@ def test_the_pages_headings_files_and_programs_that_a_document_names_exist(docum
     named = [ROOT / one for one in re.findall(r"`((?:tests|bot|docs)/[^`\s*…]+)`", text)]
     assert [one for one in named if not one.exists()] == []
     programs = {one.replace(".", "/") for one in re.findall(r"python -m (tests[a-z_.]+)", text)}
-    files = {one: (ROOT / f"{one}.py", ROOT / one / "__main__.py") for one in programs}
+    files = {
+        program: (ROOT / f"{program}.py", ROOT / program / "__main__.py") for program in programs
+    }
     assert [one for one, known in files.items() if not any(each.exists() for each in known)] == []
 
 

@@ -64,7 +64,7 @@ async def test_a_bad_channel_beyond_the_first_page_and_minute_is_named() -> None
     total, *of_channels = [one for one in found if one.area is Area.CHANNEL]
     assert total.sentence.startswith("369 of 370 channels can be posted to: C1000, ")
     assert len(of_channels) == len(joined) + len(others)
-    (bad,) = [one for one in of_channels if one.standing is not CheckStatus.OK]
+    (bad,) = [channel for channel in of_channels if channel.standing is not CheckStatus.OK]
     assert bad.subject == others[-1]
     assert bad.sentence == "It is archived."
     # Of those that are listed Slack is not asked one by one.

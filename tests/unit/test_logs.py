@@ -164,7 +164,7 @@ def test_no_text_can_control_the_terminal(form: str, capsys: pytest.CaptureFixtu
             orders, extra={"detail": orders.replace(" ", "")}, exc_info=ValueError(orders)
         )
     written = capsys.readouterr().err
-    assert all(one.isprintable() or one == "\n" for one in written), ascii(written)
+    assert all(text.isprintable() or text == "\n" for text in written), ascii(written)
     assert "title" in written
 
 

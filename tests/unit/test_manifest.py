@@ -138,17 +138,19 @@ def test_each_scope_is_explained_to_a_security_reviewer() -> None:
 def test_events_are_exactly_those_with_handlers() -> None:
     declared = MANIFEST["settings"]["event_subscriptions"]["bot_events"]
     # Slack sends `message.im` as a message whose `channel_type` is "im".
-    assert {one.partition(".")[0] for one in declared} == registered("event")
+    assert {text.partition(".")[0] for text in declared} == registered("event")
 
 
 def test_the_manifests_command_is_the_settings_default() -> None:
     commands = MANIFEST["features"]["slash_commands"]
-    assert [one["command"] for one in commands] == [Settings.model_fields["command"].default]
+    assert [command["command"] for command in commands] == [
+        Settings.model_fields["command"].default
+    ]
 
 
 def test_shortcuts_are_exactly_those_with_handlers() -> None:
     shortcuts = MANIFEST["features"]["shortcuts"]
-    assert {one["callback_id"]: one["type"] for one in shortcuts} == {
+    assert {shortcut["callback_id"]: shortcut["type"] for shortcut in shortcuts} == {
         pause_actions.PAUSE_SHORTCUT: "global",
         pause_actions.PAUSE_BECAUSE_SHORTCUT: "message",
     }

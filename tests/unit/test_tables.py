@@ -236,13 +236,19 @@ def test_channels_are_subscribed_to_selections_and_the_nearest_entry_counts(
 ) -> None:
     given = entry.format("merge", "merge") + ";acme/api=C123:failure"
     found = read(tmp_path, "", MQBOT_CHANNELS=given).channels
-    assert {one.repository: set(one.topics) for one in found} == {
+    assert {subscription.repository: set(subscription.topics) for subscription in found} == {
         SITE: {"merge"},
         API: {"failure"},
         DOCS: {"merge"},
     }
-    assert [one.through for one in found if one.repository == API] == [None]
-    assert {one.through for one in found if one.repository != API} <= {"all", "@release", "other/*"}
+    assert [subscription.through for subscription in found if subscription.repository == API] == [
+        None
+    ]
+    assert {subscription.through for subscription in found if subscription.repository != API} <= {
+        "all",
+        "@release",
+        "other/*",
+    }
 
 
 def test_a_channel_of_an_unknown_selection_is_refused(tmp_path: Path) -> None:

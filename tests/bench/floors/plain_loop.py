@@ -89,9 +89,9 @@ async def name_of(client: httpx.AsyncClient, repository: str, number: int) -> st
     queued = [*status["waiting_pull_requests"]]
     for batch in status["batches"]:
         queued += batch["pull_requests"]
-    for one in queued:
-        if one["number"] == number:
-            return f"<{one['url']}|#{number} {one['title']}>"
+    for pull_request in queued:
+        if pull_request["number"] == number:
+            return f"<{pull_request['url']}|#{number} {pull_request['title']}>"
     return f"#{number}"
 
 

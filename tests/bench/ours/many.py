@@ -45,7 +45,7 @@ async def _begin(poller: Poller, names: Sequence[RepositoryName], clock: Clock) 
 
 def _is_steady(polls: PollRepositories, amount: int) -> bool:
     """Whether each log was read once, and again if due meanwhile."""
-    read = sum(one.polled_at is not None for one in polls.schedules.values())
+    read = sum(schedule.polled_at is not None for schedule in polls.schedules.values())
     return read == amount and len(polls.tasks) < FEW
 
 

@@ -49,7 +49,7 @@ def test_refusals_of_one_person_act_and_minute_are_one_row_that_counts(
     Audit(transaction).add_refusal(replace(refused, action=Action.RESUME))
     Audit(transaction).add_refusal(replace(refused, at=refused.at + timedelta(minutes=1)))
     found = Audit(transaction).since(SITE, refused.at)
-    told = sorted((one.actor.user_id, one.action, one.result, one.times) for one in found)
+    told = sorted((act.actor.user_id, act.action, act.result, act.times) for act in found)
     mine = refused.actor.user_id
     assert told == sorted(
         [
@@ -148,4 +148,4 @@ def test_the_records_of_an_act_on_a_group_come_together(transaction: Transaction
     parts = [part(2, 7, SHOP), part(1, 7), part(1, 8), make_record(at=after(1)), part(0.5, 7)]
     added = [Audit(transaction).add(record) for record in parts]
     found = Audit(transaction).of_group_act(7, after(1))
-    assert [one.record_id for one in found] == [added[1], added[0]]
+    assert [act.record_id for act in found] == [added[1], added[0]]

@@ -38,11 +38,11 @@ def test_a_channel_has_one_board_of_a_repository(transaction: Transaction) -> No
     assert boards.open_in(HERE, SITE) == kept
     assert boards.open_in("C0GENERAL", SITE) is None
     assert boards.one(first) == kept
-    assert [one.board_id for one in boards.open_of([SITE])] == [first, there]
-    assert [one.board_id for one in boards.open_of([SHOP, SITE])] == [first, other, there]
+    assert [board.board_id for board in boards.open_of([SITE])] == [first, there]
+    assert [board.board_id for board in boards.open_of([SHOP, SITE])] == [first, other, there]
     assert boards.open_of([]) == []
     assert boards.count_open() == 3
-    assert [one.board_id for one in boards.unmanaged([SITE])] == [other]
+    assert [board.board_id for board in boards.unmanaged([SITE])] == [other]
     assert boards.unmanaged([SITE, SHOP]) == []
 
 

@@ -45,7 +45,7 @@ def test_nothing_of_a_digest_is_claimed_before_its_time(transaction: Transaction
     claimed = claim(transaction, after(60))
     # What waits for a digest is not late.
     assert (summary.pending, summary.oldest_created_at) == (1, after(9))
-    assert [one.delivery_id for one in claimed] == ["now"]
+    assert [delivery.delivery_id for delivery in claimed] == ["now"]
 
 
 def test_a_due_digest_is_one_delivery_and_leaves_the_next_digest_alone(
@@ -91,7 +91,7 @@ def test_a_digest_leaves_out_unsubscribed_repositories(transaction: Transaction)
     assert Outbox(transaction).summarize(now=LATER, longer_than=30, at_most=99) == 0
     claimed = claim(transaction, LATER)
     dropped = Outbox(transaction).get("C1", waiting(1).subject)
-    assert [one.delivery_id for one in claimed] == ["d2", "d4"]
+    assert [delivery.delivery_id for delivery in claimed] == ["d2", "d4"]
     assert dropped is not None
     assert (dropped.state, dropped.error) == (DeliveryState.FAILED, UNSUBSCRIBED)
 
@@ -108,7 +108,7 @@ def due(transaction: Transaction, *waiting: NewDelivery) -> list[datetime]:
 
 def claimed_at(transaction: Transaction, at: datetime) -> list[str]:
     claimed = claim(transaction, at)
-    return [one.delivery_id for one in claimed]
+    return [delivery.delivery_id for delivery in claimed]
 
 
 def test_waiting_deliveries_move_with_the_digest_time(transaction: Transaction) -> None:

@@ -110,9 +110,9 @@ async def resumed(store: Store) -> list[RepositoryName]:
     with begin(store) as transaction:
         records = Audit(transaction).oldest(AuditSelection(), 1000)
     return sorted(
-        one.repository
-        for one in records
-        if one.action is Action.RESUME and one.result is ActResult.DONE
+        record.repository
+        for record in records
+        if record.action is Action.RESUME and record.result is ActResult.DONE
     )
 
 
@@ -212,7 +212,7 @@ async def test_a_group_that_resumes_slower_than_a_lease_is_posted_as_resumed(sto
     await other.expire()
 
     assert await resumed(store) == [API, SITE]
-    assert [one.outcome for one in latest_act(store).results] == [GroupOutcome.CHANGED] * 2
+    assert [result.outcome for result in latest_act(store).results] == [GroupOutcome.CHANGED] * 2
 
 
 @pytest.mark.parametrize("together", [False, True])

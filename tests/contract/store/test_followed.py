@@ -64,14 +64,14 @@ def saved(store: Store, *some: Following | Subscription) -> None:
 def topics(store: Store) -> dict[str, set[str]]:
     with begin(store) as transaction:
         found = Subscriptions(transaction).of_channel("C1")
-        return {one.repository: set(one.topics) for one in found}
+        return {subscription.repository: set(subscription.topics) for subscription in found}
 
 
 def acts(store: Store) -> list[tuple[Action, str, str | None]]:
     with begin(store) as transaction:
         found = Audit(transaction).oldest(AuditSelection(), 100)
-    assert {one.actor for one in found} <= {ALICE}
-    return [(one.action, one.repository, one.group) for one in found]
+    assert {act.actor for act in found} <= {ALICE}
+    return [(act.action, act.repository, act.group) for act in found]
 
 
 def posts(store: Store) -> int:

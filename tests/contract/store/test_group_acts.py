@@ -86,8 +86,8 @@ def test_the_pauses_of_a_group_count_since_it_was_last_resumed(transaction: Tran
     last = acts.save(ACT)
     acts.save(replace(ACT, action=Action.EXTEND))
     again = acts.save(replace(ACT, action=Action.RESUME))
-    assert [one.group_act_id for one in acts.pausing("release", resumed)] == [first]
-    assert [one.group_act_id for one in acts.pausing("release", again)] == [last]
+    assert [act.group_act_id for act in acts.pausing("release", resumed)] == [first]
+    assert [act.group_act_id for act in acts.pausing("release", again)] == [last]
 
 
 def test_an_act_is_kept_while_something_refers_to_it(transaction: Transaction) -> None:

@@ -25,7 +25,7 @@ def touch(transaction: Transaction, seconds: float = 0, *, closed: bool = False)
 
 
 def due(transaction: Transaction, seconds: float = 0, limit: int = 10) -> list[int]:
-    return [one.message_id for one in LiveMessages(transaction).due(after(seconds), limit)]
+    return [message.message_id for message in LiveMessages(transaction).due(after(seconds), limit)]
 
 
 def test_a_live_message_is_added_once_per_channel(transaction: Transaction) -> None:
@@ -36,7 +36,7 @@ def test_a_live_message_is_added_once_per_channel(transaction: Transaction) -> N
     found = LiveMessages(transaction).of(SUBJECT)
     by_id = LiveMessages(transaction).get([first, 999])
 
-    assert [one.message_id for one in found] == [first, elsewhere]
+    assert [message.message_id for message in found] == [first, elsewhere]
     assert by_id == {first: found[0]}
     assert (found[0].wanted, found[0].shown, found[0].message_ts) == (1, 0, None)
     assert (found[0].due_at, found[0].created_at) == (NOW, NOW)
@@ -204,6 +204,6 @@ def test_a_moved_message_shows_the_new_subject_and_is_open_again(transaction: Tr
     LiveMessages(transaction).move([card], to)
     assert LiveMessages(transaction).of(SUBJECT) == []
     (moved,) = LiveMessages(transaction).of(to)
-    assert [one.message_id for one in LiveMessages(transaction).of(OTHER)] == [other]
+    assert [message.message_id for message in LiveMessages(transaction).of(OTHER)] == [other]
 
     assert (moved.message_id, moved.message_ts, moved.closed) == (card, "1.1", False)

@@ -96,7 +96,7 @@ def test_only_the_attempted_delivery_of_a_run_may_have_been_sent(transaction: Tr
     Outbox(transaction).attempt(second, after(1))
 
     left_behind = claim(transaction, after(30))
-    assert [(one.subject.subject_id, one.attempted_at) for one in left_behind] == [
+    assert [(delivery.subject.subject_id, delivery.attempted_at) for delivery in left_behind] == [
         (2, after(1)),
         (3, None),
     ]

@@ -40,9 +40,11 @@ def test_urgent_deliveries_have_an_order_of_their_own(transaction: Transaction) 
     add(transaction, replace(make_new(9), urgent=True), make_new(3))
     claimed = claim(transaction, per_channel=2)
 
-    assert [one.subject.subject_id for one in claimed if one.urgent] == [8, 9]
-    assert [one.subject.subject_id for one in claimed if not one.urgent] == [1, 2]
-    record(transaction, *(delivered(one, "1.1", NOW) for one in claimed if one.urgent))
+    assert [delivery.subject.subject_id for delivery in claimed if delivery.urgent] == [8, 9]
+    assert [delivery.subject.subject_id for delivery in claimed if not delivery.urgent] == [1, 2]
+    record(
+        transaction, *(delivered(delivery, "1.1", NOW) for delivery in claimed if delivery.urgent)
+    )
     add(transaction, replace(make_new(10), urgent=True))
     (urgent,) = claim(transaction, after(1))
     assert (urgent.urgent, urgent.subject.subject_id) == (True, 10)
@@ -52,7 +54,9 @@ def test_a_parked_channel_without_deliveries_is_not_reported(transaction: Transa
     add(transaction, replace(make_new(8), urgent=True))
     Outbox(transaction).suspend(SuspendedChannel("C1", "is_archived", NOW, after(100)))
     Outbox(transaction).suspend(SuspendedChannel("C2", "is_archived", NOW, after(100)))
-    assert [one.channel_id for one in Outbox(transaction).summary().suspended] == ["C1"]
+    assert [
+        subscription.channel_id for subscription in Outbox(transaction).summary().suspended
+    ] == ["C1"]
     (last,) = claim(transaction, after(100))
     record(transaction, failed(last, "is_archived", after(101)))
     assert Outbox(transaction).summary().suspended == []
@@ -106,7 +110,10 @@ def test_later_deliveries_follow_a_summary(transaction: Transaction) -> None:
     summarize(transaction)
     add(transaction, make_new(6))
     run = claim(transaction, after(10), per_channel=10)
-    assert [(one.subject.subject_id, one.summarizes) for one in run] == [(1, 4), (6, 0)]
+    assert [(delivery.subject.subject_id, delivery.summarizes) for delivery in run] == [
+        (1, 4),
+        (6, 0),
+    ]
     record(transaction, delivered(run[0], "1.1", after(11)), delivered(run[1], "1.2", after(11)))
 
     assert claim(transaction, after(100)) == []
@@ -136,7 +143,10 @@ def test_deliveries_behind_one_in_doubt_are_summarized_after_it(transaction: Tra
 
     assert summarize(transaction) == 3
     run = claim(transaction, after(10), per_channel=10)
-    assert [(one.subject.subject_id, one.summarizes) for one in run] == [(1, 0), (2, 3)]
+    assert [(delivery.subject.subject_id, delivery.summarizes) for delivery in run] == [
+        (1, 0),
+        (2, 3),
+    ]
 
 
 def test_unsent_claims_of_a_dead_process_are_summarized(transaction: Transaction) -> None:
@@ -145,8 +155,11 @@ def test_unsent_claims_of_a_dead_process_are_summarized(transaction: Transaction
 
     assert summarize(transaction) == 6
     run = claim(transaction, after(10), per_channel=10)
-    assert [(one.subject.subject_id, one.summarizes) for one in run] == [(1, 0), (2, 6)]
-    assert [one.attempted_at for one in run] == [NOW, None]
+    assert [(delivery.subject.subject_id, delivery.summarizes) for delivery in run] == [
+        (1, 0),
+        (2, 6),
+    ]
+    assert [delivery.attempted_at for delivery in run] == [NOW, None]
 
 
 def _with_a_summary(transaction: Transaction, many: int) -> None:
@@ -156,7 +169,7 @@ def _with_a_summary(transaction: Transaction, many: int) -> None:
     record(transaction, in_doubt(head, "timeout", after(1)))
     summarize(transaction)
     run = claim(transaction, after(10), per_channel=2)
-    assert [one.summarizes for one in run] == [0, many]
+    assert [delivery.summarizes for delivery in run] == [0, many]
     pending = [replace(one, state=DeliveryState.PENDING, attempted_at=None) for one in run]
     record(transaction, *(replace(one, due_at=after(10)) for one in pending))
 
@@ -191,7 +204,11 @@ def test_a_summary_can_cover_others_and_itself(transaction: Transaction) -> None
 
     run = claim(transaction)
 
-    assert [(one.subject.subject_id, one.summarizes) for one in run] == [(1, 0), (2, 2), (5, 0)]
+    assert [(delivery.subject.subject_id, delivery.summarizes) for delivery in run] == [
+        (1, 0),
+        (2, 2),
+        (5, 0),
+    ]
     assert (stored_delivery(transaction, 3)).state is DeliveryState.SUMMARIZED
     record(transaction, *(delivered(one, "1.1", NOW) for one in run))
     assert claim(transaction, after(100)) == []

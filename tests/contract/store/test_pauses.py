@@ -90,9 +90,9 @@ def test_a_repository_lists_current_and_recent_pauses(transaction: Transaction) 
         Pauses(transaction).of(SITE, after(-30)),
         Pauses(transaction).recent(SITE, after(-30)),
     ):
-        assert [one.pause_id for one in found] == [ids[2], ids[1]]
+        assert [pause.pause_id for pause in found] == [ids[2], ids[1]]
     in_force = Pauses(transaction).open([SITE, SHOP])
-    assert [one.pause_id for one in in_force] == [ids[3], ids[2]]
+    assert [pause.pause_id for pause in in_force] == [ids[3], ids[2]]
     assert Pauses(transaction).open([]) == []
 
 
@@ -107,7 +107,7 @@ def test_unreported_ends_are_found(transaction: Transaction) -> None:
     )
     unnotified = Pauses(transaction).untold_ends(after(20))
 
-    assert [one.pause_id for one in unnotified] == [ids[2], ids[1]]
+    assert [pause.pause_id for pause in unnotified] == [ids[2], ids[1]]
 
 
 def timed(pause: PauseRecord, seconds: float) -> PauseRecord:
@@ -146,7 +146,7 @@ def test_the_pause_that_has_been_due_longest_comes_first(transaction: Transactio
     first, second, _ = save(transaction, later, sooner, fired)
 
     assert Pauses(transaction).due(after(59), 10) == []
-    due = [one.pause_id for one in Pauses(transaction).due(after(3600), 10)]
+    due = [pause.pause_id for pause in Pauses(transaction).due(after(3600), 10)]
     assert due == [second, first]
     assert len(Pauses(transaction).due(after(3600), 1)) == 1
 
@@ -161,8 +161,8 @@ def test_pauses_of_a_group_are_found_while_in_force(transaction: Transaction) ->
         replace(make_pause(repository=SHOP, ended_at=after(2)), group_act_id=other_id),
         replace(make_pause(after(2), repository=SHOP), group_act_id=act_id),
     ]
-    for one in pauses:
-        Pauses(transaction).save(one)
+    for pause in pauses:
+        Pauses(transaction).save(pause)
     found = [one.repository for one in Pauses(transaction).of_group("release")]
     assert found == sorted([SITE, SHOP])
     assert Pauses(transaction).of_group("all") == []

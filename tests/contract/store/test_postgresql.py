@@ -154,7 +154,7 @@ async def test_a_frozen_server_is_unavailable_until_it_recovers_and_delays_no_st
 
     await until_added(store, make_new(2))
     assert await until_added(store, make_new(2)) == 0
-    assert [one.getMessage() for one in caplog.records if one.levelname == "ERROR"] == []
+    assert [event.getMessage() for event in caplog.records if event.levelname == "ERROR"] == []
 
 
 async def until_added(store: Store, new: NewDelivery) -> int:

@@ -13,7 +13,7 @@ BATCH = Alert(SITE, AlertKind.BATCH, 3601, 3600, NOW, 41, "B\N{SNOWMAN}12")
 
 
 def begin_alerts(transaction: Transaction, *alerts: Alert) -> list[int | None]:
-    return [Alerts(transaction).begin(one) for one in alerts]
+    return [Alerts(transaction).begin(alert) for alert in alerts]
 
 
 def test_an_alert_lasts_until_it_is_ended_once(transaction: Transaction) -> None:
@@ -63,5 +63,5 @@ def test_forgotten_alerts_end_and_counting_starts_over(transaction: Transaction)
     ended = condition.get([gone, over])
     assert (ended[gone].ended_at, ended[over].ended_at) == (after(5), after(1))
     assert condition.streak(SITE) == FailureStreak()
-    assert [one.alert_id for one in condition.active(SHOP)] == [kept]
+    assert [alert.alert_id for alert in condition.active(SHOP)] == [kept]
     assert condition.streak(SHOP) == FailureStreak((1, 2, 41))

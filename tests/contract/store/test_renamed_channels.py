@@ -46,7 +46,7 @@ def test_waiting_deliveries_are_posted_to_the_new_id_in_order(transaction: Trans
 
     claimed = claim(transaction, after(1))
     assert ids(claimed) == [f"{OLD}-2", f"{OLD}-3"]
-    assert {one.channel_id for one in claimed} == {NEW}
+    assert {subscription.channel_id for subscription in claimed} == {NEW}
     record(transaction, *(delivered(one, "1.2", after(1)) for one in claimed))
     add(transaction, make_new(4, channel_id=NEW))
     assert ids(claim(transaction, after(2))) == [f"{NEW}-4"]
@@ -99,8 +99,8 @@ def test_preferences_and_live_messages_move(transaction: Transaction) -> None:
 
     heard = {
         repository: [
-            (one.channel_id, *one.topics)
-            for one in Subscriptions(transaction).of_repository(repository)
+            (subscription.channel_id, *subscription.topics)
+            for subscription in Subscriptions(transaction).of_repository(repository)
         ]
         for repository in (SITE, SHOP)
     }

@@ -50,7 +50,7 @@ async def record_at_once(store: Store, outcomes: Sequence[Outcome]) -> None:
             lambda transaction: record_outcome(transaction, one, NOW, RENDERERS.when_posted)
         )
 
-    await asyncio.gather(*(stored(one) for one in outcomes))
+    await asyncio.gather(*(stored(outcome) for outcome in outcomes))
 
 
 def refused(one: Delivery, at: datetime) -> Outcome:

@@ -28,7 +28,7 @@ async def test_a_database_says_its_size_and_sqlite_what_is_left(database: TestDa
         return
     path = sqlite_path(database.url)
     files = [path.with_name(path.name + side) for side in ("", "-wal", "-shm")]
-    assert after.database == sum(one.stat().st_size for one in files)
+    assert after.database == sum(file.stat().st_size for file in files)
     left = shutil.disk_usage(path.parent).free
     assert after.free is not None
     assert abs(after.free - left) < left / 2

@@ -272,7 +272,7 @@ async def test_no_statement_reads_a_whole_table_that_grows(sqlite_url: str) -> N
         "SEARCH events USING INDEX ix_events_repository_received_at_event_id (repository=?)"
     }
     # It reads no table: an empty list is asked for.
-    assert {one for one in scans if "(subquery" not in one} - {"SCAN CONSTANT ROW"} == {
+    assert {scan for scan in scans if "(subquery" not in scan} - {"SCAN CONSTANT ROW"} == {
         # What is not settled, which doesn't grow with history.
         "SCAN deliveries USING INDEX ix_deliveries_state_created_at",
         # Only pruning reads these: rows that people's acts and outages add, one at a time.

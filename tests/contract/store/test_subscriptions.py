@@ -92,7 +92,7 @@ def test_all_subscriptions_come_by_repository_up_to_a_limit(transaction: Transac
     found = Subscriptions(transaction).all(10)
     first = Subscriptions(transaction).all(2)
 
-    assert [(one.channel_id, one.repository) for one in found] == [
+    assert [(subscription.channel_id, subscription.repository) for subscription in found] == [
         ("C9", "acme/api"),
         ("C1", "acme/site"),
         ("C2", "acme/site"),
@@ -113,4 +113,4 @@ def test_the_subscriptions_of_many_repositories_are_read_at_once(transaction: Tr
         SITE: list(of_site),
         many[-1]: [Subscription("C9", many[-1])],
     }
-    assert [one.channel_id for one in of_site] == ["C1", "C1", "C2"]
+    assert [subscription.channel_id for subscription in of_site] == ["C1", "C1", "C2"]

@@ -352,9 +352,9 @@ async def test_first_posts_are_summarized_while_a_change_to_one_is_routed(
         cards = [LiveMessages(transaction).add(name, "C1", now=NOW) for name in names]
         Outbox(transaction).add(
             [
-                NewDelivery(f"d{one}", "C1", Subject(SubjectKind.LIVE_MESSAGE, SITE, one), NOW)
-                for one in cards
-                if one is not None
+                NewDelivery(f"d{card}", "C1", Subject(SubjectKind.LIVE_MESSAGE, SITE, card), NOW)
+                for card in cards
+                if card is not None
             ]
         )
     posts = PostDeliveries(
@@ -369,8 +369,8 @@ async def test_first_posts_are_summarized_while_a_change_to_one_is_routed(
     await posting
 
     with begin(processes.one) as transaction:
-        found = LiveMessages(transaction).get([one for one in cards if one is not None])
-    assert [one.is_lost for one in found.values()] == [True] * len(names)
+        found = LiveMessages(transaction).get([card for card in cards if card is not None])
+    assert [message.is_lost for message in found.values()] == [True] * len(names)
 
 
 async def test_a_reminder_snoozed_as_it_comes_due_stays_snoozed(processes: TwoProcesses) -> None:

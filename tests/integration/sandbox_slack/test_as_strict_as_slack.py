@@ -31,7 +31,7 @@ async def events(bolt: BoltApp) -> list[Json]:
 
 
 def of(events: list[Json], kind: str) -> list[Json]:
-    return [one["event"] for one in events if one["event"]["type"] == kind]
+    return [event["event"] for event in events if event["event"]["type"] == kind]
 
 
 async def test_a_file_is_in_the_message_and_the_mention_has_no_subtype(
@@ -55,7 +55,7 @@ async def test_a_reply_to_the_channel_has_its_root_and_a_me_message_its_subtype(
     people.message(ALICE, CHANNEL, "still red", root, broadcast=True)
     people.message(ALICE, CHANNEL, "/me waits")
     await eventually(lambda: len(events) == 3)
-    _, reply, me = sorted(of(events, "message"), key=lambda one: str(one["ts"]))
+    _, reply, me = sorted(of(events, "message"), key=lambda message: str(message["ts"]))
     assert (reply["subtype"], reply["thread_ts"], reply["root"]["ts"]) == (
         "thread_broadcast",
         root,
@@ -89,7 +89,7 @@ async def test_an_app_that_is_not_in_a_channel_hears_of_a_mention_once_it_is_inv
     people.message(ALICE, "C0GENERAL", "Hi @merge-queue")
     people.message(ALICE, CHANNEL, "after it")
     await eventually(lambda: events)
-    assert [one["text"] for one in of(events, "message")] == ["after it"]
+    assert [message["text"] for message in of(events, "message")] == ["after it"]
     assert of(events, "app_mention") == []
     await people.command(ALICE, "C0GENERAL", "/invite @merge-queue")
     await eventually(lambda: of(events, "app_mention"))
@@ -103,7 +103,7 @@ async def test_a_reply_to_a_deleted_message_appears_in_the_channel(bolt: BoltApp
     reply = await client.chat_postMessage(channel=CHANNEL, text="late", thread_ts=root["ts"])
     assert "thread_ts" not in reply["message"]
     history = await client.conversations_history(channel=CHANNEL)
-    assert [one["text"] for one in history["messages"]] == ["late"]
+    assert [message["text"] for message in history["messages"]] == ["late"]
 
 
 async def test_a_menu_keeps_its_choice_while_its_ids_stay_the_same(bolt: BoltApp) -> None:

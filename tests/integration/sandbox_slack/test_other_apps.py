@@ -108,11 +108,13 @@ async def running(program: list[str], *, over_http: bool) -> AsyncIterator[Slack
 
 
 def texts(sandbox: SlackSandbox) -> list[str]:
-    return [one["text"] for one in sandbox.sight.messages(ALICE, CHANNEL)["messages"]]
+    return [message["text"] for message in sandbox.sight.messages(ALICE, CHANNEL)["messages"]]
 
 
 def connections_opened(sandbox: SlackSandbox) -> int:
-    return len([one for one in sandbox.calls.since(0) if one["method"] == "apps.connections.open"])
+    return len(
+        [call for call in sandbox.calls.since(0) if call["method"] == "apps.connections.open"]
+    )
 
 
 async def types_until_received(sandbox: SlackSandbox, text: str) -> bool:
@@ -135,7 +137,9 @@ async def hold_a_whole_conversation(sandbox: SlackSandbox) -> None:
     assert typed["acknowledged"] is True
     await until(lambda: "You said: good morning" in texts(sandbox), "the echo")
     await until(lambda: "Press it" in texts(sandbox), "the button")
-    button = next(one for one in sight.messages(ALICE, CHANNEL)["messages"] if one["blocks"])
+    button = next(
+        message for message in sight.messages(ALICE, CHANNEL)["messages"] if message["blocks"]
+    )
     container = {"type": "message", "channel": CHANNEL, "ts": button["ts"]}
     clicked = await people.action(ALICE, container=container, block_id="press", action_id="press")
     assert clicked["acknowledged"] is True

@@ -48,7 +48,7 @@ def make_group_act(
         at=NOON,
         actor=actor or Actor("U0ALICE", "alice", "T0ACME"),
         origin=Origin.COMMAND,
-        repositories=tuple(one.repository for one in results),
+        repositories=tuple(result.repository for result in results),
         channel_id="C0MERGEQ",
         asked=read_asked(asked) if action is Action.PAUSE else NOTHING_ASKED,
         results=results,

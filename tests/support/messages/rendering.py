@@ -137,7 +137,7 @@ class Outside:
             return value.model_copy(update=sent)
         if is_dataclass(value) and not isinstance(value, type):
             return replace(
-                value, **{one.name: self._field(value, one.name) for one in fields(value)}
+                value, **{field.name: self._field(value, field.name) for field in fields(value)}
             )
         if isinstance(value, Exception):
             return type(value)(*map(self._changed, value.args))

@@ -121,7 +121,8 @@ CASES: Cases = {
     ),
     "followed-new": partial(followed.changed, [JOINED]),
     "followed-several-new": partial(
-        followed.changed, [replace(JOINED, repository=one, group=ALL) for one in (SITE, API)]
+        followed.changed,
+        [replace(JOINED, repository=repository, group=ALL) for repository in (SITE, API)],
     ),
     "followed-many-new": partial(followed.changed, [JOINED] * 4),
     "followed-new-by-the-configuration": partial(

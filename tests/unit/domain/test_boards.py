@@ -100,15 +100,15 @@ def test_a_change_that_boards_show_counts(before: Snapshot, after: Snapshot) -> 
 
 def test_small_changes_of_an_estimate_keep_the_shown_one() -> None:
     sights = followed(*(queue(due_in(12 + move)) for move in (0, 1, -1, 2.9, 3, -2)))
-    assert {one.picture.batches[0].due_at for one in sights} == {NOON + 15 * MINUTE}
-    assert {one.picture.due_at for one in sights} == {NOON + 15 * MINUTE}
+    assert {sight.picture.batches[0].due_at for sight in sights} == {NOON + 15 * MINUTE}
+    assert {sight.picture.due_at for sight in sights} == {NOON + 15 * MINUTE}
 
 
 def test_a_drifting_estimate_is_updated_occasionally() -> None:
     """Forty looks, each a minute later, at a merge that is always ten minutes away."""
     looks = (queue(due_in(10 + turn), at=NOON + turn * MINUTE) for turn in range(40))
     sights = followed(*looks)
-    reported = [one.picture.due_at for one in sights]
+    reported = [sight.picture.due_at for sight in sights]
     assert len(set(reported)) <= 40 / 5
     for turn, due_at in enumerate(reported):
         assert due_at is not None

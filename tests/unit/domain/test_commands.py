@@ -361,7 +361,7 @@ def test_a_name_in_or_before_a_reason_to_resume_is_asked_about(
 ) -> None:
     with pytest.raises(TargetNotClear) as asked:
         read(typed)
-    assert [one.target for one in asked.value.readings] == where
+    assert [reading.target for reading in asked.value.readings] == where
 
 
 @pytest.mark.parametrize(
@@ -385,7 +385,7 @@ def test_a_bare_name_is_the_only_repository_that_has_it() -> None:
     assert read("rules API", OTHER_OWNER).where == API
     with pytest.raises(TargetNotClear) as asked:
         read("status Site branch:main", OTHER_OWNER)
-    typed = [(one.target, one.typed) for one in asked.value.readings]
+    typed = [(reading.target, reading.typed) for reading in asked.value.readings]
     assert typed == [
         ("acme/site", "status acme/site branch:main"),
         ("umbrella/site", "status umbrella/site branch:main"),

@@ -51,8 +51,10 @@ def test_an_end_is_read_again_from_what_forms_and_buttons_carry(phrase: Phrase) 
 
 
 def test_the_table_is_long_enough_and_says_each_thing_once() -> None:
-    assert len({(one.typed, one.now, one.zone) for one in PHRASES}) == len(PHRASES) >= 480
-    assert all(isinstance(one.now, datetime) for one in PHRASES)
+    assert (
+        len({(phrase.typed, phrase.now, phrase.zone) for phrase in PHRASES}) == len(PHRASES) >= 480
+    )
+    assert all(isinstance(phrase.now, datetime) for phrase in PHRASES)
 
 
 @pytest.mark.parametrize(

@@ -104,7 +104,7 @@ def test_each_group_of_types_has_its_own_fields() -> None:
     assert details_of("action.queue.leave").merged is False
     assert details_of("action.queue.checks_start").members == (41, 42)
     ended = details_of("action.queue.checks_end")
-    assert (ended.code, [one.name for one in ended.checks]) == ("CHECKS_FAILED", ["unit"])
+    assert (ended.code, [check.name for check in ended.checks]) == ("CHECKS_FAILED", ["unit"])
     assert details_of("action.queue.batch_bisection_end").culprits == (42,)
     assert details_of("action.queue.change").size == 3
     assert details_of("action.queue.merged").queue_name == "default"

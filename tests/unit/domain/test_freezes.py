@@ -98,7 +98,7 @@ def test_one_of_two_equal_freezes_is_deleted() -> None:
     twice = [CREATED, event(2, "create", scheduled_freeze_attributes=WEEK)]
     deleted = event(3, "delete", scheduled_freeze_attributes=WEEK)
     left = [one for one in freezes_after([], [*twice, deleted]) if one.over_at is None]
-    assert [one.event_id for one in left] == [2]
+    assert [record.event_id for record in left] == [2]
 
 
 def test_conditions_are_read_as_words() -> None:

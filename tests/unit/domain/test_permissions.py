@@ -49,7 +49,7 @@ def of_teams(*team_ids: str) -> Person:
 
 
 def listed(*ids: str) -> Listed:
-    groups = frozenset(one for one in ids if one.startswith("S"))
+    groups = frozenset(user_id for user_id in ids if user_id.startswith("S"))
     return Listed(frozenset(ids) - groups, groups)
 
 

@@ -119,12 +119,12 @@ def test_an_implausible_estimate_is_ignored(never: str) -> None:
 
     status = QueueStatus.model_validate(sent)
 
-    assert {one.estimated_merge_at for one in status.batches} == {None}
+    assert {batch.estimated_merge_at for batch in status.batches} == {None}
     assert status.waiting_pull_requests[0].estimated_merge_at is None
 
 
 def test_conditions_not_met_are_the_innermost_ones_the_service_says_so_of() -> None:
-    unmet, met, unsaid = ({"match": one, "label": str(one)} for one in (False, True, None))
+    unmet, met, unsaid = ({"match": match, "label": str(match)} for match in (False, True, None))
     any_of = {"match": False, "label": "any of", "subconditions": [met | {"match": 7}, unmet]}
     satisfied = {"match": True, "label": "any of", "subconditions": [unmet]}
     negated = {"match": False, "label": "not draft", "subconditions": [met]}
@@ -158,7 +158,7 @@ def test_a_pull_request_in_two_batches_counts_once() -> None:
         make_batch(make_queued(1), name="a"), make_batch(make_queued(1), make_queued(2), name="b")
     )
 
-    assert [one.number for one in status.in_batches] == [1, 2]
+    assert [batch.number for batch in status.in_batches] == [1, 2]
 
 
 @pytest.mark.parametrize(

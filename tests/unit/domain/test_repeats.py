@@ -24,8 +24,8 @@ def left(
 
 
 def row_of(about: int, records: Sequence[EventRecord]) -> list[int]:
-    ids = [[one.event_id for one in row] for row in rows(records, kinds(records))]
-    (row,) = [one for one in ids if about in one]
+    ids = [[event.event_id for event in row] for row in rows(records, kinds(records))]
+    (row,) = [name for name in ids if about in name]
     return row
 
 

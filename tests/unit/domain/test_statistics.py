@@ -78,7 +78,7 @@ def hours(count: float) -> timedelta:
 
 
 def figures(found: QueueStatistics) -> Sequence[tuple[int, int, int]]:
-    return [(one.merged, one.failed, one.left) for one in found.tallies]
+    return [(tally.merged, tally.failed, tally.left) for tally in found.tallies]
 
 
 def test_a_merge_counts_once_for_any_number_of_events(log: Log) -> None:
@@ -112,7 +112,7 @@ def test_days_around_a_clock_change_are_whole() -> None:
     span = span_back(after, timedelta(days=4), PARIS)
     tallies, _ = count([], span)
     assert span.start.astimezone(UTC) == datetime(2026, 10, 23, 22, tzinfo=UTC)
-    assert [one.first.day for one in tallies] == [24, 25, 26, 27]
+    assert [tally.first.day for tally in tallies] == [24, 25, 26, 27]
 
 
 @pytest.mark.parametrize("days", [1, 14, 15, 21, 90])
@@ -121,9 +121,9 @@ def test_every_day_is_counted_once_and_a_chart_has_room_for_all(days: int) -> No
     tallies, _ = count([], span)
     first = span.start.astimezone(PARIS).date()
     reported = [
-        one.first + timedelta(days=day)
-        for one in tallies
-        for day in range((one.last - one.first).days + 1)
+        tally.first + timedelta(days=day)
+        for tally in tallies
+        for day in range((tally.last - tally.first).days + 1)
     ]
     assert reported == [first + timedelta(days=day) for day in range(days)]
     assert len(tallies) <= 20
@@ -176,7 +176,7 @@ def left(number: int, ago: timedelta, code: str, *checks: str, merged: bool = Fa
     metadata = {
         "merged": merged,
         "dequeue_code": code,
-        "unsuccessful_checks": [{"name": one} for one in checks],
+        "unsuccessful_checks": [{"name": check} for check in checks],
     }
     return make_event(
         number,

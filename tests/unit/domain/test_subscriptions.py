@@ -58,7 +58,7 @@ def test_every_documented_option_is_read_in_any_order() -> None:
     assert read("digest:7:30 utc merge").digest_zone == "UTC"
     assert read("Failures,merges check").topics == {"failure", "merge", "checks"}
     assert read("all").topics == ALL
-    assert all(read(one).topics == {one} for one in EVENT_TYPES)
+    assert all(read(event_type).topics == {event_type} for event_type in EVENT_TYPES)
 
 
 @pytest.mark.parametrize(
@@ -171,7 +171,9 @@ def test_events_of_subscribed_topics_are_requested_from_the_service() -> None:
     asked = {topic: event_types_for(frozenset({topic.value})) for topic in Topic}
     assert all(asked.values())
     assert frozenset().union(*asked.values()) <= EVENT_TYPES
-    assert all(event_types_for(frozenset({one})) == {one} for one in EVENT_TYPES)
+    assert all(
+        event_types_for(frozenset({event_type})) == {event_type} for event_type in EVENT_TYPES
+    )
     # To judge a leave takes the events around it.
     judging = {LEAVE, MERGED, "action.queue.checks_end", "action.queue.enter"}
     assert asked[Topic.MERGE] == judging

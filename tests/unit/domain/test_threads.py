@@ -105,9 +105,9 @@ def test_a_queue_entry_has_only_its_own_events() -> None:
         event(MERGED, 1010),
         event(ENTER, 5, number=42),
     ]
-    first, second = reported(*[one for one in records if one.pull_request == 41])
-    assert [one.event_id for one in events_of(first, records)] == [1, 101]
-    assert [one.event_id for one in events_of(second, records)] == [10001, 10101]
+    first, second = reported(*[record for record in records if record.pull_request == 41])
+    assert [record.event_id for record in events_of(first, records)] == [1, 101]
+    assert [record.event_id for record in events_of(second, records)] == [10001, 10101]
 
 
 def test_an_entry_without_a_session_excludes_an_earlier_entrys_events() -> None:
@@ -118,7 +118,9 @@ def test_an_entry_without_a_session_excludes_an_earlier_entrys_events() -> None:
         event(LEAVE, 30),
         event(ENTER, 40),
     ]
-    found = [[one.event_id for one in events_of(stay, records)] for stay in reported(*records)]
+    found = [
+        [record.event_id for record in events_of(stay, records)] for stay in reported(*records)
+    ]
     assert found == [[1, 101], [201, 301], [401]]
 
 

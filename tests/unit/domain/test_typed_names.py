@@ -158,7 +158,7 @@ def test_a_page_about_a_repository_is_asked_about_before_an_act(typed: str) -> N
     for command in WITH_REASON:
         with pytest.raises(TargetNotClear) as asked:
             read(f"{command} {typed} CI is down")
-        meant = [(one.target, one.reason) for one in asked.value.readings]
+        meant = [(reading.target, reading.reason) for reading in asked.value.readings]
         assert meant == [(SITE, f"{typed} CI is down"), (None, f"{typed} CI is down")]
     assert read(f"status {typed}").where == SITE
 
@@ -272,11 +272,11 @@ def test_what_may_name_another_queue_is_asked_about(
     for command in WITH_REASON:
         with pytest.raises(TargetNotClear) as asked:
             read(f"{command} {typed}")
-        assert [(one.target, one.reason) for one in asked.value.readings] == readings
-        for one in asked.value.readings:
-            request = read(one.typed, is_settled=True)
-            meant = None if one.target is None else GROUPS.target(one.target)
-            assert (request.where, reason_of(request)) == (meant, one.reason)
+        assert [(reading.target, reading.reason) for reading in asked.value.readings] == readings
+        for reading in asked.value.readings:
+            request = read(reading.typed, is_settled=True)
+            meant = None if reading.target is None else GROUPS.target(reading.target)
+            assert (request.where, reason_of(request)) == (meant, reading.reason)
             confirmed = request.options.get("is_confirmed")
             assert confirmed in {None, "now" in command}
 

@@ -81,7 +81,7 @@ def test_a_nightly_window_comes_once_a_day_through_all_clock_changes(
         # The clocks skip or repeat at most an hour; a skipped start comes up to an hour later.
         length = after.begins_at - before.begins_at
         assert timedelta(hours=22) <= length <= timedelta(hours=26)
-    assert all(one.begins_at < one.ends_at for one in found)
+    assert all(freeze.begins_at < freeze.ends_at for freeze in found)
 
 
 def test_a_window_each_minute_is_found_in_few_steps() -> None:

@@ -82,7 +82,7 @@ async def test_a_wait_over_five_minutes_is_shortened_and_reported(
             await client.status(SITE)
 
     assert (caught.value.status, caught.value.retry_after) == (status, 300.0)
-    (logged,) = [one for one in caplog.records if getattr(one, "action", "") == "wait_cut"]
+    (logged,) = [record for record in caplog.records if getattr(record, "action", "") == "wait_cut"]
     assert logged.__dict__["asked_seconds"] >= 86400
 
 
@@ -281,7 +281,7 @@ async def test_requests_of_people_do_not_wait_for_scheduled_ones() -> None:
             for _ in range(most):
                 await held.arrived.acquire()
             assert (await client.status(SITE)).batches
-            assert not any(one.done() for one in scheduled)
+            assert not any(task.done() for task in scheduled)
             held.go_on.set()
             await asyncio.gather(*scheduled)
     assert service.most_at_once == REQUESTS_AT_ONCE

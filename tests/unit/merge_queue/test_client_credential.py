@@ -67,8 +67,8 @@ async def test_a_refused_key_is_an_error_in_the_log_once_that_says_what_to_do(
             for _ in range(4):
                 with suppress(MergeQueueError):
                     await client.status(SITE)
-    said = [one for one in caplog.records if hasattr(one, "setting")]
-    assert [(one.levelname, one.__dict__["action"]) for one in said] == [
+    said = [record for record in caplog.records if hasattr(record, "setting")]
+    assert [(record.levelname, record.__dict__["action"]) for record in said] == [
         ("ERROR", "key_refused"),
         ("INFO", "key_accepted"),
         ("ERROR", "key_refused"),

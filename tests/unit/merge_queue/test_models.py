@@ -110,7 +110,7 @@ def test_event_page_has_events_cursor_and_the_clock_of_the_service() -> None:
 
     page = read_event_page(sent, SITE, asked_cursor=None)
 
-    assert [one.event_id for one in page.events] == [2, 1]
+    assert [record.event_id for record in page.events] == [2, 1]
     assert page.next_cursor == "abc"
     assert page.served_at == datetime(2026, 7, 20, 12, 0, 5, tzinfo=UTC)
     assert page.unreadable == ()
@@ -129,7 +129,7 @@ def test_nonsense_among_events_is_set_aside() -> None:
 
     page = read_event_page(answer(body), SITE, asked_cursor=None)
 
-    assert [one.event_id for one in page.events] == [1, 3]
+    assert [record.event_id for record in page.events] == [1, 3]
     # An escaped backslash is no part of a NUL.
     assert page.events[1].details.trigger == "\\u0000"
     assert len(page.unreadable) == 5
@@ -165,7 +165,7 @@ def test_odd_characters_and_numbers_do_no_harm(odd: bytes) -> None:
 
     page = read_event_page(answer(body), SITE, asked_cursor=None)
 
-    assert [one.event_id for one in page.events] == [1, 2]
+    assert [record.event_id for record in page.events] == [1, 2]
     trigger = page.events[1].details.trigger
     assert trigger in {"", "\ufffd"}
 
@@ -256,7 +256,7 @@ def test_one_bad_element_does_not_cost_a_list_the_others(bad: Any) -> None:
 
     queues = {"queues": [{"branch": bad, "pull_requests": [bad, {"number": 3}]}]}
     (queue,) = models.read_queues(answer(queues))
-    assert [one.number for one in queue.pull_requests] == [3]
+    assert [pull_request.number for pull_request in queue.pull_requests] == [3]
 
 
 def test_entirely_unreadable_lists_are_errors_and_not_empty() -> None:

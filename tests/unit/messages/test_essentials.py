@@ -100,9 +100,9 @@ def test_a_command_too_long_for_a_blocks_id_is_known_by_its_digest() -> None:
     longest = "p" * (255 - len(choice.BLOCK_PREFIX))
     assert choice.carried(longest) == longest
     others = [f"{longest}{end}" for end in ("a", "b")]
-    digests = [choice.carried(one) for one in others]
+    digests = [choice.carried(other) for other in others]
     assert len(set(digests)) == len(others)
-    assert all(len(choice.BLOCK_PREFIX + one) <= 255 for one in digests)
+    assert all(len(choice.BLOCK_PREFIX + digest) <= 255 for digest in digests)
     assert "p" not in digests[0]
     assert choice.can_carry("é" * 1000)
     assert not choice.can_carry("é" * 1001)
@@ -166,7 +166,7 @@ def places(shown: Message) -> dict[str, LogPlace]:
 
 
 def test_buttons_carry_the_filters_and_the_cursor() -> None:
-    older, newer, here = (LogPlace(SELECTION, one) for one in ("older", "newer", "here"))
+    older, newer, here = (LogPlace(SELECTION, word) for word in ("older", "newer", "here"))
     page = LogPage(here, RECORDS, older=older, newer=newer)
     assert places(event_log(page)) == {"Newer": newer, "Older": older}
     # Without a way back.

@@ -288,7 +288,7 @@ USED = re.compile(r"[\"' ]:([a-z][a-z_]*):[\"' ]")
 
 def used() -> set[str]:
     sources = [*(BOT / "messages").rglob("*.py"), *(BOT / "slack").rglob("*.py")]
-    return {name for one in sources for name in USED.findall(one.read_text())}
+    return {name for source in sources for name in USED.findall(source.read_text())}
 
 
 def test_slack_knows_every_emoji() -> None:

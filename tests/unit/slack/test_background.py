@@ -70,7 +70,7 @@ async def test_failed_work_is_logged_once_and_stops_no_other(
     inbox.hand_over(_wait(done))
     done.set()
     assert await inbox.drain(5) == 0
-    logged = [one for one in caplog.records if one.levelno >= logging.ERROR]
+    logged = [record for record in caplog.records if record.levelno >= logging.ERROR]
     assert [getattr(one, "action", None) for one in logged] == ["inbox_failed"]
 
 
@@ -83,8 +83,8 @@ async def test_work_waits_for_quiet_in_its_own_context() -> None:
     async def work() -> None:
         seen.append(name.get())
 
-    for one in ("a", "b", "c"):
-        name.set(one)
+    for word in ("a", "b", "c"):
+        name.set(word)
         inbox.hand_over(work())
         await asyncio.sleep(0)
     await asyncio.sleep(0)

@@ -101,7 +101,7 @@ async def test_a_reply_lost_with_two_connections_is_dropped(
     async with hooks.listening() as url, replies(url) as ours:
         await ours.send(url, SAID)
     assert hooks.treatment == []
-    logged = [getattr(one, "action", None) for one in caplog.records]
+    logged = [getattr(record, "action", None) for record in caplog.records]
     assert logged == ["reply_again", "reply_failed"]
 
 
@@ -170,7 +170,7 @@ async def test_a_reply_elsewhere_is_not_sent_but_counted(caplog: pytest.LogCaptu
     async with elsewhere.listening() as url, replies("https://slack.com/api/") as ours:
         await ours.send(url, SAID)
     assert elsewhere.connections == 0
-    assert [getattr(one, "said", None) for one in caplog.records] == [NOT_SLACK]
+    assert [getattr(record, "said", None) for record in caplog.records] == [NOT_SLACK]
 
 
 async def test_a_reply_follows_no_redirect(caplog: pytest.LogCaptureFixture) -> None:
@@ -180,4 +180,4 @@ async def test_a_reply_follows_no_redirect(caplog: pytest.LogCaptureFixture) -> 
         async with hooks.listening() as url, replies(url) as ours:
             await ours.send(url, SAID)
     assert inside.connections == 0
-    assert [getattr(one, "action", None) for one in caplog.records] == ["reply_failed"]
+    assert [getattr(record, "action", None) for record in caplog.records] == ["reply_failed"]

@@ -72,7 +72,8 @@ async def test_each_decision_is_stored_beside_the_configuration_and_audited() ->
 
     records = await on_record(use_case)
     reported = [
-        (one.action, one.actor.name, one.setting_before, one.setting_after) for one in records
+        (record.action, record.actor.name, record.setting_before, record.setting_after)
+        for record in records
     ]
     assert reported == [
         (Action.SUBSCRIBE, "alice", "", "enter merge"),
@@ -82,8 +83,8 @@ async def test_each_decision_is_stored_beside_the_configuration_and_audited() ->
     ]
     done = ActResult.DONE
     unchanged = ActResult.UNCHANGED
-    assert [one.result for one in records] == [done, unchanged, done, done]
-    assert {(one.channel_id, one.origin) for one in records} == {("C1", Origin.COMMAND)}
+    assert [record.result for record in records] == [done, unchanged, done, done]
+    assert {(record.channel_id, record.origin) for record in records} == {("C1", Origin.COMMAND)}
 
 
 async def test_subscribing_to_many_repositories_adds_to_each_subscription() -> None:
@@ -99,7 +100,9 @@ async def test_subscribing_to_many_repositories_adds_to_each_subscription() -> N
         (API, topics("merge")),
     ]
     assert [one.is_new for one in [*done, *again]] == [True, True, False, False]
-    heard = {one.repository: one for one in await use_case.subscriptions("C1")}
+    heard = {
+        subscription.repository: subscription for subscription in await use_case.subscriptions("C1")
+    }
     assert heard == {subscribed(one).repository: subscribed(one) for one in done}
     assert len(await on_record(use_case)) == 5
 
@@ -153,7 +156,7 @@ async def states_after(
             ]
         )
     await store.run(take_configuration, NOW, [*configured, before[1]])
-    return [one.state for one in database.contents.deliveries.values()]
+    return [delivery.state for delivery in database.contents.deliveries.values()]
 
 
 async def test_a_digest_waits_for_remaining_subscriptions_and_is_dropped_without_any() -> None:
@@ -167,11 +170,17 @@ async def followed(use_case: ChannelSettings) -> dict[str, tuple[set[str], set[s
     """What the channel follows: the topics, and what is left out."""
     with begin(use_case.acts.store) as transaction:
         found = Followed(transaction).of_channel("C1")
-        return {one.selection: (set(one.topics), set(one.left_out)) for one in found}
+        return {
+            subscription.selection: (set(subscription.topics), set(subscription.left_out))
+            for subscription in found
+        }
 
 
 async def through(use_case: ChannelSettings) -> dict[str, str | None]:
-    return {one.repository: one.through for one in await use_case.subscriptions("C1")}
+    return {
+        subscription.repository: subscription.through
+        for subscription in await use_case.subscriptions("C1")
+    }
 
 
 async def test_a_selection_is_followed_with_what_was_asked_for_in_sum() -> None:

@@ -43,7 +43,7 @@ async def test_each_closed_channel_is_logged_with_its_fix(caplog: pytest.LogCapt
     with caplog.at_level(logging.INFO):
         await prepare(FakeChannels(others=others), "C1", "C2", "C3")
 
-    reported = {vars(one)["channel"]: vars(one)["fix"] for one in caplog.records}
+    reported = {vars(record)["channel"]: vars(record)["fix"] for record in caplog.records}
     assert reported == {channel_id: FIXES[access] for channel_id, access in others.items()}
     assert set(FIXES) == set(ChannelAccess) - {ChannelAccess.OPEN}
 

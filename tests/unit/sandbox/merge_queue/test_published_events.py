@@ -51,11 +51,14 @@ def test_every_event_of_a_simulated_queue_matches_the_published_schema(
 
 
 def test_the_live_dialect_names_the_batch_and_whether_all_scopes_are_in_it(story: Story) -> None:
-    leaves = [one["metadata"] for one in written(story, LIVE, "leave")]
-    ends = [one["metadata"] for one in written(story, LIVE, "checks_end")]
+    leaves = [record["metadata"] for record in written(story, LIVE, "leave")]
+    ends = [record["metadata"] for record in written(story, LIVE, "checks_end")]
 
     assert ends
-    assert {isinstance(one, dict) and one["batch_id"] is None for one in leaves} == {True, False}
+    assert {isinstance(leave, dict) and leave["batch_id"] is None for leave in leaves} == {
+        True,
+        False,
+    }
     for metadata in (*leaves, *ends):
         assert isinstance(metadata, dict)
         in_batch = metadata["batch_id"] is not None
@@ -88,7 +91,7 @@ def test_an_event_matches_the_published_schema(dialect: str, event_type: str) ->
 
 def test_types_without_a_published_schema_are_few_and_known() -> None:
     shaped = set(published.event_shapes("april")) | set(published.event_shapes("august"))
-    left = {one for one in TYPES if one not in shaped and not one.startswith("ci_issue.")}
+    left = {kind for kind in TYPES if kind not in shaped and not kind.startswith("ci_issue.")}
     assert left == {"action.requeue", "command.requeue"}
 
 
@@ -99,7 +102,7 @@ def test_events_of_one_pull_request_belong_together() -> None:
         SentEvent("action.queue.leave", pull_request=7),
         SentEvent("action.queue.enter"),
     )
-    sessions = [one["metadata"]["session_id"] for one in (entered, left, other)]  # type: ignore[index]  # an object
+    sessions = [record["metadata"]["session_id"] for record in (entered, left, other)]  # type: ignore[index]  # an object
     assert sessions[0] == sessions[1] != sessions[2]
     assert other["pull_request"] not in {None, 7}
 

@@ -38,7 +38,7 @@ def queued(controls: Controls) -> int:
 
 
 def test_mqbot_demo_shows_all_three_within_eight_seconds() -> None:
-    defaults: dict[str | None, Any] = {one.name: one.default for one in demo.demo.params}
+    defaults: dict[str | None, Any] = {param.name: param.default for param in demo.demo.params}
     controls = Controls(
         repositories=demo.REPOSITORIES,
         seed=defaults["seed"],

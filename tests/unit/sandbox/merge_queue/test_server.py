@@ -188,7 +188,7 @@ async def test_a_dashboard_user_pauses_twice_and_resumes(wire: Wire) -> None:
     logged = [(event.type, event.metadata) for event in wire.sandbox.events(SITE)]
     (create, made), (update, changed), (delete, ended) = logged
     assert [create, update, delete] == [
-        f"queue.pause.{one}" for one in ("create", "update", "delete")
+        f"queue.pause.{word}" for word in ("create", "update", "delete")
     ]
     assert (made["reason"], made["created_by"]) == ("incident", dave)
     assert (changed["reason"], changed["updated_by"]) == ("fire", dave)

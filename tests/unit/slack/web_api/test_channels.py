@@ -106,7 +106,7 @@ async def test_the_bots_channels_are_learned_with_few_calls() -> None:
     client = ScriptedClient(*pages)
     channels = SlackChannels(client, FakeClock())
     await channels.learn()
-    assert [await channels.audience(one) for one in ("C1", "C2", "C3")] == [
+    assert [await channels.audience(word) for word in ("C1", "C2", "C3")] == [
         Audience.OWN,
         Audience.SHARED,
         Audience.OWN,

@@ -85,7 +85,7 @@ async def test_the_whole_range_is_counted_in_the_askers_days(world: World) -> No
         world.merge(ago, number)
     found = await world.ask()
     assert found.span.zone == TOKYO
-    assert [one.merged for one in found.tallies] == [2, 2, 2, 2, 2, 2, 1]
+    assert [tally.merged for tally in found.tallies] == [2, 2, 2, 2, 2, 2, 1]
     assert found.time_in_queue is not None
     assert found.time_in_queue.median == timedelta(hours=1)
     assert not found.cut
@@ -164,7 +164,9 @@ class Weeks:
         self.clock.advance(hours * HOUR)
         await self.use_case.run()
         found = self.store.database.contents.deliveries.values()
-        return [(one.channel_id, one.subject.kind.value) for one in found]
+        return [
+            (subscription.channel_id, subscription.subject.kind.value) for subscription in found
+        ]
 
 
 WEEKLY = ("C1", "weekly")

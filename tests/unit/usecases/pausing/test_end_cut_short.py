@@ -51,13 +51,15 @@ class Dying(ActingOnGroups):
         await ending.tasks.drain()
 
     def reported(self) -> list[tuple[str, SubjectKind]]:
-        return sorted((one.channel_id, one.subject.kind) for one in self.deliveries())
+        return sorted(
+            (delivery.channel_id, delivery.subject.kind) for delivery in self.deliveries()
+        )
 
     def act(self, act: GroupAct) -> GroupAct:
         return self.store.database.contents.group_acts[act.group_act_id]
 
     def outcomes(self, act: GroupAct) -> list[GroupOutcome]:
-        return [one.outcome for one in self.act(act).results]
+        return [result.outcome for result in self.act(act).results]
 
 
 async def test_changes_with_a_lost_response_are_part_of_the_action() -> None:
@@ -156,7 +158,7 @@ async def test_all_continued_pauses_end_together_with_the_earlier_ones() -> None
 
     with begin(bot.store) as transaction:
         pauses = Pauses(transaction).open(bot.names)
-    assert [one.resumes_at for one in pauses] == [end] * 3
+    assert [pause.resumes_at for pause in pauses] == [end] * 3
 
 
 async def test_an_action_superseded_by_another_does_not_continue() -> None:
@@ -207,7 +209,7 @@ async def test_two_processes_continue_an_action_once() -> None:
     await bot.reading()
     assert bot.outcomes(act) == [CHANGED] * 3
     assert len(bot.merge_queue.called("pause")) == 3
-    done = [one for one in await bot.whole_audit() if one.result is ActResult.DONE]
+    done = [action for action in await bot.whole_audit() if action.result is ActResult.DONE]
     assert sorted(one.repository for one in done) == sorted(bot.names)
     assert bot.reported() == [CARD]
 

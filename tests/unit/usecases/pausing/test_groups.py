@@ -36,7 +36,7 @@ FAILED = GroupOutcome.FAILED
 
 
 def outcomes(act: GroupAct) -> list[GroupOutcome]:
-    return [one.outcome for one in act.results]
+    return [result.outcome for result in act.results]
 
 
 async def test_a_pause_logged_before_its_response_is_restored(
@@ -52,7 +52,7 @@ async def test_a_pause_logged_before_its_response_is_restored(
         paused = await pause(repository, reason, on_answer=on_answer)
         with begin(bot.store) as transaction:
             acts = Audit(transaction).since(repository, paused.paused_at - timedelta(minutes=2))
-            (begun,) = (one for one in acts if one.repository == repository)
+            (begun,) = (act for act in acts if act.repository == repository)
             reported_at = paused.paused_at + timedelta(seconds=2)
             Audit(transaction).add(
                 replace(begun, act_id=begun.record_id, result=ActResult.DONE, paused_at=reported_at)
@@ -146,7 +146,7 @@ async def test_the_person_who_paused_is_named_for_an_observed_pause() -> None:
 
     again = await bot.pause_group("second")
 
-    reported = [(one.outcome, one.who) for one in again.results]
+    reported = [(result.outcome, result.who) for result in again.results]
     assert reported == [(GroupOutcome.ALREADY_PAUSED, "bob")] * 2
     # What Bob's pause of the group holds is restored all the same.
     assert outcomes(await bot.resume_group()) == [CHANGED] * 2
@@ -163,7 +163,7 @@ async def test_a_person_who_paused_elsewhere_is_notified_once_the_log_names_them
     resumed = await bot.resume_group()
 
     assert paused.results[0] == RepositoryResult(before, GroupOutcome.ALREADY_PAUSED, "carol")
-    assert [(one.outcome, one.who) for one in resumed.results] == [
+    assert [(result.outcome, result.who) for result in resumed.results] == [
         (GroupOutcome.NOT_OURS, "carol"),
         (GroupOutcome.REPLACED, "dave"),
     ]
@@ -211,7 +211,7 @@ async def test_an_unforeseen_error_fails_only_its_own_repository_once(
     (failed,) = act.of(FAILED)
     assert len(act.of(CHANGED)) == 11
     assert act.ended_at is not None
-    (logged,) = [one for one in caplog.records if hasattr(one, "reference")]
+    (logged,) = [record for record in caplog.records if hasattr(record, "reference")]
     assert failed.detail == f"something went wrong on my side (reference {logged.reference})"
     again = await bot.groups.again(act.caller, bot.group, act.group_act_id)
     assert again is not None
@@ -250,9 +250,11 @@ async def test_each_action_is_recorded_with_its_group() -> None:
 
     records = await bot.whole_audit()
 
-    assert Counter(one.result for one in records) == {ActResult.STARTED: 2, ActResult.DONE: 2}
-    assert {(one.group, one.group_act_id) for one in records} == {("release", act.group_act_id)}
-    assert {one.answer for one in records if one.result is ActResult.DONE} == {"200"}
+    assert Counter(record.result for record in records) == {ActResult.STARTED: 2, ActResult.DONE: 2}
+    assert {(record.group, record.group_act_id) for record in records} == {
+        ("release", act.group_act_id)
+    }
+    assert {record.answer for record in records if record.result is ActResult.DONE} == {"200"}
 
 
 async def test_a_reason_that_begins_like_a_duration_stays_the_reason() -> None:
@@ -261,7 +263,9 @@ async def test_a_reason_that_begins_like_a_duration_stays_the_reason() -> None:
     request = replace(bot.request(), asked=Asked("1h maintenance"))
     ended = await bot.do(request)
     assert outcomes(ended) == [CHANGED] * 2
-    assert {(one.reason, one.resumes_at) for one in await bot.held()} == {("1h maintenance", None)}
+    assert {(pause.reason, pause.resumes_at) for pause in await bot.held()} == {
+        ("1h maintenance", None)
+    }
     assert ended.asked == Asked("1h maintenance")
 
 
@@ -330,7 +334,9 @@ async def test_one_person_changes_one_repository_of_the_group_at_a_time() -> Non
     assert isinstance(mine, PauseChange)
     assert outcomes(group) == [GroupOutcome.ALREADY_PAUSED, CHANGED, CHANGED]
     await bot.resume_group()
-    assert [one.reason for one in bot.merge_queue.pauses.values()] == ["alone (by bob via Slack)"]
+    assert [pause.reason for pause in bot.merge_queue.pauses.values()] == [
+        "alone (by bob via Slack)"
+    ]
 
 
 async def test_queues_paused_after_the_others_end_get_their_own_end() -> None:

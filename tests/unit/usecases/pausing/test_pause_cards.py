@@ -169,7 +169,7 @@ async def test_each_change_of_a_persons_pause_notifies_them() -> None:
         desk.world.service.paused_by("carol", f"Night of {day}")
         await desk.turns(15)
 
-    assert [one.partition("It now says: ")[2] for one in desk.world.shown(ALICE.user_id)] == [
+    assert [text.partition("It now says: ")[2] for text in desk.world.shown(ALICE.user_id)] == [
         "Night of Monday\nprevious reason: Monday",
         "Night of Tuesday\nprevious reason: Tuesday",
     ]
@@ -227,7 +227,7 @@ async def test_a_pull_request_that_joined_and_left_counts_as_joined() -> None:
     desk.world.service.statuses[SITE] = make_status()
     desk.world.enqueue(42)
     await desk.turns(70)
-    assert [len(one.joined) for one in desk.world.pauses()] == [2]
+    assert [len(pause.joined) for pause in desk.world.pauses()] == [2]
 
 
 async def test_an_unreadable_paused_queue_is_read_no_more_often_than_others() -> None:
@@ -242,7 +242,7 @@ async def test_an_unreadable_paused_queue_is_read_no_more_often_than_others() ->
 
 async def test_a_closed_card_that_was_deleted_stays_deleted() -> None:
     desk = await paused()
-    desk.world.poster.deleted.update(one.ts for one in desk.world.poster.history)
+    desk.world.poster.deleted.update(message.ts for message in desk.world.poster.history)
     await desk.resume()
     await desk.turns(5)
 
@@ -282,7 +282,7 @@ async def test_an_edit_in_doubt_is_repeated() -> None:
     await desk.turns(10)
 
     assert desk.world.shown()[0].startswith("Was paused")
-    assert all(one.wanted == one.shown and one.failures == 0 for one in cards(desk))
+    assert all(card.wanted == card.shown and card.failures == 0 for card in cards(desk))
 
 
 async def test_with_rejected_blocks_the_text_remains() -> None:
@@ -374,7 +374,7 @@ async def test_when_edits_are_slow_fewer_are_made_at_once(monkeypatch: pytest.Mo
     await desk.turns(60)
 
     assert len(cards(desk)) > CLAIMED_EDITS
-    assert all(one.closed and one.wanted == one.shown for one in cards(desk))
+    assert all(card.closed and card.wanted == card.shown for card in cards(desk))
 
 
 async def test_a_card_posted_after_its_pause_ended_is_a_record_at_once() -> None:
@@ -389,7 +389,7 @@ async def test_a_card_posted_after_its_pause_ended_is_a_record_at_once() -> None
 
     (card,) = desk.world.database.contents.live_messages.values()
     assert card.closed
-    assert [one.partition(" acme/")[0] for one in desk.world.shown()] == [
+    assert [text.partition(" acme/")[0] for text in desk.world.shown()] == [
         "Queue resumed",
         "Was paused",
     ]
@@ -431,7 +431,7 @@ async def test_a_card_that_cannot_be_rendered_delays_no_other(
     untouched, edited = world.shown(CHANNEL)
     assert untouched == "Was posted"
     assert edited.startswith("Queue paused acme/api")
-    logged = [vars(one).get("action") for one in caplog.records if one.levelname == "ERROR"]
+    logged = [vars(event).get("action") for event in caplog.records if event.levelname == "ERROR"]
     assert logged == ["not_rendered"]
 
 

@@ -94,7 +94,7 @@ async def test_the_services_responses_are_recorded() -> None:
     with pytest.raises(CredentialRefused):
         await bot.pause()
 
-    answers = [(one.result, one.answer) for one in await bot.audit()]
+    answers = [(act.result, act.answer) for act in await bot.audit()]
     assert answers == [
         (ActResult.STARTED, None),
         (ActResult.DONE, "200"),

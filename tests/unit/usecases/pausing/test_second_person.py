@@ -100,7 +100,7 @@ async def test_a_person_who_asks_again_is_no_second_person() -> None:
     for _ in range(5):
         await waits(bot, BOB)
     assert len(bot.deliveries()) == before + 1
-    assert [one.result for one in await bot.audit()].count(ActResult.ASKED) == 1
+    assert [act.result for act in await bot.audit()].count(ActResult.ASKED) == 1
 
 
 async def test_what_was_asked_of_another_pause_confirms_nothing() -> None:

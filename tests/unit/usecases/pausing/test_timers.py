@@ -97,8 +97,10 @@ async def test_a_timer_whose_pause_ended_is_over_and_ignores_the_next_pause(
     assert await running(desk) == []
     with begin(InMemoryStore(desk.world.database)) as transaction:
         records = Audit(transaction).oldest(AuditSelection(), 100)
-    assert Action.RESUME not in {one.action for one in records}
-    subjects = {one.subject.kind for one in desk.world.database.contents.deliveries.values()}
+    assert Action.RESUME not in {record.action for record in records}
+    subjects = {
+        delivery.subject.kind for delivery in desk.world.database.contents.deliveries.values()
+    }
     assert SubjectKind.ACT not in subjects
 
 
@@ -145,9 +147,9 @@ def watching(
 
 def said(caplog: pytest.LogCaptureFixture) -> list[tuple[str, float]]:
     return [
-        (getattr(one, "action", ""), getattr(one, "seconds", 0.0))
-        for one in caplog.records
-        if one.name == "bot.pauses.ending"
+        (getattr(record, "action", ""), getattr(record, "seconds", 0.0))
+        for record in caplog.records
+        if record.name == "bot.pauses.ending"
     ]
 
 

@@ -82,7 +82,7 @@ class Boarding(Acting):
         return sum(one.repository == repository for one in self.merge_queue.called("status"))
 
     def edited(self) -> int:
-        return sum(one.method == "update" for one in self.poster.calls)
+        return sum(call.method == "update" for call in self.poster.calls)
 
     def shown(self, channel_id: str = CHANNEL) -> str:
         return self.poster.shown(channel_id)[-1]
@@ -182,7 +182,7 @@ async def test_a_board_edited_just_now_still_shows_a_pause_at_once() -> None:
 async def test_two_simultaneous_requests_create_one_board() -> None:
     world = Boarding()
     answers = await asyncio.gather(world.put_up(), world.put_up())
-    assert sorted(type(one).__name__ for one in answers) == ["NoneType", "ThereAlready"]
+    assert sorted(type(answer).__name__ for answer in answers) == ["NoneType", "ThereAlready"]
     await world.turns(3)
     assert len(world.poster.shown(CHANNEL)) == 1
 

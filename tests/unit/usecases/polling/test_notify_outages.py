@@ -64,9 +64,9 @@ class Process:
 
     def reported(self, channel: str = "C1") -> list[SubjectKind]:
         return [
-            one.subject.kind
-            for one in self.database.contents.deliveries.values()
-            if one.channel_id == channel
+            delivery.subject.kind
+            for delivery in self.database.contents.deliveries.values()
+            if delivery.channel_id == channel
         ]
 
 

@@ -68,8 +68,8 @@ class Watch:
         return self.reading.store
 
     async def on_answer(self, *subscriptions: Subscription) -> "Watch":
-        for one in subscriptions or (HEALTH,):
-            await self.reading.add(one)
+        for subscription in subscriptions or (HEALTH,):
+            await self.reading.add(subscription)
         return self
 
     async def read_again(self, seconds: float = 60) -> None:

@@ -143,7 +143,7 @@ class World:
 
     def posted(self) -> Counter[object]:
         deliveries = self.database.contents.deliveries.values()
-        return Counter(one.subject for one in deliveries)
+        return Counter(delivery.subject for delivery in deliveries)
 
     async def taken_over(self, by: Process) -> float:
         """Seconds until each repository was polled by that process."""

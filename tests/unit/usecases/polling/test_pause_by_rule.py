@@ -135,7 +135,7 @@ async def test_it_tries_again_when_the_service_does_not_say_whether_it_is_paused
     await desk.turns(9)
     await desk.turns(12)
     assert in_force(desk) == REASON
-    assert [one.result for one in await audit(desk)] == [ActResult.STARTED, ActResult.DONE]
+    assert [act.result for act in await audit(desk)] == [ActResult.STARTED, ActResult.DONE]
 
 
 async def test_two_processes_pause_once() -> None:
@@ -168,7 +168,7 @@ MERGED = "action.queue.merged"
 
 
 def left(number: int, *checks: str, code: str | None = "CHECKS_FAILED", **more: str) -> EventRecord:
-    failed = [{"name": one} for one in checks]
+    failed = [{"name": check} for check in checks]
     metadata = {"merged": False, "dequeue_code": code, "unsuccessful_checks": failed, **more}
     return make_event(0, LEAVE, pull_request=number, metadata=metadata)
 
@@ -178,7 +178,7 @@ def merged(number: int, branch: str = "main") -> EventRecord:
 
 
 def found(*events: EventRecord, minutes: float = 0) -> Evidence | None:
-    judged = [(one, classify(one)) for one in events]
+    judged = [(event, classify(event)) for event in events]
     return failures_in_a_row(judged, THREE, NOON + timedelta(minutes=minutes))
 
 

@@ -41,7 +41,7 @@ MERGED = "action.queue.merged"
 
 def newest_page_of(bot: Reading) -> EventPage:
     until = bot.clock.now() + timedelta(hours=1)
-    logged = [one for one in bot.merge_queue.logs[SITE] if NOON <= one.received_at <= until]
+    logged = [log for log in bot.merge_queue.logs[SITE] if NOON <= log.received_at <= until]
     return bot.merge_queue._page(logged, None, bot.merge_queue.page_size)
 
 
@@ -347,7 +347,7 @@ async def test_titles_are_read_only_when_a_pull_request_enters_or_if_that_failed
 
     assert len(bot.merge_queue.called("status")) == read_at_first + 2
     kept = bot.store.database.contents.pull_requests
-    assert {number: one.title for (_, number), one in kept.items()} == {
+    assert {number: pull_request.title for (_, number), pull_request in kept.items()} == {
         41: "In a batch",
         42: "Waiting",
     }
@@ -404,7 +404,10 @@ async def test_silent_leaves_wait_for_a_deciding_event_and_hold_later_ones() -> 
     after = bot.tell(number=42)
     await bot.poll()
     assert bot.reported() == events(before.event_id)
-    assert [one.event_id for one in await stored_unrouted(bot)] == [leave.event_id, after.event_id]
+    assert [event.event_id for event in await stored_unrouted(bot)] == [
+        leave.event_id,
+        after.event_id,
+    ]
 
     merged = bot.tell(MERGED)
     await bot.poll()

@@ -72,7 +72,7 @@ def stays_unclear(bot: Posting, phrase: str, *, blocks_only: bool = False) -> No
 
 
 def logged(caplog: pytest.LogCaptureFixture) -> set[tuple[object, str]]:
-    return {(vars(one).get("action"), one.levelname) for one in caplog.records}
+    return {(vars(record).get("action"), record.levelname) for record in caplog.records}
 
 
 async def test_a_stopping_process_finishes_only_its_current_post(bot: Posting) -> None:
@@ -313,7 +313,7 @@ async def test_what_cannot_be_posted_fails_and_delays_nothing(bot: Posting) -> N
 
     await bot.run()
 
-    assert [(bot.delivery(one).state, bot.delivery(one).error) for one in (1, 2)] == [
+    assert [(bot.delivery(number).state, bot.delivery(number).error) for number in (1, 2)] == [
         (DeliveryState.FAILED, "no_text"),
         (DeliveryState.FAILED, "subject_missing"),
     ]
@@ -364,7 +364,11 @@ async def test_a_delivery_that_cannot_be_rendered_becomes_plain_text(
     await bot.run()
 
     assert bot.shown("C2") == [4]
-    first, plain, third = (one.message for one in bot.poster.history if one.channel_id == "C1")
+    first, plain, third = (
+        subscription.message
+        for subscription in bot.poster.history
+        if subscription.channel_id == "C1"
+    )
     assert "#1 " in first.text
     assert "#3 " in third.text
     assert (plain.text.split(":")[0], plain.blocks) == (SITE, ())

@@ -58,7 +58,9 @@ async def posts(bot: Reading, channel_id: str = "C1") -> list[tuple[int, int]]:
     """What there is to post: the event of each, and how many others it tells."""
     found = await claimed(bot)
     return [
-        (one.subject.subject_id, one.summarizes) for one in found if one.channel_id == channel_id
+        (delivery.subject.subject_id, delivery.summarizes)
+        for delivery in found
+        if delivery.channel_id == channel_id
     ]
 
 
@@ -141,7 +143,10 @@ async def test_a_merge_shows_in_its_thread_or_in_one_post() -> None:
     await bot.poll()
 
     found = await claimed(bot)
-    reported = [(one.channel_id, one.subject.kind.value, one.summarizes) for one in found]
+    reported = [
+        (delivery.channel_id, delivery.subject.kind.value, delivery.summarizes)
+        for delivery in found
+    ]
     assert reported == [
         ("C2", "event", 1),
         ("C3", "live_message", 0),
