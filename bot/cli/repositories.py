@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 from contextlib import ExitStack
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
 import click
 from typing_extensions import override
@@ -54,10 +54,10 @@ def rename(old: RepositoryName, new: RepositoryName) -> None:
         raise click.BadParameter("both names are the same.")
     with with_database(RENAME) as url:
         places = mentions(old)
-        moved, known = asyncio.run(_rename(url, old, new))
-    if not moved:
-        _refuse(RENAME, f"nothing is stored about {old}; known are {_list(known)}")
-    click.echo(f"{old} is {new} now: {_counts(moved)}")
+        renamed = asyncio.run(_rename(url, old, new))
+    if not renamed.moved:
+        _refuse(RENAME, f"nothing is stored about {old}; known are {_list(renamed.known)}")
+    click.echo(f"{old} is {new} now: {_counts(renamed.moved)}")
     if places:
         click.echo(f"Before you start the bot, write {new} here:")
     for place in places:
@@ -68,9 +68,14 @@ def rename(old: RepositoryName, new: RepositoryName) -> None:
     )
 
 
-async def _rename(
-    url: str, old: RepositoryName, new: RepositoryName
-) -> tuple[Counts, Sequence[RepositoryName]]:
+class _Renamed(NamedTuple):
+    """What was moved, and the repositories about which something is stored."""
+
+    moved: Counts
+    known: Sequence[RepositoryName]
+
+
+async def _rename(url: str, old: RepositoryName, new: RepositoryName) -> _Renamed:
     with ExitStack() as stack:
         if url.startswith("sqlite:"):
             require_alone(sqlite_path(url), stack)
@@ -79,7 +84,7 @@ async def _rename(
         async with opened_store(url) as store:
             moved = await store.run(rename_repository, old, new, SystemClock().now())
             known = await store.read(lambda transaction: Renaming(transaction).names())
-    return moved, known
+    return _Renamed(moved, known)
 
 
 @click.command(name=FORGET)
@@ -111,12 +116,18 @@ def forget_repository(name: RepositoryName, *, even_if_paused: bool) -> None:
         say(f"  {place}")
 
 
-async def _forget(
-    url: str, name: RepositoryName, *, even_if_paused: bool
-) -> tuple[Counts | PauseRecord, Sequence[RepositoryName]]:
+class _Forgotten(NamedTuple):
+    """What was removed, and the repositories about which something is stored."""
+
+    done: Counts | PauseRecord  #: the pause that keeps everything in its place
+    known: Sequence[RepositoryName]
+
+
+async def _forget(url: str, name: RepositoryName, *, even_if_paused: bool) -> _Forgotten:
     async with opened_store(url) as store:
         done = await store.run(forget_all, name, SystemClock().now(), even_if_paused=even_if_paused)
-        return done, await store.read(lambda transaction: Renaming(transaction).names())
+        known = await store.read(lambda transaction: Renaming(transaction).names())
+    return _Forgotten(done, known)
 
 
 def _refuse(command: str, problem: str) -> NoReturn:

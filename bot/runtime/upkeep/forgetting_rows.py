@@ -25,7 +25,7 @@ ACT_UNDER_WAY = timedelta(days=1)
 """How long the end of an act may still be found out by its reason."""
 
 _BARE_NAMES = frozenset({boards.c.made_by, boards.c.ended_by})
-"""Columns that hold a name and nothing else."""
+"""Columns with a name and nothing else."""
 
 _OF_A_LOGIN = frozenset({Action.LINK, Action.UNLINK})
 _LOGINS = ("setting_before", "setting_after")
@@ -46,7 +46,7 @@ class Forgetting(Part):
     """A person's login, choices, waits and open requests go; elsewhere their id stays.
 
     The service shows the reasons of what is in force, and the bot finds it by them. So they, and
-    the rows that hold them, keep the name until it is over.
+    the rows with them, keep the name until it is over.
     """
 
     def forget(self, user_id: str, now: datetime) -> Forgotten:
@@ -66,7 +66,7 @@ class Forgetting(Part):
                 if not in_force.isdisjoint(row.strings()):
                     continue
                 # Without an id beside it, a name may mean any person who has it.
-                their_names = names if row.holds(user_id) else names - shared
+                their_names = names if row.names_by_id(user_id) else names - shared
                 is_changed = self._rename(row, _Renaming(user_id, their_names))
                 if row.table is not audit:
                     others += is_changed
@@ -85,7 +85,7 @@ class Forgetting(Part):
                         yield name
 
     def _rows(self, table: sa.Table, names: Collection[str]) -> "Sequence[_Row]":
-        """The rows that may hold one of the names."""
+        """The rows that may have one of the names."""
         signed = {signature for name in names for signature in signatures(name)}
         in_json = {pattern for name in names for pattern in _in_json(name)}
         return self._with(table, sorted(in_json), sorted(signed), names)
@@ -97,27 +97,25 @@ class Forgetting(Part):
         in_text: Collection[str] = (),
         names: Collection[str] = (),
     ) -> "Sequence[_Row]":
-        """The rows with one of these parts in a text, or with one of the names as a whole text."""
+        """The rows with one of these parts in a text, or with one of the names as a text."""
         columns = _texts_of(table)
         raw = {column: sa.type_coerce(column, sa.Text) for column in columns}
-        holds = [
-            raw[column].contains(pattern, autoescape=True)
-            for column in columns
-            for pattern in (in_json if isinstance(column.type, StoredJson) else in_text)
-        ]
-        holds += [column.in_(sorted(names)) for column in columns if column in _BARE_NAMES]
-        if not holds:
+        matches: list[sa.ColumnElement[bool]] = []
+        for column in columns:
+            patterns = in_json if isinstance(column.type, StoredJson) else in_text
+            matches += [raw[column].contains(pattern, autoescape=True) for pattern in patterns]
+            if column in _BARE_NAMES:
+                matches.append(column.in_(sorted(names)))
+        if not matches:
             return []
         keys = list(table.primary_key)
-        found = self._run(sa.select(*keys, *raw.values()).where(sa.or_(*holds))).all()
-        return [
-            _Row(
-                table,
-                dict(zip(keys, row[: len(keys)], strict=True)),
-                dict(zip(columns, row[len(keys) :], strict=True)),
-            )
-            for row in found
-        ]
+        found = self._run(sa.select(*keys, *raw.values()).where(sa.or_(*matches))).all()
+        rows: list[_Row] = []
+        for row in found:
+            key = dict(zip(keys, row[: len(keys)], strict=True))
+            texts = dict(zip(columns, row[len(keys) :], strict=True))
+            rows.append(_Row(table, key, texts))
+        return rows
 
     def _in_force(self, now: datetime) -> Iterator[str]:
         """The reasons by which the bot finds something that the service shows now."""
@@ -140,11 +138,13 @@ class Forgetting(Part):
 
     def _rename(self, row: "_Row", renaming: "_Renaming") -> bool:
         """Put the id in place of the name; return whether anything changed."""
-        changed = {
-            column.name: sa.literal(after, sa.Text())
-            for column, text in row.texts.items()
-            if text is not None and (after := renaming.column(column, text)) != text
-        }
+        changed: dict[str, object] = {}
+        for column, text in row.texts.items():
+            if text is None:
+                continue
+            after = renaming.column(column, text)
+            if after != text:
+                changed[column.name] = sa.literal(after, sa.Text())
         if changed:
             self._change(row.table, *row.this, **changed)
         return bool(changed)
@@ -162,6 +162,13 @@ class Forgetting(Part):
         return found
 
 
+class _Named(NamedTuple):
+    """A person in a row."""
+
+    user_id: str
+    name: str
+
+
 @dataclass(frozen=True)
 class _Row:
     """A row with its texts as they are stored."""
@@ -174,7 +181,7 @@ class _Row:
     def this(self) -> list[sa.ColumnElement[bool]]:
         return [column == value for column, value in self.key.items()]
 
-    def holds(self, user_id: str) -> bool:
+    def names_by_id(self, user_id: str) -> bool:
         """Whether it says by an id whom it is about."""
         return any(user_id in (text or "") for text in self.texts.values())
 
@@ -182,12 +189,12 @@ class _Row:
         for value in self._values():
             yield from (part for part in _parts(value) if isinstance(part, str))
 
-    def actors(self) -> Iterator[tuple[str, str]]:
-        """The ids and names of the people in it."""
+    def actors(self) -> Iterator[_Named]:
+        """The people in it."""
         for value in self._values():
             for part in _parts(value):
                 if isinstance(part, dict) and {"user_id", "name"} <= part.keys():
-                    yield str(part["user_id"]), str(part["name"])
+                    yield _Named(str(part["user_id"]), str(part["name"]))
 
     def _values(self) -> Iterator[JsonValue]:
         for column, text in self.texts.items():
@@ -239,7 +246,7 @@ class _Renaming:
 
 
 def _texts_of(table: sa.Table) -> list[sa.Column[Any]]:
-    """The columns that may hold a name; keys don't."""
+    """The columns that may have a name; keys don't."""
     return [
         column
         for column in table.columns
@@ -269,7 +276,7 @@ def _is_signed(text: str, names: Collection[str]) -> bool:
 
 
 def _in_json(name: str) -> Iterator[str]:
-    """What JSON with the name holds, whether it has escapes for other letters or not."""
+    """What is in JSON with the name, whether it has escapes for other letters or not."""
     for is_ascii in (True, False):
         written = json.dumps(name, ensure_ascii=is_ascii)
         yield f'"name":{written}'

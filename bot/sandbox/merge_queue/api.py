@@ -6,12 +6,12 @@ from secrets import token_bytes
 from aiohttp import web
 
 from bot.sandbox.merge_queue import credentials, deprecated_listing, openapi, parameters, payloads
-from bot.sandbox.merge_queue.controls import Controls
+from bot.sandbox.merge_queue.controls import Controls, Reached
 from bot.sandbox.merge_queue.credentials import Credential, Refusal
 from bot.sandbox.merge_queue.freeze_api import FreezeApi
 from bot.sandbox.merge_queue.pagination import CursorSeal, read_page
 from bot.sandbox.merge_queue.pull_request_api import PullRequestApi
-from bot.sandbox.merge_queue.simulation.state import Pause, Repository
+from bot.sandbox.merge_queue.simulation.state import Pause
 from bot.sandbox.merge_queue.simulation.vocabulary import event_types
 
 PREFIX = "/v1"
@@ -75,7 +75,7 @@ class MergeQueueApi:
         known = self._controls.known_credentials
         return credentials.identify(request.headers.get("Authorization"), known)
 
-    def _reach(self, request: web.Request, *, write: bool = False) -> tuple[Credential, Repository]:
+    def _reach(self, request: web.Request, *, write: bool = False) -> Reached:
         """Find the caller and the repository; refuse with 401, 422, 403 or 404, in this order."""
         caller = self._caller(request)
         path = request.match_info
@@ -89,7 +89,7 @@ class MergeQueueApi:
         repository = self._controls.service.repositories.get(name)
         if repository is None:
             raise Refusal(404, "Repository not found")
-        return caller, repository
+        return Reached(caller, repository)
 
     async def status(self, request: web.Request) -> web.Response:
         _, repository = self._reach(request)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from random import Random
+from typing import NamedTuple
 
 from bot.sandbox.merge_queue.credentials import Credential
 from bot.sandbox.merge_queue.faults import ArmedFaults
@@ -113,6 +114,20 @@ class FreezeTerms:
     timezone: str = "UTC"
     matching_conditions: Sequence[Condition] = ()
     exclude_conditions: Sequence[Condition] = ()
+
+
+class Reached(NamedTuple):
+    """Who sent a request, and about which repository."""
+
+    caller: Credential
+    repository: Repository
+
+
+class _Completed(NamedTuple):
+    """What an event is about and says, made up where nothing was given."""
+
+    subject: Subject
+    metadata: Mapping[str, object]
 
 
 @dataclass(kw_only=True)
@@ -388,11 +403,10 @@ class Controls:
         turn.repository.log.append(event)
         return event.id
 
-    def _completed(self, turn: Turn, sent: SentEvent) -> tuple[Subject, Mapping[str, object]]:
-        """What the event is about and says, made up where nothing was given."""
+    def _completed(self, turn: Turn, sent: SentEvent) -> _Completed:
         subject = Subject(sent.pull_request, sent.base_ref)
         if sent.metadata is not None:
-            return subject, sent.metadata
+            return _Completed(subject, sent.metadata)
         if subject.pull_request is None and concerns_pull_request(sent.type):
             subject = Subject(turn.new_number(), sent.base_ref or "main")
         ready = ReadyEvents(
@@ -402,7 +416,7 @@ class Controls:
             host=self.host,
             now=turn.now,
         )
-        return subject, ready.metadata(sent.type)
+        return _Completed(subject, ready.metadata(sent.type))
 
     def _stamp(self, at: datetime | None) -> Moment:
         return self.service.now if at is None else from_datetime(at)

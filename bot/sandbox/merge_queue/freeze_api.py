@@ -9,8 +9,8 @@ from zoneinfo import ZoneInfo
 
 from aiohttp import web
 
-from bot.sandbox.merge_queue.controls import Controls, FreezeTerms
-from bot.sandbox.merge_queue.credentials import Credential, Refusal
+from bot.sandbox.merge_queue.controls import Controls, FreezeTerms, Reached
+from bot.sandbox.merge_queue.credentials import Refusal
 from bot.sandbox.merge_queue.parameters import json_body
 from bot.sandbox.merge_queue.simulation.moments import Moment, to_datetime
 from bot.sandbox.merge_queue.simulation.state import Freeze, Repository
@@ -19,7 +19,7 @@ REASON_LIMIT = 10_000
 FIELDS = ("reason", "start", "end", "timezone", "matching_conditions", "exclude_conditions")
 REQUIRED = ("reason", "start", "timezone")
 
-Reach = Callable[..., tuple[Credential, Repository]]
+Reach = Callable[..., Reached]
 
 
 class FreezeApi:

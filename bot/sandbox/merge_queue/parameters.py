@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from aiohttp import web
 
@@ -143,9 +144,19 @@ def _require_known_types(sent: Sequence[str], known: tuple[str, ...]) -> None:
         raise Refusal(422, wrong)
 
 
-def window(query: Query, now: Moment) -> tuple[Moment, Moment]:
-    """Read `start_at` and `end_at` of the branch list, one day up to now by default."""
+class Window(NamedTuple):
+    """The time about which the branch list is asked."""
+
+    start_at: Moment
+    end_at: Moment
+
+
+def window(query: Query, now: Moment) -> Window:
+    """Read `start_at` and `end_at`, one day up to now by default."""
     end_at = moment(query, "end_at")
-    end_at = now if end_at is None else end_at
+    if end_at is None:
+        end_at = now
     start_at = moment(query, "start_at")
-    return (end_at - DAY if start_at is None else start_at, end_at)
+    if start_at is None:
+        start_at = end_at - DAY
+    return Window(start_at, end_at)

@@ -6,8 +6,8 @@ from dataclasses import asdict
 from aiohttp import web
 
 from bot.sandbox.merge_queue import deprecated_listing, payloads
-from bot.sandbox.merge_queue.controls import Controls
-from bot.sandbox.merge_queue.credentials import Credential, Refusal
+from bot.sandbox.merge_queue.controls import Controls, Reached
+from bot.sandbox.merge_queue.credentials import Refusal
 from bot.sandbox.merge_queue.parameters import pull_request_number
 from bot.sandbox.merge_queue.simulation import records, removing
 from bot.sandbox.merge_queue.simulation.entering import find
@@ -16,7 +16,7 @@ from bot.sandbox.merge_queue.simulation.state import Batch, Line, QueuedPullRequ
 
 NOT_QUEUED = "The pull request is not in the merge queue"
 
-Reach = Callable[..., tuple[Credential, Repository]]
+Reach = Callable[..., Reached]
 Json = dict[str, object]
 
 

@@ -1,6 +1,7 @@
 """Entering the queue, and the plans that people have with their pull requests."""
 
 from dataclasses import replace
+from typing import NamedTuple
 
 from bot.sandbox.merge_queue.simulation import authorship, leaving, records
 from bot.sandbox.merge_queue.simulation.state import (
@@ -17,12 +18,19 @@ _BY_COMMAND = 0.4
 _RULE_TRIGGER = "Rule: merge when approved"
 
 
-def find(turn: Turn, number: int) -> tuple[Line, QueuedPullRequest] | None:
-    """Find a queued pull request and its line by number."""
+class InLine(NamedTuple):
+    """A queued pull request and its line."""
+
+    line: Line
+    queued: QueuedPullRequest
+
+
+def find(turn: Turn, number: int) -> InLine | None:
+    """Find a queued pull request by its number."""
     for line in turn.repository.lines.values():
         for queued in line.queued():
             if queued.number == number:
-                return line, queued
+                return InLine(line, queued)
     return None
 
 

@@ -7,7 +7,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from sys import intern
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from bot.sandbox.merge_queue.simulation.moments import Moment
 
@@ -44,6 +44,13 @@ class Selection:
     types: tuple[str, ...] = ()
     pull_request: int | None = None
     base_ref: str | None = None
+
+
+class _Bounds(NamedTuple):
+    """A part of an index."""
+
+    low: int  #: the first
+    high: int  #: the one behind the last
 
 
 class EventLog:
@@ -177,10 +184,10 @@ class EventLog:
             and base_ref in (None, self._base_refs[row - first])
         )
 
-    def _bounds(self, index: "array[int]", selection: Selection) -> tuple[int, int]:
+    def _bounds(self, index: "array[int]", selection: Selection) -> _Bounds:
         low = bisect_left(index, selection.received_from, key=self._received_at)
         high = bisect_right(index, selection.received_to, key=self._received_at)
-        return low, high
+        return _Bounds(low, high)
 
     def _newer(self, index: "array[int]", selection: Selection, after: Key | None) -> Iterator[int]:
         low, high = self._bounds(index, selection)

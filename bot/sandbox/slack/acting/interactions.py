@@ -2,6 +2,7 @@
 
 from collections import OrderedDict
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from bot.sandbox.slack.acting.builtin_commands import BUILTINS, run_builtin
 from bot.sandbox.slack.acting.reach import Outcome, ask
@@ -42,6 +43,13 @@ _COMMAND_ERRORS = {NOT_CONNECTED: "dispatch_failed", TIMEOUT: TIMEOUT}
 _NOT_INTERACTIVE = "interactivity_disabled"
 _NO_OPTIONS_URL = "options_url_not_declared"
 _INVALID_OPTIONS = "invalid_options"
+
+
+class _Used(NamedTuple):
+    """An element that somebody used."""
+
+    element: Json
+    entry: Json  #: what was given to it
 
 
 class Interactions:
@@ -158,10 +166,8 @@ class Interactions:
         is_menu = entry is not None and entry["type"] in _KEEP_THEIR_CHOICE
         return entry if is_menu and entry and entry.get("selected_option") else None
 
-    def _use(
-        self, user: User, source: Message | View, request: Mapping[str, object]
-    ) -> tuple[Json, Json]:
-        """Find the element and what was given to it, in the message as it is or as it was."""
+    def _use(self, user: User, source: Message | View, request: Mapping[str, object]) -> _Used:
+        """Find the element in the message as it is or as it was, and give it what is sent."""
         block_id = str(request.get("block_id"))
         action_id = str(request.get("action_id"))
         drawn = [source.blocks]
@@ -174,9 +180,11 @@ class Interactions:
             if element is None or (shown_to and user.id not in shown_to):
                 continue
             try:
-                return element, self._enter(user, source, (block_id, element), request)
+                entry = self._enter(user, source, (block_id, element), request)
             except ChoiceUnknown as unknown:
                 refused = refused or unknown
+            else:
+                return _Used(element, entry)
         if refused is not None:
             raise ControlRefusal("invalid_choice", str(refused)) from refused
         detail = f"there is no element {block_id}/{action_id}"

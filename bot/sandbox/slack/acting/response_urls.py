@@ -6,6 +6,7 @@ import secrets
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from aiohttp import web
 
@@ -39,6 +40,13 @@ class ResponseUrl:
     uses: int = 0
 
 
+class MintedUrl(NamedTuple):
+    """A new address."""
+
+    url: str
+    target: ResponseUrl  #: what it stands for
+
+
 class ResponseUrls:
     """Mints response addresses and carries out what apps post to them."""
 
@@ -62,14 +70,14 @@ class ResponseUrls:
         *,
         source: Message | None = None,
         is_of_command: bool = False,
-    ) -> tuple[str, ResponseUrl]:
-        """Mint an address, given with what it stands for."""
+    ) -> MintedUrl:
+        """Mint an address."""
         key = secrets.token_urlsafe(24)
         minted = ResponseUrl(user, channel, self._monotonic(), source, is_of_command)
         self._minted[key] = minted
         if len(self._minted) > _KEPT:
             self._minted.popitem(last=False)
-        return f"{self._installation.base_url}response/{key}", minted
+        return MintedUrl(f"{self._installation.base_url}response/{key}", minted)
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
         """Take a message posted to an address."""

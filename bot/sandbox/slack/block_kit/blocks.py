@@ -4,7 +4,7 @@ import copy
 import random
 import string as characters
 from collections.abc import Iterator
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from bot.sandbox.slack.block_kit.elements import (
     ACCESSORIES,
@@ -140,19 +140,26 @@ def _find_excess(blocks: list[Json], pointer: str, problems: Problems) -> None:
         problems.add(f"markdown text must be less than {MARKDOWN_BUDGET + 1} characters", pointer)
 
 
-def _elements_of(block: Json) -> Iterator[tuple[str, Json]]:
-    """Walk the elements of a block with their place in it."""
+class _Element(NamedTuple):
+    """An element of a block."""
+
+    pointer: str  #: to it, from the block
+    element: Json
+
+
+def _elements_of(block: Json) -> Iterator[_Element]:
+    """Walk the elements of a block."""
     for key in ("accessory", "element"):
         if isinstance(block.get(key), dict):
-            yield f"/{key}", block[key]
+            yield _Element(f"/{key}", block[key])
     if block["type"] in {"actions", "context_actions"}:
         for index, each in enumerate(block["elements"]):
-            yield f"/elements/{index}", each
+            yield _Element(f"/elements/{index}", each)
 
 
 def elements_of(block: Json) -> list[Json]:
     """List the elements of a block that may be interactive."""
-    return [part for _, part in _elements_of(block)]
+    return [part.element for part in _elements_of(block)]
 
 
 def text_length(value: object) -> int:

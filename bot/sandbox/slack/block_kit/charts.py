@@ -51,14 +51,17 @@ _AXES = Shape(
 )
 
 
-def _on_axes(kind: str) -> tuple[str, Check]:
-    fields: Mapping[str, Check] = {"series": items(_SERIES, MOST_SERIES), "axis_config": _AXES}
-    return kind, _drawn(of_type(fields))
+_FIELDS_ON_AXES: Mapping[str, Check] = {
+    "series": items(_SERIES, MOST_SERIES),
+    "axis_config": _AXES,
+}
 
 
 CHART: Check = typed(
     {
         "pie": of_type({"segments": items(_POINT, MOST_SERIES)}),
-        **dict(_on_axes(kind) for kind in ("bar", "area", "line")),
+        "bar": _drawn(of_type(_FIELDS_ON_AXES)),
+        "area": _drawn(of_type(_FIELDS_ON_AXES)),
+        "line": _drawn(of_type(_FIELDS_ON_AXES)),
     }
 )

@@ -9,6 +9,7 @@ import secrets
 import time
 from collections.abc import Mapping
 from functools import partial
+from typing import NamedTuple
 from urllib.parse import urlencode
 
 import aiohttp
@@ -181,13 +182,21 @@ def _signature(signing_secret: str, body: bytes) -> dict[str, str]:
     return {"X-Slack-Request-Timestamp": timestamp, "X-Slack-Signature": f"v0={digest}"}
 
 
-def _encoded(payload: Payload) -> tuple[str, str]:
+class _Encoded(NamedTuple):
+    """The body of a request."""
+
+    text: str
+    content_type: str
+
+
+def _encoded(payload: Payload) -> _Encoded:
     """Write events as JSON, commands as a form, interactions as JSON in a form."""
     if payload.kind == "events_api":
-        return json.dumps(payload.body), _JSON
+        return _Encoded(json.dumps(payload.body), _JSON)
     if payload.kind == "slash_commands":
-        return urlencode(payload.body), _FORM
-    return urlencode({"payload": json.dumps(payload.body)}), _FORM
+        return _Encoded(urlencode(payload.body), _FORM)
+    form = urlencode({"payload": json.dumps(payload.body)})
+    return _Encoded(form, _FORM)
 
 
 def _content(content_type: str, said: bytes) -> Json:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from bot.sandbox.slack.state.workspace import Workspace
 from bot.sandbox.slack.wire import Json
@@ -26,16 +27,23 @@ def unescape(text: str) -> str:
     return text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
 
 
-def _split(pattern: re.Pattern[str], text: str) -> Iterator[tuple[str, re.Match[str] | None]]:
-    """Cut text into what matches (with its match) and what lies between."""
+class _Piece(NamedTuple):
+    """A piece of a text."""
+
+    text: str
+    match: re.Match[str] | None = None  #: None for what lies between matches
+
+
+def _split(pattern: re.Pattern[str], text: str) -> Iterator[_Piece]:
+    """Cut text into what matches and what lies between."""
     start = 0
     for match in pattern.finditer(text):
         if match.start() > start:
-            yield text[start : match.start()], None
-        yield match.group(), match
+            yield _Piece(text[start : match.start()])
+        yield _Piece(match.group(), match)
         start = match.end()
     if start < len(text):
-        yield text[start:], None
+        yield _Piece(text[start:])
 
 
 def _link_urls(text: str) -> str:

@@ -2,6 +2,7 @@
 
 import secrets
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from aiohttp import web
 
@@ -16,6 +17,13 @@ from bot.sandbox.slack.web_api.request_bodies import Received, read_request
 from bot.sandbox.slack.wire import Json, SlackRefusal
 
 _ANONYMOUS = Token("bot", ())
+
+
+class _Admitted(NamedTuple):
+    """A method that a caller may use."""
+
+    method: Method
+    token: Token
 
 
 class WebApi:
@@ -82,17 +90,17 @@ class WebApi:
         entry |= {"ok": body["ok"], "error": body.get("error")}
         return _answer(body, token)
 
-    def _admit(self, name: str, received: Received) -> tuple[Method, Token]:
+    def _admit(self, name: str, received: Received) -> _Admitted:
         method = self._methods.get(name)
         if method is None:
             raise SlackRefusal("unknown_method", fields={"req_method": name})
         if not method.tokens:
-            return method, _ANONYMOUS
+            return _Admitted(method, _ANONYMOUS)
         token = self._credentials.recognise(received.secret)
         if token.kind not in method.tokens:
             raise SlackRefusal("not_allowed_token_type")
         token.require_any(method.scopes)
-        return method, token
+        return _Admitted(method, token)
 
 
 def _require_team(call: Call) -> None:
