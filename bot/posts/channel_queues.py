@@ -25,17 +25,15 @@ def queues_of(channel_id: str) -> list[str]:
 
 
 def queue_of(delivery: Delivery | NewDelivery) -> str:
-    if _waits_for_digest(delivery):
+    if isinstance(delivery, Delivery):
+        waits_for_digest = delivery.digest
+    else:
+        waits_for_digest = delivery.digest_at is not None
+    if waits_for_digest:
         return f"{DIGEST}{delivery.channel_id}"
     if delivery.urgent:
         return f"{URGENT}{delivery.channel_id}"
     return delivery.channel_id
-
-
-def _waits_for_digest(delivery: Delivery | NewDelivery) -> bool:
-    if isinstance(delivery, Delivery):
-        return delivery.digest
-    return delivery.digest_at is not None
 
 
 def delivery_of(row: ResultRow) -> Delivery:

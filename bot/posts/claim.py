@@ -67,17 +67,16 @@ def log_fields(
     action: str, delivery: Delivery, error: Exception | None = None
 ) -> dict[str, str | None]:
     subject = delivery.subject
+    code: str | None = None
+    if isinstance(error, PostError):
+        code = error.code
+    elif error is not None:
+        code = type(error).__name__
     return {
         "action": action,
         "channel": delivery.channel_id,
         "delivery_id": delivery.delivery_id,
         "repository": subject.repository,
         "subject": f"{subject.kind} {subject.subject_id}",
-        "error": _name_of(error),
+        "error": code,
     }
-
-
-def _name_of(error: Exception | None) -> str | None:
-    if error is None:
-        return None
-    return error.code if isinstance(error, PostError) else type(error).__name__

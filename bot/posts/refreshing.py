@@ -159,7 +159,9 @@ class RefreshLiveMessages:
                 error = await self._send(live, Message(message.text))
             now = self.clock.now()
             if error is None:
-                _log_edited(live, message)
+                subject = f"{live.subject.kind} {live.subject.key}"
+                fields = {**_fields("edited", live), **message.about, "subject": subject}
+                logger.info("edited", extra={**fields, "ts": live.message_ts})
             after = self._after(replace(live, digest=digest), error, now)
             try:
                 await self.store.run(_record, after, error, claim.lease, now)
@@ -235,12 +237,6 @@ def _is_deleted_for_good(live: LiveMessage, error: PostError) -> bool:
 
 def _mark_again(transaction: Transaction, live: LiveMessage, now: datetime) -> None:
     LiveMessages(transaction).mark(live.subject, due_at=now, force=True)
-
-
-def _log_edited(live: LiveMessage, message: Message) -> None:
-    subject = f"{live.subject.kind} {live.subject.key}"
-    fields = {**_fields("edited", live), **message.about, "subject": subject}
-    logger.info("edited", extra={**fields, "ts": live.message_ts})
 
 
 def _fields(action: str, live: LiveMessage, error: PostError | None = None) -> dict[str, object]:

@@ -86,7 +86,11 @@ def not_a_member(
         return Denied(DenialReason.UNVERIFIABLE, person.code)
     if person is None:
         return Denied(DenialReason.UNKNOWN_PERSON)
-    if person.is_stranger or not _is_at_home(person, claimed, home_ids):
+    # The payload may name another workspace of the same Enterprise Grid; only Slack's answer about
+    # the person ties that to the organisation.
+    is_claimed = claimed in home_ids or claimed in person.team_ids
+    is_home = is_claimed and not person.team_ids.isdisjoint(home_ids)
+    if person.is_stranger or not is_home:
         return Denied(DenialReason.OTHER_ORGANISATION)
     return _no_full_member(person)
 
@@ -101,14 +105,3 @@ def _no_full_member(person: Person) -> Denied | None:
     if person.guest is Guest.UNKNOWN:
         return Denied(DenialReason.UNVERIFIABLE, NO_GUEST_FLAG)
     return None
-
-
-def _is_at_home(person: Person, claimed: str | None, home_ids: frozenset[str]) -> bool:
-    """Whether the person belongs to the home organisation.
-
-    The payload may name another workspace of the same Enterprise Grid; only Slack's answer about
-    the person ties that to the organisation.
-    """
-    if person.team_ids.isdisjoint(home_ids):
-        return False
-    return claimed in home_ids or claimed in person.team_ids
