@@ -6,11 +6,10 @@ from pathlib import Path
 import click
 
 import bot.runtime.schema  # noqa: F401 - makes every table known
-from bot.cli.process import complaining, with_database
+from bot.cli.process import clock, complaining, with_database
 from bot.config.values import read_secret_file
 from bot.kernel.errors import ConfigurationError
 from bot.posts.outbox import put_in_doubt
-from bot.runtime.clock import SystemClock
 from bot.store import backup as copies, migrate as schema
 from bot.store.copying import SOURCE, TARGET, copy_database as copy_all
 
@@ -59,7 +58,7 @@ def restore(file: Path | None) -> None:
         if file is not None:
             kept = copies.restore(url, file, put_in_doubt)
         else:
-            asyncio.run(copies.make_ready(url, SystemClock(), put_in_doubt))
+            asyncio.run(copies.make_ready(url, clock(), put_in_doubt))
     click.echo("the database is ready; unsettled deliveries are looked up before they are posted")
     if kept is not None:
         click.echo(f"the database that was there is kept as {kept}")
@@ -79,7 +78,7 @@ def copy_database(source: str, target: str) -> None:
         try:
             read_from = _address(SOURCE, source)
             write_to = _address(TARGET, target)
-            copied = asyncio.run(copy_all(read_from, write_to, SystemClock()))
+            copied = asyncio.run(copy_all(read_from, write_to, clock()))
         except ValueError as error:
             raise ConfigurationError({COPY: str(error)}) from None
     for table, count in copied.items():

@@ -8,7 +8,9 @@ from contextlib import asynccontextmanager, contextmanager
 import click
 
 from bot.config.reading import load_database_url
+from bot.kernel.clock import Clock
 from bot.kernel.errors import AddressInUse, ConfigurationError
+from bot.runtime.clock import SystemClock
 from bot.runtime.logs import redact, visible
 from bot.runtime.signals import STOPPING
 from bot.store.errors import StoreUnavailable, StoreUnusable
@@ -25,6 +27,12 @@ UNAVAILABLE_EXIT = 1
 def say(text: str, *, is_complaint: bool = False) -> None:
     """Print text that holds what others wrote: a terminal would obey its control characters."""
     click.echo(visible(text), err=is_complaint)
+
+
+def clock() -> Clock:
+    """The clock of the command that runs; a test gives its own as the object of click's context."""
+    given: Clock | None = click.get_current_context().obj
+    return SystemClock() if given is None else given
 
 
 @contextmanager

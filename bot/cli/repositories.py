@@ -9,13 +9,12 @@ import click
 from typing_extensions import override
 
 from bot.blocks.text import listed
-from bot.cli.process import CONFIGURATION_EXIT, say, with_database
+from bot.cli.process import CONFIGURATION_EXIT, clock, say, with_database
 from bot.cli.stored import opened_store
 from bot.config.mentions import mentions
 from bot.kernel.errors import InvalidRequest
 from bot.kernel.repository import RepositoryName
 from bot.pauses.pause import PauseRecord
-from bot.runtime.clock import SystemClock
 from bot.runtime.upkeep.renaming import Counts, forget_repository as forget_all, rename_repository
 from bot.runtime.upkeep.renaming_rows import Renaming
 from bot.store.backup import require_alone, require_nobody_connected
@@ -80,9 +79,9 @@ async def _rename(url: str, old: RepositoryName, new: RepositoryName) -> _Rename
         if url.startswith("sqlite:"):
             require_alone(sqlite_path(url), stack)
         else:
-            await require_nobody_connected(url, SystemClock())
+            await require_nobody_connected(url, clock())
         async with opened_store(url) as store:
-            moved = await store.run(rename_repository, old, new, SystemClock().now())
+            moved = await store.run(rename_repository, old, new, clock().now())
             known = await store.read(lambda transaction: Renaming(transaction).names())
     return _Renamed(moved, known)
 
@@ -125,7 +124,7 @@ class _Forgotten(NamedTuple):
 
 async def _forget(url: str, name: RepositoryName, *, even_if_paused: bool) -> _Forgotten:
     async with opened_store(url) as store:
-        done = await store.run(forget_all, name, SystemClock().now(), even_if_paused=even_if_paused)
+        done = await store.run(forget_all, name, clock().now(), even_if_paused=even_if_paused)
         known = await store.read(lambda transaction: Renaming(transaction).names())
     return _Forgotten(done, known)
 

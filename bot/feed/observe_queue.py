@@ -49,6 +49,7 @@ class ObserveQueue:
     pause: ObservePause
     configured: Configured
     storing: ConcurrencyLimit  #: the concurrency limit of the polls' transactions
+    edit_spacing: timedelta = EDIT_SPACING
 
     def is_due(self, schedule: PollSchedule) -> bool:
         """Whether something needs the queue now."""
@@ -118,7 +119,7 @@ class ObserveQueue:
         async with self.storing.slot():
             changed = await self.sources.store.run(mark_boards, snapshot, now, later)
         if changed:
-            state.edit_at = later + state.interest.boards * EDIT_SPACING
+            state.edit_at = later + state.interest.boards * self.edit_spacing
             self.wake()
 
     async def _failed(

@@ -123,6 +123,10 @@ class PollRepositories:
     refused_types: dict[str, datetime] = field(default_factory=dict)
     """The event types that the service doesn't know, for all repositories."""
 
+    new_pause_read_after: timedelta = NEW_PAUSE_READ_AFTER
+    pauses_read_every: timedelta = PAUSES_READ_EVERY
+    most_a_tick: int = MOST_A_TICK
+
     lease: JobLease = field(init=False)
     asks_at: datetime | None = None
     """When to ask for the lease that another process has; None to ask at the next tick."""
@@ -212,7 +216,7 @@ class PollRepositories:
             return
         names = list(self.schedules)
         found = await self.store.read(lambda transaction: Pauses(transaction).open(names))
-        self.pauses_known_until = now + PAUSES_READ_EVERY
+        self.pauses_known_until = now + self.pauses_read_every
         known = {pause.repository: pause for pause in found}
         for name in names:
             schedule = self.schedules[name]
@@ -223,7 +227,7 @@ class PollRepositories:
             queue = schedule.queue
             is_new = schedule.pause.queued_at_start is None and not queue.failures.count
             if is_new and queue.read_at is not None:
-                schedule.due_at = min(schedule.due_at, now + NEW_PAUSE_READ_AFTER)
+                schedule.due_at = min(schedule.due_at, now + self.new_pause_read_after)
                 queue.read_at = None
         await observe.pause.notify_ends(names)
 
@@ -235,7 +239,7 @@ class PollRepositories:
             if schedule.due_at <= now and not schedule.running
         ]
         due.sort(key=lambda name: self.schedules[name].due_at)
-        return due[:MOST_A_TICK]
+        return due[: self.most_a_tick]
 
     def _prepare(
         self,

@@ -13,6 +13,7 @@ QUIET_SHARE = 60
 """Later it is the quiet time divided by this."""
 
 FLOOR = timedelta(seconds=1)
+"""The shortest time between two polls of one repository."""
 
 FEW_REPOSITORIES = 20
 """Up to this many repositories the budget doesn't apply: two requests a second are no burden."""
@@ -57,12 +58,14 @@ class PollingInterval:
     longest: timedelta  #: after a long time without events
 
     @classmethod
-    def around(cls, usual: timedelta, longest: timedelta | None = None) -> "PollingInterval":
+    def around(
+        cls, usual: timedelta, longest: timedelta | None = None, *, shortest: timedelta = FLOOR
+    ) -> "PollingInterval":
         """A quarter of the usual interval for busy repositories, six times for quiet ones."""
         return cls(
             usual=usual,
-            burst=max(usual * 0.1, FLOOR),
-            busy=max(usual * 0.25, FLOOR),
+            burst=max(usual * 0.1, shortest),
+            busy=max(usual * 0.25, shortest),
             longest=max(usual, longest or 6 * usual),
         )
 

@@ -68,6 +68,7 @@ class RoutingContext:
     clock_ahead: timedelta = timedelta()  #: how far the service's clock is ahead of the bot's
     #: the events stored before that wait, None if unknown
     unrouted: Sequence[EventRecord] | None = None
+    edit_delay: timedelta = EDIT_DELAY
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +105,8 @@ def route_events(
     if subscribed_channels(found.subscriptions, Topic.HEALTH):
         _count_failures(transaction, repository, routed, found.kinds, found.preceding)
     # Live messages before channel queues, the order in which recording a post locks them.
-    found.threads.finish(now)
+    edit_at = now + context.edit_delay
+    found.threads.finish(edit_at)
     _end_removals(transaction, found.removals, routed, now)
     for event in ready:
         if event.act is None and event.record.type in _OF_ACTS:
@@ -114,7 +116,7 @@ def route_events(
             channels = found.channels(record)
             route_pause_event(transaction, record, act, channels, now, context.observed)
     notified = [record for record in routed if record.type in _OF_ACTS]
-    counted = CountedOnce(transaction, routed, found.kinds, edit_at=now + EDIT_DELAY, now=now)
+    counted = CountedOnce(transaction, routed, found.kinds, edit_at=edit_at, now=now)
     to_add = counted.left(found.in_one_post(deliveries))
     added = len(notified) + Outbox(transaction).add(to_add)
     grace_period.forget(routed_ids)

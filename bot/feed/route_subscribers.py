@@ -264,7 +264,7 @@ class Threads:
                 deliveries.append(post)
         return deliveries
 
-    def finish(self, now: datetime) -> None:
+    def finish(self, edit_at: datetime) -> None:
         """Store the queue entries and bisections, and have their live messages edited."""
         changes = [self._changed[key] for key in sorted(self._changed)]
         entries = [change for change in changes if isinstance(change, threads.QueueEntry)]
@@ -278,7 +278,7 @@ class Threads:
         for thread in changed:
             LiveMessages(self.transaction).mark(
                 thread.subject,
-                due_at=now + EDIT_DELAY,
+                due_at=edit_at,
                 closed=thread.is_over,
                 priority=thread.changed,
             )

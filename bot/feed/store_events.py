@@ -12,6 +12,7 @@ from bot.feed.poll import Poll
 from bot.feed.poll_state import failure, level_of
 from bot.feed.read_events import ReadEvents, content
 from bot.feed.route_events import ROUTED_AT_ONCE, Routed, RoutingContext, route_events
+from bot.feed.route_subscribers import EDIT_DELAY
 from bot.freezes.freeze import Freeze
 from bot.freezes.rows import Freezes
 from bot.kernel.clock import Clock
@@ -54,6 +55,7 @@ class StoreEvents:
     #: limits concurrent transactions and raises LimitClosed when the process ends. Anything not
     #: stored is read again.
     storing: ConcurrencyLimit = field(default_factory=lambda: ConcurrencyLimit(CONCURRENT_STORES))
+    edit_delay: timedelta = EDIT_DELAY
 
     async def begin(self, poll: Poll, position: Position, freezes: Sequence[Freeze]) -> None:
         """Store the starting position of a log that was never read, and the earlier freezes."""
@@ -114,6 +116,7 @@ class StoreEvents:
             state.types.personal,
             state.reading.clock_ahead or timedelta(),
             events.unrouted,
+            self.edit_delay,
         )
         # Unknown if the transaction fails.
         events.unrouted = None

@@ -29,11 +29,6 @@ from bot.merge_queue.own_token import OwnToken
 from bot.merge_queue.queue import Application, QueueStatus
 from bot.merge_queue.window import BELIEVED_ALONE, Window
 
-ASKED_AT_MOST = 500
-"""Of more repositories, only as many are asked for as SURVEY_SECONDS allow."""
-
-SURVEY_SECONDS = 2.0
-
 RECENTLY_READ = timedelta(minutes=10)
 """A log that the bot read to its end since then vouches for its repository, at least."""
 
@@ -58,6 +53,8 @@ class Survey:
     last_read: Mapping[RepositoryName, datetime] = field(default_factory=dict)
     asks_all: bool = False  #: also if that takes a minute
     recent: timedelta = RECENTLY_READ  #: how long such a reading vouches for its repository
+    all_up_to: int = 500  #: of more repositories, only as many are asked for as `seconds` allow
+    seconds: float = 2.0
     asked: set[RepositoryName] = field(default_factory=set)
     paused: set[RepositoryName] = field(default_factory=set)
     readable: set[RepositoryName] = field(default_factory=set)
@@ -68,7 +65,7 @@ class Survey:
     @property
     def is_complete(self) -> bool:
         """Whether there is time to ask about all."""
-        return self.asks_all or len(self.repositories) <= ASKED_AT_MOST
+        return self.asks_all or len(self.repositories) <= self.all_up_to
 
     async def ask(
         self, service: MergeQueueClient, name: RepositoryName, clock: Clock
@@ -134,7 +131,7 @@ async def inspect_service(
     """`own_tokens`: the credentials of repositories that have their own."""
     repositories = survey.repositories
     loop = asyncio.get_running_loop()
-    ends_at = math.inf if survey.is_complete else loop.time() + SURVEY_SECONDS
+    ends_at = math.inf if survey.is_complete else loop.time() + survey.seconds
     users = defaultdict[str, list[RepositoryName]](list, {SHARED: []})
     for name in survey.in_order():
         users[_setting(name, own_tokens)].append(name)

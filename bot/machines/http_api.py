@@ -104,7 +104,7 @@ class MachineApi:
         self._served: tuple[UseCases, Configured] | None = None
         self._named: Named = _unchanged
         self._running: set[asyncio.Task[web.Response]] = set()
-        self.paces = Paces("machine", MACHINE_BURST, EACH_SECONDS)
+        self.paces = Paces("machine", MACHINE_BURST, EACH_SECONDS, clock)
 
     def routes(self) -> Iterable[web.RouteDef]:
         yield web.post(PATH, self._on_request)

@@ -1,7 +1,7 @@
 """Opens the database, the merge queue service and Slack's Web API."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
@@ -57,12 +57,25 @@ class Ports:
     configured: Configured
 
 
+OpenStore = Callable[[str], Store]
+
+
+def open_store(url: str) -> Store:
+    """The store at a database's address. Raises ValueError for a bad one."""
+    return Store(create_engine(url))
+
+
 async def open_ports(
-    settings: Settings, stack: AsyncExitStack, clock: Clock, metrics: Metrics
+    settings: Settings,
+    stack: AsyncExitStack,
+    clock: Clock,
+    metrics: Metrics,
+    open_store: OpenStore = open_store,
 ) -> Ports:
     """Open everything and close it with `stack`; raises ConfigurationError for a refused token."""
     url = settings.database_url.get_secret_value()
-    store = Store(with_database_clock(create_engine(url)))
+    store = open_store(url)
+    with_database_clock(store.engine)
     stack.push_async_callback(store.close)
     await take_over(store, url, stack)
     await stack.enter_async_context(while_file_stays(url, clock))

@@ -2,17 +2,31 @@
 
 from dataclasses import dataclass
 
-from bot.feed.poll_repositories import POLL_TICK_SECONDS
+from bot.feed.observe_queue import EDIT_SPACING
+from bot.feed.poll_repositories import (
+    NEW_PAUSE_READ_AFTER,
+    PAUSES_READ_EVERY,
+    POLL_TICK_SECONDS,
+)
+from bot.feed.polling import FLOOR
+from bot.feed.route_subscribers import EDIT_DELAY
 
 
 @dataclass(frozen=True, slots=True)
 class Intervals:
     """Seconds from one run of a job to the next; a job that is woken runs sooner.
 
-    The last two are how long somebody waits for something that takes long.
+    The last three are how long somebody waits for something that takes long.
     """
 
     polls: float = POLL_TICK_SECONDS
+    """Whether a repository is due."""
+    shortest_poll: float = FLOOR.total_seconds()
+    """From one poll of a repository to the next."""
+    pauses_read: float = PAUSES_READ_EVERY.total_seconds()
+    new_pause_read: float = NEW_PAUSE_READ_AFTER.total_seconds()
+    thread_edits: float = EDIT_DELAY.total_seconds()
+    board_edits: float = EDIT_SPACING.total_seconds()
     posts: float = 1.0
     """Posts and edits that are due."""
     pauses: float = 1.0
@@ -52,6 +66,8 @@ class Intervals:
     """Until a check of readiness, or a scrape, does without its answer."""
     progress: float = 3.0
     """Before the bot says that an answer takes longer."""
+    drain: float = 5.0
+    """For the work behind acknowledgements, once the bot is to stop."""
 
 
 USUAL = Intervals()

@@ -163,6 +163,7 @@ class Jobs:
             timedelta(seconds=settings.overlap_seconds),
             ports.metrics,
             self._storing,
+            timedelta(seconds=self._every.thread_edits),
         )
         return PollRepositories(
             log=PollEventLog(events, timedelta(minutes=settings.backfill_minutes)),
@@ -171,13 +172,17 @@ class Jobs:
             clock=ports.clock,
             configured=ports.configured,
             interval=PollingInterval.around(
-                usual, None if longest is None else timedelta(seconds=longest)
+                usual,
+                None if longest is None else timedelta(seconds=longest),
+                shortest=timedelta(seconds=self._every.shortest_poll),
             ),
             holder=self._holder,
             observe=self._observing(usual),
             rule=PauseByRule(self.use.pause_queue),
             concurrency=ConcurrencyLimit(poll_requests(settings.requests_at_once)),
             metrics=ports.metrics,
+            new_pause_read_after=timedelta(seconds=self._every.new_pause_read),
+            pauses_read_every=timedelta(seconds=self._every.pauses_read),
         )
 
     def _observing(self, usual: timedelta) -> ObserveQueue:
@@ -191,6 +196,7 @@ class Jobs:
             pause=ObservePause(ports.store, ports.clock, self.wake, usual, storing),
             configured=ports.configured,
             storing=storing,
+            edit_spacing=timedelta(seconds=self._every.board_edits),
         )
 
     def _time_pauses(self) -> None:

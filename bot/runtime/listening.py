@@ -26,6 +26,7 @@ from bot.pauses.rows import is_paused
 from bot.posts.wake import Wake
 from bot.removals.removing import RemovePullRequest
 from bot.runtime.adapters import Ports
+from bot.runtime.surroundings import Surroundings
 from bot.runtime.upkeep.pruning import rename_channel
 from bot.slack.app import App
 from bot.slack.web_api.people import SlackPeople
@@ -44,7 +45,7 @@ def build_listeners(
     use: UseCases,
     inbox: Inbox,
     once: Once,
-    progress_seconds: float,
+    surroundings: Surroundings,
 ) -> Listeners:
     """All handlers in one Bolt app; requests they hand over wait in `inbox`."""
     slack = ports.slack
@@ -57,12 +58,14 @@ def build_listeners(
         configured=ports.configured,
         command=settings.command,
         name=slack.identity.name,
-        progress_seconds=progress_seconds,
+        progress_seconds=surroundings.every.progress,
     )
     app = App(
         slack.identity,
         Dispatch(bot).register,
         background,
+        ports.clock,
+        surroundings.pace,
         metrics=ports.metrics,
     )
     return Listeners(app, bot)

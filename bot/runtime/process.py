@@ -11,24 +11,22 @@ from bot.boards.keeping import end_unmanaged_boards
 from bot.channels.following import FollowSelections, take_configuration
 from bot.config.policies import own_tokens
 from bot.config.settings import RunSettings, Settings, WebSettings
-from bot.desk.background import Inbox, Once
+from bot.desk.background import Once
 from bot.desk.use_cases import UseCases
 from bot.http.server import HttpServer
-from bot.kernel.clock import Clock
 from bot.kernel.logins import BotLogins
 from bot.kernel.repository import RepositoryName
 from bot.machines.http_api import MachineApi
 from bot.pauses.rows import Pauses
 from bot.people.rows import People
 from bot.runtime.adapters import Ports, configured_by, open_ports, refused
-from bot.runtime.clock import SystemClock
-from bot.runtime.intervals import USUAL, Intervals
 from bot.runtime.jobs import Jobs, add_answering_jobs, limits_job
 from bot.runtime.last_days import warn_of_last_days
 from bot.runtime.listening import build_listeners, build_use_cases
 from bot.runtime.monitoring import Monitoring, listening_on
 from bot.runtime.reloading import Reloading
 from bot.runtime.scheduler import Job, JobScheduler
+from bot.runtime.surroundings import Surroundings
 from bot.runtime.upkeep.housekeeping import learn_sharing
 from bot.runtime.upkeep.pruning import Upkeep
 from bot.slack.app import App
@@ -42,22 +40,20 @@ from bot.store.processes import PendingRestarts
 
 logger = logging.getLogger(__name__)
 
-DRAIN_SECONDS = 5.0
-
 LISTEN_FIRST_SECONDS = 1.0
 """How long to wait for Slack before the first poll, so that people are answered first."""
 
 
 @asynccontextmanager
 async def build_runtime(
-    settings: RunSettings, clock: Clock | None = None, every: Intervals = USUAL
+    settings: RunSettings, surroundings: Surroundings | None = None
 ) -> AsyncIterator[None]:
     """The whole bot over Socket Mode; on exit stop accepting, finish running work, and close.
 
     Raises ConfigurationError when a credential is refused.
     """
     async with AsyncExitStack() as stack:
-        process = _Process(settings, clock, every, stack)
+        process = _Process(settings, surroundings or Surroundings(), stack)
         await process.monitoring.open(stack, process.machines)
         ports = await process.open()
         jobs = await process.work()
@@ -80,14 +76,14 @@ async def build_runtime(
 
 @asynccontextmanager
 async def build_web(
-    settings: WebSettings, clock: Clock | None = None, every: Intervals = USUAL
+    settings: WebSettings, surroundings: Surroundings | None = None
 ) -> AsyncIterator[HttpServer]:
     """The part that answers people, over HTTP; the worker polls and posts.
 
     Raises ConfigurationError when a credential is refused or the address is in use.
     """
     async with AsyncExitStack() as stack:
-        process = _Process(settings, clock, every, stack)
+        process = _Process(settings, surroundings or Surroundings(), stack)
         await process.monitoring.open(stack)
         server = HttpServer()
         slack_requests = SlackRequests(settings.signing_secrets, process.monitoring.metrics)
@@ -127,14 +123,14 @@ async def build_web(
 
 @asynccontextmanager
 async def build_worker(
-    settings: Settings, clock: Clock | None = None, every: Intervals = USUAL
+    settings: Settings, surroundings: Surroundings | None = None
 ) -> AsyncIterator[None]:
     """Polling, posting and pruning; `build_web` answers people.
 
     Raises ConfigurationError when a credential is refused.
     """
     async with AsyncExitStack() as stack:
-        process = _Process(settings, clock, every, stack)
+        process = _Process(settings, surroundings or Surroundings(), stack)
         await process.monitoring.open(stack)
         await process.open()
         jobs = await process.work()
@@ -150,20 +146,23 @@ class _Process:
     _follow: FollowSelections
 
     def __init__(
-        self, settings: Settings, clock: Clock | None, every: Intervals, stack: AsyncExitStack
+        self, settings: Settings, surroundings: Surroundings, stack: AsyncExitStack
     ) -> None:
         self._settings = settings
-        self._every = every
+        self._surroundings = surroundings
+        self._every = surroundings.every
         self._stack = stack
         self._left: Sequence[RepositoryName] = ()
-        self._clock = clock or SystemClock()
-        self.monitoring = Monitoring(settings, self._clock, every)
+        self._clock = surroundings.clock
+        self.monitoring = Monitoring(settings, self._clock, self._every)
         self.machines = MachineApi(settings.machines, self._clock)
         self.slack_requests: SlackRequests | None = None
 
     async def open(self) -> Ports:
         metrics = self.monitoring.metrics
-        self.ports = await open_ports(self._settings, self._stack, self._clock, metrics)
+        self.ports = await open_ports(
+            self._settings, self._stack, self._clock, metrics, self._surroundings.open_store
+        )
         self.monitoring.watch(self.ports)
         await self._log_contents()
         return self.ports
@@ -189,12 +188,19 @@ class _Process:
     def answer(self, scheduler: JobScheduler, use: UseCases, *, alone: bool) -> App:
         """The parts that answer people and machines."""
         ports = self.ports
-        inbox = Inbox()
+        inbox = self._surroundings.open_inbox()
         once = Once(ports.clock, ports.store, alone=alone)
-        app, bot = build_listeners(self._settings, ports, use, inbox, once, self._every.progress)
+        app, bot = build_listeners(
+            self._settings,
+            ports,
+            use,
+            inbox,
+            once,
+            self._surroundings,
+        )
         add_answering_jobs(scheduler, bot, self._every)
         self.monitoring.watch_inbox(inbox)
-        self._stack.push_async_callback(inbox.drain, DRAIN_SECONDS)
+        self._stack.push_async_callback(inbox.drain, self._every.drain)
         names = Names(use.check_permission.people, ports.slack.channels)
         self.machines.serve(use, ports.configured, names.in_text)
         self._stack.push_async_callback(self.machines.close)

@@ -4,6 +4,7 @@ import asyncio
 import logging
 import re
 from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, Protocol
 
@@ -20,6 +21,7 @@ from bot.blocks.explain import TOO_FAST
 from bot.blocks.message import Message
 from bot.blocks.modal import result_modal
 from bot.kernel.actor import REQUEST_SHOWN
+from bot.kernel.clock import Clock
 from bot.kernel.metrics import UNSCRAPED, Metrics
 from bot.slack.conversation import Conversation
 from bot.slack.payloads import Json, request_key
@@ -28,15 +30,6 @@ from bot.slack.web_api.remembered import Bounded
 from bot.store.paces import MOST_NAMES, Paces
 
 logger = logging.getLogger(__name__)
-
-PERSON_BURST = 40
-"""Requests that one person may send at once."""
-
-EACH_SECONDS = 1.0
-"""After the burst, one request in so many seconds: more than anybody does by hand."""
-
-WARNED_AGAIN_SECONDS = 10.0
-"""How often a person who presses buttons too fast gets a message about it."""
 
 FROM_PEOPLE = ("block_actions", "shortcut", "message_action")
 """The interactions that are answered with a message; forms are answered in the form."""
@@ -79,6 +72,15 @@ class Background(Protocol):
         """Log a failure, and return what the person gets to read about it."""
 
 
+@dataclass(frozen=True, slots=True)
+class PersonalPace:
+    """How fast one person may send requests."""
+
+    burst: int = 40  #: how many at once
+    each_seconds: float = 1.0  #: after the burst, one in so many: more than anybody does by hand
+    warned_again_seconds: float = 10.0  #: how often a person gets a message about it
+
+
 class App(AsyncApp):
     """An app whose listeners acknowledge, hand their work to `background` and return.
 
@@ -92,13 +94,16 @@ class App(AsyncApp):
         identity: Identity,
         register: Callable[[AsyncApp], None],
         background: Background,
+        clock: Clock,
+        pace: PersonalPace = PersonalPace(),
         *,
         metrics: Metrics = UNSCRAPED,
     ) -> None:
         self._background = background
         self._metrics = metrics
         self._bot_user_id = identity.user_id
-        self.paces = Paces("person", PERSON_BURST, EACH_SECONDS)
+        self.paces = Paces("person", pace.burst, pace.each_seconds, clock)
+        self._warned_again_seconds = pace.warned_again_seconds
         self._warned_at = Bounded[str, float](MOST_NAMES)
         known = AuthorizeResult(
             enterprise_id=identity.enterprise_id,
@@ -173,7 +178,7 @@ class App(AsyncApp):
             return None
         if self.paces.admits(user_id):
             return None
-        if now - self._warned_at.get(user_id, float("-inf")) >= WARNED_AGAIN_SECONDS:
+        if now - self._warned_at.get(user_id, float("-inf")) >= self._warned_again_seconds:
             self._warned_at[user_id] = now
             extra = {"action": "person_too_fast", "actor": user_id}
             logger.warning("a person sends requests too fast", extra=extra)

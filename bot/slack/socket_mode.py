@@ -60,10 +60,10 @@ OPERATOR_FIXES = {
 }
 """Problems that retrying doesn't fix, with their fix."""
 
+DRAWN = SystemRandom().random
+
 Changed = Callable[[object], None]
 """Takes the number of the app's connections that Slack counts, None after a failure."""
-
-jitter = SystemRandom().random
 
 
 class SlackSocket(SocketModeClient):
@@ -86,15 +86,19 @@ class SlackSocket(SocketModeClient):
         web_client: AsyncWebClient,
         clock: Clock,
         changed: Changed = lambda _count: None,
+        *,
+        jitter: Callable[[], float] = DRAWN,
+        ping_seconds: float = PING_SECONDS,
     ) -> None:
         super().__init__(
             app_token.get_secret_value(),
             logger=logging.getLogger("slack_sdk"),
             web_client=web_client,
-            ping_interval=PING_SECONDS,
+            ping_interval=ping_seconds,
         )
         self._clock = clock
         self._changed = changed
+        self._jitter = jitter
         self.failed = 0
         """Failures since a connection lasted."""
         self.problem: str | None = NOT_TRIED
@@ -231,7 +235,7 @@ class SlackSocket(SocketModeClient):
 
     def _wait(self, hint: float | None = None) -> float:
         doubled = min(self.failed, DOUBLED_MOST)
-        return retry_delay(doubled, hint=hint, jitter=jitter()) if doubled else 0.0
+        return retry_delay(doubled, hint=hint, jitter=self._jitter()) if doubled else 0.0
 
 
 def _begin(work: Coroutine[Any, Any, None], kept_in: set[asyncio.Task[None]]) -> None:
@@ -252,10 +256,24 @@ class SocketMode:
         web_client: AsyncWebClient,
         app_token: SecretStr,
         clock: Clock,
+        *,
+        jitter: Callable[[], float] = DRAWN,
+        ping_seconds: float = PING_SECONDS,
     ) -> None:
-        """Needs a running loop, because the SDK's client starts tasks immediately."""
+        """Needs a running loop, because the SDK's client starts tasks immediately.
+
+        `jitter`: from 0 to 1, spreads attempts over time.
+        """
         self._sockets = [
-            SlackSocket(app_token, web_client, clock, self._changed) for _ in range(CONNECTIONS)
+            SlackSocket(
+                app_token,
+                web_client,
+                clock,
+                self._changed,
+                jitter=jitter,
+                ping_seconds=ping_seconds,
+            )
+            for _ in range(CONNECTIONS)
         ]
         for socket in self._sockets:
             _Handler(app, socket)

@@ -1,8 +1,8 @@
 """Limits how many requests one person or machine may send, in all processes together."""
 
-import asyncio
 from collections.abc import Mapping, Sequence
 
+from bot.kernel.clock import Clock
 from bot.store.slack_limits import SharedPaces
 from bot.store.transaction import Transaction
 from bot.store.transactions import Store
@@ -22,15 +22,21 @@ class Paces:
     """
 
     def __init__(
-        self, kind: str, burst: int, each_seconds: float, most_names: int = MOST_NAMES
+        self,
+        kind: str,
+        burst: int,
+        each_seconds: float,
+        clock: Clock,
+        most_names: int = MOST_NAMES,
     ) -> None:
         """`kind` distinguishes its names from those of others in the database."""
         self._most_names = most_names
         self._kind = kind
+        self._clock = clock
         self._each_seconds = each_seconds
         self._burst_seconds = burst * each_seconds
         self._free_at: dict[str, float] = {}
-        """When all of the burst is free again, by the loop's clock; the latest request last."""
+        """When all of the burst is free again, by `clock.monotonic`; the latest request last."""
         self._unshared: dict[str, float] = {}
         """Seconds by which a name was set back here since the last exchange."""
         self._shared: frozenset[str] = frozenset()
@@ -69,12 +75,12 @@ class Paces:
 
     def _ahead(self, name: str) -> float:
         """How many seconds of its burst are used."""
-        now = asyncio.get_running_loop().time()
+        now = self._clock.monotonic()
         return max(self._free_at.get(name, now) - now, 0.0)
 
     def _set(self, name: str, ahead: float) -> None:
         self._free_at.pop(name, None)
-        self._free_at[name] = asyncio.get_running_loop().time() + ahead
+        self._free_at[name] = self._clock.monotonic() + ahead
         if len(self._free_at) > self._most_names:
             del self._free_at[next(iter(self._free_at))]
 

@@ -89,15 +89,17 @@ class Store:
 
     SQLite has one writer thread: transactions run one at a time, in order. PostgreSQL has as many
     threads as connections. `threads`, if given, run them instead. Reads have their own connection
-    and thread.
+    and thread; `reader` is their engine, made from the other unless it is given.
     """
 
-    def __init__(self, engine: Engine, threads: Executor | None = None) -> None:
+    def __init__(
+        self, engine: Engine, threads: Executor | None = None, *, reader: Engine | None = None
+    ) -> None:
         self.engine = engine
         self._limit: float | None = engine.get_execution_options().get(COMMAND_LIMIT)
         width = 1 if engine.dialect.name == "sqlite" else WRITING_CONNECTIONS
         self._writing = _Lane(engine, width, threads, "store")
-        self._reading = _Lane(reading_engine(engine), READERS, threads, "reader")
+        self._reading = _Lane(reader or reading_engine(engine), READERS, threads, "reader")
 
     async def run(
         self, body: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs

@@ -1,18 +1,12 @@
 """A bot for every conversation, over Socket Mode and over signed requests with a worker beside."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack
 from dataclasses import replace
-from datetime import timedelta
-from types import ModuleType
 
 import pytest
 
-from bot.feed import observe_queue, poll_repositories, polling, route_subscribers
-from bot.feed.polling import PollingInterval
-from bot.runtime import adapters
 from bot.runtime.intervals import Intervals
-from bot.store import transactions
 from tests.support.bot_tester import HURRIED, BotTester, Mode
 from tests.support.clock import MovedClock
 from tests.support.reused_engines import ReusedEngines
@@ -27,40 +21,15 @@ OVER_HTTP = pytest.mark.parametrize("mode", ["http"], indirect=True)
 NAMES = ("acme/site", "acme/api", "acme/docs")
 TWO_GROUPS = {"MQBOT_GROUPS": "release=acme/site,acme/api;papers=acme/docs"}
 
-A_MOMENT = timedelta(seconds=0.25)
-
-PATCHED: Mapping[ModuleType, Mapping[str, object]] = {
-    polling: {"FLOOR": A_MOMENT},
-    poll_repositories: {"NEW_PAUSE_READ_AFTER": A_MOMENT, "PAUSES_READ_EVERY": A_MOMENT},
-    route_subscribers: {"EDIT_DELAY": A_MOMENT},
-    observe_queue: {"EDIT_SPACING": A_MOMENT},
-}
-
-
-@pytest.fixture(autouse=True)
-def hurried_polls(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Polls and edits come several times as often as they do for people."""
-    for module, values in PATCHED.items():
-        for name, value in values.items():
-            monkeypatch.setattr(module, name, value)
-    usual = PollingInterval.around
-    monkeypatch.setattr(
-        PollingInterval,
-        "around",
-        lambda interval, longest=None: usual(interval * 0.3, longest and longest * 0.3),
-    )
-
 
 @pytest.fixture(scope="session")
 def all_engines(tmp_path_factory: pytest.TempPathFactory) -> ReusedEngines:
     return ReusedEngines(tmp_path_factory.mktemp("engines"))
 
 
-@pytest.fixture(autouse=True)
-def reused_engines(all_engines: ReusedEngines, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(adapters, "create_engine", all_engines.create_engine)
-    monkeypatch.setattr(transactions, "reading_engine", all_engines.reading_engine)
-    yield
+@pytest.fixture
+def reused_engines(all_engines: ReusedEngines) -> Iterator[ReusedEngines]:
+    yield all_engines
     all_engines.take_back()
 
 
@@ -92,14 +61,23 @@ def clock() -> MovedClock:
 
 @pytest.fixture
 async def start_bot(
-    sqlite_url: str, mode: Mode, clock: MovedClock, every: Intervals
+    sqlite_url: str,
+    mode: Mode,
+    clock: MovedClock,
+    every: Intervals,
+    reused_engines: ReusedEngines,
 ) -> AsyncIterator[StartBot]:
     """Start a bot with options of BotTester."""
     async with AsyncExitStack() as stack:
 
         async def start(**options: object) -> BotTester:
             # The options are BotTester's own, which checks them.
-            usual = {"mode": mode, "clock": clock, "every": every}
+            usual = {
+                "mode": mode,
+                "clock": clock,
+                "every": every,
+                "open_store": reused_engines.open_store,
+            }
             tester = BotTester(sqlite_url, **{**usual, **options})  # type: ignore[arg-type]
             return await stack.enter_async_context(tester)
 

@@ -2,24 +2,21 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
+from dataclasses import replace
 from typing import Any
 
 import pytest
-from slack_bolt.async_app import AsyncAck
 from typing_extensions import override
 
 from bot.acts.reason import REASON_LIMIT
 from bot.acts.record import ActResult
 from bot.blocks.explain import BUSY, TOO_FAST
 from bot.desk.background import BACKGROUND_TASKS, Inbox
-from bot.desk.dispatch import Dispatch
-from bot.runtime import process
 from bot.sandbox.merge_queue.faults import Fault
-from bot.slack import app as slack_app
-from bot.store.paces import Paces
+from bot.slack.app import PersonalPace
 from tests.e2e.conftest import StartBot
 from tests.e2e.test_who_may_act import acts
-from tests.support.bot_tester import ALICE, BOB, MERGE_QUEUE, BotTester
+from tests.support.bot_tester import ALICE, BOB, HURRIED, MERGE_QUEUE, BotTester
 from tests.support.shown import Shown
 from tests.support.waiting import until
 
@@ -31,12 +28,9 @@ HOW_MANY = 64
 class HeldInbox(Inbox):
     """The bot's own inbox, which starts nothing until it is drained."""
 
-    def __init__(
-        self, monkeypatch: pytest.MonkeyPatch, most_at_once: int = BACKGROUND_TASKS
-    ) -> None:
+    def __init__(self, most_at_once: int = BACKGROUND_TASKS) -> None:
         super().__init__(most_at_once)
         self._is_drained = asyncio.Event()
-        monkeypatch.setattr(process, "Inbox", lambda: self)
 
     @override
     async def _run(self, work: Coroutine[Any, Any, None]) -> None:
@@ -51,9 +45,28 @@ class HeldInbox(Inbox):
         return left
 
 
+class FailingInbox(Inbox):
+    """Fails the next listener, after it has acknowledged; then it is the bot's own."""
+
+    fails_next = False
+
+    @override
+    def hand_over(self, work: Coroutine[Any, Any, None]) -> None:
+        if self.fails_next:
+            self.fails_next = False
+            work.close()
+            raise LookupError("a defect")
+        super().hand_over(work)
+
+
 @pytest.fixture
-def inbox(monkeypatch: pytest.MonkeyPatch) -> Inbox:
-    return HeldInbox(monkeypatch)
+def inbox() -> Inbox:
+    return HeldInbox()
+
+
+def admitted(requests: int) -> PersonalPace:
+    """Everybody's requests beyond these are too fast, however long the test takes."""
+    return PersonalPace(requests, each_seconds=3600.0, warned_again_seconds=3600.0)
 
 
 async def _all_type(bot: BotTester, count: int) -> None:
@@ -69,7 +82,7 @@ def _replies(bot: BotTester) -> list[Shown]:
 async def test_all_requests_are_acknowledged_before_any_is_answered(
     inbox: Inbox, start_bot: StartBot
 ) -> None:
-    bot = await start_bot()
+    bot = await start_bot(open_inbox=lambda: inbox)
     await _all_type(bot, HOW_MANY)
     assert (len(inbox), _replies(bot)) == (HOW_MANY, [])
     assert await inbox.drain(30) == 0
@@ -79,7 +92,7 @@ async def test_all_requests_are_acknowledged_before_any_is_answered(
 async def test_a_click_is_acknowledged_before_it_is_handled(
     inbox: Inbox, start_bot: StartBot
 ) -> None:
-    bot = await start_bot()
+    bot = await start_bot(open_inbox=lambda: inbox)
     await bot.type("/mq status")
     await inbox.drain(30)
     (status,) = bot.replies()
@@ -91,7 +104,7 @@ async def test_a_click_is_acknowledged_before_it_is_handled(
 
 
 async def test_form_errors_appear_at_their_field(inbox: Inbox, start_bot: StartBot) -> None:
-    bot = await start_bot()
+    bot = await start_bot(open_inbox=lambda: inbox)
     await bot.type("/mq pause")
     await inbox.drain(30)
     form = await bot.modal()
@@ -106,17 +119,16 @@ async def test_form_errors_appear_at_their_field(inbox: Inbox, start_bot: StartB
 async def test_acknowledged_requests_are_answered_when_the_bot_stops(
     inbox: Inbox, start_bot: StartBot
 ) -> None:
-    bot = await start_bot()
+    bot = await start_bot(open_inbox=lambda: inbox)
     await _all_type(bot, 20)
     await bot.stop_bot()
     assert (len(inbox), len(_replies(bot))) == (0, 20)
 
 
 async def test_people_without_an_answer_are_notified_when_the_bot_stops(
-    monkeypatch: pytest.MonkeyPatch, start_bot: StartBot
+    start_bot: StartBot,
 ) -> None:
-    monkeypatch.setattr(process, "DRAIN_SECONDS", 0.2)
-    bot = await start_bot()
+    bot = await start_bot(every=replace(HURRIED, drain=0.2))
     asked = Fault("slow", path="/status", times=None, seconds=30)
     bot.merge_queue.faults.arm(asked)
     await bot.type("/mq status")
@@ -128,12 +140,10 @@ async def test_people_without_an_answer_are_notified_when_the_bot_stops(
     bot.fix_service()
 
 
-async def test_everybody_gets_an_answer_when_too_many_requests_come(
-    monkeypatch: pytest.MonkeyPatch, start_bot: StartBot
-) -> None:
+async def test_everybody_gets_an_answer_when_too_many_requests_come(start_bot: StartBot) -> None:
     """People beyond the capacity are notified; the others are answered."""
-    inbox = HeldInbox(monkeypatch, 2)
-    bot = await start_bot()
+    inbox = HeldInbox(2)
+    bot = await start_bot(open_inbox=lambda: inbox)
     await asyncio.gather(bot.type("/mq help"), bot.type("/mq help"))
     answer = await bot.slack.people.command(BOB, MERGE_QUEUE, "/mq help")
     assert answer["ack_text"] == BUSY
@@ -144,22 +154,14 @@ async def test_everybody_gets_an_answer_when_too_many_requests_come(
     assert len(bot.replies(by=BOB)) == 2
 
 
-async def test_the_person_is_notified_when_a_handler_fails(
-    monkeypatch: pytest.MonkeyPatch, start_bot: StartBot
-) -> None:
-    bot = await start_bot(expected_errors={"defect"})
+async def test_the_person_is_notified_when_a_handler_fails(start_bot: StartBot) -> None:
+    inbox = FailingInbox()
+    bot = await start_bot(open_inbox=lambda: inbox, expected_errors={"defect"})
     status = await bot.ask("/mq status")
-
-    async def fail(_self: object, ack: AsyncAck, body: dict[str, Any]) -> None:
-        await ack()
-        raise LookupError(body["user"] if "user" in body else body["user_id"])
-
-    monkeypatch.setattr(Dispatch, "on_typed", fail)
-    monkeypatch.setattr(Dispatch, "on_action", fail)
-    await bot.stop_bot()
-    await bot.start_bot()
+    inbox.fails_next = True
     failed = await bot.ask("/mq status")
     assert "Something went wrong on my side" in failed
+    inbox.fails_next = True
     await bot.click(status, "Refresh", by=ALICE)
     await bot.wait_for_reply("Something went wrong on my side")
 
@@ -199,33 +201,27 @@ async def by_home_tab(bot: BotTester) -> None:
 
 @pytest.mark.parametrize("ask", [by_command, by_mention, by_direct_message, by_home_tab])
 async def test_one_budget_counts_whatever_the_way_in(
-    monkeypatch: pytest.MonkeyPatch,
-    start_bot: StartBot,
-    ask: Callable[[BotTester], Awaitable[None]],
+    start_bot: StartBot, ask: Callable[[BotTester], Awaitable[None]]
 ) -> None:
-    bot = await start_bot()
-    monkeypatch.setattr(Paces, "admits", lambda *_: False)
+    bot = await start_bot(pace=admitted(1))
+    await bot.ask("/mq help")
     for _ in range(3):
         await ask(bot)
     await until(lambda: "person_too_fast" in bot.log.actions(), "a warning in the log")
     if ask is by_command:
-        assert len(bot.replies()) == 3
+        assert len(bot.replies()) == 1 + 3
     else:
         await bot.wait_for_direct_message(TOO_FAST[:30])
     assert bot.log.actions().count("person_too_fast") == 1
     assert bot.pause_reason() is None
-    monkeypatch.setattr(Paces, "admits", lambda *_: True)
     await bot.ask("/mq help", by=BOB)
 
 
-async def test_a_form_sent_too_fast_stays_open(
-    monkeypatch: pytest.MonkeyPatch, start_bot: StartBot
-) -> None:
-    bot = await start_bot()
+async def test_a_form_sent_too_fast_stays_open(start_bot: StartBot) -> None:
+    bot = await start_bot(pace=admitted(2))
     status = await bot.ask("/mq status")
     await bot.click(status, "Pause queue…")
     form = await bot.modal("0 pull requests")
-    monkeypatch.setattr(Paces, "admits", lambda *_: False)
     for _ in range(3):
         answer = await bot.submit(form, reason="CI is down")
         assert answer["errors"] == {"reason": TOO_FAST}
@@ -247,17 +243,12 @@ async def test_refused_mentions_leave_one_short_row(start_bot: StartBot) -> None
     assert "refused, " in await bot.ask("/mq audit")
 
 
-async def test_a_person_who_clicks_too_fast_is_warned_once(
-    monkeypatch: pytest.MonkeyPatch, start_bot: StartBot
-) -> None:
-    bot = await start_bot()
+async def test_a_person_who_clicks_too_fast_is_warned_once(start_bot: StartBot) -> None:
+    bot = await start_bot(pace=admitted(1))
     status = await bot.ask("/mq status")
-    monkeypatch.setattr(Paces, "admits", lambda *_: False)
-    monkeypatch.setattr(slack_app, "WARNED_AGAIN_SECONDS", 3600.0)
     reads = len(bot.requests("/merge-queue/pause"))
     for _ in range(3):
         await bot.click(status, "Refresh")
     await bot.wait_for_reply(TOO_FAST[:30])
-    monkeypatch.setattr(Paces, "admits", lambda *_: True)
-    await bot.ask("/mq help")
+    await bot.ask("/mq help", by=BOB)
     assert len(bot.requests("/merge-queue/pause")) == reads

@@ -12,14 +12,17 @@ from click.testing import CliRunner, Result
 from bot.cli.main import main
 from bot.cli.process import CONFIGURATION_EXIT, forever
 from bot.config.settings import RunSettings
+from bot.kernel.clock import Clock
 from bot.posts.outbox import Outbox
 from bot.runtime.process import build_runtime
-from bot.store import backup, migrate
+from bot.runtime.surroundings import Surroundings
+from bot.store import migrate
 from bot.store.backup import back_up, presence
 from bot.store.engines import create_engine, sqlite_path
 from bot.store.errors import StoreUnusable
 from bot.store.transactions import Store
 from tests.support.bot_tester import RELEASES, BotTester
+from tests.support.clock import FakeClock, ImpatientClock, StandingClock
 from tests.support.database_fixtures import migrated
 from tests.support.databases import PATIENT
 from tests.support.postgres import PostgresServer
@@ -30,8 +33,8 @@ from tests.support.transactions import begin
 from tests.support.waiting import until
 
 
-def run(command: str, *arguments: str, url: str) -> Result:
-    return CliRunner(env={"DATABASE_URL": url}).invoke(main, [command, *arguments])
+def run(command: str, *arguments: str, url: str, clock: Clock | None = None) -> Result:
+    return CliRunner(env={"DATABASE_URL": url}).invoke(main, [command, *arguments], obj=clock)
 
 
 def rows(path: Path, query: str) -> list[tuple[object, ...]]:
@@ -228,16 +231,15 @@ def test_a_backup_onto_the_database_itself_is_refused(sqlite_url: str, tmp_path:
 
 @pytest.mark.parametrize("is_replaced", [False, True])
 async def test_a_bot_whose_file_is_deleted_or_replaced_stops_and_says_so(
-    sqlite_url: str, monkeypatch: pytest.MonkeyPatch, *, is_replaced: bool
+    sqlite_url: str, *, is_replaced: bool
 ) -> None:
-    monkeypatch.setattr(backup, "FILE_SECONDS", 0.05)
     path = sqlite_path(sqlite_url)
     async with BotTester(sqlite_url) as bot:
         await bot.stop_bot()
         settings = settings_in(bot.settings_environment(), RunSettings)
 
         async def run_without_its_file() -> None:
-            async with build_runtime(settings):
+            async with build_runtime(settings, Surroundings(ImpatientClock())):
                 if is_replaced:
                     path.with_name("new").write_bytes(path.read_bytes())
                     path.with_name("new").replace(path)
@@ -337,13 +339,12 @@ async def test_a_postgresql_backup_is_restored_to_an_empty_database_and_over_its
 
 @pytest.mark.postgres
 async def test_a_postgresql_database_in_use_is_not_prepared_for_a_restore(
-    postgres_url: str, monkeypatch: pytest.MonkeyPatch
+    postgres_url: str,
 ) -> None:
-    monkeypatch.setattr(backup, "ENDING_SECONDS", 0.0)
     store = Store(create_engine(postgres_url, **PATIENT))
     with begin(store) as transaction:
         Outbox(transaction).add([make_new(1)])
-    result = await asyncio.to_thread(run, "restore", url=postgres_url)
+    result = await asyncio.to_thread(run, "restore", url=postgres_url, clock=FakeClock())
     assert result.exit_code == 1
     assert result.stderr.startswith("mqbot: restore: the bot has the database in use, from ")
     assert "stop every process first" in result.stderr
@@ -351,8 +352,11 @@ async def test_a_postgresql_database_in_use_is_not_prepared_for_a_restore(
         assert Outbox(transaction).in_doubt(10) == []
 
     # It waits for the connections of a process that ends just now.
-    monkeypatch.setattr(backup, "ENDING_SECONDS", 30.0)
-    restoring = asyncio.create_task(asyncio.to_thread(run, "restore", url=postgres_url))
+    clock = StandingClock()
+    restoring = asyncio.create_task(
+        asyncio.to_thread(run, "restore", url=postgres_url, clock=clock)
+    )
+    await until(lambda: clock.slept, "a command that waits")
     await store.close()
     result = await restoring
     assert result.exit_code == 0, result.output

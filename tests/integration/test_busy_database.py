@@ -14,10 +14,10 @@ from sqlalchemy import Engine, Select, func, select, text
 
 from bot.kernel.tasks import CONCURRENT_STORES
 from bot.posts.tables import channel_queues, deliveries
-from bot.runtime import adapters
 from bot.store.engines import WRITING_CONNECTIONS, create_engine
 from bot.store.lease_values import POLL_LEASE
 from bot.store.tables import leases
+from bot.store.transactions import Store
 from tests.support.bot_tester import ALICE, GENERAL, INCIDENTS, MERGE_QUEUE, RELEASES, BotTester
 from tests.support.databases import PATIENT
 from tests.support.waiting import until, until_true
@@ -34,13 +34,13 @@ WAITING = text(
 )
 
 
-def patient_engine(url: str) -> Engine:
-    return create_engine(url, **PATIENT)
+def open_patient_store(url: str) -> Store:
+    return Store(create_engine(url, **PATIENT))
 
 
 @pytest.fixture
 async def database(postgres_url: str) -> AsyncIterator[Engine]:
-    engine = patient_engine(postgres_url)
+    engine = create_engine(postgres_url, **PATIENT)
     yield engine
     engine.dispose()
 
@@ -48,14 +48,14 @@ async def database(postgres_url: str) -> AsyncIterator[Engine]:
 @pytest.mark.postgres
 @pytest.mark.timeout(300)
 async def test_the_lease_and_people_do_not_wait_behind_polls(
-    postgres_url: str, database: Engine, monkeypatch: pytest.MonkeyPatch
+    postgres_url: str, database: Engine
 ) -> None:
-    monkeypatch.setattr(adapters, "create_engine", patient_engine)
     heard = zip(REPOSITORIES, CHANNELS * len(REPOSITORIES), strict=False)
     async with BotTester(
         postgres_url,
         dict.fromkeys(REPOSITORIES, "quiet"),
         ";".join(f"{name}={channel}:enter" for name, channel in heard),
+        open_store=open_patient_store,
     ) as bot:
         for name in REPOSITORIES[: len(CHANNELS)]:
             bot.enqueue(name)

@@ -5,6 +5,7 @@ import json
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -334,10 +335,9 @@ async def test_a_refused_key_is_one_problem_for_all_its_repositories(
 
 
 async def test_of_thousands_of_repositories_some_are_asked_for_and_the_bot_vouches_for_the_others(
-    sqlite_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    sqlite_url: str, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(service, "ASKED_AT_MOST", 10)
-    monkeypatch.setattr(service, "SURVEY_SECONDS", 0.0)
+    survey_of = partial(service.Survey, all_up_to=10, seconds=0.0)
     names = [RepositoryName(f"acme/service-{number:03d}") for number in range(40)]
     clock = SystemClock()
     now = clock.now()
@@ -352,12 +352,12 @@ async def test_of_thousands_of_repositories_some_are_asked_for_and_the_bot_vouch
                 (queues,) = [one for one in found if one.subject == "queues"]
                 return queues
 
-            some = await total(service.Survey(names, last_read={**read, **old}))
-            vouched = service.Survey(names, last_read=dict.fromkeys(names, now))
+            some = await total(survey_of(names, last_read={**read, **old}))
+            vouched = survey_of(names, last_read=dict.fromkeys(names, now))
             well = await total(vouched)
-            patient = service.Survey(names, last_read=old | read, recent=timedelta(hours=1))
+            patient = survey_of(names, last_read=old | read, recent=timedelta(hours=1))
             quiet = await total(patient)
-            each = await total(service.Survey(names, asks_all=True))
+            each = await total(survey_of(names, asks_all=True))
     asked = len(vouched.asked)
     assert 0 < asked <= CHECKS_AT_ONCE
     assert well.sentence == (

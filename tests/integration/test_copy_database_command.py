@@ -16,13 +16,16 @@ from bot.acts.rows import Audit
 from bot.acts.tables import audit
 from bot.cli.main import main
 from bot.cli.process import CONFIGURATION_EXIT, UNAVAILABLE_EXIT
-from bot.store import backup, copying, migrate
+from bot.kernel.clock import Clock
+from bot.store import migrate
 from bot.store.backup import presence
+from bot.store.copying import PART
 from bot.store.engines import create_engine, opened, sqlite_path
 from bot.store.schema import metadata
 from bot.store.transactions import Store
 from tests.integration.test_migrations import make_first_release, statements_of
 from tests.support.bot_tester import RELEASES, BotTester
+from tests.support.clock import FakeClock
 from tests.support.databases import PATIENT
 from tests.support.postgres import PASSWORD, PostgresServer
 from tests.support.stored import make_record
@@ -31,8 +34,9 @@ from tests.support.transactions import begin
 pytestmark = pytest.mark.postgres
 
 
-def copy(source: str, target: str) -> Result:
-    return CliRunner().invoke(main, ["copy-database", source, target], prog_name="mqbot")
+def copy(source: str, target: str, clock: Clock | None = None) -> Result:
+    arguments = ["copy-database", source, target]
+    return CliRunner().invoke(main, arguments, prog_name="mqbot", obj=clock)
 
 
 @pytest.fixture
@@ -184,9 +188,8 @@ def test_a_target_with_rows_is_refused_and_stays_as_it_is(
 
 
 def test_a_running_bot_is_refused_on_either_side(
-    full_sqlite: str, empty_postgres: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    full_sqlite: str, empty_postgres: str, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(backup, "ENDING_SECONDS", 0.0)
     new = f"sqlite:///{tmp_path}/new.sqlite3"
     for which, arguments in (
         ("FROM", (full_sqlite, empty_postgres)),
@@ -202,9 +205,9 @@ def test_a_running_bot_is_refused_on_either_side(
         )
     engine = create_engine(empty_postgres)
     with engine.connect():
-        result = copy(empty_postgres, new)
+        result = copy(empty_postgres, new, FakeClock())
         assert "FROM: the bot has the database in use, from " in result.stderr
-        result = copy(full_sqlite, empty_postgres)
+        result = copy(full_sqlite, empty_postgres, FakeClock())
         assert "TO: the bot has the database in use, from " in result.stderr
     engine.dispose()
     assert not sqlite_path(new).exists()
@@ -250,14 +253,11 @@ def test_a_copy_that_lacks_a_row_is_undone(full_sqlite: str, empty_postgres: str
     assert count(empty_postgres) == 0
 
 
-def test_many_rows_are_copied_in_parts(
-    full_sqlite: str, empty_postgres: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(copying, "PART", 7)
+def test_many_rows_are_copied_in_parts(full_sqlite: str, empty_postgres: str) -> None:
     with closing(sqlite3.connect(sqlite_path(full_sqlite))) as database:
         database.executemany(
             "INSERT INTO handled_requests VALUES (?, 1)",
-            [(f"many {number}",) for number in range(100)],
+            [(f"many {number}",) for number in range(2 * PART + 1)],
         )
         database.commit()
     assert copy(full_sqlite, empty_postgres).exit_code == 0
@@ -283,7 +283,7 @@ async def test_the_bot_goes_on_where_it_was(sqlite_url: str, empty_postgres: str
     async with BotTester(sqlite_url, channels=f"acme/site={RELEASES}:enter") as bot:
         first = bot.enqueue()
         await bot.wait_for_post(f"#{first}", RELEASES)
-        card = await bot.pause("45m moving house")
+        card = await bot.pause("now 45m moving house")
         await bot.stop_bot()
         assert (await asyncio.to_thread(copy, sqlite_url, empty_postgres)).exit_code == 0
         bot.database_url = empty_postgres

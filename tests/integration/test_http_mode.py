@@ -26,6 +26,7 @@ from bot.desk.background import MOST_KEPT, Background, Inbox, Once
 from bot.http.server import HttpServer, PortLimits
 from bot.kernel.configured import AcceptedSecret
 from bot.kernel.metrics import Metrics
+from bot.runtime.clock import SystemClock
 from bot.slack.app import App
 from bot.slack.conversation import Replies
 from bot.slack.http import EVENTS_PATH, LARGEST_SLACK_REQUEST, SlackRequests
@@ -103,7 +104,7 @@ class Machine:
         replies = Replies(client, self.session, SlackChannels(client, self.clock), self.clock)
         open_requests = OpenRequests(InMemoryStore(), self.clock)
         background = Background(self.recorder.inbox, self.once, open_requests, replies, "/mq")
-        self.requests.serve(App(IDENTITY, self.recorder.register, background))
+        self.requests.serve(App(IDENTITY, self.recorder.register, background, SystemClock()))
 
     async def stop(self) -> None:
         await self.server.close()

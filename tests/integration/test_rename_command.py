@@ -23,7 +23,7 @@ from bot.posts.live_message import LiveKind, LiveSubject
 from bot.posts.live_messages import LiveMessages
 from bot.posts.outbox import Outbox
 from bot.runtime.clock import SystemClock
-from bot.store import backup, migrate
+from bot.store import migrate
 from bot.store.backup import presence
 from bot.store.engines import COMMAND_LIMIT, COMMAND_SECONDS, create_engine, opened, sqlite_path
 from bot.store.schema import metadata
@@ -31,6 +31,7 @@ from bot.store.transaction import Transaction
 from bot.store.transactions import Store
 from tests.integration.test_migrations import make_first_release, statements_of
 from tests.support.bot_tester import ALICE, GENERAL, RELEASES, BotTester
+from tests.support.clock import FakeClock
 from tests.support.databases import PATIENT, TestDatabase
 from tests.support.make import make_subscription
 from tests.support.postgres import PostgresServer
@@ -42,7 +43,9 @@ NEW = "acme/shop-front"
 
 def run(url: str, *arguments: str, **settings: str) -> Result:
     environ = {"DATABASE_URL": url, "MQBOT_API_URL": "", "SLACK_BOT_TOKEN": "", **settings}
-    return CliRunner(env=environ).invoke(main, arguments, prog_name="mqbot")
+    # Time passes as soon as a command waits.
+    clock = FakeClock(SystemClock().now())
+    return CliRunner(env=environ).invoke(main, arguments, prog_name="mqbot", obj=clock)
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
@@ -221,10 +224,7 @@ def test_a_running_bot_is_refused(sqlite_url: str) -> None:
 
 
 @pytest.mark.postgres
-def test_a_running_bot_on_postgresql_is_refused(
-    postgres_url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(backup, "ENDING_SECONDS", 0.0)
+def test_a_running_bot_on_postgresql_is_refused(postgres_url: str) -> None:
     engine = create_engine(postgres_url)
     with engine.connect():
         refused = run(postgres_url, "rename", SITE, NEW)

@@ -16,7 +16,7 @@ from bot.config.file import CONFIG_FILE
 from bot.config.settings import Settings, variable
 from bot.desk.background import LAST_WORD_SECONDS
 from bot.http.server import PortLimits
-from bot.runtime.process import DRAIN_SECONDS
+from bot.runtime.intervals import USUAL
 from bot.slack import socket_mode
 from bot.slack.web_api import clients
 from tests.documentation import ROOT
@@ -24,12 +24,12 @@ from tests.documentation import ROOT
 LONGEST_STOP = {
     "run": socket_mode.LAST_ACKNOWLEDGEMENTS_SECONDS
     + socket_mode.CLOSE_SECONDS
-    + DRAIN_SECONDS
+    + USUAL.drain
     + LAST_WORD_SECONDS
     + clients.TOTAL_SECONDS,
     "web": PortLimits().first_request_seconds
     + PortLimits().drain_seconds
-    + DRAIN_SECONDS
+    + USUAL.drain
     + LAST_WORD_SECONDS,
     "worker": clients.TOTAL_SECONDS,
 }

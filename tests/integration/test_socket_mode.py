@@ -12,7 +12,6 @@ from slack_bolt.async_app import AsyncAck, AsyncApp
 from slack_bolt.authorization import AuthorizeResult
 
 from bot.sandbox.slack.server import SlackSandbox
-from bot.slack import socket_mode
 from bot.slack.socket_mode import CONNECTIONS, PING_SECONDS, SLOW_SECONDS, SocketMode
 from bot.slack.web_api.clients import Client, TokenRefused
 from tests.support.bot_tester import ALICE, MERGE_QUEUE, LogKeeper
@@ -56,13 +55,27 @@ class Echo:
 class Deafness:
     """A bot's connection to the sandbox workspace, a clock that stands, and its log."""
 
-    def __init__(self, slack: SlackSandbox, client: Client, app_token: str | None = None) -> None:
+    def __init__(
+        self,
+        slack: SlackSandbox,
+        client: Client,
+        app_token: str | None = None,
+        *,
+        ping_seconds: float = PING_SECONDS,
+    ) -> None:
         self.slack = slack
         self.clock = HeldClock()
         self.echo = Echo()
         self.log = LogKeeper()
         token = SecretStr(app_token or slack.app_token)
-        self.connection = SocketMode(self.echo.app(client), client, token, self.clock)
+        self.connection = SocketMode(
+            self.echo.app(client),
+            client,
+            token,
+            self.clock,
+            jitter=lambda: 1.0,
+            ping_seconds=ping_seconds,
+        )
 
     async def is_heard(self, text: str = "status") -> None:
         """What a person types reaches the app and is acknowledged."""
@@ -97,11 +110,6 @@ class Deafness:
             for record in self.log.records
             if record.__dict__.get("action") == action
         ]
-
-
-@pytest.fixture(autouse=True)
-def longest_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(socket_mode, "jitter", lambda: 1.0)
 
 
 @pytest.fixture
@@ -343,10 +351,9 @@ async def test_closing_still_sends_pending_acknowledgements(side: Deafness) -> N
 
 
 async def test_a_half_open_connection_is_replaced_and_reported(
-    slack: SlackSandbox, client: Client, monkeypatch: pytest.MonkeyPatch
+    slack: SlackSandbox, client: Client
 ) -> None:
-    monkeypatch.setattr(socket_mode, "PING_SECONDS", 0.2)
-    side = Deafness(slack, client)
+    side = Deafness(slack, client, ping_seconds=0.2)
     with side.log.listening():
         await side.connection.open()
         side.last()

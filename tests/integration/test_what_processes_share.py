@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from bot.blocks.explain import TOO_FAST
-from bot.slack.app import PERSON_BURST
+from bot.slack.app import PersonalPace
 from bot.slack.web_api.clients import SYNC_SECONDS
 from tests.e2e.test_mentions import mention, say
 from tests.support.bot_tester import ALICE, BOB, MERGE_QUEUE
@@ -20,6 +20,8 @@ from tests.support.waiting import until
 pytestmark = [pytest.mark.postgres, pytest.mark.timeout(240)]
 
 Start = Callable[..., SeveralProcesses]
+
+BURST = PersonalPace().burst
 
 WAIT_SECONDS = 600
 """Longer than the test takes on any machine."""
@@ -71,15 +73,13 @@ async def test_a_person_who_sends_too_much_is_slowed_down_by_all_processes(
 
     async with bot:
         for burst in range(2):
-            await asyncio.gather(*(bot.type("/mq help", by=BOB) for _ in range(PERSON_BURST)))
+            await asyncio.gather(*(bot.type("/mq help", by=BOB) for _ in range(BURST)))
             if burst == 0:
                 assert refused() == 0
                 # Both have heard of it by then.
                 await asyncio.sleep(3 * SYNC_SECONDS)
-        await until(
-            lambda: refused() > PERSON_BURST / 2, "most of the second burst to be refused", 10
-        )
-        await until(lambda: len(bot.replies(by=BOB)) == 2 * PERSON_BURST, "an answer to each", 30)
+        await until(lambda: refused() > BURST / 2, "most of the second burst to be refused", 10)
+        await until(lambda: len(bot.replies(by=BOB)) == 2 * BURST, "an answer to each", 30)
 
 
 async def test_buttons_go_from_a_newly_shared_channel_in_every_process(

@@ -21,9 +21,12 @@ from typing_extensions import override
 
 from bot.cli.manifest import EVENTS_PATH, over_http, with_required_scopes
 from bot.config.settings import RunSettings, WebSettings
+from bot.desk.background import Inbox
 from bot.log.tables import repositories
+from bot.runtime.adapters import OpenStore, open_store
 from bot.runtime.intervals import Intervals
 from bot.runtime.process import build_runtime, build_web, build_worker
+from bot.runtime.surroundings import Surroundings
 from bot.sandbox.merge_queue.controls import NewPullRequest, SentEvent
 from bot.sandbox.merge_queue.credentials import Credential
 from bot.sandbox.merge_queue.faults import Fault
@@ -33,6 +36,7 @@ from bot.sandbox.server import Sandbox
 from bot.sandbox.slack.delivering.request_url import RequestUrlRefused
 from bot.sandbox.slack.server import SlackSandbox
 from bot.sandbox.slack.web_api.rate_limits import RateLimits
+from bot.slack.app import PersonalPace
 from bot.store.engines import create_engine
 from bot.store.transaction import Transaction
 from bot.store.transactions import Store
@@ -65,6 +69,11 @@ HURRIED = Intervals(
     reminders=3600.0,
     # A busy machine is no slow service: see `test_slow_service`.
     progress=3600.0,
+    shortest_poll=0.25,
+    pauses_read=0.25,
+    new_pause_read=0.25,
+    thread_edits=0.25,
+    board_edits=0.25,
 )
 """Several times as often as for people."""
 
@@ -133,6 +142,9 @@ class BotTester:
     is_minimal: bool = False
     every: Intervals = HURRIED
     clock: MovedClock = field(default_factory=MovedClock)
+    pace: PersonalPace = field(default_factory=PersonalPace)
+    open_store: OpenStore = open_store
+    open_inbox: Callable[[], Inbox] = Inbox
     expected_errors: set[str] = field(default_factory=set)
     expected_refusals: set[str] = field(default_factory=set)
     log: LogKeeper = field(default_factory=LogKeeper, init=False)
@@ -208,8 +220,11 @@ class BotTester:
         if self.mode == "http":
             self._bot = self._over_http(settings_in(environ, WebSettings))
         else:
-            self._bot = build_runtime(settings_in(environ, RunSettings), self.clock, self.every)
+            self._bot = build_runtime(settings_in(environ, RunSettings), self.surroundings())
         await self._bot.__aenter__()
+
+    def surroundings(self) -> Surroundings:
+        return Surroundings(self.clock, self.every, self.pace, self.open_store, self.open_inbox)
 
     async def _wait_for_begin(self) -> None:
         store = Store(create_engine(self.database_url))
@@ -237,7 +252,7 @@ class BotTester:
 
     @asynccontextmanager
     async def _over_http(self, settings: WebSettings) -> AsyncIterator[None]:
-        given = (settings, self.clock, self.every)
+        given = (settings, self.surroundings())
         async with build_web(*given) as web, build_worker(*given):
             await self.give_request_url(f"http://127.0.0.1:{web.port}{EVENTS_PATH}")
             yield

@@ -16,6 +16,7 @@ from bot.merge_queue.http import Http
 from bot.runtime import adapters
 from bot.slack.web_api.clients import LimitedWebClient
 from bot.store.transactions import Store
+from tests.support.reused_engines import ReusedEngines
 
 SHARE = 0.2
 """Of the answers that come late."""
@@ -43,5 +44,6 @@ def busy_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     """Only the bot's own answers come late; what the test looks at is there when it looks."""
     monkeypatch.setattr(BusyStore, "run", _late(Store.run))
     monkeypatch.setattr(adapters, "Store", BusyStore)
+    monkeypatch.setattr(ReusedEngines, "store", BusyStore)
     monkeypatch.setattr(Http, "call", _late(Http.call))
     monkeypatch.setattr(LimitedWebClient, "api_call", _late(LimitedWebClient.api_call))

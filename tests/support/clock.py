@@ -75,6 +75,23 @@ class HeldClock(FakeClock):
         return now
 
 
+class StandingClock(FakeClock):
+    """No deadline comes, however long the waits are, which are real."""
+
+    @override
+    async def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        await asyncio.sleep(seconds)
+
+
+class ImpatientClock(SystemClock):
+    """Wakes its sleepers after a twentieth of a second."""
+
+    @override
+    async def sleep(self, seconds: float) -> None:
+        await super().sleep(min(seconds, 0.05))
+
+
 class MovedClock(SystemClock):
     """The time of this machine, and what a test has added to it. Waits are real."""
 

@@ -12,6 +12,7 @@ from structlog.contextvars import bound_contextvars
 
 from bot.runtime import logs
 from bot.runtime.logs import CHATTY, REDACTED, redact, redactor
+from tests.support.capturing import logging_restored
 
 TWELVE = "AbC123456789"
 SECRETS = {
@@ -112,18 +113,9 @@ def test_harmless_text_is_unchanged(text: str) -> None:
 @contextmanager
 def configured(form: str, *secrets: str) -> Iterator[None]:
     """Logging as the commands set it up; as it was before afterwards."""
-    root = logging.getLogger()
-    handlers = root.handlers
-    level = root.level
-    levels = {name: logging.getLogger(name).level for name in CHATTY}
-    try:
+    with logging_restored():
         logs.configure("DEBUG", form, secrets)
         yield
-    finally:
-        root.handlers = handlers
-        root.setLevel(level)
-        for name, before in levels.items():
-            logging.getLogger(name).setLevel(before)
 
 
 @pytest.mark.parametrize("form", ["text", "json"])

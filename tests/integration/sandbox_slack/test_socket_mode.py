@@ -6,7 +6,6 @@ import aiohttp
 import pytest
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.sandbox.slack.delivering import socket_mode
 from bot.sandbox.slack.server import SlackSandbox
 from bot.sandbox.slack.wire import Json
 from tests.integration.sandbox_slack.clients import (
@@ -212,9 +211,9 @@ async def test_a_half_open_connection_counts_and_swallows_payloads(
 
 
 async def test_a_client_that_answers_no_ping_is_disconnected(
-    sandbox: SlackSandbox, http: aiohttp.ClientSession, monkeypatch: pytest.MonkeyPatch
+    sandbox: SlackSandbox, http: aiohttp.ClientSession
 ) -> None:
-    monkeypatch.setattr(socket_mode, "_PING_SECONDS", 0.1)
+    sandbox.terms.ping_seconds = 0.1
     socket = await open_socket(http, sandbox)
     assert (await socket.receive_json())["type"] == "hello"
     assert sandbox.socket_mode.connections == 1

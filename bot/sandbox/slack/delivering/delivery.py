@@ -32,6 +32,7 @@ class Terms:
     #: the waits before an unacknowledged event is sent again
     event_retry_seconds: tuple[float, ...]
     on_connections: Callable[[], None]  #: called when a way to the app has opened or closed
+    ping_seconds: float = 15.0  #: from one ping of a connection to the next
 
 
 class AppNotConnected(Exception):

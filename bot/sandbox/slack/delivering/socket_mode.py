@@ -29,7 +29,6 @@ TICKET_SECONDS = 30.0
 CONNECTION_SECONDS = 18_060
 DEBUG_CONNECTION_SECONDS = 360
 _WARNING_SECONDS = 10
-_PING_SECONDS = 15
 _REFUSED_HANDSHAKE = 408
 LONGEST_FRAME = 20_480
 """Bytes of a frame from the app; Slack closes the connection for a longer one, with code 1009.
@@ -139,7 +138,7 @@ class SocketMode:
         """Break a connection that says nothing between two pings, unless it is half-open."""
         with contextlib.suppress(ConnectionError):
             while True:
-                await asyncio.sleep(_PING_SECONDS)
+                await asyncio.sleep(self._terms.ping_seconds)
                 if connection.is_half_open:
                     return
                 if connection.is_quiet and connection.transport is not None:

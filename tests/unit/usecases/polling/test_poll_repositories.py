@@ -8,7 +8,6 @@ from datetime import timedelta
 
 import pytest
 
-from bot.feed import poll_repositories
 from bot.feed.outage_observation import observation
 from bot.feed.poll_repositories import MANY
 from bot.feed.poll_state import STORED_EVERY
@@ -240,12 +239,10 @@ async def test_thousands_due_together_do_not_stay_in_step() -> None:
     assert {str(name) for name in machine.polled()} == set(names)
 
 
-async def test_each_tick_polls_a_limited_number_and_the_longest_due_first(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(poll_repositories, "MOST_A_TICK", 20)
+async def test_each_tick_polls_a_limited_number_and_the_longest_due_first() -> None:
     names = [RepositoryName(f"acme/r{number}") for number in range(21)]
     machine = Machine(repositories=names)
+    machine.use_case.most_a_tick = 20
     await machine.tick()
     assert len(machine.polled()) == 20
     await machine.tick(0.25)
