@@ -17,36 +17,49 @@ from tests.support.waiting import until
 
 pytestmark = [pytest.mark.e2e, OVER_SOCKET_MODE]
 
-Begin = Callable[[BotTester], Awaitable[Blocks | None]]
+Begin = Callable[[BotTester], Awaitable[None]]
+Open = Callable[[BotTester], Awaitable[Blocks | None]]
 Do = Callable[[BotTester, Blocks | None], Awaitable[None]]
+
+
+async def quiet(_bot: BotTester) -> None:
+    return
+
+
+async def frozen(bot: BotTester) -> None:
+    await bot.type("/mq freeze 2h release day")
+    await bot.wait_for_reply("is frozen from")
+    await bot.wait_for_post("release day", RELEASES)
+
+
+async def queued(bot: BotTester) -> None:
+    number = bot.enqueue(hangs=True)
+    await bot.happens("action.queue.enter", number)
+
+
+async def queued_and_frozen(bot: BotTester) -> None:
+    await queued(bot)
+    await frozen(bot)
+
+
+async def paused(bot: BotTester) -> None:
+    await bot.wait_for_change(await bot.pause("CI is down"), "0 pull requests queued")
 
 
 async def nothing(_bot: BotTester) -> Blocks | None:
     return None
 
 
-async def frozen(bot: BotTester) -> Blocks | None:
-    await bot.type("/mq freeze 2h release day")
-    await bot.wait_for_reply("is frozen from")
-    return await bot.wait_for_post("release day", RELEASES)
-
-
-async def frozen_and_shown(bot: BotTester) -> Blocks | None:
-    await frozen(bot)
+async def freezes(bot: BotTester) -> Blocks | None:
     return await bot.ask("/mq freezes")
 
 
-async def frozen_and_queued(bot: BotTester) -> Blocks | None:
-    number = bot.enqueue(hangs=True)
-    await bot.happens("action.queue.enter", number)
-    await frozen(bot)
-    return None
+async def question_of_removal(bot: BotTester) -> Blocks | None:
+    return await bot.ask(named(bot, "/mq remove #N"))
 
 
-async def asked_to_remove(bot: BotTester) -> Blocks | None:
-    number = bot.enqueue(hangs=True)
-    await bot.happens("action.queue.enter", number)
-    return await bot.ask(f"/mq remove {number}")
+async def card(bot: BotTester) -> Blocks | None:
+    return bot.posts()[0]
 
 
 async def freeze_form(bot: BotTester) -> Blocks | None:
@@ -60,7 +73,6 @@ async def pause_form(bot: BotTester) -> Blocks | None:
 
 
 async def unfreeze_form(bot: BotTester) -> Blocks | None:
-    await frozen(bot)
     await bot.type("/mq unfreeze")
     return await bot.modal("In force: release day")
 
@@ -83,13 +95,9 @@ async def extend(bot: BotTester, shown: Blocks | None) -> None:
     await bot.choose(shown, "1 h more", menu="Extend…")
 
 
-async def paused(bot: BotTester) -> Blocks | None:
-    return await bot.wait_for_change(await bot.pause("CI is down"), "0 pull requests queued")
-
-
-async def resume(bot: BotTester, card: Blocks | None) -> None:
-    assert card is not None
-    await bot.click(card, "Resume queue")
+async def resume(bot: BotTester, shown: Blocks | None) -> None:
+    assert shown is not None
+    await bot.click(shown, "Resume queue")
 
 
 def named(bot: BotTester, text: str) -> str:
@@ -109,7 +117,8 @@ def typed(text: str) -> Do:
 class Act:
     """One way to ask for one kind of act, the request that carries it out, and what is said."""
 
-    begin: Begin
+    begin: Begin  #: what the act needs
+    open: Open  #: what the person acts in
     do: Do
     method: str
     path: str
@@ -126,6 +135,7 @@ END = "/delete"
 CHANGE = "/scheduled_freeze/"
 ACTS = {
     "freeze": Act(
+        quiet,
         nothing,
         typed("/mq freeze 2h CI is down"),
         "POST",
@@ -137,6 +147,7 @@ ACTS = {
         "acme/site is frozen",
     ),
     "freeze in a form": Act(
+        quiet,
         freeze_form,
         sent(lasting="for 2h"),
         "POST",
@@ -150,6 +161,7 @@ ACTS = {
     ),
     "unfreeze": Act(
         frozen,
+        nothing,
         typed("/mq unfreeze it is out"),
         "POST",
         END,
@@ -160,6 +172,7 @@ ACTS = {
         "acme/site is not frozen any more",
     ),
     "unfreeze in a form": Act(
+        frozen,
         unfreeze_form,
         sent(),
         "POST",
@@ -172,7 +185,8 @@ ACTS = {
         is_in_form=True,
     ),
     "allow": Act(
-        frozen_and_queued,
+        queued_and_frozen,
+        nothing,
         typed("/mq allow #N fixes the outage"),
         "PATCH",
         CHANGE,
@@ -183,7 +197,8 @@ ACTS = {
         "#N of acme/site may merge during the freeze",
     ),
     "end of a freeze": Act(
-        frozen_and_shown,
+        frozen,
+        freezes,
         extend,
         "PATCH",
         CHANGE,
@@ -194,7 +209,8 @@ ACTS = {
         "The freeze of acme/site has its new end",
     ),
     "remove": Act(
-        asked_to_remove,
+        queued,
+        question_of_removal,
         remove,
         "POST",
         "/dequeue",
@@ -205,6 +221,7 @@ ACTS = {
         "queue* #N",
     ),
     "pause in a form": Act(
+        quiet,
         pause_form,
         sent(),
         "PUT",
@@ -218,6 +235,7 @@ ACTS = {
     ),
     "resume by a button": Act(
         paused,
+        card,
         resume,
         "DELETE",
         "/merge-queue/pause",
@@ -262,9 +280,10 @@ async def test_an_act_that_was_carried_out_is_told_once_the_service_answers(
     bot: BotTester, name: str
 ) -> None:
     act = ACTS[name]
-    before = await act.begin(bot)
+    await act.begin(bot)
+    shown = await act.open(bot)
     silent_after(bot, act)
-    await act.do(bot, before)
+    await act.do(bot, shown)
     answer = await answered(bot, act, "I can't tell yet")
     assert named(bot, act.question) in answer
     assert "I keep checking and will post the outcome here." in answer
@@ -281,9 +300,10 @@ async def test_an_act_that_was_not_carried_out_is_told_and_its_button_repeats_it
     bot: BotTester, name: str
 ) -> None:
     act = ACTS[name]
-    before = await act.begin(bot)
+    await act.begin(bot)
+    shown = await act.open(bot)
     bot.break_service("error", path=act.path, method=act.method, status=502, times=1)
-    await act.do(bot, before)
+    await act.do(bot, shown)
     answer = await answered(bot, act, "I can't tell yet")
     assert named(bot, act.question) in answer
     await bot.pass_time(60)
@@ -306,38 +326,41 @@ def _is_repeated(bot: BotTester, act: Act) -> bool:
     )
 
 
-@pytest.mark.parametrize("status", [403, 409, 422])
 @pytest.mark.parametrize("name", ACTS)
-async def test_a_refused_act_says_how_things_are(bot: BotTester, name: str, status: int) -> None:
+async def test_a_refused_act_says_how_things_are(bot: BotTester, name: str) -> None:
     act = ACTS[name]
-    before = await act.begin(bot)
-    bot.break_service("error", path=act.path, method=act.method, status=status)
-    await act.do(bot, before)
-    is_told_by_the_conflict = status == 409 and "pause" in act.path
-    said = "Armed failure" if is_told_by_the_conflict else act.undone
-    await answered(bot, act, named(bot, said))
-    bot.fix_service()
-    read_everything(bot)
+    await act.begin(bot)
+    for status in (403, 409, 422):
+        shown = await act.open(bot)
+        bot.break_service("error", path=act.path, method=act.method, status=status)
+        await act.do(bot, shown)
+        is_told_by_the_conflict = status == 409 and "pause" in act.path
+        said = "Armed failure" if is_told_by_the_conflict else act.undone
+        await answered(bot, act, named(bot, said))
+        bot.fix_service()
+        read_everything(bot)
 
 
-@pytest.mark.parametrize(
-    "fault",
-    [{"kind": "error", "status": 500}, {"kind": "drop_before"}, {"kind": "html_error"}],
-    ids=lambda fault: str(fault["kind"]),
-)
 @pytest.mark.parametrize("name", ACTS)
 async def test_an_act_before_which_nothing_could_be_read_says_that_it_was_not_done(
-    bot: BotTester, name: str, fault: dict[str, Any]
+    bot: BotTester, name: str
 ) -> None:
     act = ACTS[name]
-    before = await act.begin(bot)
-    for path in ("/merge-queue/", "/scheduled_freeze"):
-        bot.break_service(path=path, **fault)
-    await act.do(bot, before)
-    answer = await answered(bot, act, named(bot, act.not_tried))
-    assert answer.labels == [act.again]
-    bot.fix_service()
-    read_everything(bot)
+    await act.begin(bot)
+    faults: list[dict[str, Any]] = [
+        {"kind": "error", "status": 500},
+        {"kind": "drop_before"},
+        {"kind": "html_error"},
+    ]
+    for fault in faults:
+        shown = await act.open(bot)
+        for path in ("/merge-queue/", "/scheduled_freeze"):
+            bot.break_service(path=path, **fault)
+        await act.do(bot, shown)
+        answer = await answered(bot, act, named(bot, act.not_tried))
+        assert answer.labels == [act.again]
+        bot.fix_service()
+        read_everything(bot)
 
 
 API = "/acme/api/"

@@ -118,7 +118,10 @@ async def installation(*, has_freezes: bool, minutes: int = 10, lasts: float = 1
 
 
 async def post_minutes(one: Installation, minutes: float) -> None:
-    await one.passes(minutes * MINUTE, turn=6)
+    """Half a minute a turn, and the last one as often as the schedule."""
+    last = min(minutes, 1)
+    await one.passes((minutes - last) * MINUTE, turn=30)
+    await one.passes(last * MINUTE, turn=6)
 
 
 @pytest.mark.parametrize("has_freezes", [True, False])
@@ -184,7 +187,8 @@ async def test_what_a_person_ended_stays_ended_whatever_was_cut_off(*, has_freez
     assert made == 1
     service.all_freezes[SITE].clear()
     service.resumed_by("carol")
-    await one.passes(7 * MINUTE, turn=5)
+    await one.passes(1 * MINUTE, turn=5)
+    await one.passes(6 * MINUTE, turn=15)
     assert len(service.called(method)) == made
     assert one.frozen == []
     assert SITE not in service.pauses
@@ -198,9 +202,9 @@ async def test_between_back_to_back_occurrences_merging_never_runs(lasts: float)
     assert SITE in one.desk.world.service.pauses
     await one.skips(23 * HOUR)
     one.running_seconds.clear()
-    await one.passes(2 * HOUR, turn=10)
+    await one.passes(2 * HOUR, turn=20)
     # With 23.5 hours it is off for half an hour of each day.
-    ran = len(one.running_seconds) * 10
+    ran = len(one.running_seconds) * 20
     expected = max(0, 24 * 60 - lasts) * MINUTE
     assert expected - 20 <= ran <= expected + 20
     plans = [text for text in one.desk.world.shown() if "Pause planned" in text]
@@ -224,9 +228,12 @@ async def test_two_windows_that_overlap_leave_no_gap() -> None:
     await desk.turns(2)
     windows = [window_from(desk, 10, lasts=60), window_from(desk, 40, lasts=90, name="release")]
     one = Installation(desk, has_freezes=False, windows=windows)
-    await one.passes(11 * MINUTE)
+    await post_minutes(one, 11)
     one.running_seconds.clear()
-    await one.passes(118 * MINUTE, turn=10)
+    await one.passes(58 * MINUTE, turn=30)
+    # The first one ends.
+    await one.passes(2 * MINUTE)
+    await one.passes(58 * MINUTE, turn=30)
     assert one.running_seconds == []
     await one.passes(3 * MINUTE)
     assert SITE not in desk.world.service.pauses
@@ -270,7 +277,7 @@ async def test_a_reload_withdraws_or_changes_what_was_planned_and_says_so(
         assert SITE in one.desk.world.service.pauses
     else:
         assert SITE not in one.desk.world.service.pauses
-    await one.passes(40 * MINUTE, turn=10)
+    await one.passes(40 * MINUTE, turn=30)
     # Whatever it was, the old time is not held any more.
     assert SITE not in one.desk.world.service.pauses
     if not has_freezes and (is_in_force or how == "shortened"):
@@ -442,10 +449,11 @@ async def test_a_window_deleted_during_another_one_leaves_only_seconds(
     await desk.turns(2)
     windows = [window_from(desk, 10, lasts=60), window_from(desk, 20, lasts=90, name="release")]
     one = Installation(desk, has_freezes=has_freezes, windows=windows)
-    await one.passes(30 * MINUTE)
+    await post_minutes(one, 30)
     one.reload(windows[1])
     one.running_seconds.clear()
-    await one.passes(30 * MINUTE)
+    await one.passes(2 * MINUTE)
+    await one.passes(28 * MINUTE, turn=30)
     if has_freezes:
         assert len(one.frozen) == 1
     else:
