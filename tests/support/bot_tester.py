@@ -278,7 +278,7 @@ class BotTester:
             await bot.__aexit__(None, None, None)
 
     async def pass_time(self, seconds: float) -> None:
-        """Move the bot's clock and the service's, once nothing is being posted or looked for.
+        """Move the bot's clock and the service's, once nothing is being posted or answered.
 
         What is only due, or waits for something, is met by the move as by an idle machine's time.
         """
@@ -289,7 +289,7 @@ class BotTester:
 
         await until(
             lambda: moved_at_rest(move, self.database_url),
-            "a moment at which nothing is being posted",
+            "a moment at which nothing is being posted or answered",
         )
 
     async def has_posted(self) -> None:
