@@ -90,7 +90,7 @@ async def test_verbatim_keeps_bare_names_and_addresses_as_text(
     assert await kept.locator(".message-body .mention, .message-body a").count() == 0
     await expect(read).to_contain_text("@channel #releases")
     await expect(read.locator(".message-body .mention")).to_have_count(2)
-    assert await read.locator(".message-body a").count() == 1
+    await expect(read.locator(".message-body a")).to_have_count(1)
 
 
 async def test_typed_text_is_shown_as_typed(page: Page) -> None:

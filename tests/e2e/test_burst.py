@@ -69,6 +69,11 @@ def admitted(requests: int) -> PersonalPace:
     return PersonalPace(requests, each_seconds=3600.0, warned_again_seconds=3600.0)
 
 
+async def start_held(start_bot: StartBot, inbox: Inbox) -> BotTester:
+    """In a channel that it has joined already, of which no event has to be worked on."""
+    return await start_bot(channels=f"acme/site={MERGE_QUEUE}:freeze", open_inbox=lambda: inbox)
+
+
 async def _all_type(bot: BotTester, count: int) -> None:
     await asyncio.gather(
         *(bot.type("/mq help", by=(ALICE, BOB)[number % 2]) for number in range(count))
@@ -82,7 +87,7 @@ def _replies(bot: BotTester) -> list[Shown]:
 async def test_all_requests_are_acknowledged_before_any_is_answered(
     inbox: Inbox, start_bot: StartBot
 ) -> None:
-    bot = await start_bot(open_inbox=lambda: inbox)
+    bot = await start_held(start_bot, inbox)
     await _all_type(bot, HOW_MANY)
     assert (len(inbox), _replies(bot)) == (HOW_MANY, [])
     assert await inbox.drain(30) == 0
@@ -92,7 +97,7 @@ async def test_all_requests_are_acknowledged_before_any_is_answered(
 async def test_a_click_is_acknowledged_before_it_is_handled(
     inbox: Inbox, start_bot: StartBot
 ) -> None:
-    bot = await start_bot(open_inbox=lambda: inbox)
+    bot = await start_held(start_bot, inbox)
     await bot.type("/mq status")
     await inbox.drain(30)
     (status,) = bot.replies()
@@ -104,7 +109,7 @@ async def test_a_click_is_acknowledged_before_it_is_handled(
 
 
 async def test_form_errors_appear_at_their_field(inbox: Inbox, start_bot: StartBot) -> None:
-    bot = await start_bot(open_inbox=lambda: inbox)
+    bot = await start_held(start_bot, inbox)
     await bot.type("/mq pause")
     await inbox.drain(30)
     form = await bot.modal()
@@ -119,7 +124,7 @@ async def test_form_errors_appear_at_their_field(inbox: Inbox, start_bot: StartB
 async def test_acknowledged_requests_are_answered_when_the_bot_stops(
     inbox: Inbox, start_bot: StartBot
 ) -> None:
-    bot = await start_bot(open_inbox=lambda: inbox)
+    bot = await start_held(start_bot, inbox)
     await _all_type(bot, 20)
     await bot.stop_bot()
     assert (len(inbox), len(_replies(bot))) == (0, 20)
@@ -143,7 +148,7 @@ async def test_people_without_an_answer_are_notified_when_the_bot_stops(
 async def test_everybody_gets_an_answer_when_too_many_requests_come(start_bot: StartBot) -> None:
     """People beyond the capacity are notified; the others are answered."""
     inbox = HeldInbox(2)
-    bot = await start_bot(open_inbox=lambda: inbox)
+    bot = await start_held(start_bot, inbox)
     await asyncio.gather(bot.type("/mq help"), bot.type("/mq help"))
     answer = await bot.slack.people.command(BOB, MERGE_QUEUE, "/mq help")
     assert answer["ack_text"] == BUSY

@@ -98,6 +98,8 @@ async def test_a_form_whose_queue_takes_long_to_read_stays_a_form(
     form = await bot.modal("1 pull request in the queue")
     slow(bot, API, seconds=4.0)
     await bot.choose(form, API, menu=TARGETS)
+    await bot.modal(READING)
+    # Several times as long as an answer takes before the bot says that it takes longer.
     await asyncio.sleep(0.8)
     (form,) = bot.open_modals()
     assert READING in form

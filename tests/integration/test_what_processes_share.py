@@ -78,8 +78,8 @@ async def test_a_person_who_sends_too_much_is_slowed_down_by_all_processes(
                 assert refused() == 0
                 # Both have heard of it by then.
                 await asyncio.sleep(3 * SYNC_SECONDS)
-        await until(lambda: refused() > BURST / 2, "most of the second burst to be refused", 10)
-        await until(lambda: len(bot.replies(by=BOB)) == 2 * BURST, "an answer to each", 30)
+        await until(lambda: refused() > BURST / 2, "most of the second burst to be refused")
+        await until(lambda: len(bot.replies(by=BOB)) == 2 * BURST, "an answer to each")
 
 
 async def test_buttons_go_from_a_newly_shared_channel_in_every_process(
