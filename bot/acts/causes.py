@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
+from bot.acts.reason import signed_by, unsigned_reason
 from bot.acts.record import SOMEBODY, UNNAMED, Action, ActResult, AuditRecord
-from bot.acts.signatures import signed_by, unsigned_reason
 from bot.kernel.actor import Actor, Origin
 from bot.log.preceding import is_uninformative
 from bot.log.types import FREEZE_CREATE, FREEZE_DELETE, FREEZE_UPDATE

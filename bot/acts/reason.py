@@ -1,14 +1,20 @@
-"""Reasons, as typed and as signed for the service."""
+"""Reasons, as typed and as signed, because the service stores no author."""
 
 from string import whitespace
+from typing import NamedTuple
 
 from bot.acts.errors import InvalidReason
 from bot.acts.permission import is_machine
-from bot.acts.signatures import signatures
 from bot.kernel.actor import Actor
 
 REASON_LIMIT = 255
 """API document, Limits: a pause reason has at most 255 characters."""
+
+SIGNED_NAME_LIMIT = 80
+
+_BEGINS = " (by "
+_OF_PERSON = " via Slack)"
+_OF_MACHINE = " via mqbot)"
 
 
 _UNSEEN_AROUND = "\u034f\u115f\u1160\u2800\u3164\uffa0\u200c\u200d" + whitespace
@@ -36,3 +42,40 @@ def signed_reason(reason: str, actor: Actor) -> str:
     if len(reason) > room:
         reason = reason[: room - 1].rstrip() + "…"
     return reason + signature
+
+
+class Signatures(NamedTuple):
+    """What a reason ends with if a person, or a machine, of one name gave it."""
+
+    of_person: str
+    of_machine: str
+
+
+def signatures(name: str) -> Signatures:
+    begins = f"{_BEGINS}{name[:SIGNED_NAME_LIMIT]}"
+    return Signatures(f"{begins}{_OF_PERSON}", f"{begins}{_OF_MACHINE}")
+
+
+def signed_by(reason: str) -> str | None:
+    """The name in the signature of a reason; None if it isn't signed.
+
+    Everybody who may pause at the service can write such a reason. So the name is only shown: it
+    gives no right, and doesn't say which person has it.
+    """
+    said, _, signature = reason.strip().rpartition(_BEGINS)
+    if not said.strip():
+        return None
+    for end in (_OF_PERSON, _OF_MACHINE):
+        name = signature.removesuffix(end)
+        is_signed = name != signature
+        if is_signed and name.strip():
+            return name
+    return None
+
+
+def unsigned_reason(reason: str, name: str | None) -> str:
+    """The reason without the signature of a person or machine of that name."""
+    if name is None:
+        return reason
+    possible = signatures(name)
+    return reason.removesuffix(possible.of_person).removesuffix(possible.of_machine)

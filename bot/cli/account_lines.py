@@ -11,7 +11,7 @@ from bot.inspection.account import Account, EventAccount, MessageAccount, Post, 
 from bot.log.classification import EventKind
 from bot.posts.delivery import UNSUBSCRIBED, Delivery, DeliveryState
 from bot.posts.live_message import LiveMessage
-from bot.slack.addresses import is_person
+from bot.slack.person import is_person
 from bot.store.lease_values import EDIT_LEASE, POLL_LEASE, POST_LEASE, Lease
 
 

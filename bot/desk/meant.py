@@ -25,7 +25,7 @@ from bot.posts.events import events_about
 from bot.posts.live_message import LiveKind, LiveSubject
 from bot.posts.live_messages import LiveMessages
 from bot.posts.outbox import Outbox
-from bot.slack.addresses import is_person
+from bot.slack.person import is_person
 from bot.store.transaction import Transaction
 
 FEW = 50

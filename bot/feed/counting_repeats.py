@@ -24,7 +24,7 @@ from bot.posts.live_message import LiveKind, LiveSubject, Priority
 from bot.posts.live_messages import LiveMessages
 from bot.posts.outbox import Outbox
 from bot.removals.removed_here import preceding_events
-from bot.slack.addresses import is_person
+from bot.slack.person import is_person
 from bot.store.transaction import Transaction
 
 DIRECT_FORM = "direct"

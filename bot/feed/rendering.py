@@ -35,7 +35,7 @@ from bot.posts.live_message import LiveSubject
 from bot.posts.outbox import Outbox
 from bot.removals.addressing import asked_about
 from bot.removals.removed_here import preceding_events
-from bot.slack.addresses import is_person
+from bot.slack.person import is_person
 from bot.store.transaction import Transaction
 from bot.verdicts.reading import verdict_on
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from bot.acts.signatures import signatures, signed_by, unsigned_reason
+from bot.acts.reason import signatures, signed_by, unsigned_reason
 from bot.kernel.actor import Actor, Caller, Origin
 from bot.kernel.repository import RepositoryName
 from bot.merge_queue.queue import Pause

@@ -9,7 +9,7 @@ from uuid import UUID, uuid5
 from bot.kernel.pacing import retry_delay
 from bot.kernel.repository import RepositoryName
 from bot.log.classification import EventKind
-from bot.slack.addresses import SURELY_SHOWN
+from bot.slack.ports import SURELY_SHOWN
 
 MAXIMUM_AGE = timedelta(days=7)
 """Deliveries fail after this long without a post (UX, "When things are wrong")."""

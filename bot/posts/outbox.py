@@ -35,7 +35,7 @@ from bot.posts.delivery import (
 )
 from bot.posts.summaries import Summaries
 from bot.posts.tables import UNSETTLED, channel_queues, deliveries
-from bot.slack.addresses import is_person
+from bot.slack.person import is_person
 from bot.store.errors import LeaseLost
 from bot.store.schema import UtcTime
 from bot.store.statements import Condition, as_row

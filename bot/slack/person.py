@@ -12,6 +12,15 @@ class Guest(Enum):
     UNKNOWN = "Slack doesn't say"
 
 
+FIRST_LETTERS = ("U", "W")
+"""Of people's ids."""
+
+
+def is_person(address: str) -> bool:
+    """Whether posts to the address are direct messages, not posts in a channel."""
+    return address.startswith(FIRST_LETTERS)
+
+
 @dataclass(frozen=True, slots=True)
 class Person:
     """Slack's current data on an account (https://docs.slack.dev/reference/objects/user-object)."""

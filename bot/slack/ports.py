@@ -1,13 +1,16 @@
 """What the bot asks of Slack, as ports."""
 
 from collections.abc import Collection, Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import Enum, StrEnum
 from typing import NamedTuple, Protocol
 
 from bot.blocks.message import Message, Thread
 from bot.kernel.sharing import ChannelSharing
 from bot.slack.person import Person, Unanswered
+
+SURELY_SHOWN = timedelta(seconds=30)
+"""The age of a post from which one look into the channel's history is enough."""
 
 
 class Sent(NamedTuple):

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from tests.journeys import JOURNEYS, Count, watched_bot
 
 MOST: Mapping[str, tuple[int, int]] = {
-    "pause": (90, 416),
+    "pause": (88, 416),
     "subscribe": (46, 209),
     "status": (51, 229),
 }

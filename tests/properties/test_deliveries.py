@@ -11,7 +11,7 @@ from typing_extensions import override
 
 from bot.posts import delivery as deliveries
 from bot.posts.delivery import MAXIMUM_AGE, RECHECK_DELAYS, Delivery, DeliveryState
-from bot.slack.addresses import SURELY_SHOWN
+from bot.slack.ports import SURELY_SHOWN
 from tests.support.clock import NOON, FakeClock
 from tests.support.make import make_delivery
 from tests.support.store import InMemoryStore

@@ -5,9 +5,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import NamedTuple
 
-from bot.acts.reason import REASON_LIMIT
+from bot.acts.reason import REASON_LIMIT, signed_by, unsigned_reason
 from bot.acts.record import SOMEBODY
-from bot.acts.signatures import signed_by, unsigned_reason
 from bot.blocks import blocks, controls
 from bot.blocks.message import Block, Message
 from bot.blocks.text import (

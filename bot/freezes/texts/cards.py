@@ -2,9 +2,8 @@
 
 from collections.abc import Sequence
 
-from bot.acts.reason import REASON_LIMIT
+from bot.acts.reason import REASON_LIMIT, unsigned_reason
 from bot.acts.record import Action, AuditRecord
-from bot.acts.signatures import unsigned_reason
 from bot.blocks import blocks, controls
 from bot.blocks.message import Block, Message
 from bot.blocks.text import (

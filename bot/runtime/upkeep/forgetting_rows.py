@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import sqlalchemy as sa
 from pydantic import JsonValue
 
+from bot.acts.reason import signatures
 from bot.acts.record import Action, ActResult
-from bot.acts.signatures import signatures
 from bot.acts.tables import audit, unanswered
 from bot.boards.tables import boards
 from bot.desk.tables import questions

@@ -16,9 +16,8 @@ from bot.blocks.message import Message
 from bot.kernel.clock import Clock
 from bot.kernel.pacing import TokenBucket
 from bot.kernel.sharing import ChannelSharing
-from bot.slack.addresses import is_person
 from bot.slack.errors import PostError, PostPostponed, PostRefused, Refusal
-from bot.slack.person import Unanswered
+from bot.slack.person import Unanswered, is_person
 from bot.slack.ports import Audience, ChannelAccess, ChannelDirectory
 from bot.slack.web_api.failures import FAILURES, field_of, post_error, read_failure
 from bot.slack.web_api.remembered import REMEMBERED_FOR, REMEMBERED_MOST, Bounded, Remembered

@@ -13,10 +13,9 @@ from typing_extensions import override
 
 from bot.blocks.message import Message, Thread
 from bot.kernel.clock import Clock
-from bot.slack.addresses import SURELY_SHOWN, is_person
 from bot.slack.errors import PostInDoubt, PostPostponed, PostRefused, Refusal
-from bot.slack.person import DenialReason, not_a_member
-from bot.slack.ports import ChannelPoster, PeopleDirectory, Sent
+from bot.slack.person import DenialReason, is_person, not_a_member
+from bot.slack.ports import SURELY_SHOWN, ChannelPoster, PeopleDirectory, Sent
 from bot.slack.web_api.channels import SlackChannels, fitted
 from bot.slack.web_api.clients import Identity, served_at
 from bot.slack.web_api.failures import FAILURES, THREAD_CODES, post_error, read_failure
