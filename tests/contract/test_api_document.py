@@ -200,7 +200,7 @@ class TestResources:
         whole = (await client.get(path)).json()
         main = (await client.get(path, params={"branch": "main"})).json()
         release = (await client.get(path, params={"branch": "release/4.2"})).json()
-        ids = [[one["id"] for one in body["batches"]] for body in (main, release, whole)]
+        ids = [[batch["id"] for batch in body["batches"]] for body in (main, release, whole)]
         assert ids[0] + ids[1] == ids[2]
         none = (await client.get(path, params={"branch": "gone"})).json()
         assert (none["batches"], none["waiting_pull_requests"]) == ([], [])
@@ -527,7 +527,7 @@ async def test_a_queued_pull_request_shows_its_place_and_its_checks(
     body = (await client.get(ONE.format(first))).json()
     assert (body["number"], body["position"], body["queue_rule_name"]) == (first, 0, "default")
     assert body["checks_timeout_at"] > body["mergeability_check"]["started_at"]
-    assert {one["state"] for one in body["mergeability_check"]["checks"]} == {"pending"}
+    assert {check["state"] for check in body["mergeability_check"]["checks"]} == {"pending"}
     assert body["mergeability_check"]["conditions_evaluation"]["match"] is False
     assert set(body) == {
         *("number", "queued_at", "estimated_time_of_merge", "position", "checks_timeout_at"),

@@ -199,7 +199,7 @@ async def test_a_busy_queue_is_reported_event_by_event_in_its_order(start_bot: S
 
     # Counted at the service: a bot on a slow machine must not find more than one line may hold.
     def is_busy() -> bool:
-        return sum(posted_as(one) is not None for one in log.oldest_first(since_start)) >= 16
+        return sum(posted_as(record) is not None for record in log.oldest_first(since_start)) >= 16
 
     await until(lambda: is_busy() and bot.posts(), "a busy time, and a first post")
     # From here on the queue stands still, so that every event can be posted.

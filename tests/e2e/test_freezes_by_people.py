@@ -278,7 +278,7 @@ async def test_several_freezes_are_ended_one_by_one(bot: BotTester) -> None:
     await bot.click(answer, "End now…")
     await bot.submit(await bot.modal("The service keeps it"), reason="done")
     await bot.modal("has ended")
-    assert [one.reason for one in frozen(bot)] == ["other"]
+    assert [freeze.reason for freeze in frozen(bot)] == ["other"]
     await froze(bot, "/mq freeze now branch:next third")
 
 
@@ -367,13 +367,13 @@ async def test_a_group_is_frozen_after_a_question_and_restored_exactly(three: Bo
     post = await three.wait_for_post("1 of 2 queues frozen")
     assert "cutting 4.2" in post
     assert "*1 already frozen:* acme/api" in post
-    assert [one.reason for one in frozen(three)] == ["cutting 4.2 (by alice via Slack)"]
+    assert [freeze.reason for freeze in frozen(three)] == ["cutting 4.2 (by alice via Slack)"]
     await three.type("/mq unfreeze @release 4.2 is out", by=BOB)
     ended = await three.wait_for_post("1 of 2 queues unfrozen")
     assert "4.2 is out" in ended
     assert "*1 frozen separately (left alone):* acme/api" in ended
     assert frozen(three) == []
-    assert [one.reason for one in frozen(three, "acme/api")] == ["made elsewhere"]
+    assert [freeze.reason for freeze in frozen(three, "acme/api")] == ["made elsewhere"]
 
 
 async def test_a_failed_part_of_a_group_is_tried_again_until_the_same_end(three: BotTester) -> None:
@@ -401,7 +401,7 @@ async def test_of_a_group_with_several_freezes_only_what_is_left_is_tried_again(
     post = await three.publish("/mq unfreeze @release 4.2 is out", "1 of 2 queues unfrozen")
 
     assert "• acme/api: 1 freeze is left: " in post
-    assert [one.id for one in frozen(three, "acme/api")] == [second.id]
+    assert [freeze.id for freeze in frozen(three, "acme/api")] == [second.id]
     assert frozen(three) == []
     three.fix_service()
     ended = len(three.requests(first.id))
@@ -421,7 +421,7 @@ async def test_now_freezes_no_queue_of_a_group_that_is_frozen_already(three: Bot
     assert "*@release: nothing was changed*" in answer
     # Who froze them is known once their log was read.
     assert re.search(r"\*2 already frozen:\* acme/site( by \w+)?, acme/api( by \w+)?", str(answer))
-    assert [one.reason for name in NAMES[:2] for one in frozen(three, name)] == [
+    assert [freeze.reason for name in NAMES[:2] for freeze in frozen(three, name)] == [
         "made elsewhere"
     ] * 2
     assert [act for act in await acts(three) if act[1] is ActResult.DONE] == []

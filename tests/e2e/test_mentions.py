@@ -214,7 +214,7 @@ async def test_a_mention_that_is_deleted_before_its_answer_is_answered_privately
     bot.delete(asked)
     assert "is running" in await bot.wait_for_reply("acme/site")
     shown = bot.slack.sight.messages(BOB, MERGE_QUEUE)["messages"]
-    assert [one for one in shown if one["is_bot"]] == []
+    assert [message for message in shown if message["is_bot"]] == []
 
 
 THREADS = f"acme/site={MERGE_QUEUE}:enter,merge,failure,pause"

@@ -183,7 +183,7 @@ async def test_two_people_let_a_pull_request_through_somebody_elses_freeze(
 
     def is_told() -> bool:
         shown = [*bot.posts(), *bot.thread(card)]
-        return any("Scheduled freeze changed" in one for one in shown)
+        return any("Scheduled freeze changed" in text for text in shown)
 
     await until(is_told, "the change of the freeze")
     assert f"number={number}" in str(frozen(bot)[0].exclude_conditions)

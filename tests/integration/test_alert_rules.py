@@ -45,7 +45,7 @@ def bucket(name: str, at_most: str) -> str:
 
 def histogram(name: str, *within: str, beyond: tuple[str, ...] = ()) -> dict[str, str]:
     """Sixty a minute: none in the buckets `within`, all of them in those `beyond`."""
-    shown = {bucket(name, one): always(0) for one in within}
+    shown = {bucket(name, bound): always(0) for bound in within}
     return shown | {bucket(name, one): grows(60) for one in (*beyond, "+Inf")}
 
 

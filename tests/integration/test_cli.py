@@ -61,7 +61,7 @@ def test_manifest_for_http_names_the_address_everywhere() -> None:
         assert settings["socket_mode_enabled"] is False
         assert settings["event_subscriptions"]["request_url"] == url
         assert settings["interactivity"]["request_url"] == url
-        assert [one["url"] for one in manifest["features"]["slash_commands"]] == [url]
+        assert [command["url"] for command in manifest["features"]["slash_commands"]] == [url]
     minimal = yaml.safe_load(run("manifest", "--minimal", "--http", "https://bot.example").output)
     assert set(minimal["oauth_config"]["scopes"]) == {"bot"}
     assert minimal["settings"]["socket_mode_enabled"] is False
@@ -146,7 +146,7 @@ async def test_the_slack_sandbox_runs_alone_with_the_manifest_it_is_given(tmp_pa
                 assert (await answer.json())["ok"]
     finally:
         assert await process.stop() == 0, process.complaints
-    assert [one["command"] for one in app["commands"]] == ["/queue"]
+    assert [command["command"] for command in app["commands"]] == ["/queue"]
 
 
 async def test_a_port_that_is_taken_is_named(tmp_path: Path) -> None:

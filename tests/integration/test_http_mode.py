@@ -811,7 +811,7 @@ async def test_two_signing_secrets_count_at_once_until_the_last_day_of_the_old_o
     used = [
         record for record in caplog.records if vars(record).get("action") == "signing_secret_used"
     ]
-    assert [vars(one)["entry"] for one in used] == [2, 1]
+    assert [vars(use)["entry"] for use in used] == [2, 1]
     body = event("Ev4")
     assert (await machine.send(body, signed_now(body, SECRET))).status == 401
 

@@ -36,11 +36,11 @@ async def test_requests_and_deliveries_can_be_traced_by_their_ids_and_a_clean_st
         decided = {record["request"] for record in records(bot, "decision")}
         assert len(decided) == 2
         posted = records(bot, "posted")
-        assert {one["channel"] for one in posted} == {MERGE_QUEUE, RELEASES}
-        assert len({one["delivery_id"] for one in posted}) == 2
+        assert {post["channel"] for post in posted} == {MERGE_QUEUE, RELEASES}
+        assert len({post["delivery_id"] for post in posted}) == 2
         assert {finding["subject"].partition(" ")[0] for finding in posted} == {"live_message"}
         # A post is not of the request that happened to have the bot look for what waits.
-        assert [one for one in posted if "request" in one] == []
+        assert [post for post in posted if "request" in post] == []
         begun, done, *_ = records(bot, "act")
         assert (begun["result"], done["result"]) == ("started", "done")
         assert (done["repository"], done["act_kind"]) == ("acme/site", "pause")

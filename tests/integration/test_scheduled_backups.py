@@ -119,11 +119,11 @@ class Machine:
     def run(self, command: list[str]) -> subprocess.CompletedProcess[str]:
         secrets = self.folder / "secrets"
         words = [
-            one.replace(OF_SYSTEMD, str(self.copies))
+            word.replace(OF_SYSTEMD, str(self.copies))
             .replace(IN_CONTAINERS, str(self.copies))
             .replace(f"{SECRETS}/mqbot", str(secrets))
             .replace(SECRETS, str(secrets))
-            for one in command
+            for word in command
         ]
         return subprocess.run(
             words,
@@ -208,8 +208,8 @@ def test_a_service_that_waits_for_the_next_day_stops_at_once(
     (tmp_path / "secrets").mkdir()
     (tmp_path / "secrets" / "database_url").write_text("postgresql://database/mqbot")
     words = [
-        one.replace(IN_CONTAINERS, str(machine.copies)).replace(SECRETS, str(tmp_path / "secrets"))
-        for one in command
+        word.replace(IN_CONTAINERS, str(machine.copies)).replace(SECRETS, str(tmp_path / "secrets"))
+        for word in command
     ]
     environ = {"PATH": f"{machine.programs}:{os.environ['PATH']}"}
     with subprocess.Popen(words, env=environ, start_new_session=True) as process:

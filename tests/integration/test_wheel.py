@@ -111,7 +111,10 @@ def test_the_list_of_contents_names_the_program_and_every_pinned_library(
     assert found["bomFormat"] == "CycloneDX"
     program = found["metadata"]["component"]
     assert (program["name"], program["version"]) == (project["name"], project["version"])
-    listed = {(canonicalize_name(one["name"]), one["version"]) for one in found["components"]}
+    listed = {
+        (canonicalize_name(component["name"]), component["version"])
+        for component in found["components"]
+    }
     pins = re.findall(r"^([\w.-]+)==(\S+)", (ROOT / "requirements.txt").read_text(), re.MULTILINE)
     assert {(canonicalize_name(name), version) for name, version in pins} <= listed
 

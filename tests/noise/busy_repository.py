@@ -110,9 +110,9 @@ class BusyRepository:
     def _new_events(self) -> Iterator[Event]:
         everything = Selection(-(2**62), 2**62)
         after = self._last.key if self._last is not None else None
-        for one in self.repository.log.oldest_first(everything, after):
-            self._last = one
-            yield one
+        for event in self.repository.log.oldest_first(everything, after):
+            self._last = event
+            yield event
 
     def _hours(self) -> Iterator[Happening]:
         for day in range(WORKING_DAYS):

@@ -72,7 +72,7 @@ async def test_two_channels_stay_up_to_date_within_slacks_edit_limits() -> None:
     assert len(cards) == 2 * MERGES_AN_HOUR * SECONDS // 3600
     assert all(card.closed and card.wanted == card.shown for card in cards.values())
     assert all(
-        one.message.text.startswith("Merged") for one in world.poster.history if not one.thread
+        post.message.text.startswith("Merged") for post in world.poster.history if not post.thread
     )
 
 

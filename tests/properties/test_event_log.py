@@ -126,7 +126,7 @@ class World:
         )
         if walk.cursor is not None:
             place, event_id = map(float, walk.cursor.split())
-            shown = [one for one in shown if one[:2] > (place, event_id)]
+            shown = [text for text in shown if text[:2] > (place, event_id)]
         page = shown[: self.page_size]
         more = len(shown) > len(page)
         return [one[2] for one in page], f"{page[-1][0]} {page[-1][1]}" if more else None

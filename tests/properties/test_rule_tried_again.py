@@ -42,7 +42,7 @@ def tries(desk: Desk) -> int:
 
 
 def warnings(desk: Desk) -> list[str]:
-    return [one for one in desk.world.shown() if "should be paused" in one]
+    return [text for text in desk.world.shown() if "should be paused" in text]
 
 
 @by_status

@@ -69,7 +69,11 @@ class QueueMachine(RuleBasedStateMachine):
         }
 
     def queued_numbers(self) -> list[int]:
-        return [one.number for line in self.repository.lines.values() for one in line.queued()]
+        return [
+            pull_request.number
+            for line in self.repository.lines.values()
+            for pull_request in line.queued()
+        ]
 
     # Every act lets time pass after it: a queue in which nothing moves proves nothing.
 

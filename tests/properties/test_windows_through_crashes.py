@@ -81,4 +81,4 @@ async def test_without_freezes_it_is_paused_once_and_announced_at_most_once(
     assert len([call for call in world.service.calls if call.method == "pause"]) == 1
     (pause,) = world.pauses()
     assert pause.is_open
-    assert len([one for one in world.shown() if "Pause planned" in one]) <= 1
+    assert len([text for text in world.shown() if "Pause planned" in text]) <= 1

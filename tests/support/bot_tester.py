@@ -716,7 +716,7 @@ class BotTester:
 
         def hits() -> int:
             armed = self.slack.faults.listing()["faults"]
-            return sum(one["hits"] for one in armed if one["name"] == name)
+            return sum(fault["hits"] for fault in armed if fault["name"] == name)
 
         await until(lambda: hits() >= times, f"“{name}” striking")
 

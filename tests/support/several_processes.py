@@ -125,7 +125,7 @@ class SeveralProcesses(BotTester):
         key = request_key(taken.fields)
         assert key is not None
         shown = key[:REQUEST_SHOWN]
-        logged = [one for one in process.log() if one.get("request") == shown]
+        logged = [record for record in process.log() if record.get("request") == shown]
         fields = taken.fields
         said = f"{fields['command']} {fields['text']} of {fields['user_id']}"
         return f"{said}, request {shown}, taken by {process.process.folder.name}: {logged}"

@@ -80,7 +80,7 @@ def test_a_release_is_tried_on_each_python_named_by_the_package_with_pinned_acti
     assert jobs["installs"]["strategy"]["matrix"]["python"] == named
     used = [step["uses"] for job in jobs.values() for step in job["steps"] if "uses" in step]
     assert used
-    assert [one for one in used if not re.fullmatch(r"[\w/-]+@[0-9a-f]{40}", one)] == []
+    assert [action for action in used if not re.fullmatch(r"[\w/-]+@[0-9a-f]{40}", action)] == []
 
 
 # Compose
@@ -275,9 +275,14 @@ def test_one_pod_uses_a_database_file_and_the_copies_are_in_another_volume() -> 
     assert set(claims) == {"data", "backups"}
     assert {tuple(claim["accessModes"]) for claim in claims.values()} == {("ReadWriteOncePod",)}
     (restore,) = templates("restore/sqlite")
-    claimed = {one["name"]: one["persistentVolumeClaim"]["claimName"] for one in restore["volumes"]}
+    claimed = {
+        volume["name"]: volume["persistentVolumeClaim"]["claimName"]
+        for volume in restore["volumes"]
+    }
     assert claimed == {name: f"{name}-mqbot-0" for name in claims}
-    mounted = {one["name"]: one["mountPath"] for one in restore["containers"][0]["volumeMounts"]}
+    mounted = {
+        mount["name"]: mount["mountPath"] for mount in restore["containers"][0]["volumeMounts"]
+    }
     in_bot = bot["spec"]["template"]["spec"]["containers"][0]["volumeMounts"]
     assert mounted.items() <= {one["name"]: one["mountPath"] for one in in_bot}.items()
 
@@ -302,16 +307,16 @@ def test_a_drain_or_a_lost_node_leaves_one_of_each_component(component: str) -> 
 def test_ports_and_user_match_the_image() -> None:
     dockerfile = (ROOT / "Dockerfile").read_text()
     ports = {
-        one["name"]: one["containerPort"]
+        port["name"]: port["containerPort"]
         for kind in KINDS
         for _, pod in pods(kind)
-        for one in pod["containers"][0]["ports"]
+        for port in pod["containers"][0]["ports"]
     }
     (watched,) = [manifest for manifest in manifests("base") if manifest["kind"] == "Service"]
-    assert [one["port"] for one in watched["spec"]["ports"]] == [ports["health"]]
+    assert [port["port"] for port in watched["spec"]["ports"]] == [ports["health"]]
     (monitor,) = manifests("monitoring")
     assert monitor["spec"]["selector"]["matchLabels"] == watched["spec"]["selector"]
-    assert [one["port"] for one in monitor["spec"]["podMetricsEndpoints"]] == ["health"]
+    assert [endpoint["port"] for endpoint in monitor["spec"]["podMetricsEndpoints"]] == ["health"]
     assert f"EXPOSE {ports['slack']} {ports['health']}\n" in dockerfile
     assert f"MQBOT_HEALTH_PORT={ports['health']}" in dockerfile
     groups = {pod["securityContext"]["fsGroup"] for kind in KINDS for _, pod in pods(kind)}
@@ -322,7 +327,7 @@ def test_ports_and_user_match_the_image() -> None:
 def test_kustomize_finds_its_files_and_this_version_of_the_image(folder: str) -> None:
     here = ROOT / "deploy" / "kubernetes" / folder
     body = _load(here / "kustomization.yaml")
-    assert all((here / one).exists() for one in body["resources"])
+    assert all((here / resource).exists() for resource in body["resources"])
     tags = {image["name"]: str(image["newTag"]) for image in body.get("images", ())}
     used = {
         container["image"]

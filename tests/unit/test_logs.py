@@ -235,7 +235,7 @@ def test_warnings_about_other_things_and_those_with_a_reference_are_not_repetiti
             for repository in ("acme/site", "acme/api"):
                 at("bot.test", "poll failed", second, repository=repository)
             at("bot.test", "request failed", second, reference=f"e07{second}")
-    found = [one.get("repository") or one["reference"] for one in logged(capsys)]
+    found = [record.get("repository") or record["reference"] for record in logged(capsys)]
     assert sorted(map(str, found)) == ["acme/api", "acme/site", "e070", "e071", "e072"]
 
 

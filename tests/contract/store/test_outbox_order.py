@@ -73,7 +73,7 @@ def test_pauses_are_claimed_first_then_failures_then_what_waited_longest(
     )
 
     claimed = [claim(transaction, after(5), channels=1) for _ in range(3)]
-    assert [ids(one) for one in claimed] == [["C4-4"], ["C3-3"], ["C2-2"]]
+    assert [ids(delivery) for delivery in claimed] == [["C4-4"], ["C3-3"], ["C2-2"]]
     assert ids(claim(transaction, after(5), channels=2)) == ["C1-1", "C5-5"]
 
 

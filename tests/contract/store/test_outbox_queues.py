@@ -131,7 +131,7 @@ def test_what_a_living_process_claimed_or_may_have_posted_is_not_summarized(
     add(transaction, *(make_new(number) for number in range(1, 9)))
     run = claim(transaction, per_channel=2)
     assert summarize(transaction, longer_than=0) == 0
-    record(transaction, *(in_doubt(one, "timeout", after(1)) for one in run))
+    record(transaction, *(in_doubt(delivery, "timeout", after(1)) for delivery in run))
     assert summarize(transaction) == 0
 
 
@@ -170,8 +170,8 @@ def _with_a_summary(transaction: Transaction, many: int) -> None:
     summarize(transaction)
     run = claim(transaction, after(10), per_channel=2)
     assert [delivery.summarizes for delivery in run] == [0, many]
-    pending = [replace(one, state=DeliveryState.PENDING, attempted_at=None) for one in run]
-    record(transaction, *(replace(one, due_at=after(10)) for one in pending))
+    pending = [replace(post, state=DeliveryState.PENDING, attempted_at=None) for post in run]
+    record(transaction, *(replace(post, due_at=after(10)) for post in pending))
 
 
 def test_a_summary_is_not_included_in_another_summary(transaction: Transaction) -> None:
@@ -210,7 +210,7 @@ def test_a_summary_can_cover_others_and_itself(transaction: Transaction) -> None
         (5, 0),
     ]
     assert (stored_delivery(transaction, 3)).state is DeliveryState.SUMMARIZED
-    record(transaction, *(delivered(one, "1.1", NOW) for one in run))
+    record(transaction, *(delivered(post, "1.1", NOW) for post in run))
     assert claim(transaction, after(100)) == []
     reported = Outbox(transaction).subjects_of("C1-2", 50)
     assert Outbox(transaction).subjects_of("C1-2", 2) == reported[:2]
@@ -223,7 +223,7 @@ def test_summarizing_stops_at_its_limit(transaction: Transaction) -> None:
     assert summarize(transaction, at_most=4) == 4
 
     run = claim(transaction, after(10), per_channel=10)
-    assert [one.subject.subject_id for one in run] == [1, 6, 7, 8]
+    assert [delivery.subject.subject_id for delivery in run] == [1, 6, 7, 8]
 
 
 def test_a_summary_does_not_overtake_deliveries_that_may_have_been_posted(

@@ -47,7 +47,7 @@ def test_waiting_deliveries_are_posted_to_the_new_id_in_order(transaction: Trans
     claimed = claim(transaction, after(1))
     assert ids(claimed) == [f"{OLD}-2", f"{OLD}-3"]
     assert {subscription.channel_id for subscription in claimed} == {NEW}
-    record(transaction, *(delivered(one, "1.2", after(1)) for one in claimed))
+    record(transaction, *(delivered(delivery, "1.2", after(1)) for delivery in claimed))
     add(transaction, make_new(4, channel_id=NEW))
     assert ids(claim(transaction, after(2))) == [f"{NEW}-4"]
 

@@ -67,11 +67,13 @@ async def test_both_queues_of_a_channel_can_be_refused_and_recover_together(stor
         for again in (at, at + timedelta(minutes=3)):
             claimed = await store.run(claim, again)
             assert len(claimed) == 2
-            await record_at_once(store, [refused(one, again) for one in claimed])
+            await record_at_once(store, [refused(delivery, again) for delivery in claimed])
             assert len((await store.run(summary)).suspended) == 1
         claimed = await store.run(claim, at + timedelta(minutes=6))
         assert len(claimed) == 2
-        await record_at_once(store, [Outcome(delivered(one, "1.1", at)) for one in claimed])
+        await record_at_once(
+            store, [Outcome(delivered(delivery, "1.1", at)) for delivery in claimed]
+        )
         assert (await store.run(summary)).suspended == []
 
 

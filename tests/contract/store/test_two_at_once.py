@@ -471,7 +471,9 @@ def _conflict(event_id: int) -> EventRecord:
 
 
 def _first_post(claimed: Sequence[Delivery]) -> Delivery:
-    return next(one for one in claimed if one.subject.kind is SubjectKind.LIVE_MESSAGE)
+    return next(
+        delivery for delivery in claimed if delivery.subject.kind is SubjectKind.LIVE_MESSAGE
+    )
 
 
 def _route(transaction: Transaction, *events: EventRecord) -> None:

@@ -43,7 +43,7 @@ async def test_a_file_is_in_the_message_and_the_mention_has_no_subtype(
     (mention,) = of(events, "app_mention")
     assert message["subtype"] == "file_share"
     assert "subtype" not in mention
-    assert [one["name"] for one in mention["files"]] == ["red.png"]
+    assert [file["name"] for file in mention["files"]] == ["red.png"]
     assert mention["upload"] is False
 
 

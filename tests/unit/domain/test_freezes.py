@@ -51,7 +51,7 @@ ANOTHER = event(4, "create", scheduled_freeze_attributes=OTHER)
 def test_created_changed_and_deleted_freezes_are_followed(
     events: list[EventRecord], left: list[dict[str, str]]
 ) -> None:
-    reported = [one for one in freezes_after([], events) if one.over_at is None]
+    reported = [freeze for freeze in freezes_after([], events) if freeze.over_at is None]
     assert [one.terms.model_dump(exclude_defaults=True) for one in reported] == left
 
 
@@ -90,14 +90,14 @@ def test_a_freeze_is_its_creators_also_when_somebody_else_changes_it() -> None:
         scheduled_freeze_attributes_after=LONGER,
         updated_by={"name": "Ben"},
     )
-    assert [one.by for one in freezes_after([], [created, changed])] == ["Ana"]
-    assert [one.by for one in freezes_after([], [changed])] == ["Ben"]
+    assert [freeze.by for freeze in freezes_after([], [created, changed])] == ["Ana"]
+    assert [freeze.by for freeze in freezes_after([], [changed])] == ["Ben"]
 
 
 def test_one_of_two_equal_freezes_is_deleted() -> None:
     twice = [CREATED, event(2, "create", scheduled_freeze_attributes=WEEK)]
     deleted = event(3, "delete", scheduled_freeze_attributes=WEEK)
-    left = [one for one in freezes_after([], [*twice, deleted]) if one.over_at is None]
+    left = [freeze for freeze in freezes_after([], [*twice, deleted]) if freeze.over_at is None]
     assert [record.event_id for record in left] == [2]
 
 

@@ -150,7 +150,7 @@ def test_running_batches_and_the_next_merge_are_known() -> None:
 
     assert [one.name for one in status.running] == ["a", "c"]
     assert status.next_merge_at == soon
-    assert [one.number for one in status.queued] == [1, 2, 3, 4, 5, 6]
+    assert [pull_request.number for pull_request in status.queued] == [1, 2, 3, 4, 5, 6]
 
 
 def test_a_pull_request_in_two_batches_counts_once() -> None:

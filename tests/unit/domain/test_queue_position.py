@@ -106,7 +106,7 @@ def test_pull_requests_are_found_at_any_depth_of_a_bisection(
 ) -> None:
     status = make_status(batch)
 
-    assert [one.number for one in status.queued] == queued
+    assert [pull_request.number for pull_request in status.queued] == queued
     found = [number for number in range(39, 45) if still_queued(number, status)]
     assert found == queued
 

@@ -71,7 +71,7 @@ async def test_failed_work_is_logged_once_and_stops_no_other(
     done.set()
     assert await inbox.drain(5) == 0
     logged = [record for record in caplog.records if record.levelno >= logging.ERROR]
-    assert [getattr(one, "action", None) for one in logged] == ["inbox_failed"]
+    assert [getattr(log_record, "action", None) for log_record in logged] == ["inbox_failed"]
 
 
 async def test_work_waits_for_quiet_in_its_own_context() -> None:

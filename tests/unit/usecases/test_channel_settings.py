@@ -115,7 +115,7 @@ async def test_more_repositories_than_fit_in_one_transaction_are_all_handled() -
     done = await use_case.subscribe(*all_of_them)
     assert [one.repository for one in done] == names
     assert len(await use_case.subscriptions("C1")) == len(names)
-    assert [one.repository for one in await use_case.unsubscribe(*all_of_them)] == names
+    assert [change.repository for change in await use_case.unsubscribe(*all_of_them)] == names
     assert await use_case.subscriptions("C1") == []
 
 

@@ -46,9 +46,9 @@ def test_an_events_text_is_as_reviewed_and_without_internal_names(
         era: event_posts.event(sample_record(event_type, era), SEEN) for era in ERAS
     }
     snapshots.check_all(event_type, shown)
-    for one in shown.values():
-        assert event_type not in one.text
-        assert "_" not in DATE.sub(r"\1", one.text)
+    for message in shown.values():
+        assert event_type not in message.text
+        assert "_" not in DATE.sub(r"\1", message.text)
 
 
 @pytest.mark.parametrize("code", sorted(DEQUEUE_CODES))

@@ -243,7 +243,7 @@ def test_the_hosted_service_nests_pieces_and_names_members_in_them_alone() -> No
     story.wait_for(lambda: len(story.log("batch_bisection_start")) > 1)
     (shown,) = story.batches_shown()
     assert numbers_in(shown) == [[[c], [d]], [e], [f]]
-    assert [one["status"]["code"] for one in shown["sub_batches"]][:1] == ["bisecting"]
+    assert [batch["status"]["code"] for batch in shown["sub_batches"]][:1] == ["bisecting"]
     assert published.problems("august", "MergeQueueStatus", story.status()) == []
 
 

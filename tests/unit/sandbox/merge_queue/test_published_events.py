@@ -32,7 +32,7 @@ def story() -> Story:
 
 
 def written(story: Story, dialect: Dialect, *types: str) -> list[Json]:
-    return [event(one, REPOSITORY, dialect) for one in story.log(*types)]
+    return [event(record, REPOSITORY, dialect) for record in story.log(*types)]
 
 
 @pytest.mark.parametrize(("vintage", "dialect"), [("august", LIVE), ("april", OF_THE_DOCUMENT)])
@@ -78,7 +78,7 @@ def send(dialect: str, *sent: SentEvent) -> list[Json]:
     for one in sent:
         controls.emit("acme/site", one)
     logged = controls.events("acme/site")
-    return [event(one, "acme/site", controls.speaks) for one in logged]
+    return [event(record, "acme/site", controls.speaks) for record in logged]
 
 
 @pytest.mark.parametrize("event_type", TYPES)

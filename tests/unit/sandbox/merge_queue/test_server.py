@@ -174,7 +174,7 @@ async def test_outside_the_merge_hours_a_batch_waits_for_its_schedule(wire: Wire
     await wire.control("POST", PULLS, {})
     wire.sandbox.advance(1800)
     _, status = await wire.ask("GET", f"{REPO}/merge-queue/status")
-    assert [one["status"]["code"] for one in status["batches"]] == ["waiting_schedule"]
+    assert [batch["status"]["code"] for batch in status["batches"]] == ["waiting_schedule"]
 
 
 async def test_a_dashboard_user_pauses_twice_and_resumes(wire: Wire) -> None:

@@ -141,7 +141,7 @@ async def test_only_branches_on_the_page_are_read_and_those_of_the_window(world:
     assert (found.first, found.total) == (20, 25)
     on_page = [f"release/{n}" for n in range(20, 25)]
     assert [branch.name for branch in found.branches] == on_page
-    assert [one.branch for one in world.service.called("status")] == on_page
+    assert [call.branch for call in world.service.called("status")] == on_page
     window = world.service.called("branches")[0].window
     assert window is not None
     assert window.received_from == NOON - timedelta(days=7)

@@ -119,7 +119,7 @@ async def test_a_404_for_a_pause_in_force_leaves_the_rest_to_retry() -> None:
     first = await bot.resume_group(BOB)
 
     assert outcomes(first) == [FAILED, CHANGED]
-    assert [one.repository for one in await bot.held()] == [lost]
+    assert [occurrence.repository for occurrence in await bot.held()] == [lost]
     bot.merge_queue.pauses[lost] = pause
     again = await bot.resume_group(BOB, again=first.group_act_id)
     assert outcomes(again) == [CHANGED]

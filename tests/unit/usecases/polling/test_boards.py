@@ -79,7 +79,7 @@ class Boarding(Acting):
             await self.turn(seconds)
 
     def reads(self, repository: RepositoryName = SITE) -> int:
-        return sum(one.repository == repository for one in self.merge_queue.called("status"))
+        return sum(call.repository == repository for call in self.merge_queue.called("status"))
 
     def edited(self) -> int:
         return sum(call.method == "update" for call in self.poster.calls)

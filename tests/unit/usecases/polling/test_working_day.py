@@ -91,7 +91,7 @@ async def _pass_time(
         polled = {call.repository for call in service.called("event_page")}
         service.calls.clear()
         delays += [at - moment for moment, name in unread if name in polled]
-        unread = [one for one in unread if one[1] not in polled]
+        unread = [event for event in unread if event[1] not in polled]
         clock.advance(TICK_SECONDS)
     return delays, requests
 

@@ -126,7 +126,7 @@ async def test_replies_go_to_their_thread_and_their_summary_to_the_channel(bot: 
     bot.add(1, root_id=card_id, kind=EventKind.CHECKS_STARTED)
     bot.add(2, root_id=card_id, kind=EventKind.FAILURE)
     await bot.run()
-    threads = [one.thread for one in bot.poster.history[1:]]
+    threads = [post.thread for post in bot.poster.history[1:]]
     assert threads == [Thread(root), Thread(root, broadcast=True)]
 
     bot.poster.fail_next(PostInDoubt("lost"), after=True)
@@ -280,7 +280,7 @@ async def test_blocks_that_stay_unclear_are_replaced_by_plain_text(
 
     await bot.run(1, times=300)
 
-    assert [one.message.blocks for one in bot.poster.history] == [(), ()]
+    assert [post.message.blocks for post in bot.poster.history] == [(), ()]
     assert ("plain_text", "ERROR") in logged(caplog)
     with begin(bot.store) as transaction:
         assert LiveMessages(transaction).due(bot.clock.now(), 10)
@@ -393,7 +393,7 @@ async def test_a_database_failure_while_rendering_turns_nothing_into_plain_text(
     await bot.run()
 
     assert bot.shown() == [1, 2]
-    assert all(one.message.blocks for one in bot.poster.history)
+    assert all(post.message.blocks for post in bot.poster.history)
 
 
 async def test_late_outcomes_of_posts_and_looks_are_stored(bot: Posting) -> None:
