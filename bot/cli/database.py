@@ -49,19 +49,19 @@ def restore(file: Path | None) -> None:
     Unsettled deliveries are looked up in Slack before they are posted. After pg_restore on
     PostgreSQL, run it without FILE for that part alone.
     """
-    kept: Path | None = None
+    replaced: Path | None = None
     with with_database("restore") as url:
         is_sqlite = url.startswith("sqlite:")
         if (file is not None) is not is_sqlite:
             problem = "a SQLite database needs FILE" if is_sqlite else "PostgreSQL takes no FILE"
             raise ConfigurationError({"restore": problem})
         if file is not None:
-            kept = copies.restore(url, file, put_in_doubt)
+            replaced = copies.restore(url, file, put_in_doubt)
         else:
             asyncio.run(copies.make_ready(url, clock(), put_in_doubt))
     click.echo("the database is ready; unsettled deliveries are looked up before they are posted")
-    if kept is not None:
-        click.echo(f"the database that was there is kept as {kept}")
+    if replaced is not None:
+        click.echo(f"the database that was there is kept as {replaced}")
 
 
 @click.command(name="copy-database")

@@ -30,11 +30,11 @@ def read_environment_file(path: Path) -> Mapping[str, str]:
             hint = "remove the word export" if name.startswith("export ") else "write NAME=value"
             problem = f"line {number} of {path} isn't NAME=value; {hint}"
             raise ConfigurationError({OPTION: problem})
-        whole = _value(value, (following for _, following in lines))
-        if whole is None:
+        full_value = _value(value, (following for _, following in lines))
+        if full_value is None:
             problem = f"a quotation begins in line {number} of {path}; close it"
             raise ConfigurationError({OPTION: problem})
-        given[name.strip()] = whole
+        given[name.strip()] = full_value
     return given
 
 

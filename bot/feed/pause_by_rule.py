@@ -100,7 +100,7 @@ class PauseByRule:
         state.waits_until = now + wait
         if state.failures == TOLD_AT and not isinstance(error, QueueBusy):
             failed = replace(act, at=now, result=ActResult.FAILED, answer=answer_of(error))
-            if await acts.store.run(_tell_of_failure, failed):
+            if await acts.store.run(_post_failure, failed):
                 acts.wake()
 
     def _policy(self, repository: RepositoryName) -> Policy:
@@ -134,20 +134,21 @@ def _with_evidence(
     )
 
 
-def _tell_of_failure(transaction: Transaction, failed: AuditRecord) -> bool:
+def _post_failure(transaction: Transaction, failed: AuditRecord) -> bool:
     """Notify the channels that follow pauses, once for one row of failures."""
     acts = Audit(transaction).since(failed.repository, failed.at - ONCE_IN)
-    is_told = any(
+    is_posted = any(
         act.actor.user_id == AUTO_PAUSE.user_id
         and act.result is ActResult.FAILED
         and act.reason == failed.reason
         and not act.act_id
         for act in acts
     )
-    if is_told:
+    if is_posted:
         return False
-    told = replace(failed, record_id=Audit(transaction).add(failed))
-    post_act(transaction, told, pause_subscribers(transaction, failed.repository))
+    record_id = Audit(transaction).add(failed)
+    stored = replace(failed, record_id=record_id)
+    post_act(transaction, stored, pause_subscribers(transaction, failed.repository))
     return True
 
 

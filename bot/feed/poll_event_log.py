@@ -190,8 +190,8 @@ class PollEventLog:
             reading.watermark_moved_at = self.clock.now()
             return
         is_one_walk = position.walk is None
-        is_settled = began_at - reading.watermark_moved_at >= self.events.overlap
-        if is_one_walk and progress.pages > 1 and is_settled:
+        is_quiet = began_at - reading.watermark_moved_at >= self.events.overlap
+        if is_one_walk and progress.pages > 1 and is_quiet:
             # What appears late has appeared, and this walk read it. One page costs nothing more.
             reading.final_to = position.watermark
 

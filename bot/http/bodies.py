@@ -37,8 +37,8 @@ class Bodies:
         self.most_bytes = 16 * 1024 * 1024
         """Of all bodies that a port is receiving."""
         self._readings: set[_Reading] = set()
-        self.held = 0
-        """The bytes that were received."""
+        self.received_bytes = 0
+        """Of all bodies that are being read."""
 
     async def read(self, request: web.Request, most: int) -> bytes:
         """Raises HTTPException if it is too large or too slow, or has to give way."""
@@ -61,7 +61,7 @@ class Bodies:
             raise web.HTTPBadRequest from None
         finally:
             self._readings.discard(reading)
-            self.held -= len(reading.received)
+            self.received_bytes -= len(reading.received)
         return bytes(reading.received)
 
     async def _receive(self, request: web.Request, reading: _Reading, most: int) -> None:
@@ -69,10 +69,10 @@ class Bodies:
             if len(reading.received) + len(part) > most:
                 raise web.HTTPRequestEntityTooLarge(most, len(reading.received) + len(part))
             reading.received += part
-            self.held += len(part)
-            while self.held > self.most_bytes:
+            self.received_bytes += len(part)
+            while self.received_bytes > self.most_bytes:
                 largest = max(self._readings, key=lambda reading: len(reading.received))
-                self.held -= len(largest.received)
+                self.received_bytes -= len(largest.received)
                 largest.give_way()
                 extra = {"action": "bodies_full"}
                 logger.warning("too much was sent at once", extra=extra)

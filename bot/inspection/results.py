@@ -117,13 +117,14 @@ async def together(
     concurrency = asyncio.Semaphore(CHECKS_AT_ONCE)
     deadline = asyncio.get_running_loop().time() + group_seconds
 
-    async def one(item: T) -> Sequence[CheckResult]:
+    async def check(item: T) -> Sequence[CheckResult]:
         async with concurrency:
             left = deadline - asyncio.get_running_loop().time()
-            return await guarded(area, str(item), inspect(item), max(0.0, min(seconds, left)))
+            limit = max(0.0, min(seconds, left))
+            return await guarded(area, str(item), inspect(item), limit)
 
-    found = await asyncio.gather(*(one(item) for item in items))
-    return [result for some in found for result in some]
+    found = await asyncio.gather(*(check(item) for item in items))
+    return [result for results in found for result in results]
 
 
 async def patiently(clock: Clock, ask: Callable[[], Awaitable[T]]) -> T:

@@ -238,10 +238,10 @@ class SlackSocket(SocketModeClient):
         return retry_delay(doubled, hint=hint, jitter=self._jitter()) if doubled else 0.0
 
 
-def _begin(work: Coroutine[Any, Any, None], kept_in: set[asyncio.Task[None]]) -> None:
+def _begin(work: Coroutine[Any, Any, None], running: set[asyncio.Task[None]]) -> None:
     task = asyncio.create_task(work)
-    kept_in.add(task)
-    task.add_done_callback(kept_in.discard)
+    running.add(task)
+    task.add_done_callback(running.discard)
 
 
 class SocketMode:

@@ -73,7 +73,7 @@ class SlackChannels(ChannelDirectory):
     def __init__(self, client: AsyncWebClient, clock: Clock) -> None:
         self._client = client
         self._clock = clock
-        self._channels = Remembered(self._ask, clock, kept=SHARED_REMEMBERED)
+        self._channels = Remembered(self._ask, clock, lifetime=SHARED_REMEMBERED)
         self._directs = Bounded[str, str](REMEMBERED_MOST)
         self._events: Mapping[str, ChannelSharing] = {}
         self._asking = TokenBucket(ASKED_AT_ONCE, ASKED_PER_SECOND)

@@ -35,7 +35,7 @@ class Bounded(dict[Key, Value]):
 class Remembered(Generic[Value]):
     """The answers of `ask` by key, asked for once at a time; failures are not remembered.
 
-    An answer is as old as its question, and is not used after `kept`.
+    An answer is as old as its question, and is not used after `lifetime`.
     """
 
     def __init__(
@@ -43,20 +43,20 @@ class Remembered(Generic[Value]):
         ask: Callable[[str], Awaitable[Value | Unanswered]],
         clock: Clock,
         *,
-        kept: timedelta = REMEMBERED_FOR,
+        lifetime: timedelta = REMEMBERED_FOR,
         most: int = REMEMBERED_MOST,
     ) -> None:
         self._ask = ask
         self._clock = clock
-        self._kept = kept
+        self._lifetime = lifetime
         self._known = Bounded[str, tuple[Value, datetime]](most)
         self._asking: dict[str, asyncio.Task[Value | Unanswered]] = {}
 
     def known(self, key: str, within: timedelta | None = None) -> Value | None:
-        """The answer, if it is no older than `within`, by default `kept`."""
+        """The answer, if it is no older than `within`, by default `lifetime`."""
         value, asked_at = self._known.get(key, (None, self._clock.now()))
         age = self._clock.now() - asked_at
-        return value if timedelta() <= age < (within or self._kept) else None
+        return value if timedelta() <= age < (within or self._lifetime) else None
 
     def last(self, key: str) -> Value | None:
         """The last answer, whatever its age."""
