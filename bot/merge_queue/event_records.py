@@ -19,6 +19,7 @@ from pydantic import (
 from bot.kernel.repository import RepositoryName
 from bot.merge_queue.conditions import EvaluatedConditions, evaluated
 from bot.merge_queue.event_types import CHECKS_END, LEAVE
+from bot.merge_queue.queue import FAILED
 from bot.merge_queue.resource import (
     LARGEST_NUMBER,
     Later,
@@ -39,9 +40,8 @@ LIST_KEPT = 5
 CHECKS_READ = 200
 """Failed checks of one event that are looked at."""
 
-FAILING_STATES = frozenset({"failure", "error", "timed_out", "cancelled", "action_required"})
 PASSING_STATES = frozenset({"success", "neutral", "skipped"})
-"""States of the API document's CheckState."""
+"""States of the API document's CheckState in which a check has passed."""
 
 
 def _first_texts(sent: Any) -> Any:  # noqa: ANN401 - anything the service may send
@@ -382,7 +382,7 @@ def _without_success(checks: object) -> object:
     """The failed ones among all checks; if none failed, those that didn't end."""
     if not isinstance(checks, list):
         return checks
-    return _in_state(checks, FAILING_STATES) or _in_state(checks, {"pending"})
+    return _in_state(checks, FAILED) or _in_state(checks, {"pending"})
 
 
 def _in_state(checks: Sequence[Any], states: Collection[str]) -> list[Mapping[str, Any]]:

@@ -12,9 +12,10 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Any
 
-from pydantic import AliasChoices, Field, JsonValue, model_validator
+from pydantic import AliasChoices, BeforeValidator, Field, JsonValue, model_validator
 from typing_extensions import override
 
+from bot.merge_queue.conditions import EvaluatedConditions, evaluated
 from bot.merge_queue.resource import (
     Foretold,
     Later,
@@ -409,6 +410,10 @@ _UNMET = re.compile(r"^\s*- \[ \] `?([^`\n]+)", re.MULTILINE)
 """A line of a report of conditions that is not ticked."""
 
 
+FAILED = frozenset({"failure", "error", "timed_out", "cancelled", "action_required"})
+"""The states of the document's CheckState in which a check has failed."""
+
+
 class QueueCheck(Resource):
     """Deprecated listing: a check of a pull request."""
 
@@ -425,6 +430,15 @@ class Checks(Resource):
     def running(self) -> Sequence[str]:
         """The names of the checks that have no result yet."""
         return [check.name for check in self.checks if check.state == "pending" and check.name]
+
+    @property
+    def failed(self) -> Sequence[str]:
+        """The names of the checks that have failed."""
+        return [check.name for check in self.checks if check.state in FAILED and check.name]
+
+    def requires(self, check: str) -> bool | None:  # noqa: ARG002 - where the conditions say more
+        """Whether this check keeps a condition from being met; None if nobody says."""
+        return None
 
     @property
     def unmet(self) -> Sequence[str]:
@@ -463,6 +477,16 @@ class MergeabilityCheck(Checks):
     """The checks of a queued pull request, and how its rule's conditions are evaluated."""
 
     conditions_evaluation: Later[Condition | None] = None
+    #: the checks that these conditions name
+    named: Annotated[
+        EvaluatedConditions,
+        BeforeValidator(evaluated),
+        Field(validation_alias="conditions_evaluation"),
+    ] = Field(default_factory=EvaluatedConditions)
+
+    @override
+    def requires(self, check: str) -> bool | None:
+        return self.named.requires(check)
 
     @property
     @override

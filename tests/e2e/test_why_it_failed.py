@@ -12,6 +12,9 @@ from tests.support.shown import Shown
 pytestmark = [pytest.mark.e2e, OVER_SOCKET_MODE]
 
 UNTIL_KNOWN = 11
+SLOW = 10.0
+"""So that a pull request is seen in the queue, with its author, before it leaves."""
+
 MUTE = "Mute this pull request"
 FEED = f"acme/site={MERGE_QUEUE}:failure,style:feed"
 EVERYWHERE = f"{FEED};acme/site={RELEASES}:failure,enter"
@@ -24,11 +27,10 @@ async def of_carol(bot: BotTester, **pull_request: Any) -> int:
     return bot.enqueue(author="carol", **pull_request)
 
 
-async def everywhere(bot: BotTester, number: int) -> dict[str, Shown]:
-    """The messages that say why it left."""
+async def everywhere(bot: BotTester, number: int, root: Shown) -> dict[str, Shown]:
+    """The messages that say why it left; `root` begins its thread."""
     post = await bot.wait_for_post(f"*Left the queue* #{number}")
     reply = await bot.wait_for_post(f"*Left the queue* #{number}", RELEASES)
-    root = next(shown for shown in bot.posts(RELEASES) if bot.thread(shown))
     return {
         "post": post,
         "broadcast": reply,
@@ -39,9 +41,8 @@ async def everywhere(bot: BotTester, number: int) -> dict[str, Shown]:
 
 
 def cause_in(shown: Shown) -> str:
-    """What stands behind the pull request, or behind the time in the answer to `why`."""
-    in_answer = re.search(r"^Left on [^:]+:\d\d[^:]*: (.+)$", shown.words, re.MULTILINE)
-    found = in_answer or re.search(r"\*Left the queue\* #\d+[^:]*: (.+)", shown.words)
+    """What stands behind the pull request in the first line."""
+    found = re.search(r"\*Left the queue\* (?:acme/site )?#\d+[^:]*: (.+)", shown.words)
     assert found, shown.words
     return found[1]
 
@@ -53,10 +54,11 @@ def step_in(shown: Shown) -> str:
 
 
 async def test_all_say_the_same(start_bot: StartBot) -> None:
-    bot = await start_bot(channels=EVERYWHERE)
+    bot = await start_bot(channels=EVERYWHERE, speed=SLOW)
     number = await of_carol(bot, title="Door", broken_check="lint", optional_check="docs preview")
+    root = await bot.wait_for_post(f"*Queued* #{number} Door", RELEASES)
 
-    told = await everywhere(bot, number)
+    told = await everywhere(bot, number, root)
 
     assert {cause_in(shown) for shown in told.values()} == {"lint failed · open the run"}
     assert {step_in(shown) for shown in told.values()} == {
@@ -74,7 +76,7 @@ async def test_all_say_the_same(start_bot: StartBot) -> None:
 async def test_a_check_that_fails_for_others_too_says_how_often(
     start_bot: StartBot, dialect: str
 ) -> None:
-    bot = await start_bot(channels=FEED, dialect=dialect)
+    bot = await start_bot(channels=FEED, dialect=dialect, speed=SLOW)
     other = bot.enqueue(title="Gate", broken_check="lint")
     await bot.wait_for_post(f"*Left the queue* #{other}")
     number = await of_carol(bot, title="Door", broken_check="lint")
@@ -149,7 +151,7 @@ async def test_nobody_is_asked_to_queue_it_again_while_many_fail(start_bot: Star
 
 
 async def test_a_pull_request_is_muted_for_one_person_and_unmuted(start_bot: StartBot) -> None:
-    bot = await start_bot(channels=FEED)
+    bot = await start_bot(channels=FEED, speed=SLOW)
     await bot.ask("/mq link zoe", by=BOB)
     number = await of_carol(bot, broken_check="lint")
     notice = await bot.wait_for_direct_message("*Left the queue*")

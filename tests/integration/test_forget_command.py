@@ -240,7 +240,13 @@ def test_no_table_keeps_the_name(forgetful_url: str) -> None:
     gone = {name.partition(".")[0] for name, _ in before} - {
         name.partition(".")[0] for name, _ in after
     }
-    assert gone == {"people", "questions", "resume_watchers", "unanswered"}
+    assert gone == {
+        "muted_pull_requests",
+        "people",
+        "questions",
+        "resume_watchers",
+        "unanswered",
+    }
 
 
 def texts(connection: Connection) -> list[tuple[str, str]]:

@@ -65,7 +65,8 @@ class _Said(NamedTuple):
     next_step: str  #: the whole line, with who has to act
     waits: str = ""
     verdict: str = ""
-    aside: str = ""  #: for the grey line
+    cause: str = ""  #: why it left, for the headline
+    asides: tuple[str, ...] = ()  #: for the grey line
     has_failed: bool = False  #: it left, and nobody took it out
 
 
@@ -84,11 +85,12 @@ def why(explanation: Explanation) -> Message:
     if seen is not None:
         subject = f"{pull_request(number, seen.title, seen.url)} by {quote(seen.author)}"
     waits = f"*Waits for:* {answer.waits}" if answer.waits else ""
-    facts = (answer.verdict, waits, _unmet(explanation), answer.next_step)
+    cause = f": {answer.cause}" if answer.cause else ""
+    facts = (answer.verdict, waits, _failed(explanation), _unmet(explanation), answer.next_step)
     shown = [
-        blocks.section(f"{answer.mark} *{answer.word}* {name} {subject}"),
+        blocks.section(f"{answer.mark} *{answer.word}* {name} {subject}{cause}"),
         blocks.section("\n".join(filter(None, facts))),
-        blocks.context(*_facts(explanation), answer.aside),
+        blocks.context(*_facts(explanation), *answer.asides),
     ]
     recent = _recent(explanation)
     if recent:
@@ -149,21 +151,15 @@ def _left(explanation: Explanation, record: EventRecord) -> _Said:
     verdict = explanation.verdict or judge(Facts(record))
     why_left = said(verdict)
     is_removal = class_of(code) is CodeClass.HUMAN
-    word = "Removed" if is_removal else "Left"
-    line = f"{word} on {local_time(record.received_at)}: {why_left.cause}"
-    if is_removal and removed_by(record):
-        line += f", {removed_by(record)}"
-    if why_left.run:
-        line += f" · {why_left.run}"
-    lines = [line, " ".join(why_left.evidence), *why_left.checks]
-    mark = ":leftwards_arrow_with_hook:" if is_removal else ":x:"
-    head = "Removed from the queue" if is_removal else "Left the queue"
+    remover = removed_by(record) if is_removal else ""
+    cause = ", ".join(filter(None, [why_left.cause, remover]))
     return _Said(
-        mark,
-        head,
+        ":leftwards_arrow_with_hook:" if is_removal else ":x:",
+        "Removed from the queue" if is_removal else "Left the queue",
         f"{_whose(explanation, code)} {why_left.next_step}",
-        verdict="\n".join(filter(None, lines)),
-        aside=why_left.aside,
+        verdict="\n".join(filter(None, [" ".join(why_left.evidence), *why_left.checks])),
+        cause=f"{cause} · {why_left.run}" if why_left.run else cause,
+        asides=(f"left on {local_time(record.received_at)}", why_left.aside),
         has_failed=not is_removal,
     )
 
@@ -225,6 +221,19 @@ def _batch_waits(explanation: Explanation, batch: Batch) -> str:
         return _BATCH_WAITS_BEHIND[status].format(ahead=batches(ahead))
     words = _BATCH_WAITS.get(status, quote(status.replace("_", " "), 60))
     return f"{words.replace('{freeze}', _freeze(explanation.snapshot.freezes))} {name}"
+
+
+def _failed(explanation: Explanation) -> str:
+    """The failed checks of a queued pull request, those first that can throw it out."""
+    found = explanation.checks or Checks()
+    required = [code(name) for name in found.failed if found.requires(name) is not False]
+    others = [code(name) for name in found.failed if found.requires(name) is False]
+    parts = []
+    if required:
+        parts.append(f"*Failed checks:* {listed(required, most=CHECKS_SHOWN)}")
+    if others:
+        parts.append(f"Failed, not required: {listed(others, most=CHECKS_SHOWN)}")
+    return "\n".join(parts)
 
 
 def _unmet(explanation: Explanation) -> str:

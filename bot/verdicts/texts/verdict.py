@@ -27,6 +27,9 @@ CHECKS_IN_SENTENCE = 2
 CHECKS_LISTED = 3
 NUMBERS_LISTED = 5
 SAID_LIMIT = 200
+ENOUGH_OTHERS = 3
+"""Fewer others without the failure don't show that it is this pull request's own."""
+
 OPEN_RUN = "open the run"
 
 
@@ -159,7 +162,7 @@ def _evidence(verdict: Verdict) -> Iterator[str]:
     checks = found.checks
     yield from _of_batch(verdict.cause, found.batch, checks)
     if verdict.cause is not Cause.OTHER_OF_BATCH and checks.record is not None:
-        yield _of_record(checks.record, verdict.record.base_ref)
+        yield from _of_record(checks.record, verdict.record.base_ref)
     if found.storm is not None:
         yield _of_storm(found.storm)
     if found.retries and checks.named:
@@ -197,13 +200,14 @@ def _of_batch(cause: Cause, batch: BatchVerdict, checks: FailedChecks) -> Iterat
         yield f"It was tested only in a batch of {size}, never alone."
 
 
-def _of_record(record: CheckRecord, branch: str | None) -> str:
+def _of_record(record: CheckRecord, branch: str | None) -> Iterator[str]:
     where = f" on {code(branch)}" if branch else ""
     others = plural(record.total, "other pull request")
     name = quote(record.name)
-    if not record.failed:
-        return f"{name} failed for none of {others}{where} in the last day."
-    return f"{name} also failed for {record.failed:,} of {others}{where} in the last day."
+    if record.failed:
+        yield f"{name} also failed for {record.failed:,} of {others}{where} in the last day."
+    elif record.total >= ENOUGH_OTHERS:
+        yield f"{name} failed for none of {others}{where} in the last day."
 
 
 def _of_storm(storm: Storm) -> str:

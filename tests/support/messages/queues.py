@@ -116,6 +116,18 @@ CASES: Cases = {
         checks=MergeabilityCheck.model_validate(EVALUATED),
         details=QueuedDetails(position=2, checks_timeout_at=NOON, estimated_time_of_merge=NOON),
     ),
+    "why-failed-checks": explained(
+        in_batch("bisecting"),
+        checks=MergeabilityCheck.model_validate(
+            {
+                **EVALUATED,
+                "checks": [
+                    {"name": "unit tests", "state": "failure"},
+                    {"name": "docs <preview>", "state": "timed_out"},
+                ],
+            }
+        ),
+    ),
     "why-running-checks": explained(
         in_batch(), checks=make_checks({"unit tests": "pending", "lint": "success"})
     ),

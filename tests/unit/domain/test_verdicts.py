@@ -13,8 +13,9 @@ from pydantic import JsonValue
 from bot.blocks.blocks import SECTION_LIMIT
 from bot.feed.texts import event_posts
 from bot.log.classification import EventKind
-from bot.merge_queue.event_records import FAILING_STATES, EventRecord
+from bot.merge_queue.event_records import EventRecord
 from bot.merge_queue.event_types import DEQUEUE_CODES, CodeClass
+from bot.merge_queue.queue import FAILED
 from bot.verdicts.texts.verdict import Said, said
 from bot.verdicts.verdict import STORM_SIZE, Cause, Facts, Hold, Verdict, judge
 from tests.support.clock import NOON
@@ -167,6 +168,9 @@ TABLE = {
         "lint failed",
         FIX,
         "lint failed for none of 8 other pull requests on `main` in the last day.",
+    ),
+    "two others say nothing about whose fault it is": Row(
+        Facts(LINT, others=others_merged(2)), Cause.FAILED, "lint failed", FIX
     ),
     "nothing is known of others": Row(Facts(LINT), Cause.FAILED, "lint failed", FIX),
     "other branches and older failures don't count": Row(
@@ -335,7 +339,11 @@ TABLE = {
         "4 other pull requests failed within 30 minutes of it, by 4 different checks.",
     ),
     "as many merge as fail": Row(
-        Facts(LINT, others=[*STORM_OF_MANY, *others_merged(4)]), Cause.FAILED, "lint failed", FIX
+        Facts(LINT, others=[*STORM_OF_MANY, *others_merged(4)]),
+        Cause.FAILED,
+        "lint failed",
+        FIX,
+        "lint failed for none of 8 other pull requests on `main` in the last day.",
     ),
     "no requeueing in a pause": Row(
         Facts(LINT, is_paused=True),
@@ -385,7 +393,7 @@ def test_facts_lead_to_a_verdict(name: str) -> None:
     assert verdict.cause is cause
     found = said(verdict)
     assert (found.cause, found.next_step) == (words, step)
-    if evidence:
+    if evidence or cause is Cause.FAILED:
         assert " ".join(found.evidence) == evidence
 
 
@@ -422,7 +430,7 @@ def test_a_later_start_of_checks_says_why_they_run_again() -> None:
 ODD = st.text(max_size=300) | st.sampled_from(
     ["<!channel>", "<@U1>", "*bold*", "&lt;", "`", "| >", "\x00\u202e", "😀" * 300, "x" * 2000]
 )
-STATES = st.sampled_from([*sorted(FAILING_STATES), "pending", "success <?>"]) | st.none()
+STATES = st.sampled_from([*sorted(FAILED), "pending", "success <?>"]) | st.none()
 CHECKS = st.lists(
     st.builds(
         check,

@@ -17,6 +17,9 @@ from bot.questions.reading_log import newest_page, page_at
 from bot.questions.rules_and_branches import active_branches
 from bot.questions.snapshots import BranchPage, LogPage, LogPlace
 from bot.queues.position import Explanation
+from bot.verdicts.reading import verdict_on
+from bot.verdicts.texts.verdict import said
+from bot.verdicts.verdict import Cause, CheckRecord, Hold
 from tests.support.clock import NOON, FakeClock
 from tests.support.make import (
     SITE,
@@ -157,3 +160,36 @@ async def test_unreadable_queues_and_logs_keep_stored_data(world: World) -> None
     (main,) = (await world.branches()).branches
 
     assert (main.queued, main.merge) == (None, merge)
+
+
+async def test_the_verdict_counts_others_as_they_are_stored_and_needs_no_log(world: World) -> None:
+    """The same facts as for a post, which is rendered without asking the service."""
+    failed = {
+        "merged": False,
+        "dequeue_code": "CHECKS_FAILED",
+        "unsuccessful_checks": [{"name": "lint", "state": "failure"}],
+    }
+    leaves = [
+        make_event(number, LEAVE, pull_request=40 + number, metadata=failed) for number in (1, 2, 3)
+    ]
+    other_branch = make_event(4, LEAVE, pull_request=44, base_ref="next", metadata=failed)
+    await world.store.run(lambda transaction: Events(transaction).add_new([*leaves, other_branch]))
+    world.service.script(SITE, *[CredentialRefused(403, "no")] * 2)
+
+    verdict = (await world.explain()).verdict
+
+    assert verdict is not None
+    assert verdict.cause is Cause.FAILS_FOR_OTHERS
+    assert verdict.found.checks.record == CheckRecord("lint", failed=2, total=2)
+    stored = await world.store.read(verdict_on, leaves[0])
+    assert said(stored) == said(verdict)
+
+
+async def test_the_verdict_knows_a_pause_that_nobody_has_stored_yet(world: World) -> None:
+    await world.service.pause(SITE, "CI is down")
+    world.tell(ENTER, LEAVE)
+
+    verdict = (await world.explain()).verdict
+
+    assert verdict is not None
+    assert verdict.next.hold is Hold.PAUSE
