@@ -165,6 +165,8 @@ class AuditRecord:
     group: str | None = None  #: the name of the group that the act was part of
     group_act_id: int = 0  #: the id of the act on the group, 0 for none
     resumes_at: datetime | None = None  #: when a timed pause resumes, or a freeze ends, by itself
+    #: the service's ids of the freezes that it makes, changes or ends; None before it is known
+    freezes: frozenset[str] | None = None
     #: the number of the pull request that the act is about, if it is about one
     pull_request: int | None = None
     evidence: Evidence | None = None  #: what a rule acted on; None for acts of people

@@ -61,6 +61,7 @@ audit = table(
     *optional(OutsideText, "setting_before", "setting_after"),
     *optional(as_json(Evidence), "evidence"),
     *optional(as_json(Confirmation), "confirmation"),
+    *optional(SortedSet, "freezes"),
     *optional(UtcTime, "paused_at", "previous_paused_at", "resumes_at"),
     *optional(sa.BigInteger, "pull_request"),
     *optional(sa.Text, "request"),

@@ -13,7 +13,7 @@ from bot.feed.read_events import content
 from bot.feed.requested_types import RequestedTypes
 from bot.feed.store_events import LOGGED, StoreEvents
 from bot.freezes.following import read_freezes
-from bot.freezes.freeze import Freeze, advanced, freezes_after
+from bot.freezes.freeze import Freeze, advanced, freezes_after, with_ids
 from bot.kernel.clock import Clock
 from bot.kernel.errors import InvalidRequest, MergeQueueError, MergeQueueRefused
 from bot.kernel.metrics import LogProblem
@@ -133,7 +133,11 @@ class PollEventLog:
             logger.log(level_of(error, logging.INFO), "freezes not read", extra=extra)
             return []
         earlier = [event for event in log.events if event.received_at < origin]
-        return [advanced(freeze, origin) for freeze in freezes_after([], earlier)]
+        found = [advanced(freeze, origin) for freeze in freezes_after([], earlier)]
+        if all(freeze.over_at is not None for freeze in found):
+            return found
+        listed = await self.events.listed_freezes(poll)
+        return with_ids(found, listed or ())
 
     async def _pages(
         self, poll: Poll, position: log_position.Position, progress: feed_walk.WalkProgress

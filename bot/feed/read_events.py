@@ -39,6 +39,8 @@ class ReadEvents:
     grace_period: GracePeriod = field(default_factory=GracePeriod)
     #: pull requests have entered the queue whose titles are not read yet
     titles_wanted: bool = False
+    #: whether freezes have no ids yet, because the service's list couldn't be read
+    freezes_wanted: bool = False
 
     @property
     def are_all_routed(self) -> bool:

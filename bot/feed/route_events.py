@@ -24,7 +24,7 @@ from bot.feed.route_subscribers import (
     Threads,
     event_delivery,
 )
-from bot.freezes.following import see_freeze_event
+from bot.freezes.following import identify_freezes, see_freeze_event
 from bot.health.alert import streak_after
 from bot.health.rows import Alerts
 from bot.kernel.repository import RepositoryName
@@ -36,6 +36,7 @@ from bot.log.rows import Events, PullRequests
 from bot.log.types import FREEZE_TYPES
 from bot.merge_queue.event_records import EventRecord, PullRequestRecord
 from bot.merge_queue.event_types import ENTER, MERGED, PAUSE_DELETE, Turn
+from bot.merge_queue.freezes import ScheduledFreeze
 from bot.merge_queue.queue import Pause
 from bot.pauses.rows import Pauses
 from bot.people.notices import Notice
@@ -62,6 +63,8 @@ class RoutingContext:
     next_digest: NextDigest
     now: datetime
     observed: Pause | None = None  #: the pause in force when read after them, if it was read
+    #: the service's freezes when read after them, if they were read
+    freezes: Sequence[ScheduledFreeze] | None = None
     #: since when leaves without metadata have waited
     grace_period: GracePeriod = field(default_factory=GracePeriod)
     personal: frozenset[str] = frozenset()  #: the topics of which some people want direct messages
@@ -231,9 +234,13 @@ def _deliveries(
     for record in routed:
         if record.type in FREEZE_TYPES:
             channels = subscribers.channels(record)
-            see_freeze_event(transaction, record, channels, context.now, service_now)
+            see_freeze_event(
+                transaction, record, channels, context.now, service_now, context.freezes
+            )
         elif record.type not in PAUSE_TYPES:
             deliveries += subscribers.route(record)
+    if routed and context.freezes is not None:
+        identify_freezes(transaction, routed[0].repository, context.freezes, context.now)
     if context.personal:
         deliveries += _to_authors(transaction, subscribers, routed, context.now)
     return deliveries

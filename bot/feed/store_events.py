@@ -23,9 +23,11 @@ from bot.kernel.tasks import CONCURRENT_STORES, ConcurrencyLimit
 from bot.log.classification import PAUSE_TYPES
 from bot.log.position import Position
 from bot.log.rows import Events, Positions, PullRequests
-from bot.merge_queue.errors import CredentialRefused
+from bot.log.types import FREEZE_TYPES
+from bot.merge_queue.errors import CredentialRefused, FreezesNotOffered
 from bot.merge_queue.event_records import EventRecord, PullRequestRecord, in_order
 from bot.merge_queue.event_types import ENTER, PAUSE_CREATE, PAUSE_UPDATE
+from bot.merge_queue.freezes import ScheduledFreeze
 from bot.merge_queue.queue import Application, Pause
 from bot.posts.delivery import Subject, SubjectKind
 from bot.posts.events import events_about
@@ -108,10 +110,12 @@ class StoreEvents:
         # Also route events of a pause that waited for an act to end.
         types = {record.type for record in (*(events.unrouted or ()), *records)}
         observed = await self._observed(poll, types)
+        freezes = await self._freezes(poll, types)
         context = RoutingContext(
             self.next_digest,
             self.clock.now(),
             observed,
+            freezes,
             events.grace_period,
             state.types.personal,
             state.reading.clock_ahead or timedelta(),
@@ -181,6 +185,31 @@ class StoreEvents:
         except MergeQueueError as error:
             extra = failure("pause_not_read", poll.repository, error)
             logger.log(level_of(error, logging.INFO), "pause not read", extra=extra)
+            return None
+
+    async def _freezes(self, poll: Poll, types: set[str]) -> Sequence[ScheduledFreeze] | None:
+        """Read the freezes, because their events carry no ids; None where that isn't possible."""
+        events = poll.state.events
+        if not events.freezes_wanted and types.isdisjoint(FREEZE_TYPES):
+            return None
+        return await self.listed_freezes(poll)
+
+    async def listed_freezes(self, poll: Poll) -> Sequence[ScheduledFreeze] | None:
+        """The service's freezes; None if it has no such list, or it can't be read.
+
+        Then the next events try again.
+        """
+        events = poll.state.events
+        events.freezes_wanted = False
+        try:
+            async with poll.request() as service:
+                return await service.freezes(poll.repository)
+        except FreezesNotOffered:
+            return None
+        except MergeQueueError as error:
+            extra = failure("freezes_not_read", poll.repository, error)
+            logger.log(level_of(error, logging.INFO), "freezes not read", extra=extra)
+            events.freezes_wanted = True
             return None
 
     async def _with_owner(

@@ -245,6 +245,8 @@ class ApplyWindows:
             if is_new and freeze.reason == act.stored_reason and freeze.ends_as(ends_at):
                 if done is None:
                     await self._acts.leave(act, "there already")
+                else:
+                    done = replace(done, freezes=frozenset({freeze.id}))
                 found = partial(occurrences.carried_out, done=done, freeze_id=freeze.id)
                 await store.run(found, key, OccurrenceState.FROZEN, ends_at)
                 return True
@@ -270,7 +272,12 @@ class ApplyWindows:
             made = await self.freeze_queue.merge_queue.create_freeze(
                 key.repository, wanted, on_answer=answers.append
             )
-        done = replace(stored, at=acts.clock.now(), answer=join_answers(answers))
+        done = replace(
+            stored,
+            at=acts.clock.now(),
+            answer=join_answers(answers),
+            freezes=frozenset({made.id}),
+        )
         frozen = partial(occurrences.carried_out, done=done, freeze_id=made.id)
         await acts.store.run(frozen, key, OccurrenceState.FROZEN, occurrence.ends_at)
 
@@ -411,7 +418,12 @@ class ApplyWindows:
         reason = last.reason if last is not None else None
         is_kept = occurrence is not None and occurrence.ends_at > now
         action = Action.CHANGE_FREEZE if is_kept else Action.UNFREEZE
-        act = replace(self._act_of(action, key), reason=reason, previous_reason=reason)
+        act = replace(
+            self._act_of(action, key),
+            reason=reason,
+            previous_reason=reason,
+            freezes=frozenset({record.freeze_id}) if record.freeze_id is not None else None,
+        )
         async with self._acts.locked(act):
             listed = await queue.merge_queue.freezes(key.repository)
             made = next((freeze for freeze in listed if freeze.id == record.freeze_id), None)

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from bot.acts.causes import LONGEST_APART, act_of_event, act_with_reason
+from bot.acts.causes import LONGEST_APART, act_of_event, carried_out
 from bot.acts.ends import end_act, end_of
 from bot.acts.record import FROM_LOG, Action, ActResult, AuditRecord
 from bot.acts.rows import Audit
-from bot.freezes.outcomes import KnownFreeze, has_terms
+from bot.freezes.outcomes import KnownFreeze
 from bot.freezes.rows import Freezes
 from bot.kernel.repository import RepositoryName
 from bot.log.classification import PAUSE_TYPES
@@ -58,23 +58,39 @@ def know_freezes(
     listed: Sequence[ScheduledFreeze],
     now: datetime,
 ) -> list[KnownFreeze]:
-    """Each listed freeze with its maker; acts that were cut off, but made one, get their end."""
+    """Each listed freeze with its maker."""
     acts = Audit(transaction).since(repository, now - FREEZE_ACTS_LOOKBACK, Action.FREEZE)
-    logged = Freezes(transaction).of([repository])
-    found = []
-    for freeze in listed:
-        act = act_with_reason(acts, Action.FREEZE, freeze.reason)
-        if act is None:
-            by = next((earlier.by for earlier in logged if has_terms(earlier.terms, freeze)), None)
-            found.append(KnownFreeze(repository, freeze, by, freeze.reason or ""))
-            continue
-        if act.result is ActResult.STARTED and freeze.ends_as(act.resumes_at):
-            detail = "known from the freezes of the service"
-            end_act(transaction, end_of(act, ActResult.DONE, detail))
-        name = act.actor.name
-        reason = act.reason or ""
-        group = act.group
-        group_act_id = act.group_act_id
-        made_by = act.actor.user_id
-        found.append(KnownFreeze(repository, freeze, name, reason, group, group_act_id, made_by))
-    return found
+    logged = Freezes(transaction).with_ids(repository, [freeze.id for freeze in listed])
+    names = {freeze.freeze_id: freeze.by for freeze in logged}
+    return [
+        _known(repository, freeze, _maker(acts, freeze), names.get(freeze.id)) for freeze in listed
+    ]
+
+
+def _maker(acts: Sequence[AuditRecord], freeze: ScheduledFreeze) -> AuditRecord | None:
+    """The act that made it; one whose answer was lost is known by its whole reason."""
+    done = carried_out(acts)
+    for act in done:
+        if act.freezes is not None and freeze.id in act.freezes:
+            return act
+    unanswered = [act for act in done if act.freezes is None]
+    return next((act for act in reversed(unanswered) if act.stored_reason == freeze.reason), None)
+
+
+def _known(
+    repository: RepositoryName,
+    freeze: ScheduledFreeze,
+    act: AuditRecord | None,
+    logged_by: str | None,
+) -> KnownFreeze:
+    if act is None:
+        return KnownFreeze(repository, freeze, logged_by, freeze.reason or "")
+    return KnownFreeze(
+        repository,
+        freeze,
+        act.actor.name,
+        act.reason or "",
+        act.group,
+        act.group_act_id,
+        act.actor.user_id,
+    )

@@ -11,7 +11,16 @@ from bot.acts.record import Action, ActResult, AuditRecord
 from bot.channels.rows import Subscriptions
 from bot.channels.subscription import Topic, subscribed_channels
 from bot.freezes.causes import act_of_freeze_event, finished_by_log, under_name
-from bot.freezes.freeze import Freeze, Stage, advanced, changed_by, freezes_after, held_by
+from bot.freezes.freeze import (
+    Evidence,
+    Freeze,
+    Stage,
+    advanced,
+    changed_by,
+    freezes_after,
+    identified,
+    waiting_for,
+)
 from bot.freezes.requests import touch_freeze_requests
 from bot.freezes.rows import Freezes
 from bot.kernel.clock import Clock
@@ -24,6 +33,7 @@ from bot.log.known_types import page_of_known
 from bot.log.rows import Events
 from bot.log.types import FREEZE_DELETE, FREEZE_TYPES
 from bot.merge_queue.event_records import EventRecord
+from bot.merge_queue.freezes import ScheduledFreeze
 from bot.merge_queue.port import MergeQueue
 from bot.merge_queue.window import LONGEST_LOOKBACK, window_back
 from bot.posts.delivery import Subject, SubjectKind
@@ -111,17 +121,20 @@ def see_freeze_event(
     channels: Collection[str],
     now: datetime,
     service_now: datetime,
+    listed: Sequence[ScheduledFreeze] | None = None,
 ) -> None:
     """Change the stored freezes as the event says, once, and notify the subscribed `channels`.
 
-    The channels with the freeze's live message are notified too.
+    The channels with the freeze's live message are notified too. `listed`: the service's freezes
+    when read after the event; None if they weren't read.
     """
     known = {freeze.event_id: freeze for freeze in Freezes(transaction).locked(record.repository)}
     act = finished_by_log(transaction, act_of_freeze_event(transaction, record))
     record = under_name(record, act)
     channels = {*channels, *_shown_to(act)}
+    evidence = Evidence(act.freezes if act is not None else None, listed)
     changed = []
-    for freeze in changed_by(record, list(known.values())):
+    for freeze in changed_by(record, list(known.values()), evidence):
         # With the stage that its message shows; counting whom it keeps waiting comes later.
         after = advanced(freeze, service_now)
         changed.append(freeze if after.stage is Stage.ANNOUNCED else after)
@@ -141,6 +154,18 @@ def see_freeze_event(
         _notify(transaction, this, subject, channels, now)
 
 
+def identify_freezes(
+    transaction: Transaction,
+    repository: RepositoryName,
+    listed: Sequence[ScheduledFreeze],
+    now: datetime,
+) -> None:
+    """Give known freezes their ids, by the service's list, once all events before it are seen."""
+    known = Freezes(transaction).locked(repository)
+    for freeze in identified(known, listed):
+        _save(transaction, freeze, now)
+
+
 def _shown_to(act: AuditRecord | None) -> Collection[str]:
     """The channel in which somebody made the freeze; acts on groups have a post of their own."""
     if act is None or act.channel_id is None or act.group is not None:
@@ -152,7 +177,8 @@ def _shown_to(act: AuditRecord | None) -> Collection[str]:
 def show_made(transaction: Transaction, act: AuditRecord, now: datetime) -> None:
     """Show the freeze that the act made in the act's channel, if its event was read before."""
     for freeze in Freezes(transaction).locked(act.repository):
-        if freeze.terms.reason == act.stored_reason and freeze.stage is not Stage.OVER:
+        is_made = act.freezes is not None and freeze.freeze_id in act.freezes
+        if is_made and freeze.stage is not Stage.OVER:
             show_freeze(transaction, freeze, _shown_to(act), now)
 
 
@@ -301,7 +327,7 @@ class NotifyFreezes:
         """How many pull requests it keeps waiting; None if the queue can't be read."""
         try:
             status = await self.merge_queue.status(freeze.repository, freeze.branch)
-            return held_by(freeze, status, now)
+            return waiting_for(freeze, status, now)
         except MergeQueueError as error:
             _log_unread(freeze, error)
             return None

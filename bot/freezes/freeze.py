@@ -1,6 +1,6 @@
-"""Scheduled freezes: what the event log tells of them, and the stages that they go through."""
+"""Scheduled freezes: which one an event is about, and the stages that they go through."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
@@ -8,7 +8,7 @@ from enum import StrEnum
 from bot.kernel.repository import RepositoryName
 from bot.log.types import FREEZE_CREATE, FREEZE_DELETE, FREEZE_TYPES
 from bot.merge_queue.event_records import EventRecord, FreezeAttributes, in_order
-from bot.merge_queue.freezes import moment
+from bot.merge_queue.freezes import ScheduledFreeze, moment
 from bot.merge_queue.queue import QueueStatus
 
 FREEZE_NOTICE = timedelta(minutes=30)
@@ -37,11 +37,10 @@ class Freeze:
     """A scheduled freeze, as its events left it."""
 
     repository: RepositoryName
-    event_id: int  #: its first known event, by which it is known for good
+    event_id: int  #: its first known event, by which its card and its row are known for good
     set_id: int  #: the event that gave it its terms
     set_at: datetime  #: when the service received that event
-    #: as sent; they identify the freeze in the log, because the service sends no id
-    terms: FreezeAttributes
+    terms: FreezeAttributes  #: as sent
     by: str | None  #: who created it, or who changed it if the creation is unknown
     begins_at: datetime | None = None  #: None if its times are unreadable
     ends_at: datetime | None = None  #: None until somebody removes it
@@ -53,6 +52,9 @@ class Freeze:
     over_at: datetime | None = None  #: when it ended or was removed
     removed_by: str | None = None
     removed_for: str | None = None  #: the reason
+    #: the service's id, which identifies it; None until a reading of the service's list shows it,
+    #: and where the service has no such list
+    freeze_id: str | None = None
 
     def is_in_force(self, now: datetime) -> bool:
         has_begun = self.begins_at is not None and self.begins_at <= now
@@ -90,16 +92,16 @@ class Freeze:
 
     @property
     def branch(self) -> str | None:
-        """The base branch whose pull requests it holds, if that is its only condition."""
+        """The base branch whose pull requests wait, if that is its only condition."""
         (only, *others) = self.terms.matching_conditions or ("",)
         return only.removeprefix("base=") if only.startswith("base=") and not others else None
 
     @property
     def has_unread_conditions(self) -> bool:
         """Whether it has conditions that only the service interprets."""
-        held = self.terms.matching_conditions
+        matching = self.terms.matching_conditions
         excepted = self.terms.exclude_conditions
-        return bool(excepted or (held and self.branch is None))
+        return bool(excepted or (matching and self.branch is None))
 
     @property
     def began_when_set(self) -> bool:
@@ -119,6 +121,72 @@ def advanced(freeze: Freeze, now: datetime) -> Freeze:
     return freeze
 
 
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What is known beside an event, which carries the terms of its freeze and no id."""
+
+    #: the ids of the freezes that the act through the bot behind the event was about, if any
+    acted_on: frozenset[str] | None = None
+    #: the service's list when read after the event; None if it wasn't
+    listed: Sequence[ScheduledFreeze] | None = None
+
+    def is_acted_on(self, freeze: Freeze) -> bool:
+        return self.acted_on is not None and freeze.freeze_id in self.acted_on
+
+    def is_gone(self, freeze: Freeze) -> bool:
+        """Whether the service no longer has it."""
+        return freeze.freeze_id is not None and self._shown(freeze) is None and self._is_read
+
+    def has_changed(self, freeze: Freeze) -> bool:
+        """Whether the service has it with other terms."""
+        shown = self._shown(freeze)
+        return shown is not None and not has_terms(shown, freeze.terms)
+
+    @property
+    def _is_read(self) -> bool:
+        return self.listed is not None
+
+    def _shown(self, freeze: Freeze) -> ScheduledFreeze | None:
+        listed = self.listed or ()
+        return next((shown for shown in listed if shown.id == freeze.freeze_id), None)
+
+
+NO_EVIDENCE = Evidence()
+
+
+def has_terms(freeze: FreezeAttributes, terms: FreezeAttributes) -> bool:
+    """Whether both have the same terms; times may be written in different ways."""
+    return _comparable(freeze) == _comparable(terms)
+
+
+def _comparable(terms: FreezeAttributes) -> tuple[object, ...]:
+    times = [moment(time, terms) for time in (terms.start, terms.end)]
+    seconds = [at.replace(microsecond=0) if at is not None else None for at in times]
+    return (terms.reason or "", *seconds, terms.matching_conditions, terms.exclude_conditions)
+
+
+def identified(known: Sequence[Freeze], listed: Sequence[ScheduledFreeze]) -> list[Freeze]:
+    """The known freezes that the list gives an id: those with the same terms.
+
+    Equal ones are interchangeable until they have ids.
+    """
+    ids = {freeze.freeze_id for freeze in known}
+    nameless = [freeze for freeze in known if freeze.freeze_id is None and freeze.over_at is None]
+    found = []
+    for shown in listed:
+        equal = [freeze for freeze in nameless if has_terms(shown, freeze.terms)]
+        if equal and shown.id not in ids:
+            nameless.remove(equal[0])
+            found.append(replace(equal[0], freeze_id=shown.id))
+    return found
+
+
+def with_ids(known: Sequence[Freeze], listed: Sequence[ScheduledFreeze]) -> list[Freeze]:
+    """The known freezes, with the ids that the list gives them."""
+    found = {freeze.event_id: freeze for freeze in identified(known, listed)}
+    return [found.get(freeze.event_id, freeze) for freeze in known]
+
+
 def freezes_after(known: Sequence[Freeze], events: Sequence[EventRecord]) -> list[Freeze]:
     """All freezes after these later events, in any order; also those that are over."""
     found = {freeze.event_id: freeze for freeze in known}
@@ -127,7 +195,9 @@ def freezes_after(known: Sequence[Freeze], events: Sequence[EventRecord]) -> lis
     return list(found.values())
 
 
-def changed_by(event: EventRecord, known: Sequence[Freeze]) -> list[Freeze]:
+def changed_by(
+    event: EventRecord, known: Sequence[Freeze], evidence: Evidence = NO_EVIDENCE
+) -> list[Freeze]:
     """The freezes that the event makes or changes; none if it carries no terms.
 
     The event may have appeared in the log after later ones.
@@ -138,11 +208,12 @@ def changed_by(event: EventRecord, known: Sequence[Freeze]) -> list[Freeze]:
         return []
     if event.type == FREEZE_CREATE:
         later = _later(event, known, terms)
-        return [replace(later, by=event.details.actor, before=None) if later else _new(event)]
+        made = _made(event, known, evidence)
+        return [replace(later, by=event.details.actor, before=None) if later else made]
     if event.type == FREEZE_DELETE:
-        found = _with_terms(known, terms)
+        found = _meant(known, terms, evidence.is_acted_on, evidence.is_gone)
         return [_removed(found or replace(_new(event), before=terms), event)]
-    found = _with_terms(known, replaced)
+    found = _meant(known, replaced, evidence.is_acted_on, evidence.has_changed)
     later = _later(event, known, terms)
     if later is not None and found:
         removed = _removed(found, event)
@@ -152,10 +223,25 @@ def changed_by(event: EventRecord, known: Sequence[Freeze]) -> list[Freeze]:
     return [_with_new_terms(found, event) if found else replace(_new(event), before=replaced)]
 
 
-def _with_terms(known: Sequence[Freeze], terms: FreezeAttributes | None) -> Freeze | None:
-    """The freeze that has these terms now, or had when its time was up."""
-    found = [freeze for freeze in known if freeze.terms == terms and not freeze.is_removed]
-    return min(found, key=lambda freeze: freeze.stage is Stage.OVER, default=None)
+def _meant(
+    known: Sequence[Freeze], terms: FreezeAttributes | None, *witnesses: Callable[[Freeze], bool]
+) -> Freeze | None:
+    """The freeze that the event means: it has these terms now, or had when its time was up.
+
+    Of equal ones the first witness that knows one decides.
+    """
+    equal = [freeze for freeze in known if freeze.terms == terms and not freeze.is_removed]
+    for is_meant in witnesses:
+        found = [freeze for freeze in equal if is_meant(freeze)]
+        if found:
+            return found[0]
+    return min(equal, key=lambda freeze: freeze.stage is Stage.OVER, default=None)
+
+
+def _made(event: EventRecord, known: Sequence[Freeze], evidence: Evidence) -> Freeze:
+    made = _new(event)
+    new_ids = (evidence.acted_on or frozenset()) - {freeze.freeze_id for freeze in known}
+    return replace(made, freeze_id=next(iter(new_ids), None))
 
 
 def _later(event: EventRecord, known: Sequence[Freeze], terms: FreezeAttributes) -> Freeze | None:
@@ -211,7 +297,7 @@ def _removed(freeze: Freeze, event: EventRecord) -> Freeze:
     )
 
 
-def held_by(freeze: Freeze, status: QueueStatus, now: datetime) -> int:
+def waiting_for(freeze: Freeze, status: QueueStatus, now: datetime) -> int:
     """How many pull requests of the `status` won't merge before it begins, by their estimates.
 
     All of them once it has begun. An estimate that has passed says nothing.

@@ -12,9 +12,8 @@ from bot.acts.recording import ActLog
 from bot.freezes import outcomes as freeze_outcomes
 from bot.freezes.causes import know_freezes
 from bot.freezes.following import show_made, shows_freezes
-from bot.freezes.outcomes import stop_by_freezes
+from bot.freezes.outcomes import ids_of, stop_by_freezes
 from bot.freezes.requests import touch_freeze_requests
-from bot.freezes.rows import Freezes
 from bot.kernel.actor import Caller
 from bot.kernel.durations import Lasting
 from bot.kernel.errors import MergeQueueError
@@ -73,7 +72,7 @@ class FreezeQueue:
         """Those in force and to come."""
         listed = await self.merge_queue.freezes(repository)
         now = self.acts.clock.now()
-        return await self.acts.store.run(know_freezes, repository, listed, now)
+        return await self.acts.store.read(know_freezes, repository, listed, now)
 
     async def require_offered(self, repository: RepositoryName) -> None:
         """Raise FreezesNotOffered; what else fails is for the act itself to say."""
@@ -163,13 +162,15 @@ class FreezeQueue:
             # No card is shown in a channel where the bot can't post.
             here = await self.acts.here(act.channel_id)
             act = replace(act, channel_id=here[0] if here else None)
-            async with self.recorded(act) as answers:
+            async with self.acts.begun(act) as (started, answers):
                 made = await self.merge_queue.create_freeze(
                     repository, wanted, on_answer=answers.append
                 )
+            done = replace(started, answer=join_answers(answers), freezes=frozenset({made.id}))
+            await self.acts.end(done, ActResult.DONE)
         ours = freeze_outcomes.KnownFreeze(repository, made, caller.actor.name, act.reason or "")
         # The card is shown now, or when the event of the freeze is read.
-        done = replace(act, result=ActResult.DONE)
+        done = replace(done, result=ActResult.DONE)
         await self.acts.store.run(show_made, done, self.acts.clock.now())
         self.acts.wake()
         posted_here = act.channel_id is not None or await self._has_card(act)
@@ -206,7 +207,7 @@ class FreezeQueue:
                 return await self._unchanged(act, freeze_outcomes.FreezesAsTheyWere.SEVERAL, meant)
             # Asked before, because the event of the end may be read first.
             posted_here = await self._has_card(act)
-            act = replace(act, previous_reason=meant[0].reason)
+            act = replace(act, previous_reason=meant[0].reason, freezes=ids_of(meant))
             act = await require_second(self.acts, act, stop_by_freezes(meant))
             ended: list[freeze_outcomes.KnownFreeze] = []
             tried = 0
@@ -254,7 +255,9 @@ class FreezeQueue:
                 )
             begins = max(known.freeze.begins_at or act.at, act.at)
             end = await self.acts.new_end(act.actor, known.freeze.ends_at, lasting, begins)
-            act = replace(act, resumes_at=end, previous_reason=known.reason)
+            act = replace(
+                act, resumes_at=end, previous_reason=known.reason, freezes=ids_of([known])
+            )
             if known.freeze.ends_at is None or end < known.freeze.ends_at:
                 await require_own(self.acts, act, stop_by_freezes([known]))
             async with self.recorded(act) as answers:
@@ -284,7 +287,7 @@ class FreezeQueue:
             ]
             if not left:
                 return await self._unchanged(act, freeze_outcomes.FreezesAsTheyWere.EXCEPTED, meant)
-            act = replace(act, previous_reason=left[0].reason)
+            act = replace(act, previous_reason=left[0].reason, freezes=ids_of(left))
             act = await require_second(self.acts, act, stop_by_freezes(left, pull_request))
             done: list[freeze_outcomes.KnownFreeze] = []
             try:
@@ -331,32 +334,12 @@ class FreezeQueue:
     async def _meant(
         self, repository: RepositoryName, freeze_id: str | None = None
     ) -> list[freeze_outcomes.KnownFreeze]:
-        """The one of that id; without one those in force, or else those to come.
-
-        A card knows the event of its freeze, and no id: its terms identify the freeze. They may
-        have changed since the log was read, so reason and start suffice.
-        """
+        """The one of that id; without one those in force, or else those to come."""
         known = await self.freezes(repository)
         now = self.acts.clock.now()
         if freeze_id is None:
             return [freeze for freeze in known if freeze.freeze.has_begun(now)] or known
-        if not freeze_id.startswith(freeze_outcomes.BY_EVENT):
-            return [freeze for freeze in known if freeze.freeze.id == freeze_id]
-        event_id = int(freeze_id.removeprefix(freeze_outcomes.BY_EVENT))
-        shown = await self.acts.store.read(
-            lambda transaction: Freezes(transaction).get(repository, event_id)
-        )
-        if shown is None or shown.over_at is not None:
-            return []
-        exact = [
-            freeze for freeze in known if freeze_outcomes.has_terms(freeze.freeze, shown.terms)
-        ]
-        return (
-            exact
-            or [
-                freeze for freeze in known if freeze_outcomes.has_begin(freeze.freeze, shown.terms)
-            ][:1]
-        )
+        return [freeze for freeze in known if freeze.freeze.id == freeze_id]
 
     async def _has_card(self, act: AuditRecord) -> bool:
         """Whether the actor's channel learns of it from the freeze's card."""

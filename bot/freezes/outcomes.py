@@ -12,12 +12,8 @@ from bot.kernel.durations import resumes_at
 from bot.kernel.errors import MergeQueueError
 from bot.kernel.repository import RepositoryName
 from bot.merge_queue.event_records import FreezeAttributes
-from bot.merge_queue.freezes import Condition, FreezeTerms, ScheduledFreeze, moment
+from bot.merge_queue.freezes import Condition, FreezeTerms, ScheduledFreeze
 from bot.pauses.stop import Stop
-
-BY_EVENT = "event:"
-"""Begins the id of a freeze in a card's buttons: its first event's id follows."""
-
 
 SAME_START = timedelta(minutes=1)
 """A freeze that begins so soon begins now, by whichever clock."""
@@ -33,22 +29,6 @@ def terms_of(asked: Asked, now: datetime, zone: ZoneInfo, stored_reason: str = "
     end = None if asked.lasting is None else resumes_at(asked.lasting, start or now, zone)
     branches = any_of([f"base={branch}" for branch in asked.branches])
     return FreezeTerms(stored_reason, start, end, zone, branches, any_of(asked.excepted))
-
-
-def has_terms(freeze: FreezeAttributes, terms: FreezeAttributes) -> bool:
-    """Whether they are the same freeze; times may be written in different ways."""
-    return _identity(freeze) == _identity(terms)
-
-
-def has_begin(freeze: FreezeAttributes, terms: FreezeAttributes) -> bool:
-    """Whether they begin at the same time for the same reason."""
-    return _identity(freeze)[:2] == _identity(terms)[:2]
-
-
-def _identity(terms: FreezeAttributes) -> tuple[object, ...]:
-    times = [moment(time, terms) for time in (terms.start, terms.end)]
-    seconds = [at.replace(microsecond=0) if at is not None else None for at in times]
-    return (terms.reason or "", *seconds, terms.matching_conditions, terms.exclude_conditions)
 
 
 def any_of(conditions: Sequence[Condition]) -> tuple[Condition, ...]:
@@ -122,7 +102,7 @@ class FreezeOutcome:
 
 
 def overlaps(freeze: ScheduledFreeze, wanted: FreezeTerms, now: datetime) -> bool:
-    """Whether it holds all that the wanted one would hold, at some of its time.
+    """Whether all that waits for the wanted one waits for it, at some of its time.
 
     The service takes any freezes beside each other. What is only planned keeps nobody from freezing
     the queue now, nor does a freeze with exceptions from one without them.
@@ -142,9 +122,13 @@ def overlaps(freeze: ScheduledFreeze, wanted: FreezeTerms, now: datetime) -> boo
     return is_before_end and (wanted.end is None or begins < wanted.end)
 
 
+def ids_of(freezes: Sequence[KnownFreeze]) -> frozenset[str]:
+    return frozenset(freeze.freeze.id for freeze in freezes)
+
+
 def stop_by_freezes(freezes: Sequence[KnownFreeze], pull_request: int | None = None) -> Stop:
     """`pull_request`: the only one that is to get through them."""
-    words = sorted(freeze.freeze.id for freeze in freezes)
+    words = sorted(ids_of(freezes))
     if pull_request is not None:
         words.append(f"#{pull_request}")
     first = freezes[0]

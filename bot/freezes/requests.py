@@ -8,8 +8,6 @@ from bot.freezes.rows import Freezes
 from bot.kernel.actor import Actor
 from bot.kernel.repository import RepositoryName
 from bot.pauses.requests import (
-    CONFIRMED_WITHIN,
-    REQUESTS_LOOKBACK,
     RequestOutcome,
     acts_that_wait,
     is_about_freezes,
@@ -27,9 +25,7 @@ def state_of_request(transaction: Transaction, asked: AuditRecord) -> RequestOut
     outcome = outcome_of_acts(transaction, asked)
     if outcome is not None:
         return outcome
-    if asked.previous_paused_at is None:
-        return RequestState.OPEN, None
-    return _state_of_freeze(transaction, asked, asked.previous_paused_at)
+    return _state_of_freezes(transaction, asked)
 
 
 def touch_freeze_requests(
@@ -40,21 +36,14 @@ def touch_freeze_requests(
     touch_requests(transaction, asked, now, state_of_request)
 
 
-def _state_of_freeze(
-    transaction: Transaction, asked: AuditRecord, begins_at: datetime
-) -> RequestOutcome:
-    """Over once the log tells that the freeze ended; its start identifies it, as no event has ids.
+def _state_of_freezes(transaction: Transaction, asked: AuditRecord) -> RequestOutcome:
+    """Over once the log tells that one of the freezes ended.
 
     To end the freezes that are left, people ask again.
     """
-    known = Freezes(transaction).recent(asked.repository, asked.at - CONFIRMED_WITHIN)
-    same = [freeze for freeze in known if freeze.begins_at == begins_at]
-    ended = [
-        freeze
-        for freeze in same
-        if freeze.over_at is not None and freeze.over_at >= asked.at - REQUESTS_LOOKBACK
-    ]
-    if not ended or any(freeze.over_at is None for freeze in same):
+    known = Freezes(transaction).with_ids(asked.repository, asked.freezes or ())
+    ended = [freeze for freeze in known if freeze.over_at is not None]
+    if not ended:
         return RequestState.OPEN, None
     by = ended[-1].removed_by
     return RequestState.OVER, Actor("", by) if by is not None else None

@@ -37,6 +37,12 @@ class Freezes(Part):
     def get(self, repository: RepositoryName, event_id: int) -> Freeze | None:
         return self._first(Freeze, _freezes(repository).where(freezes.c.event_id == event_id))
 
+    def with_ids(self, repository: RepositoryName, freeze_ids: Collection[str]) -> Sequence[Freeze]:
+        """Those with these ids of the service, in force or over."""
+        return self._records(
+            Freeze, _freezes(repository).where(freezes.c.freeze_id.in_(sorted(freeze_ids)))
+        )
+
     def set_by(self, repository: RepositoryName, event_id: int) -> Freeze | None:
         """The freeze whose terms, or end, are from that event."""
         return self._first(Freeze, _freezes(repository).where(freezes.c.set_id == event_id))

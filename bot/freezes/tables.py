@@ -31,9 +31,15 @@ freezes = table(
     *optional(UtcTime, "begins_at", "ends_at", "over_at", "due_at"),
     *optional(OutsideText, "by", "removed_by", "removed_for"),
     *optional(sa.BigInteger, "queued"),
+    *optional(sa.Text, "freeze_id"),
 )
 """`due_at`: when its next stage begins."""
 partial_index(freezes.c.due_at, where=freezes.c.due_at.is_not(None))
+partial_index(
+    freezes.c.repository,
+    freezes.c.freeze_id,
+    where=freezes.c.freeze_id.is_not(None),
+)
 
 
 window_occurrences = table(

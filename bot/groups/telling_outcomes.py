@@ -17,11 +17,11 @@ from bot.acts.recording import ActLog
 from bot.acts.rows import Audit
 from bot.acts.unanswered import GIVEN_UP, Unanswered
 from bot.acts.unanswered_rows import UnansweredRequests
-from bot.freezes.causes import know_freezes
-from bot.freezes.outcomes import KnownFreeze, is_excepted
+from bot.freezes.outcomes import is_excepted
 from bot.kernel.errors import BotError
 from bot.kernel.repository import RepositoryName
 from bot.kernel.tasks import Tasks
+from bot.merge_queue.freezes import ScheduledFreeze
 from bot.merge_queue.port import MergeQueue
 from bot.merge_queue.position import still_queued
 from bot.pauses.group_pauses import notify_together, subject_of
@@ -183,12 +183,11 @@ class TellOutcomes:
     async def _has_changed_freezes(self, started: AuditRecord) -> bool:
         listed = await self.merge_queue.freezes(started.repository)
         now = self.acts.clock.now()
-        known = await self.acts.store.run(know_freezes, started.repository, listed, now)
-        meant = [freeze.freeze for freeze in known if _is_about(started, freeze)]
+        meant = [freeze for freeze in listed if _is_about(started, freeze)]
         match started.action:
             case Action.FREEZE:
-                # Its end is stored with the freezes.
-                return any(freeze.reason == started.stored_reason for freeze in meant)
+                is_done = bool(meant)
+                started = replace(started, freezes=frozenset(freeze.id for freeze in meant[:1]))
             case Action.UNFREEZE:
                 is_done = not meant
             case Action.ALLOW:
@@ -202,13 +201,14 @@ class TellOutcomes:
         return is_done
 
 
-def _is_about(act: AuditRecord, known: KnownFreeze) -> bool:
-    """Whether the act was to make, change or end this freeze."""
+def _is_about(act: AuditRecord, freeze: ScheduledFreeze) -> bool:
+    """Whether the act was to make, change or end this freeze.
+
+    One that it was to make has its whole reason, and its end.
+    """
     if act.action is Action.FREEZE:
-        return known.freeze.ends_as(act.resumes_at)
-    if act.confirmation is not None:
-        return known.freeze.id in act.confirmation.subject.split()
-    return known.reason == act.previous_reason
+        return freeze.reason == act.stored_reason and freeze.ends_as(act.resumes_at)
+    return act.freezes is not None and freeze.id in act.freezes
 
 
 class _Known(NamedTuple):

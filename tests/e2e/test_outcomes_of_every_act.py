@@ -292,6 +292,7 @@ async def test_an_act_that_was_carried_out_is_told_once_the_service_answers(
     bot.fix_service()
     await bot.pass_time(5)
     await bot.wait_for_post(named(bot, act.done))
+    await bot.stop_bot()
     read_everything(bot)
 
 

@@ -13,12 +13,15 @@ from typing_extensions import override
 
 from bot.freezes.following import NotifyFreezes
 from bot.freezes.freeze import FREEZE_NOTICE, Freeze, Stage, advanced, freezes_after
+from bot.freezes.rows import Freezes
+from bot.merge_queue.errors import MergeQueueUnavailable
 from bot.merge_queue.event_records import EventRecord
+from bot.merge_queue.freezes import ScheduledFreeze
 from tests.support.clock import NOON
 from tests.support.desk import Desk, World
 from tests.support.disturbances import Disturbance
 from tests.support.loops import unsubscribed
-from tests.support.make import CHANNEL, make_configured, make_event
+from tests.support.make import CHANNEL, SITE, make_configured, make_event
 
 OTHER = "C0OTHER"
 ZONES = ("Europe/Paris", "America/New_York", "Australia/Lord_Howe", "Pacific/Apia", "UTC")
@@ -235,3 +238,49 @@ async def test_a_freeze_extended_after_its_end_was_posted_is_in_force_again() ->
         changed.partition(" acme")[0],
         "Freeze over",
     ]
+
+
+async def lasting_ids(desk: Desk) -> list[str | None]:
+    """The ids of the freezes that the bot knows as not over."""
+    known = await desk.acts.store.read(lambda transaction: Freezes(transaction).of([SITE]))
+    return [one.freeze_id for one in known]
+
+
+def listed(world: World, *ids: str, **sent: Any) -> None:
+    """The freezes that the service has: equal but for their ids."""
+    world.service.all_freezes[SITE] = [
+        ScheduledFreeze.model_validate({**sent, "id": freeze_id}) for freeze_id in ids
+    ]
+
+
+@pytest.mark.parametrize("left", ["first", "second"])
+async def test_of_two_equal_freezes_the_one_that_the_service_ended_is_over(left: str) -> None:
+    desk = FreezeDesk()
+    world = desk.world
+    await desk.subscribe(CHANNEL, topics=("freeze",))
+    await desk.turns(3)
+    sent = terms(NOON - MINUTE, None)
+    for ids in (["first"], ["first", "second"]):
+        listed(world, *ids, **sent)
+        world.log("scheduled_freeze.create", scheduled_freeze_attributes=sent)
+        await desk.turns(3, seconds=60)
+    listed(world, left, **sent)
+    world.log("scheduled_freeze.delete", scheduled_freeze_attributes=sent)
+    await desk.turns(3, seconds=60)
+    assert await lasting_ids(desk) == [left]
+
+
+async def test_a_freeze_whose_list_could_not_be_read_gets_its_id_with_the_next_events() -> None:
+    desk = FreezeDesk()
+    world = desk.world
+    await desk.subscribe(CHANNEL, topics=("freeze", "enter"))
+    await desk.turns(3)
+    sent = terms(NOON - MINUTE, None)
+    listed(world, "first", **sent)
+    world.service.fail_next(MergeQueueUnavailable("down", status=503), method="freezes")
+    world.log("scheduled_freeze.create", scheduled_freeze_attributes=sent)
+    await desk.turns(3, seconds=60)
+    world.enqueue(41)
+    world.log("action.queue.enter", 41)
+    await desk.turns(3, seconds=60)
+    assert await lasting_ids(desk) == ["first"]

@@ -14,7 +14,7 @@ from bot.blocks.overview import GROUP_QUEUES_PER_PAGE as GROUP_PAGE, overview
 from bot.blocks.text import NAME_LIMIT, code, escape, listed, local_time, plural, quote, time_ago
 from bot.freezes import actions as freeze_actions
 from bot.freezes.freeze import Freeze, Stage
-from bot.freezes.outcomes import BY_EVENT, FreezeOutcome, FreezesAsTheyWere, KnownFreeze
+from bot.freezes.outcomes import FreezeOutcome, FreezesAsTheyWere, KnownFreeze
 from bot.freezes.texts.cards import FREEZE_MARK, FREEZES_LISTED, freeze_facts, freeze_period
 from bot.freezes.windows import is_of_window
 from bot.kernel.errors import ActState
@@ -73,10 +73,12 @@ def controls(known: KnownFreeze) -> list[blocks.Element]:
 
 
 def card_controls(freeze: Freeze) -> list[blocks.Element]:
-    """The same for its card."""
+    """The same for its card; none before its id is known."""
+    if freeze.freeze_id is None:
+        return []
     label = "Skip this one…" if freeze.stage in BEFORE and is_of_window(freeze.by) else END
     has_end = freeze.ends_at is not None
-    return _controls(freeze.repository, f"{BY_EVENT}{freeze.event_id}", label, has_end=has_end)
+    return _controls(freeze.repository, freeze.freeze_id, label, has_end=has_end)
 
 
 def _controls(
@@ -106,15 +108,15 @@ def frozen(known: KnownFreeze, now: datetime) -> Message:
 def frozen_reply(known: KnownFreeze, now: datetime) -> Message:
     """To the actor; the channel sees more."""
     if not known.freeze.has_begun(now):
-        return _holds(known, "A freeze of {} is planned {}.")
-    return _holds(known, "{} is frozen {}. Checks go on.")
+        return _says(known, "A freeze of {} is planned {}.")
+    return _says(known, "{} is frozen {}. Checks go on.")
 
 
 def end_changed(known: KnownFreeze) -> Message:
-    return _holds(known, "The freeze of {} now holds {}.")
+    return _says(known, "The freeze of {} now holds {}.")
 
 
-def _holds(known: KnownFreeze, text: str) -> Message:
+def _says(known: KnownFreeze, text: str) -> Message:
     facts = ", ".join(filter(None, freeze_facts(known.freeze)))
     return blocks.sentence(f"{FREEZE_MARK} {text.format(escape(known.repository), facts)}")
 

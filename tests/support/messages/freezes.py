@@ -40,7 +40,7 @@ TYPED = Asked("release week", branches=("main",), excepted=("label=hotfix",))
 TIMED = replace(TYPED, lasting=For(timedelta(hours=2)), start=Until(NOON.time()))
 TERMS = terms_of(TYPED, NOON, ZoneInfo("UTC"))
 GROUP = Group("release", (SITE, API))
-CARD = Freeze(SITE, 7, 7, NOON, KNOWN.freeze, "Ana", NOON, None)
+CARD = Freeze(SITE, 7, 7, NOON, KNOWN.freeze, "Ana", NOON, None, freeze_id=KNOWN.freeze.id)
 HALF = FreezeOutcome((KNOWN,), left=(ENDLESS,))
 UNFROZEN = make_act(Action.UNFREEZE)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bot.freezes.freeze import Stage, freezes_after, held_by
+from bot.freezes.freeze import Stage, freezes_after, waiting_for
 from bot.merge_queue.event_records import EventRecord
 from tests.support.clock import NOON
 from tests.support.make import make_batch, make_event, make_queued, make_status
@@ -133,7 +133,7 @@ def test_pull_requests_that_wont_merge_before_a_freeze_are_counted(
     waiting = make_queued(41).model_copy(update={"estimated_merge_at": at})
     in_batch = make_batch(make_queued(42), estimated_merge_at=at)
     status = make_status(in_batch, waiting=[waiting])
-    assert held_by(replace(freeze, stage=stage), status, NOON) == 2 * held
+    assert waiting_for(replace(freeze, stage=stage), status, NOON) == 2 * held
 
 
 def test_a_start_that_the_clocks_show_twice_is_the_first_of_the_two() -> None:

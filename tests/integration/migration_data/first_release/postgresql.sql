@@ -39,6 +39,7 @@ CREATE TABLE audit (
     setting_after TEXT,
     evidence TEXT,
     confirmation TEXT,
+    freezes TEXT,
     paused_at BIGINT,
     previous_paused_at BIGINT,
     resumes_at BIGINT,
@@ -178,10 +179,12 @@ CREATE TABLE freezes (
     removed_by TEXT,
     removed_for TEXT,
     queued BIGINT,
+    freeze_id TEXT,
     CONSTRAINT pk_freezes PRIMARY KEY (repository, event_id)
 );
 COMMENT ON TABLE freezes IS 'One scheduled freeze, by its first known event: planned, in force or over.';
 CREATE INDEX ix_freezes_due_at ON freezes (due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX ix_freezes_repository_freeze_id ON freezes (repository, freeze_id) WHERE freeze_id IS NOT NULL;
 CREATE TABLE group_acts (
     group_act_id BIGSERIAL NOT NULL,
     "group" TEXT NOT NULL,
