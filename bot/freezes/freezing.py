@@ -122,10 +122,14 @@ class FreezeQueue:
         return [answer for answer in found if isinstance(answer, freeze_outcomes.KnownFreeze)]
 
     async def meant(
-        self, repository: RepositoryName, freeze_id: str | None
+        self, repository: RepositoryName, freeze_id: str | None = None
     ) -> list[freeze_outcomes.KnownFreeze]:
-        """The freezes that somebody may end: that of a button, or those in force, else planned."""
-        return await self._meant(repository, freeze_id)
+        """Which somebody may end: the one of that id, or those in force, else those to come."""
+        known = await self.freezes(repository)
+        now = self.acts.clock.now()
+        if freeze_id is None:
+            return [freeze for freeze in known if freeze.freeze.has_begun(now)] or known
+        return [freeze for freeze in known if freeze.freeze.id == freeze_id]
 
     async def queued(self, repository: RepositoryName) -> int | None:
         """How many pull requests a freeze would keep waiting; None if that takes too long."""
@@ -195,7 +199,7 @@ class FreezeQueue:
                 known = await self.freezes(repository)
                 meant = [freeze for freeze in known if freeze.group == part_of.group]
             else:
-                meant = await self._meant(repository, freeze_id)
+                meant = await self.meant(repository, freeze_id)
             if not meant:
                 return await self._unchanged(act)
             now = self.acts.clock.now()
@@ -245,7 +249,7 @@ class FreezeQueue:
         act = self.acts.record(caller, Action.CHANGE_FREEZE, repository)
         await self.acts.permit(act)
         async with self.acts.locked(act):
-            found = await self._meant(repository, freeze_id)
+            found = await self.meant(repository, freeze_id)
             if not found:
                 return await self._unchanged(act)
             known = found[0]
@@ -277,7 +281,7 @@ class FreezeQueue:
         act = await self.acts.permitted(caller, Action.ALLOW, repository, reason)
         act = replace(act, setting_after=f"#{pull_request}")
         async with self.acts.locked(act):
-            meant = await self._meant(repository)
+            meant = await self.meant(repository)
             if not meant:
                 return await self._unchanged(act)
             left = [
@@ -330,16 +334,6 @@ class FreezeQueue:
         except MergeQueueError:
             return True
         return bool(page.events)
-
-    async def _meant(
-        self, repository: RepositoryName, freeze_id: str | None = None
-    ) -> list[freeze_outcomes.KnownFreeze]:
-        """The one of that id; without one those in force, or else those to come."""
-        known = await self.freezes(repository)
-        now = self.acts.clock.now()
-        if freeze_id is None:
-            return [freeze for freeze in known if freeze.freeze.has_begun(now)] or known
-        return [freeze for freeze in known if freeze.freeze.id == freeze_id]
 
     async def _has_card(self, act: AuditRecord) -> bool:
         """Whether the actor's channel learns of it from the freeze's card."""

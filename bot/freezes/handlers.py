@@ -289,7 +289,7 @@ async def allow(
     await call.permit(Action.ALLOW, repository)
     check_reason(reason)
     use = call.bot.use.freeze_queue
-    is_frozen = bool(await use.meant(repository, None))
+    is_frozen = bool(await use.meant(repository))
     if is_frozen and not is_confirmed and not await use.knows(repository, pull_request):
         await call.reply(freeze_forms.allow_unknown(repository, pull_request, reason))
         return

@@ -109,11 +109,11 @@ def _by(words: str, name: str | None) -> str:
 def freeze_changes(before: FreezeAttributes, after: FreezeAttributes) -> list[str]:
     """What a change changed: the new reason, times and conditions."""
     reason = [quote(after.reason or "", REASON_LIMIT)] if after.reason != before.reason else []
-    told = zip(
+    facts = zip(
         freeze_facts(before), freeze_facts(after), ("", "for all", "no exceptions"), strict=True
     )
     return reason + [
-        f"now {new or none} (was {old or none})" for old, new, none in told if old != new
+        f"now {new or none} (was {old or none})" for old, new, none in facts if old != new
     ]
 
 
@@ -132,11 +132,11 @@ def freeze_line(freeze: Freeze) -> str:
 
 def freeze_facts(terms: FreezeAttributes) -> list[str]:
     """When it is, and for which pull requests if not for all."""
-    held = _conditions(terms.matching_conditions)
+    matching = _conditions(terms.matching_conditions)
     excepted = _conditions(terms.exclude_conditions)
     return [
         freeze_period(terms),
-        f"only {held}" if held else "",
+        f"only {matching}" if matching else "",
         f"except {excepted}" if excepted else "",
     ]
 

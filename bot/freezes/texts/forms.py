@@ -263,7 +263,7 @@ def all_in_the_way(found: Sequence[KnownFreeze], now: datetime) -> Message:
 def partly_allowed(
     pull_request: int, outcome: FreezeOutcome, failure: str, repeat: Repeat | None = None
 ) -> Message:
-    """To the actor: which freezes let the pull request merge, and which still hold it.
+    """To the actor: which freezes let the pull request merge, and for which it waits.
 
     `failure`: escaped. `repeat`: asks for the rest.
     """
@@ -289,12 +289,12 @@ def partly_allowed(
 
 def allowed(pull_request: int, known: Sequence[KnownFreeze], by: str, reason: str) -> Message:
     """The post about a pull request that may merge during a freeze."""
-    held_for = listed([_reason(freeze) for freeze in known if freeze.reason], "; ")
+    frozen_for = listed([_reason(freeze) for freeze in known if freeze.reason], "; ")
     return blocks.post(
         f"{FREEZE_MARK} *Let through* #{pull_request} of {escape(known[0].repository)}: "
         f"{quote(reason, REASON_LIMIT)}",
         f"by {quote(by, NAME_LIMIT)}",
-        f"despite the freeze for: {held_for}" if held_for else "",
+        f"despite the freeze for: {frozen_for}" if frozen_for else "",
     )
 
 
@@ -384,13 +384,13 @@ def form(
     """
     only = blocks.option("Only merging: checks go on", STOP_MERGING)
     both = blocks.option("Checks too: pause the queue", STOP_CHECKS)
-    hold = blocks.radio_buttons(pause_actions.HOLD, [only, both], only)
+    choice = blocks.radio_buttons(pause_actions.HOLD, [only, both], only)
     label = "Stop checks too, or only merging?"
     at = pause_ends.instant(asked.lasting) if asked.start is None else None
     times = Asked(start=asked.start, lasting=asked.lasting).written if at is None else ""
     shown = [
         blocks.section(f"*{named(target)}*"),
-        blocks.input_field(pause_actions.HOLD_BLOCK, label, hold, dispatch_action=True),
+        blocks.input_field(pause_actions.HOLD_BLOCK, label, choice, dispatch_action=True),
         *(blocks.context(note) for note in notes),
         *(question.shown if question is not None else []),
         pause_form.reason_input(
