@@ -126,12 +126,6 @@ REASON_BLOCK = "reason"
 REASON_ACTION = "reason"
 
 
-LASTING_BLOCK = "lasting"
-
-
-LASTING_ACTION = "lasting"
-
-
 END_BLOCK = "end"
 
 
@@ -143,6 +137,16 @@ END_AT_BLOCK = "end_at"
 
 END_AT_ACTION = "end_at"
 """The fields of these forms."""
+
+
+END_LABEL = "Until when"
+
+
+TIMES_LABEL = "From when, until when"
+
+
+END_AT_LABEL = "Or pick a day and a time"
+"""The names of the fields for an end, which their errors repeat."""
 
 
 END_MEANT_BLOCK = "end_meant"

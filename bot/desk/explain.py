@@ -116,11 +116,17 @@ def sentence_of(error: kernel_errors.BotError, command: str) -> str:
     return _say(error, command, quote(repository, 150)) or "something went wrong on my side."
 
 
-def beside_field(error: kernel_errors.UserError) -> str:
-    """Why a form is refused, to show at its field."""
+def beside_field(error: kernel_errors.UserError, block_id: str = controls.END_BLOCK) -> str:
+    """Why a form is refused, to show at its field, which it names."""
     if isinstance(error, kernel_errors.InvalidDuration):
         # The field still shows the typed text.
-        return _DURATIONS[DurationProblem(error.problem)]
+        problem = DurationProblem(error.problem)
+        sentence = _DURATIONS[problem]
+        if problem is DurationProblem.TWO_ENDS and block_id == controls.END_BLOCK:
+            sentence = "Fill in this field or pick a day and a time, not both."
+        if block_id == controls.END_AT_BLOCK:
+            return f"“{controls.END_AT_LABEL}”: {_PICKED.get(problem, sentence)}"
+        return f"“{controls.END_LABEL}”: {sentence}" if block_id == controls.END_BLOCK else sentence
     if isinstance(error, (kernel_errors.RepositoryNotAllowed, kernel_errors.UnknownGroup)):
         # No list of what there is: a form is checked before anybody's rights are.
         return CLOSE_THE_FORM
@@ -163,8 +169,8 @@ def _known(names: tuple[str, ...], command: str = "") -> str:
 
 _DURATIONS = {
     DurationProblem.UNREADABLE: (
-        "I can't read that duration. Write it like 45m, 1h30m, 2d, until 15:00, until tomorrow 9am "
-        "or until Monday 9:00."
+        "I can't read that time. Write it like 45m, 1h30m, 2d, until 15:00, until tomorrow 9am or "
+        "until Monday 9:00."
     ),
     DurationProblem.TOO_SHORT: "A pause lasts at least one minute, for example 45m or 2h.",
     DurationProblem.TOO_LONG: (
@@ -185,6 +191,14 @@ _DURATIONS = {
         "That time doesn't exist on that day (clocks go forward). Pick another."
     ),
 }
+
+
+_PICKED = {
+    DurationProblem.PAST: "That time is in the past. Pick a later one.",
+    DurationProblem.TOO_SHORT: "That is less than a minute away. Pick a later time.",
+    DurationProblem.TOO_LONG: "Pauses can last up to 30 days. Pick an earlier day.",
+}
+"""Of a time that was picked."""
 
 
 def _unavailable(

@@ -261,7 +261,7 @@ class Call(Conversation):
                 asked, question = await self._end_in_reason(form)
                 check_reason(asked.reason)
                 return asked, question
-        with field_checked(controls.END_BLOCK):
+        with field_checked(form.end_block):
             asked, question = await self.end_in_field(times, form)
         with field_checked(controls.REASON_BLOCK):
             reason = without_end(form.reason) if form.meant_end else form.reason
@@ -350,7 +350,7 @@ def field_checked(block_id: str) -> Iterator[None]:
     try:
         yield
     except UserError as error:
-        raise WrongField(block_id, beside_field(error)) from error
+        raise WrongField(block_id, beside_field(error, block_id)) from error
 
 
 Registered = TypeVar("Registered", bound=Callable[..., Any])

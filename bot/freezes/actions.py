@@ -28,9 +28,6 @@ UNFREEZE = "mq:unfreeze"
 FREEZE_VIEW = "mq:freeze_view"
 
 
-FREEZE_END_VIEW = "mq:freeze_end_view"
-
-
 UNFREEZE_VIEW = "mq:unfreeze_view"
 
 

@@ -169,10 +169,10 @@ async def submit_freeze(call: Call, form: Interaction) -> Accepted:
     """The reason may hold the end, as in the command."""
     with field_checked(controls.REASON_BLOCK):
         target = call.bot.groups.target(form.target)
-    with field_checked(controls.END_BLOCK):
+    with field_checked(form.end_block):
         times = _times(form)
     asked, question = await call.asked_in_form(times, form)
-    with field_checked(controls.END_BLOCK):
+    with field_checked(form.end_block):
         await call.bot.use.freeze_queue.terms(call.caller, asked)
     with field_checked(freeze_actions.BRANCH_BLOCK):
         branches = _conditions(form, freeze_actions.BRANCH_BLOCK).branches
@@ -191,7 +191,7 @@ async def submit_freeze(call: Call, form: Interaction) -> Accepted:
 
 
 def _times(form: Interaction) -> Asked:
-    """From the menu, in words or from the picker; raises InvalidDuration."""
+    """In words or from the picker; raises InvalidDuration."""
     end = form.end
     words = end.split()
     times, taken = read_times(words)

@@ -62,8 +62,8 @@ PAUSE_BECAUSE_SHORTCUT = "pause_because"
 """Callback of the global shortcut, as manifest.yml declares it."""
 
 
-EXTEND_VIEW = "mq:extend_view"
-"""Callbacks of the forms that pause, and that change the end of a pause or of a group's pauses."""
+END_VIEW = "mq:end_view"
+"""Callback of the form that changes the end of a pause, of a group's pauses or of a freeze."""
 
 
 HOLD_BLOCK = "hold"

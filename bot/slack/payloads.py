@@ -204,7 +204,7 @@ class Carried(Payload):
     `channel` is where it was opened, None where that was in no channel. `target` is the
     repository, the group or the pause for which it was opened. `end` is an end as typed, and
     `had_end` whether the pause had one when the form was opened. `reason` is what the reason began
-    with.
+    with. `action` is the menu that the form belongs to.
     """
 
     channel: str | None = None
@@ -212,6 +212,7 @@ class Carried(Payload):
     end: str | None = None
     had_end: bool | None = None
     reason: Text = ""
+    action: Text = ""
     seen: Text = ""
     """The end that the form has shown with its date, to be confirmed by sending it again."""
 
@@ -319,18 +320,23 @@ class Interaction(Payload):
 
     @property
     def end(self) -> str:
-        """From the menu, in words, from the picker, or as answered about the reason.
+        """In words, from the picker, or as answered about the reason.
 
         Raises InvalidDuration for two of them.
         """
-        length = self.filled_in(controls.LASTING_BLOCK, controls.LASTING_ACTION)
         picked = self.picked_end
-        given = [end for end in (length, self.typed_end, self.meant_end) if end]
+        given = [end for end in (self.typed_end, self.meant_end) if end]
         if picked is not None:
             given.append(written(at_instant(picked)))
         if len(given) > 1:
             raise InvalidDuration(DurationProblem.TWO_ENDS, given[0])
         return given[0] if given else ""
+
+    @property
+    def end_block(self) -> str:
+        """The field that gives the end, at which an error about it is shown."""
+        is_picked = self.picked_end is not None and not self.typed_end
+        return controls.END_AT_BLOCK if is_picked else controls.END_BLOCK
 
     @property
     def is_without_end(self) -> bool:

@@ -156,7 +156,7 @@ async def test_the_end_of_a_pause_and_of_a_freeze_is_picked_in_slacks_own_picker
     form = page.get_by_role("dialog", name="Pause a merge queue")
     await expect(form).to_contain_text("0 pull requests in the queue")
     await form.get_by_role("textbox", name="Reason").fill("Vendor is down")
-    picker = form.get_by_label("Or on this day, at this time")
+    picker = form.get_by_label("Or pick a day and a time")
     # A time that has passed stays in the form, with what is wrong beside it.
     await picker.fill(f"{in_hours(-2):%Y-%m-%dT%H:%M}")
     await form.get_by_role("button", name="Pause queue").click()
@@ -173,7 +173,7 @@ async def test_the_end_of_a_pause_and_of_a_freeze_is_picked_in_slacks_own_picker
     form = page.get_by_role("dialog", name="Freeze a merge queue")
     await expect(form).to_contain_text("0 pull requests in the queue")
     await form.get_by_role("textbox", name="Reason").fill("Release 4.2")
-    await form.get_by_label("Or until this day, at this time").fill(f"{until:%Y-%m-%dT%H:%M}")
+    await form.get_by_label("Or pick a day and a time").fill(f"{until:%Y-%m-%dT%H:%M}")
     await form.get_by_role("button", name="Freeze").click()
     outcome = page.get_by_role("dialog", name="Merge queue", exact=True)
     await expect(outcome).to_contain_text(f"until {shown(until)}")

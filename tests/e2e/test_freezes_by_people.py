@@ -249,7 +249,7 @@ async def test_buttons_extend_and_end_a_freeze_and_say_who_ended_it(bot: BotTest
     assert "The freeze of acme/site now holds" in await bot.wait_for_reply(by=BOB)
     assert abs(lasts(frozen(bot)[0]) - timedelta(hours=2)) < MINUTE
     await bot.choose(post, "Another time…", menu="Extend…")
-    await bot.submit(await bot.modal("How much longer"), end="3h")
+    await bot.submit(await bot.modal("Until when"), end="3h")
     await bot.modal("now holds")
     assert abs(lasts(frozen(bot)[0]) - timedelta(hours=5)) < MINUTE
     await bot.click(post, "End now…", by=BOB)

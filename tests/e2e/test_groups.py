@@ -488,7 +488,7 @@ async def test_a_form_to_extend_a_removed_group_shows_an_error_at_its_field(
 ) -> None:
     post = await paused(three, "30m freeze")
     await three.choose(post, "Another time…", menu="Extend…")
-    form = await three.modal("How much longer")
+    form = await three.modal("Until when")
     await three.stop_bot()
     three.environment = {"MQBOT_GROUPS": "papers=acme/docs"}
     await three.start_bot()

@@ -198,7 +198,7 @@ async def test_a_refusal_is_the_sentence_that_people_read(
         (("resume", "acme/other"), "I don't manage `acme/other`. Available: acme/site"),
         (("pause", "@web", "--reason", "x"), "There is no group `@web`."),
         (("pause", "acme/site", "--reason", " "), "Please enter a reason."),
-        (("pause", "acme/site", "--reason", "x", "--end", "soon"), "I can't read that duration."),
+        (("pause", "acme/site", "--reason", "x", "--end", "soon"), "I can't read that time."),
     ):
         refused = await shell(bot, *arguments)
         assert (refused.code, refused.printed) == (1, "")

@@ -149,7 +149,7 @@ async def test_the_form_pauses_a_group_or_all(start_bot: StartBot) -> None:
     modal = await bot.modal("in the queues, no batch is running")
     await bot.choose(modal, "all (3 queues)", menu=TARGETS)
     modal = await bot.modal("*All 3 queues*")
-    await bot.submit(modal, reason="CI runners are down", lasting="for 1h")
+    await bot.submit(modal, reason="CI runners are down", end="1h")
     await bot.modal("all: 3 of 3 queues paused")
     await bot.wait_for_post("all: 3 of 3 queues paused")
     names = ("acme/site", "acme/api", "acme/docs")
@@ -209,7 +209,7 @@ async def test_an_impossible_end_time_is_refused_at_its_field(bot: BotTester) ->
     await bot.type("/mq pause")
     modal = await bot.modal("0 pull")
     for typed, notice in (
-        ("soon", "I can't read that duration."),
+        ("soon", "I can't read that time."),
         ("0m", "A pause lasts at least one minute"),
         ("until 25:00", "That time doesn't exist."),
         ("until 2020-01-01 09:00", "That time is in the past."),
@@ -220,15 +220,28 @@ async def test_an_impossible_end_time_is_refused_at_its_field(bot: BotTester) ->
     ):
         answer = await bot.submit(modal, reason="CI runners are down", end=typed)
         assert list(answer["errors"]) == ["end"]
-        assert answer["errors"]["end"].startswith(notice)
+        assert answer["errors"]["end"].startswith(f"“Until when”: {notice}")
     assert bot.pause_reason() is None
 
 
 async def test_an_end_can_be_chosen_or_typed_but_not_both(bot: BotTester) -> None:
     await bot.type("/mq pause 45m")
     modal = await bot.modal("0 pull")
-    answer = await bot.submit(modal, reason="CI runners are down", lasting="for 1h", end="45m")
-    assert answer["errors"] == {"end": "Use a duration or an end time, not both."}
+    at = datetime.now(UTC) + timedelta(hours=2)
+    answer = await bot.submit(modal, reason="CI runners are down", end_at=at, end="45m")
+    said = "“Until when”: Fill in this field or pick a day and a time, not both."
+    assert answer["errors"] == {"end": said}
+    assert bot.pause_reason() is None
+
+
+async def test_a_picked_end_that_is_past_is_refused_at_its_own_field(bot: BotTester) -> None:
+    await bot.type("/mq pause")
+    past = datetime.now(UTC) - timedelta(hours=2)
+    modal = await bot.modal("0 pull")
+    answer = await bot.submit(modal, reason="CI runners are down", end_at=past)
+    said = "“Or pick a day and a time”: That time is in the past. Pick a later one."
+    assert answer["errors"] == {"end_at": said}
+    assert bot.pause_reason() is None
 
 
 async def test_a_time_in_the_form_is_in_the_persons_own_time_zone(bot: BotTester) -> None:

@@ -149,7 +149,7 @@ ACTS = {
     "freeze in a form": Act(
         quiet,
         freeze_form,
-        sent(lasting="for 2h"),
+        sent(end="2h"),
         "POST",
         FREEZE,
         "whether acme/site is frozen.",
@@ -469,7 +469,7 @@ async def test_the_form_of_an_end_is_repeated_by_a_button(
     soon = datetime.now(UTC) + timedelta(hours=3)
     end = f"until {soon:%H:%M} UTC" if length is None else "2h"
     await bot.choose(card, "Another time…", menu="Extend…")
-    form = await bot.modal("How much longer")
+    form = await bot.modal("Until when")
     bot.break_service("error", path="/merge-queue/pause", status=503)
     await bot.submit(form, end=end)
     failed = await bot.modal(UNCHANGED)

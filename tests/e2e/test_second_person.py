@@ -198,7 +198,7 @@ async def test_only_its_maker_shortens_a_freeze_and_ends_it_alone(
     shown = await bot.ask(f"/mq freezes {SITE}", by=BOB)
     await bot.choose(shown, "Another time…", menu="Extend…", by=BOB)
     sooner = datetime.now(ZoneInfo("Europe/London")) + timedelta(minutes=20)
-    form = await bot.modal("How much longer", by=BOB)
+    form = await bot.modal("Until when", by=BOB)
     await bot.submit(form, by=BOB, end=f"until {sooner:%H:%M}")
     assert "Only they can change that freeze" in await bot.modal("Only they", by=BOB)
     assert frozen(bot)[0].end == end

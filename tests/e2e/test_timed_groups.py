@@ -155,7 +155,7 @@ async def test_a_reminder_can_give_a_group_an_end(three: BotTester) -> None:
     assert "resumes by itself" in str(mine.element("Set an end…").question)
     await three.choose(mine, "Another time…", menu="Set an end…")
 
-    form = await three.modal("How long from now")
+    form = await three.modal("Until when")
     assert "*@release*" in form
     answer = await three.submit(form, end="soon")
     assert "Write it like 45m" in answer["errors"]["end"]

@@ -202,7 +202,7 @@ async def test_extending_moves_the_end_and_notifies_the_channel(bot: BotTester) 
 async def test_the_form_can_give_a_pause_an_end(bot: BotTester) -> None:
     post = await bot.pause("deploying 4.2")
     await bot.choose(post, "Another time…", menu="Set an end…")
-    form = await bot.modal("How long from now")
+    form = await bot.modal("Until when")
     answer = await bot.submit(form, end="soon")
     assert "Write it like 45m" in answer["errors"]["end"]
     await bot.submit(form, end="30m")

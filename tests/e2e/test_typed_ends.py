@@ -58,7 +58,7 @@ async def test_another_time_is_chosen_with_slacks_own_picker(bot: BotTester) -> 
     assert f"{end:%Y-%m-%d %H:%M}" in card
     await bot.choose(card, "Another time…", menu="Extend…")
     later = end + timedelta(hours=1)
-    await bot.submit(await bot.modal("How much longer"), end_at=later)
+    await bot.submit(await bot.modal("Until when"), end_at=later)
     await bot.modal("resumes")
     await bot.wait_for_change(card, f"{later:%Y-%m-%d %H:%M}")
 

@@ -51,7 +51,10 @@ STOP_CHECKS = "pause"
 QUEUE_UNREAD_FREEZE = "The queue couldn't be read just now; you can still freeze it."
 
 
-TIMES_HINT = "until 15:00, or from Friday 6pm until Monday 8am, in your own time zone"
+TIMES_HINT = (
+    "Such as 2h, until 15:00, or from Friday 6pm until Monday 8am, in your own time zone. Leave it "
+    "empty to wait until somebody ends it."
+)
 
 
 LISTED_LIMIT = 500
@@ -398,9 +401,9 @@ def form(
             asked.reason,
             "Cutting release 4.2",
         ),
-        pause_ends.lasting_input("Stays frozen until somebody ends it"),
-        pause_ends.end_input("Or from when, until when", times or None, hint=TIMES_HINT),
-        pause_ends.end_picker("Or until this day, at this time", at),
+        *pause_ends.end_fields(
+            times or None, at, label=block_controls.TIMES_LABEL, hint=TIMES_HINT
+        ),
         _words(freeze_actions.BRANCH_BLOCK, "Only these branches", "main", asked.branches),
         _words(
             freeze_actions.EXCEPT_BLOCK,

@@ -206,7 +206,7 @@ async def submit_pause(call: Call, form: Interaction) -> Accepted:
     is_menu = form.filled_in(controls.TARGET_BLOCK, controls.PAUSE_TARGET)
     with field_checked(controls.TARGET_BLOCK if is_menu else controls.REASON_BLOCK):
         target = call.bot.groups.target(form.target)
-    with field_checked(controls.END_BLOCK):
+    with field_checked(form.end_block):
         times = Asked(lasting=read_end(form.end)) if form.end else NOTHING_ASKED
     asked, question = await call.asked_in_form(times, form)
     if question is not None:

@@ -105,7 +105,7 @@ async def type_extend(
     if is_one:
         value = controls.held_value(held.repository, held.drawn_for)
     if lasting is None and not is_endless:
-        form = pause_ends.extend_form(block_groups.named(target), value, call.channel_id)
+        form = pause_ends.end_form(block_groups.named(target), value, call.channel_id)
         await call.open_modal(form)
         return
     asked = Asked(lasting=lasting)
@@ -135,20 +135,20 @@ async def choose_end(call: Call, click: Interaction) -> None:
         await change(call, held, read_end(length), had_end=had_end)
         return
     await call.permit(Action.FREEZE if is_freeze else Action.EXTEND, held.target)
-    form = pause_ends.extend_form(
+    form = pause_ends.end_form(
         block_groups.named(held.target),
         value,
         call.channel_id,
         had_end=had_end,
-        callback_id=freeze_actions.FREEZE_END_VIEW if is_freeze else pause_actions.EXTEND_VIEW,
+        action_id=click.action_id,
     )
     await call.open_modal(form)
 
 
-@handles.form(pause_actions.EXTEND_VIEW, freeze_actions.FREEZE_END_VIEW)
+@handles.form(pause_actions.END_VIEW)
 async def submit_end(call: Call, form: Interaction) -> Accepted:
-    is_freeze = form.callback_id == freeze_actions.FREEZE_END_VIEW
-    with field_checked(controls.END_BLOCK):
+    is_freeze = form.carried.action == freeze_actions.FREEZE_END
+    with field_checked(form.end_block):
         asked, question = await call.end_in_field(Asked(lasting=read_end(form.end)), form)
         held = call.held(form.target)
     lasting = asked.lasting
@@ -173,12 +173,12 @@ def _again(
     call: Call, form: Interaction, held: controls.Held, question: pause_ends.EndQuestion | None
 ) -> View:
     """The form once more, with the date of an end that is far away."""
-    return pause_ends.extend_form(
+    return pause_ends.end_form(
         block_groups.named(held.target),
         form.target,
         call.channel_id,
         had_end=form.carried.had_end,
-        callback_id=form.callback_id,
+        action_id=form.carried.action,
         again=question,
     )
 

@@ -16,11 +16,11 @@ from bot.pauses.pause import EXTENSIONS, WORTH_MENTIONING, PauseEnding, PauseRec
 
 OTHER_TIME = "other"
 ANSWER_SHOWN = 200
-LENGTHS = ("15m", "30m", "1h", "2h", "4h", "1d")
 UNTIL_RESUMED = "until somebody resumes it"
 STILL_TRYING = "still trying"
 STAYS_PAUSED = "stays paused until someone resumes it. With an end it resumes by itself."
-END_HINT = "45m, 1.5h, until 15:00, until Monday 9am, in your own time zone"
+END_HINT = "Such as 45m, 1.5h, 15:00, tomorrow noon or Monday 9am, in your own time zone"
+WITHOUT_END = f"{END_HINT}. Leave it empty to wait until somebody ends it."
 
 
 def resumes(at: datetime | None, *, is_overdue: bool = False) -> str:
@@ -138,7 +138,8 @@ def other_end(
     """
     name = escape(repository)
     if known.resumes_at is not None:
-        said = f"{name} {resumes(known.resumes_at, is_overdue=known.is_overdue)}"
+        end = resumes(known.resumes_at, is_overdue=known.is_overdue)
+        said = f"the pause of {name} already has an end. It {end}"
         return blocks.sentence(f"Nothing was changed: {said}.")
     said = f"{name} is paused {UNTIL_RESUMED}, so there is no end to move. Nothing was changed."
     if not isinstance(lasting, For):
@@ -187,64 +188,61 @@ class EndQuestion:
         return [blocks.section(self.note), field]
 
 
-def extend_form(
+def end_form(
     what: str,
     target: str,
     channel_id: str | None,
     *,
     had_end: bool | None = True,
-    callback_id: str = pause_actions.EXTEND_VIEW,
+    action_id: str = pause_actions.EXTEND,
     again: EndQuestion | None = None,
 ) -> View:
-    """The form for the new end of `what` (escaped), in the same words as the command.
+    """The form for the new end of `what` (escaped): of a pause, a group's pauses or a freeze.
 
     `target`: the pause, the group or the freeze that the form is for.
     `had_end`: whether it has an end already.
+    `action_id`: the menu that it belongs to.
     `again`: it was sent with an end that is far away.
     """
     if had_end:
-        title = f"Extend a {'pause' if callback_id == pause_actions.EXTEND_VIEW else 'freeze'}"
-        label = "How much longer, or until when"
+        title = f"Extend a {'pause' if action_id == pause_actions.EXTEND else 'freeze'}"
         submit = "Extend"
+        hint = f"{END_HINT}. A length counts from the end that is set now."
     else:
         title = "Set an end"
-        label = "How long from now, or until when"
         submit = "Set end"
+        hint = END_HINT
     shown = [
         blocks.section(f"*{what}*"),
         *(again.shown if again is not None else []),
-        end_input(label, is_focused=True),
-        end_picker(),
+        *end_fields(hint=hint, is_focused=True),
     ]
-    carried = {"target": target, "channel": channel_id, "had_end": had_end}
+    carried = {"target": target, "channel": channel_id, "had_end": had_end, "action": action_id}
     carried |= {"seen": again.seen if again is not None else ""}
-    return blocks.modal(callback_id, title, shown, carried, submit=submit)
+    return blocks.modal(pause_actions.END_VIEW, title, shown, carried, submit=submit)
 
 
-def end_input(
-    label: str, typed: str | None = None, *, is_focused: bool = False, hint: str = END_HINT
-) -> Block:
-    """The field for an end in words, in the extend form or, optional, in the pause form."""
+def end_fields(
+    typed: str | None = None,
+    at: datetime | None = None,
+    *,
+    label: str = controls.END_LABEL,
+    hint: str = END_HINT,
+    is_focused: bool = False,
+) -> list[Block]:
+    """The fields for an end in every form: in words, or by Slack's own picker.
+
+    Both are in the person's zone.
+    https://docs.slack.dev/reference/block-kit/block-elements/datetime-picker-element
+    """
     words = blocks.text_input(
         controls.END_ACTION, max_length=60, typed=typed, is_focused=is_focused
     )
-    return blocks.input_field(controls.END_BLOCK, label, words, hint=hint, optional=True)
-
-
-def end_picker(label: str = "Or on this day, at this time", at: datetime | None = None) -> Block:
-    """Slack's own picker of a date and a time, in the person's zone.
-
-    https://docs.slack.dev/reference/block-kit/block-elements/datetime-picker-element
-    """
     picker = blocks.date_time_picker(controls.END_AT_ACTION, at)
-    return blocks.input_field(controls.END_AT_BLOCK, label, picker, optional=True)
-
-
-def lasting_input(otherwise: str = f"Stays paused {UNTIL_RESUMED}") -> Block:
-    """The menu of durations in the pause form; `otherwise`: what holds without one."""
-    options = [blocks.option(f"for {length}", length) for length in LENGTHS]
-    menu = blocks.select(otherwise, action_id=controls.LASTING_ACTION, options=options)
-    return blocks.input_field(controls.LASTING_BLOCK, "How long", menu, optional=True)
+    return [
+        blocks.input_field(controls.END_BLOCK, label, words, hint=hint, optional=True),
+        blocks.input_field(controls.END_AT_BLOCK, controls.END_AT_LABEL, picker, optional=True),
+    ]
 
 
 def ending(asked: Asked) -> str:
@@ -278,4 +276,4 @@ def instant(lasting: Lasting | None) -> datetime | None:
 def working_modal(repository: RepositoryName) -> View:
     doing = f"{escape(repository)}: setting the new end …"
     shown = [blocks.section(f":hourglass_flowing_sand: {doing}")]
-    return blocks.modal(f"{pause_actions.EXTEND_VIEW}_result", "Extend a pause", shown, {})
+    return blocks.modal(f"{pause_actions.END_VIEW}_result", "Extend a pause", shown, {})

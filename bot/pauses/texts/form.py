@@ -43,9 +43,7 @@ def form(
         *(blocks.context(note) for note in notes),
         *(question.shown if question is not None else []),
         reason_input("Shown to everyone who looks at the queue, with your name.", asked.reason),
-        pause_ends.lasting_input(),
-        pause_ends.end_input("Or another time", end if at is None else None),
-        pause_ends.end_picker(at=at),
+        *pause_ends.end_fields(end if at is None else None, at, hint=pause_ends.WITHOUT_END),
     ]
     submit = "Pause queue"
     if isinstance(chosen, Group) and len(chosen.repositories) > 1:

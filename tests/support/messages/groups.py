@@ -225,5 +225,5 @@ CASES: Cases = {
     "group_form": form("C1", later(queue_impact.notes, RELEASE, "/mq", READ), end="30m"),
     "group_form_while_reading": form(None, later(queue_impact.notes, RELEASE, "/mq")),
     "group_form_of_many": form("C1", later(queue_impact.notes, RELEASE, "/mq"), also=100),
-    "group_extend_form": partial(pause_ends.extend_form, "@release", "@release", "C1"),
+    "group_extend_form": partial(pause_ends.end_form, "@release", "@release", "C1"),
 }

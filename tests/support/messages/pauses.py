@@ -179,7 +179,7 @@ CASES: Cases = {
         [], SITE, question=later(lambda: doubted("until we know more"))
     ),
     "extend-modal-far-end": partial(
-        pause_ends.extend_form,
+        pause_ends.end_form,
         SITE,
         "acme/site x",
         "C0MERGEQ",
@@ -282,9 +282,9 @@ CASES: Cases = {
         NOON + timedelta(days=3),
         NOON,
     ),
-    "extend-modal": partial(pause_ends.extend_form, SITE, "acme/site x", "C0MERGEQ"),
+    "extend-modal": partial(pause_ends.end_form, SITE, "acme/site x", "C0MERGEQ"),
     "extend-modal-without-an-end": partial(
-        pause_ends.extend_form, SITE, "acme/site x", "C0MERGEQ", had_end=False
+        pause_ends.end_form, SITE, "acme/site x", "C0MERGEQ", had_end=False
     ),
     "extend-modal-working": partial(pause_ends.working_modal, SITE),
     "modal-one-repository": form(later(queue_notes.queue_notes, make_snapshot(BUSY)), SITE),
