@@ -9,12 +9,13 @@ from difflib import get_close_matches
 
 from bot.acts.permission import Right
 from bot.desk.names import named_by, read_number
+from bot.desk.readers import AROUND_EXTENSION
 from bot.desk.situation import Situation
 from bot.desk.table import CLOSE, COMMAND_BY_WORD, VERY_CLOSE, nearest_verbs
-from bot.desk.words import POLITE
+from bot.desk.words import EVERYTHING, POLITE, the_queue
 from bot.kernel.ends.phrases import read_end
 from bot.kernel.errors import InvalidDuration
-from bot.kernel.groups import target_value
+from bot.kernel.groups import ALL, target_value
 from bot.kernel.typed import Word, command_words, text_of
 from bot.people.notices import Notice
 
@@ -44,7 +45,9 @@ def without_courtesies(typed: str, called: Collection[str]) -> str:
         if not count:
             break
         rest = rest[count:]
-    return typed[rest[0].start :] if rest and len(rest) < len(words) else typed
+    if words and not rest:
+        return "help"
+    return typed[rest[0].start :] if len(rest) < len(words) else typed
 
 
 def _courtesy(words: Sequence[Word]) -> int:
@@ -81,7 +84,12 @@ def _names_of(notice: Notice) -> set[str]:
 def about_messages(typed: str, called: Collection[str]) -> str:
     """The command meant in direct messages, where *stop* and *mute* are about these messages."""
     words = command_words(typed, called)
-    if not words or words[0].bare not in _STOP | _GO_ON:
+    if not words:
+        return typed
+    if len(words) == FEW_WORDS and words[1].bare in {"on", "off"}:
+        is_about = words[0].bare in _ABOUT_MESSAGES
+        return f"me dm {words[1].bare}" if is_about and words[0].bare != "me" else typed
+    if words[0].bare not in _STOP | _GO_ON:
         return typed
     state = "off" if words[0].bare in _STOP else "on"
     said = [word.bare for word in words[1:]]
@@ -136,7 +144,18 @@ _VERDICT_WORDS = frozenset(
 _PULL_REQUEST_WORDS = frozenset(
     {
         *("pr", "prs", "mr", "pull", "request", "requests", "change", "left", "land", "landed"),
-        *("fail", "failed", "failing", "fails", "kicked", "removed", "thrown", "dequeued"),
+        *(
+            "fail",
+            "failed",
+            "failing",
+            "fails",
+            "kicked",
+            "removed",
+            "thrown",
+            "dequeued",
+            "flake",
+            "flaky",
+        ),
     }
 )
 _FREEZE_WORDS = frozenset(
@@ -204,20 +223,23 @@ def question(said: Said, typed: str, situation: Situation) -> str | None:
     """The command that answers a question, which only reads; None for what is no such question."""
     if len(said.targets) > 1 or len(said.numbers) > 1 or not said.words:
         return None
-    if _begins_like_a_command(said.words):
-        return None
+    shown = _shown(said, typed, situation)
+    if shown is not None or _begins_like_a_command(said.words):
+        return shown
     helpful = _for_help(said) or _about_pull_request(said, situation)
     if helpful is not None:
         return helpful
     meant = situation.target_meant("status")
-    own = (target_value(meant),) if meant is not None else ()
-    target = "".join(f" {name}" for name in (*said.targets, *own)[:1])
+    own = target_value(meant) if meant is not None else ALL
+    target = f" {said.targets[0] if said.targets else own}"
+    in_thread = situation.thread is not None and situation.thread.is_pause
+    is_about_queue = bool(said.plain & _QUEUE_WORDS) or bool(said.targets) or in_thread
     if said.plain & _FREEZE_WORDS and said.is_made_of(ASKING, _FREEZE_WORDS):
         return f"freezes{target}"
-    if said.is_made_of(ASKING) and (said.plain & _QUEUE_WORDS or said.targets):
+    if said.is_made_of(ASKING) and is_about_queue:
         verb = "why" if said.plain & _VERDICT_WORDS else "status"
         return f"{verb}{target}"
-    return _shown(said, typed, situation)
+    return None
 
 
 def _about_pull_request(said: Said, situation: Situation) -> str | None:
@@ -323,27 +345,49 @@ def _in_thread(said: Said, typed: str, situation: Situation) -> tuple[str, ...]:
         return ()
     if said.plain & _SAYS_OVER and said.is_made_of(_SAYS_OVER, _AROUND_SAYS_OVER):
         return (f"resume {typed}",)
-    words = [word.time for word in said.words if word.bare not in {"another", "more"}]
+    end = " ".join(word.time for word in said.words if word.bare not in AROUND_EXTENSION)
     try:
-        read_end(" ".join(words))
+        read_end(end)
     except InvalidDuration:
         return ()
-    return (f"extend {typed}",)
+    return (f"extend {end}",)
 
 
-_PARTICLES = frozenset({"off", "up", "down", "back", "again"})
+_PARTICLES = frozenset({"off", "out", "again"})
+"""Around the rest of a command they mean nothing: "hold off", "kick 41 out"."""
 
 
 def _by_verb(words: Sequence[Word], typed: str) -> tuple[str, ...]:
     """With the verbs that are nearest to the first word, else with one that comes later."""
     nearest = nearest_verbs(words[0].bare, VERY_CLOSE if len(words) > FEW_WORDS else CLOSE)
     if nearest:
-        rest = words[1:]
-        if rest and rest[0].bare in _PARTICLES:
-            rest = rest[1:]
-        after = text_of(typed, rest)
+        after = _after_verb(typed, words[1:])
         return tuple(f"{verb} {after}".rstrip() for verb in nearest)
     for at, word in enumerate(words):
-        if word.bare in COMMAND_BY_WORD:
-            return (f"{word.bare} {text_of(typed, words[at + 1 :])}".rstrip(),)
+        verb = _ACTING_VERBS.get(word.bare)
+        if verb is not None:
+            return (f"{verb} {_after_verb(typed, words[at + 1 :])}".rstrip(),)
     return ()
+
+
+_ACTING_VERBS = {
+    word: command.name
+    for command in COMMAND_BY_WORD.values()
+    if command.right is not Right.READ
+    for word in (command.name, *command.aliases, *command.offered_for)
+}
+"""What changes something: its own verbs, and those of the same meaning."""
+
+
+def _after_verb(typed: str, words: Sequence[Word]) -> str:
+    """The rest of a command, without "off the queue"."""
+    if words and words[0].bare in _PARTICLES:
+        words = words[1:]
+    count = the_queue(words)
+    if count and words[count - 1].bare not in EVERYTHING:
+        words = words[count:]
+    if words and words[0].bare in _PARTICLES:
+        words = words[1:]
+    if words and words[-1].bare in _PARTICLES:
+        words = words[:-1]
+    return text_of(typed, words)

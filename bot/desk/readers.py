@@ -171,8 +171,7 @@ def _place(words: Words) -> tuple[Target | None, bool]:
     is_confirmed = words.take(NOW)
     where = words.target_in_front()
     words.skip_punctuation()
-    if where is None:
-        words.skip_the_queue()
+    words.skip_the_queue(is_named=where is not None)
     # A second one is a part of the reason.
     return where, is_confirmed or words.take(NOW)
 
@@ -213,7 +212,8 @@ def read_resume(words: Words) -> Request:
     where, _ = _place(words)
     if where is None and words.rest and not words.is_settled:
         _refuse_similar(words, words.rest[0], is_alone=len(said) == 1)
-    if where is None and len(said) == 1 and words.rest:
+    left = [word for word in words.rest if word.bare not in POLITE]
+    if where is None and len(said) == 1 and left:
         raise words.problem(f"I don't know a repository “{said[0].typed}”.")
     reason = words.reason(where)
     return Request("resume", where, {"reason": reason} if reason else {})
@@ -230,10 +230,10 @@ def _refuse_similar(words: Words, word: Word, *, is_alone: bool) -> None:
         raise RepositoryNotAllowed(word.plain, names)
 
 
-_AROUND_EXTENSION = frozenset(
+AROUND_EXTENSION = frozenset(
     {
         *("a", "additional", "by", "extra", "further", "longer", "more", "to", "another"),
-        *("it", "its", "pause", "queue", "the", "this", "time"),
+        *("it", "its", "make", "pause", "queue", "the", "this", "time"),
         *POLITE,
     }
 )
@@ -253,7 +253,7 @@ def read_extend(words: Words) -> Request:
         if word.bare in _UNIT_WORDS and not end:
             end.append("1")
         is_within = bool(end) and word.bare == "a"
-        if is_within or word.bare not in _AROUND_EXTENSION:
+        if is_within or word.bare not in AROUND_EXTENSION:
             end.append(word.time.lstrip("+"))
     lasting = read_end(" ".join(end)) if end and not is_endless else None
     return Request("extend", where, {"lasting": lasting, "is_endless": is_endless})
@@ -327,6 +327,7 @@ def read_unsubscribe(words: Words) -> Request:
 
 def read_subscription(words: Words, action: str = "subscribe") -> Request:
     """`all` is every repository, and a group needs its `@`: other words are topics."""
+    words.rest = [word for word in words.rest if word.bare not in {"for", "from", "to"}]
     where = words.target_anywhere(_TOPICS)
     if any(word.bare == ALL for word in words.rest):
         raise words.problem("“all” means every repository. For every topic, type everything.")

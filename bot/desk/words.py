@@ -50,7 +50,7 @@ _BEFORE_QUEUE = frozenset({"merge", "our", "that", "the", "this"})
 
 _BEGINS_REASON = frozenset({"as", "because", "cause", "cos", "due", "since", "so", "while"})
 
-_EVERYTHING = frozenset({"everything", "everywhere"})
+EVERYTHING = frozenset({"everything", "everywhere"})
 
 _WITH_TIMES: Mapping[str, Callable[[Sequence[str]], tuple[object, int]]] = {
     "pause": read_lasting,
@@ -213,25 +213,21 @@ class Words:
         self.end()
         return found
 
-    def skip_the_queue(self) -> None:
+    def skip_the_queue(self, *, is_named: bool) -> None:
         """Read "the queue" or "merging" where an end, a reason or nothing follows.
 
-        Raises TargetNotClear for "everything" there: all queues, or the one that is meant here.
+        `is_named`: a queue was named before. Otherwise "everything" may mean all of them: raises
+        TargetNotClear.
         """
         words = self.rest
-        count = next(
-            (at for at, word in enumerate(words) if word.bare not in _BEFORE_QUEUE), len(words)
-        )
-        if count < len(words) and words[count].bare in _THE_QUEUE | _EVERYTHING:
-            count += 1
-        elif not count or words[count - 1].bare not in _THE_QUEUE:
+        count = the_queue(words)
+        if not count:
             return
-        if not self._begins_no_name(words[count:]):
-            return
-        last = words[count - 1]
-        if last.bare in _EVERYTHING and not self.is_settled:
-            self._ask_about_everything(last, words[count:])
-        self.skip(count)
+        is_loose = self._begins_no_name(words[count:])
+        if words[count - 1].bare not in EVERYTHING:
+            self.skip(count if is_loose else 0)
+        elif not (is_named or self.is_settled):
+            self._ask_about_everything(count, is_loose=is_loose)
 
     def _begins_no_name(self, words: Sequence[Word]) -> bool:
         """Whether they begin with an end or a reason, or nothing is left of them."""
@@ -246,15 +242,22 @@ class Words:
             return True
         return begun is not None or words[0].bare == FROM_WORD
 
-    def _ask_about_everything(self, word: Word, behind: Sequence[Word]) -> None:
+    def _ask_about_everything(self, count: int, *, is_loose: bool) -> None:
+        """`is_loose`: these words aren't a part of the reason, whatever they mean."""
+        behind = self.rest[count:]
+        kept = behind if is_loose else self.rest
         rest = text_of(self.text, behind)
-        everything = self.groups.everything
-        reason = text_of(self.text, self._without_times(behind))
-        readings = [
-            self._reading(everything, reason, rest),
-            Reading(None, reason, f"{self.verb} {rest}".rstrip()),
-        ]
-        raise TargetNotClear(self.verb, word.plain, tuple(readings))
+        readings = (
+            self._reading(
+                self.groups.everything, text_of(self.text, self._without_times(behind)), rest
+            ),
+            Reading(
+                None,
+                text_of(self.text, self._without_times(kept)),
+                f"{self.verb} {text_of(self.text, kept)}".rstrip(),
+            ),
+        )
+        raise TargetNotClear(self.verb, self.rest[count - 1].plain, readings)
 
     def target_in_front(self) -> Target | None:
         """Read the target in front of free text.
@@ -430,6 +433,16 @@ class Words:
             sentence = f"{option.name}: {error}"
             is_whole = sentence.endswith((".", "?"))
             raise self.problem(sentence if is_whole else f"{sentence}.") from error
+
+
+def the_queue(words: Sequence[Word]) -> int:
+    """How many words in front name the queue, and none in particular: "the merge queue"."""
+    count = next(
+        (at for at, word in enumerate(words) if word.bare not in _BEFORE_QUEUE), len(words)
+    )
+    if count < len(words) and words[count].bare in _THE_QUEUE | EVERYTHING:
+        return count + 1
+    return count if count and words[count - 1].bare in _THE_QUEUE else 0
 
 
 def _option(word: Word) -> tuple[str, str]:

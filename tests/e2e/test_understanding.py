@@ -83,7 +83,7 @@ async def test_other_words_for_an_act_are_offered_and_nothing_is_done(
 ) -> None:
     bot = await with_three(start_bot)
     answer = await bot.ask("/mq stop the queue until 23:59")
-    assert answer.labels == ["Run /mq pause acme/docs the queue until 23:59"]
+    assert answer.labels == ["Run /mq pause acme/docs until 23:59"]
     assert all(bot.pause_reason(name) is None for name in THREE)
 
 

@@ -13,7 +13,7 @@ from bot.kernel.groups import Groups, Repositories, read_groups, target_value
 from bot.kernel.repository import RepositoryName
 from tests.support.make import API, SITE
 from tests.unit.domain import understood as places
-from tests.unit.domain.understood import UNDERSTOOD
+from tests.unit.domain.understood import TRIED_LATER, UNDERSTOOD
 
 DOCS = RepositoryName("acme/docs")
 KNOWN = Repositories((SITE, API, DOCS, RepositoryName("umbrella/docs")))
@@ -85,6 +85,6 @@ def _in_brackets(reason: str) -> str:
     return f"({reason})" if reason else ""
 
 
-@pytest.mark.parametrize(("place", "typed", "meaning"), UNDERSTOOD)
+@pytest.mark.parametrize(("place", "typed", "meaning"), [*UNDERSTOOD, *TRIED_LATER])
 def test_what_people_type_is_understood_by_its_place(place: str, typed: str, meaning: str) -> None:
     assert in_words(understand(typed, PLACES[place])) == meaning
