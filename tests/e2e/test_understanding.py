@@ -87,12 +87,13 @@ async def test_other_words_for_an_act_are_offered_and_nothing_is_done(
     assert all(bot.pause_reason(name) is None for name in THREE)
 
 
-async def test_my_pull_request_is_the_persons_own(bot: BotTester) -> None:
+async def test_my_pull_request_is_the_persons_own(start_bot: StartBot) -> None:
+    bot = await start_bot(channels=f"acme/site={MERGE_QUEUE}:enter")
     assert "Link your GitHub username" in await bot.ask("/mq why isn\u2019t my PR merging?")
     await bot.ask("/mq link carol")
     number = bot.enqueue(author="carol", hangs=True)
-    await bot.checks_run(1)
-    await bot.has_posted()
+    # The post names the author once the bot has seen the pull request in the queue.
+    await bot.wait_for_post("by carol")
     assert f"#{number}" in await bot.ask("/mq where is my pr")
 
 
