@@ -81,16 +81,21 @@ def why(explanation: Explanation) -> Message:
             f"#{number} is not in the merge queue of {name}, and "
             "the event log doesn't mention it. Is the number right?"
         )
-    subject = f"#{number}"
+    linked = f"#{number}"
+    author = ""
     if seen is not None:
-        subject = f"{pull_request(number, seen.title, seen.url)} by {quote(seen.author)}"
+        linked = pull_request(number, seen.title, seen.url)
+        author = by(seen.author)
+    headline = f"{answer.mark} *{answer.word}* {name} {linked}"
+    if answer.cause:
+        # On a phone the cause is in the first lines.
+        headline += f": {answer.cause}"
     waits = f"*Waits for:* {answer.waits}" if answer.waits else ""
-    cause = f": {answer.cause}" if answer.cause else ""
     facts = (answer.verdict, waits, _failed(explanation), _unmet(explanation), answer.next_step)
     shown = [
-        blocks.section(f"{answer.mark} *{answer.word}* {name} {subject}{cause}"),
+        blocks.section(headline),
         blocks.section("\n".join(filter(None, facts))),
-        blocks.context(*_facts(explanation), *answer.asides),
+        blocks.context(author, *_facts(explanation), *answer.asides),
     ]
     recent = _recent(explanation)
     if recent:
