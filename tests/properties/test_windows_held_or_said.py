@@ -501,7 +501,9 @@ async def test_what_a_person_changed_is_not_asked_for_again() -> None:
     one.reload()
     await one.passes(10)
     asked = len(service.called("freezes"))
-    await one.passes(MINUTE)
+    for _ in range(30):
+        await one.applying.run()
+        one.desk.world.clock.advance(2)
     assert len(service.called("freezes")) == asked
 
 
