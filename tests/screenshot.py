@@ -73,9 +73,9 @@ async def _life_of_a_card(page: Page) -> None:
     await expect(card).to_contain_text("resumes")
     await _picture(page, card, CARD_IN_FORCE)
     # While the queue is paused, its card counts what arrives.
-    await expect(card).to_contain_text("when paused")
+    await expect(card).to_contain_text("since the pause")
     await type_command(page, "/mq resume acme/site")
-    await expect(card).to_contain_text("joined meanwhile")
+    await expect(card).to_contain_text("during the pause")
     await _picture(page, card, CARD_AS_RECORD)
 
 

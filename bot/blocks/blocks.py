@@ -16,6 +16,7 @@ from datetime import datetime
 from pydantic import JsonValue
 from slack_sdk.models.blocks import (
     ActionsBlock,
+    AlertBlock,
     Block as SdkBlock,
     ButtonElement,
     ConfirmObject,
@@ -39,7 +40,7 @@ from slack_sdk.models.blocks import (
 )
 from typing_extensions import override
 
-from bot.blocks.message import TEXT_LIMIT, Block, Message, View, require_fit
+from bot.blocks.message import TEXT_LIMIT, Block, Colour, Message, View, require_fit
 from bot.blocks.text import cut, listed, portions, with_links, without_markup
 
 SECTION_LIMIT = SectionBlock.text_max_length
@@ -49,6 +50,7 @@ BLOCK_ID_LIMIT = SdkBlock.block_id_max_length
 OPTIONS_LIMIT = StaticSelectElement.options_max_length
 OPTION_LIMIT = SdkOption.label_max_length
 
+ALERT_LIMIT = 200
 CONTEXT_LIMIT = 3000
 FIELD_LIMIT = 2000
 ROWS_LIMIT = SectionBlock.fields_max_length // 2
@@ -133,6 +135,11 @@ def post(
     return message(*shown)
 
 
+def coloured(colour: Colour, message: Message) -> Message:
+    """The same message with a bar of this colour."""
+    return replace(message, colour=colour)
+
+
 def _texts(block: Block) -> list[str]:
     """The texts of a block, in reading order."""
     match block:
@@ -149,6 +156,17 @@ def _texts(block: Block) -> list[str]:
 
 def _text(part: JsonValue) -> str:
     return str(part["text"]) if isinstance(part, dict) else ""
+
+
+def state_line(icon: str, state: str, about: str = "") -> str:
+    """The first line of a message: its icon, the state of a named queue, and why; both escaped."""
+    return f"{icon} {state} · {about}" if about else f"{icon} {state}"
+
+
+def facts(*labelled: tuple[str, str]) -> list[Block]:
+    """A line of facts, each behind its label; those without a value are left out."""
+    known = [f"*{label}* {value}" for label, value in labelled if value]
+    return [section(" · ".join(known))] if known else []
 
 
 def lines(shown: Sequence[str]) -> list[Block]:
@@ -170,6 +188,16 @@ def context(*facts: str) -> Block:
     """The grey line: the nonempty facts, joined."""
     line = " · ".join(filter(None, facts))
     return _wire(ContextBlock(elements=[_mrkdwn_that_fits(line, CONTEXT_LIMIT)]))
+
+
+def alert(text: str, level: str) -> Block:
+    """A text that stands out, in forms only; `level`: "warning" or "error".
+
+    One that is too long for an alert is a section.
+    """
+    if len(text) > ALERT_LIMIT:
+        return section(text)
+    return _wire(AlertBlock(text=_mrkdwn(text, ALERT_LIMIT), level=level))
 
 
 def divider() -> Block:

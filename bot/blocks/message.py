@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from enum import StrEnum
 from hashlib import blake2b
 
 from pydantic import JsonValue
@@ -32,6 +33,15 @@ def require_fit(what: str, size: int, limit: int) -> None:
         raise DoesNotFit(f"{what}: {size:,}, at most {limit:,}")
 
 
+class Colour(StrEnum):
+    """The bar beside a message; its words say the same."""
+
+    RED = "#c22a44"  #: something failed or needs somebody
+    YELLOW = "#d9a400"  #: paused
+    BLUE = "#2f6fd0"  #: frozen
+    GREEN = "#2f9e6e"  #: running again
+
+
 @dataclass(frozen=True, slots=True)
 class Message:
     """A message for Slack. Raises DoesNotFit.
@@ -41,6 +51,7 @@ class Message:
 
     text: str  #: everything essential, for screen readers, notifications and clients without blocks
     blocks: tuple[Block, ...] = ()
+    colour: Colour | None = None  #: of the bar beside all blocks but the first
     updates: int = 1  #: how many deliveries it covers
     #: when the event was recorded, by the service's clock; None if it is not about one event
     since: datetime | None = field(default=None, compare=False)
@@ -55,10 +66,26 @@ class Message:
         held = text_length(self.blocks)
         require_fit("characters of a message's blocks", held, MESSAGE_BLOCKS_TEXT_LIMIT)
 
+    def wire(self) -> tuple[list[dict[str, JsonValue]], list[dict[str, JsonValue]]]:
+        """The `blocks` and the `attachments` that Slack takes.
+
+        Slack draws a coloured bar beside attachments only, so all but the first block go there
+        (https://docs.slack.dev/messaging/formatting-message-text#attachments).
+        """
+        shown = [dict(block) for block in self.blocks]
+        if self.colour is None or len(shown) == 1:
+            return shown, []
+        bar: dict[str, JsonValue] = {
+            "color": self.colour.value,
+            "fallback": self.text,
+            "blocks": list[JsonValue](shown[1:]),
+        }
+        return shown[:1], [bar]
+
     @property
     def digest(self) -> str:
         """Equal for messages that say the same."""
-        said = json.dumps([self.text, self.blocks], sort_keys=True)
+        said = json.dumps([self.text, self.blocks, self.colour], sort_keys=True)
         return blake2b(said.encode(), digest_size=16).hexdigest()
 
 

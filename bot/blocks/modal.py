@@ -31,5 +31,10 @@ def result_modal(message: Message, channel_id: str | None) -> View:
     return result_view("Merge queue", shown, channel_id)
 
 
+def refusal_modal(why: str) -> View:
+    """The last view of a form that was refused."""
+    return result_view("Merge queue", [blocks.alert(f":no_entry: {why}", "error")], None)
+
+
 def result_view(title: str, shown: Sequence[Block], channel_id: str | None) -> View:
     return blocks.modal(f"{controls.PAUSE_VIEW}_result", title, shown, {"channel": channel_id})

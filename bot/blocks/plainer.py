@@ -16,12 +16,20 @@ def plainer_views(view: View) -> Iterator[dict[str, Any]]:
     whole: dict[str, Any] = dict(view.view)
     shown: list[dict[str, Any]] = list(whole["blocks"])
     yield whole
-    usual = [block for block in shown if block["type"] in PLAIN_KINDS]
+    plain = [_plain_alert(block) for block in shown]
+    usual = [block for block in plain if block["type"] in PLAIN_KINDS]
     if usual != shown:
         yield {**whole, "blocks": usual}
     sentence = {"type": "section", "text": {"type": "plain_text", "text": NOT_ALL_SHOWN}}
     inputs = [_simple(block) for block in shown if block["type"] == "input"]
     yield {**whole, "blocks": [sentence, *inputs]}
+
+
+def _plain_alert(block: dict[str, Any]) -> dict[str, Any]:
+    """An alert as a section, which every client shows."""
+    if block["type"] != "alert":
+        return block
+    return {"type": "section", "text": block["text"]}
 
 
 def _simple(block: dict[str, Any]) -> dict[str, Any]:

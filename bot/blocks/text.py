@@ -165,9 +165,14 @@ def quote(text: str, limit: int = NAME_LIMIT) -> str:
     return escape(clean(text, limit))
 
 
+def person(name: str | None) -> str:
+    """A person by the name that Slack shows; unlike `mention`, it notifies nobody."""
+    return quote(name) if name else ""
+
+
 def by(name: str | None) -> str:
     """Who did something, if known."""
-    return f"by {quote(name)}" if name else ""
+    return f"by {person(name)}" if name else ""
 
 
 def code(text: str, limit: int = NAME_LIMIT) -> str:
@@ -238,19 +243,37 @@ def plural(count: int, one: str, many: str | None = None) -> str:
     return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
-def local_time(at: datetime) -> str:
-    """A time that Slack shows in each reader's zone, with UTC as a fallback.
+def by_count(count: int, one: str, many: str) -> str:
+    """The whole sentence for one, or for any other number, with `{count}` filled in.
 
-    With the date always: Slack's pretty dates begin with a capital, "since Today at 4:16 PM".
+    Both are ours: text from outside may hold braces, so it is added afterwards.
+    """
+    return (one if count == 1 else many).replace("{count}", f"{count:,}")
+
+
+SAME_DAY = timedelta(hours=12)
+"""A time that is no further away is known by its clock alone."""
+
+_LOWER = "\u200b"
+"""In front of a token, where Slack would begin with a capital: "resumes Today at 4:16 PM"."""
+
+
+def _date(at: datetime, form: str) -> str:
+    """A time that Slack shows in each reader's zone, with UTC as a fallback.
 
     https://docs.slack.dev/messaging/formatting-message-text#date-formatting
     """
-    return f"<!date^{int(at.timestamp())}^{{date_short}} at {{time}}|{utc_time(at)}>"
+    return f"<!date^{int(at.timestamp())}^{_LOWER}{form}|{utc_time(at)}>"
+
+
+def local_time(at: datetime) -> str:
+    """A time within a sentence: "today at 4:16 PM", "Nov 30, 2026 at 9:00 AM"."""
+    return _date(at, "{date_short_pretty} at {time}")
 
 
 def clock_time(at: datetime) -> str:
-    """The same without the date, of what has just been read."""
-    return f"<!date^{int(at.timestamp())}^{{time}}|{utc_time(at)}>"
+    """The same without the day, of what has just been read: "4:16 PM"."""
+    return _date(at, "{time}")
 
 
 def within(length: timedelta) -> str:
@@ -258,9 +281,19 @@ def within(length: timedelta) -> str:
     return duration(max(length, timedelta(minutes=1)))
 
 
+def expected(at: datetime, now: datetime) -> str:
+    """A time to come, with its day where that isn't plain: "expected at 4:16 PM"."""
+    return f"expected at {clock_time(at)}" if at - now < SAME_DAY else f"expected {local_time(at)}"
+
+
 def time_ago(at: datetime) -> str:
-    """A time as Slack shows its age to each reader: "4 minutes ago"."""
-    return f"<!date^{int(at.timestamp())}^{{ago}}|{utc_time(at)}>"
+    """The age of a time as each reader sees it: "4 minutes ago"."""
+    return _date(at, "{ago}")
+
+
+def since(at: datetime) -> str:
+    """The age of a time, and the time itself: "4 minutes ago (today at 4:16 PM)"."""
+    return _date(at, "{ago} ({date_short_pretty} at {time})")
 
 
 def utc_time(at: datetime) -> str:

@@ -11,9 +11,9 @@ from bot.queues.texts import parts as queue_parts
 from bot.slack.ports import ChannelAccess
 
 _WHY_UNREAD = {
-    WhyUnread.SILENT: "The merge queue service hasn't responded since then",
-    WhyUnread.REFUSED: "The merge queue service hasn't let the bot read this queue since then",
-    WhyUnread.UNREADABLE: "The merge queue service's answers could not be read since then",
+    WhyUnread.SILENT: "The merge queue service hasn't responded since",
+    WhyUnread.REFUSED: "The merge queue service hasn't let the bot read this queue since",
+    WhyUnread.UNREADABLE: "The merge queue service's answers couldn't be read since",
 }
 
 
@@ -23,29 +23,27 @@ def board(known: Board, state: BoardState) -> Message:
 
 
 def _blocks(known: Board, state: BoardState, room: int) -> list[Block]:
-    picture = state.picture
     if state.unread is None:
-        tense = "is"
-        read = f"read on {local_time(state.read_at)}, unchanged since"
+        picture = state.picture
+        read = f"Updated {local_time(state.read_at)}"
         unread = []
     else:
-        since = local_time(state.unread.since)
-        why = _WHY_UNREAD[state.unread.why]
-        tense = "was"
+        picture = state.picture.without_estimates()
         read = ""
-        unread = [blocks.section(f":warning: *As of* {since}. {why}.")]
+        why = _WHY_UNREAD[state.unread.why]
+        unread = [blocks.section(f":warning: *{why}* {local_time(state.unread.since)}.")]
     return [
-        queue_parts.headline(state.repository, picture, tense=tense),
+        queue_parts.headline(state.repository, picture, is_current=state.unread is None),
         *unread,
         blocks.context(
             queue_parts.counts(picture),
-            queue_parts.next_merge(picture.due_at),
+            queue_parts.next_merge(picture, state.read_at),
             queue_parts.unreadable(picture),
             read,
         ),
         *queue_parts.pause_blocks(picture.pause),
         *freeze_blocks(picture.freezes),
-        *queue_parts.batch_blocks(picture, room),
+        *queue_parts.batch_blocks(picture, room, state.read_at),
         *_waiting_blocks(picture, room),
         _buttons(known, state),
     ]
@@ -84,7 +82,7 @@ def ended(known: Board) -> Message:
     why = f"by {by}" if by else "the bot no longer follows this repository"
     head = f":black_square_for_stop: *The board of {escape(known.repository)} has ended*"
     at = known.ended_at or known.made_at
-    return blocks.message(blocks.section(head), blocks.context(why, f"on {local_time(at)}"))
+    return blocks.message(blocks.section(head), blocks.context(why, f"{local_time(at)}"))
 
 
 def there_already(repository: RepositoryName, address: str | None) -> Message:
@@ -108,14 +106,12 @@ def ended_reply(repository: RepositoryName) -> Message:
 
 def no_place(repository: RepositoryName, access: ChannelAccess, bot_name: str) -> Message:
     """The reply to a person who asked for a board where the bot can't post."""
-    head = f"There is no board of {escape(repository)} here"
+    head = f"I can't add a board of {escape(repository)} here"
     if access is ChannelAccess.INVITE:
         invite = f"/invite @{quote(bot_name, 80)}"
-        return blocks.sentence(
-            f"{head}: I'm not in this channel yet. Type `{invite}` and ask again."
-        )
+        return blocks.sentence(f"{head}: I'm not in this channel. Type `{invite}`, then ask again.")
     if access is ChannelAccess.DIRECT:
         return blocks.sentence(
             f"{head}: I can't post in a conversation between people. Use a channel."
         )
-    return blocks.sentence(f"{head}: nothing can be posted in this channel any more.")
+    return blocks.sentence(f"{head}: nobody can post in this channel any more.")

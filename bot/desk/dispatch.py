@@ -21,7 +21,7 @@ from bot.blocks.blocks import sentence
 from bot.blocks.controls import Repeat
 from bot.blocks.explain import BUSY
 from bot.blocks.message import View
-from bot.blocks.modal import result_modal
+from bot.blocks.modal import refusal_modal, result_modal
 from bot.blocks.text import one_line
 from bot.channels.subscription import SubscriptionOptions
 from bot.desk import acting_buttons, choice, targets
@@ -201,7 +201,7 @@ class Dispatch:
         try:
             await self._bot.use.check_permission.turn_away(call.actor)
         except PermissionDenied as refused:
-            return Accepted(result_modal(sentence(denied(refused)), None))
+            return Accepted(refusal_modal(denied(refused)))
         if form.has_references:
             form = form.with_texts(await _named_texts(call, form))
         return await handles.form[form.callback_id](call, form)

@@ -4,14 +4,14 @@ from collections.abc import Mapping
 from datetime import timedelta
 
 from bot.blocks import blocks, controls
-from bot.blocks.message import Message
+from bot.blocks.message import Colour, Message
 from bot.blocks.text import (
+    by_count,
     duration,
     escape,
     listed,
     local_time,
     mention_group,
-    plural,
     pull_request,
     quote,
 )
@@ -20,16 +20,15 @@ from bot.health.outage import Outage, OutageCause, SlackOutage
 from bot.merge_queue.event_records import PullRequestRecord
 from bot.queues.texts.parts import pause_button
 
-BATCH_LIMIT = 40
 OUTAGE_REPOSITORIES_NAMED = 5
 SAID_LIMIT = 200
 
 _HINTS = {
     AlertKind.HEAD: "Look at its checks: everything behind it waits until it merges or leaves.",
-    AlertKind.BATCH: "One of its checks may be hanging, and everything behind it is waiting.",
+    AlertKind.BATCH: "One of its checks may be hanging. Everything behind it waits.",
     AlertKind.DEPTH: (
-        "Pull requests enter faster than they merge: look for slow checks, "
-        "or postpone what can wait."
+        "Pull requests enter faster than they merge. Look for slow checks, or postpone what can "
+        "wait."
     ),
     AlertKind.FAILURES: (
         "If they share a cause, such as CI or the base branch, pause the queue until it's fixed."
@@ -44,8 +43,8 @@ _OUTAGE_CAUSES: Mapping[OutageCause | None, str] = {
     OutageCause.REFUSED: "the merge queue service refuses the request",
 }
 
-_CATCHES_UP = "I keep trying, and catch up on what happened as soon as it can be read."
-_UNTIL_FIXED = "I keep trying, but nothing is posted until the person who runs the bot fixes it: "
+_CATCHES_UP = "I keep trying, and will catch up once it can be read again."
+_UNTIL_FIXED = "I keep trying. Nothing is posted until the person who runs the bot fixes it: "
 _REMEDIES: Mapping[OutageCause | None, str] = {
     OutageCause.KEY: _UNTIL_FIXED + "is the key valid, and is the service's app installed there?",
     OutageCause.GONE: (
@@ -79,15 +78,17 @@ def alert(raised: Alert, seen: PullRequestRecord | None = None) -> Message:
     if seen is not None:
         which = pull_request(seen.number, seen.title, seen.url)
     sentence = f"{_sentence(raised, which)} ({_limit(raised)})"
-    head = f":rotating_light: *Queue alert* {escape(name)}: {sentence}.{called}"
-    return blocks.post(head, _HINTS[raised.kind], buttons=buttons)
+    head = f":rotating_light: *Queue alert · {escape(name)}*: {sentence}.{called}"
+    return blocks.coloured(Colour.RED, blocks.post(head, _HINTS[raised.kind], buttons=buttons))
 
 
 def over(raised: Alert) -> Message:
     """The end of it."""
     lasted = duration((raised.ended_at or raised.began_at) - raised.began_at)
-    said = f"{escape(raised.repository)}: {_OVER[raised.kind]}, after {lasted}."
-    return blocks.sentence(f":white_check_mark: *Alert over* {said}")
+    name = escape(raised.repository)
+    return blocks.sentence(
+        f":white_check_mark: *Alert over · {name}*: {_OVER[raised.kind]}, after {lasted}."
+    )
 
 
 def _sentence(raised: Alert, which: str) -> str:
@@ -97,13 +98,20 @@ def _sentence(raised: Alert, which: str) -> str:
             return f"the head of the queue, {which}, has waited for {waited}"
         case AlertKind.BATCH:
             lasted = duration(timedelta(seconds=raised.value))
-            batch = quote(raised.batch or "", BATCH_LIMIT)
-            return f"batch {batch} with {which} has been running checks for {lasted}"
+            return f"the batch with {which} has been running checks for {lasted}"
         case AlertKind.DEPTH:
-            return f"{plural(raised.value, 'pull request is', 'pull requests are')} in the queue"
+            return by_count(
+                raised.value,
+                "{count} pull request is in the queue",
+                "{count} pull requests are in the queue",
+            )
         case AlertKind.FAILURES:
-            count = plural(raised.value, "pull request")
-            return f"{count} in a row failed and left the queue, most recently {which}"
+            failed = by_count(
+                raised.value,
+                "{count} pull request failed and left the queue",
+                "{count} pull requests in a row failed and left the queue",
+            )
+            return f"{failed}, most recently {which}"
 
 
 def _limit(raised: Alert) -> str:
@@ -114,7 +122,8 @@ def _limit(raised: Alert) -> str:
 
 def outage(begun: Outage) -> Message:
     """To channels subscribed to any of its repositories, so that silence doesn't look fine."""
-    return blocks.post(f":warning: {ongoing(begun)}.", _REMEDIES.get(begun.cause, _CATCHES_UP))
+    remedy = _REMEDIES.get(begun.cause, _CATCHES_UP)
+    return blocks.coloured(Colour.RED, blocks.post(f":warning: {ongoing(begun)}.", remedy))
 
 
 def ongoing(outage: Outage) -> str:
@@ -123,7 +132,7 @@ def ongoing(outage: Outage) -> str:
     why = _OUTAGE_CAUSES.get(outage.cause, "")
     said = quote(outage.said or "", SAID_LIMIT)
     cause = f": {why}{f' ({said})' if said else ''}" if why else ""
-    return f"*The event log of {_logs(outage)} can't be read*, last read on {since}{cause}"
+    return f"*The event log of {_logs(outage)} can't be read*, last read {since}{cause}"
 
 
 def slack_silent(outage: SlackOutage) -> str:
@@ -133,10 +142,10 @@ def slack_silent(outage: SlackOutage) -> str:
 
 def slack_outage_over(ended: SlackOutage) -> Message:
     """Nobody was notified of its beginning, so it also says since when."""
-    late = plural(ended.late or 0, "message is", "messages are")
+    late = by_count(ended.late or 0, "{count} message is late.", "{count} messages are late.")
     return blocks.sentence(
         f":white_check_mark: Slack can be reached again{_lasted(ended)}. It hadn't responded since "
-        f"{local_time(ended.began_at)}, so {late} late."
+        f"{local_time(ended.began_at)}; {late}"
     )
 
 

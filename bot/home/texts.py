@@ -7,7 +7,7 @@ from bot.acts.errors import PermissionDenied
 from bot.acts.texts.permissions import denied
 from bot.blocks import blocks, controls, paging
 from bot.blocks.message import Block, View
-from bot.blocks.text import channel, clock_time, duration, escape, listed, plural, quote
+from bot.blocks.text import by_count, channel, clock_time, duration, escape, listed, plural, quote
 from bot.channels.texts.subscriptions import together
 from bot.health import texts as health_texts
 from bot.home import actions as home_actions
@@ -51,7 +51,7 @@ def home(state: HomeState, viewer: Viewer, command: str) -> View:
         *_subscriptions(state, command),
         *_health(state),
         blocks.context(
-            f"Read at {clock_time(state.read_at)}",
+            f"Updated {clock_time(state.read_at)}",
             f"`{escape(command)} help` in any channel shows what I can do",
         ),
     )
@@ -77,7 +77,9 @@ def _repository(queue: ReadQueue, state: HomeState, viewer: Viewer) -> list[Bloc
     polled_at = state.polled.get(repository)
     if polled_at is not None:
         age = state.read_at - polled_at
-        last_poll = f"{':warning: ' if age > OLD_LOG else ''}event log read {duration(age)} ago"
+        last_poll = f"Event log read {duration(age)} ago"
+        if age > OLD_LOG:
+            last_poll = f":warning: {last_poll}"
     block_id = f"home:{repository}"[:255]
     if not isinstance(queue, Snapshot):
         text = f":warning: *{escape(repository)}*: the merge queue service isn't responding"
@@ -93,7 +95,7 @@ def _repository(queue: ReadQueue, state: HomeState, viewer: Viewer) -> list[Bloc
         blocks.context(
             plural(len(queue.status.batches), "batch", "batches"),
             f"{len(queue.status.waiting_pull_requests):,} waiting",
-            queue_parts.next_merge(queue.status.next_merge_at),
+            queue_parts.next_merge(picture.picture(queue), queue.read_at),
             last_poll,
         ),
         *queue_status.reason(queue),
@@ -104,13 +106,13 @@ def _repository(queue: ReadQueue, state: HomeState, viewer: Viewer) -> list[Bloc
 def _mine(state: HomeState, login: str | None, command: str) -> list[Block]:
     head = blocks.section("*My pull requests in the queues*")
     if login is None:
-        hint = f"Link your login with `{escape(command)} link LOGIN` to see them here"
+        hint = f"Link your code host username with `{escape(command)} link LOGIN` to see them here"
         return [head, blocks.context(hint)]
     # Not all repositories are asked when somebody looks.
     read = len(state.read)
     total = state.total
     mine = state.pull_requests_of(login)
-    loaded = f"looked at {read:,} of {total:,} repositories" if read < total else ""
+    loaded = f"Looked at {read:,} of {total:,} repositories" if read < total else ""
     if not mine:
         none = f"No pull request of {quote(login)} is queued right now"
         return [head, blocks.context(none, loaded)]
@@ -136,7 +138,7 @@ def _timers(timed: Sequence[PauseRecord], command: str) -> list[Block]:
     ]
     rest = f": `{escape(command)} status all` shows paused queues first"
     shown = listed(lines, "\n", length=blocks.LINES_LENGTH, most=TIMERS_SHOWN, rest=rest)
-    return [blocks.section("*Timers running*"), blocks.section(shown)]
+    return [blocks.section("*Pauses that resume automatically*"), blocks.section(shown)]
 
 
 def _subscriptions(state: HomeState, command: str) -> list[Block]:
@@ -174,7 +176,10 @@ def _health(state: HomeState) -> list[Block]:
     if state.slack_outage is not None:
         outages.insert(0, health_texts.slack_silent(state.slack_outage))
     is_well = not (outbox.suspended or outages or age > OLD_LOG)
-    facts = [plural(outbox.pending + outbox.sending, "post") + " waiting"]
+    waiting = outbox.pending + outbox.sending
+    facts = []
+    if waiting:
+        facts.append(by_count(waiting, "{count} post waiting", "{count} posts waiting"))
     if oldest_at is not None:
         facts.append(f"the oldest for {duration(age)}")
     if outbox.in_doubt:
@@ -182,7 +187,7 @@ def _health(state: HomeState) -> list[Block]:
     refused = [_refused(channel) for channel in outbox.suspended[:SUSPENDED_SHOWN]]
     return [
         blocks.section(f"*Bot status:* {'OK' if is_well else 'problems'}"),
-        blocks.context(*facts),
+        *([blocks.context(*facts)] if facts else []),
         *refused,
         *(blocks.context(f":warning: {outage}") for outage in outages),
     ]
@@ -197,7 +202,7 @@ def _refused(suspended: SuspendedChannel) -> Block:
         value=suspended.channel_id,
         confirm=blocks.confirmation(
             "End its subscriptions?",
-            "The channel gets no more posts, and those that wait are dropped.",
+            "The channel gets no more posts, and waiting posts are dropped.",
             confirm="End them",
             deny="Keep them",
             style="danger",

@@ -337,6 +337,16 @@ class QueueStatus(Resource):
             if part.id in batch.parent_ids and part.status.code != BatchStatusCode.MERGED
         )
 
+    def places_ahead_of(self, batch: Batch) -> tuple[int, ...]:
+        """The places of these batches, counted from 1; a piece stands in its batch's place."""
+        return tuple(
+            place
+            for place, other in enumerate(self.batches, 1)
+            if other.id != batch.id
+            if other.status.code != BatchStatusCode.MERGED
+            if not {other.id, *(piece.id for piece in other.pieces())}.isdisjoint(batch.parent_ids)
+        )
+
     def count_ahead(self, batch: Batch) -> int:
         """How many batches have to merge before it: those that it is built on, and theirs."""
         known = {other.id: other for other in self.batches}

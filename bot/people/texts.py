@@ -18,23 +18,26 @@ def linked(
     person: AboutPerson, command: str, *, is_first: bool = False, replaced: str = ""
 ) -> Message:
     """`replaced`: the login that the person had before."""
-    calls = "I mention you nowhere, as you asked"
+    calls = "I won't mention you, as you asked."
     if Notice.FAILURE in person.wanted:
-        calls = "I send you a direct message when one of them left the queue and needs you"
+        calls = "I'll send you a direct message when one of them fails."
     elif Notice.MENTION in person.wanted:
-        calls = "I mention you where one of them left the queue and needs you"
+        calls = "I'll mention you when one of them fails."
     said = blocks.sentence(
-        f":link: You are {quote(person.login or '', LOGIN_LIMIT)} on the code host. "
-        f"Your pull requests show in my Home tab, and {calls}. "
-        f"`{escape(command)} me` shows your notifications; `{escape(command)} link off` ends it."
+        f":link: {_linked_to(person.login or '')} Your pull requests are in my Home tab. {calls} "
+        f"`{escape(command)} me` shows your notifications; `{escape(command)} link off` unlinks it."
     )
     if replaced:
         before = f"This replaced {quote(replaced, LOGIN_LIMIT)}. {_restores(replaced, command)}"
         said = blocks.message(*said.blocks, blocks.section(before))
     if not is_first:
         return said
-    offer = "Without these direct messages I mention you in the channels instead."
+    offer = "If you turn direct messages off, I mention you in the channels instead."
     return blocks.message(*said.blocks, blocks.section(offer), *menu(person))
+
+
+def _linked_to(login: str) -> str:
+    return f"Linked to the code host user *{quote(login, LOGIN_LIMIT)}*."
 
 
 def taken(login: str) -> Message:
@@ -87,13 +90,13 @@ def _restores(login: str, command: str) -> str:
 def me(person: AboutPerson, command: str, said: str = "") -> Message:
     done = [blocks.section(f":white_check_mark: {said}")] if said else []
     command = escape(command)
-    who = f"I don't know your code host login. Link it with `{command} link LOGIN`."
+    who = f"I don't know your code host username. Link it with `{command} link LOGIN`."
     if person.login is not None:
-        who = f"You are {quote(person.login, LOGIN_LIMIT)} on the code host. "
-        who += f"`{command} link off` removes that link."
+        who = f"{_linked_to(person.login)} `{command} link off` unlinks it."
     by_words = blocks.context(
-        "You always get the messages you ask for with *Notify me when it resumes*",
-        f"`{command} me mentions off`, `{command} me dm off`, `{command} me all on` do the same",
+        "*Notify me when it resumes* still works when these are off",
+        f"You can also type `{command} me mentions off`, `{command} me dm off` "
+        f"or `{command} me all on`",
     )
     return blocks.message(*done, blocks.section(who), *menu(person), by_words)
 
@@ -130,7 +133,7 @@ def menu(person: AboutPerson) -> list[Block]:
     lines = ["*My notifications*"]
     lines += [f"{word}: {_names(some)}" for word, some in (("On", on), ("Off", off)) if some]
     if person.login is None and OF_THE_AUTHOR & person.wanted:
-        lines.append("Those about pull requests start when I know your login.")
+        lines.append("Link your code host username to get pull request notifications.")
     block_id = "-".join(["notices", *sorted(notice.value for notice in on)])
     shown = [blocks.section("\n".join(lines), block_id=block_id, accessory=choose)]
     if person.awaited:
@@ -142,8 +145,9 @@ def menu(person: AboutPerson) -> list[Block]:
 
 
 def stopped_waiting(*, is_new: bool) -> str:
-    waiting = "'re no longer waiting" if is_new else " weren't waiting"
-    return f"You{waiting} for any queue."
+    if is_new:
+        return "You're no longer waiting for any queue."
+    return "You weren't waiting for any queue."
 
 
 def direct(message: Message, notice: Notice) -> Message:
@@ -182,12 +186,12 @@ def switched(changed: Mapping[Notice, bool]) -> str:
     said = []
     for word in ("on", "off"):
         some = [notice for notice in Notice if changed.get(notice) is (word == "on")]
-        names = _names(some)
+        names = f"Now {word}: {_names(some)}."
         if frozenset(some) == DIRECT_NOTICES:
-            names = "All direct messages"
+            names = f"All direct messages are {word}."
         elif len(some) == len(Notice):
-            names = "All of it"
-        said += [f"{names}: {word} now."] if some else []
+            names = f"All notifications are {word}."
+        said += [names] if some else []
     return " ".join(said) or "Nothing changed."
 
 

@@ -1,10 +1,17 @@
 """Boards: what a board shows of a queue, and which differences count as a change."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from typing import Self
 
 from bot.freezes.freeze import Freeze
-from bot.merge_queue.queue import Batch, Obstacle, QueuedPullRequest, QueueStatus
+from bot.merge_queue.queue import (
+    Batch,
+    BatchStatusCode,
+    Obstacle,
+    QueuedPullRequest,
+    QueueStatus,
+)
 from bot.queues.snapshot import Snapshot
 
 SHOWN_BATCHES = 5
@@ -73,7 +80,8 @@ class ShownBatch:
     due_at: datetime | None
     pull_requests: tuple[Shown, ...]
     more: int = 0
-    ahead: tuple[str, ...] = ()  #: the names of the batches that it is tested on top of
+    place: int = 1  #: among the queue's batches, counted from 1
+    ahead: tuple[int, ...] = ()  #: the places of the batches that it is tested on top of
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +99,18 @@ class Picture:
     is_pause_known: bool = True
     freezes: tuple[Freeze, ...] = ()
     unreadable: int = 0  #: how many entries could not be read
+    failing: int = 0  #: the number of batches whose checks failed
+    bisecting: int = 0  #: the number of batches that are split to find what broke them
+
+    @property
+    def is_held(self) -> bool:
+        """Whether a pause or a freeze keeps everything from merging, so that no estimate holds."""
+        return self.pause is not None or bool(self.freezes)
+
+    def without_estimates(self) -> Self:
+        """As it was known last: nobody can tell when something merges."""
+        batches = tuple(replace(batch, due_at=None) for batch in self.batches)
+        return replace(self, batches=batches, due_at=None)
 
 
 def picture(snapshot: Snapshot) -> Picture:
@@ -107,7 +127,9 @@ def picture(snapshot: Snapshot) -> Picture:
     behind = waiting[NEXT_UP : NEXT_UP + NAMED_WAITING]
     return Picture(
         pause=paused,
-        batches=tuple(_batch(batch, status) for batch in batches[:SHOWN_BATCHES]),
+        batches=tuple(
+            _batch(place, batch, status) for place, batch in enumerate(batches[:SHOWN_BATCHES], 1)
+        ),
         batch_count=len(batches),
         in_batches=len(status.in_batches),
         due_at=status.next_merge_at,
@@ -117,10 +139,12 @@ def picture(snapshot: Snapshot) -> Picture:
         is_pause_known=snapshot.is_pause_known,
         freezes=snapshot.freezes[:FREEZES_SHOWN],
         unreadable=status.unreadable,
+        failing=sum(batch.status.code == BatchStatusCode.FAILED for batch in batches),
+        bisecting=len(status.bisecting),
     )
 
 
-def _batch(batch: Batch, queue: QueueStatus) -> ShownBatch:
+def _batch(place: int, batch: Batch, queue: QueueStatus) -> ShownBatch:
     members = batch.members
     return ShownBatch(
         batch_id=batch.id,
@@ -131,7 +155,8 @@ def _batch(batch: Batch, queue: QueueStatus) -> ShownBatch:
         due_at=batch.estimated_merge_at,
         pull_requests=tuple(map(shown, members[:SHOWN_IN_BATCH])),
         more=max(len(members) - SHOWN_IN_BATCH, 0),
-        ahead=tuple(name[:WORDS_KEPT] for name in queue.ahead_of(batch)),
+        place=place,
+        ahead=queue.places_ahead_of(batch),
     )
 
 

@@ -3,13 +3,13 @@
 from bot.acts.record import AuditRecord
 from bot.blocks import blocks, controls
 from bot.blocks.message import Message
-from bot.blocks.text import NAME_LIMIT, escape, plural, pull_request, quote, time_ago
+from bot.blocks.text import NAME_LIMIT, by_count, escape, pull_request, quote, time_ago
 from bot.merge_queue.event_records import PullRequestRecord
 from bot.removals import actions as removal_actions
 from bot.removals.removal import NotRemoved, Removed, Unremovable, WouldRemove, is_doubtful
 
 REMOVAL_MARK = ":leftwards_arrow_with_hook:"
-UNKNOWN = "The service doesn't say what else that stops"
+UNKNOWN = "The service doesn't say what else this stops"
 
 _BECAUSE_UNREMOVABLE = {
     Unremovable.GONE: "isn't in the queue of {name}",
@@ -29,9 +29,23 @@ def question(would: WouldRemove) -> Message:
     again = impact.rechecked_pull_requests
     stacked = impact.cascaded_pull_requests
     said = [
-        plural(batches, "running batch stops", "running batches stop") if batches else "",
-        plural(again, "pull request is", "pull requests are") + " checked again" if again else "",
-        plural(stacked, "stacked one leaves", "stacked ones leave") + " with it" if stacked else "",
+        by_count(batches, "{count} running batch stops", "{count} running batches stop")
+        if batches
+        else "",
+        by_count(
+            again,
+            "{count} pull request is checked again",
+            "{count} pull requests are checked again",
+        )
+        if again
+        else "",
+        by_count(
+            stacked,
+            "{count} stacked pull request leaves with it",
+            "{count} stacked pull requests leave with it",
+        )
+        if stacked
+        else "",
     ]
     if not any(said):
         is_known = all(count is not None for count in (batches, again, stacked))
@@ -57,16 +71,16 @@ def done(record: AuditRecord, seen: PullRequestRecord | None) -> Message:
         return blocks.post(
             f"{REMOVAL_MARK} *Left the queue* {linked}: {name} removed it, or it left by itself",
             repository,
-            "the service's answer was lost",
+            "The service's answer was lost",
         )
-    return blocks.post(f"{REMOVAL_MARK} *Removed from the queue* {linked}: by {name}", repository)
+    return blocks.post(f"{REMOVAL_MARK} *Removed from the queue* {linked} by {name}", repository)
 
 
 def answer(removed: Removed) -> Message:
     """Takes the place of the question."""
     number = f"#{removed.pull_request.number}"
     name = escape(removed.act.repository)
-    said = f"{number} is removed from the queue of {name}."
+    said = f"{number} was removed from the queue of {name}."
     if is_doubtful(removed.act):
         said = (
             f"{number} has left the queue of {name}. The service's answer was lost, so I can't "

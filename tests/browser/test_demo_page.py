@@ -30,8 +30,11 @@ def in_hours(hours: int) -> datetime:
 
 
 def shown(at: datetime) -> str:
-    """As Slack shows `{date_short} at {time}`."""
-    return f"{at:%b} {at.day}, {at.year} at {at.hour % 12 or 12}:{at:%M %p}"
+    """As Slack shows `{date_short_pretty} at {time}` behind something that isn't seen."""
+    day = f"{at:%b} {at.day}, {at.year}"
+    near = {0: "today", 1: "tomorrow"}
+    days = (at.date() - datetime.now(PARIS).date()).days
+    return f"\u200b{near.get(days, day)} at {at.hour % 12 or 12}:{at:%M %p}"
 
 
 @pytest_asyncio.fixture(loop_scope="session")
@@ -66,7 +69,7 @@ async def test_a_person_pauses_the_queue_with_the_form_and_resumes_it_with_the_b
 
     await type_command(page, "/mq pause")
     modal = page.get_by_role("dialog", name="Pause a merge queue")
-    await expect(modal).to_contain_text("3 pull requests in the queue")
+    await expect(modal).to_contain_text("3 queued")
     await modal.get_by_role("textbox", name="Reason").fill("CI runners are down")
     await modal.get_by_role("button", name="Pause queue").click()
     outcome = page.get_by_role("dialog", name="Merge queue", exact=True)
@@ -85,7 +88,7 @@ async def test_a_person_pauses_the_queue_with_the_form_and_resumes_it_with_the_b
     question = page.get_by_role("alertdialog", name="Resume the queue?")
     await expect(question).to_contain_text("acme/site was paused by alice:")
     await question.get_by_role("button", name="Resume", exact=True).click()
-    await expect(message(page, "Was paused acme/site: CI runners are down")).to_be_visible()
+    await expect(message(page, "Pause ended acme/site: CI runners are down")).to_be_visible()
     await expect(message(bobs_page, "Queue resumed acme/site")).to_contain_text("by alice")
     assert merge_queue.repository("acme/site").pause is None
 
@@ -154,7 +157,7 @@ async def test_the_end_of_a_pause_and_of_a_freeze_is_picked_in_slacks_own_picker
     ends = in_hours(2)
     await type_command(page, "/mq pause")
     form = page.get_by_role("dialog", name="Pause a merge queue")
-    await expect(form).to_contain_text("0 pull requests in the queue")
+    await expect(form).to_contain_text("0 queued")
     await form.get_by_role("textbox", name="Reason").fill("Vendor is down")
     picker = form.get_by_label("Or pick a day and a time")
     # A time that has passed stays in the form, with what is wrong beside it.
@@ -166,12 +169,12 @@ async def test_the_end_of_a_pause_and_of_a_freeze_is_picked_in_slacks_own_picker
     outcome = page.get_by_role("dialog", name="Merge queue", exact=True)
     await outcome.get_by_role("button", name="Close").first.click()
     card = message(page, "Queue paused acme/site: Vendor is down")
-    await expect(card).to_contain_text(f"resumes on {shown(ends)}")
+    await expect(card).to_contain_text(f"resumes {shown(ends)}")
 
     until = in_hours(3)
     await type_command(page, "/mq freeze")
     form = page.get_by_role("dialog", name="Freeze a merge queue")
-    await expect(form).to_contain_text("0 pull requests in the queue")
+    await expect(form).to_contain_text("0 queued")
     await form.get_by_role("textbox", name="Reason").fill("Release 4.2")
     await form.get_by_label("Or pick a day and a time").fill(f"{until:%Y-%m-%dT%H:%M}")
     await form.get_by_role("button", name="Freeze").click()
@@ -189,7 +192,7 @@ async def test_a_form_asks_whether_its_reason_holds_an_end_and_keeps_what_was_ty
     reason = f"CI is down until {ends:%H:%M} Europe/Paris"
     await type_command(page, "/mq pause")
     form = page.get_by_role("dialog", name="Pause a merge queue")
-    await expect(form).to_contain_text("0 pull requests in the queue")
+    await expect(form).to_contain_text("0 queued")
     await form.get_by_role("textbox", name="Reason").fill(reason)
     await form.get_by_role("button", name="Pause queue").click()
     await expect(form).to_contain_text(f"“{reason}” may say until when.")
@@ -198,7 +201,7 @@ async def test_a_form_asks_whether_its_reason_holds_an_end_and_keeps_what_was_ty
     await form.get_by_role("radio", name="Resume to").check()
     await form.get_by_role("button", name="Pause queue").click()
     card = message(page, "Queue paused acme/site: CI is down")
-    await expect(card).to_contain_text(f"resumes on {shown(ends)}")
+    await expect(card).to_contain_text(f"resumes {shown(ends)}")
     pause = merge_queue.repository("acme/site").pause
     assert pause is not None
     assert pause.reason == "CI is down (by alice via Slack)"

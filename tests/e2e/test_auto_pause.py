@@ -100,7 +100,7 @@ async def test_keeping_it_takes_the_end_away_and_says_who_did(
     bot = await start(start_bot, tmp_path)
     card = await paused(bot, 71, 72, 73)
     await bot.click(card, "Keep paused", by=BOB)
-    kept = await bot.wait_in_thread(card, "now stays paused until somebody resumes it")
+    kept = await bot.wait_in_thread(card, "now stays paused until someone resumes it")
     assert "set by bob" in kept
     await until(lambda: "resumes" not in bot.posts()[0], "the card without an end")
     await bot.pass_time(3600)

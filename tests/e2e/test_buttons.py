@@ -15,14 +15,14 @@ pytestmark = pytest.mark.e2e
 async def test_resume_asks_first_then_ends_the_pause_and_closes_its_card(bot: BotTester) -> None:
     post = await bot.pause("CI runners are down")
     # The card says how many are queued as soon as the bot has looked, which may be now.
-    question = str(post.element("Resume queue").question).removesuffix(" 0 pull requests queued.")
+    question = str(post.element("Resume queue").question).removesuffix(" 0 queued.")
     assert re.fullmatch(
         r"acme/site was paused by alice: CI runners are down\. "
         r"Checks start over\.",
         question,
     )
     await bot.click(post, "Resume queue", by=BOB)
-    closed = await bot.wait_for_change(post, "*Was paused* acme/site: CI runners are down")
+    closed = await bot.wait_for_change(post, "*Pause ended* acme/site: CI runners are down")
     assert "paused by alice · resumed by bob after" in closed
     assert closed.labels == []
     await bot.wait_for_post("Queue resumed")
@@ -91,7 +91,7 @@ async def test_two_people_who_resume_together_see_who_did_it(bot: BotTester) -> 
         name = "bob"
     await bot.wait_for_reply(f"acme/site is already running: {name} resumed it", by=second)
     await bot.has_posted()
-    closed = await bot.wait_for_change(post, "*Was paused* acme/site: CI runners are down")
+    closed = await bot.wait_for_change(post, "*Pause ended* acme/site: CI runners are down")
     assert f"paused by carol · resumed by {name} after" in closed
     await bot.wait_for_direct_message(f"{name} resumed acme/site", by=CAROL)
     assert bot.replies(by=first) == []
@@ -125,7 +125,7 @@ async def test_a_person_of_another_organisation_is_refused(start_bot: StartBot) 
     bot = await start_bot()
     guest = bot.slack.arrangement.add_user("eve", "external", "T0OTHER")["user"]
     post = await bot.pause("CI runners are down")
-    post = await bot.wait_for_change(post, "0 pull requests queued")
+    post = await bot.wait_for_change(post, "0 queued")
     bot.slack.arrangement.change_channel(MERGE_QUEUE, {"is_ext_shared": True})
     bot.slack.arrangement.set_member(MERGE_QUEUE, guest, is_member=True)
     await bot.click(post, "Resume queue", by=guest)

@@ -17,7 +17,7 @@ def posted_end(bot: BotTester, card: Shown) -> str:
     """The end shown on the card of a timed pause."""
     shown = bot.now(card)
     assert shown is not None
-    return shown.words.partition("resumes on ")[2].partition(" UTC")[0]
+    return shown.words.partition("resumes ")[2].partition(" UTC")[0]
 
 
 @pytest.mark.parametrize("ours_is_ahead_by", [MINUTES, -MINUTES])

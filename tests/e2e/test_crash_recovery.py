@@ -139,7 +139,7 @@ async def test_killed_after_pausing_it_shows_the_pause_from_the_event_log(
     assert "CI runners are down" in post
     assert "by alice" in post
     bot.enqueue()
-    await bot.wait_for_change(post, "1 pull request queued")
+    await bot.wait_for_change(post, "1 queued")
     assert len(bot.posts()) == 1
 
 
@@ -181,14 +181,14 @@ async def test_killed_during_a_pause_it_closes_the_card_after_a_resume(
 ) -> None:
     bot = await start_process()
     card = await bot.pause("CI runners are down")
-    card = await bot.wait_for_change(card, "0 pull requests queued")
+    card = await bot.wait_for_change(card, "0 queued")
     await _crash(bot)
     assert bot.merge_queue.resume("acme/site", by="carol")
     await bot.start_bot()
     await bot.wait_for_post("Queue resumed")
     await bot.wait_for_direct_message("carol resumed acme/site outside Slack")
     record = await bot.wait_for_change(card, "resumed by carol after")
-    assert "*Was paused* acme/site: CI runners are down" in record
+    assert "*Pause ended* acme/site: CI runners are down" in record
     assert len(bot.posts()) == 2
 
 
@@ -204,9 +204,9 @@ async def test_killed_after_posting_a_card_it_edits_that_card(start_process: Sta
         "I was restarted while pausing acme/site: acme/site is paused"
     )
     card = await bot.wait_for_post("Queue paused")
-    await bot.wait_for_change(card, "0 pull requests queued")
+    await bot.wait_for_change(card, "0 queued")
     await bot.type("/mq resume")
-    await bot.wait_for_change(card, "*Was paused* acme/site: CI runners are down")
+    await bot.wait_for_change(card, "*Pause ended* acme/site: CI runners are down")
     await bot.wait_for_post("Queue resumed")
     assert len(bot.posts()) == 2
 
@@ -217,7 +217,7 @@ async def test_frozen_before_resuming_it_leaves_a_newer_pause_alone(
     # No look or poll of the schedule comes between.
     bot = await start_process(environment={"MQBOT_POLL_SECONDS": "60"})
     card = await bot.pause("CI runners are down")
-    card = await bot.wait_for_change(card, "0 pull requests queued")
+    card = await bot.wait_for_change(card, "0 queued")
     frozen = bot.freeze_when_service_has_answered("GET", "/merge-queue/pause")
     await bot.click(card, "Resume queue")
     await until(frozen.is_set, "the process frozen before it heard which pause is in force")
@@ -294,7 +294,7 @@ async def test_a_group_action_interrupted_long_ago_asks_before_it_continues(
     notice = await bot.wait_for_direct_message("@release: 0 of 2 queues paused")
     assert "*2 not confirmed:* acme/site, acme/api" in notice
     assert "interrupted by a restart of the bot" in notice
-    await bot.click(notice, "Try the rest again")
+    await bot.click(notice, "Retry the rest")
     await bot.wait_for_post("@release: 2 of 2 queues paused")
     await bot.wait_for_direct_message("@release: 2 of 2 queues paused")
 

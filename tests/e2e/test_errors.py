@@ -254,7 +254,7 @@ async def test_a_pause_with_a_lost_response_is_reported_once(start_bot: StartBot
     card = await bot.publish("/mq pause CI is down", "*Queue paused* acme/site: CI is down")
     assert bot.pause_reason() == "CI is down (by alice via Slack)"
     bot.enqueue()
-    await bot.wait_for_change(card, "1 pull request queued")
+    await bot.wait_for_change(card, "1 queued")
     assert len(bot.posts()) == 1
 
 

@@ -59,7 +59,7 @@ async def test_a_private_channel_gets_posts_without_buttons_that_stay_up_to_date
     card = await bot.wait_for_post("Queue paused", channel)
     assert card.labels == []
     bot.enqueue()
-    await bot.wait_for_change(card, "1 pull request queued")
+    await bot.wait_for_change(card, "1 queued")
 
 
 async def test_a_post_whose_answer_is_lost_holds_nothing_up_and_is_not_repeated(

@@ -61,7 +61,7 @@ async def test_the_choice_made_last_is_shown_whichever_queue_is_read_last(
     form = await bot.modal()
     await bot.choose(form, API, menu=TARGETS)
     await bot.choose(form, DOCS, menu=TARGETS)
-    form = await shown_at_last(bot, "3 pull requests in the queue")
+    form = await shown_at_last(bot, "3 queued")
     await bot.submit(form, reason="CI is down")
     await bot.modal("acme/docs is paused.")
     assert bot.pause_reason(DOCS) is not None
@@ -73,12 +73,12 @@ async def test_until_the_chosen_queue_is_read_no_other_ones_facts_are_shown(
     bot: BotTester,
 ) -> None:
     await bot.type(f"/mq pause {SITE}")
-    form = await bot.modal("1 pull request in the queue")
+    form = await bot.modal("1 queued")
     slow(bot, API)
     await bot.choose(form, API, menu=TARGETS)
     form = await bot.modal(READING)
     assert "1 pull request" not in form
-    await bot.modal("2 pull requests in the queue")
+    await bot.modal("2 queued")
 
 
 async def test_a_form_that_was_sent_while_it_was_read_shows_the_result(bot: BotTester) -> None:
@@ -95,7 +95,7 @@ async def test_a_form_whose_queue_takes_long_to_read_stays_a_form(
 ) -> None:
     bot = await begun(start_bot, every=replace(HURRIED, progress=0.2))
     await bot.type(f"/mq pause {SITE}")
-    form = await bot.modal("1 pull request in the queue")
+    form = await bot.modal("1 queued")
     slow(bot, API, seconds=4.0)
     await bot.choose(form, API, menu=TARGETS)
     await bot.modal(READING)
@@ -103,7 +103,7 @@ async def test_a_form_whose_queue_takes_long_to_read_stays_a_form(
     await asyncio.sleep(0.8)
     (form,) = bot.open_modals()
     assert READING in form
-    form = await bot.modal("2 pull requests in the queue")
+    form = await bot.modal("2 queued")
     await bot.submit(form, reason="CI is down")
     await bot.modal("acme/api is paused.")
     bot.posts()
@@ -111,11 +111,11 @@ async def test_a_form_whose_queue_takes_long_to_read_stays_a_form(
 
 async def test_two_choices_at_once_are_shown_in_order(bot: BotTester) -> None:
     await bot.type(f"/mq pause {SITE}")
-    form = await bot.modal("1 pull request in the queue")
+    form = await bot.modal("1 queued")
     bot.break_slack("slow", "views.update", seconds=0.3, times=4)
     await bot.choose(form, API, menu=TARGETS)
     await bot.choose(form, DOCS, menu=TARGETS)
-    await shown_at_last(bot, "3 pull requests in the queue")
+    await shown_at_last(bot, "3 queued")
 
 
 async def test_a_form_too_large_for_an_acknowledgement_is_shown_all_the_same(

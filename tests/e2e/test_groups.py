@@ -69,7 +69,7 @@ async def test_a_group_that_is_configured_stays_and_is_named(three: BotTester) -
 async def test_a_group_pause_is_confirmed_and_shown_in_one_post(three: BotTester) -> None:
     question = await three.ask("/mq pause @release freeze for 4.2")
     assert "*Pause 2 queues of @release?* Reason: freeze for 4.2" in question
-    assert "0 pull requests in the queues, no batch is running." in question
+    assert "0 queued, no batch is running." in question
     assert question.labels == ["Pause 2 queues", "Leave it"]
     await three.click(question, "Leave it")
     await three.wait_until_gone(question)
@@ -108,7 +108,7 @@ async def test_resuming_restores_the_group_and_names_queues_left_alone(three: Bo
 
     post = await three.wait_for_post("@release: 1 of 2 queues resumed")
     assert "*1 resumed:* acme/site" in post
-    assert "*1 paused separately (left alone):* acme/api" in post
+    assert "*1 still paused:* acme/api" in post
     assert reasons(three) == [None, "Night", None]
     await three.wait_for_direct_message("bob resumed acme/site")
     # The post is the result, for those who acted as well.
@@ -171,17 +171,17 @@ async def test_failed_parts_are_named_and_only_they_are_retried(three: BotTester
     three.break_service("error", path="/acme/api/merge-queue/pause", method="PUT", status=409)
     post = await paused(three, count=1)
     assert "acme/api: 409 conflict" in post
-    assert post.labels == [*CONTROLS, "Try the rest again"]
+    assert post.labels == [*CONTROLS, "Retry the rest"]
     three.fix_service()
 
-    await three.click(post, "Try the rest again", by=BOB)
+    await three.click(post, "Retry the rest", by=BOB)
 
     again = await three.wait_for_post("@release: 1 of 1 queue paused")
     assert "*1 paused:* acme/api" in again
     signed = ["freeze (by alice via Slack)", "freeze (by bob via Slack)", None]
     assert reasons(three) == signed
 
-    await three.click(post, "Try the rest again")
+    await three.click(post, "Retry the rest")
 
     stale = await three.wait_for_reply("Nothing was changed")
     assert "bob paused @release last" in stale
@@ -222,7 +222,7 @@ async def test_pausing_without_a_reason_opens_a_form_that_shows_the_impact(
     await three.type("/mq pause @release 30m")
     form = await three.modal("no batch is running")
     assert "*2 queues of @release*" in form
-    assert "1 already paused, left as it is: acme/api" in form
+    assert "1 queue is already paused and stays as it is: acme/api" in form
     answer = await three.submit(form, reason=" ")
     assert answer["errors"]["reason"]
     answer = await three.submit(form, reason="99999h freeze", end="")
@@ -324,8 +324,8 @@ async def test_the_status_of_a_group_has_a_line_for_each_queue(three: BotTester)
     # Who paused is in the log, which may have been read already.
     assert answer.words.replace("paused by carol:", "paused:") == (
         "*@release: 1 of 2 queues paused*\n"
-        "• *acme/site* running · 0 pull requests in the queue\n"
-        "• *acme/api* paused: Night · 0 pull requests in the queue"
+        "• *acme/site* running · 0 queued\n"
+        "• *acme/api* paused: Night · 0 queued"
     )
 
 
@@ -338,12 +338,12 @@ async def test_people_without_the_right_are_refused_at_the_question_and_its_butt
         environment={**TWO_GROUPS, "MQBOT_WHO_MAY_PAUSE": "U0ALICE"},
     )
     refused = await bot.ask("/mq pause @release freeze", by=BOB)
-    assert "You may not pause a queue" in refused
+    assert "can pause a queue" in refused
     post = await paused(bot)
 
     await bot.click(post, "Resume @release", by=BOB)
 
-    answer = await bot.wait_for_reply("You may not resume a queue", by=BOB)
+    answer = await bot.wait_for_reply("can resume a queue", by=BOB)
     assert "alice" in answer
     assert reasons(bot)[0] == "freeze (by alice via Slack)"
 

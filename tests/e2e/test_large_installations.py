@@ -132,7 +132,7 @@ async def test_a_large_groups_status_lists_each_queue_once_and_its_form_links_th
     assert f"to {IN_GROUP} of {IN_GROUP}" in pages[-1]
 
     await bot.type("/mq pause @release")
-    form = await bot.modal("0 pull requests in the queues")
+    form = await bot.modal("0 queued")
     named = len(NAME.findall(form.words))
     assert f"and {IN_GROUP - named} more (`/mq status @release` lists them all)" in form
 

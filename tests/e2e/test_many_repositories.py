@@ -62,7 +62,7 @@ async def test_a_guests_refused_shortcut_leaves_no_record_and_nothing_is_suggest
 ) -> None:
     guest = str(bot.slack.arrangement.add_user("guy", "guest")["user"])
     await bot.shortcut(by=guest)
-    await bot.wait_for_direct_message("you are a guest here", by=guest)
+    await bot.wait_for_direct_message("you're a guest here", by=guest)
     store = Store(create_engine(bot.database_url))
     with begin(store) as transaction:
         assert Audit(transaction).oldest(AuditSelection(), 1000) == []

@@ -92,7 +92,7 @@ async def test_a_mention_that_cannot_be_carried_out_gets_help_in_private(bot: Bo
 
     guest = add_person(bot, "guy", "guest")
     mention(bot, "pause now mine", by=guest)
-    await bot.wait_for_reply("you are a guest here", by=guest)
+    await bot.wait_for_reply("you're a guest here", by=guest)
     assert bot.pause_reason() is None
 
 

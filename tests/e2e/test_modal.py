@@ -17,10 +17,10 @@ async def test_pause_without_a_reason_asks_for_it_and_shows_the_impact(start_bot
         bot.enqueue(hangs=True)
     await bot.checks_run(batches=2)
     await bot.type("/mq pause")
-    modal = await bot.modal("6 pull requests in the queue, 2 running batches will stop")
+    modal = await bot.modal("6 queued, 2 running batches will stop")
     assert modal.title == "Pause a merge queue"
     assert "*acme/site*" in modal
-    assert "next merge was due" in modal
+    assert "Next merge expected" in modal
     answer = await bot.submit(modal, reason="CI runners are down")
     assert answer["response_action"] == "update"
     await bot.wait_for_post("*Queue paused* acme/site: CI runners are down", by=BOB)
@@ -115,7 +115,7 @@ async def test_the_shortcut_asks_which_of_several_repositories(start_bot: StartB
     await bot.shortcut()
     modal = await bot.modal("Choose a repository or a group to see what a pause would stop.")
     await bot.choose(modal, "acme/api", menu="Choose a repository or a group")
-    modal = await bot.modal("0 pull requests in the queue")
+    modal = await bot.modal("0 queued")
     await bot.submit(modal, repository="acme/api", reason="CI runners are down")
     await bot.modal("acme/api is paused")
     await bot.wait_for_post("*Queue paused* acme/api: CI runners are down")
@@ -136,7 +136,7 @@ TARGETS = "Choose a repository or a group"
 async def test_the_form_pauses_a_group_or_all(start_bot: StartBot) -> None:
     bot = await several(start_bot)
     await bot.type("/mq pause acme/site")
-    modal = await bot.modal("0 pull requests in the queue, no batch is running")
+    modal = await bot.modal("0 queued, no batch is running")
     assert modal.options(TARGETS) == [
         "@release (2 queues)",
         "all (3 queues)",
@@ -146,7 +146,7 @@ async def test_the_form_pauses_a_group_or_all(start_bot: StartBot) -> None:
     ]
     await bot.choose(modal, "@release (2 queues)", menu=TARGETS)
     modal = await bot.modal("*2 queues of @release*: acme/site, acme/api")
-    modal = await bot.modal("in the queues, no batch is running")
+    modal = await bot.modal("queued, no batch is running")
     await bot.choose(modal, "all (3 queues)", menu=TARGETS)
     modal = await bot.modal("*All 3 queues*")
     await bot.submit(modal, reason="CI runners are down", end="1h")
@@ -164,7 +164,7 @@ async def test_the_form_of_a_group_can_pause_another_queue_instead(start_bot: St
     await bot.type("/mq pause @release")
     modal = await bot.modal("no batch is running")
     await bot.choose(modal, "acme/api", menu=TARGETS)
-    form = await bot.modal("0 pull requests in the queue, no batch is running")
+    form = await bot.modal("0 queued, no batch is running")
     await bot.submit(form, reason="Deploying 4.2")
     await bot.modal("acme/api is paused")
     await bot.wait_for_post("*Queue paused* acme/api: Deploying 4.2")

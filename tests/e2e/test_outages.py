@@ -31,7 +31,7 @@ async def test_a_stale_log_is_reported_once_and_so_is_its_recovery(start_bot: St
     assert (
         "the merge queue service has a problem (503 service unavailable: Armed failure)" in notice
     )
-    assert "I keep trying, and catch up on what happened" in notice
+    assert "I keep trying, and will catch up once it can be read again" in notice
     await bot.wait_for_post("can't be read", RELEASES)
     bot.emit("action.queue.enter", 77)
     await bot.pass_time(120)
@@ -68,7 +68,7 @@ async def test_an_outage_that_somebody_must_fix_promises_nothing_by_itself(
     notice = await bot.wait_for_post("can't be read")
 
     assert cause in notice
-    assert "nothing is posted until the person who runs the bot fixes it" in notice
+    assert "Nothing is posted until the person who runs the bot fixes it" in notice
     assert remedy in notice
     assert "catch up" not in notice
 
@@ -117,7 +117,7 @@ async def test_an_outage_of_slack_is_explained_once_it_is_over(start_bot: StartB
     bot.clock.advance(300)
 
     over = await bot.wait_for_post("Slack can be reached again, after ")
-    assert "so 3 messages are late" in over
+    assert "3 messages are late" in over
     for number in range(77, 80):
         await bot.wait_for_post(f"*Queued* #{number}")
     assert [len(bot.posts(each)) for each in (MERGE_QUEUE, RELEASES)] == [4, 0]

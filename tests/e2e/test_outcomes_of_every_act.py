@@ -43,7 +43,7 @@ async def queued_and_frozen(bot: BotTester) -> None:
 
 
 async def paused(bot: BotTester) -> None:
-    await bot.wait_for_change(await bot.pause("CI is down"), "0 pull requests queued")
+    await bot.wait_for_change(await bot.pause("CI is down"), "0 queued")
 
 
 async def nothing(_bot: BotTester) -> Blocks | None:
@@ -398,7 +398,7 @@ async def test_the_outcome_for_one_queue_of_a_group_follows(
     else:
         card = await three.wait_for_change(card, "1 failed")
         told = await three.wait_for_direct_message("@release: 1 of 2 queues paused")
-        await three.click(told, "Try the rest again")
+        await three.click(told, "Retry the rest")
     await until(lambda: three.pause_reason("acme/api") is not None, "a pause")
     await three.stop_bot()
     read_everything(three)
@@ -446,7 +446,7 @@ CHANGE_AGAIN = "Try changing the end again"
 async def timed_card(bot: BotTester) -> Shown:
     await bot.pause("45m CI is down")
     (card,) = bot.posts()
-    return await bot.wait_for_change(card, "0 pull requests queued")
+    return await bot.wait_for_change(card, "0 queued")
 
 
 async def test_the_menu_of_a_card_is_repeated_by_a_button(bot: BotTester) -> None:

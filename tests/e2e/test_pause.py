@@ -33,7 +33,7 @@ async def test_a_pause_and_its_end_are_reported_to_the_channel(bot: BotTester) -
 
     post = await bot.resume(by=BOB)
     assert "by bob · after " in post
-    assert "it was paused for: CI runners are down" in post
+    assert "Reason was: CI runners are down" in post
     assert bot.pause_reason() is None
     notice = await bot.wait_for_direct_message("bob resumed acme/site after")
     assert "You had paused it: CI runners are down" in notice
@@ -137,7 +137,7 @@ async def test_a_pause_by_command_is_reported_once_despite_its_log_event(
     number = bot.enqueue(hangs=True)
     await bot.wait_for_post(f"#{number}")
     notice = [re.split(" (?:acme|#)", post.line)[0] for post in bot.posts()]
-    assert notice == ["Was paused", "Queue resumed", "Queued"]
+    assert notice == ["Pause ended", "Queue resumed", "Queued"]
     await bot.has_posted()
     assert bot.direct_messages(by=ALICE) == [], "who resumes their own pause knows it"
 

@@ -22,23 +22,23 @@ async def test_a_pause_on_the_dashboard_has_a_card_until_it_is_resumed_there(
     bot.merge_queue.pause("acme/site", "Database migration", by="carol")
     card = await bot.wait_for_post("Queue paused")
     card = await bot.wait_for_change(card, "by carol · since")
-    card = await bot.wait_for_change(card, "0 pull requests queued")
+    card = await bot.wait_for_change(card, "0 queued")
     assert card.labels == ["Resume queue", "Notify me when it resumes", "Set an end…"]
 
     bot.enqueue()
-    card = await bot.wait_for_change(card, "1 pull request queued, 0 when paused")
+    card = await bot.wait_for_change(card, "1 queued (+1 since the pause)")
     question = card.element("Resume queue").question
     assert question is not None
-    assert "Checks start over. 1 pull request queued." in question
+    assert "Checks start over. 1 queued." in question
 
     resume_elsewhere(bot, "dave")
     line = await bot.wait_for_post("Queue resumed")
     assert "by dave · after " in line
-    assert "it was paused for: Database migration" in line
-    record = await bot.wait_for_change(card, "*Was paused* acme/site: Database migration")
+    assert "Reason was: Database migration" in line
+    record = await bot.wait_for_change(card, "*Pause ended* acme/site: Database migration")
     record = await bot.wait_for_change(record, "resumed by dave after")
     assert "paused by carol · " in record
-    assert "1 pull request joined meanwhile" in record
+    assert "1 pull request was added during the pause" in record
     assert record.labels == []
     assert len(bot.posts()) == 2
 
@@ -63,7 +63,7 @@ async def test_a_pause_typed_in_one_channel_closes_in_all_that_show_it(start_bot
     there = await bot.wait_for_post("Queue paused", MERGE_QUEUE)
     await bot.click(there, "Resume queue", by=BOB)
     for card, channel in ((here, GENERAL), (there, MERGE_QUEUE)):
-        record = await bot.wait_for_change(card, "*Was paused* acme/site: CI runners are down")
+        record = await bot.wait_for_change(card, "*Pause ended* acme/site: CI runners are down")
         assert "paused by alice · resumed by bob after" in record
         await bot.wait_for_post("Queue resumed", channel)
     await bot.wait_for_direct_message("bob resumed acme/site")
@@ -73,12 +73,12 @@ async def test_a_deleted_card_is_posted_again_at_its_next_change(start_bot: Star
     bot = await start_bot(channels=HEARING)
     bot.expected_refusals = {"chat.update message_not_found"}
     card = await bot.pause("CI runners are down")
-    card = await bot.wait_for_change(card, "0 pull requests queued")
+    card = await bot.wait_for_change(card, "0 queued")
     bot.delete(card)
     bot.enqueue()
-    again = await bot.wait_for_post("1 pull request queued, 0 when paused")
+    again = await bot.wait_for_post("1 queued (+1 since the pause)")
     await bot.type("/mq resume")
-    await bot.wait_for_change(again, "*Was paused* acme/site")
+    await bot.wait_for_change(again, "*Pause ended* acme/site")
     await bot.wait_for_post("Queue resumed")
 
 
@@ -88,11 +88,11 @@ async def test_a_card_that_can_no_longer_be_edited_is_posted_as_a_record(
     bot = await start_bot(channels=HEARING)
     bot.expected_refusals = {"chat.update refuse", "chat.update edit_window_closed"}
     card = await bot.pause("CI runners are down")
-    await bot.wait_for_change(card, "0 pull requests queued")
+    await bot.wait_for_change(card, "0 queued")
     bot.break_slack("refuse", "chat.update", code="edit_window_closed")
     await bot.resume(by=BOB)
     await bot.wait_for_direct_message("bob resumed acme/site")
-    record = await bot.wait_for_post("*Was paused* acme/site: CI runners are down")
+    record = await bot.wait_for_post("*Pause ended* acme/site: CI runners are down")
     assert "resumed by bob after" in record
     stale = bot.now(card)
     assert stale is not None
@@ -103,10 +103,10 @@ async def test_the_bot_waits_for_slacks_edit_limit(start_bot: StartBot) -> None:
     bot = await start_bot(channels=HEARING)
     bot.expected_refusals = {"chat.update rate_limit", "chat.update ratelimited"}
     card = await bot.pause("CI runners are down")
-    await bot.wait_for_change(card, "0 pull requests queued")
+    await bot.wait_for_change(card, "0 queued")
     bot.break_slack("rate_limit", "chat.update", retry_after=2)
     await bot.resume()
-    await bot.wait_for_change(card, "*Was paused* acme/site")
+    await bot.wait_for_change(card, "*Pause ended* acme/site")
 
 
 async def test_a_watcher_gets_one_direct_message_when_anybody_resumes(bot: BotTester) -> None:
@@ -165,7 +165,7 @@ async def test_a_pause_that_the_service_omits_for_a_while_is_not_over(
     """Whether or not its status tells."""
     bot = await start_bot(dialect=dialect)
     card = await bot.pause("CI runners are down")
-    await bot.wait_for_change(card, "0 pull requests queued")
+    await bot.wait_for_change(card, "0 queued")
     _hide_pause(bot)
     await _reads(bot, 4)
     bot.fix_service()
@@ -174,7 +174,7 @@ async def test_a_pause_that_the_service_omits_for_a_while_is_not_over(
     assert now is not None
     assert "*Queue paused*" in now
     await bot.resume()
-    await bot.wait_for_change(card, "*Was paused*")
+    await bot.wait_for_change(card, "*Pause ended*")
     assert len(bot.posts()) == 2
 
 
@@ -182,11 +182,11 @@ async def test_a_timed_pause_wrongly_reported_as_over_is_corrected_and_ends_on_t
     bot: BotTester,
 ) -> None:
     card = await bot.pause("45m CI runners are down")
-    await bot.wait_for_change(card, "0 pull requests queued")
+    await bot.wait_for_change(card, "0 queued")
     _hide_pause(bot)
     await _reads(bot, 2)
     await bot.pass_time(31)
-    await bot.wait_for_change(card, "*Was paused*")
+    await bot.wait_for_change(card, "*Pause ended*")
     await bot.wait_for_direct_message("acme/site has resumed")
     await bot.pass_time(31)
     await bot.wait_for_post("Queue resumed")
@@ -201,13 +201,13 @@ async def test_a_timed_pause_wrongly_reported_as_over_is_corrected_and_ends_on_t
 
     await bot.pass_time(45 * 60)
     await bot.wait_for_post("by the timer set by alice")
-    await bot.wait_for_change(again, "*Was paused*")
+    await bot.wait_for_change(again, "*Pause ended*")
     assert bot.pause_reason() is None
 
 
 async def test_a_timer_due_while_the_service_omits_the_pause_resumes_later(bot: BotTester) -> None:
     card = await bot.pause("45m CI runners are down")
-    await bot.wait_for_change(card, "0 pull requests queued")
+    await bot.wait_for_change(card, "0 queued")
     await bot.pass_time(45 * 60 - 40)
     _hide_pause(bot)
     looks = len(bot.requests("/merge-queue/pause"))
@@ -247,7 +247,7 @@ async def test_what_replaces_a_pause_while_the_log_is_down_is_told_once_in_its_t
     """No reading shows the gap between the two, so for the bot the queue stayed paused."""
     bot = await start_bot(channels=HEARING)
     card = await bot.pause("CI runners are down")
-    await bot.wait_for_change(card, "0 pull requests queued")
+    await bot.wait_for_change(card, "0 queued")
     bot.break_service("error", status=503, path="/logs")
     resume_elsewhere(bot, "dave")
     bot.pause_elsewhere("Database migration", seconds_from_now=5)

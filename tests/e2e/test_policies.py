@@ -43,7 +43,7 @@ async def test_who_may_pause_and_resume_differs_by_repository(
     assert "Only bob and carol may pause a queue." in refused
     await bot.publish(f"/mq pause {DOCS} deploying", f"*Queue paused* {DOCS}", by=ALICE)
     card = await bot.publish(f"/mq pause {SITE} deploying", f"*Queue paused* {SITE}", by=BOB)
-    card = await bot.wait_for_change(card, "0 pull requests queued")
+    card = await bot.wait_for_change(card, "0 queued")
     await bot.click(card, "Resume queue", by=BOB)
     assert "Only carol may resume a queue." in await bot.wait_for_reply(by=BOB)
     await bot.click(card, "Resume queue", by=CAROL)
@@ -130,7 +130,7 @@ TWO_PEOPLE = f'[MQBOT_POLICY."{SITE}"]\nsecond_person = true\n'
 
 async def paused_by_alice(bot: BotTester) -> Shown:
     card = await bot.publish(f"/mq pause {SITE} incident", f"*Queue paused* {SITE}", by=ALICE)
-    return await bot.wait_for_change(card, "0 pull requests queued")
+    return await bot.wait_for_change(card, "0 queued")
 
 
 async def test_two_people_resume_somebody_elses_pause(start_bot: StartBot, tmp_path: Path) -> None:

@@ -102,7 +102,7 @@ async def test_a_channel_whose_id_changed_stays_subscribed_and_its_card_up_to_da
     bot.merge_queue.pause("acme/site", "Database migration", by="carol")
     card = await bot.wait_for_post("Queue paused")
     card = await bot.wait_for_change(card, "by carol · since")
-    card = await bot.wait_for_change(card, "0 pull requests queued")
+    card = await bot.wait_for_change(card, "0 queued")
 
     bot.slack.arrangement.change_channel_id(MERGE_QUEUE, MOVED)
     await bot.logged("channel_renamed")
@@ -140,7 +140,7 @@ async def test_what_waits_for_an_archived_channel_without_subscriptions_ends_too
     bot = await start_bot(channels="")
     bot.expected_errors.add("post_refused")
     card = await bot.pause("deploying")
-    await bot.wait_for_change(card, "0 pull requests queued")
+    await bot.wait_for_change(card, "0 queued")
     bot.slack.arrangement.change_channel(MERGE_QUEUE, {"is_archived": True})
     bot.expected_refusals = {
         "chat.postMessage is_archived",

@@ -31,7 +31,7 @@ REFUSED = "a second person has to confirm"
 
 async def paused(bot: BotTester, *, by: str = ALICE) -> Shown:
     card = await bot.publish(f"/mq pause {SITE} incident", f"*Queue paused* {SITE}", by=by)
-    return await bot.wait_for_change(card, "0 pull requests queued")
+    return await bot.wait_for_change(card, "0 queued")
 
 
 async def leaves_the_group(bot: BotTester) -> None:
@@ -128,7 +128,7 @@ async def test_a_group_has_one_request_with_one_button(start_bot: StartBot, tmp_
     await bot.click(card, "Resume @release", by=BOB)
     answer = await bot.wait_for_reply("waiting for a second person", by=BOB)
     assert "failed" not in answer
-    assert "Try the rest again" not in answer.labels
+    assert "Retry the rest" not in answer.labels
     request = await bot.wait_for_post("bob wants to resume @release")
     assert re.search(BOTH_QUEUES, request.words)
     assert request.labels == ["Resume @release"]
@@ -179,7 +179,7 @@ async def test_two_people_let_a_pull_request_through_somebody_elses_freeze(
     assert frozen(bot)[0].exclude_conditions in ([], ())
     await bot.click(request, "Let it through", by=CAROL)
     await bot.wait_for_change(request, "bob asked for it, and carol confirmed")
-    await bot.wait_for_post(f"*Let through* #{number}")
+    await bot.wait_for_post(f"*#{number} of acme/site may merge during the freeze:*")
 
     def is_told() -> bool:
         shown = [*bot.posts(), *bot.thread(card)]

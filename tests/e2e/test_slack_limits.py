@@ -52,7 +52,7 @@ async def test_an_edit_limited_with_a_wrong_clock_is_made_later(
     bot = await start_bot(channels=f"acme/site={MERGE_QUEUE}:pause")
     bot.expected_refusals = {"chat.update rate_limit", "chat.update ratelimited"}
     card = await bot.pause("CI runners are down")
-    await bot.wait_for_change(card, "0 pull requests queued")
+    await bot.wait_for_change(card, "0 queued")
     bot.break_slack("rate_limit", "chat.update", retry_after=8)
     await bot.resume()
     await bot.struck("rate_limit", 1)
@@ -61,7 +61,7 @@ async def test_an_edit_limited_with_a_wrong_clock_is_made_later(
     clock.advance(-HOUR)
     await bot.start_bot()
 
-    await bot.wait_for_change(card, "*Was paused* acme/site")
+    await bot.wait_for_change(card, "*Pause ended* acme/site")
 
 
 async def test_every_card_has_its_buttons_in_any_number_of_channels(start_bot: StartBot) -> None:

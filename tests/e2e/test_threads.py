@@ -97,7 +97,7 @@ async def test_arrivals_during_a_pause_are_counted_on_its_card(start_bot: StartB
     card = await bot.wait_for_post("*Queue paused*")
     numbers = [bot.enqueue() for _ in range(3)]
 
-    await bot.wait_for_change(card, "3 pull requests queued")
+    await bot.wait_for_change(card, "3 queued")
 
     broken = bot.enqueue()
     bot.emit("action.queue.leave", broken, metadata={"dequeue_code": "CONFLICT_WITH_BASE_BRANCH"})

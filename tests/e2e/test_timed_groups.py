@@ -183,7 +183,7 @@ async def test_pauses_that_could_not_be_extended_are_named_and_retried_with_the_
     assert "acme/api: 409 conflict" in notice
     await three.wait_for_change(post, " between ")
     three.fix_service()
-    await three.click(notice, "Try the rest again", by=BOB)
+    await three.click(notice, "Retry the rest", by=BOB)
     await three.wait_in_thread(post, "the pauses of 1 of 1 queue extended")
     await three.pass_time(31 * 60)
     await three.ask("/mq status @release")
@@ -271,7 +271,7 @@ async def test_a_retry_after_the_end_has_passed_resumes_nothing(three: BotTester
     await three.pass_time(16 * 60)
     await three.wait_for_post("Queue resumed* acme/site")
 
-    await three.click(notice, "Try the rest again", by=BOB)
+    await three.click(notice, "Retry the rest", by=BOB)
 
     await three.wait_in_thread(post, "the pauses of 1 of 1 queue extended")
     await three.next_poll("acme/api")

@@ -107,7 +107,7 @@ async def test_a_failed_automatic_resume_is_shown_and_reminded_of(start_bot: Sta
 
     await bot.pass_time(301)
 
-    reminder = await bot.wait_for_post("Still paused after 20 min")
+    reminder = await bot.wait_for_post("is still paused* (20 min)")
     assert "should have resumed" in reminder
     await bot.choose(reminder, "15 min more", menu="Extend…", by=BOB)
     await bot.wait_in_thread(card, "now resumes")

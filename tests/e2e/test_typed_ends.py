@@ -146,7 +146,7 @@ async def test_a_form_whose_reason_may_hold_an_end_asks_until_when(bot: BotTeste
     await bot.submit(asked, reason=reason, end_meant=answers[0], end="")
     await bot.modal("is paused")
     card = await bot.wait_for_post("*Queue paused* acme/site: CI is down")
-    assert f"resumes on {now(bot) + timedelta(minutes=90):%Y-%m-%d %H:%M}" in card
+    assert f"resumes {now(bot) + timedelta(minutes=90):%Y-%m-%d %H:%M}" in card
     assert bot.pause_reason() == "CI is down (by alice via Slack)"
 
 

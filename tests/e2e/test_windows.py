@@ -121,7 +121,7 @@ async def test_a_freeze_is_planned_once_and_stays_away_when_a_person_skips_it(
     await bot.next_poll()
     assert freezes(bot) == [freeze]
     await bot.click(card, "Skip this one…")
-    await bot.submit(await bot.modal("The service keeps it"), reason="On call tonight")
+    await bot.submit(await bot.modal("Saved with your name"), reason="On call tonight")
     await bot.modal("has ended")
     await bot.pass_time(600)
     await bot.next_poll()

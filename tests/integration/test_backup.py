@@ -127,7 +127,7 @@ async def test_a_restored_copy_forgets_what_the_operations_page_lists(
         assert "CI is down" in status
         await _has_forgotten(bot, sqlite_path(sqlite_url))
         await bot.resume()
-        await bot.wait_for_change(card, "Was paused")
+        await bot.wait_for_change(card, "Pause ended")
         bot.go_on()
         await bot.wait_for_change(waiting, "Merged")
         posts = [post.line for post in bot.posts(RELEASES)]

@@ -294,7 +294,7 @@ async def test_the_bot_goes_on_where_it_was(sqlite_url: str, empty_postgres: str
         assert len([line for line in lines if f"#{first}" in line]) == 1
         status = await bot.ask("/mq status")
         assert "moving house" in status.words
-        assert "resumes on" in status.words
+        assert "resumes" in status.words
         await bot.resume()
         await bot.wait_for_change(card, "resumed")
         await bot.stop_bot()

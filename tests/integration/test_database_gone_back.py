@@ -78,7 +78,7 @@ async def test_posts_made_since_a_plain_copy_are_found_and_not_repeated(
         await bot.next_poll()
         await until(lambda: not _unsettled(sqlite_url), "everything settled")
 
-        notice = await bot.wait_for_post("stays paused until somebody resumes it", MERGE_QUEUE)
+        notice = await bot.wait_for_post("stays paused until someone resumes it", MERGE_QUEUE)
         assert "CI is down" in notice
         _once(bot, first, *since, meanwhile)
         assert len(_lines(bot, RELEASES)) == len(before[RELEASES]) + 1

@@ -56,7 +56,7 @@ async def test_a_restart_after_a_signal_continues_without_loss_or_repetition(
     await bot.wait_for_post(f"#{meanwhile}")
     card = await bot.wait_for_post("Queue paused")
     bot.enqueue()
-    await bot.wait_for_change(card, "pull requests queued")
+    await bot.wait_for_change(card, " queued")
     assert len(bot.posts()) == 3
 
 

@@ -94,7 +94,7 @@ async def test_an_interrupted_pause_is_reported_once_or_did_not_happen(
             continue
         made += 1
         for channel in (CHANNEL, OTHER):
-            assert kinds(desk.world, channel) == ["Was paused", "Queue resumed"], at
+            assert kinds(desk.world, channel) == ["Pause ended", "Queue resumed"], at
     assert 0 < cut < len(cuts)
     assert 0 < made < len(cuts)
 
@@ -110,7 +110,7 @@ async def test_an_interrupted_resume_is_reported_once(cuts: range, *, is_before:
         lifting = asyncio.create_task(desk.resume(BOB))
         cut += await cut_off(desk, lifting, at, is_before=is_before)
         for channel in (CHANNEL, OTHER):
-            assert kinds(desk.world, channel) == ["Was paused", "Queue resumed"], at
+            assert kinds(desk.world, channel) == ["Pause ended", "Queue resumed"], at
     assert 0 < cut < len(cuts)
 
 

@@ -79,7 +79,7 @@ async def test_each_false_end_is_corrected_however_often_it_comes(
     await is_quiet(desk)
     # One card from the beginning to the end.
     (card,) = [
-        text for text in desk.world.shown(CHANNEL) if text.startswith("Was paused acme/site")
+        text for text in desk.world.shown(CHANNEL) if text.startswith("Pause ended acme/site")
     ]
     assert "resumed by bob" in card
 

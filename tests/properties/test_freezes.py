@@ -169,7 +169,7 @@ def assert_each_posted_once(world: World) -> None:
         card, soon, begun, over = world.shown(channel)
         said = "acme/site: release week\n"
         assert card.startswith(f"Scheduled freeze over {said}from ")
-        assert soon.startswith(f"Freeze starts on 2026-07-20 13:00 UTC {said}2 queued pull")
+        assert soon.startswith(f"Freeze starts 2026-07-20 13:00 UTC {said}2 queued pull")
         assert begun.startswith(f"Merging is frozen {said}since 2026-07-20 13:00 UTC")
         assert over.startswith(f"Freeze over {said}since 2026-07-20 13:30")
     assert all(message.closed for message in world.database.contents.live_messages.values())
@@ -213,7 +213,7 @@ async def test_a_change_that_no_poll_has_read_counts_before_a_freeze_starts(chan
         state = "planned"
         word = "changed"
     assert card.startswith(f"Scheduled freeze {state}")
-    assert soon.startswith("Freeze starts on 2026-07-20 12:40 UTC")
+    assert soon.startswith("Freeze starts 2026-07-20 12:40 UTC")
     assert changed.startswith(f"Scheduled freeze {word}")
 
 

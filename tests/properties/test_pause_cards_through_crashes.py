@@ -70,7 +70,7 @@ def assert_posted_once(world: World) -> None:
     assert all(message.closed and message.shown == message.wanted for message in cards)
     for channel in (CHANNEL, OTHER):
         card, line = world.shown(channel)
-        assert card.startswith("Was paused acme/site: "), world.shown(channel)
+        assert card.startswith("Pause ended acme/site: "), world.shown(channel)
         assert line.startswith("Queue resumed acme/site\nby "), world.shown(channel)
     settled_all = all(
         delivery.state.is_settled for delivery in world.database.contents.deliveries.values()

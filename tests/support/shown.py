@@ -114,8 +114,9 @@ class ShownView(Blocks):
 
 
 def message_shown(body: Json) -> Shown:
+    beside = [block for each in body.get("attachments") or () for block in each.get("blocks") or ()]
     return Shown(
-        blocks=body["blocks"] or [],
+        blocks=[*(body["blocks"] or []), *beside],
         channel=body["channel"],
         ts=body["ts"],
         line=as_read(body["text"]),

@@ -46,4 +46,6 @@ def _shown(rendered: Message | View) -> dict[str, object]:
     # For the search of a post in history, and for the log: nobody sees them.
     shown.pop("happened_at", None)
     shown.pop("about", None)
+    if isinstance(rendered, Message) and rendered.colour is None:
+        shown.pop("colour")
     return shown

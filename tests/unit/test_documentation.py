@@ -66,8 +66,8 @@ def test_the_page_names_the_file_whose_words_another_file_shows() -> None:
         r"^\*\*refused-guest\*\* · also `([^`]+)`\n\n```text\n(.*)$", page, re.MULTILINE
     )
     file, words = entry
-    assert "you are a guest" in words
-    assert "you are a guest" in (ROOT / file).read_text("utf-8")
+    assert "you're a guest" in words
+    assert "you're a guest" in (ROOT / file).read_text("utf-8")
 
 
 def test_the_configuration_page_lists_every_topic() -> None:

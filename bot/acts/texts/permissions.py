@@ -2,7 +2,7 @@
 
 from bot.acts.errors import PermissionDenied
 from bot.acts.permission import Right
-from bot.blocks.text import code, quote
+from bot.blocks.text import by_count, code, quote
 from bot.slack.person import NO_GUEST_FLAG, DenialReason
 
 PERMITTED_NAME_LIMIT = 40
@@ -23,8 +23,8 @@ _DOING = {
 
 _BECAUSE_DENIED = {
     DenialReason.OTHER_ORGANISATION: "you belong to another organisation",
-    DenialReason.GUEST: "you are a guest here",
-    DenialReason.BOT: "you are a bot",
+    DenialReason.GUEST: "you're a guest here",
+    DenialReason.BOT: "you're a bot",
     DenialReason.DEACTIVATED: "your account is deactivated",
     DenialReason.UNKNOWN_PERSON: "Slack doesn't know your account",
 }
@@ -66,13 +66,15 @@ def denied(error: PermissionDenied) -> str:
     left = who.more + len(who.groups[PERMITTED_SHOWN:]) + len(who.people[PERMITTED_SHOWN:])
     if left:
         people.append(f"{left} more")
-    word = "user group" if len(groups) == 1 else "user groups"
-    parts = [f"members of the {word} {_listed(groups)}"] if groups else []
+    parts = []
+    if groups:
+        members = by_count(len(groups), "members of the user group", "members of the user groups")
+        parts.append(f"{members} {_listed(groups)}")
     parts += [_listed(people)] if people else []
     # With several groups a bare "and" would make the people look like one more group.
     joined = (", and also " if len(groups) > 1 else " and ").join(parts)
     may = joined or "full members of this workspace"
-    refused = f"You may not {doing}. Only {may} may {doing}."
+    refused = f"Only {may} can {doing}."
     if error.claimed_login is None:
         return refused
     login = quote(error.claimed_login, LOGIN_LIMIT)

@@ -6,7 +6,7 @@ from bot.acts.permission import RULE
 from bot.acts.record import Action, AuditRecord
 from bot.blocks import blocks, controls
 from bot.blocks.message import Message
-from bot.blocks.text import NAME_LIMIT, clean, listed, quote
+from bot.blocks.text import NAME_LIMIT, by_count, clean, listed, quote
 from bot.channels.texts.subscriptions import (
     NAME_SHOWN,
     NAMES,
@@ -33,13 +33,11 @@ def changed(acts: Sequence[AuditRecord]) -> Message:
     if first.action is Action.UNSUBSCRIBE:
         return blocks.post(_left(acts, selection), whose)
     names = [act.repository for act in acts]
-    them = "them" if names[1:] else "it"
-    joined = f"{_names(names)} {'are' if names[1:] else 'is'} new"
-    joined += "" if selection == ALL else f" in {quote(selection, NAME_SHOWN)}"
-    said = (
-        f":bell: {joined}. This channel follows {all_of(selection)}, so it is now subscribed to "
-        f"{them}: {_words(first)}"
-    )
+    where = "" if selection == ALL else f" in {quote(selection, NAME_SHOWN)}"
+    joined = by_count(len(names), " is new", " are new")
+    follows = f"This channel follows {all_of(selection)}"
+    now = by_count(len(names), "so it is now subscribed to it", "so it is now subscribed to them")
+    said = f":bell: {_names(names)}{joined}{where}. {follows}, {now}: {_words(first)}"
     if is_configured:
         return blocks.post(said, whose)
     buttons = [
@@ -64,11 +62,12 @@ def _left(acts: Sequence[AuditRecord], selection: str) -> str:
     ended = [act.repository for act in acts if not act.setting_after]
     sentences = []
     if ended:
-        them = "them" if ended[1:] else "it"
-        sentences.append(
-            f":no_bell: {_names(ended)} left {of}, so this channel is no longer subscribed to "
-            f"{them}."
+        no_longer = by_count(
+            len(ended),
+            "This channel is no longer subscribed to it.",
+            "This channel is no longer subscribed to them.",
         )
+        sentences.append(f":no_bell: {_names(ended)} left {of}. {no_longer}")
     sentences += [
         f":bell: {quote(act.repository, NAME_SHOWN)} left {of}. This channel stays subscribed to "
         f"it: {_words(act)}"

@@ -57,10 +57,8 @@ UNCHECKED = "I couldn't check whether I can post here"
 
 _WARNINGS = {
     ChannelAccess.OPEN: "",
-    ChannelAccess.INVITE: (
-        "I'm not in this channel yet: type `/invite @{name}` so that I can post"
-    ),
-    ChannelAccess.DIRECT: "I can't post in a conversation between people: use a channel",
+    ChannelAccess.INVITE: "I'm not in this channel yet. Type `/invite @{name}` so that I can post",
+    ChannelAccess.DIRECT: "I can't post in a conversation between people. Use a channel",
 }
 
 
@@ -114,8 +112,9 @@ def subscribed(
     if isinstance(where, Group):
         to = f"{_of(where)}:\n{lines_of(found)}"
         besides = _names([subscription.repository for subscription in configured])
-        joins = "" if where.name == ALL else f"join {escape(where.mention)}"
-        facts = [f"Repositories that {joins or 'are added'} later are included"]
+        facts = ["Repositories added later are included"]
+        if where.name != ALL:
+            facts = [f"Repositories that join {escape(where.mention)} later are included"]
         facts.append(_rest(found, command))
         buttons = []
     else:
@@ -164,9 +163,9 @@ def levels(repository: RepositoryName, hour: LevelPreview | None) -> Message:
         + (f" · {plural(counts[level], 'message')}" if level in counts else "")
         for level, (_, about) in _LEVELS.items()
     ]
-    counted = "No recent hour to count messages in"
+    counted = "There was no recent activity to count messages in"
     if hour is not None:
-        counted = f"Messages in the hour until {local_time(hour[0])}, the last one with activity"
+        counted = f"Messages in the last busy hour, until {local_time(hour[0])}"
     return blocks.post("\n".join([head, *lines]), counted, buttons=level_buttons(repository))
 
 
@@ -363,12 +362,12 @@ def _digest(subscription: Subscription) -> str:
 DEFAULT = "Default repository in this channel: "
 
 
-WITHOUT_DEFAULT = "if a command names none, I use the only one it can mean, or ask"
+WITHOUT_DEFAULT = "If a command names none, I use the only one it can mean, or ask"
 
 
 def default_set(change: DefaultChange, by: str, command: str) -> Message:
     """The post about a new default: it decides which queue other people's commands mean."""
-    said = f"This channel has no default repository now: {WITHOUT_DEFAULT}."
+    said = f"This channel no longer has a default repository. {WITHOUT_DEFAULT}."
     if change.after is not None:
         said = f"{DEFAULT}{escape(change.after)}"
     was = restoring = ""
@@ -383,7 +382,7 @@ def default_reply(repository: RepositoryName | None, command: str) -> Message:
         return blocks.sentence(f"{DEFAULT}{escape(repository)}")
     example = escape(f"{command} default owner/name")
     return blocks.sentence(
-        f"This channel has no default repository: {WITHOUT_DEFAULT}. `{example}` sets one."
+        f"This channel has no default repository. {WITHOUT_DEFAULT}. `{example}` sets one."
     )
 
 

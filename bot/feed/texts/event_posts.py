@@ -135,7 +135,7 @@ def _counted(repeats: Repeats | None, shown: Callable[[datetime], str]) -> str:
         return ""
     first = shown(repeats.first_at)
     last = shown(repeats.latest.received_at)
-    return f"*{repeats.count:,} times* since {first}, last on {last}"
+    return f"*{repeats.count:,} times* since {first}, last {last}"
 
 
 def _whose_step(record: EventRecord, kind: EventKind, calls: Sequence[str], asked: str) -> str:

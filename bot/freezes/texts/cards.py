@@ -5,13 +5,14 @@ from collections.abc import Sequence
 from bot.acts.reason import REASON_LIMIT, unsigned_reason
 from bot.acts.record import Action, AuditRecord
 from bot.blocks import blocks, controls
-from bot.blocks.message import Block, Message
+from bot.blocks.message import Block, Colour, Message
 from bot.blocks.text import (
     NAME_LIMIT,
     duration,
     escape,
     listed,
     local_time,
+    person,
     plural,
     quote,
     time_ago,
@@ -37,24 +38,40 @@ FREEZE_CARD_BLOCK = "freeze-"
 def card(freeze: Freeze, buttons: Sequence[blocks.Element] = ()) -> Message:
     """The freeze as it is now; once it is over, its record without buttons."""
     mark = FREEZE_MARK
+    colour = Colour.BLUE
     word = "in force" if freeze.stage is Stage.IN_FORCE else "planned"
-    facts = ["checks continue", queued(freeze)]
+    facts = ["Checks continue", queued(freeze)]
     if freeze.stage is Stage.OVER:
         mark = ":arrow_forward:"
+        colour = Colour.GREEN
         word = "over" if freeze.lasted else "canceled"
         buttons = ()
         facts = [
-            _by("removed by", freeze.removed_by) or ("removed" if freeze.is_removed else ""),
+            _by("Removed by", freeze.removed_by) or ("Removed" if freeze.is_removed else ""),
             quote(freeze.removed_for or "", REASON_LIMIT),
-            f"lasted {duration(freeze.lasted)}" if freeze.lasted else "",
+            f"Lasted {duration(freeze.lasted)}" if freeze.lasted else "",
         ]
-    return blocks.post(
-        f"{mark} *Scheduled freeze {word}* {_name(freeze)}",
-        _by("by", freeze.by),
-        *freeze_facts(freeze.terms),
-        *facts,
-        buttons=buttons,
-        block_id=blocks.with_state(f"{FREEZE_CARD_BLOCK}{freeze.event_id}", freeze.ends_at),
+    shown = [
+        blocks.section(f"{mark} *Scheduled freeze {word}* {_name(freeze)}"),
+        *labelled(freeze.by, freeze.terms),
+    ]
+    if any(facts):
+        shown.append(blocks.context(*facts))
+    if buttons:
+        block_id = blocks.with_state(f"{FREEZE_CARD_BLOCK}{freeze.event_id}", freeze.ends_at)
+        shown.append(blocks.actions(buttons, block_id=block_id))
+    return blocks.coloured(colour, blocks.message(*shown))
+
+
+def labelled(by: str | None, terms: FreezeAttributes) -> list[Block]:
+    """By whom it is, when, and for which pull requests if not for all."""
+    return blocks.facts(
+        ("By", person(by)),
+        ("From", _time(terms.start, terms)),
+        ("Until", _time(terms.end, terms) or "someone ends it"),
+        ("Local time", _in_own_zone(terms)),
+        ("Only", _conditions(terms.matching_conditions)),
+        ("Except", _conditions(terms.exclude_conditions)),
     )
 
 
@@ -62,18 +79,19 @@ def queued(freeze: Freeze) -> str:
     """How many pull requests it keeps waiting; empty if none, as far as known."""
     if not freeze.queued:
         return ""
-    count = plural(freeze.queued, "queued pull request")
     if freeze.stage is Stage.IN_FORCE:
-        return f"{count} when it started"
+        return f"{freeze.queued:,} queued when it started"
+    count = plural(freeze.queued, "queued pull request")
     # Only the service knows which ones the conditions leave out.
-    most = "up to " if freeze.has_unread_conditions else ""
-    return f"{most}{count} won't merge before it"
+    if freeze.has_unread_conditions:
+        return f"Up to {count} won't merge before it"
+    return f"{count} won't merge before it"
 
 
 def announced(freeze: Freeze) -> Message:
     """Before its start."""
     starts = _time(freeze.terms.start, freeze.terms)
-    return blocks.post(f"{FREEZE_MARK} *Freeze starts on {starts}* {_name(freeze)}", queued(freeze))
+    return blocks.post(f"{FREEZE_MARK} *Freeze starts {starts}* {_name(freeze)}", queued(freeze))
 
 
 def begun(freeze: Freeze) -> Message:
@@ -82,7 +100,7 @@ def begun(freeze: Freeze) -> Message:
     return blocks.post(
         f"{FREEZE_MARK} *Merging is frozen* {_name(freeze)}",
         f"since {since}",
-        f"until {until}" if until else "until somebody removes it",
+        f"until {until}" if until else "until someone removes it",
     )
 
 
@@ -156,12 +174,19 @@ def freeze_period(terms: FreezeAttributes) -> str:
     if not start and not end:
         return ""
     times = " ".join(filter(None, [start and f"from {start}", end and f"until {end}"]))
-    zone = zone_named(terms.timezone)
-    if zone is not None and zone.key != "UTC":
-        read = [moment(terms.start, terms), moment(terms.end, terms)]
-        own = [f"{at.astimezone(zone):%Y-%m-%d %H:%M}" for at in read if at and at.year in YEARS]
-        times += f" ({' to '.join(own)} {quote(zone.key, ZONE_LIMIT)})" if own else ""
+    own = _in_own_zone(terms)
+    times += f" ({own})" if own else ""
     return times if end else f"{times}, no end given"
+
+
+def _in_own_zone(terms: FreezeAttributes) -> str:
+    """The times in the freeze's own zone, with its name; empty for UTC."""
+    zone = zone_named(terms.timezone)
+    if zone is None or zone.key == "UTC":
+        return ""
+    read = [moment(terms.start, terms), moment(terms.end, terms)]
+    own = [f"{at.astimezone(zone):%Y-%m-%d %H:%M}" for at in read if at and at.year in YEARS]
+    return f"{' to '.join(own)} {quote(zone.key, ZONE_LIMIT)}" if own else ""
 
 
 def _time(sent: str | None, terms: FreezeAttributes) -> str:

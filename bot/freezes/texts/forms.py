@@ -11,11 +11,27 @@ from bot.blocks.controls import Repeat
 from bot.blocks.groups import name_of, named, names
 from bot.blocks.message import Block, Message, View
 from bot.blocks.overview import GROUP_QUEUES_PER_PAGE as GROUP_PAGE, overview
-from bot.blocks.text import NAME_LIMIT, code, escape, listed, local_time, plural, quote, time_ago
+from bot.blocks.text import (
+    NAME_LIMIT,
+    by_count,
+    code,
+    escape,
+    listed,
+    local_time,
+    plural,
+    quote,
+    time_ago,
+)
 from bot.freezes import actions as freeze_actions
 from bot.freezes.freeze import Freeze, Stage
 from bot.freezes.outcomes import FreezeOutcome, FreezesAsTheyWere, KnownFreeze
-from bot.freezes.texts.cards import FREEZE_MARK, FREEZES_LISTED, freeze_facts, freeze_period
+from bot.freezes.texts.cards import (
+    FREEZE_MARK,
+    FREEZES_LISTED,
+    freeze_facts,
+    freeze_period,
+    labelled,
+)
 from bot.freezes.windows import is_of_window
 from bot.kernel.errors import ActState
 from bot.kernel.groups import Group, GroupAnswers, Target, target_value
@@ -33,7 +49,7 @@ NO_REASON = "No reason given"
 BEFORE = frozenset({Stage.PLANNED, Stage.ANNOUNCED})
 
 
-STAYS_FROZEN = "stays frozen until someone ends it. With an end it ends by itself."
+STAYS_FROZEN = "stays frozen until someone ends it. With an end time, it ends automatically."
 
 
 READING_FREEZES = "Reading the freezes …"
@@ -112,7 +128,7 @@ def frozen_reply(known: KnownFreeze, now: datetime) -> Message:
     """To the actor; the channel sees more."""
     if not known.freeze.has_begun(now):
         return _says(known, "A freeze of {} is planned {}.")
-    return _says(known, "{} is frozen {}. Checks go on.")
+    return _says(known, "{} is frozen {}. Checks continue.")
 
 
 def end_changed(known: KnownFreeze) -> Message:
@@ -130,10 +146,10 @@ def freezes(repository: RepositoryName, known: Sequence[KnownFreeze], now: datet
         return blocks.sentence(f"{escape(repository)} has no freeze in force or planned.")
     shown = [blocks.section(f"{FREEZE_MARK} *Freezes of {escape(repository)}*")]
     for freeze in known[:FREEZES_LISTED]:
-        begun = "in force" if freeze.freeze.has_begun(now) else "planned"
+        begun = "In force" if freeze.freeze.has_begun(now) else "Planned"
         shown += [
-            blocks.section(_reason(freeze) or NO_REASON),
-            blocks.context(begun, _by(freeze), *freeze_facts(freeze.freeze)),
+            blocks.section(f"*{begun}:* {_reason(freeze) or NO_REASON}"),
+            *labelled(freeze.by, freeze.freeze),
             blocks.actions(controls(freeze)),
         ]
     if known[FREEZES_LISTED:]:
@@ -186,7 +202,7 @@ def unchanged(
             return blocks.message(question, *freezes(repository, found.freezes, now).blocks[1:])
         case FreezesAsTheyWere.OTHER_END:
             ends_at = found.freezes[0].freeze.ends_at
-            end = f"It ends on {local_time(ends_at)}" if ends_at is not None else "It has no end"
+            end = f"It ends {local_time(ends_at)}" if ends_at is not None else "It has no end"
             said = f"{nothing}: the end of the freeze of {name} has changed. {end}"
         case FreezesAsTheyWere.EXCEPTED:
             said = f"#{pull_request} is already an exception of the freeze of {name}. {nothing}"
@@ -220,7 +236,7 @@ def unfrozen(ended: Sequence[KnownFreeze], by: str, reason: str) -> Message:
     return blocks.post(
         f":arrow_forward: *Freeze ended* {name}: {quote(reason, REASON_LIMIT)}",
         f"by {quote(by, NAME_LIMIT)}",
-        f"it was frozen for: {why}" if why else "",
+        f"Reason was: {why}" if why else "",
     )
 
 
@@ -294,10 +310,10 @@ def allowed(pull_request: int, known: Sequence[KnownFreeze], by: str, reason: st
     """The post about a pull request that may merge during a freeze."""
     frozen_for = listed([_reason(freeze) for freeze in known if freeze.reason], "; ")
     return blocks.post(
-        f"{FREEZE_MARK} *Let through* #{pull_request} of {escape(known[0].repository)}: "
-        f"{quote(reason, REASON_LIMIT)}",
+        f"{FREEZE_MARK} *#{pull_request} of {escape(known[0].repository)} may merge during the "
+        f"freeze:* {quote(reason, REASON_LIMIT)}",
         f"by {quote(by, NAME_LIMIT)}",
-        f"despite the freeze for: {frozen_for}" if frozen_for else "",
+        f"The freeze is for: {frozen_for}" if frozen_for else "",
     )
 
 
@@ -307,7 +323,7 @@ def allow_unknown(repository: RepositoryName, pull_request: int, reason: str) ->
     return blocks.post(
         f"I don't know #{pull_request} of {name}: it isn't in the queue, and the event log doesn't "
         "mention it. Nothing was changed.",
-        "Check the number. A pull request that isn't queued yet may be let through all the same.",
+        "Check the number. You can also let a pull request merge before it is queued.",
         buttons=[
             blocks.button(
                 f"Let #{pull_request} merge anyway",
@@ -333,16 +349,22 @@ def confirm(
     """
     end = f"until {local_time(terms.end)}" if terms.end else "until someone ends it"
     start = f"from {local_time(terms.start)} " if terms.start else ""
-    waits = "" if queued is None else f" {plural(queued, 'queued pull request')} would wait."
+    waits = ""
+    if queued is not None:
+        waits = by_count(
+            queued,
+            " {count} queued pull request would wait.",
+            " {count} queued pull requests would wait.",
+        )
     value = block_controls.value_of(pause_actions.PauseChoice(target_value(where), asked))
     return blocks.post(
         f"{FREEZE_MARK} *Freeze {named(where)} {start}{end}?*{waits} "
-        "Checks go on, and merging waits.",
+        "Checks continue, and merging waits.",
         f"Reason: {quote(asked.reason, REASON_LIMIT)}",
         names(where.repositories) if isinstance(where, Group) else "",
         left,
         quote(asked.limits, NAME_LIMIT),
-        f"`{escape(command)} freeze now …` doesn't ask",
+        f"Skip this question: `{escape(command)} freeze now …`",
         buttons=[
             blocks.button(
                 "Freeze", action_id=freeze_actions.FREEZE_CONFIRMED, value=value, style="primary"
@@ -357,8 +379,8 @@ def not_offered(where: Target, asked: Asked, command: str) -> Message:
     instead = f"pause {_typed(where)} {Asked(asked.reason, asked.lasting).written}".rstrip()
     return blocks.post(
         f"{FREEZE_MARK} {named(where)} can't be frozen: "
-        "the merge queue service doesn't offer freezes. A pause stops merging too, and the running "
-        "checks start over after it.",
+        "the merge queue service doesn't offer freezes. A pause stops merging too. Running checks "
+        "start over after it.",
         code(f"{command} {instead}", REASON_LIMIT),
         buttons=[blocks.button("Pause instead", action_id=block_controls.RETRY, value=instead)],
     )
@@ -369,7 +391,7 @@ def _typed(where: Target) -> str:
 
 
 def impact(queued: int) -> str:
-    return f"{plural(queued, 'pull request')} in the queue; checks go on, and merging waits."
+    return f"{queued:,} queued. Checks continue, and merging waits."
 
 
 def form(
@@ -385,7 +407,7 @@ def form(
 
     Stop checks too, or only merging? The other choice shows the other form.
     """
-    only = blocks.option("Only merging: checks go on", STOP_MERGING)
+    only = blocks.option("Only merging: checks continue", STOP_MERGING)
     both = blocks.option("Checks too: pause the queue", STOP_CHECKS)
     choice = blocks.radio_buttons(pause_actions.HOLD, [only, both], only)
     label = "Stop checks too, or only merging?"
@@ -435,9 +457,7 @@ def unfreeze_form(what: str, target: str, channel_id: str | None, which: str = "
     shown = [
         blocks.section(f"*{what}*"),
         *([blocks.section(which)] if which else []),
-        pause_form.reason_input(
-            "The service keeps it, with your name.", example="Release 4.2 is out"
-        ),
+        pause_form.reason_input("Saved with your name.", example="Release 4.2 is out"),
     ]
     carried = {"target": target, "channel": channel_id}
     submit = "End freeze"

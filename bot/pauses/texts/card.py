@@ -9,6 +9,7 @@ from bot.blocks import blocks, controls
 from bot.blocks.message import Message
 from bot.blocks.text import (
     NAME_LIMIT,
+    by_count,
     clean,
     duration,
     escape,
@@ -33,7 +34,7 @@ BRANCH_SHOWN = 40
 FAILURES_NAMED = 5
 """Pull requests in the reason of a pause by rule."""
 
-END_UNKNOWN = "its end isn't known any more"
+END_UNKNOWN = "its end is no longer known"
 
 CONFIRMED_NAME = 50
 CONFIRMED_REASON = 80
@@ -74,7 +75,7 @@ def card(
         block_id = blocks.with_state(f"{PAUSE_CARD_BLOCK}{record.pause_id}", record.resumes_at)
     else:
         mark = ":arrow_forward:"
-        word = "Was paused"
+        word = "Pause ended"
         by = "paused by"
         facts = [ending(record), stopped(len(record.stopped)), _joined(record)]
     reason = quote(record.reason, REASON_LIMIT)
@@ -127,13 +128,15 @@ def queued(now: int | None, at_start: int | None) -> str:
     """How many pull requests are in batches and in line, and how many were at the start."""
     if now is None:
         return ""
-    said = f"{plural(now, 'pull request')} queued"
-    return said if at_start in {None, now} else f"{said}, {at_start:,} when paused"
+    said = f"{now:,} queued"
+    if at_start is None or at_start == now:
+        return said
+    return f"{said} ({now - at_start:+,} since the pause)"
 
 
 def stopped(batches: int) -> str:
     """How many batches it stopped; empty if none, as far as known."""
-    return f"stopped {plural(batches, 'batch', 'batches')}" if batches else ""
+    return f"{plural(batches, 'batch', 'batches')} stopped" if batches else ""
 
 
 def ending(record: PauseRecord) -> str:
@@ -155,7 +158,11 @@ def _lasted(record: PauseRecord) -> str:
 def _joined(record: PauseRecord) -> str:
     if not record.joined:
         return ""
-    return f"{plural(len(record.joined), 'pull request')} joined meanwhile"
+    return by_count(
+        len(record.joined),
+        "{count} pull request was added during the pause",
+        "{count} pull requests were added during the pause",
+    )
 
 
 def ended(record: PauseRecord, reason: str | None = None) -> Message:
@@ -170,7 +177,7 @@ def ended(record: PauseRecord, reason: str | None = None) -> Message:
         _resumed_by(record),
         _lasted(record),
         pause_ends.late_by(record.ended_at, record.resumes_at) if is_timer else "",
-        f"it was paused for: {quote(record.reason, REASON_LIMIT)}",
+        f"Reason was: {quote(record.reason, REASON_LIMIT)}",
         _joined(record),
     )
 
@@ -180,9 +187,9 @@ def adopted(record: PauseRecord) -> Message:
     name = escape(record.repository)
     reason = quote(record.reason, REASON_LIMIT)
     return blocks.post(
-        f":warning: *{name} stays paused until somebody resumes it*: {reason}. It was paused "
-        "through me, but I have no record of that, as after a restored backup. If it was to resume "
-        "by itself, set an end again.",
+        f":warning: *{name} stays paused until someone resumes it*: {reason}. It was paused "
+        "through me, but I have no record of that, as after a restored backup. If it should resume "
+        "automatically, set an end again.",
         _by("by", record.by),
         f"since {local_time(record.since)}",
         buttons=[
@@ -226,7 +233,7 @@ def end_void(record: PauseRecord) -> Message:
     """To the person who had set the end of a pause that somebody else changed since."""
     by = _by(" by", record.by)
     return blocks.post(
-        f":alarm_clock: {escape(record.repository)} won't resume by itself any more: its pause was "
+        f":alarm_clock: {escape(record.repository)} no longer resumes automatically: its pause was "
         f"changed outside Slack{by}. It now says: {quote(record.reason, REASON_LIMIT)}",
         f"previous reason: {quote(record.previous_reason, REASON_LIMIT)}"
         if record.previous_reason
@@ -283,7 +290,7 @@ def resume_button(
     # Plain text needs no escaping and can't mention anybody.
     literal = clean(reason, CONFIRMED_REASON).replace("<", "(").replace(">", ")")
     who = f" by {clean(by, CONFIRMED_NAME)}" if by else ""
-    impact = f" {plural(queued, 'pull request')} queued." if queued is not None else ""
+    impact = f" {queued:,} queued." if queued is not None else ""
     return blocks.button(
         "Resume queue",
         action_id=pause_actions.RESUME,

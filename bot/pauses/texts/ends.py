@@ -16,11 +16,11 @@ from bot.pauses.pause import EXTENSIONS, WORTH_MENTIONING, PauseEnding, PauseRec
 
 OTHER_TIME = "other"
 ANSWER_SHOWN = 200
-UNTIL_RESUMED = "until somebody resumes it"
+UNTIL_RESUMED = "until someone resumes it"
 STILL_TRYING = "still trying"
-STAYS_PAUSED = "stays paused until someone resumes it. With an end it resumes by itself."
+STAYS_PAUSED = "stays paused until someone resumes it. With an end, it resumes automatically."
 END_HINT = "Such as 45m, 1.5h, 15:00, tomorrow noon or Monday 9am, in your own time zone"
-WITHOUT_END = f"{END_HINT}. Leave it empty to wait until somebody ends it."
+WITHOUT_END = f"{END_HINT}. Leave it empty to wait until someone ends it."
 
 
 def resumes(at: datetime | None, *, is_overdue: bool = False) -> str:
@@ -31,7 +31,15 @@ def resumes(at: datetime | None, *, is_overdue: bool = False) -> str:
     if at is None:
         return ""
     time = local_time(at)
-    return f"should have resumed on {time}; {STILL_TRYING}" if is_overdue else f"resumes on {time}"
+    return f"should have resumed {time}; {STILL_TRYING}" if is_overdue else f"resumes {time}"
+
+
+def until(at: datetime | None, *, is_overdue: bool = False) -> str:
+    """The same as a fact behind its label; without an end, that somebody has to resume."""
+    if at is None:
+        return "someone resumes it"
+    time = local_time(at)
+    return f"{time}: overdue, {STILL_TRYING}" if is_overdue else time
 
 
 def extended(record: AuditRecord) -> Message:
@@ -66,7 +74,7 @@ def void(record: AuditRecord) -> Message:
 
 def failed(record: AuditRecord) -> Message:
     """To the person who set a timer that the service refuses, or in the thread of its card."""
-    time = f" on {local_time(record.resumes_at)}" if record.resumes_at is not None else ""
+    time = f" {local_time(record.resumes_at)}" if record.resumes_at is not None else ""
     answer = record.answer or record.explanation
     why = f": the merge queue service answered “{quote(answer, ANSWER_SHOWN)}”" if answer else ""
     return blocks.sentence(
@@ -182,7 +190,7 @@ class EndQuestion:
     @property
     def shown(self) -> list[Block]:
         if not self.choices:
-            return [blocks.context(self.note)]
+            return [blocks.alert(self.note, "warning")]
         meant = blocks.radio_buttons(controls.END_MEANT_ACTION, self.choices)
         field = blocks.input_field(controls.END_MEANT_BLOCK, "Until when?", meant, optional=True)
         return [blocks.section(self.note), field]

@@ -48,7 +48,7 @@ _OUTCOMES = {
     (Action.PAUSE, GroupOutcome.ALREADY_PAUSED): "already paused",
     (Action.RESUME, GroupOutcome.CHANGED): "resumed",
     (Action.RESUME, GroupOutcome.NOT_PAUSED): "not paused",
-    (Action.RESUME, GroupOutcome.NOT_OURS): "paused separately (left alone)",
+    (Action.RESUME, GroupOutcome.NOT_OURS): "still paused",
     (Action.RESUME, GroupOutcome.REPLACED): "paused again since (left alone)",
     (Action.RESUME, GroupOutcome.ASKED): "waiting for a second person",
     (Action.EXTEND, GroupOutcome.CHANGED): "extended",
@@ -166,14 +166,14 @@ class Ends:
             which = f"{self.overdue:,} "
             if self.overdue == self.paused:
                 which = "" if self.paused == 1 else "they "
-            return f"{which}should have resumed on {local_time(first)}; {pause_ends.STILL_TRYING}"
+            return f"{which}should have resumed {local_time(first)}; {pause_ends.STILL_TRYING}"
         if self.paused == 1:
-            return f"resumes on {local_time(first)}"
+            return f"resumes {local_time(first)}"
         which = "they resume"
         if len(self.ends) < self.paused:
             which = "1 resumes" if len(self.ends) == 1 else f"{len(self.ends):,} resume"
         if last - first < TOGETHER:
-            return f"{which} on {local_time(first)}"
+            return f"{which} {local_time(first)}"
         return f"{which} between {local_time(first)} and {local_time(last)}"
 
 
@@ -367,11 +367,11 @@ def _again_button(done: GroupAct) -> list[blocks.Element]:
         # Timers retry by themselves.
         return []
     value = f"@{done.group} {done.group_act_id}"
-    return [blocks.button("Try the rest again", action_id=pause_actions.AGAIN, value=value)]
+    return [blocks.button("Retry the rest", action_id=pause_actions.AGAIN, value=value)]
 
 
 def since_then(group: str, latest: GroupAct | None) -> Message:
-    """Reply to a stale *Try the rest again*: the last action on the group."""
+    """Reply to a stale *Retry the rest*: the last action on the group."""
     if latest is None:
         return blocks.sentence(
             f"There is nothing left to do for {name_of(group)}. Nothing was changed."
@@ -380,7 +380,7 @@ def since_then(group: str, latest: GroupAct | None) -> Message:
     did = _WORDS_OF[latest.action].did
     return blocks.sentence(
         f"Nothing was changed: {quote(latest.actor.name, NAME_LIMIT)} {did} "
-        f"{name_of(group)} last, on {local_time(latest.at)} ({how})."
+        f"{name_of(group)} last, {local_time(latest.at)} ({how})."
     )
 
 

@@ -33,7 +33,7 @@ def reminder(record: PauseRecord, now: datetime, *, is_direct: bool = False) -> 
         text=f"{text} ({grown})" if grown else text,
         blocks=(
             blocks.section(
-                f":hourglass_flowing_sand: *Still paused after {since}* {repository}: {reason}"
+                f":hourglass_flowing_sand: *{repository} is still paused* ({since}): {reason}"
             ),
             blocks.context(
                 f"paused{by} since {local_time(record.since)}",
@@ -61,10 +61,10 @@ def reminder(record: PauseRecord, now: datetime, *, is_direct: bool = False) -> 
 def _asked(record: PauseRecord, *, is_direct: bool) -> str:
     """The person who paused is asked first, if possible, and then the channels."""
     if is_direct:
-        return "I'm asking you first"
+        return ""
     if record.by is None or not record.by.user_id or is_machine(record.by.user_id):
-        return "I'm asking this channel"
-    return f"I'm asking {quote(record.by.name, NAME_LIMIT)} and this channel"
+        return "Asking this channel"
+    return f"Asking {quote(record.by.name, NAME_LIMIT)} and this channel"
 
 
 def _snooze_button(record: PauseRecord) -> blocks.Element:
@@ -102,9 +102,7 @@ def of_group(
     return Message(
         text=f"{text} ({grown})" if grown else text,
         blocks=(
-            blocks.section(
-                f":hourglass_flowing_sand: *Still paused after {since}* {count}: {reason}"
-            ),
+            blocks.section(f":hourglass_flowing_sand: *{count} still paused* ({since}): {reason}"),
             blocks.context(
                 f"paused by {by} since {local_time(act.at)}",
                 grown,

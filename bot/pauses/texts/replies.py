@@ -174,7 +174,7 @@ def confirm(repository: RepositoryName, asked: Asked, status: QueueStatus, comma
             f":double_vertical_bar: *Pause {escape(repository)}?* {stops(status)}{waiting}"
         ),
         blocks.context(
-            f"next merge due on {local_time(due)}" if due is not None else "",
+            f"Next merge expected {local_time(due)}" if due is not None else "",
             f"Reason: {quote(asked.reason, REASON_LIMIT)}",
             pause_ends.ending(asked) or pause_ends.UNTIL_RESUMED,
         ),
@@ -190,8 +190,8 @@ def confirm(repository: RepositoryName, asked: Asked, status: QueueStatus, comma
             ]
         ),
         blocks.context(
-            f"`{escape(command)} pause now …` doesn't ask; "
-            f"`{escape(command)} me confirmations off` turns the question off"
+            f"Skip this question: `{escape(command)} pause now …`, "
+            f"always: `{escape(command)} me confirmations off`"
         ),
     )
 

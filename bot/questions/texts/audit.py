@@ -28,8 +28,8 @@ _VERBS = {
     Action.SUBSCRIBE: ("subscribed", "subscribe", "a channel to"),
     Action.UNSUBSCRIBE: ("unsubscribed", "unsubscribe", "a channel from"),
     Action.DEFAULT: ("changed", "change", "the default of a channel,"),
-    Action.BOARD: ("put up", "put up", "the board of"),
-    Action.END_BOARD: ("took down", "take down", "the board of"),
+    Action.BOARD: ("added", "add", "a board for"),
+    Action.END_BOARD: ("removed", "remove", "the board for"),
     Action.REMOVE: ("removed", "remove", "{pull_request} from the queue of"),
     Action.PLAN: ("planned", "plan", "a pause of"),
     Action.SKIP: ("skipped", "skip", "a planned pause of"),
@@ -42,10 +42,10 @@ _VERBS = {
 """What was done, what was tried if it failed or its result is unknown, and to what."""
 
 _RESULTS = {
-    ActResult.STARTED: (":hourglass_flowing_sand:", "The result isn't known."),
+    ActResult.STARTED: (":hourglass_flowing_sand:", "The result is unknown."),
     ActResult.DONE: (":white_check_mark:", ""),
     ActResult.ASKED: (":hourglass_flowing_sand:", ""),
-    ActResult.UNCHANGED: (":heavy_minus_sign:", "Nothing had to change."),
+    ActResult.UNCHANGED: (":heavy_minus_sign:", "Nothing changed."),
     ActResult.REFUSED: (":no_entry:", "That was refused."),
     ActResult.FAILED: (":warning:", "That failed."),
 }
@@ -122,7 +122,7 @@ def _facts(record: AuditRecord) -> list[str]:
         group = f"as part of {name_of(record.group)}"
     if record.resumes_at is not None:
         word = "ends" if RIGHT_OF_ACTION[record.action] is Right.FREEZE else "resumes"
-        end = f"{word} on {local_time(record.resumes_at)}"
+        end = f"{word} {local_time(record.resumes_at)}"
     if record.answer and record.result not in {ActResult.DONE, ActResult.UNCHANGED}:
         answer = f"the service's response: {quote(record.answer, DETAIL_LIMIT)}"
     is_as_author = record.circumstance is Circumstance.AS_AUTHOR and record.detail is None

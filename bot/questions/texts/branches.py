@@ -70,5 +70,5 @@ def _line(branch: BranchActivity) -> str:
         facts.append(f"{branch.queued:,} queued" if branch.queued else "queue empty")
     if branch.merge is not None:
         linked = subject(branch.merge, branch.merged)
-        facts.append(f"last merge {linked} on {local_time(branch.merge.received_at)}")
+        facts.append(f"last merge {linked}, {local_time(branch.merge.received_at)}")
     return " · ".join(facts)

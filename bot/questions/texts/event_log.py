@@ -34,10 +34,11 @@ def event_log(page: LogPage) -> Message:
     times = [record.received_at for record in page.records]
     unreadable = plural(page.unreadable, "entry", "entries")
     facts = [
-        _span(times[-1], times[0]) if times else "",
-        f"{unreadable} could not be read" if page.unreadable else "",
+        f"{_span(times[-1], times[0])}, newest first" if times else "",
+        f"{unreadable} couldn't be read" if page.unreadable else "",
     ]
-    shown.append(blocks.context("newest first", *facts))
+    if any(facts):
+        shown.append(blocks.context(*facts))
     buttons = _buttons(page)
     if buttons:
         shown.append(blocks.actions(buttons))
@@ -47,7 +48,7 @@ def event_log(page: LogPage) -> Message:
 def _title(name: str, pull_request: int | None, branch: str | None, types: Collection[str]) -> str:
     """`name`: escaped. What was asked for follows."""
     parts = [
-        f"*{name}* event log",
+        f"*Event log · {name}*",
         f"#{pull_request}" if pull_request is not None else "",
         code(branch, NAME_LIMIT) if branch is not None else "",
         ", ".join(code(event_type, NAME_LIMIT) for event_type in sorted(types)),

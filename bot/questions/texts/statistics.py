@@ -31,7 +31,7 @@ from bot.verdicts.texts.leaving import leaving
 TEN = 10
 """Smaller figures have a digit more."""
 
-CUT = "the log is longer than I can read in one go"
+CUT = "The log is longer than I can read in one go"
 GROUP_PAGE = 10
 """Queues of a group: the whole log of each is read."""
 
@@ -199,7 +199,7 @@ def _compared(found: CheckStatistics, intro: str = "") -> list[Block]:
         shown.append(_check_chart(now, before))
     context = blocks.context(
         f"{local_time(found.start)} to {local_time(found.end)}",
-        "" if before is not None else "the time before isn't known in full",
+        "" if before is not None else "The period before isn't fully known",
     )
     return [*shown, context]
 
@@ -247,12 +247,12 @@ def _was(name: str, before: Mapping[str, int] | None) -> str:
 def _held(word: str, now: timedelta, before: timedelta | None) -> str:
     if not now and not before:
         return ""
-    was = f" (was {_length(before)})" if before is not None else ""
-    return f"{word} for {_length(now)}{was}"
+    was = f" (period before: {_length(before)})" if before is not None else ""
+    return f"{word} for {_length(now)}{was}" if now else f"Never {word.lower()}{was}"
 
 
 def _length(held: timedelta) -> str:
-    return duration(held) if held else "no time"
+    return duration(held) if held else "never"
 
 
 def _check_chart(now: Removals, before: Removals | None) -> Block:
@@ -262,4 +262,4 @@ def _check_chart(now: Removals, before: Removals | None) -> Block:
     series = {"Now": [now.checks[name] for name in names]}
     if before is not None:
         series["Before"] = [before.checks.get(name, 0) for name in names]
-    return blocks.bar_chart("Pull requests out, by failed check", labels, series)
+    return blocks.bar_chart("Failures by check", labels, series)

@@ -126,7 +126,7 @@ def _said(explanation: Explanation) -> _Said | None:
         case InQueue() as place:
             return _in_line(explanation, place, step)
         case NotQueued(end=EventRecord() as end, has_merged=True):
-            merged = f"Merged on {local_time(end.received_at)}"
+            merged = f"Merged {local_time(end.received_at)}"
             return _Said(":white_check_mark:", "Merged", NO_ACTION, verdict=merged)
         case NotQueued(end=EventRecord() as end):
             return _left(explanation, end)
@@ -164,7 +164,7 @@ def _left(explanation: Explanation, record: EventRecord) -> _Said:
         f"{_whose(explanation, code)} {why_left.next_step}",
         verdict="\n".join(filter(None, [" ".join(why_left.evidence), *why_left.checks])),
         cause=f"{cause} · {why_left.run}" if why_left.run else cause,
-        asides=(f"left on {local_time(record.received_at)}", why_left.aside),
+        asides=(f"left {local_time(record.received_at)}", why_left.aside),
         has_failed=not is_removal,
     )
 
@@ -278,8 +278,8 @@ def _facts(explanation: Explanation) -> list[str]:
         f"queued for {duration(read_at - queued.queued_at)}",
         f"{plural(ahead, 'batch', 'batches')} ahead" if ahead else "",
         f"{plural(before, 'pull request')} ahead" if before else "",
-        f"merge due on {local_time(due)}" if due is not None else "",
-        f"checks time out on {local_time(timeout)}" if timeout is not None else "",
+        f"merge due {local_time(due)}" if due is not None else "",
+        f"checks time out {local_time(timeout)}" if timeout is not None else "",
         f"read at {clock_time(read_at)}",
     ]
 

@@ -6,7 +6,7 @@ from bot.blocks import blocks
 from bot.blocks.groups import name_of, queues
 from bot.blocks.message import Message
 from bot.blocks.overview import GROUP_QUEUES_PER_PAGE, UNREAD, page_of_lines
-from bot.blocks.text import NAME_LIMIT, by, escape, listed, plural, quote
+from bot.blocks.text import NAME_LIMIT, by, by_count, escape, listed, quote
 from bot.freezes.texts.cards import freeze_period, freeze_reason
 from bot.kernel.groups import Group
 from bot.kernel.repository import RepositoryName
@@ -33,10 +33,10 @@ def status(
     total = len(read) if total is None else total
     known = [queue for queue in read if isinstance(queue, Snapshot)]
     unread = len(read) - len(known)
-    counted = f"{queues(unread)} couldn't be read just now"
+    counted = by_count(unread, "{count} queue couldn't be read", "{count} queues couldn't be read")
     if known:
         paused = sum(snapshot.pause is not None for snapshot in known) + paused_elsewhere
-        besides = f", {unread:,} could not be read" if unread else ""
+        besides = f", {unread:,} couldn't be read" if unread else ""
         counted = f"{paused:,} of {queues(total)} paused{besides}"
     title = f"*{name_of(group.name)}: {counted}*"
     command = f"status {group.mention}"
@@ -61,18 +61,19 @@ def _status_line(queue: Snapshot | RepositoryName) -> str:
         state += f": {reason}" if reason else ""
     else:
         state = "running" if queue.is_pause_known else "running or paused"
-    queued = f"{plural(len(queue.status.queued), 'pull request')} in the queue"
-    return f"• *{escape(queue.repository)}* {state} · {queued}"
+    return f"• *{escape(queue.repository)}* {state} · {len(queue.status.queued):,} queued"
 
 
 def all_paused(group: Group, paused: Sequence[Snapshot]) -> Message:
     """Instead of the question about a group in which nothing would change."""
-    count = "the queue is" if len(paused) == 1 else f"all {queues(len(paused))} are"
     names = listed(
         [
             f"{escape(snapshot.repository)}{by_whom(snapshot.pause) if snapshot.pause else ''}"
             for snapshot in paused
         ]
     )
-    said = f"*{name_of(group.name)}*: {count} paused already: {names}. Nothing was changed."
+    already = by_count(
+        len(paused), "The queue is already paused", "All {count} queues are already paused"
+    )
+    said = f"*{name_of(group.name)}*: {already}: {names}. Nothing was changed."
     return blocks.sentence(f":double_vertical_bar: {said}")

@@ -8,7 +8,7 @@ from bot.acts.reason import REASON_LIMIT
 from bot.blocks import blocks, controls, modal
 from bot.blocks.groups import name_of, names, queues, show_all
 from bot.blocks.message import Message
-from bot.blocks.text import escape, listed, local_time, plural, quote
+from bot.blocks.text import by_count, escape, listed, local_time, quote
 from bot.kernel.groups import ALL, Group, Target, target_value
 from bot.kernel.repository import RepositoryName
 from bot.pauses import actions as pause_actions
@@ -29,16 +29,19 @@ def confirm(
 
     `resumes_at` is when the pause ends.
     """
-    is_one = len(group.repositories) == 1
-    count = queues(len(group.repositories))
+    size = len(group.repositories)
+    count = queues(size)
     which = f"{count} of {group.mention}"
     if group.name == ALL:
-        which = f"{count}, {escape(group.repositories[0])}" if is_one else f"all {count}"
-    ending = "They stay paused until someone resumes them."
-    if is_one:
-        ending = "It stays paused until someone resumes it."
+        which = f"{count}, {escape(group.repositories[0])}" if size == 1 else f"all {count}"
+    ending = by_count(
+        size,
+        "It stays paused until someone resumes it.",
+        "They stay paused until someone resumes them.",
+    )
     if resumes_at is not None:
-        ending = f"{'It resumes' if is_one else 'They resume'} on {local_time(resumes_at)}."
+        resumes = by_count(size, "It resumes automatically", "They resume automatically")
+        ending = f"{resumes} {local_time(resumes_at)}."
     label = f"Pause {count}"
     value = controls.value_of(pause_actions.PauseChoice(target_value(group), asked))
     return blocks.post(
@@ -65,22 +68,27 @@ def impact(read: Sequence[Snapshot | RepositoryName]) -> list[str]:
         batches = sum(len(queue.running) for queue in running)
         bisecting = sum(len(queue.bisecting) for queue in running)
         due = min((queue.next_merge_at for queue in running if queue.next_merge_at), default=None)
-        stops = queue_notes.will_stop(batches, bisecting)
-        next_merge = f", next merge was due on {local_time(due)}" if due is not None else ""
-        facts.append(f"{plural(queued, 'pull request')} in the queues, {stops}{next_merge}.")
+        facts.append(queue_notes.would_stop(f"{queued:,} queued", batches, bisecting, due))
     paused = [
         f"{escape(snapshot.repository)}{by_whom(snapshot.pause)}"
         for snapshot in snapshots
         if snapshot.pause
     ]
     if paused:
-        left = "it is" if len(paused) == 1 else "they are"
-        facts.append(f"{len(paused)} already paused, left as {left}: {listed(paused)}.")
+        left = by_count(
+            len(paused),
+            "{count} queue is already paused and stays as it is",
+            "{count} queues are already paused and stay as they are",
+        )
+        facts.append(f"{left}: {listed(paused)}.")
     unread = len(read) - len(snapshots)
     if unread:
-        tried = "it" if unread == 1 else "them"
         facts.append(
-            f"{queues(unread)} couldn't be read just now; I'll try to pause {tried} anyway."
+            by_count(
+                unread,
+                "{count} queue couldn't be read just now; I'll try to pause it anyway.",
+                "{count} queues couldn't be read just now; I'll try to pause them anyway.",
+            )
         )
     return facts
 

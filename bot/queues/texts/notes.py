@@ -1,7 +1,9 @@
 """What a pause or freeze would stop."""
 
+from datetime import datetime
+
 from bot.acts.reason import REASON_LIMIT
-from bot.blocks.text import local_time, plural, quote
+from bot.blocks.text import local_time, quote
 from bot.freezes.texts.cards import FREEZES_LISTED, freeze_line
 from bot.pauses.texts.card import by_whom
 from bot.pauses.texts.replies import pause_times, stopped_work
@@ -14,6 +16,12 @@ def will_stop(running: int, bisecting: int = 0) -> str:
     return f"{stopped} will stop" if stopped else "no batch is running"
 
 
+def would_stop(queued: str, running: int, bisecting: int, due: datetime | None) -> str:
+    """What is queued, what pausing stops, and when the next merge is expected."""
+    next_merge = f" Next merge expected {local_time(due)}." if due is not None else ""
+    return f"{queued}, {will_stop(running, bisecting)}.{next_merge}"
+
+
 def queue_notes(snapshot: Snapshot) -> list[str]:
     """What pausing would stop, or who has already paused, and who has frozen the queue."""
     known = snapshot.pause
@@ -23,8 +31,8 @@ def queue_notes(snapshot: Snapshot) -> list[str]:
         note = f":double_vertical_bar: Already paused{by_whom(known)} {times}: "
         note += quote(known.reason, REASON_LIMIT)
     else:
-        due = status.next_merge_at
-        queued = f"{plural(len(status.queued), 'pull request')} in the queue"
-        next_merge = f", next merge was due on {local_time(due)}" if due is not None else ""
-        note = f"{queued}, {will_stop(len(status.running), len(status.bisecting))}{next_merge}."
+        queued = f"{len(status.queued):,} queued"
+        running = len(status.running)
+        bisecting = len(status.bisecting)
+        note = would_stop(queued, running, bisecting, status.next_merge_at)
     return [note, *(freeze_line(freeze) for freeze in snapshot.freezes[:FREEZES_LISTED])]

@@ -6,7 +6,20 @@ from datetime import datetime
 from bot.acts.reason import REASON_LIMIT
 from bot.blocks import blocks
 from bot.blocks.message import MESSAGE_BLOCKS_TEXT_LIMIT, Block, text_length
-from bot.blocks.text import by, code, escape, listed, local_time, plural, pull_request, quote
+from bot.blocks.text import (
+    by,
+    by_count,
+    code,
+    escape,
+    expected,
+    listed,
+    local_time,
+    person,
+    plural,
+    pull_request,
+    quote,
+    since,
+)
 from bot.kernel.repository import RepositoryName
 from bot.merge_queue.queue import Batch, Obstacle, ObstacleKind
 from bot.pauses import actions as pause_actions
@@ -21,24 +34,24 @@ BATCH_NAME_LIMIT = 40
 
 
 _STATES = {
-    "running": "checks are running",
-    "bisecting": "bisecting: looking for the pull request that broke it",
+    "running": "testing",
+    "bisecting": "bisecting: finding the pull request that broke it",
     "preparing": "being prepared",
     "failed": "failed",
     "merged": "merged",
-    "waiting_for_merge": "checks passed, waiting to merge",
+    "waiting_for_merge": "passed, waiting to merge",
     "waiting_for_previous_batches": "held: a batch ahead failed",
     "waiting_for_requeue": "a batch ahead failed, will be tested again",
     "waiting_schedule": "waiting for its schedule",
     "waiting_for_batch": "filling",
     "waiting_for_checks_slot": "waiting for a free place to run checks",
-    "frozen": "checks passed, held by a scheduled freeze",
+    "frozen": "passed, held by a scheduled freeze",
 }
 
 
 _STATES_BEHIND = {
-    "waiting_for_merge": "checks passed, waiting for {ahead} to merge",
-    "waiting_for_previous_batches": "held: waiting for {ahead}, which failed",
+    "waiting_for_merge": "passed, waiting for {ahead} to merge",
+    "waiting_for_previous_batches": "held: {ahead} failed",
     "waiting_for_requeue": "{ahead} failed, will be tested again",
 }
 """The same, if the batches ahead are known."""
@@ -61,23 +74,48 @@ def headline(
     picture: Picture,
     *,
     branch: str | None = None,
-    tense: str = "is",
+    is_current: bool = True,
 ) -> Block:
-    on = f" on {code(branch)}" if branch else ""
+    """What is happening in the queue, and why if it is paused or frozen.
+
+    `is_current`: False if it couldn't be read since.
+    """
+    name = f"*{escape(repository)}*"
+    if branch:
+        name += f" on {code(branch)}"
+    about = ""
     if picture.pause is not None:
         mark = ":double_vertical_bar:"
-        word = "paused"
+        state = "paused"
+        about = quote(picture.pause.reason, REASON_LIMIT)
     elif not picture.is_pause_known:
         mark = ":snowflake:" if picture.freezes else ":grey_question:"
-        word = "running or paused: the merge queue service doesn't say which"
+        state = "running or paused: the merge queue service doesn't say which"
     elif picture.freezes:
         mark = ":snowflake:"
-        word = "frozen"
+        state = "frozen"
     else:
         mark = ":arrow_forward:"
-        word = "running"
-    empty = ", the queue is empty" if is_idle(picture) else ""
-    return blocks.section(f"{mark} *{escape(repository)}*{on} {tense} {word}{empty}")
+        state = "running"
+        if is_current and not picture.unreadable:
+            state += f", {_happening(picture)}"
+    verb = "is" if is_current else "was"
+    return blocks.section(blocks.state_line(mark, f"{name} {verb} {state}", about))
+
+
+def _happening(picture: Picture) -> str:
+    """What a running queue is doing; trouble first."""
+    if is_idle(picture):
+        return "the queue is empty"
+    if picture.failing:
+        return by_count(
+            picture.failing, "*{count} batch is failing*", "*{count} batches are failing*"
+        )
+    if picture.bisecting:
+        return by_count(picture.bisecting, "*bisecting a batch*", "*bisecting {count} batches*")
+    if picture.batch_count:
+        return "*merging normally*"
+    return "*nothing is being tested*"
 
 
 def is_idle(picture: Picture) -> bool:
@@ -95,33 +133,39 @@ def unreadable(picture: Picture) -> str:
 
 
 def counts(picture: Picture) -> str:
+    """How many pull requests are queued, and how many of them are being tested."""
+    queued = f"{picture.in_batches + picture.waiting:,} queued"
     if not picture.batch_count:
-        return plural(picture.waiting, "waiting pull request")
-    tested = plural(picture.in_batches, "pull request")
+        return queued
     batches = plural(picture.batch_count, "batch", "batches")
-    return f"{tested} in {batches}, {picture.waiting:,} waiting"
+    return f"{queued}: {picture.in_batches:,} in {batches}, {picture.waiting:,} waiting"
 
 
-def next_merge(at: datetime | None) -> str:
-    return f"next merge due on {local_time(at)}" if at is not None else ""
+def next_merge(picture: Picture, read_at: datetime) -> str:
+    """When the next merge is expected; empty if it can't be known, or the estimate has passed."""
+    due = _estimate(picture, picture.due_at, read_at)
+    return f"Next merge {due}" if due else ""
+
+
+def _estimate(picture: Picture, due_at: datetime | None, read_at: datetime) -> str:
+    if due_at is None or picture.is_held or due_at < read_at:
+        return ""
+    return expected(due_at, read_at)
 
 
 def pause_blocks(pause: PausedFor | None) -> list[Block]:
-    """Why, by whom, since when and until when; empty while the queue is running."""
+    """By whom, since when and until when; empty while the queue is running."""
     if pause is None:
         return []
-    who = f" {by(pause.by)}" if pause.by is not None else ""
-    return [
-        blocks.section(f"*Reason:* {quote(pause.reason, REASON_LIMIT)}"),
-        blocks.context(
-            f"Paused{who} since {local_time(pause.paused_at)}",
-            pause_ends.resumes(pause.resumes_at, is_overdue=pause.is_overdue),
-        ),
-    ]
+    return blocks.facts(
+        ("By", person(pause.by)),
+        ("Since", since(pause.paused_at)),
+        ("Until", pause_ends.until(pause.resumes_at, is_overdue=pause.is_overdue)),
+    )
 
 
 def batch_blocks(
-    picture: Picture, room: int, filling: Mapping[str, str] | None = None
+    picture: Picture, room: int, read_at: datetime, filling: Mapping[str, str] | None = None
 ) -> list[Block]:
     """The first batches, each within `room` characters, and how many more there are.
 
@@ -129,22 +173,25 @@ def batch_blocks(
     """
     full = filling or {}
     shown = [
-        blocks.section(_batch(batch, full.get(batch.batch_id, ""), room))
+        blocks.section(_batch(batch, picture, full.get(batch.batch_id, ""), room, read_at))
         for batch in picture.batches
     ]
     left = picture.batch_count - len(picture.batches)
     if left > 0:
-        shown.append(blocks.context(f"and {plural(left, 'more batch', 'more batches')}"))
+        shown.append(
+            blocks.context(by_count(left, "and {count} more batch", "and {count} more batches"))
+        )
     return shown
 
 
-def _batch(batch: ShownBatch, full: str, room: int) -> str:
+def _batch(batch: ShownBatch, picture: Picture, full: str, room: int, read_at: datetime) -> str:
+    checks = f"{batch.passed:,} of {batch.total:,} checks passed" if batch.total else ""
     facts = [
-        f"*Batch {quote(batch.name, 40)}*",
+        f"*Batch {batch.place:,} of {picture.batch_count:,}*",
         batch_state(batch.code, batch.ahead),
         full,
-        f"checks {batch.passed}/{batch.total} passed" if batch.total else "",
-        f"due on {local_time(batch.due_at)}" if batch.due_at is not None else "",
+        checks,
+        _estimate(picture, batch.due_at, read_at),
     ]
     head = " · ".join(filter(None, facts))
     members = [
@@ -187,14 +234,20 @@ def pause_button(repository: RepositoryName) -> blocks.Element:
     )
 
 
-def batch_state(status: str, ahead: Sequence[str] = ()) -> str:
+def batch_state(status: str, ahead: Sequence[int] = ()) -> str:
     """The service's code of a batch's state in plain words; a new one goes by its own name.
 
-    `ahead`: the names of the batches it is tested on top of.
+    `ahead`: the places of the batches it is tested on top of.
     """
     if ahead and status in _STATES_BEHIND:
-        return _STATES_BEHIND[status].format(ahead=batches(ahead))
+        return _STATES_BEHIND[status].format(ahead=_placed(ahead))
     return _STATES.get(status, quote(status.replace("_", " ")))
+
+
+def _placed(places: Sequence[int]) -> str:
+    """Batches by their places."""
+    numbers = listed([f"{place:,}" for place in places], most=BATCH_NAMES_SHOWN)
+    return f"batch {numbers}" if len(places) == 1 else f"batches {numbers}"
 
 
 def batches(names: Sequence[str]) -> str:

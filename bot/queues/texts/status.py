@@ -31,12 +31,12 @@ def _blocks(snapshot: Snapshot, room: int) -> list[Block]:
         headline(snapshot),
         blocks.context(
             "" if queue_parts.is_idle(picture) else queue_parts.counts(picture),
-            queue_parts.next_merge(picture.due_at),
+            queue_parts.next_merge(picture, snapshot.read_at),
             queue_parts.unreadable(picture),
-            f"read at {clock_time(snapshot.read_at)}",
+            f"Updated {clock_time(snapshot.read_at)}",
         ),
         *reason(snapshot),
-        *queue_parts.batch_blocks(picture, room, full),
+        *queue_parts.batch_blocks(picture, room, snapshot.read_at, full),
         *_waiting_blocks(snapshot, room),
         _buttons(snapshot),
     ]
@@ -62,7 +62,8 @@ def waiting_page(snapshot: Snapshot, first: int) -> Message:
     lines = [_waiting(queued, snapshot.read_at) for queued in page]
     lines = next(iter(portions(lines, PAGE_LENGTH)), [])
     last = first + len(lines)
-    head = f"*{quote(snapshot.repository, 150)}*: waiting {first + 1} to {last} of {len(waiting):,}"
+    place = f"{first + 1:,} to {last:,} of {len(waiting):,}"
+    head = f"*{quote(snapshot.repository, 150)}*: waiting {place}"
     buttons = [blocks.button("Back", action_id=REFRESH, value=_command(snapshot))]
     if last < len(waiting):
         buttons.append(_more_button(snapshot, last))

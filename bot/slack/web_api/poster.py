@@ -123,7 +123,7 @@ class SlackPoster(ChannelPoster):
     ) -> Sent:
         with bound_contextvars(delivery_id=delivery_id):
             to = await self._addressed(channel_id, message)
-            blocks = [dict(block) for block in to.message.blocks]
+            blocks, attachments = to.message.wire()
             if blocks:
                 blocks[0]["block_id"] = f"{DELIVERY_BLOCK_PREFIX}{delivery_id}"
             try:
@@ -131,6 +131,7 @@ class SlackPoster(ChannelPoster):
                     channel=to.channel,
                     text=to.message.text,
                     blocks=blocks or None,
+                    attachments=attachments or None,
                     metadata={
                         "event_type": METADATA_TYPE,
                         "event_payload": {"delivery_id": delivery_id, "updates": message.updates},
@@ -155,12 +156,15 @@ class SlackPoster(ChannelPoster):
         to = await self._addressed(channel_id, message)
         if not to.is_final:
             raise PostPostponed("channel_not_known", retry_after=ASKED_AGAIN_SECONDS)
+        blocks, attachments = to.message.wire()
         try:
             await self._client.chat_update(
                 channel=to.channel,
                 ts=message_ts,
                 text=to.message.text,
-                blocks=[dict(block) for block in to.message.blocks],
+                blocks=blocks,
+                # Slack would keep the attachments that aren't named.
+                attachments=attachments,
                 parse="none",
                 link_names=False,
             )

@@ -301,5 +301,8 @@ CASES: Cases = {
         asked=Asked(lasting=LENGTH),
     ),
     "modal-working": partial(modal.working_modal, SITE),
+    "modal-refused": partial(
+        modal.refusal_modal, "Only members of the user group @releasers can pause a queue."
+    ),
     "modal-result": partial(modal.result_modal, pause_replies.paused_reply(make_act()), "C1"),
 }

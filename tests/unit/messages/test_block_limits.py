@@ -8,6 +8,8 @@ from slack_sdk.models import blocks as sdk
 
 from bot.blocks import blocks
 from bot.blocks.message import DoesNotFit
+from bot.blocks.plainer import plainer_views
+from bot.blocks.text import by_count
 
 BY_THE_SDK = SlackObjectFormationError
 BY_US = DoesNotFit
@@ -78,6 +80,26 @@ def test_what_fits_is_built_and_one_more_is_refused(
     build(limit)
     with pytest.raises(refuses):
         build(limit + 1)
+
+
+def test_an_alert_that_is_too_long_is_a_section() -> None:
+    assert blocks.alert("x" * 200, "error")["type"] == "alert"
+    assert blocks.alert("x" * 201, "error")["type"] == "section"
+
+
+def test_a_form_without_alerts_still_says_what_they_said() -> None:
+    form = blocks.modal("a", "Pause", [blocks.alert("You can't pause.", "error")], {})
+    _, usual, _ = plainer_views(form)
+    (shown,) = usual["blocks"]
+    assert shown["type"] == "section"
+    assert shown["text"]["text"] == "You can't pause."
+
+
+@pytest.mark.parametrize(
+    ("count", "said"), [(0, "0 are"), (1, "1 is"), (2, "2 are"), (1234, "1,234 are")]
+)
+def test_a_sentence_is_whole_for_one_and_for_many(count: int, said: str) -> None:
+    assert by_count(count, "{count} is", "{count} are") == said
 
 
 def test_the_sdk_still_leaves_these_to_us() -> None:

@@ -1,16 +1,33 @@
 """What batches and pull requests wait for, in words."""
 
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
 
 from bot.boards.board import Board, seen
 from bot.boards.texts import board
-from bot.merge_queue.queue import BatchStatus, Obstacle, ObstacleKind, QueueStatus, SpeculativeCheck
+from bot.merge_queue.queue import (
+    Batch,
+    BatchStatus,
+    Obstacle,
+    ObstacleKind,
+    QueueStatus,
+    SpeculativeCheck,
+)
+from bot.pauses.pause import PauseRecord
 from bot.queues.texts.parts import batch_state, filling, obstacle
 from bot.queues.texts.status import status
 from tests.support.clock import NOON
-from tests.support.make import CHANNEL, SITE, make_batch, make_queued, make_snapshot, make_status
+from tests.support.make import (
+    CHANNEL,
+    SITE,
+    make_batch,
+    make_known_pause,
+    make_queued,
+    make_snapshot,
+    make_status,
+)
 
 
 def behind(**fields: Any) -> QueueStatus:
@@ -23,23 +40,58 @@ def behind(**fields: Any) -> QueueStatus:
 def test_a_batch_waits_for_those_it_is_tested_on_unless_they_merged_or_are_missing() -> None:
     queue = behind(status=BatchStatus(code="waiting_for_merge"))
     assert queue.ahead_of(queue.batches[1]) == ("batch-6",)
+    assert queue.places_ahead_of(queue.batches[1]) == (1,)
     assert queue.ahead_of(queue.batches[0]) == ()
+    assert queue.places_ahead_of(queue.batches[0]) == ()
     queue = behind(parent_ids=("another",))
     assert queue.ahead_of(queue.batches[1]) == ()
     merged = make_status(make_batch(name="batch-6", code="merged"), *behind().batches[1:])
     assert merged.ahead_of(merged.batches[1]) == ()
+    assert merged.places_ahead_of(merged.batches[1]) == ()
+
+
+@pytest.mark.parametrize(
+    ("batches", "said"),
+    [
+        ([make_batch(), make_batch(code="waiting_for_merge")], "*merging normally*"),
+        ([make_batch(code="failed"), make_batch()], "*1 batch is failing*"),
+        ([make_batch(code="failed"), make_batch(code="failed")], "*2 batches are failing*"),
+        ([make_batch(code="bisecting"), make_batch()], "*bisecting a batch*"),
+    ],
+)
+def test_a_running_queue_says_what_it_is_doing_trouble_first(
+    batches: list[Batch], said: str
+) -> None:
+    shown = status(make_snapshot(make_status(*batches))).blocks[0]
+    assert shown["text"] == {
+        "type": "mrkdwn",
+        "text": f":arrow_forward: *acme/site* is running, {said}",
+        "verbatim": True,
+    }
+
+
+@pytest.mark.parametrize(
+    ("pause", "due_at"),
+    [(make_known_pause(), NOON), (None, NOON - timedelta(minutes=1)), (None, None)],
+)
+def test_no_merge_is_expected_during_a_pause_or_in_the_past(
+    pause: PauseRecord | None, due_at: datetime | None
+) -> None:
+    queue = make_status(make_batch(make_queued(41), estimated_merge_at=due_at))
+    assert "expected" not in status(make_snapshot(queue, pause=pause)).text
 
 
 @pytest.mark.parametrize(
     ("reported", "ahead", "said"),
     [
-        ("waiting_for_merge", ("a", "b"), "checks passed, waiting for a, b to merge"),
-        ("waiting_for_merge", (), "checks passed, waiting to merge"),
-        ("running", ("a",), "checks are running"),
-        ("waiting_for_{ahead}", ("a",), "waiting for {ahead}"),
+        ("waiting_for_merge", (1,), "passed, waiting for batch 1 to merge"),
+        ("waiting_for_merge", (1, 3), "passed, waiting for batches 1, 3 to merge"),
+        ("waiting_for_merge", (), "passed, waiting to merge"),
+        ("running", (1,), "testing"),
+        ("waiting_for_{ahead}", (1,), "waiting for {ahead}"),
     ],
 )
-def test_a_state_names_the_batches_ahead(reported: str, ahead: tuple[str, ...], said: str) -> None:
+def test_a_state_names_the_batches_ahead(reported: str, ahead: tuple[int, ...], said: str) -> None:
     assert batch_state(reported, ahead) == said
 
 

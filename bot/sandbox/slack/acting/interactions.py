@@ -170,7 +170,7 @@ class Interactions:
         """Find the element in the message as it is or as it was, and give it what is sent."""
         block_id = str(request.get("block_id"))
         action_id = str(request.get("action_id"))
-        drawn = [source.blocks]
+        drawn = [source.drawn]
         if request.get("not_redrawn"):
             drawn += source.shown_before
         refused: ChoiceUnknown | None = None
@@ -211,7 +211,7 @@ class Interactions:
         values = self._values(user, source)
         state = request.get("state")
         if isinstance(state, dict) and state.get("values") is not None:
-            values.update(merged(source.blocks, values, state["values"]))
+            values.update(merged(source.drawn, values, state["values"]))
         if element["type"] == "overflow":
             return {"selected_option": offered(element, [request.get("selected_option")])[0]}
         if element["type"] not in VALUE_FIELDS:
@@ -225,7 +225,7 @@ class Interactions:
             return source.values
         key = (source.channel, source.ts, user.id)
         # After an update only inputs that are still there keep what was chosen.
-        values = carried_over(source.blocks, self._message_states.pop(key, {}))
+        values = carried_over(source.drawn, self._message_states.pop(key, {}))
         self._message_states[key] = values
         if len(self._message_states) > _STATES_KEPT:
             self._message_states.popitem(last=False)
@@ -272,7 +272,7 @@ class Interactions:
         source = self._source(user, request)
         block_id = str(request.get("block_id"))
         action_id = str(request.get("action_id"))
-        element = find_element(source.blocks, block_id, action_id)
+        element = find_element(source.drawn, block_id, action_id)
         if element is None or "external" not in element["type"]:
             detail = f"there is no external menu {block_id}/{action_id}"
             raise ControlRefusal("element_not_found", detail, status=404)
@@ -299,7 +299,7 @@ class Interactions:
 
 def _is_dispatched(source: Message | View, block_id: str) -> bool:
     """Whether the app gets an event for the element; for inputs only if their block asks for it."""
-    block = find_block(source.blocks, block_id)
+    block = find_block(source.drawn, block_id)
     if block is None or block["type"] != "input":
         return True
     return bool(block.get("dispatch_action"))

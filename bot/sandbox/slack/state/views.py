@@ -32,6 +32,11 @@ class View:
         blocks: list[Json] = self.content["blocks"]
         return blocks
 
+    @property
+    def drawn(self) -> list[Json]:
+        """As a message says it: all blocks."""
+        return self.blocks
+
 
 class Views:
     """Opens, pushes, updates, publishes and closes views by Slack's rules."""

@@ -105,6 +105,12 @@ class Message:
     """The blocks before the latest edits, which a client that is slow to redraw still shows."""
 
     @property
+    def drawn(self) -> list[Json]:
+        """All blocks: its own, and those beside a bar."""
+        beside = [block for each in self.attachments for block in each.get("blocks") or ()]
+        return [*self.blocks, *beside]
+
+    @property
     def is_reply(self) -> bool:
         return self.thread_ts is not None and self.thread_ts != self.ts
 
@@ -280,7 +286,7 @@ class Workspace:
         before = dataclasses.replace(previous)
         for name in (each.name for each in dataclasses.fields(message)):
             setattr(previous, name, getattr(message, name))
-        previous.shown_before = [before.blocks, *before.shown_before][:_EDITS_KEPT]
+        previous.shown_before = [before.drawn, *before.shown_before][:_EDITS_KEPT]
         self._tell("ephemeral_replaced" if hidden else "message_changed", previous, before)
 
     def delete(self, message: Message) -> None:

@@ -72,7 +72,7 @@ def read_content(
         parse = call.text("parse") or default_parse
         linked = parse in {"full", "client"} or call.flag("link_names")
         text = text_from_app(text, installation.workspace, link_names=linked)
-    return Content(text, blocks, _read_attachments(call))
+    return Content(text, blocks, _read_attachments(call, installation))
 
 
 def _read_blocks(call: Call, installation: Installation, *, budgeted: bool) -> list[Json] | None:
@@ -90,7 +90,7 @@ def _read_blocks(call: Call, installation: Installation, *, budgeted: bool) -> l
     return completed(blocks, installation.chance)
 
 
-def _read_attachments(call: Call) -> list[Json] | None:
+def _read_attachments(call: Call, installation: Installation) -> list[Json] | None:
     attachments = call.structured("attachments", "invalid_attachments")
     if attachments is None:
         return None
@@ -98,7 +98,23 @@ def _read_attachments(call: Call) -> list[Json] | None:
         raise SlackRefusal("invalid_attachments")
     if len(attachments) > ATTACHMENTS:
         raise SlackRefusal("too_many_attachments")
-    return [{"id": number, **each} for number, each in enumerate(attachments, 1)]
+    return [
+        {"id": number, **_with_blocks(each, installation)}
+        for number, each in enumerate(attachments, 1)
+    ]
+
+
+def _with_blocks(attachment: Json, installation: Installation) -> Json:
+    blocks = attachment.get("blocks")
+    if blocks is None:
+        return attachment
+    if not isinstance(blocks, list):
+        raise SlackRefusal("invalid_attachments")
+    problems = find_problems(blocks, "message").sentences()
+    if problems:
+        messages = [f"[ERROR] {each}" for each in problems]
+        raise SlackRefusal("invalid_attachments", messages=messages)
+    return {**attachment, "blocks": completed(blocks, installation.chance)}
 
 
 def read_metadata(call: Call) -> Json | None:

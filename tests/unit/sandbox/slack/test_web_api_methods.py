@@ -45,6 +45,8 @@ def test_a_channel_name_works_and_a_person_means_a_direct_message(desk: Desk) ->
         ({"blocks": [section("x" * 2999)] * 5}, "msg_blocks_too_long"),
         ({"text": "x", "attachments": "no"}, "invalid_attachments"),
         ({"text": "x", "attachments": [{}] * 101}, "too_many_attachments"),
+        ({"text": "x", "attachments": [{"blocks": "no"}]}, "invalid_attachments"),
+        ({"text": "x", "attachments": [{"blocks": [{"type": "no"}]}]}, "invalid_attachments"),
         ({"text": "x", "markdown_text": "y"}, "markdown_text_conflict"),
         ({"markdown_text": "x" * 12_001}, "msg_too_long"),
         ({"text": "x", "metadata": "{"}, "invalid_metadata_format"),

@@ -1,6 +1,7 @@
 """A post is marked so that it can be found again, and sent once; what a failed call means."""
 
 import asyncio
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -10,7 +11,7 @@ from slack_sdk.web.async_slack_response import AsyncSlackResponse
 from typing_extensions import override
 
 from bot.blocks import blocks
-from bot.blocks.message import Block, Message
+from bot.blocks.message import Block, Colour, Message
 from bot.slack.errors import PostInDoubt, PostPostponed
 from bot.slack.ports import Sent
 from bot.slack.web_api.channels import OPEN_SECONDS, SlackChannels
@@ -59,6 +60,26 @@ async def test_the_delivery_id_goes_into_the_metadata_and_the_first_block() -> N
     assert sent["unfurl_links"] is False
     assert sent["unfurl_media"] is False
     assert "block_id" not in MESSAGE.blocks[0]
+
+
+async def test_a_coloured_message_has_its_state_above_the_bar_and_the_rest_beside_it() -> None:
+    slack, client = poster({"ts": "1.2"}, {"ts": "1.2"})
+    alarming = replace(MESSAGE, colour=Colour.RED)
+    await slack.post("C1", alarming, DELIVERY)
+    sent = client.calls[-1][1]
+    assert sent["blocks"] == [{**SECTION, "block_id": MARK}]
+    bar = {"color": "#c22a44", "fallback": "Merged #1", "blocks": [{"type": "divider"}]}
+    assert sent["attachments"] == [bar]
+    await slack.update("C1", "1.2", alarming)
+    assert client.calls[-1][1]["attachments"] == [bar]
+
+
+async def test_a_message_that_loses_its_colour_loses_its_bar() -> None:
+    slack, client = poster({"ts": "1.2"})
+    await slack.update("C1", "1.2", MESSAGE)
+    sent = client.calls[-1][1]
+    assert sent["attachments"] == []
+    assert sent["blocks"] == [*MESSAGE.blocks]
 
 
 async def test_a_post_lacks_its_buttons_while_slack_does_not_say_who_reads_the_channel() -> None:

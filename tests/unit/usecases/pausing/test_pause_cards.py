@@ -63,7 +63,7 @@ async def test_without_a_log_the_service_is_asked_and_no_person_is_shown() -> No
     desk.world.service.statuses[SITE] = make_status(paused=False)
     await desk.turns(15)
     (card,) = desk.world.shown(OTHER)
-    assert card.startswith("Was paused acme/site: Database migration\nresumed after")
+    assert card.startswith("Pause ended acme/site: Database migration\nresumed after")
     await desk.turns(30)
     _, line = desk.world.shown(OTHER)
     assert line.startswith("Queue resumed acme/site\nafter")
@@ -185,7 +185,7 @@ async def test_the_person_whose_end_is_void_is_told_once() -> None:
     await desk.turns(20)
 
     (told,) = desk.world.shown(BOB.user_id)
-    assert "acme/site won't resume by itself any more" in told
+    assert "acme/site no longer resumes automatically" in told
     assert "It now says: Night" in told
     (told,) = desk.world.shown(ALICE.user_id)
     assert told.startswith("Your pause of acme/site was replaced outside Slack by carol.")
@@ -258,7 +258,7 @@ async def test_an_edit_limited_often_is_made_soon_after_a_failure() -> None:
     await desk.resume()
     await desk.turns(30)
 
-    assert desk.world.shown()[0].startswith("Was paused")
+    assert desk.world.shown()[0].startswith("Pause ended")
 
 
 async def test_a_first_post_found_later_is_as_it_was_when_sent() -> None:
@@ -271,7 +271,7 @@ async def test_a_first_post_found_later_is_as_it_was_when_sent() -> None:
 
     await desk.turns(40)
     (card,) = desk.world.shown()
-    assert card.endswith(" · 0 pull requests queued")
+    assert card.endswith(" · 0 queued")
 
 
 async def test_an_edit_in_doubt_is_repeated() -> None:
@@ -281,7 +281,7 @@ async def test_an_edit_in_doubt_is_repeated() -> None:
     await desk.resume()
     await desk.turns(10)
 
-    assert desk.world.shown()[0].startswith("Was paused")
+    assert desk.world.shown()[0].startswith("Pause ended")
     assert all(card.wanted == card.shown and card.failures == 0 for card in cards(desk))
 
 
@@ -292,7 +292,7 @@ async def test_with_rejected_blocks_the_text_remains() -> None:
     await desk.turns(3)
 
     card = desk.world.poster.history[0]
-    assert card.message.text.startswith("Was paused")
+    assert card.message.text.startswith("Pause ended")
     assert card.message.blocks == ()
 
 
@@ -314,7 +314,7 @@ async def test_an_archived_channel_is_tried_less_and_less_often() -> None:
     desk.world.poster.closed.clear()
     desk.world.clock.advance(30 * 60)
     await desk.edit()
-    assert desk.world.shown()[0].startswith("Was paused")
+    assert desk.world.shown()[0].startswith("Pause ended")
 
 
 async def test_only_one_process_edits() -> None:
@@ -391,7 +391,7 @@ async def test_a_card_posted_after_its_pause_ended_is_a_record_at_once() -> None
     assert card.closed
     assert [text.partition(" acme/")[0] for text in desk.world.shown()] == [
         "Queue resumed",
-        "Was paused",
+        "Pause ended",
     ]
 
 
@@ -448,4 +448,4 @@ async def test_a_database_failure_loses_no_edit(monkeypatch: pytest.MonkeyPatch)
 
     await desk.turns(5)
 
-    assert desk.world.shown()[0].startswith("Was paused")
+    assert desk.world.shown()[0].startswith("Pause ended")

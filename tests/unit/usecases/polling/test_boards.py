@@ -125,7 +125,7 @@ async def test_a_queue_is_read_once_an_interval_however_many_boards_show_it() ->
     [
         (MergeQueueUnavailable("timeout"), "hasn't responded since"),
         (CredentialRefused(403, "no"), "hasn't let the bot read this queue since"),
-        (MergeQueueProtocolError("no JSON"), "could not be read since"),
+        (MergeQueueProtocolError("no JSON"), "couldn't be read since"),
     ],
     ids=[*WhyUnread],
 )
@@ -144,7 +144,7 @@ async def test_an_outage_of_a_queue_and_its_end_are_shown_once(
     assert world.edited() == 1
     assert words in world.shown()
     # The last answer came half a minute after the board was put up, the first failure after it.
-    assert "As of 2026-07-20 12:00 UTC" in world.shown()
+    assert "since 2026-07-20 12:00 UTC" in world.shown()
     world.merge_queue.forget_failures()
     edits = world.edited()
     await world.turns(60, seconds=5)
@@ -173,7 +173,7 @@ async def test_a_board_edited_just_now_still_shows_a_pause_at_once() -> None:
     await world.turns(60)
     world.merge_queue.statuses[SITE] = queue(1)
     await world.turns(16)
-    assert "1/1000" in world.shown("C0")
+    assert "1 of 1,000 checks" in world.shown("C0")
     world.paused_elsewhere("Database migration", at=world.clock.now())
     await world.turns(16)
     assert "is paused" in world.shown("C0")
@@ -233,4 +233,4 @@ async def test_a_channel_that_refused_edits_then_shows_the_latest_state() -> Non
     await world.turns(30)
     world.merge_queue.statuses[SITE] = queue(2)
     await world.turns(200)
-    assert "2/1000" in world.shown()
+    assert "2 of 1,000 checks" in world.shown()
