@@ -210,8 +210,12 @@ async def test_a_channel_subscribed_to_several_queues_gets_one_post(three: BotTe
 async def test_an_unknown_group_is_refused_with_the_nearest_name(three: BotTester) -> None:
     answer = await three.ask("/mq pause @relaese freeze")
     assert answer.words == (
-        ":warning: There is no group `@relaese`. Did you mean `@release`? "
-        "Available: @release, @papers, @all."
+        ":warning: There is no group `@relaese`. Did you mean `/mq pause @release freeze`?"
+    )
+    assert answer.labels == ["Run /mq pause @release freeze"]
+    answer = await three.ask("/mq pause @xyzzy freeze")
+    assert answer.words == (
+        ":warning: There is no group `@xyzzy`. Available: @release, @papers, @all."
     )
 
 
