@@ -37,11 +37,13 @@ class Mutation:
         return text.replace(self.old, self.new)
 
 
+READINGS = ("tests/properties/test_pause_readings.py",)
 WITNESS = ("tests/properties/test_pause_witness.py",)
 BY_RULE = ("tests/unit/usecases/polling/test_pause_by_rule.py",)
 
 OBSERVE = "bot/pauses/observe.py"
 PLACE = "bot/pauses/place.py"
+ROWS_READ = "bot/pauses/readings.py"
 
 MUTATIONS = (
     Mutation(
@@ -233,6 +235,34 @@ MUTATIONS = (
         "return reason.split() == other.split()",
         "return reason in other",
         WITNESS,
+    ),
+    Mutation(
+        "readings: revision",
+        ROWS_READ,
+        "known.revision if revision is None else revision",
+        "known.revision",
+        READINGS,
+    ),
+    Mutation(
+        "readings: acting",
+        ROWS_READ,
+        "if not is_own and is_acted_upon(transaction, repository, now):",
+        "if False:",
+        READINGS,
+    ),
+    Mutation(
+        "readings: said before",
+        ROWS_READ,
+        "if in_force is not None and earlier:",
+        "if False:",
+        READINGS,
+    ),
+    Mutation(
+        "readings: missing",
+        ROWS_READ,
+        "Pauses(self.transaction).note_missing(record)",
+        "pass",
+        READINGS,
     ),
     Mutation(
         "pause: waits",

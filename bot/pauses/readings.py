@@ -242,9 +242,11 @@ class _Storing:
         if not record.is_open:
             channels = pause_subscribers(self.transaction, self.repository)
             record = reopen_pause(self.transaction, record, channels, self.now)
+            record = replace(record, seen_at=self.reading.at)
+            Pauses(self.transaction).save(record)
         if record.missing_since != after.missing_since:
             record = replace(record, missing_since=after.missing_since)
-            Pauses(self.transaction).save(record)
+            Pauses(self.transaction).note_missing(record)
         pause = after.last
         was = before.last
         if pause is not None and was is not None and not was.last_line.shows(_shown_by(pause)):

@@ -72,6 +72,11 @@ class Pauses(Numbered[PauseRecord]):
         self._change(pauses, pauses.c.pause_id == record.pause_id, **row)
         return record.pause_id
 
+    def note_missing(self, record: PauseRecord) -> None:
+        """Store since when readings show no pause. It changes nothing that readings rest on."""
+        missing_since = record.missing_since
+        self._change(pauses, pauses.c.pause_id == record.pause_id, missing_since=missing_since)
+
     def earlier_lines(self, pause_ids: Collection[int]) -> Sequence[EarlierLine]:
         """What the pauses said before, oldest first."""
         rows = self._by_keys(select(pause_lines), pause_lines.c.pause_id, pause_ids)
