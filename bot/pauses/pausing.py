@@ -191,7 +191,7 @@ class PauseQueue:
         async with self.acts.locked(act):
             current = await read_pause(self.acts, self.merge_queue, act.repository)
             if current is None:
-                return await self._ask_service(act)
+                return await self._ask_service(await self._after_unseen_end(act))
             known = await know_pause(self.acts.store, act.repository, current)
             is_theirs = known.pauser == act.actor.user_id
             is_same = is_theirs and known.reason == act.reason and _has_end(known, act.resumes_at)
@@ -206,6 +206,15 @@ class PauseQueue:
                 resumes_at=act.resumes_at or known.end_to_come(act.at),
             )
             return await self._ask_service(before)
+
+    async def _after_unseen_end(self, act: AuditRecord) -> AuditRecord:
+        """The act; if the bot can't tell yet that the pause in force is over, it changes that."""
+        known = await self.acts.store.read(
+            lambda transaction: Pauses(transaction).open([act.repository])
+        )
+        if not known:
+            return act
+        return replace(act, previous_reason=known[0].reason, previous_paused_at=known[0].paused_at)
 
     async def _ask_service(self, act: AuditRecord) -> pause_outcomes.PauseChange:
         async with self.acts.begun(act) as (started, answers):

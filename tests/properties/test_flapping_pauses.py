@@ -106,6 +106,20 @@ async def test_people_who_were_told_of_a_false_end_are_told_that_it_was_wrong() 
     assert "acme/site was resumed by bob" in last_post(desk.world, CAROL.user_id)
 
 
+async def test_a_pause_after_an_end_that_nobody_saw_changes_the_pause_that_channels_read() -> None:
+    desk = Desk(World(is_silent=True))
+    await desk.subscribe(CHANNEL, OTHER)
+    await desk.turns(2)
+    desk.world.service.paused_by("carol", "Night")
+    await passes(desk)
+    desk.world.service.resumed_by("dave")
+    await desk.pause("Deploying", BOB)
+    await passes(desk)
+
+    assert_true(desk.world)
+    assert last_post(desk.world, CHANNEL).startswith("Pause reason changed")
+
+
 @pytest.mark.steps(range(200), 25)
 async def test_after_any_sequence_of_true_and_false_readings_channels_read_what_is_true(
     at: int,
