@@ -226,7 +226,7 @@ async def test_a_form_sent_too_fast_stays_open(start_bot: StartBot) -> None:
     bot = await start_bot(pace=admitted(2))
     status = await bot.ask("/mq status")
     await bot.click(status, "Pause queue…")
-    form = await bot.modal("0 pull requests")
+    form = await bot.modal("0 queued")
     for _ in range(3):
         answer = await bot.submit(form, reason="CI is down")
         assert answer["errors"] == {"reason": TOO_FAST}

@@ -111,7 +111,7 @@ async def test_a_double_click_on_replace_changes_the_reason_once(bot: BotTester)
 async def test_pause_on_the_status_opens_the_form_and_resume_turns_it_back(bot: BotTester) -> None:
     status = await bot.ask("/mq")
     await bot.click(status, "Pause queue…")
-    await bot.submit(await bot.modal("0 pull requests"), reason="CI runners are down")
+    await bot.submit(await bot.modal("0 queued"), reason="CI runners are down")
     await bot.modal("is paused")
     await bot.wait_for_post("Queue paused")
     await bot.click(status, "Refresh")
@@ -143,9 +143,7 @@ async def test_a_person_of_another_organisation_is_refused(start_bot: StartBot) 
 async def test_buttons_work_where_the_bot_is_not_a_member(bot: BotTester) -> None:
     status = await bot.ask("/mq", channel=GENERAL, by=BOB)
     await bot.click(status, "Pause queue…", by=BOB)
-    await bot.submit(
-        await bot.modal("0 pull requests", by=BOB), reason="CI runners are down", by=BOB
-    )
+    await bot.submit(await bot.modal("0 queued", by=BOB), reason="CI runners are down", by=BOB)
     await bot.wait_for_post("Queue paused", GENERAL, by=ALICE)
     await bot.modal("is paused", by=BOB)
 

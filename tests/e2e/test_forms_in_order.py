@@ -129,7 +129,7 @@ async def test_a_form_too_large_for_an_acknowledgement_is_shown_all_the_same(
         environment={"MQBOT_POLL_SECONDS": "60"},
     )
     await bot.type(f"/mq pause {names[1]}")
-    form = await bot.modal("0 pull requests")
+    form = await bot.modal("0 queued")
     far = datetime.now(UTC) + timedelta(days=3)
     connections = len(bot.calls("apps.connections.open"))
     end = f"until {far:%A} 9pm UTC"

@@ -95,7 +95,7 @@ async def test_a_typed_freeze_holds_merging_until_somebody_says_why_it_ends(bot:
     assert ": cutting 4.2 · 0 queued" in shown
     await bot.type("/mq unfreeze 4.2 is out", by=BOB)
     over = await is_over(bot, card, by=BOB)
-    assert "removed by bob · 4.2 is out" in over
+    assert "Removed by bob · 4.2 is out" in over
     assert frozen(bot) == []
     audit = await bot.ask("/mq audit")
     assert "alice* froze acme/site: cutting 4.2" in audit
@@ -238,8 +238,8 @@ async def test_the_fields_of_the_form_are_read_like_typed_words(bot: BotTester) 
 
 async def test_the_form_becomes_that_of_a_pause_to_stop_checks_too(bot: BotTester) -> None:
     await bot.type("/mq freeze")
-    form = await bot.modal("0 pull requests")
-    await bot.choose(form, "Checks too: pause the queue", menu="Only merging: checks go on")
+    form = await bot.modal("0 queued")
+    await bot.choose(form, "Checks too: pause the queue", menu="Only merging: checks continue")
     pause = await bot.modal("no batch is running")
     await bot.submit(pause, reason="CI is down")
     await bot.wait_for_post("Queue paused")
@@ -452,7 +452,7 @@ async def test_a_freezes_card_has_the_buttons_and_follows_what_they_do(start_bot
     await bot.submit(await bot.modal("Saved with your name", by=BOB), reason="4.2 is out", by=BOB)
     await bot.modal("has ended", by=BOB)
     over = await bot.wait_for_change(card, "Scheduled freeze over")
-    assert "removed by bob · 4.2 is out" in over
+    assert "Removed by bob · 4.2 is out" in over
     await bot.wait_in_thread(card, "Scheduled freeze removed")
     assert frozen(bot) == []
     bot.posts()

@@ -84,7 +84,7 @@ async def test_the_repository_menu_and_the_form_find_any_repository(bot: BotTest
     assert len(await bot.suggestions(form, "", menu=MENU)) == 100
     assert await bot.suggestions(form, LAST[-9:], menu=MENU) == [LAST]
     await bot.choose(form, LAST, menu=MENU)
-    await bot.submit(await bot.modal("0 pull requests"), reason="CI runners are down")
+    await bot.submit(await bot.modal("0 queued"), reason="CI runners are down")
     await bot.modal(f"{LAST} is paused")
 
     answer = await bot.ask("/mq status acme/no-such-thing")

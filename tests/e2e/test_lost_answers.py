@@ -139,7 +139,7 @@ async def test_a_refused_direct_message_is_told_in_the_channel_or_sent_later(
     expecting(bot)
     bot.expected_refusals |= {"views.update not_found", "chat.postMessage user_disabled"}
     await bot.type("/mq pause", channel=GENERAL)
-    form = await bot.modal("0 pull requests")
+    form = await bot.modal("0 queued")
     bot.break_service("slow", path="pause", method="PUT", seconds=1.0, times=1)
     await bot.submit(form, reason="CI is down")
     bot.slack.people.close(ALICE, form.view_id)

@@ -44,12 +44,12 @@ async def test_menus_and_forms_reach_a_repository_past_the_hundredth(bot: BotTes
     modal = await bot.modal("Choose a repository")
     assert await bot.suggestions(modal, "PO120", menu=MENU) == [LAST]
     await bot.choose(modal, LAST, menu=MENU)
-    await bot.submit(await bot.modal("0 pull requests"), reason="CI runners are down")
+    await bot.submit(await bot.modal("0 queued"), reason="CI runners are down")
     await bot.modal(f"{LAST} is paused")
     await bot.publish(f"/mq resume {LAST}", "Queue resumed")
 
     await bot.type(f"/mq pause {LAST}")
-    modal = await bot.modal("0 pull requests")
+    modal = await bot.modal("0 queued")
     assert modal.element(MENU).body["initial_option"]["value"] == LAST
     await bot.submit(modal, reason="CI runners are down")
     await bot.modal(f"{LAST} is paused")

@@ -113,7 +113,7 @@ async def test_a_message_becomes_the_reason_of_a_pause(bot: BotTester) -> None:
     where = {"channel": said.channel, "ts": said.ts}
     answer = await bot.slack.people.shortcut(ALICE, "pause_because", **where)
     assert answer["acknowledged"], answer
-    form = await bot.modal("0 pull requests")
+    form = await bot.modal("0 queued")
     (reason,) = (
         block["element"]["initial_value"]
         for block in form.body["blocks"]

@@ -31,7 +31,7 @@ async def test_pause_without_a_reason_asks_for_it_and_shows_the_impact(start_bot
 
 async def test_a_form_without_a_visible_reason_is_refused_at_its_field(bot: BotTester) -> None:
     await bot.type("/mq pause")
-    form = await bot.modal("0 pull requests")
+    form = await bot.modal("0 queued")
     # Slack itself refuses an empty one.
     answer = await bot.submit(form)
     assert answer["errors"] == {"reason": "Please complete this required field."}
@@ -48,7 +48,7 @@ async def test_a_form_without_a_visible_reason_is_refused_at_its_field(bot: BotT
 
 async def test_255_characters_are_accepted_and_256_refused(bot: BotTester) -> None:
     await bot.type("/mq pause")
-    answer = await bot.submit(await bot.modal("0 pull requests"), reason="x" * 256)
+    answer = await bot.submit(await bot.modal("0 queued"), reason="x" * 256)
     assert list(answer["errors"]) == ["reason"]
     assert len(bot.open_modals()) == 1
     await bot.submit(await bot.modal(), reason="x" * 255)
@@ -90,7 +90,7 @@ async def test_leave_it_in_the_form_changes_nothing(bot: BotTester) -> None:
 
 async def test_a_queue_paused_while_the_form_was_open_is_not_paused_over(bot: BotTester) -> None:
     await bot.type("/mq pause")
-    modal = await bot.modal("0 pull requests")
+    modal = await bot.modal("0 queued")
     bot.merge_queue.pause("acme/site", "Database migration", by="carol")
     await bot.submit(modal, reason="CI runners are down")
     # The event log says by whom, once it is read.
@@ -101,7 +101,7 @@ async def test_a_queue_paused_while_the_form_was_open_is_not_paused_over(bot: Bo
 
 async def test_the_shortcut_opens_the_form_from_anywhere(bot: BotTester) -> None:
     await bot.shortcut()
-    await bot.submit(await bot.modal("0 pull requests"), reason="CI runners are down")
+    await bot.submit(await bot.modal("0 queued"), reason="CI runners are down")
     await bot.modal("acme/site is paused")
     assert bot.pause_reason() == "CI runners are down (by alice via Slack)"
     assert bot.posts() == []
@@ -258,7 +258,7 @@ async def test_a_time_in_the_form_is_in_the_persons_own_time_zone(bot: BotTester
 async def test_a_person_who_closes_the_form_early_gets_a_direct_message(bot: BotTester) -> None:
     bot.expected_refusals = {"views.update not_found"}
     await bot.type("/mq pause")
-    modal = await bot.modal("0 pull requests")
+    modal = await bot.modal("0 queued")
     bot.break_service("slow", path="pause", method="PUT", seconds=1.0, times=1)
     await bot.submit(modal, reason="CI runners are down")
     bot.slack.people.close(ALICE, modal.view_id)
@@ -278,7 +278,7 @@ async def test_an_unreadable_form_shows_an_error(bot: BotTester) -> None:
     """As one that another version of the bot has opened may be."""
     bot.expected_errors = {"defect"}
     await bot.type("/mq pause")
-    modal = await bot.modal("0 pull requests")
+    modal = await bot.modal("0 queued")
     opened = bot.slack.installation.views.find(modal.view_id)
     assert opened is not None
     opened.content["private_metadata"] = "of another version"

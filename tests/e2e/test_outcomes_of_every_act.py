@@ -64,12 +64,12 @@ async def card(bot: BotTester) -> Blocks | None:
 
 async def freeze_form(bot: BotTester) -> Blocks | None:
     await bot.type("/mq freeze")
-    return await bot.modal("checks go on")
+    return await bot.modal("Checks continue")
 
 
 async def pause_form(bot: BotTester) -> Blocks | None:
     await bot.type("/mq pause")
-    return await bot.modal("0 pull requests")
+    return await bot.modal("0 queued")
 
 
 async def unfreeze_form(bot: BotTester) -> Blocks | None:

@@ -206,7 +206,7 @@ async def test_a_lone_number_asks_whether_it_is_a_duration(bot: BotTester) -> No
     assert bot.pause_reason() is None
     await bot.click(question, "Resume in 45 min")
     await bot.wait_until_gone(question)
-    await bot.submit(await bot.modal("0 pull requests"), reason="CI runners are down")
+    await bot.submit(await bot.modal("0 queued"), reason="CI runners are down")
     await bot.modal("is paused, resumes")
     await bot.wait_for_post("resumes")
     assert bot.pause_reason() == "CI runners are down (by alice via Slack)"

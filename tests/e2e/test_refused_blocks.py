@@ -48,7 +48,7 @@ async def test_the_post_of_a_pause(refusing: BotTester) -> None:
 
 async def test_the_buttons_at_the_end_of_a_modal(refusing: BotTester) -> None:
     await refusing.shortcut()
-    form = await refusing.modal("0 pull requests")
+    form = await refusing.modal("0 queued")
     refuse(refusing, "views.update", "invalid_arguments")
     await refusing.submit(form, reason="CI runners are down")
     await refusing.modal("paused")
@@ -66,7 +66,7 @@ async def test_a_home_tab_is_published_plainer(refusing: BotTester) -> None:
 async def test_a_form_opens_plainer_and_still_pauses(refusing: BotTester) -> None:
     refuse(refusing, "views.open", "invalid_blocks")
     await refusing.shortcut()
-    form = await refusing.modal("0 pull requests")
+    form = await refusing.modal("0 queued")
     await refusing.submit(form, reason="CI runners are down")
     await refusing.modal("paused")
     await refusing.logged("blocks_refused")

@@ -71,7 +71,7 @@ async def test_a_question_says_so_too_and_is_answered(bot: BotTester) -> None:
 
 async def test_in_a_form_it_gives_way_to_the_answer(bot: BotTester) -> None:
     await bot.type("/mq pause")
-    form = await bot.modal("0 pull requests")
+    form = await bot.modal("0 queued")
     slow(bot)
     await bot.submit(form, reason="CI is down")
     await bot.modal(STILL)

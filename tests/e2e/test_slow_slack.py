@@ -21,7 +21,7 @@ async def test_a_form_is_acknowledged_and_refused_while_nobody_is_verified(
     bot: BotTester, seconds: float, *, has_end: bool
 ) -> None:
     await bot.type("/mq pause")
-    form = await bot.modal("0 pull requests")
+    form = await bot.modal("0 queued")
     await bot.pass_time(120)
     bot.break_slack("slow", "users.info", seconds=seconds, times=50)
     begun = asyncio.get_running_loop().time()
@@ -38,7 +38,7 @@ async def test_a_form_is_acknowledged_and_refused_while_nobody_is_verified(
 
 async def test_a_form_that_takes_a_moment_to_check_is_carried_out_once(bot: BotTester) -> None:
     await bot.type("/mq pause")
-    form = await bot.modal("0 pull requests")
+    form = await bot.modal("0 queued")
     await bot.pass_time(120)
     bot.break_slack("slow", "users.info", seconds=1.8, times=1)
     answer = await bot.submit(form, reason="CI is down")
@@ -51,7 +51,7 @@ async def test_a_form_that_takes_a_moment_to_check_is_carried_out_once(bot: BotT
 
 async def test_a_mistake_that_is_found_late_says_that_nothing_was_changed(bot: BotTester) -> None:
     await bot.type("/mq pause")
-    form = await bot.modal("0 pull requests")
+    form = await bot.modal("0 queued")
     await bot.pass_time(120)
     bot.break_slack("slow", "users.info", seconds=1.8, times=1)
     await bot.submit(form, reason="\u2800")

@@ -152,7 +152,7 @@ async def test_a_reminder_can_give_a_group_an_end(three: BotTester) -> None:
     await three.pass_time(1801)
     mine = await three.wait_for_direct_message("2 queues of @release still paused", by=ALICE)
 
-    assert "resumes by itself" in str(mine.element("Set an end…").question)
+    assert "resumes automatically" in str(mine.element("Set an end…").question)
     await three.choose(mine, "Another time…", menu="Set an end…")
 
     form = await three.modal("Until when")

@@ -225,7 +225,7 @@ async def test_extending_an_ended_pause_changes_nothing_and_shows_the_current_st
 
 async def test_a_duration_typed_without_a_reason_is_preselected_in_the_form(bot: BotTester) -> None:
     await bot.type("/mq pause 45m")
-    form = await bot.modal("0 pull requests")
+    form = await bot.modal("0 queued")
     await bot.submit(form, reason="deploying 4.2")
     await bot.modal("is paused")
     assert "resumes" in await bot.wait_for_post("Queue paused")

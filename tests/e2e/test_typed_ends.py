@@ -44,7 +44,7 @@ async def test_no_end_is_said_with_the_words_that_are_the_reason(bot: BotTester)
 async def test_another_time_is_chosen_with_slacks_own_picker(bot: BotTester) -> None:
     question = await bot.ask("/mq pause until the vendor answers")
     await bot.click(question, "Another time…")
-    form = await bot.modal("0 pull requests")
+    form = await bot.modal("0 queued")
     await bot.wait_until_gone(question)
     end = now(bot).replace(second=0, microsecond=0) + timedelta(hours=50)
     answer = await bot.submit(form, reason="Vendor is down", end="2h", end_at=end)
@@ -77,7 +77,7 @@ async def test_an_end_that_is_far_away_is_shown_with_its_date_first(bot: BotTest
 async def test_a_form_with_a_far_end_shows_its_date_and_is_sent_again(bot: BotTester) -> None:
     day = now(bot) + timedelta(days=3)
     await bot.type("/mq pause")
-    form = await bot.modal("0 pull requests")
+    form = await bot.modal("0 queued")
     typed = f"{day:%A} 9am UTC"
     await bot.submit(form, reason="release 4.2", end=typed)
     again = await bot.modal(f"That is {day:%Y-%m-%d} 09:00 UTC")
@@ -111,7 +111,7 @@ async def test_a_freeze_asks_for_its_end_too(start_bot: StartBot) -> None:
     question = await bot.ask("/mq freeze now until the release is out branch:main")
     assert "Freeze acme/site until when?" in question
     await bot.click(question, "Another time…")
-    form = await bot.modal("0 pull requests")
+    form = await bot.modal("0 queued")
     end = datetime.fromtimestamp(int(now(bot).timestamp()) // 60 * 60 + 7200, UTC)
     await bot.submit(form, reason="Release 4.2", end_at=end, branch="main")
     await bot.modal("is frozen")
@@ -129,7 +129,7 @@ def answers_of(form: ShownView) -> list[str]:
 
 async def test_a_form_whose_reason_may_hold_an_end_asks_until_when(bot: BotTester) -> None:
     await bot.type("/mq pause")
-    form = await bot.modal("0 pull requests")
+    form = await bot.modal("0 queued")
     reason = f"CI is down until {in_minutes(bot, 90)}"
     await bot.submit(form, reason=reason)
     asked = await bot.modal(f"“{reason}” may say until when")
@@ -155,7 +155,7 @@ async def test_a_form_whose_reason_only_begins_like_an_end_is_sent_without_one_w
     bot: BotTester, reason: str
 ) -> None:
     await bot.type("/mq pause")
-    await bot.submit(await bot.modal("0 pull requests"), reason=reason)
+    await bot.submit(await bot.modal("0 queued"), reason=reason)
     asked = await bot.modal("may say until when")
     await bot.submit(asked, reason=reason, end_meant=NO_END)
     await bot.modal("is paused")
@@ -165,7 +165,7 @@ async def test_a_form_whose_reason_only_begins_like_an_end_is_sent_without_one_w
 @pytest.mark.parametrize("reason", ["for the release", "2 hours of red builds"])
 async def test_a_form_does_not_ask_about_a_plain_reason(bot: BotTester, reason: str) -> None:
     await bot.type("/mq pause")
-    await bot.submit(await bot.modal("0 pull requests"), reason=reason)
+    await bot.submit(await bot.modal("0 queued"), reason=reason)
     await bot.modal("is paused")
     await bot.wait_for_post(f"*Queue paused* acme/site: {reason}")
 
@@ -174,7 +174,7 @@ async def test_a_form_that_was_asked_takes_another_end_from_its_own_fields(
     bot: BotTester,
 ) -> None:
     await bot.type("/mq pause")
-    await bot.submit(await bot.modal("0 pull requests"), reason="until the vendor answers")
+    await bot.submit(await bot.modal("0 queued"), reason="until the vendor answers")
     asked = await bot.modal("may say until when")
     await bot.submit(asked, reason="until the vendor answers", end="45m")
     await bot.modal("is paused")
@@ -184,7 +184,7 @@ async def test_a_form_that_was_asked_takes_another_end_from_its_own_fields(
 async def test_the_form_of_a_freeze_reads_the_reason_in_the_same_way(start_bot: StartBot) -> None:
     bot = await start_bot(channels="")
     await bot.type("/mq freeze")
-    form = await bot.modal("0 pull requests")
+    form = await bot.modal("0 queued")
     reason = f"cutting the release until {in_minutes(bot, 90)}"
     await bot.submit(form, reason=reason, branch="main")
     asked = await bot.modal(f"“{reason}” may say until when")
@@ -200,7 +200,7 @@ async def test_the_form_of_a_freeze_reads_the_reason_in_the_same_way(start_bot: 
 async def test_a_freezes_form_takes_an_end_in_front_of_the_reason(start_bot: StartBot) -> None:
     bot = await start_bot(channels="")
     await bot.type("/mq freeze")
-    await bot.submit(await bot.modal("0 pull requests"), reason="45m cutting the release")
+    await bot.submit(await bot.modal("0 queued"), reason="45m cutting the release")
     await bot.modal("is frozen from")
     await bot.wait_for_post("*Scheduled freeze in force* acme/site: cutting the release")
     (made,) = bot.merge_queue.repository("acme/site").freezes

@@ -194,7 +194,7 @@ async def test_a_forms_fields_name_no_other_repository(start_bot: StartBot) -> N
     bot = await start_bot(repositories={REPOSITORY: "quiet", "acme/api": "quiet"})
     status = await bot.ask(f"/mq status {REPOSITORY}")
     await bot.click(status, "Pause queue…")
-    form = await bot.modal("0 pull requests")
+    form = await bot.modal("0 queued")
     await bot.stop_bot()
     bot.environment = {"MQBOT_REPOSITORIES": "acme/secret", "MQBOT_CHANNELS": ""}
     await bot.start_bot()
@@ -303,7 +303,7 @@ async def test_people_removed_from_the_group_while_the_form_was_open_cannot_subm
     bot.slack.arrangement.set_group("releasers", [ALICE])
     status = await bot.ask("/mq")
     await bot.click(status, "Pause queue…")
-    form = await bot.modal("0 pull requests")
+    form = await bot.modal("0 queued")
     await bot.stop_bot()
     bot.slack.arrangement.set_group("releasers", [BOB])
     # What it knew of the group it would use for a minute; a bot that starts knows nothing.
@@ -316,7 +316,7 @@ async def test_people_removed_from_the_group_while_the_form_was_open_cannot_subm
 
 async def test_people_turned_guest_while_the_form_was_open_cannot_submit_it(bot: BotTester) -> None:
     await bot.shortcut()
-    form = await bot.modal("0 pull requests")
+    form = await bot.modal("0 queued")
     await bot.stop_bot()
     bot.slack.arrangement.change_user(ALICE, {"kind": "guest"})
     await bot.start_bot()
