@@ -67,7 +67,8 @@ def assert_same(rows: Rows, known: Known) -> None:
 
 def assert_same_pause(transaction: Transaction, record: PauseRecord, pause: KnownPause) -> None:
     earlier = Pauses(transaction).earlier_lines([record.pause_id])
-    lines = [(line.stored_reason, line.paused_at) for line in (*earlier, record)]
+    lines = [(line.stored_reason, line.paused_at) for line in earlier]
+    lines.append((record.stored_reason, record.paused_at))
     assert lines == [(line.reason, line.paused_at) for line in pause.lines]
     assert record.end_seen_at == pause.ended_at
     assert record.is_open is pause.is_open
