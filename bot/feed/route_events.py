@@ -48,6 +48,7 @@ from bot.posts.outbox import Outbox
 from bot.removals.addressing import asked_about
 from bot.removals.removed_here import preceding_events, removals_here
 from bot.store.transaction import Transaction
+from bot.storms.counting import StormCount
 
 _OF_ACTS = PAUSE_TYPES | {*FREEZE_TYPES}
 """The types of events that tell of acts of people, machines and rules through the bot."""
@@ -110,6 +111,8 @@ def route_events(
     # Live messages before channel queues, the order in which recording a post locks them.
     edit_at = now + context.edit_delay
     found.threads.finish(edit_at)
+    if found.storm is not None:
+        found.storm.finish(edit_at)
     _end_removals(transaction, found.removals, routed, now)
     for event in ready:
         if event.act is None and event.record.type in _OF_ACTS:
@@ -165,6 +168,7 @@ def _judge(
         removals_here(transaction, repository, records),
         subscriptions,
         Threads(transaction, repository, records, subscriptions),
+        StormCount(transaction, repository, now) if len(records) <= BACKLOG else None,
         _pause_in_force(transaction, repository, records),
         context.next_digest,
         now,

@@ -17,7 +17,7 @@ from bot.feed.rows import Bisections, QueueEntries
 from bot.feed.topics import topic_of
 from bot.kernel.repository import RepositoryName
 from bot.log.classification import EventKind, is_merge, kinds
-from bot.log.preceding import LONGEST_QUEUE_TIME, is_stopped_by_pause
+from bot.log.preceding import LONGEST_QUEUE_TIME, is_stopped_by_pause, with_preceding_events
 from bot.log.rows import Events
 from bot.merge_queue.event_records import EventRecord, PullRequestRecord
 from bot.merge_queue.event_types import PAUSE_DELETE
@@ -26,6 +26,7 @@ from bot.posts.enqueueing import first_post
 from bot.posts.live_message import LiveKind, LiveMessage, LiveSubject, Priority
 from bot.posts.live_messages import LiveMessages
 from bot.store.transaction import Transaction
+from bot.storms.counting import StormCount
 
 logger = logging.getLogger(__name__)
 
@@ -315,6 +316,7 @@ class Subscribers:
     removals: Mapping[int, AuditRecord]
     subscriptions: Sequence[Subscription]
     threads: Threads
+    storm: StormCount | None  #: None in a backlog
     pause: PauseInForce | None  #: the one in force, if any
     next_digest: NextDigest
     now: datetime
@@ -358,8 +360,12 @@ class Subscribers:
             extra = {"action": "nobody_subscribed", "event_type": record.type, **fields}
             logger.debug("nobody is subscribed to an event", extra=extra)
         thread = self.threads.thread_of(record, kind)
+        of_storm: list[NewDelivery] = []
+        if self._is_of_storm(record, kind):
+            of_storm = self._first_posts_of_storm(kind, subscriptions)
+            subscriptions = self._not_counted_in_storm(kind, thread, subscriptions)
         if thread is None or not subscriptions:
-            return self._posts(record, kind, subscriptions)
+            return [*of_storm, *self._posts(record, kind, subscriptions)]
         wanted = self._not_counted_by_card(record, kind, thread, subscriptions)
         channels = {
             subscription.channel_id for subscription in wanted if subscription.style is Style.THREAD
@@ -371,7 +377,33 @@ class Subscribers:
         others = [
             subscription for subscription in wanted if subscription.channel_id not in channels
         ]
-        return in_threads + self._posts(record, kind, others)
+        return [*of_storm, *in_threads, *self._posts(record, kind, others)]
+
+    def _is_of_storm(self, record: EventRecord, kind: EventKind) -> bool:
+        if self.storm is None:
+            return False
+        return self.storm.see(with_preceding_events(record, self.preceding), kind)
+
+    def _first_posts_of_storm(
+        self, kind: EventKind, subscriptions: Sequence[Subscription]
+    ) -> list[NewDelivery]:
+        if self.storm is None or kind is not EventKind.FAILURE:
+            return []
+        return self.storm.begin_messages(_besides_feeds(subscriptions))
+
+    def _not_counted_in_storm(
+        self, kind: EventKind, thread: Thread | None, subscriptions: Sequence[Subscription]
+    ) -> Sequence[Subscription]:
+        """Those whose channel has no message about the storm, which counts the event."""
+        if self.storm is None:
+            return subscriptions
+        counted = set(self.storm.showing(_besides_feeds(subscriptions)))
+        if kind is EventKind.ENTER and thread is not None:
+            # A message that is there already is edited.
+            counted -= thread.roots.keys()
+        return [
+            subscription for subscription in subscriptions if subscription.channel_id not in counted
+        ]
 
     def _not_counted_by_card(
         self,
@@ -430,3 +462,10 @@ class Subscribers:
             for other in others:
                 changed[other.delivery_id] = replace(other, summarized_by=combined_id)
         return [changed.get(delivery.delivery_id, delivery) for delivery in deliveries]
+
+
+def _besides_feeds(subscriptions: Sequence[Subscription]) -> Collection[str]:
+    """The channels in which not each event has a post of its own."""
+    channels = {subscription.channel_id for subscription in subscriptions}
+    feeds = {each.channel_id for each in subscriptions if each.style is Style.FEED}
+    return channels - feeds

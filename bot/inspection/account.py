@@ -21,6 +21,7 @@ from bot.log.position import LastPoll
 from bot.log.rows import Events, Positions, PullRequests
 from bot.log.types import FREEZE_TYPES
 from bot.merge_queue.event_records import EventRecord, PullRequestRecord, in_order
+from bot.merge_queue.event_types import ENTER, LEAVE
 from bot.pauses.pause import JUST_ENDED, NEAR
 from bot.pauses.rows import Pauses
 from bot.posts.delivery import POSTS_OF_LIVE_MESSAGES, Delivery, Subject, SubjectKind
@@ -33,6 +34,7 @@ from bot.store.coordination import Leases
 from bot.store.lease_values import EDIT_LEASE, POLL_LEASE, POST_LEASE, Lease
 from bot.store.schema import EPOCH
 from bot.store.transaction import Transaction
+from bot.storms.rows import Storms
 
 EXPLAINED = 200
 """The newest events of a pull request that are explained."""
@@ -300,6 +302,9 @@ def _messages(
     found += LiveMessages(transaction).of_all(LiveKind.REPEATED, repository, counted)
     pauses = _pauses(transaction, repository, around)
     found += LiveMessages(transaction).of_all(LiveKind.PAUSE, repository, pauses)
+    found += LiveMessages(transaction).of_all(
+        LiveKind.STORM, repository, _storms(transaction, repository, around)
+    )
     freezes = [str(freeze) for freeze in _freezes(transaction, repository, around)]
     found += LiveMessages(transaction).of_all(LiveKind.FREEZE, repository, freezes)
     return _posts_of(transaction, found)
@@ -318,6 +323,22 @@ def _pauses(
             if pause.paused_at <= at + NEAR:
                 found.add(str(pause.pause_id))
     return sorted(found)
+
+
+def _storms(
+    transaction: Transaction, repository: RepositoryName, records: Sequence[EventRecord]
+) -> Collection[str]:
+    """The storms in which the events happened."""
+    return sorted(
+        {
+            storm.key
+            for record in records
+            if record.type in {ENTER, LEAVE}
+            for storm in Storms(transaction).around(
+                repository, record.received_at, record.received_at
+            )
+        }
+    )
 
 
 def _freezes(

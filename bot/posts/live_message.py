@@ -14,7 +14,8 @@ class LiveKind(StrEnum):
     under the name of its first repository; a queue entry or bisection by its key; a board by its
     id; a reminder by its pause or its group's act; a freeze by its first
     event; a request to confirm by the act that asks for it, or its group's. A post about an event
-    is one from the second event with the same verdict on: by the first event and its form.
+    is one from the second event with the same verdict on: by the first event and its form. A storm:
+    by its key.
     """
 
     PAUSE = "pause"
@@ -26,6 +27,7 @@ class LiveKind(StrEnum):
     FREEZE = "freeze"
     CONFIRMATION = "confirmation"
     REPEATED = "repeated"
+    STORM = "storm"
 
 
 class Priority(IntEnum):

@@ -28,6 +28,7 @@ from bot.posts.rendering import Renderers
 from bot.questions import posts as question_posts
 from bot.removals import texts as removal_texts
 from bot.store.transaction import Transaction
+from bot.storms import posts as storm_posts
 
 
 def _act(transaction: Transaction, delivery: Delivery, _: Claim) -> Message | None:
@@ -78,6 +79,7 @@ RENDERERS = Renderers(
         **group_posts.GROUP_LIVE_MESSAGES,
         **board_posts.BOARD_LIVE_MESSAGES,
         **feed_posts.FEED_LIVE_MESSAGES,
+        **storm_posts.STORM_LIVE_MESSAGES,
     },
     summary=summary_post,
     when_posted=begin_counting,

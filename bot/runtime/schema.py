@@ -11,7 +11,8 @@ import bot.log.tables
 import bot.pauses.tables
 import bot.people.tables
 import bot.posts.tables
-import bot.store.tables  # noqa: F401 - all of them are imported to make their tables known
+import bot.store.tables
+import bot.storms.tables  # noqa: F401 - all of them are imported to make their tables known
 from bot.store.schema import metadata
 
 metadata.info["is_complete"] = True

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from enum import StrEnum
 
 from bot.log.preceding import is_aborted, is_put_back
@@ -99,6 +99,7 @@ class Storm:
 
     pull_requests: int  #: how many others failed
     checks: int  #: how many different checks failed for them
+    since: datetime  #: the first of these failures
 
 
 @dataclass(frozen=True, slots=True)
@@ -343,7 +344,8 @@ def _storm(about: EventRecord, others: Iterable[_Outcome]) -> Storm | None:
     if len(failing) < STORM_SIZE or len(failing) <= len(merging):
         return None
     names = frozenset[str]().union(*(outcome.failed for outcome in near))
-    return Storm(len(failing), len(names))
+    since = min(outcome.event.received_at for outcome in near if outcome.failed)
+    return Storm(len(failing), len(names), since)
 
 
 def _batch(facts: Facts) -> BatchVerdict:

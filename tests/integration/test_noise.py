@@ -4,7 +4,7 @@ import pytest
 from hypothesis import settings
 
 from bot.log.classification import EventKind
-from tests.noise.__main__ import FIGURES, MORNING, PAGE, SEED
+from tests.noise.__main__ import FIGURES, MORNING, NIGHTS, PAGE, SEED, nights
 from tests.noise.figures import Day, as_json, from_json, together
 from tests.noise.listening import DIGESTED, EVERYTHING, FEED, NORMAL, QUIET, WAYS
 from tests.noise.living import days, morning
@@ -17,8 +17,19 @@ def week() -> list[Day]:
 
 
 def test_the_noise_page_is_generated_from_the_figures(week: list[Day]) -> None:
-    assert page(SEED, week) == PAGE.read_text("utf-8")
-    assert len(page(SEED, week).split()) <= 500
+    made = page(SEED, week, from_json(NIGHTS.read_text("utf-8")))
+    assert made == PAGE.read_text("utf-8")
+    assert len(made.split()) <= 550
+
+
+async def test_a_bad_night_and_a_pull_request_that_comes_back_make_few_messages() -> None:
+    lived = await nights(SEED)
+    assert as_json(lived) == NIGHTS.read_text("utf-8")
+    bad, returning = lived
+    assert bad.happened[EventKind.FAILURE.value] >= 60
+    assert bad.in_channel(NORMAL.channel_id) <= 40
+    assert returning.happened[EventKind.FAILURE.value] == 12
+    assert returning.in_channel(NORMAL.channel_id) <= 3
 
 
 async def test_the_first_hours_match_the_page() -> None:

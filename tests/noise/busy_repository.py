@@ -1,17 +1,21 @@
-"""A working week of a busy repository, in the local merge queue service's own simulation."""
+"""What happens in a busy repository, in the local merge queue service's own simulation.
+
+A working week, a night in which CI is broken, and a pull request that comes back again and again.
+"""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 
 from bot.kernel.repository import RepositoryName
 from bot.merge_queue.event_records import EventRecord, read_event
 from bot.merge_queue.queue import Pause, QueueStatus
-from bot.sandbox.merge_queue.controls import Controls
+from bot.sandbox.merge_queue.controls import Controls, NewPullRequest
 from bot.sandbox.merge_queue.payloads import StatusWriter, event as written
+from bot.sandbox.merge_queue.simulation import authorship, entering
 from bot.sandbox.merge_queue.simulation.event_log import Event, Selection
-from bot.sandbox.merge_queue.simulation.state import CheckPlan, QueueRule, Tempo
+from bot.sandbox.merge_queue.simulation.state import CheckPlan, PullRequest, QueueRule, Tempo
 
 NAME = "acme/site"
 MONDAY = datetime(2026, 9, 7, tzinfo=UTC)
@@ -57,16 +61,22 @@ class Happening:
 class BusyRepository:
     """The service's side; its clock is moved with `advance_to`, and `seed` decides all chance."""
 
+    tempo = TEMPO
+
     def __init__(self, seed: int) -> None:
         self.controls = Controls(
             repositories={NAME: "quiet"}, seed=seed, real_time=False, start_at=MONDAY
         )
         self.repository = self.controls.repository(NAME)
-        self.repository.tempo = TEMPO
+        self.repository.tempo = self.tempo
         self.repository.rules = RULES
         self.now = MONDAY
-        self._happenings = sorted([*self._hours(), *self._incidents()])
+        self._happenings = sorted(self._course())
         self._last: Event | None = None
+
+    def _course(self) -> Iterator[Happening]:
+        yield from self._hours()
+        yield from self._incidents()
 
     def advance_to(self, at: datetime) -> list[EventRecord]:
         """What the service has logged since the last time, oldest first."""
@@ -137,3 +147,48 @@ class BusyRepository:
         yield Happening(at(2, 10), lambda: controls.pause(NAME, "CI runners are down"))
         yield Happening(at(2, 11, 15), lambda: controls.resume(NAME))
         yield Happening(at(4, 15, 20), lambda: controls.push_to(NAME, "main"))
+
+
+NIGHT = timedelta(hours=2)
+"""When the checks of a bad night begin to fail, in the morning of that day."""
+
+BAD_HOUR = 60
+"""How many pull requests fail in it."""
+
+
+class BadNight(BusyRepository):
+    """For an hour the CI's runners lose their disks: each check fails soon after its start."""
+
+    tempo = replace(
+        TEMPO,
+        checks=(CheckPlan("lint", 5, 20), CheckPlan("unit tests", 5, 20)),
+        fixed=0.0,
+    )
+
+    def _course(self) -> Iterator[Happening]:
+        for number in range(BAD_HOUR):
+            check = self.tempo.checks[number % 2].name
+            new = NewPullRequest(labels=("hotfix",), broken_check=check)
+            at = MONDAY + NIGHT + timedelta(minutes=number)
+            yield Happening(at, partial(self.controls.enqueue, NAME, new))
+
+
+RETURNS = 12
+
+
+class Returning(BusyRepository):
+    """One pull request that fails, and that a script queues again each time."""
+
+    tempo = replace(BadNight.tempo, fixed=0.0)
+
+    def _course(self) -> Iterator[Happening]:
+        pull = authorship.write_pull_request(self.controls.turn(NAME))
+        pull.broken_check = "unit tests"
+        for number in range(RETURNS):
+            at = MONDAY + NIGHT + number * timedelta(minutes=20)
+            yield Happening(at, partial(self._queue, pull))
+
+    def _queue(self, pull: PullRequest) -> None:
+        turn = self.controls.turn(NAME)
+        entering.enter(turn, pull)
+        self.controls.settled(turn)

@@ -20,6 +20,15 @@ async def morning(seed: int) -> Day:
     return await anext(days(seed, 1, MORNING))
 
 
+async def night(repository: BusyRepository) -> Day:
+    """The first eight hours of Monday with something bad in them."""
+    bot = ListeningBot(MONDAY)
+    ear = Ear(bot.poster)
+    await bot.subscribe(WAYS)
+    events = await _live(bot, repository, MONDAY + timedelta(hours=8))
+    return Day(happened(events), ear.heard())
+
+
 async def days(seed: int, count: int, length: timedelta = DAY) -> AsyncIterator[Day]:
     """The first days of the week, from midnight to midnight (UTC), or only so much of each."""
     bot = ListeningBot(MONDAY)

@@ -14,7 +14,7 @@ HEADS = """\
 | --- | --: | --: | --: | --: | --: |"""
 
 
-def page(seed: int, days: Sequence[Day]) -> str:
+def page(seed: int, days: Sequence[Day], nights: Sequence[Day]) -> str:
     """The whole document."""
     week = together(days)
     parts = [
@@ -31,6 +31,8 @@ def page(seed: int, days: Sequence[Day]) -> str:
             f"- `{way.level}`: {', '.join(sorted(TOPICS_OF_LEVELS[way.level]))}"
             for way in LEVEL_WAYS
         ),
+        "## When much fails",
+        _nights(nights),
         "## The week",
         _assumptions(days),
         (
@@ -49,6 +51,24 @@ def _row(way: Way, week: Day) -> str:
     seen = week.in_channel(channel_id)
     per_merge = week.per_merge(channel_id)
     return f"| `{way.level}`{style} | {seen:,} | {per_merge:.2f} | {' | '.join(numbers)} |"
+
+
+def _nights(nights: Sequence[Day]) -> str:
+    bad, returning = nights
+    failures = bad.happened[EventKind.FAILURE.value]
+    returns = returning.happened[EventKind.FAILURE.value]
+    heads = "| | " + " | ".join(f"`{way.level}`" for way in LEVEL_WAYS) + " |"
+    line = "| --- |" + " --: |" * len(LEVEL_WAYS)
+    rows = [
+        _night(f"{failures} pull requests fail in an hour", bad),
+        _night(f"one pull request fails {returns} times, queued again by a script", returning),
+    ]
+    return "\n".join(["Messages in the channel:", "", heads, line, *rows])
+
+
+def _night(what: str, lived: Day) -> str:
+    counts = [f"{lived.in_channel(way.channel_id):,}" for way in LEVEL_WAYS]
+    return f"| {what} | {' | '.join(counts)} |"
 
 
 def _assumptions(days: Sequence[Day]) -> str:

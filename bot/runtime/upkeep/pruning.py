@@ -39,6 +39,7 @@ from bot.store.tables import (
     write_checks,
 )
 from bot.store.transaction import Transaction
+from bot.storms.tables import storms
 
 REREAD_MARGIN = timedelta(days=1)
 """Events this little before their repository's watermark are never deleted: a walk reads them
@@ -142,18 +143,20 @@ _WATCHED_PAUSE = sa.select(pauses.c.repository, pauses.c.paused_at).where(
 _WATCHED_REPOSITORY = _WATCHED_PAUSE.with_only_columns(pauses.c.repository).scalar_subquery()
 _WATCHED_SINCE = _WATCHED_PAUSE.with_only_columns(pauses.c.paused_at).scalar_subquery()
 
+MAYBE_NEVER_CLOSED = (LiveKind.ENTRY, LiveKind.BISECTION, LiveKind.REPEATED, LiveKind.STORM)
+"""Maybe nothing ever closes them; they are over once they haven't changed for long."""
+
 RULES = (
     Rule(deliveries, deliveries.c.settled_at),
     Rule(events, events.c.received_at, events.c.routed & ~_IS_READ_AGAIN & ~_EVENT_AWAITS_DELIVERY),
     Rule(pull_requests, pull_requests.c.seen_at),
-    # A queue entry or a bisection without events for this long is over.
     Rule(
         live_messages,
         live_messages.c.changed_at,
         sa.or_(
             live_messages.c.closed,
             live_messages.c.is_lost,
-            live_messages.c.kind.in_([LiveKind.ENTRY, LiveKind.BISECTION, LiveKind.REPEATED]),
+            live_messages.c.kind.in_(MAYBE_NEVER_CLOSED),
         ),
     ),
     Rule(live_messages, live_messages.c.changed_at, unmanaged=live_messages.c.repository),
@@ -188,6 +191,7 @@ RULES = (
     Rule(window_occurrences, window_occurrences.c.ends_at),
     Rule(queue_entries, queue_entries.c.last_at),
     Rule(bisections, bisections.c.last_at),
+    Rule(storms, storms.c.last_at),
     Rule(alerts, alerts.c.ended_at),
     Rule(alerts, alerts.c.began_at, ALERT_LASTS, unmanaged=alerts.c.repository),
     Rule(outages, outages.c.ended_at),

@@ -21,6 +21,7 @@ from bot.posts.live_message import LiveKind
 from bot.posts.tables import deliveries, live_messages
 from bot.store.protection import audit_may_change
 from bot.store.statements import Condition
+from bot.storms.tables import storms
 
 _OF_ONE = (
     events,
@@ -29,6 +30,7 @@ _OF_ONE = (
     window_occurrences,
     queue_entries,
     bisections,
+    storms,
     alerts,
     failures_in_a_row,
     board_states,
@@ -50,6 +52,7 @@ _UNIQUE: tuple[tuple[sa.Table, tuple[str, ...]], ...] = (
     (window_occurrences, ("window", "begins_at")),
     (queue_entries, ("key",)),
     (bisections, ("key",)),
+    (storms, ("key",)),
     (failures_in_a_row, ()),
     (revisions, ()),
     (board_states, ()),

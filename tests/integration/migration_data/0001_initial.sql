@@ -75,3 +75,4 @@ INSERT INTO questions (user_id, channel_id, verb, typed, until, message) VALUES 
 INSERT INTO bot_logins (word) VALUES ('*-bot');
 INSERT INTO service_features (feature) VALUES ('freezes');
 INSERT INTO write_checks (name, written_at) VALUES ('mqbot check', 1772368945123456);
+INSERT INTO storms (repository, key, began_at, last_at, ended_at) VALUES ('acme/site', '1', 1772368245123456, 1772368945123456, NULL);

@@ -1,5 +1,6 @@
 """Events, summaries and alerts, as cases."""
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
@@ -13,6 +14,9 @@ from bot.health.outage import Outage, OutageCause, SlackOutage
 from bot.log.classification import EventKind
 from bot.merge_queue.event_records import EventRecord
 from bot.merge_queue.event_types import DEQUEUE_CODES
+from bot.storms import texts as storm_texts
+from bot.storms.storm import FailureStorm
+from bot.storms.texts import Failed
 from bot.verdicts.verdict import Facts, judge
 from tests.support.clock import NOON
 from tests.support.event_samples import ERAS, TYPES, checks_end_with, leave_with, sample_record
@@ -83,7 +87,17 @@ MERGES = [earlier(MERGED, 70 + place) for place in range(8)]
 CONFLICTED = make_event_record(LEAVE, merged=False, code="CONFLICT_WITH_BASE_BRANCH")
 TWELVE_TIMES = Repeats(NOON - timedelta(hours=2), CONFLICTED, 12)
 
+STORM = FailureStorm(SITE, "500", NOON - timedelta(minutes=20), NOON)
+STORMED = [
+    Failed(failure_of(42, "lint"), SEEN),
+    *(Failed(failure_of(number, "unit <tests>"), None) for number in range(43, 50)),
+]
+STORM_OVER = replace(STORM, ended_at=NOON + timedelta(minutes=15))
+
 CASES: Cases = {
+    "storm": partial(storm_texts.storm, STORM, STORMED),
+    "storm-over": partial(storm_texts.storm, STORM_OVER, STORMED),
+    "storm-forgotten": partial(storm_texts.storm, STORM, []),
     "event-failure-repeated": partial(
         event_posts.event, CONFLICTED, SEEN, calls=["<@U0ALICE>"], repeats=TWELVE_TIMES
     ),

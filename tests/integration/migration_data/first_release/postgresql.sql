@@ -413,6 +413,17 @@ CREATE TABLE slack_outages (
 COMMENT ON TABLE slack_outages IS 'One time in which Slack answered no call.';
 CREATE INDEX ix_slack_outages_ended_at ON slack_outages (ended_at);
 CREATE INDEX ix_slack_outages_outage_id ON slack_outages (outage_id) WHERE ended_at IS NULL;
+CREATE TABLE storms (
+    repository TEXT NOT NULL,
+    key TEXT NOT NULL,
+    began_at BIGINT NOT NULL,
+    last_at BIGINT NOT NULL,
+    ended_at BIGINT,
+    CONSTRAINT pk_storms PRIMARY KEY (repository, key)
+);
+COMMENT ON TABLE storms IS 'Many failures of one queue at once, which one message counts.';
+CREATE INDEX ix_storms_last_at ON storms (last_at);
+CREATE INDEX ix_storms_repository_last_at ON storms (repository, last_at);
 CREATE TABLE subscriptions (
     channel_id TEXT NOT NULL,
     repository TEXT NOT NULL,

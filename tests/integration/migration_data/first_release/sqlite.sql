@@ -372,6 +372,16 @@ CREATE TABLE slack_outages (
 );
 CREATE INDEX ix_slack_outages_ended_at ON slack_outages (ended_at);
 CREATE INDEX ix_slack_outages_outage_id ON slack_outages (outage_id) WHERE ended_at IS NULL;
+CREATE TABLE storms (
+    repository TEXT NOT NULL,
+    "key" TEXT NOT NULL,
+    began_at BIGINT NOT NULL,
+    last_at BIGINT NOT NULL,
+    ended_at BIGINT,
+    CONSTRAINT pk_storms PRIMARY KEY (repository, "key")
+);
+CREATE INDEX ix_storms_last_at ON storms (last_at);
+CREATE INDEX ix_storms_repository_last_at ON storms (repository, last_at);
 CREATE TABLE subscriptions (
     channel_id TEXT NOT NULL,
     repository TEXT NOT NULL,

@@ -1,0 +1,121 @@
+"""Which failures and arrivals the message about a storm counts instead of posts of their own."""
+
+from collections.abc import Collection
+from dataclasses import replace
+from datetime import datetime
+
+from bot.kernel.repository import RepositoryName
+from bot.log.classification import EventKind
+from bot.merge_queue.event_records import EventRecord
+from bot.merge_queue.event_types import ENTER, MERGED
+from bot.pauses.by_rule import is_verdict
+from bot.posts.delivery import NewDelivery
+from bot.posts.enqueueing import first_post
+from bot.posts.live_message import LiveKind, LiveMessage, LiveSubject, Priority
+from bot.posts.live_messages import LiveMessages
+from bot.store.transaction import Transaction
+from bot.storms.rows import Storms
+from bot.storms.storm import FailureStorm
+from bot.verdicts.reading import facts_about
+from bot.verdicts.verdict import judge
+
+
+def subject_of(storm: FailureStorm) -> LiveSubject:
+    return LiveSubject(LiveKind.STORM, storm.repository, storm.key)
+
+
+class StormCount:
+    """The storm of one repository while a slice of its events is routed, in order."""
+
+    def __init__(self, transaction: Transaction, repository: RepositoryName, now: datetime) -> None:
+        self.transaction = transaction
+        self.now = now
+        self._storm = Storms(transaction).latest(repository)
+        self._shown = self._messages()
+        self._is_changed = False
+
+    def _messages(self) -> dict[str, LiveMessage | None]:
+        """By channel; None for a message that is added now."""
+        if self._storm is None:
+            return {}
+        shown = LiveMessages(self.transaction).of(subject_of(self._storm))
+        return {message.channel_id: message for message in shown}
+
+    def see(self, record: EventRecord, kind: EventKind) -> bool:
+        """Whether the event, with the details of earlier ones, belongs to a storm."""
+        at = record.received_at
+        if record.type == MERGED:
+            self._see_merge(at)
+            return False
+        lasts = self._storm is not None and self._storm.lasts_at(at)
+        if record.type == ENTER:
+            return lasts
+        if not is_verdict(record, kind):
+            return False
+        if not lasts:
+            return self._begin(record)
+        self._change(self._storm.after_failure(at) if self._storm is not None else None)
+        return True
+
+    def _see_merge(self, at: datetime) -> None:
+        storm = self._storm
+        if storm is not None and storm.after_merge(at) != storm:
+            self._change(storm.after_merge(at))
+
+    def _begin(self, record: EventRecord) -> bool:
+        facts = facts_about(self.transaction, record)
+        over_at = self._storm.ended_at if self._storm is not None else None
+        if over_at is not None:
+            others = [event for event in facts.others if event.received_at > over_at]
+            facts = replace(facts, others=others)
+        found = judge(facts).found.storm
+        if found is None:
+            return False
+        at = record.received_at
+        since = min(found.since, at)
+        self._change(FailureStorm(record.repository, str(record.event_id), since, at))
+        self._shown = {}
+        return True
+
+    def _change(self, storm: FailureStorm | None) -> None:
+        self._storm = storm
+        self._is_changed = True
+
+    def showing(self, channels: Collection[str]) -> Collection[str]:
+        """Those of the channels in which people see the storm's message kept up to date."""
+        found = []
+        for channel_id in channels:
+            message = self._shown.get(channel_id)
+            is_new = channel_id in self._shown and message is None
+            if is_new or (message is not None and message.is_first):
+                found.append(channel_id)
+        return found
+
+    def begin_messages(self, channels: Collection[str]) -> list[NewDelivery]:
+        """The first post of the storm's message in each of the channels without one."""
+        storm = self._storm
+        if storm is None:
+            return []
+        subject = subject_of(storm)
+        posts = []
+        for channel_id in sorted(set(channels) - self._shown.keys()):
+            message_id = LiveMessages(self.transaction).add(subject, channel_id, now=self.now)
+            if message_id is None:
+                continue
+            self._shown[channel_id] = None
+            kind = EventKind.FAILURE
+            posts.append(first_post(subject, message_id, channel_id, self.now, storm.key, kind))
+        return posts
+
+    def finish(self, edit_at: datetime) -> None:
+        """Store the storm, and have its messages edited."""
+        storm = self._storm
+        if storm is None or not self._is_changed:
+            return
+        Storms(self.transaction).save(storm)
+        LiveMessages(self.transaction).mark(
+            subject_of(storm),
+            due_at=edit_at,
+            closed=storm.ended_at is not None,
+            priority=Priority.FAILURE,
+        )

@@ -1,0 +1,33 @@
+"""A storm: so many pull requests fail at once that one message counts them all."""
+
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from bot.kernel.repository import RepositoryName
+from bot.verdicts.verdict import STORM_SPAN
+
+CALM = timedelta(minutes=10)
+"""How long nothing may have failed when a merge ends the storm."""
+
+
+@dataclass(frozen=True, slots=True)
+class FailureStorm:
+    """The failures of one queue, from the first of many at once to the last."""
+
+    repository: RepositoryName
+    key: str  #: identifies it within its repository: the event with which it was noticed
+    began_at: datetime  #: the first of its failures
+    last_at: datetime  #: the latest of them
+    ended_at: datetime | None = None  #: when pull requests merged again; None until then
+
+    def lasts_at(self, at: datetime) -> bool:
+        """Whether what happens then belongs to it."""
+        return self.ended_at is None and at - self.last_at <= STORM_SPAN
+
+    def after_failure(self, at: datetime) -> "FailureStorm":
+        return replace(self, last_at=max(self.last_at, at))
+
+    def after_merge(self, at: datetime) -> "FailureStorm":
+        """Single pull requests may merge while most fail."""
+        is_over = self.ended_at is None and at - self.last_at > CALM
+        return replace(self, ended_at=at) if is_over else self

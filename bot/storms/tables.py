@@ -1,0 +1,17 @@
+"""The table of storms."""
+
+import sqlalchemy as sa
+
+from bot.store.schema import Repository, UtcTime, key, optional, required, table
+
+storms = table(
+    "storms",
+    "Many failures of one queue at once, which one message counts.",
+    *key(Repository, "repository"),
+    *key(sa.Text, "key"),
+    *required(UtcTime, "began_at", "last_at"),
+    *optional(UtcTime, "ended_at"),
+    sa.Index(None, "repository", "last_at"),
+    sa.Index(None, "last_at"),
+)
+"""The key is that of the `LiveSubject` shown by its live messages."""

@@ -1,0 +1,76 @@
+"""Many pull requests fail at once: one message counts them."""
+
+import re
+
+import pytest
+
+from tests.e2e.conftest import OVER_SOCKET_MODE, StartBot
+from tests.support.bot_tester import MERGE_QUEUE, RELEASES, BotTester
+
+pytestmark = [pytest.mark.e2e, OVER_SOCKET_MODE]
+
+UNTIL_CALM = 11 * 60
+FEED_TOO = f"acme/site={MERGE_QUEUE}:enter,failure;acme/site={RELEASES}:failure,style:feed"
+
+
+def fail(bot: BotTester, number: int, check: str = "unit tests") -> None:
+    bot.emit("action.queue.enter", number)
+    bot.emit(
+        "action.queue.leave",
+        number,
+        metadata={
+            "merged": False,
+            "dequeue_code": "CHECKS_FAILED",
+            "unsuccessful_checks": [{"name": check, "state": "failure"}],
+        },
+    )
+
+
+def numbers(bot: BotTester) -> set[str]:
+    """The pull requests with a message of their own."""
+    begins = [post.line for post in bot.posts() if "acme/site: " not in post.line]
+    return {found for line in begins for found in re.findall(r"#(\d+)", line)}
+
+
+async def test_failures_in_a_storm_are_counted_by_one_message(start_bot: StartBot) -> None:
+    bot = await start_bot(channels=FEED_TOO)
+    for number in range(41, 45):
+        fail(bot, number)
+        await bot.wait_for_post(f"*Left the queue* #{number}", RELEASES)
+    fail(bot, 45, "lint")
+    storm = await bot.wait_for_post("acme/site: 5 pull requests have failed since")
+    for number in range(46, 53):
+        fail(bot, number, "lint")
+        await bot.wait_for_post(f"*Left the queue* #{number}", RELEASES)
+    storm = await bot.wait_for_change(storm, "acme/site: 12 pull requests have failed since")
+    assert "*Failed checks:* lint (8), unit tests (4)" in storm
+    assert "queue nothing again until pull requests merge" in storm
+    assert "Pause queue" in str(storm.blocks)
+    # The fifth may have entered before it was clear that this is a storm.
+    assert numbers(bot) - {"45"} == {"41", "42", "43", "44"}
+
+    await bot.pass_time(UNTIL_CALM)
+    await bot.merge()
+    over = await bot.wait_for_change(storm, "acme/site: pull requests merge again since")
+    assert "12 pull requests failed between" in over
+    assert "Pause queue" not in str(over.blocks)
+    fail(bot, 60)
+    await bot.wait_for_post("*Left the queue* #60", RELEASES)
+    await bot.wait_for_post("*Left the queue* #60")
+    await bot.has_posted()
+    bot.posts()
+    bot.posts(RELEASES)
+
+
+async def test_what_is_no_verdict_of_checks_is_posted_in_a_storm_too(start_bot: StartBot) -> None:
+    bot = await start_bot(channels=FEED_TOO)
+    for number in range(41, 46):
+        fail(bot, number)
+        await bot.wait_for_post(f"*Left the queue* #{number}", RELEASES)
+    await bot.wait_for_post("acme/site: 5 pull requests have failed since")
+    conflict = {"merged": False, "dequeue_code": "CONFLICT_WITH_BASE_BRANCH"}
+    bot.emit("action.queue.leave", 50, metadata=conflict)
+    await bot.wait_for_post("#50")
+    await bot.wait_for_post("#50", RELEASES)
+    await bot.has_posted()
+    bot.posts()
