@@ -319,5 +319,6 @@ async def test_deprecated_endpoints_that_are_gone_are_replaced_or_reported(
     assert "`end-to-end tests` of its batch" in await bot.ask(f"/mq why {number}")
     bot.break_service("error", path="/merge-queue/branches", status=status)
     assert gone in await bot.ask("/mq branches")
+    await bot.stop_bot()
     bot.replies()
     bot.posts()

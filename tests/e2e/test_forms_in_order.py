@@ -66,6 +66,7 @@ async def test_the_choice_made_last_is_shown_whichever_queue_is_read_last(
     await bot.modal("acme/docs is paused.")
     assert bot.pause_reason(DOCS) is not None
     assert [bot.pause_reason(repository) for repository in (SITE, API)] == [None, None]
+    await bot.stop_bot()
     bot.posts()
 
 
@@ -87,6 +88,7 @@ async def test_a_form_that_was_sent_while_it_was_read_shows_the_result(bot: BotT
     await bot.submit(await bot.modal(READING), repository=SITE, reason="CI is down")
     done = await shown_at_last(bot, "acme/site is paused.")
     assert done.labels == []
+    await bot.stop_bot()
     bot.posts()
 
 
@@ -106,6 +108,7 @@ async def test_a_form_whose_queue_takes_long_to_read_stays_a_form(
     form = await bot.modal("2 queued")
     await bot.submit(form, reason="CI is down")
     await bot.modal("acme/api is paused.")
+    await bot.stop_bot()
     bot.posts()
 
 
@@ -138,4 +141,5 @@ async def test_a_form_too_large_for_an_acknowledgement_is_shown_all_the_same(
     assert len(bot.calls("apps.connections.open")) == connections
     await bot.submit(again, reason="CI is down", end=end)
     await bot.modal("is paused")
+    await bot.stop_bot()
     bot.posts()

@@ -93,6 +93,7 @@ async def test_a_freeze_removed_or_moved_before_its_start_does_not_start(
     await bot.wait_in_thread(card, f"Freeze starts {utc(terms.start + 120 * MINUTE)}")
     assert len(bot.thread(card)) == 3
     assert len(bot.thread(other)) == 2
+    await bot.stop_bot()
     bot.posts()
 
 
@@ -111,6 +112,7 @@ async def test_a_jump_of_our_clock_starts_no_freeze(
     bot.break_service("wrong_date", seconds=50 * 60)
     for one in (card, other):
         await bot.wait_in_thread(one, "Merging is frozen* acme/site")
+    await bot.stop_bot()
     bot.posts()
 
 

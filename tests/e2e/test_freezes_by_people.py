@@ -455,4 +455,5 @@ async def test_a_freezes_card_has_the_buttons_and_follows_what_they_do(start_bot
     assert "Removed by bob · 4.2 is out" in over
     await bot.wait_in_thread(card, "Scheduled freeze removed")
     assert frozen(bot) == []
+    await bot.stop_bot()
     bot.posts()

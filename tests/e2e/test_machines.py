@@ -382,6 +382,7 @@ async def test_the_exit_code_of_a_pause_whose_answer_was_lost_is_that_of_its_out
     assert ended.code == code
     assert "can't tell yet" in ended.complaints
     assert said in ended.printed + ended.complaints
+    await bot.stop_bot()
     bot.posts()
 
 

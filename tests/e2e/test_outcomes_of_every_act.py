@@ -436,6 +436,7 @@ async def test_one_of_two_freezes_of_which_nobody_knows_is_not_called_in_force(
     bot.fix_service()
     await bot.pass_time(5)
     await bot.wait_for_post(f"#{number} of acme/site may merge during the freeze")
+    await bot.stop_bot()
     read_everything(bot)
 
 

@@ -98,6 +98,7 @@ async def test_reminders_come_when_the_repositorys_policy_says(
     await bot.pass_time(1500)
     await bot.wait_for_direct_message(f"{DOCS} is still paused")
     assert not any(f"{API} is still" in message for message in bot.direct_messages(by=ALICE))
+    await bot.stop_bot()
     bot.posts()
 
 

@@ -81,6 +81,7 @@ async def test_a_snooze_of_a_pause_that_was_replaced_shows_the_one_in_force(bot:
     await bot.click(mine, "Snooze 2 h", by=ALICE)
     notice = await bot.wait_for_reply("That pause is over", by=ALICE, channel=mine.channel)
     assert "is now paused by bob" in notice
+    await bot.stop_bot()
     # Only the bot's clock was moved: by it, bob's pause is half an hour old too, and he may have
     # been reminded by now.
     bot.direct_messages(by=BOB)

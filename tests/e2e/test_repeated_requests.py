@@ -26,6 +26,7 @@ async def test_a_click_that_arrives_twice_acts_once(bot: BotTester) -> None:
     await bot.wait_for_direct_message("bob resumed acme/site")
     deletions = [request for request in bot.merge_queue.requests if request.method == "DELETE"]
     assert len(deletions) == 1
+    await bot.stop_bot()
     bot.posts()
 
 
