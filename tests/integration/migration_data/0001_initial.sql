@@ -72,6 +72,7 @@ INSERT INTO clock_jumps (at, seconds) VALUES (1772368945123456, -3600);
 INSERT INTO process_connections (process, kept, counted, until) VALUES ('host:7:0a1b2c3d', 2, 3, 4102444800000000);
 INSERT INTO pending_restarts (setting, until) VALUES ('DATABASE_URL', 4102444800000000);
 INSERT INTO questions (user_id, channel_id, verb, typed, until, message) VALUES ('U1', 'C1', 'pause', 'pause 1h', 4102444800000000, 1772368945123456);
+INSERT INTO muted_pull_requests (user_id, repository, pull_request, until) VALUES ('U1', 'acme/site', 41, 4102444800000000);
 INSERT INTO bot_logins (word) VALUES ('*-bot');
 INSERT INTO service_features (feature) VALUES ('freezes');
 INSERT INTO write_checks (name, written_at) VALUES ('mqbot check', 1772368945123456);
