@@ -251,13 +251,6 @@ MUTATIONS = (
         READINGS,
     ),
     Mutation(
-        "readings: said before",
-        ROWS_READ,
-        "if in_force is not None and earlier:",
-        "if False:",
-        READINGS,
-    ),
-    Mutation(
         "readings: missing",
         ROWS_READ,
         "Pauses(self.transaction).note_missing(record)",
