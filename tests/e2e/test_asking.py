@@ -76,7 +76,7 @@ async def test_why_of_a_merged_pull_request_links_to_its_log(bot: BotTester) -> 
     answer = await bot.ask(f"/mq why {number} acme/site")
     assert "*Merged*" in answer
     await bot.click(answer, "Its event log")
-    log = await bot.wait_for_reply(f"event log · #{number}")
+    log = await bot.wait_for_reply(f"Event log · acme/site · #{number}")
     assert "*Queued*" in log
     await bot.click(answer, "Refresh")
     await bot.wait_for_change(answer, "*Merged*")
@@ -152,7 +152,7 @@ async def test_every_filter_of_the_log_reaches_the_service(bot: BotTester) -> No
     log = await bot.ask(
         f"/mq log acme/site pr:{number} branch:release/4.2 type:leave,merged since:90d limit:5"
     )
-    assert f"event log · #{number} · `release/4.2` · `action.queue.leave`, " in log
+    assert f"*Event log · acme/site* · #{number} · `release/4.2` · `action.queue.leave`, " in log
     assert "*Merged*" in log
     asked = next(request for request in bot.requests("/logs") if "pull_request=" in request)
     for part in (

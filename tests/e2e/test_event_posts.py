@@ -74,7 +74,7 @@ async def test_a_failure_has_buttons_for_why_and_for_its_log(start_bot: StartBot
     await bot.click(failed, "Why?", by=BOB)
     assert "lint failed" in await bot.wait_for_reply(f"#{number}", by=BOB)
     await bot.click(failed, "Log")
-    assert "*Queued*" in await bot.wait_for_reply(f"event log · #{number}")
+    assert "*Queued*" in await bot.wait_for_reply(f"Event log · acme/site · #{number}")
 
 
 async def test_only_failures_that_need_the_author_mention_them(start_bot: StartBot) -> None:

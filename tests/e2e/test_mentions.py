@@ -232,7 +232,7 @@ async def test_in_the_thread_of_a_pull_request_commands_mean_that_one(start_bot:
     mention(bot, "why", beneath=root)
     await bot.wait_in_thread(root, f"#{number}")
     mention(bot, "log", beneath=root)
-    assert f"#{number}" in await bot.wait_in_thread(root, "event log")
+    assert f"#{number}" in await bot.wait_in_thread(root, "Event log")
     mention(bot, "remove", beneath=root)
     await bot.wait_in_thread(root, "Remove from the queue of acme/site?")
     mention(bot, "status", beneath=root)

@@ -18,18 +18,18 @@ HEARING = f"acme/site={MERGE_QUEUE}:failure,enter,style:feed"
 async def test_a_person_sees_and_switches_their_notifications_on_the_card(bot: BotTester) -> None:
     card = await bot.ask("/mq me")
     assert ON_BY_DEFAULT in card
-    assert "Those about pull requests start when I know your login." in card
+    assert "Link your code host username to get pull request notifications." in card
     older = await bot.ask("/mq me")
     await bot.choose_all(card, ["Mentions", "Replacements", "Confirmations"], menu=MENU)
     off = await bot.wait_for_change(card, "Off: Failures, Merges, Reminders")
-    assert "Reminders: off now." in off
+    assert "Now off: Reminders." in off
     await bot.choose_all(older, ["Mentions", "Replacements", "Confirmations"], menu=MENU)
     await bot.wait_for_change(older, "Nothing changed.")
     await bot.choose_all(off, ["Reminders", "Merges", "Confirmations"], menu=MENU)
     on = await bot.wait_for_change(card, "On: Merges, Reminders, Confirmations")
-    assert "Merges, Reminders: on now. Mentions, Replacements: off now." in on
+    assert "Now on: Merges, Reminders. Now off: Mentions, Replacements." in on
     await bot.choose_all(on, [], menu=MENU)
-    await bot.wait_for_change(card, "Merges, Reminders, Confirmations: off now.")
+    await bot.wait_for_change(card, "Now off: Merges, Reminders, Confirmations.")
     assert ON_BY_DEFAULT in await bot.ask("/mq me", by=BOB)
 
 
@@ -42,7 +42,7 @@ async def test_the_home_tab_and_the_words_switch_the_same(bot: BotTester) -> Non
     assert bot.direct_messages(by=ALICE) == []
     assert "Off: Failures, Merges, Replacements" in await bot.ask("/mq me")
     said = await bot.ask("/mq me dm on")
-    assert "Failures, Merges, Replacements: on now." in said
+    assert "Now on: Failures, Merges, Replacements." in said
     await bot.see_home("On: Mentions, Failures, Merges, Reminders, Replacements, Confirmations")
 
 
@@ -61,9 +61,9 @@ async def test_people_who_turned_mentions_off_are_not_mentioned(start_bot: Start
     bot = await start_bot(channels=HEARING, speed=20.0)
     await bot.ask("/mq link carol")
     await bot.ask("/mq me failures off")
-    assert "I mention you nowhere" not in await bot.ask("/mq link carol")
+    assert "I won't mention you, as you asked." not in await bot.ask("/mq link carol")
     await bot.ask("/mq me mentions off")
-    assert "I mention you nowhere" in await bot.ask("/mq link carol")
+    assert "I won't mention you, as you asked." in await bot.ask("/mq link carol")
     failing = bot.enqueue(author="carol", broken_check="lint")
     await bot.wait_for_post(f"*Queued* #{failing}")
     failed = await bot.wait_for_post("*Left the queue*")
@@ -104,14 +104,14 @@ async def test_a_failure_of_a_bots_pull_request_addresses_who_queued_it(
 async def test_the_first_login_link_offers_author_notifications_once(start_bot: StartBot) -> None:
     bot = await start_bot(speed=20.0)
     offer = await bot.ask("/mq link carol")
-    assert "I send you a direct message when one of them left the queue and needs you" in offer.line
+    assert "I'll send you a direct message when one of them fails." in offer.line
     assert "On: Mentions, Failures, Reminders, Replacements" in offer
     await bot.pass_time(UNTIL_KNOWN)
     failing = bot.enqueue(author="carol", broken_check="lint")
     failed = await bot.wait_for_direct_message("*Left the queue*")
     assert f"#{failing}" in failed
     await bot.choose_all(offer, ["Mentions", "Confirmations"], menu=MENU)
-    await bot.wait_for_change(offer, "Failures, Reminders, Replacements: off now.")
+    await bot.wait_for_change(offer, "Now off: Failures, Reminders, Replacements.")
     again = await bot.ask("/mq link carol")
     assert again.labels == []
     assert "Off: Failures, Merges, Reminders, Replacements" in await bot.ask("/mq me")
@@ -135,7 +135,7 @@ async def test_a_failure_sent_to_its_author_directly_mentions_nobody(start_bot: 
 async def test_authors_are_notified_even_when_no_channel_is_subscribed(start_bot: StartBot) -> None:
     bot = await start_bot(speed=40.0)
     await bot.ask("/mq link Carol")
-    assert "Merges: on now." in await bot.ask("/mq me merges on")
+    assert "Now on: Merges." in await bot.ask("/mq me merges on")
     await bot.pass_time(UNTIL_KNOWN)
     merged = bot.enqueue(author="carol")
     notice = await bot.wait_for_direct_message("*Merged*")
@@ -154,7 +154,7 @@ async def test_authors_are_notified_even_when_no_channel_is_subscribed(start_bot
     assert failed.labels == [MORE, "Why?", "Log", "Mute this pull request"]
 
     await bot.choose(failed, "Stop these messages", menu=MORE)
-    said = await bot.wait_for_reply("Failures: off now.", channel=failed.channel)
+    said = await bot.wait_for_reply("Now off: Failures.", channel=failed.channel)
     assert "On: Mentions, Merges" in said
     await bot.choose(failed, "Stop these messages", menu=MORE)
     await bot.wait_for_reply("Nothing changed.", channel=failed.channel)
@@ -195,7 +195,9 @@ async def test_a_person_without_a_login_link_gets_no_more_notifications(
     await bot.wait_for_post(f"*Queued* #{failing}")
     await bot.wait_for_post("*Left the queue*")
     assert bot.direct_messages(by=ALICE) == []
-    assert "Those about pull requests start when I know your login." in await bot.ask("/mq me")
+    assert "Link your code host username to get pull request notifications." in await bot.ask(
+        "/mq me"
+    )
 
 
 @pytest.mark.usefixtures("hurried_reminders")

@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.e2e, OVER_SOCKET_MODE]
 
 SITE = "acme/site"
 REMOVED = "*Removed from the queue* #{}"
-REFUSAL = "Only carol may remove other people's pull requests from a queue."
+REFUSAL = "Only carol can remove other people's pull requests from a queue."
 ONLY_CAROL = f"""
     MQBOT_LOGINS = "@{{}}"
     [MQBOT_POLICY."{SITE}"]
@@ -46,14 +46,14 @@ async def test_a_removal_shows_its_impact_asks_and_is_said_once(start_bot: Start
     assert f"*Remove from the queue of {SITE}?* #{number} Add search by ana" in asked
     assert "1 running batch stops" in asked
     assert "1 pull request is checked again" in asked
-    assert "1 stacked one leaves with it" in asked
+    assert "1 stacked pull request leaves with it" in asked
     assert bot.requests("/dequeue") == []
     await bot.click(asked, "Remove")
     post = await bot.wait_for_post(REMOVED.format(number))
     assert post.words.startswith(
-        f":leftwards_arrow_with_hook: *Removed from the queue* #{number} Add search: by alice"
+        f":leftwards_arrow_with_hook: *Removed from the queue* #{number} Add search by alice"
     )
-    await bot.wait_for_change(asked, f"#{number} is removed from the queue of {SITE}.")
+    await bot.wait_for_change(asked, f"#{number} was removed from the queue of {SITE}.")
     elsewhere = await bot.wait_for_post(REMOVED.format(number), RELEASES)
     assert "by alice" in elsewhere
     await bot.next_poll()
@@ -83,7 +83,7 @@ async def test_people_remove_their_own_and_others_need_the_right(
     asked = await question(bot, number, by=CAROL)
     await bot.click(asked, "Remove", by=CAROL)
     await bot.wait_for_post(REMOVED.format(number))
-    await bot.wait_for_change(asked, "is removed", by=CAROL)
+    await bot.wait_for_change(asked, "was removed", by=CAROL)
     removals = [act for act in await acts(bot) if act.action is Action.REMOVE]
     assert [(removal.actor.name, removal.result) for removal in removals] == [
         ("bob", ActResult.REFUSED),
@@ -122,7 +122,7 @@ async def test_a_profile_field_that_people_cannot_edit_gives_the_right(
     asked = await question(bot, number)
     await bot.click(asked, "Remove")
     await bot.wait_for_post(REMOVED.format(number))
-    await bot.wait_for_change(asked, "is removed from the queue")
+    await bot.wait_for_change(asked, "was removed from the queue")
 
 
 @pytest.mark.parametrize(
@@ -173,7 +173,7 @@ async def test_a_claimed_login_replaces_no_assigned_one_in_rights(
     asked = await question(bot, own)
     await bot.click(asked, "Remove")
     await bot.wait_for_post(REMOVED.format(own))
-    await bot.wait_for_change(asked, "is removed")
+    await bot.wait_for_change(asked, "was removed")
     audit = await bot.ask("/mq audit")
     assert "allowed as the author" in audit
     assert "*alice* linked their login" in audit
@@ -249,7 +249,7 @@ async def test_a_lost_answer_is_reported_as_it_is(bot: BotTester) -> None:
     await bot.click(asked, "Remove")
     post = await bot.wait_for_post(f"*Left the queue* #{number}")
     assert "alice removed it, or it left by itself" in post
-    assert "the service's answer was lost" in post
+    assert "The service's answer was lost" in post
     await bot.wait_for_change(asked, "I can't tell whether your request removed it.")
     assert "its answer was lost" not in await bot.ask("/mq audit")
 
@@ -275,7 +275,7 @@ async def test_a_removal_that_nobody_wants_or_that_did_not_arrive_changes_nothin
     bot.fix_service()
     await bot.click(asked, "Remove")
     await bot.wait_for_post(REMOVED.format(number))
-    await bot.wait_for_change(asked, "is removed")
+    await bot.wait_for_change(asked, "was removed")
     assert "tried to remove" in await bot.ask("/mq audit")
 
 
@@ -286,4 +286,4 @@ async def test_where_the_bot_cannot_post_the_channel_sees_the_answer(bot: BotTes
     asked = await bot.ask(f"/mq remove {number}", channel=secret)
     await bot.click(asked, "Remove")
     await bot.wait_for_post(REMOVED.format(number), secret)
-    await bot.wait_for_change(asked, "is removed")
+    await bot.wait_for_change(asked, "was removed")
