@@ -106,7 +106,7 @@ async def test_keeping_it_takes_the_end_away_and_says_who_did(
     await bot.pass_time(3600)
     assert bot.pause_reason() is not None
     await bot.click(card, "Keep paused", by=BOB)
-    assert "no end to extend" in await bot.wait_for_reply(by=BOB)
+    assert "there is no end to move. Nothing was changed." in await bot.wait_for_reply(by=BOB)
     await bot.click(bot.posts()[0], "Resume queue", by=BOB)
     await bot.wait_for_post("*Queue resumed*")
 

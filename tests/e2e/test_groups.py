@@ -96,7 +96,7 @@ async def test_the_post_about_a_group_counts_the_batches_that_its_pauses_stopped
     for name in NAMES[:2]:
         bot.enqueue(name, hangs=True)
         await bot.checks_run(1, name)
-    await bot.wait_for_change(await paused(bot), "stopped 2 batches")
+    await bot.wait_for_change(await paused(bot), "2 batches stopped")
 
 
 async def test_resuming_restores_the_group_and_names_queues_left_alone(three: BotTester) -> None:
@@ -156,7 +156,7 @@ async def test_a_group_of_which_all_is_paused_is_not_asked_about(three: BotTeste
     for name in NAMES[:2]:
         three.merge_queue.pause(name, "Night", by="carol")
     answer = await three.ask("/mq pause @release CI is down")
-    assert "*@release*: all 2 queues are paused already: acme/site" in answer
+    assert "*@release*: All 2 queues are already paused: acme/site" in answer
     assert "Nothing was changed." in answer
     assert answer.labels == []
     answer = await three.ask("/mq pause now @release CI is down")
@@ -297,7 +297,7 @@ async def test_a_group_gets_one_reminder_and_not_one_per_queue(three: BotTester)
     mine = await three.wait_for_direct_message("2 queues of @release still paused", by=ALICE)
     assert mine.labels == ["Resume @release", "Snooze 2 h", "Set an end…"]
     await three.pass_time(3601)
-    notice = await three.wait_for_post("Still paused")
+    notice = await three.wait_for_post("*2 queues of @release still paused* (1 h 30 min)")
     assert "acme/site, acme/api" in notice
     await three.click(notice, "Resume @release", by=BOB)
     await three.wait_for_post("@release: 2 of 2 queues resumed")

@@ -50,11 +50,11 @@ async def test_a_card_counts_the_batches_that_the_pause_stopped(start_bot: Start
     await bot.checks_run(batches=2)
     bot.pause_elsewhere("Database migration")
     card = await bot.wait_for_post("Queue paused")
-    card = await bot.wait_for_change(card, "stopped 2 batches")
+    card = await bot.wait_for_change(card, "2 batches stopped")
     resume_elsewhere(bot, "dave")
     await bot.wait_for_post("Queue resumed")
     record = await bot.wait_for_change(card, "resumed by dave after")
-    assert " · stopped 2 batches" in record
+    assert " · 2 batches stopped" in record
 
 
 async def test_a_pause_typed_in_one_channel_closes_in_all_that_show_it(start_bot: StartBot) -> None:
@@ -187,8 +187,8 @@ async def test_a_timed_pause_wrongly_reported_as_over_is_corrected_and_ends_on_t
     await _reads(bot, 2)
     await bot.pass_time(31)
     await bot.wait_for_change(card, "*Pause ended*")
-    await bot.wait_for_direct_message("acme/site has resumed")
     await bot.pass_time(31)
+    await bot.wait_for_direct_message("acme/site has resumed")
     await bot.wait_for_post("Queue resumed")
     bot.fix_service()
 

@@ -152,7 +152,7 @@ async def test_a_long_queue_and_a_stuck_batch_are_reported_while_it_is_not_pause
     await later(bot)
     await bot.wait_for_post("no batch is stuck any more, after")
     await bot.wait_for_post("the queue is short again, after 1")
-    posted = [post.line.partition(" acme/")[0] for post in bot.posts()]
+    posted = [post.line.partition(" · acme/")[0] for post in bot.posts()]
     assert posted == ["Queue alert"] * 2 + ["Alert over"] * 2
 
 

@@ -25,7 +25,7 @@ FREEZE = "freeze (by alice via Slack)"
 async def test_a_group_paused_for_a_while_resumes_by_itself(three: BotTester) -> None:
     question = await three.ask("/mq pause @release 30m freeze")
     assert "Reason: freeze" in question
-    assert "They resume on " in question
+    assert "They resume automatically " in question
     post = await paused(three, "30m freeze")
     assert "· they resume" in post
     assert reasons(three)[0] == FREEZE
@@ -315,7 +315,7 @@ async def test_a_groups_end_that_is_far_away_is_shown_with_its_date_first(three:
     assert reasons(three) == [None, None, None]
     await three.click(question, question.labels[0])
     post = await three.wait_for_post("@release: 2 of 2 queues paused")
-    assert f"they resume on {day:%Y-%m-%d} 09:00" in post
+    assert f"they resume {day:%Y-%m-%d} 09:00" in post
 
 
 async def test_a_groups_freeze_that_is_far_away_is_shown_with_its_date_first(
@@ -357,7 +357,7 @@ async def test_a_group_that_is_paused_already_is_not_asked_about(three: BotTeste
     day = three.clock.now() + timedelta(days=3)
     for end in ("45m", f"until {day:%A} 9:00 UTC"):
         answer = await three.ask(f"/mq pause @release {end} release 4.2")
-        assert "paused already: acme/site by bob, acme/api by bob" in answer
+        assert "All 2 queues are already paused: acme/site by bob, acme/api by bob" in answer
         assert answer.labels == []
 
 
