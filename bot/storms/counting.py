@@ -36,7 +36,7 @@ class StormCount:
 
     def _messages(self) -> dict[str, LiveMessage | None]:
         """By channel; None for a message that is added now."""
-        if self._storm is None:
+        if self._storm is None or self._storm.ended_at is not None:
             return {}
         shown = LiveMessages(self.transaction).of(subject_of(self._storm))
         return {message.channel_id: message for message in shown}
