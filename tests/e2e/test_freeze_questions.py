@@ -55,7 +55,7 @@ async def test_a_pull_request_that_nobody_knows_is_asked_about(bot: BotTester) -
     assert "I don't know #99999 of acme/site" in question
     assert bot.merge_queue.repository("acme/site").freezes[0].exclude_conditions == ()
     await bot.click(question, "Let #99999 merge anyway")
-    await bot.wait_for_post("#99999 of acme/site: fixes the outage")
+    await bot.wait_for_post("*#99999 of acme/site may merge during the freeze:* fixes the outage")
 
 
 async def test_what_was_done_is_said_where_the_second_freeze_fails(bot: BotTester) -> None:
@@ -71,7 +71,9 @@ async def test_what_was_done_is_said_where_the_second_freeze_fails(bot: BotTeste
     changes = len(bot.requests(first))
     (again,) = said.labels
     await bot.click(said, again)
-    await bot.wait_for_post(f"#{number} of acme/site: fixes the outage")
+    await bot.wait_for_post(
+        f"*#{number} of acme/site may merge during the freeze:* fixes the outage"
+    )
     kept = bot.merge_queue.repository("acme/site").freezes
     assert [freeze.exclude_conditions for freeze in kept] == [(f"number={number}",)] * 2
     # Only the one that was left is changed.

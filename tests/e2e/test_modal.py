@@ -58,7 +58,7 @@ async def test_255_characters_are_accepted_and_256_refused(bot: BotTester) -> No
 
 async def test_control_characters_in_the_form_are_removed(bot: BotTester) -> None:
     await bot.type("/mq pause")
-    await bot.submit(await bot.modal("0 pull"), reason="line one\nline\x07 two \u202eend")
+    await bot.submit(await bot.modal("0 queued"), reason="line one\nline\x07 two \u202eend")
     await bot.modal("is paused")
     await bot.wait_for_post("line one line two end")
     assert bot.pause_reason() == "line one line two end (by alice via Slack)"
@@ -164,7 +164,8 @@ async def test_the_form_of_a_group_can_pause_another_queue_instead(start_bot: St
     await bot.type("/mq pause @release")
     modal = await bot.modal("no batch is running")
     await bot.choose(modal, "acme/api", menu=TARGETS)
-    form = await bot.modal("0 queued, no batch is running")
+    form = await bot.modal("*acme/api*")
+    assert "0 queued, no batch is running" in form
     await bot.submit(form, reason="Deploying 4.2")
     await bot.modal("acme/api is paused")
     await bot.wait_for_post("*Queue paused* acme/api: Deploying 4.2")
@@ -178,7 +179,7 @@ async def test_the_end_can_be_typed_as_in_the_command(bot: BotTester, typed: str
     now = datetime.now(UTC)
     end = typed.format(soon=now + timedelta(hours=2), day=now + timedelta(days=2))
     await bot.type("/mq pause")
-    await bot.submit(await bot.modal("0 pull"), reason="CI runners are down", end=end)
+    await bot.submit(await bot.modal("0 queued"), reason="CI runners are down", end=end)
     if "day" in typed:
         again = await bot.modal("Send it again to confirm.")
         await bot.submit(again, reason="CI runners are down", end=end)
@@ -199,7 +200,7 @@ async def test_marks_around_an_end_in_the_form_change_nothing(
     bot: BotTester, fields: dict[str, str]
 ) -> None:
     await bot.type("/mq pause")
-    await bot.submit(await bot.modal("0 pull"), **fields)
+    await bot.submit(await bot.modal("0 queued"), **fields)
     await bot.modal("acme/site is paused, resumes")
     await bot.wait_for_post("*Queue paused* acme/site: CI runners are down")
     assert bot.pause_reason() == "CI runners are down (by alice via Slack)"
@@ -207,7 +208,7 @@ async def test_marks_around_an_end_in_the_form_change_nothing(
 
 async def test_an_impossible_end_time_is_refused_at_its_field(bot: BotTester) -> None:
     await bot.type("/mq pause")
-    modal = await bot.modal("0 pull")
+    modal = await bot.modal("0 queued")
     for typed, notice in (
         ("soon", "I can't read that time."),
         ("0m", "A pause lasts at least one minute"),
@@ -226,7 +227,7 @@ async def test_an_impossible_end_time_is_refused_at_its_field(bot: BotTester) ->
 
 async def test_an_end_can_be_chosen_or_typed_but_not_both(bot: BotTester) -> None:
     await bot.type("/mq pause 45m")
-    modal = await bot.modal("0 pull")
+    modal = await bot.modal("0 queued")
     at = datetime.now(UTC) + timedelta(hours=2)
     answer = await bot.submit(modal, reason="CI runners are down", end_at=at, end="45m")
     said = "“Until when”: Fill in this field or pick a day and a time, not both."
@@ -237,7 +238,7 @@ async def test_an_end_can_be_chosen_or_typed_but_not_both(bot: BotTester) -> Non
 async def test_a_picked_end_that_is_past_is_refused_at_its_own_field(bot: BotTester) -> None:
     await bot.type("/mq pause")
     past = datetime.now(UTC) - timedelta(hours=2)
-    modal = await bot.modal("0 pull")
+    modal = await bot.modal("0 queued")
     answer = await bot.submit(modal, reason="CI runners are down", end_at=past)
     said = "“Or pick a day and a time”: That time is in the past. Pick a later one."
     assert answer["errors"] == {"end_at": said}
@@ -250,7 +251,7 @@ async def test_a_time_in_the_form_is_in_the_persons_own_time_zone(bot: BotTester
     # Soon, because a time that comes only tomorrow is asked about.
     soon = datetime.now(ZoneInfo("Asia/Tokyo")) + timedelta(hours=2)
     end = f"until {soon:%H:%M}"
-    await bot.submit(await bot.modal("0 pull"), reason="CI runners are down", end=end)
+    await bot.submit(await bot.modal("0 queued"), reason="CI runners are down", end=end)
     in_utc = f" {soon.astimezone(UTC):%H:%M} UTC"
     assert in_utc in (await bot.wait_for_post("Queue paused")).line
 

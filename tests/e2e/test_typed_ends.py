@@ -194,7 +194,7 @@ async def test_the_form_of_a_freeze_reads_the_reason_in_the_same_way(start_bot: 
     await bot.submit(asked, reason=reason, branch="main", end_meant=answers[0])
     await bot.modal("is frozen")
     post = await bot.wait_for_post("*Scheduled freeze in force* acme/site: cutting the release")
-    assert f"until {now(bot) + timedelta(minutes=90):%Y-%m-%d %H:%M}" in post
+    assert f"Until {now(bot) + timedelta(minutes=90):%Y-%m-%d %H:%M}" in post
 
 
 async def test_a_freezes_form_takes_an_end_in_front_of_the_reason(start_bot: StartBot) -> None:
