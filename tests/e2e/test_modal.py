@@ -1,12 +1,15 @@
 """The form that asks for the reason of a pause."""
 
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from zoneinfo import ZoneInfo
 
 import pytest
 
 from tests.e2e.conftest import StartBot
 from tests.support.bot_tester import ALICE, BOB, MERGE_QUEUE, BotTester
+from tests.support.shown import ShownView
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.e2e
 
@@ -159,13 +162,21 @@ async def test_the_form_pauses_a_group_or_all(start_bot: StartBot) -> None:
     await bot.wait_for_post("all: 3 of 3 queues resumed")
 
 
+def form_about(bot: BotTester, target: str) -> ShownView | None:
+    """The form once it shows what pausing this target would stop."""
+    form = bot.open_modals()[-1]
+    chosen = form.element(TARGETS).body["initial_option"]["text"]["text"]
+    is_read = "0 queued, no batch is running" in form
+    return form if chosen == target and is_read else None
+
+
 async def test_the_form_of_a_group_can_pause_another_queue_instead(start_bot: StartBot) -> None:
     bot = await several(start_bot)
     await bot.type("/mq pause @release")
     modal = await bot.modal("no batch is running")
+    assert form_about(bot, "@release (2 queues)") is not None
     await bot.choose(modal, "acme/api", menu=TARGETS)
-    form = await bot.modal("*acme/api*")
-    assert "0 queued, no batch is running" in form
+    form = await until(partial(form_about, bot, "acme/api"), "the form about acme/api")
     await bot.submit(form, reason="Deploying 4.2")
     await bot.modal("acme/api is paused")
     await bot.wait_for_post("*Queue paused* acme/api: Deploying 4.2")
