@@ -177,6 +177,7 @@ async def test_the_form_of_a_group_can_pause_another_queue_instead(start_bot: St
     assert form_about(bot, "@release (2 queues)") is not None
     await bot.choose(modal, "acme/api", menu=TARGETS)
     form = await until(partial(form_about, bot, "acme/api"), "the form about acme/api")
+    assert form is not None
     await bot.submit(form, reason="Deploying 4.2")
     await bot.modal("acme/api is paused")
     await bot.wait_for_post("*Queue paused* acme/api: Deploying 4.2")
