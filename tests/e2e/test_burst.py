@@ -240,7 +240,7 @@ async def test_refused_mentions_leave_one_short_row(start_bot: StartBot) -> None
     for number in range(8):
         text = f"pause now all {number} " + "x" * 3900
         bot.slack.people.message(ALICE, MERGE_QUEUE, f"@merge-queue {text}")
-        await bot.wait_for_reply("Only bob may pause a queue.")
+        await bot.wait_for_reply("Only bob can pause a queue.")
     refused = [act for act in await acts(bot) if act.result is ActResult.REFUSED]
     assert sum(one.times for one in refused) == 8
     assert len(refused) <= 2

@@ -41,7 +41,7 @@ async def test_new_repositories_are_greeted_once_in_each_channel_that_follows_th
 ) -> None:
     async with bot:
         await is_polled(bot, SITE)
-        await bot.publish("/mq subscribe all enter", "are added later are included")
+        await bot.publish("/mq subscribe all enter", "Repositories added later are included")
         await bot.type("/mq subscribe acme/* merge", channel=RELEASES)
         await bot.wait_for_post("Repositories that join acme/* later are included", RELEASES)
 
@@ -67,7 +67,7 @@ async def test_new_repositories_are_greeted_once_in_each_channel_that_follows_th
 async def test_what_is_left_out_stays_out_and_what_leaves_a_group_ends(bot: FileOfProcess) -> None:
     async with bot:
         await is_polled(bot, SITE)
-        await bot.publish("/mq subscribe all enter", "are added later are included")
+        await bot.publish("/mq subscribe all enter", "Repositories added later are included")
         await bot.type("/mq subscribe @release enter", channel=GENERAL)
         await bot.wait_for_post("Repositories that join @release later are included", GENERAL)
         await bot.type(f"/mq unsubscribe {API}", by=BOB)
@@ -85,7 +85,7 @@ async def test_what_is_left_out_stays_out_and_what_leaves_a_group_ends(bot: File
         bot.write(bot.given)
         bot.hang_up()
         gone = await bot.wait_for_post("left @release", GENERAL)
-        assert "so this channel is no longer subscribed to it." in gone
+        assert "This channel is no longer subscribed to it." in gone
         audit = await bot.ask(f"/mq audit {OTHER}")
         assert "*alice* unsubscribed a channel from other/one" in audit
         assert "by a rule · in #C0GENERAL · as part of @release" in audit
@@ -105,7 +105,7 @@ async def test_a_bot_that_is_killed_as_it_greets_neither_loses_nor_repeats_it(
 ) -> None:
     async with bot:
         await is_polled(bot, SITE)
-        await bot.publish("/mq subscribe all enter", "are added later are included")
+        await bot.publish("/mq subscribe all enter", "Repositories added later are included")
         bot.given = MORE
         bot.write(MORE)
         killed = bot.kill_when_slack_has_posted()

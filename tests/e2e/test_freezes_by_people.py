@@ -309,9 +309,9 @@ async def test_only_those_who_may_freeze_do_and_refusals_name_them(start_bot: St
         assert "Only bob can freeze a queue." in answer
     listed = await bot.ask("/mq freezes")
     await bot.click(listed, "End now…")
-    assert "Only bob may" in await bot.wait_for_reply()
+    assert "Only bob can" in await bot.wait_for_reply()
     await bot.choose(listed, "in 1 h", menu="Set an end…")
-    assert "Only bob may" in await bot.wait_for_reply()
+    assert "Only bob can" in await bot.wait_for_reply()
     assert len(frozen(bot)) == 1
     await bot.pause("now still allowed")
     await bot.publish("/mq unfreeze done", "Freeze ended", by=BOB)

@@ -122,10 +122,10 @@ async def test_home_and_the_status_of_all_show_a_paused_queue_first_and_have_pag
 
 async def test_home_shows_my_pull_requests_wherever_they_are(start_bot: StartBot) -> None:
     bot = await start_with_many(start_bot, channels=f"{LAST}=C0RELEASE:enter")
-    assert "You are ada" in await bot.ask("/mq link ada")
+    assert "Linked to the code host user *ada*" in await bot.ask("/mq link ada")
     bot.enqueue(LAST, title="Add search", author="ada", hangs=True)
     await bot.pass_time(600)
     await bot.wait_for_post("Queued", RELEASES)
     home = await bot.see_home("Add search")
     assert f"*{LAST}*" not in home
-    assert f"looked at 41 of {COUNT} repositories" in home
+    assert f"Looked at 41 of {COUNT} repositories" in home

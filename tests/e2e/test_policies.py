@@ -40,12 +40,12 @@ async def test_who_may_pause_and_resume_differs_by_repository(
         """,
     )
     refused = await bot.ask(f"/mq pause {API} deploying", by=ALICE)
-    assert "Only bob and carol may pause a queue." in refused
+    assert "Only bob and carol can pause a queue." in refused
     await bot.publish(f"/mq pause {DOCS} deploying", f"*Queue paused* {DOCS}", by=ALICE)
     card = await bot.publish(f"/mq pause {SITE} deploying", f"*Queue paused* {SITE}", by=BOB)
     card = await bot.wait_for_change(card, "0 queued")
     await bot.click(card, "Resume queue", by=BOB)
-    assert "Only carol may resume a queue." in await bot.wait_for_reply(by=BOB)
+    assert "Only carol can resume a queue." in await bot.wait_for_reply(by=BOB)
     await bot.click(card, "Resume queue", by=CAROL)
     await bot.wait_for_post(f"*Queue resumed* {SITE}")
     await bot.wait_for_direct_message(f"carol resumed {SITE}", by=BOB)
@@ -56,7 +56,7 @@ async def test_a_group_is_paused_only_by_a_person_who_may_pause_all_of_it(
 ) -> None:
     bot = await start(start_bot, tmp_path, f'[MQBOT_POLICY."{API}"]\nwho_may_pause = ["{BOB}"]\n')
     refused = await bot.ask("/mq pause now @release deploying", by=ALICE)
-    assert "Only bob may pause a queue." in refused
+    assert "Only bob can pause a queue." in refused
     assert [bot.pause_reason(name) for name in (SITE, API)] == [None, None]
     await bot.publish("/mq pause now @release deploying", "2 of 2 queues", by=BOB)
 

@@ -142,14 +142,14 @@ async def test_a_signal_adds_and_removes_repositories_and_rights(
         await is_polled(bot, API)
         number = bot.enqueue(repository=API)
         await bot.wait_for_post(f"#{number}", GENERAL)
-        assert "Only bob may" in await bot.ask("/mq pause @all-of-it Testing", by=ALICE)
+        assert "Only bob can" in await bot.ask("/mq pause @all-of-it Testing", by=ALICE)
         await bot.type(f"/mq pause {SITE} Testing", by=BOB)
         await bot.wait_for_post("Queue paused", MERGE_QUEUE)
 
         bot.write({**ONE, "MQBOT_WHO_MAY_PAUSE": ALICE})
         bot.hang_up()
         await bot.logs("settings_reloaded", 2)
-        assert "Only alice may" in await bot.ask(f"/mq resume {SITE}", by=BOB)
+        assert "Only alice can" in await bot.ask(f"/mq resume {SITE}", by=BOB)
         stopped = polls(bot, API)
         for _ in range(3):
             await is_polled(bot, SITE)
@@ -174,7 +174,7 @@ async def test_a_config_map_of_kubernetes_applies_by_itself(
         await is_polled(bot, API)
         bot.write({**given, "MQBOT_WHO_MAY_PAUSE": BOB})
         assert (await bot.logs("settings_reloaded", 2))["changed"] == "MQBOT_WHO_MAY_PAUSE"
-        assert "Only bob may" in await bot.ask(f"/mq pause {SITE} Testing", by=ALICE)
+        assert "Only bob can" in await bot.ask(f"/mq pause {SITE} Testing", by=ALICE)
 
 
 async def test_a_changed_policy_applies_without_a_restart(
@@ -185,12 +185,12 @@ async def test_a_changed_policy_applies_without_a_restart(
         bot.append(f'[MQBOT_POLICY."{SITE}"]\nwho_may_pause = ["{BOB}"]\n')
         bot.hang_up()
         assert (await bot.logs("settings_reloaded"))["changed"] == "MQBOT_POLICY"
-        assert "Only bob may" in await bot.ask(f"/mq pause {SITE} Testing", by=ALICE)
+        assert "Only bob can" in await bot.ask(f"/mq pause {SITE} Testing", by=ALICE)
 
         bot.append('[MQBOT_POLICY."acme/docs"]\nwho_may_pause = "everyone"\n')
         bot.hang_up()
         await bot.logs("settings_invalid")
-        assert "Only bob may" in await bot.ask(f"/mq pause {SITE} Testing", by=ALICE)
+        assert "Only bob can" in await bot.ask(f"/mq pause {SITE} Testing", by=ALICE)
 
 
 async def test_a_broken_file_changes_nothing_and_the_log_says_why(

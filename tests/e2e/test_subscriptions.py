@@ -68,7 +68,7 @@ async def test_a_level_can_be_chosen_with_a_button_below_its_preview(bot: BotTes
     assert "*Quiet*: failures, pauses and queue health · 1 message\n" in choice
     assert "*Normal*: also pull requests entering and merging · 4 messages\n" in choice
     assert "*Everything*: all topics · 5 messages" in choice
-    assert "Messages in the hour until" in choice
+    assert "Messages in the last busy hour, until" in choice
     await bot.click(choice, "Quiet")
     await bot.wait_for_post("Subscribed this channel to acme/site: failure, pause, health")
 
@@ -154,7 +154,7 @@ async def test_a_private_channel_without_the_bot_sees_how_to_invite_it(bot: BotT
     bot.expected_refusals = {"conversations.info channel_not_found"}
     await bot.type("/mq subscribe enter", channel=INCIDENTS)
     post = await bot.wait_for_post("Subscribed this channel to acme/site", INCIDENTS)
-    assert "I'm not in this channel yet: type `/invite @merge-queue`" in post
+    assert "I'm not in this channel yet. Type `/invite @merge-queue`" in post
     await bot.slack.people.command("U0ALICE", INCIDENTS, "/invite @merge-queue")
     hello = await bot.wait_for_post("Hello!", INCIDENTS)
     assert "This channel gets:\n• *acme/site*: enter" in hello
@@ -219,14 +219,15 @@ async def test_the_channels_default_need_not_be_typed(start_bot: StartBot) -> No
     )
     assert "Show which queue?" in await bot.ask("/mq status")
     answer = await bot.ask("/mq default")
-    assert "no default repository: if a command names none, I use the only one" in answer
+    assert "This channel has no default repository. If a command names none" in answer
+    assert "I use the only one it can mean, or ask." in answer
     await bot.type("/mq default acme/api")
     post = await bot.wait_for_post("Default repository in this channel: acme/api", by=BOB)
     assert "by alice" in post
     assert "acme/api" in await bot.ask("/mq status")
     assert "Default repository in this channel: acme/api" in await bot.ask("/mq default acme/api")
     assert "Default repository in this channel: acme/api" in await bot.ask("/mq subscriptions")
-    await bot.publish("/mq default off", "This channel has no default repository now", by=BOB)
+    await bot.publish("/mq default off", "This channel no longer has a default repository", by=BOB)
     assert "Show which queue?" in await bot.ask("/mq status")
     audit = await bot.ask("/mq audit")
     assert "*bob* changed the default of a channel, acme/api" in audit

@@ -167,7 +167,7 @@ async def test_a_setting_says_who_may_read_and_who_may_subscribe(start_bot: Star
     home = await bot.see_home("You don't have access to this bot.", by=DAVE)
     assert home.labels == []
     assert "is running" in await bot.ask("/mq", by=CAROL)
-    refused = "Only bob may change a channel's subscriptions."
+    refused = "Only bob can change a channel's subscriptions."
     assert refused in await bot.ask(f"/mq subscribe {REPOSITORY}", by=ALICE)
     assert refused in await bot.ask(f"/mq default {REPOSITORY}", by=ALICE)
     await bot.publish(f"/mq subscribe {REPOSITORY}", "Subscribed this channel", by=BOB)
