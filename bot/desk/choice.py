@@ -160,7 +160,7 @@ def which_repository(
 
 def paused_elsewhere(action: str, running: RepositoryName) -> str:
     """The question where the channel's own queue isn't paused, escaped."""
-    return f"{escape(running)} is running. Which paused queue do you want to {action}?"
+    return f"{escape(running)} is running. Which paused queue do you want to {quote(action)}?"
 
 
 def paused_together(action: str, repository: RepositoryName, group: Group) -> str:

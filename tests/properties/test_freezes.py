@@ -168,7 +168,7 @@ def assert_each_posted_once(world: World) -> None:
     for channel in (CHANNEL, OTHER):
         card, soon, begun, over = world.shown(channel)
         said = "acme/site: release week\n"
-        assert card.startswith(f"Scheduled freeze over {said}from ")
+        assert card.startswith(f"Scheduled freeze over {said}From ")
         assert soon.startswith(f"Freeze starts 2026-07-20 13:00 UTC {said}2 queued pull")
         assert begun.startswith(f"Merging is frozen {said}since 2026-07-20 13:00 UTC")
         assert over.startswith(f"Freeze over {said}since 2026-07-20 13:30")

@@ -47,7 +47,7 @@ SIGNS = (
     "&lt;",
     "\\",
 )
-DATE = re.compile(r"date\^\d+\^\{[a-z_]+\}( at \{time\})?(\|.*)?")
+DATE = re.compile(r"date\^\d+\^[\u200b{}() a-z_]+(\|.*)?")
 MANIFEST: Mapping[str, object] = {
     "features": {"app_home": {"home_tab_enabled": True}, "bot_user": {"display_name": "mq"}},
     "oauth_config": {"scopes": {"bot": ["chat:write"]}},
