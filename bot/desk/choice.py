@@ -166,7 +166,7 @@ def paused_elsewhere(action: str, running: RepositoryName) -> str:
 def paused_together(action: str, repository: RepositoryName, group: Group) -> str:
     """The question where the channel's own queue was paused as one of a group's, escaped."""
     others = ALL_QUEUES if group.name == ALL else escape(group.mention)
-    return f"{escape(repository)} was paused together with {others}. {_verb(action)} which?"
+    return f"{escape(repository)} was paused together with {others}. {quote(_verb(action))} which?"
 
 
 def nothing_paused(count: int) -> Message:

@@ -158,7 +158,7 @@ def _is_page(address: Address) -> bool:
 
 
 def _address(word: Word) -> Address | None:
-    return read_address(word.plain.strip("()[]{}<>*_~`\"'.,:;!?"))
+    return read_address(word.plain.strip("()[]{}<>*_~`\"'.,:;!?/"))
 
 
 def _with_more(word: Word, groups: Groups) -> Named | None:

@@ -132,7 +132,7 @@ async def talk(bot: BotTester) -> None:
     await bot.click(status, "Resume queue")
     await bot.wait_for_post("Queue resumed")
     await bot.type("/mq pause", channel=MERGE_QUEUE)
-    await bot.submit(await bot.modal("in the queue"), reason="From the form")
+    await bot.submit(await bot.modal("queued"), reason="From the form")
     await bot.modal("is paused")
     await bot.see_home()
     await bot.shortcut(by=BOB)

@@ -7,7 +7,10 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from bot.acts.asked import Asked, typed_ends
+from bot.acts.errors import PermissionDenied
+from bot.acts.permission import Right, WhoCan
 from bot.acts.record import SOMEBODY, Action, ActResult, Circumstance
+from bot.acts.texts.permissions import denied
 from bot.blocks import modal
 from bot.desk import end_questions
 from bot.desk.readers import read_asked
@@ -28,6 +31,7 @@ from bot.pauses.texts import (
 from bot.queues.texts import notes as queue_notes
 from bot.removals import texts as removal_texts
 from bot.removals.removal import NotRemoved, Removed, Unremovable, WouldRemove
+from bot.slack.person import DenialReason, Denied
 from tests.support.clock import NOON
 from tests.support.make import (
     API,
@@ -302,7 +306,11 @@ CASES: Cases = {
     ),
     "modal-working": partial(modal.working_modal, SITE),
     "modal-refused": partial(
-        modal.refusal_modal, "Only members of the user group @releasers can pause a queue."
+        modal.refusal_modal,
+        later(
+            denied,
+            PermissionDenied(Right.PAUSE, Denied(DenialReason.NOT_LISTED), WhoCan(("@releasers",))),
+        ),
     ),
     "modal-result": partial(modal.result_modal, pause_replies.paused_reply(make_act()), "C1"),
 }

@@ -92,7 +92,9 @@ class Outside:
         if isinstance(value, tuple):
             return tuple(map(self._changed, value))
         changed = self._changed(value)
-        return changed[:TYPED_LIMIT] if type(changed) is str else changed
+        # What another case renders is a text of ours.
+        is_typed = type(changed) is str and not isinstance(value, partial)
+        return changed[:TYPED_LIMIT] if is_typed else changed
 
     def _changed(self, value: Any) -> Any:
         match value:

@@ -90,6 +90,9 @@ ALONE = [
     "(https://github.com/acme/site)",
     "<https://github.com/acme/site>",
     "`https://github.com/acme/site`,",
+    "`https://github.com/acme/site`/",
+    "*https://github.com/acme/site*/",
+    "(https://github.com/acme/site)/",
 ]
 """The name of a repository, and nothing more."""
 
