@@ -30,7 +30,7 @@ def reported(fleet: Fleet) -> list[list[str]]:
     ]
 
 
-WORDS = ("can't be read", "can be read again")
+WORDS = ("can't be read, last read", "can be read again, after")
 NOTICE = [WORDS[0]]
 END = list(WORDS)
 
