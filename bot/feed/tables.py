@@ -9,6 +9,7 @@ from bot.store.schema import (
     UtcTime,
     key,
     optional,
+    partial_index,
     required,
     table,
 )
@@ -24,10 +25,13 @@ queue_entries = table(
     *required(sa.Boolean, "entered"),
     *optional(UtcTime, "ended_at"),
     sa.Index(None, "repository", "pull_request", "last_at"),
-    sa.Index(None, "repository", "last_at"),
     sa.Index(None, "last_at"),
 )
 """The key is that of the `LiveSubject` shown by its live messages."""
+
+partial_index(
+    queue_entries.c.repository, queue_entries.c.last_at, where=queue_entries.c.ended_at.is_(None)
+)
 
 
 bisections = table(
