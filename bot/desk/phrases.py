@@ -139,7 +139,7 @@ _QUEUE_WORDS = frozenset(
 _VERDICT_WORDS = frozenset(
     {"why", "stuck", "blocked", "slow", "nothing", "wrong", "broken", "long"}
 )
-"""Whoever asks this wants to know why, not only how things are."""
+"""People who ask this want to know why, not only how things are."""
 
 _PULL_REQUEST_WORDS = frozenset(
     {

@@ -47,7 +47,7 @@ DATE_STEP = timedelta(seconds=1)
 
 @dataclass(slots=True)
 class ServiceClock:
-    """How far the service's clock is ahead of ours, from its last answers.
+    """How far the service's clock is ahead of the bot's, from its last answers.
 
     It is the median of three, so that no single answer outweighs the others. Zero stands in for
     answers that have not come yet.

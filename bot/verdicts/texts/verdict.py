@@ -79,7 +79,7 @@ def removed_by(record: EventRecord) -> str:
 
 _BY_CHECKS = frozenset({Cause.FAILS_FOR_OTHERS, Cause.FAILED, Cause.TIMED_OUT, Cause.CANCELLED})
 _NAMES_CHECKS = _BY_CHECKS | {Cause.OTHER_OF_BATCH}
-"""The causes that are told with the names of the failed checks."""
+"""The causes that are said with the names of the failed checks."""
 
 
 def _cause(verdict: Verdict) -> str:

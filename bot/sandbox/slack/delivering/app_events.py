@@ -171,7 +171,7 @@ class AppEvents:
         _ = self.send(event, channel)
 
     def _send_joined(self, channel: Channel, user: str, inviter: str | None) -> None:
-        # Whoever came by themselves has no inviter
+        # A person who came alone has no inviter
         # (https://docs.slack.dev/reference/events/member_joined_channel).
         scope = "channels:read" if channel.kind == "public" else "groups:read"
         if not self.declares("member_joined_channel") or not self._installation.is_member(channel):
