@@ -445,6 +445,13 @@ class PollRepositories:
         extra = {**fields, "failures": schedule.failures.count}
         logger.log(level, "poll failed", extra=extra)
 
+    def read_until(self, name: RepositoryName) -> datetime | None:
+        """Until when the log was read here, in the service's time; None if it wasn't."""
+        schedule = self.schedules.get(name)
+        if schedule is None or schedule.token is None or schedule.polled_at is None:
+            return None
+        return schedule.polled_at + (self.log.service_clock.ahead or timedelta())
+
     def freshness(self) -> polling.Freshness:
         """How fresh the repositories are that this process polls; none on standby."""
         now = self.clock.now()

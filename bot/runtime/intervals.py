@@ -39,6 +39,8 @@ class Intervals:
     """Acts on groups whose process ended, and requests for a second person that are too old."""
     reminders: float = 5.0
     outages: float = 5.0
+    storms: float = 10.0
+    """Whether storms of failures have lapsed."""
     home: float = 10.0
     """Home tabs that are open."""
     weekly: float = 60.0

@@ -46,6 +46,7 @@ from bot.slack.web_api.poster import SlackPoster
 from bot.store.errors import StoreUnavailable
 from bot.store.processes import ProcessConnections
 from bot.store.transaction import Transaction
+from bot.storms.ending import EndStorms
 
 logger = logging.getLogger(__name__)
 
@@ -92,6 +93,13 @@ class Jobs:
         self.scheduler.every(self._every.posts, self._post)
         self.scheduler.every(self._every.posts, self._edit)
         self.scheduler.every(self._every.polls, self._poll)
+        self._notify()
+        self._housekeeping()
+        self._time_pauses()
+
+    def _notify(self) -> None:
+        """Notify of freezes, outages and the end of storms."""
+        ports = self._ports
         freezes = NotifyFreezes(
             ports.store,
             ports.clock,
@@ -110,8 +118,8 @@ class Jobs:
             lambda: ports.slack.client.seen if self._posts.lease.current is not None else None,
         )
         self.scheduler.every(self._every.outages, Job("notify of outages", outages.run))
-        self._housekeeping()
-        self._time_pauses()
+        storms = EndStorms(ports.store, ports.clock, self.wake_posts, self.polls.read_until)
+        self.scheduler.every(self._every.storms, Job("end storms", storms.run))
 
     def note_connections(self, connection: SocketMode) -> None:
         """Store them each minute: only all processes together see whether others use the app."""

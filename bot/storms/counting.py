@@ -11,17 +11,14 @@ from bot.merge_queue.event_types import ENTER, MERGED
 from bot.pauses.by_rule import is_verdict
 from bot.posts.delivery import NewDelivery
 from bot.posts.enqueueing import first_post
-from bot.posts.live_message import LiveKind, LiveMessage, LiveSubject, Priority
+from bot.posts.live_message import LiveMessage, Priority
 from bot.posts.live_messages import LiveMessages
 from bot.store.transaction import Transaction
 from bot.storms.rows import Storms
 from bot.storms.storm import FailureStorm
+from bot.storms.subject import subject_of
 from bot.verdicts.reading import facts_about
 from bot.verdicts.verdict import judge
-
-
-def subject_of(storm: FailureStorm) -> LiveSubject:
-    return LiveSubject(LiveKind.STORM, storm.repository, storm.key)
 
 
 class StormCount:

@@ -8,13 +8,14 @@ from sqlalchemy import bindparam, select
 from bot.kernel.repository import RepositoryName
 from bot.store.statements import Part, as_row
 from bot.storms.storm import FailureStorm
-from bot.storms.tables import storms
+from bot.storms.tables import LASTS, storms
 
 _OF_REPOSITORY = select(storms).where(storms.c.repository == bindparam("repository"))
 _LATEST = _OF_REPOSITORY.order_by(storms.c.last_at.desc(), storms.c.key).limit(1)
 _WITH_FAILURES = _OF_REPOSITORY.where(
     storms.c.began_at <= bindparam("until"), storms.c.last_at >= bindparam("since")
 )
+_LASTING = select(storms).where(LASTS)
 _STORM = _OF_REPOSITORY.where(storms.c.key == bindparam("key"))
 
 
@@ -30,6 +31,10 @@ class Storms(Part):
 
     def latest(self, repository: RepositoryName) -> FailureStorm | None:
         return self._first(FailureStorm, _LATEST, repository=repository)
+
+    def lasting(self) -> Sequence[FailureStorm]:
+        """Those of all repositories that haven't ended."""
+        return self._records(FailureStorm, _LASTING)
 
     def around(
         self, repository: RepositoryName, since: datetime, until: datetime

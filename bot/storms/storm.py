@@ -18,7 +18,8 @@ class FailureStorm:
     key: str  #: identifies it within its repository: the event with which it was noticed
     began_at: datetime  #: the first of its failures
     last_at: datetime  #: the latest of them
-    ended_at: datetime | None = None  #: when pull requests merged again; None until then
+    ended_at: datetime | None = None  #: None while it lasts
+    has_lapsed: bool = False  #: it ended without a merge, because nothing failed any more
 
     def lasts_at(self, at: datetime) -> bool:
         """Whether what happens then belongs to it."""
@@ -31,3 +32,10 @@ class FailureStorm:
         """Single pull requests may merge while most fail."""
         is_over = self.ended_at is None and at - self.last_at > CALM
         return replace(self, ended_at=at) if is_over else self
+
+    def after_reading(self, read_until: datetime) -> "FailureStorm":
+        """The storm once the log is known until then; it may have lapsed."""
+        lapsed_at = self.last_at + STORM_SPAN
+        if self.ended_at is not None or read_until <= lapsed_at:
+            return self
+        return replace(self, ended_at=lapsed_at, has_lapsed=True)

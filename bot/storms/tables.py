@@ -2,7 +2,15 @@
 
 import sqlalchemy as sa
 
-from bot.store.schema import Repository, UtcTime, key, optional, required, table
+from bot.store.schema import (
+    Repository,
+    UtcTime,
+    key,
+    optional,
+    partial_index,
+    required,
+    table,
+)
 
 storms = table(
     "storms",
@@ -11,7 +19,11 @@ storms = table(
     *key(sa.Text, "key"),
     *required(UtcTime, "began_at", "last_at"),
     *optional(UtcTime, "ended_at"),
+    *required(sa.Boolean, "has_lapsed"),
     sa.Index(None, "repository", "last_at"),
     sa.Index(None, "last_at"),
 )
 """The key is that of the `LiveSubject` shown by its live messages."""
+
+LASTS = storms.c.ended_at.is_(None)
+partial_index(storms.c.repository, where=LASTS)

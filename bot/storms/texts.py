@@ -6,14 +6,24 @@ from dataclasses import dataclass
 
 from bot.blocks import blocks
 from bot.blocks.message import Colour, Message
-from bot.blocks.text import by_count, escape, listed, local_time, pull_request, quote
+from bot.blocks.text import (
+    by_count,
+    duration,
+    escape,
+    listed,
+    local_time,
+    pull_request,
+    quote,
+    since,
+)
 from bot.merge_queue.event_records import EventRecord, PullRequestRecord
 from bot.queues.texts.parts import pause_button
 from bot.storms.storm import FailureStorm
+from bot.verdicts.verdict import STORM_SPAN
 
 NEXT_STEP = (
-    "*Next step:* find out what the failures have in common, and queue nothing again until pull "
-    "requests merge."
+    "*Next step:* find out what these failures have in common. Don't requeue anything until pull "
+    "requests merge again."
 )
 
 CHECKS_NAMED = 3
@@ -31,28 +41,57 @@ class Failed:
 
 def storm(found: FailureStorm, failures: Sequence[Failed]) -> Message:
     """To channels subscribed to failures. `failures`: the latest first."""
+    if found.ended_at is None:
+        return _lasting(found, failures)
     name = escape(found.repository)
-    numbers = {failed.record.pull_request for failed in failures}
-    began = local_time(found.began_at)
-    if found.ended_at is not None:
-        merging = f"pull requests merge again since {local_time(found.ended_at)}"
-        head = f":white_check_mark: *{name}: {merging}*"
-        failed = by_count(len(numbers), "1 pull request failed", "{count} pull requests failed")
-        lasted = f"{failed} between {began} and {local_time(found.last_at)}"
-        over = blocks.post(head, lasted, details=_details(failures))
-        return blocks.coloured(Colour.GREEN, over)
-    failed = by_count(
-        len(numbers), "1 pull request has failed", "{count} pull requests have failed"
+    between = _between(found, failures)
+    if found.has_lapsed:
+        quiet = f"Nothing failed in the {duration(STORM_SPAN)} after that."
+        head = f":heavy_minus_sign: *{name}: {between}.*"
+        return blocks.post(head, details=[quiet, *_details(failures)])
+    over = blocks.message(
+        blocks.section(f":white_check_mark: *{name}: pull requests are merging again*"),
+        *blocks.facts(("Since", since(found.ended_at))),
+        *map(blocks.section, [f"{between}.", *_details(failures)]),
     )
-    head = f":x: *{name}: {failed} since {began}*"
-    latest = f"The latest failure: {local_time(found.last_at)}"
-    post = blocks.post(
-        head,
-        latest,
-        details=[*_details(failures), NEXT_STEP],
-        buttons=[pause_button(found.repository)],
+    return blocks.coloured(Colour.GREEN, over)
+
+
+def _lasting(found: FailureStorm, failures: Sequence[Failed]) -> Message:
+    count = len(_numbers(failures))
+    began = local_time(found.began_at)
+    # Their events may be pruned already.
+    failed = f"pull requests have been failing since {began}"
+    if count:
+        failed = by_count(
+            count,
+            f"1 pull request has failed since {began}",
+            f"{{count}} pull requests have failed since {began}",
+        )
+    post = blocks.message(
+        blocks.section(f":x: *{escape(found.repository)}: {failed}*"),
+        *map(blocks.section, [*_details(failures), NEXT_STEP]),
+        *blocks.facts(("Latest failure", since(found.last_at))),
+        blocks.actions([pause_button(found.repository)]),
     )
     return blocks.coloured(Colour.RED, post)
+
+
+def _between(found: FailureStorm, failures: Sequence[Failed]) -> str:
+    began = local_time(found.began_at)
+    ended = local_time(found.last_at)
+    count = len(_numbers(failures))
+    if not count:
+        return f"pull requests failed between {began} and {ended}"
+    return by_count(
+        count,
+        f"1 pull request failed between {began} and {ended}",
+        f"{{count}} pull requests failed between {began} and {ended}",
+    )
+
+
+def _numbers(failures: Sequence[Failed]) -> set[int | None]:
+    return {failed.record.pull_request for failed in failures}
 
 
 def _details(failures: Sequence[Failed]) -> list[str]:

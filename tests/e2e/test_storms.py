@@ -10,6 +10,7 @@ from tests.support.bot_tester import MERGE_QUEUE, RELEASES, BotTester
 pytestmark = [pytest.mark.e2e, OVER_SOCKET_MODE]
 
 UNTIL_CALM = 11 * 60
+UNTIL_LAPSED = 31 * 60
 FEED_TOO = f"acme/site={MERGE_QUEUE}:enter,failure;acme/site={RELEASES}:failure,style:feed"
 
 
@@ -44,15 +45,37 @@ async def test_failures_in_a_storm_are_counted_by_one_message(start_bot: StartBo
         await bot.wait_for_post(f"*Left the queue* #{number}", RELEASES)
     storm = await bot.wait_for_change(storm, "acme/site: 12 pull requests have failed since")
     assert "*Failed checks:* lint (8), unit tests (4)" in storm
-    assert "queue nothing again until pull requests merge" in storm
+    assert "Don't requeue anything until pull requests merge again" in storm
     assert "Pause queue" in str(storm.blocks)
     # The fifth may have entered before it was clear that this is a storm.
     assert numbers(bot) - {"45"} == {"41", "42", "43", "44"}
 
     await bot.pass_time(UNTIL_CALM)
     await bot.merge()
-    over = await bot.wait_for_change(storm, "acme/site: pull requests merge again since")
+    over = await bot.wait_for_change(storm, "acme/site: pull requests are merging again")
     assert "12 pull requests failed between" in over
+    assert "Pause queue" not in str(over.blocks)
+    fail(bot, 60)
+    await bot.wait_for_post("*Left the queue* #60", RELEASES)
+    await bot.wait_for_post("*Left the queue* #60")
+    await bot.has_posted()
+    bot.posts()
+    bot.posts(RELEASES)
+
+
+async def test_a_storm_that_calms_without_a_merge_shows_that_it_is_over(
+    start_bot: StartBot,
+) -> None:
+    bot = await start_bot(channels=FEED_TOO)
+    for number in range(41, 45):
+        fail(bot, number)
+        await bot.wait_for_post(f"*Left the queue* #{number}", RELEASES)
+    fail(bot, 45, "lint")
+    storm = await bot.wait_for_post("acme/site: 5 pull requests have failed since")
+    await bot.pass_time(UNTIL_LAPSED)
+    over = await bot.wait_for_change(storm, "acme/site: 5 pull requests failed between")
+    assert "Nothing failed in the 30 min after that" in over
+    assert "Don't requeue" not in over
     assert "Pause queue" not in str(over.blocks)
     fail(bot, 60)
     await bot.wait_for_post("*Left the queue* #60", RELEASES)

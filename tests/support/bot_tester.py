@@ -63,6 +63,7 @@ HURRIED = Intervals(
     pauses=0.25,
     home=0.5,
     outages=0.5,
+    storms=0.5,
     cut_short=0.5,
     weekly=0.5,
     # How long a test takes doesn't decide whether it sees one.

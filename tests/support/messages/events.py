@@ -93,10 +93,13 @@ STORMED = [
     *(Failed(failure_of(number, "unit <tests>"), None) for number in range(43, 50)),
 ]
 STORM_OVER = replace(STORM, ended_at=NOON + timedelta(minutes=15))
+STORM_LAPSED = STORM.after_reading(NOON + timedelta(hours=1))
 
 CASES: Cases = {
     "storm": partial(storm_texts.storm, STORM, STORMED),
     "storm-over": partial(storm_texts.storm, STORM_OVER, STORMED),
+    "storm-lapsed": partial(storm_texts.storm, STORM_LAPSED, STORMED),
+    "storm-lapsed-and-forgotten": partial(storm_texts.storm, STORM_LAPSED, []),
     "storm-forgotten": partial(storm_texts.storm, STORM, []),
     "event-failure-repeated": partial(
         event_posts.event, CONFLICTED, SEEN, calls=["<@U0ALICE>"], repeats=TWELVE_TIMES

@@ -28,3 +28,17 @@ def test_a_merge_ends_it_only_once_nothing_fails_any_more() -> None:
     assert over.ended_at == NOON + CALM + MOMENT
     assert not over.lasts_at(NOON + CALM + MOMENT)
     assert over.after_merge(NOON + 2 * CALM) == over
+
+
+def test_it_lapses_once_the_log_shows_a_quiet_time() -> None:
+    assert STORM.after_reading(NOON + STORM_SPAN) == STORM
+    over = STORM.after_reading(NOON + STORM_SPAN + MOMENT)
+    assert over.ended_at == NOON + STORM_SPAN
+    assert over.has_lapsed
+    assert over.after_merge(NOON + 2 * STORM_SPAN) == over
+
+
+def test_one_that_ended_with_a_merge_doesnt_lapse() -> None:
+    merged = STORM.after_merge(NOON + CALM + MOMENT)
+    assert merged.after_reading(NOON + 2 * STORM_SPAN) == merged
+    assert not merged.has_lapsed

@@ -419,10 +419,12 @@ CREATE TABLE storms (
     began_at BIGINT NOT NULL,
     last_at BIGINT NOT NULL,
     ended_at BIGINT,
+    has_lapsed BOOLEAN NOT NULL,
     CONSTRAINT pk_storms PRIMARY KEY (repository, key)
 );
 COMMENT ON TABLE storms IS 'Many failures of one queue at once, which one message counts.';
 CREATE INDEX ix_storms_last_at ON storms (last_at);
+CREATE INDEX ix_storms_repository ON storms (repository) WHERE ended_at IS NULL;
 CREATE INDEX ix_storms_repository_last_at ON storms (repository, last_at);
 CREATE TABLE subscriptions (
     channel_id TEXT NOT NULL,

@@ -1,0 +1,48 @@
+"""Ends storms in which nothing fails any more, though nothing has merged."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from bot.kernel.clock import Clock
+from bot.kernel.repository import RepositoryName
+from bot.posts.live_message import Priority
+from bot.posts.live_messages import LiveMessages
+from bot.posts.wake import Wake
+from bot.store.transaction import Transaction
+from bot.store.transactions import Store
+from bot.storms.rows import Storms
+from bot.storms.subject import subject_of
+
+
+@dataclass(frozen=True, slots=True)
+class EndStorms:
+    """Edits the messages of storms that have lapsed."""
+
+    store: Store
+    clock: Clock
+    wake: Wake
+    #: until when this process knows a log, in the service's time; None while it doesn't read it
+    read_until: Callable[[RepositoryName], datetime | None]
+
+    async def run(self) -> None:
+        """Raises StoreError."""
+        if await self.store.run(self._end):
+            self.wake()
+
+    def _end(self, transaction: Transaction) -> bool:
+        is_any_over = False
+        for storm in Storms(transaction).lasting():
+            until = self.read_until(storm.repository)
+            after = storm if until is None else storm.after_reading(until)
+            if after.ended_at is None:
+                continue
+            Storms(transaction).save(after)
+            LiveMessages(transaction).mark(
+                subject_of(after),
+                due_at=self.clock.now(),
+                closed=True,
+                priority=Priority.FAILURE,
+            )
+            is_any_over = True
+        return is_any_over
