@@ -296,6 +296,11 @@ def since(at: datetime) -> str:
     return _date(at, "{ago} ({date_short_pretty} at {time})")
 
 
+def countdown(at: datetime) -> str:
+    """How long until a time, and the time itself: "in 26 minutes (today at 5:00 PM)"."""
+    return _date(at, "{ago} ({date_short_pretty} at {time})")
+
+
 def utc_time(at: datetime) -> str:
     return at.astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")
 

@@ -4,7 +4,7 @@ from bot.blocks import blocks, controls
 from bot.blocks.message import Block, Message
 from bot.blocks.text import escape, link, listed, local_time, quote
 from bot.boards.board import Board, BoardState, WhyUnread
-from bot.freezes.texts.cards import freeze_blocks
+from bot.freezes.texts.cards import freeze_blocks, next_freeze
 from bot.kernel.repository import RepositoryName
 from bot.queues.picture import Picture
 from bot.queues.texts import parts as queue_parts
@@ -43,6 +43,7 @@ def _blocks(known: Board, state: BoardState, room: int) -> list[Block]:
         ),
         *queue_parts.pause_blocks(picture.pause),
         *freeze_blocks(picture.freezes),
+        *next_freeze(picture.next_freeze),
         *queue_parts.batch_blocks(picture, room, state.read_at),
         *_waiting_blocks(picture, room),
         _buttons(known, state),

@@ -1,6 +1,6 @@
 """Scheduled freezes: which one an event is about, and the stages that they go through."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
@@ -61,6 +61,9 @@ class Freeze:
         is_over = self.over_at is not None or (self.ends_at is not None and self.ends_at <= now)
         return has_begun and not is_over
 
+    def is_to_come(self, now: datetime) -> bool:
+        return self.begins_at is not None and self.begins_at > now and self.over_at is None
+
     @property
     def is_removed(self) -> bool:
         """Whether somebody ended it before its time."""
@@ -106,6 +109,12 @@ class Freeze:
     @property
     def began_when_set(self) -> bool:
         return self.begins_at is not None and self.set_at > self.begins_at - SURELY_READ
+
+
+def next_freeze(freezes: Iterable[Freeze], now: datetime) -> Freeze | None:
+    """The one that begins first of those to come."""
+    to_come = [freeze for freeze in freezes if freeze.is_to_come(now)]
+    return min(to_come, key=lambda freeze: freeze.begins_at or now, default=None)
 
 
 def advanced(freeze: Freeze, now: datetime) -> Freeze:

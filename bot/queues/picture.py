@@ -98,6 +98,7 @@ class Picture:
     waiting: int  #: the number of all that wait
     is_pause_known: bool = True
     freezes: tuple[Freeze, ...] = ()
+    next_freeze: Freeze | None = None  #: the first of those to come
     unreadable: int = 0  #: how many entries could not be read
     failing: int = 0  #: the number of batches whose checks failed
     bisecting: int = 0  #: the number of batches that are split to find what broke them
@@ -138,6 +139,7 @@ def picture(snapshot: Snapshot) -> Picture:
         waiting=len(waiting),
         is_pause_known=snapshot.is_pause_known,
         freezes=snapshot.freezes[:FREEZES_SHOWN],
+        next_freeze=snapshot.next_freeze,
         unreadable=status.unreadable,
         failing=sum(batch.status.code == BatchStatusCode.FAILED for batch in batches),
         bisecting=len(status.bisecting),

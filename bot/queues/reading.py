@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from bot.freezes.causes import by_person
 from bot.freezes.following import FreezeLog, read_freezes
-from bot.freezes.freeze import Freeze
+from bot.freezes.freeze import Freeze, next_freeze
 from bot.freezes.rows import Freezes
 from bot.kernel.errors import MergeQueueError
 from bot.kernel.groups import Answer, Group, GroupAnswers
@@ -46,7 +46,16 @@ async def read_queue(
         _frozen(repository, sources),
     )
     now = sources.clock.now()
-    return Snapshot(repository, status, paused.pause, now, branch, paused.is_known, frozen)
+    return Snapshot(
+        repository,
+        status,
+        paused.pause,
+        now,
+        branch,
+        paused.is_known,
+        freezes=_in_force(frozen, now),
+        next_freeze=next_freeze(frozen, now),
+    )
 
 
 async def complete(
@@ -56,8 +65,16 @@ async def complete(
     paused = await _pause(repository, read_pause, sources)
     now = sources.clock.now()
     stored = await _stored_freezes(repository, sources)
-    frozen = _in_force(stored, now)
-    return Snapshot(repository, status, paused.pause, now, None, paused.is_known, frozen)
+    return Snapshot(
+        repository,
+        status,
+        paused.pause,
+        now,
+        None,
+        paused.is_known,
+        freezes=_in_force(stored, now),
+        next_freeze=next_freeze(stored, now),
+    )
 
 
 async def read_queues(
@@ -149,8 +166,11 @@ async def _pause(repository: RepositoryName, read: ReadPause, sources: Sources) 
     return _Paused(await know_pause(sources.store, repository, pause))
 
 
-async def _frozen(repository: RepositoryName, sources: Sources) -> tuple[Freeze, ...]:
-    """The freezes in force by the event log as it is now, or as stored if it is unreadable."""
+async def _frozen(repository: RepositoryName, sources: Sources) -> Sequence[Freeze]:
+    """The freezes in force and to come, by the event log as it is now.
+
+    As stored if it is unreadable.
+    """
     now = sources.clock.now()
     stored = await _stored_freezes(repository, sources)
     try:
@@ -158,9 +178,13 @@ async def _frozen(repository: RepositoryName, sources: Sources) -> tuple[Freeze,
     except MergeQueueError as error:
         extra = {"action": "freezes_not_read", "repository": repository}
         logger.info("freezes not read", extra={**extra, "error": type(error).__name__})
-        return _in_force(stored, now)
-    in_force = _in_force(log.freezes(stored), now)
-    return await sources.store.read(_named, in_force, stored, log)
+        return stored
+    lasting = [
+        freeze
+        for freeze in log.freezes(stored)
+        if freeze.is_in_force(now) or freeze.is_to_come(now)
+    ]
+    return await sources.store.read(_named, lasting, stored, log)
 
 
 def _in_force(freezes: Iterable[Freeze], now: datetime) -> tuple[Freeze, ...]:

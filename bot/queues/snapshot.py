@@ -22,6 +22,7 @@ class Snapshot:
     #: queue may still be paused
     is_pause_known: bool = True
     freezes: tuple[Freeze, ...] = ()  #: those in force
+    next_freeze: Freeze | None = None  #: the first of those to come
 
 
 ReadQueue = Snapshot | RepositoryName

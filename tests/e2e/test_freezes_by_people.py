@@ -25,6 +25,7 @@ from tests.support.transactions import begin
 pytestmark = [pytest.mark.e2e, OVER_SOCKET_MODE]
 
 MINUTE = timedelta(minutes=1)
+LATER = datetime(2100, 1, 1, tzinfo=UTC)
 LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
 MAIN = FreezeTerms("made elsewhere", matching_conditions=("base=main",))
 
@@ -44,6 +45,11 @@ def lasts(freeze: Freeze) -> timedelta:
     """From now on."""
     assert freeze.end is not None
     return to_datetime(freeze.end) - datetime.now(UTC)
+
+
+def frozen_from(bot: BotTester) -> datetime:
+    """When the service's first freeze begins."""
+    return min(to_datetime(freeze.start) for freeze in frozen(bot))
 
 
 async def acts(bot: BotTester) -> list[tuple[str, ActResult, str | None]]:
@@ -101,6 +107,27 @@ async def test_a_typed_freeze_holds_merging_until_somebody_says_why_it_ends(bot:
     assert "alice* froze acme/site: cutting 4.2" in audit
     assert "now: only main, except label=hotfix · ends" in audit
     assert "bob* ended the freeze of acme/site: 4.2 is out" in audit
+
+
+async def test_the_next_freeze_is_counted_down_in_status_board_and_home(bot: BotTester) -> None:
+    board = await bot.publish("/mq board", "running, the queue is empty")
+    later = datetime.now(UTC) + timedelta(hours=5)
+    times = f"from {later:%H:%M} UTC until {later + timedelta(hours=2):%H:%M} UTC"
+    await froze(bot, f"/mq freeze {times} cutting 4.3", "planned")
+    bot.merge_queue.freeze("acme/site", FreezeTerms("much later", LATER, LATER + MINUTE))
+
+    shown = await bot.ask("/mq status")
+
+    assert "Next freeze" in shown
+    assert ": cutting 4.3" in shown
+    assert "much later" not in shown
+    # Each reader's client counts down; what can't do so shows the time.
+    (line,) = re.findall(r"Next freeze <!date\^\d+\^[^|]*\|([^>]*)>", str(shown.blocks))
+    assert line == f"{frozen_from(bot):%Y-%m-%d %H:%M} UTC"
+    assert "{ago}" in str(shown.blocks)
+    assert ": cutting 4.3" in await bot.wait_for_change(board, "Next freeze")
+    home = await bot.see_home("Next freeze")
+    assert ": cutting 4.3" in home
 
 
 async def test_a_long_freeze_is_confirmed_first_unless_the_person_says_now(bot: BotTester) -> None:

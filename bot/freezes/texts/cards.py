@@ -8,6 +8,7 @@ from bot.blocks import blocks, controls
 from bot.blocks.message import Block, Colour, Message
 from bot.blocks.text import (
     NAME_LIMIT,
+    countdown,
     duration,
     escape,
     listed,
@@ -139,6 +140,15 @@ def freeze_blocks(freezes: Sequence[Freeze]) -> list[Block]:
     """A line for each freeze in force."""
     lines = [freeze_line(freeze) for freeze in freezes]
     return [blocks.section(listed(lines, "\n", most=FREEZES_LISTED))] if lines else []
+
+
+def next_freeze(freeze: Freeze | None) -> list[Block]:
+    """A line that counts down to the next freeze; none if there is none to come."""
+    if freeze is None or freeze.begins_at is None or freeze.begins_at.year not in YEARS:
+        return []
+    reason = freeze_reason(freeze, NAME_LIMIT)
+    about = f": {reason}" if reason else ""
+    return [blocks.context(f"{FREEZE_MARK} Next freeze {countdown(freeze.begins_at)}{about}")]
 
 
 def freeze_line(freeze: Freeze) -> str:

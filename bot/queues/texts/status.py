@@ -7,7 +7,7 @@ from bot.blocks.controls import NEXT_PAGE, REFRESH, SHARE
 from bot.blocks.message import Block, Message
 from bot.blocks.paging import from_place
 from bot.blocks.text import clean, clock_time, duration, listed, portions, quote
-from bot.freezes.texts.cards import freeze_blocks
+from bot.freezes.texts.cards import freeze_blocks, next_freeze
 from bot.merge_queue.queue import QueuedPullRequest
 from bot.queues import picture as queue_picture
 from bot.queues.snapshot import Snapshot
@@ -48,9 +48,10 @@ def headline(snapshot: Snapshot) -> Block:
 
 
 def reason(snapshot: Snapshot) -> list[Block]:
-    """Why the queue is paused or frozen."""
+    """Why the queue is paused or frozen, and when it will be frozen next."""
     paused = queue_parts.pause_blocks(queue_picture.picture(snapshot).pause)
-    return [*paused, *freeze_blocks(snapshot.freezes)]
+    frozen = freeze_blocks(snapshot.freezes)
+    return [*paused, *frozen, *next_freeze(snapshot.next_freeze)]
 
 
 def waiting_page(snapshot: Snapshot, first: int) -> Message:

@@ -36,6 +36,7 @@ from tests.support.messages.values import (
     BUSY,
     ELSEWHERE,
     EVALUATED,
+    FREEZE,
     HISTORY,
     LEAVE,
     LEFT,
@@ -101,6 +102,7 @@ CASES: Cases = {
     "help-pause": helping("pause"),
     "help-resume": helping("resume"),
     "status-empty": status_of(make_snapshot()),
+    "status-freeze-to-come": status_of(replace(make_snapshot(BUSY), next_freeze=FREEZE)),
     "status-busy": status_of(make_snapshot(BUSY, branch="main")),
     "status-paused": status_of(make_snapshot(BUSY, pause=make_known_pause())),
     "status-paused-timed": status_of(make_snapshot(BUSY, pause=TIMED)),
@@ -215,6 +217,9 @@ CASES: Cases = {
     "stats-checks": partial(question_statistics.check_statistics, OUT),
     "weekly": partial(question_statistics.weekly, replace(OUT, before=None)),
     "board": boards(STATE),
+    "board-freeze-to-come": boards(
+        later(seen, None, replace(make_snapshot(BUSY), next_freeze=FREEZE))
+    ),
     "board-empty": boards(later(seen, None, make_snapshot())),
     "board-long": boards(later(seen, None, make_snapshot(LONG))),
     "board-paused": boards(

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bot.freezes.freeze import Stage, freezes_after, waiting_for
+from bot.freezes.freeze import Stage, freezes_after, next_freeze, waiting_for
 from bot.merge_queue.event_records import EventRecord
 from tests.support.clock import NOON
 from tests.support.make import make_batch, make_event, make_queued, make_status
@@ -79,6 +79,26 @@ def test_a_freeze_is_in_force_between_its_times(
     at_noon = datetime(2026, 7, 20, 12, tzinfo=UTC)
     assert any(one.is_in_force(at_noon) for one in told) is is_in_force
     assert all((one.due_at is None) is (one.begins_at is None) for one in told)
+
+
+def test_the_next_freeze_is_the_first_that_is_still_to_come() -> None:
+    days = ["2026-07-22", "2026-07-21", "2026-07-19", "some day"]
+    told = freezes_after(
+        [],
+        [
+            event(
+                number,
+                "create",
+                scheduled_freeze_attributes={**WEEK, "start": f"{day}T08:00:00Z", "reason": day},
+            )
+            for number, day in enumerate(days, 1)
+        ],
+    )
+    first = next_freeze(told, NOON)
+    assert first is not None
+    assert first.terms.reason == "2026-07-21"
+    assert next_freeze(told, NOON + timedelta(days=9)) is None
+    assert next_freeze([replace(first, over_at=NOON)], NOON) is None
 
 
 def test_a_freeze_is_its_creators_also_when_somebody_else_changes_it() -> None:
