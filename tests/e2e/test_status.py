@@ -158,7 +158,9 @@ async def test_a_freeze_in_force_is_shown_with_its_window_and_reason(start_bot: 
     assert ":snowflake: *acme/site* is frozen" in answer
     assert "Scheduled freeze by carol: release week · from " in answer
     assert f"until {until} UTC · only branch main" in answer
-    assert "next month" not in answer
+    later = f"{now + 24 * hour:%Y-%m-%d %H:%M} UTC"
+    assert f"Next freeze {later}: next month" in answer
+    assert answer.words.count("next month") == 1
     assert "running" not in answer
     home = await bot.see_home(":snowflake: *acme/site* is frozen")
     assert "Scheduled freeze by carol: release week" in home
