@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 
 from bot.kernel.errors import ConfigurationError
 from bot.store import migrate
-from bot.store.engines import create_engine
+from bot.store.engines import create_engine, sqlite_path
 from bot.store.transactions import Store
 
 LONGEST_STATEMENT_SECONDS = 600.0
@@ -17,9 +17,19 @@ it themselves."""
 async def opened_store(url: str) -> AsyncIterator[Store]:
     """Closed at the end. Raises ConfigurationError for a database that isn't migrated."""
     if not migrate.is_current(url):
-        raise ConfigurationError({"DATABASE_URL": "is not migrated; run mqbot migrate"})
+        raise ConfigurationError({"DATABASE_URL": _not_migrated(url)})
     store = Store(create_engine(url, command_seconds=LONGEST_STATEMENT_SECONDS))
     try:
         yield store
     finally:
         await store.close()
+
+
+def _not_migrated(url: str) -> str:
+    """A new SQLite file is most likely the default one, of a person without the bot's settings."""
+    if url.startswith("sqlite:") and migrate.current_revision(url) is None:
+        return (
+            f"names {sqlite_path(url)}, which no bot has used yet; set it, or MQBOT_CONFIG, as the "
+            "bot has it, or run mqbot migrate"
+        )
+    return "is not migrated; run mqbot migrate"

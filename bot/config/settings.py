@@ -291,7 +291,9 @@ class RunSettings(Settings, use_attribute_docstrings=False):
     def _machines_have_a_port(
         cls, tokens: SecretStr | None, known: ValidationInfo
     ) -> SecretStr | None:
-        if tokens is not None and known.data.get("health_port") is None:
+        # A port that is wrong isn't there at all, and has a complaint of its own.
+        has_no_port = "health_port" in known.data and known.data["health_port"] is None
+        if tokens is not None and has_no_port:
             raise ValueError("there is no port for them: set MQBOT_HEALTH_PORT too")
         return tokens
 

@@ -45,6 +45,8 @@ _APP_FIX = (
 )
 _SCOPES_FIX = "Bring the app up to date with `mqbot manifest`, then install it again."
 
+_END_THEM = "end its subscriptions: mqbot unsubscribe with its id, or a change of MQBOT_CHANNELS."
+
 _HOW_OPEN: Mapping[ChannelAccess | None, str] = {
     ChannelAccess.OPEN: "The bot is in it.",
     None: "It is public; the bot joins when it posts.",
@@ -56,12 +58,12 @@ _CLOSED: Mapping[ChannelAccess | None, tuple[str, str]] = {
     ),
     ChannelAccess.CLOSED: (
         "It is archived.",
-        "Unarchive it, or end its subscriptions: mqbot unsubscribe with its id.",
+        f"Unarchive it, or {_END_THEM}",
     ),
 }
 _HIDDEN = (
     "Slack shows no such channel: deleted, or private without the bot in it.",
-    "Invite the bot to it, or end its subscriptions: mqbot unsubscribe with its id.",
+    f"Invite the bot to it, or {_END_THEM}",
 )
 
 

@@ -46,6 +46,9 @@ RETRY_NUMBER_HEADER = "x-slack-retry-num"
 RETRY_REASON_HEADER = "x-slack-retry-reason"
 """https://docs.slack.dev/apis/events-api#retries"""
 
+FIRST_ATTEMPT = "0"
+"""Over Socket Mode every event has a number, which is 0 for the first attempt."""
+
 bolt_logger = logging.getLogger("slack_bolt.app")
 
 
@@ -150,9 +153,9 @@ class App(AsyncApp):
             extra = {"action": "events_rate_limited", "minute": req.body.get("minute_rate_limited")}
             logger.warning("Slack sends more events than it lets us have", extra=extra)
             return BoltResponse(status=HTTPStatus.OK)
-        if RETRY_NUMBER_HEADER in req.headers:
+        number = req.headers.get(RETRY_NUMBER_HEADER, [FIRST_ATTEMPT])[0]
+        if number != FIRST_ATTEMPT:
             # It isn't dropped for being one: the first attempt may never have arrived.
-            number = req.headers[RETRY_NUMBER_HEADER][0]
             reason = req.headers.get(RETRY_REASON_HEADER, [""])[0]
             extra = {"action": "slack_retries", "number": number[:10], "reason": reason[:40]}
             logger.info("Slack retries a request", extra=extra)

@@ -148,8 +148,10 @@ def test_without_any_it_says_so(sqlite_url: str) -> None:
 
 
 def test_a_database_that_is_not_migrated_is_refused(tmp_path: object) -> None:
+    """It is named, because without the bot's settings it is the default one."""
     refused = run(f"sqlite:///{tmp_path}/new.sqlite3")
     assert refused.exit_code == 2
+    assert f"names {tmp_path}/new.sqlite3, which no bot has used yet" in refused.output
     assert "run mqbot migrate" in refused.output
 
 

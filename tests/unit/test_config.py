@@ -848,6 +848,9 @@ def test_unusable_tokens_of_machines_are_refused_without_showing_them(given: str
 def test_machines_need_the_port_that_they_ask() -> None:
     found = problems(MQBOT_MACHINE_TOKENS=f"deploy-job={'d' * 24}")
     assert "set MQBOT_HEALTH_PORT too" in found["MQBOT_MACHINE_TOKENS"]
+    # A wrong port is one mistake, not two.
+    found = problems(MQBOT_MACHINE_TOKENS=f"deploy-job={'d' * 24}", MQBOT_HEALTH_PORT="80800")
+    assert found.keys() == {"MQBOT_HEALTH_PORT"}
     settings_in({**ENOUGH, "MQBOT_MACHINE_TOKENS": f"deploy-job={'d' * 24}"}, Settings)
 
 

@@ -67,5 +67,9 @@ async def test_a_bad_channel_beyond_the_first_page_and_minute_is_named() -> None
     (bad,) = [channel for channel in of_channels if channel.standing is not CheckStatus.OK]
     assert bad.subject == others[-1]
     assert bad.sentence == "It is archived."
+    assert bad.fix is not None
+    # Such a channel may be one of either kind.
+    assert "mqbot unsubscribe" in bad.fix
+    assert "MQBOT_CHANNELS" in bad.fix
     # Of those that are listed Slack is not asked one by one.
     assert len(slack.asked) == len(others)
