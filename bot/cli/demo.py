@@ -33,12 +33,12 @@ GROUPS = "release=acme/site,acme/api"
     default=8400,
     help="Port of the page on this machine; 0 lets the system choose.",
 )
-@click.option("--seed", type=int, default=1, help="Same number, same events.")
+@click.option("--seed", type=int, default=1, help="Random seed.")
 @click.option(
     "--speed",
     type=Speed(),
     default=24.0,
-    help="How many times faster than in life checks run and pull requests arrive.",
+    help="Simulation speed; 1 is real time.",
 )
 @click.option(
     "--log-level",

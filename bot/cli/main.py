@@ -25,7 +25,7 @@ PROGRAMS = {
     "check": ("check", "Check settings, database, merge queue service and Slack."),
     "audit": (
         "audit",
-        "Print who paused, resumed and subscribed what, for reading and for export.",
+        "Print who did what and when, as a table or as JSON.",
     ),
     "forget": ("forget", "Forget a person: login, choices, waits, and their name in the audit."),
     "unsubscribe": (
@@ -40,10 +40,10 @@ PROGRAMS = {
         "Remove all that is stored about a repository, except the audit.",
     ),
     "migrate": ("database", "Bring the database to this version's schema."),
-    "backup": ("database", "Copy the SQLite database to a file while the bot works."),
+    "backup": ("database", "Copy the SQLite database to a file while the bot is running."),
     "restore": (
         "database",
-        "Put such a copy back, or make a restored database look before it posts.",
+        "Put such a copy back, or let a restored database catch up before posting.",
     ),
     "copy-database": ("database", "Copy everything from SQLite to PostgreSQL, or back."),
     "manifest": ("manifest", "Print the manifest that creates the Slack app."),

@@ -68,8 +68,8 @@ def _repository(
     help="owner/name; may be given several times.",
 )
 @click.option("--scenario", default="busy", help="How each repository starts.")
-@click.option("--seed", type=int, default=1, help="Same number, same events.")
-@click.option("--speed", type=Speed(), default=1.0, help="How many times faster than in life.")
+@click.option("--seed", type=int, default=1, help="Random seed.")
+@click.option("--speed", type=Speed(), default=1.0, help="Simulation speed; 1 is real time.")
 @click.option(
     "--dialect",
     type=click.Choice(["document", "live"]),

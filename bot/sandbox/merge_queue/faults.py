@@ -9,7 +9,7 @@ EFFECTS: Mapping[str, str] = {
     "error": "answers `status` with `body` as JSON",
     "html_error": "answers `status` with a page",
     "slow": "answers after `seconds`",
-    "rate_limit": "429 with `retry_after` as `Retry-After`: seconds, a date, or null for none",
+    "rate_limit": "429 with the text `retry_after` as `Retry-After`: seconds, a date, or null",
     "malformed": "200 with an answer that isn't JSON",
     "truncate": "the true answer, cut in half",
     "stale_cursor": "answers `status` to requests with a cursor",
