@@ -20,6 +20,7 @@ from bot.log.position import LastPoll
 from bot.log.rows import Positions
 from bot.posts.outbox import Outbox
 from bot.runtime.clock import SystemClock
+from bot.slack.errors import CREDENTIAL_CODES
 from bot.store.transaction import Transaction
 
 SUBSCRIPTION_COLUMNS = "{channel:12}  {repository:30}  {source:14}  {since:10}  {by:12}  {words}"
@@ -162,9 +163,12 @@ def _count(every: Sequence[Subscription]) -> str:
 
 
 def _of_suspended(channel: SuspendedChannel) -> str:
+    fix = f"invite the bot again, or run mqbot unsubscribe {channel.channel_id}"
+    if channel.code in CREDENTIAL_CODES:
+        fix = "the channel isn't the problem: install the app again and set its SLACK_BOT_TOKEN"
     return (
         f"Slack refuses posts to {channel.channel_id} since {channel.suspended_at:%Y-%m-%d %H:%M}"
-        f" ({channel.code}): invite the bot again, or run mqbot unsubscribe {channel.channel_id}"
+        f" ({channel.code}): {fix}"
     )
 
 

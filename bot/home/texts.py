@@ -19,6 +19,7 @@ from bot.people import texts as people_texts
 from bot.queues import picture
 from bot.queues.snapshot import ReadQueue, Snapshot
 from bot.queues.texts import parts as queue_parts, status as queue_status
+from bot.slack.errors import CREDENTIAL_CODES
 
 MINE_SHOWN = 5
 TIMERS_SHOWN = 10
@@ -194,8 +195,17 @@ def _health(state: HomeState) -> list[Block]:
 
 
 def _refused(suspended: SuspendedChannel) -> Block:
-    """A channel to which Slack takes no posts: nobody can type anything there any more."""
+    """A channel to which Slack takes no posts: nobody can type anything there any more.
+
+    With a refused token it is every channel, and ending subscriptions would help none of them.
+    """
     place = channel(suspended.channel_id)
+    said = f":warning: Slack refuses posts to {place} ({quote(suspended.code, 60)})"
+    block_id = f"refused-{suspended.channel_id}"
+    if suspended.code in CREDENTIAL_CODES:
+        return blocks.section(
+            f"{said}: the app has to be installed again, with its new token", block_id=block_id
+        )
     end = blocks.button(
         "End its subscriptions",
         action_id=controls.END_CHANNEL,
@@ -208,5 +218,4 @@ def _refused(suspended: SuspendedChannel) -> Block:
             style="danger",
         ),
     )
-    said = f":warning: Slack refuses posts to {place} ({quote(suspended.code, 60)})"
-    return blocks.section(said, block_id=f"refused-{suspended.channel_id}", accessory=end)
+    return blocks.section(said, block_id=block_id, accessory=end)

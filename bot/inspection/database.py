@@ -9,13 +9,14 @@ from bot.channels.rows import Subscriptions
 from bot.health.outage_rows import SlackOutages
 from bot.inspection.results import Area, CheckResult, age_of, as_sentence
 from bot.kernel.clock import Clock
-from bot.kernel.metrics import OutboxSummary
+from bot.kernel.metrics import OutboxSummary, SuspendedChannel
 from bot.kernel.repository import RepositoryName
 from bot.log.rows import Positions, PullRequests
 from bot.pauses.pause import PauseRecord
 from bot.pauses.rows import Pauses
 from bot.people.rows import People
 from bot.posts.outbox import Outbox
+from bot.slack.errors import CREDENTIAL_CODES
 from bot.store import migrate
 from bot.store.errors import StoreUnavailable, StoreUnusable
 from bot.store.processes import ClockJump, ClockJumps, PendingRestarts, ProcessConnections
@@ -206,10 +207,17 @@ def _suspended(summary: OutboxSummary, now: datetime) -> Iterable[CheckResult]:
             channel.channel_id,
             f"Slack has refused posts there for {age} ({channel.code}); "
             "deliveries are kept for 7 days.",
-            "Open the channel to the bot again, or end its subscriptions: "
-            f"mqbot unsubscribe {channel.channel_id}; "
-            f"next try at {_minute(channel.retry_at)}.",
+            f"{_how_to_open(channel)}; next try at {_minute(channel.retry_at)}.",
         )
+
+
+def _how_to_open(channel: SuspendedChannel) -> str:
+    if channel.code in CREDENTIAL_CODES:
+        return "The channel isn't the problem: install the app again and set its SLACK_BOT_TOKEN"
+    return (
+        "Open the channel to the bot again, or end its subscriptions: "
+        f"mqbot unsubscribe {channel.channel_id}"
+    )
 
 
 def _clock_jumps(jumps: Sequence[ClockJump]) -> CheckResult:

@@ -18,6 +18,7 @@ from bot.inspection.results import (
 )
 from bot.kernel.clock import Clock
 from bot.kernel.transport import NO_CONNECTION, why_lost
+from bot.slack.errors import CREDENTIAL_CODES
 from bot.slack.ports import ChannelAccess
 from bot.slack.web_api.channels import access_of, own_channels
 from bot.slack.web_api.clients import (
@@ -26,7 +27,7 @@ from bot.slack.web_api.clients import (
     granted_scopes,
     served_at,
 )
-from bot.slack.web_api.failures import CREDENTIAL_CODES, FAILURES, read_failure
+from bot.slack.web_api.failures import FAILURES, read_failure
 
 CHANNELS_NAMED = 5
 

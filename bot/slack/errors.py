@@ -21,6 +21,28 @@ class Refusal(StrEnum):
     CREDENTIAL = "credential"
 
 
+CREDENTIAL_CODES = frozenset(
+    {
+        "access_denied",
+        "account_inactive",
+        "ekm_access_denied",
+        "enterprise_is_restricted",
+        "invalid_auth",
+        "missing_scope",
+        "no_permission",
+        "not_allowed_token_type",
+        "not_authed",
+        "org_login_required",
+        "team_access_not_granted",
+        "team_not_found",
+        "token_expired",
+        "token_revoked",
+        "two_factor_setup_required",
+    }
+)
+"""Slack refuses the app's token, or what the token may do: nothing is wrong with the channel."""
+
+
 @dataclass(eq=False)
 class PostError(BotError):
     """A message may not have been posted; `code` says why, in Slack's words or ours."""

@@ -22,8 +22,9 @@ from websockets.protocol import State
 from bot.kernel.clock import Clock
 from bot.kernel.pacing import retry_delay
 from bot.kernel.proxies import proxy_towards
+from bot.slack.errors import CREDENTIAL_CODES
 from bot.slack.web_api.clients import TokenRefused
-from bot.slack.web_api.failures import CREDENTIAL_CODES, Failure, field_of, read_failure
+from bot.slack.web_api.failures import Failure, field_of, read_failure
 
 logger = logging.getLogger(__name__)
 

@@ -55,6 +55,9 @@ async def test_deliveries_kept_during_a_token_revocation_are_posted(start_bot: S
     bot.break_slack("refuse", "chat.postMessage", code="token_revoked", times=2)
     number = bot.enqueue()
     await bot.logged("post_refused")
+    # Nothing is wrong with the channel.
+    home = await bot.see_home("the app has to be installed again")
+    assert "End its subscriptions" not in home
     await bot.pass_time(LOOKED_AT_AGAIN)
     await bot.wait_for_post(f"#{number}", RELEASES)
     await is_posted_when_fixed(bot, [number])

@@ -252,6 +252,12 @@ ONE_FAULT = (
         ["MqbotOutboxOld"],
     ),
     Case(
+        "Slack refuses the token in every channel",
+        {**WELL, slack_error("token_revoked"): grows(1)}
+        | {f"mqbot_outbox_suspended_channels{{{RUN}}}": always(3)},
+        ["MqbotSlackRefusesToken"],
+    ),
+    Case(
         "the service refuses the credential",
         {**WELL, **ALL_STALE, service("401"): grows(300), service("200"): always(9)},
         ["MqbotServiceRefusesCredential"],

@@ -711,6 +711,8 @@ def _fill(transaction: Transaction) -> None:
     outbox.record([in_doubt(claimed, "timeout", hour_ago)])
     outbox.add([NewDelivery("d-2", "C0RELEASE", subject, hour_ago)])
     outbox.suspend(SuspendedChannel("C0RELEASE", "is_archived", hour_ago, hour_ago))
+    outbox.add([NewDelivery("d-3", "C0GENERAL", subject, hour_ago)])
+    outbox.suspend(SuspendedChannel("C0GENERAL", "token_revoked", hour_ago, hour_ago))
     for channel in ("C0RELEASE", "C0INCIDENT", "C0NOWHERE"):
         Subscriptions(transaction).save(Subscription(channel, SITE, DEFAULT_TOPICS))
     authors = {1: "Ada", 2: "bob", 3: "ada", 4: "renovate[bot]", 5: "zoe", 8: "gone"}
@@ -744,7 +746,7 @@ async def test_what_is_wrong_with_queue_channels_and_deliveries_is_reported_toge
         f"clock: event log of {REPOSITORY}",
         "Slack: guests",
         *(f"channel: {word}" for word in ("C0RELEASE #releases", "C0INCIDENT", "C0NOWHERE")),
-        *(f"deliveries: {word}" for word in ("waiting", "in doubt", "C0RELEASE")),
+        *(f"deliveries: {word}" for word in ("waiting", "in doubt", "C0RELEASE", "C0GENERAL")),
     }
     paused = report.of("merge queue", REPOSITORY)
     assert paused["sentence"] == "Readable, paused."
@@ -758,6 +760,8 @@ async def test_what_is_wrong_with_queue_channels_and_deliveries_is_reported_toge
     assert report.of("channel", "C0MERGEQ")["standing"] == "ok"
     assert "the oldest for 60 min" in report.of("deliveries", "waiting")["sentence"]
     assert "since 60 min" in report.of("deliveries", "in doubt")["sentence"]
+    assert "mqbot unsubscribe C0RELEASE" in report.of("deliveries", "C0RELEASE")["fix"]
+    assert "set its SLACK_BOT_TOKEN" in report.of("deliveries", "C0GENERAL")["fix"]
     assert "is_archived" in report.of("deliveries", "C0RELEASE")["sentence"]
     assert report.of("configuration", "logins")["sentence"] == (
         "Of 4 authors in the last 7 days, 2 are linked to Slack. Unknown: bob, zoe."

@@ -216,6 +216,16 @@ def suspended(url: str) -> list[str]:
     return found
 
 
+def test_a_refused_token_is_no_reason_to_end_subscriptions(url: str) -> None:
+    store = Store(create_engine(url))
+    with begin(store) as transaction:
+        Outbox(transaction).suspend(SuspendedChannel(GONE, "token_revoked", NOW, NOW))
+    asyncio.run(store.close())
+    (line,) = [line for line in run(url).output.splitlines() if "token_revoked" in line]
+    assert "mqbot unsubscribe" not in line
+    assert "install the app again and set its SLACK_BOT_TOKEN" in line
+
+
 def test_all_subscriptions_and_waiting_posts_of_the_channel_go(refused_url: str) -> None:
     assert suspended(refused_url) == [GONE]
     done = mqbot(refused_url, "unsubscribe", GONE)

@@ -21,9 +21,9 @@ from bot.kernel.clock import Clock
 from bot.kernel.errors import BotError
 from bot.kernel.metrics import UNSCRAPED, Metrics
 from bot.kernel.pacing import http_date, retry_delay
+from bot.slack.errors import CREDENTIAL_CODES
 from bot.slack.observation import SlackObservation
 from bot.slack.web_api.failures import (
-    CREDENTIAL_CODES,
     FAILURES,
     LONGEST_RETRY_AFTER,
     TOKEN_CODES,

@@ -10,7 +10,14 @@ from aiohttp import ClientConnectorError, ClientError
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
-from bot.slack.errors import PostError, PostInDoubt, PostPostponed, PostRefused, Refusal
+from bot.slack.errors import (
+    CREDENTIAL_CODES,
+    PostError,
+    PostInDoubt,
+    PostPostponed,
+    PostRefused,
+    Refusal,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -26,26 +33,6 @@ THREAD_CODES = frozenset(
     {"cannot_reply_to_message", "restricted_action_thread_locked", "thread_not_found"}
 )
 """The thread is gone, or takes no replies; the channel itself takes messages."""
-
-CREDENTIAL_CODES = frozenset(
-    {
-        "access_denied",
-        "account_inactive",
-        "ekm_access_denied",
-        "enterprise_is_restricted",
-        "invalid_auth",
-        "missing_scope",
-        "no_permission",
-        "not_allowed_token_type",
-        "not_authed",
-        "org_login_required",
-        "team_access_not_granted",
-        "team_not_found",
-        "token_expired",
-        "token_revoked",
-        "two_factor_setup_required",
-    }
-)
 
 TOKEN_CODES = frozenset(
     {
