@@ -66,8 +66,7 @@ def explain(error: Exception, *, command: str, reference: str, repeat: Repeat | 
             kernel_errors.ActDefect,
         ),
     )
-    is_done = act is not None and act.state is kernel_errors.ActState.DONE
-    if is_done:
+    if act is not None and act.state is kernel_errors.ActState.DONE:
         may_pass = False
     needs_click = isinstance(error, slack_errors.NeedsClick)
     buttons = []
@@ -85,8 +84,7 @@ def explain(error: Exception, *, command: str, reference: str, repeat: Repeat | 
     shown += [blocks.actions(fitting)] if fitting else []
     if may_pass:
         shown.append(blocks.context(f"reference {reference}"))
-    message = blocks.message(*shown)
-    return message if is_done else blocks.refusal(message)
+    return blocks.message(*shown)
 
 
 def _leaves_a_state(error: Exception, act: kernel_errors.FailedAct) -> bool:

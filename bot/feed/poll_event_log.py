@@ -12,8 +12,10 @@ from bot.feed.poll_state import asked_to_wait, failure, level_of
 from bot.feed.read_events import content
 from bot.feed.requested_types import RequestedTypes
 from bot.feed.store_events import LOGGED, StoreEvents
-from bot.freezes.following import read_freezes
-from bot.freezes.freeze import Freeze, advanced, freezes_after, with_ids
+from bot.freezes.events import freezes_after
+from bot.freezes.freeze import Freeze, advanced
+from bot.freezes.listing import with_ids
+from bot.freezes.reading import freeze_events
 from bot.kernel.clock import Clock
 from bot.kernel.errors import InvalidRequest, MergeQueueError, MergeQueueRefused
 from bot.kernel.metrics import LogProblem
@@ -125,14 +127,14 @@ class PollEventLog:
         """
         try:
             async with poll.request() as service:
-                log = await read_freezes(service, poll.repository, self.clock.now())
+                log = await freeze_events(service, poll.repository, self.clock.now())
         except MergeQueueUnavailable:
             raise
         except MergeQueueError as error:
             extra = failure("freezes", poll.repository, error)
             logger.log(level_of(error, logging.INFO), "freezes not read", extra=extra)
             return []
-        earlier = [event for event in log.events if event.received_at < origin]
+        earlier = [event for event in log if event.received_at < origin]
         found = [advanced(freeze, origin) for freeze in freezes_after([], earlier)]
         if all(freeze.over_at is not None for freeze in found):
             return found

@@ -25,6 +25,7 @@ from bot.feed.route_subscribers import (
     event_delivery,
 )
 from bot.freezes.following import identify_freezes, see_freeze_event
+from bot.freezes.freeze import Freeze
 from bot.health.alert import streak_after
 from bot.health.rows import Alerts
 from bot.kernel.repository import RepositoryName
@@ -36,7 +37,6 @@ from bot.log.rows import Events, PullRequests
 from bot.log.types import FREEZE_TYPES
 from bot.merge_queue.event_records import EventRecord, PullRequestRecord
 from bot.merge_queue.event_types import ENTER, MERGED, PAUSE_DELETE, Turn
-from bot.merge_queue.freezes import ScheduledFreeze
 from bot.merge_queue.queue import Pause
 from bot.pauses.rows import Pauses
 from bot.people.notices import Notice
@@ -65,7 +65,7 @@ class RoutingContext:
     now: datetime
     observed: Pause | None = None  #: the pause in force when read after them, if it was read
     #: the service's freezes when read after them, if they were read
-    freezes: Sequence[ScheduledFreeze] | None = None
+    freezes: Sequence[Freeze] | None = None
     #: since when leaves without metadata have waited
     grace_period: GracePeriod = field(default_factory=GracePeriod)
     personal: frozenset[str] = frozenset()  #: the topics of which some people want direct messages

@@ -14,6 +14,7 @@ from bot.feed.read_events import ReadEvents, content
 from bot.feed.route_events import ROUTED_AT_ONCE, Routed, RoutingContext, route_events
 from bot.feed.route_subscribers import EDIT_DELAY
 from bot.freezes.freeze import Freeze
+from bot.freezes.reading import listed_freezes
 from bot.freezes.rows import Freezes
 from bot.kernel.clock import Clock
 from bot.kernel.errors import MergeQueueError
@@ -27,7 +28,6 @@ from bot.log.types import FREEZE_TYPES
 from bot.merge_queue.errors import CredentialRefused, FreezesNotOffered
 from bot.merge_queue.event_records import EventRecord, PullRequestRecord, in_order
 from bot.merge_queue.event_types import ENTER, PAUSE_CREATE, PAUSE_UPDATE
-from bot.merge_queue.freezes import ScheduledFreeze
 from bot.merge_queue.queue import Application, Pause
 from bot.posts.delivery import Subject, SubjectKind
 from bot.posts.events import events_about
@@ -187,14 +187,14 @@ class StoreEvents:
             logger.log(level_of(error, logging.INFO), "pause not read", extra=extra)
             return None
 
-    async def _freezes(self, poll: Poll, types: set[str]) -> Sequence[ScheduledFreeze] | None:
+    async def _freezes(self, poll: Poll, types: set[str]) -> Sequence[Freeze] | None:
         """Read the freezes, because their events carry no ids; None where that isn't possible."""
         events = poll.state.events
         if not events.freezes_wanted and types.isdisjoint(FREEZE_TYPES):
             return None
         return await self.listed_freezes(poll)
 
-    async def listed_freezes(self, poll: Poll) -> Sequence[ScheduledFreeze] | None:
+    async def listed_freezes(self, poll: Poll) -> Sequence[Freeze] | None:
         """The service's freezes; None if it has no such list, or it can't be read.
 
         Then the next events try again.
@@ -203,7 +203,7 @@ class StoreEvents:
         events.freezes_wanted = False
         try:
             async with poll.request() as service:
-                return await service.freezes(poll.repository)
+                reading = await listed_freezes(service, poll.repository)
         except FreezesNotOffered:
             return None
         except MergeQueueError as error:
@@ -211,6 +211,7 @@ class StoreEvents:
             logger.log(level_of(error, logging.INFO), "freezes not read", extra=extra)
             events.freezes_wanted = True
             return None
+        return reading.freezes
 
     async def _with_owner(
         self, poll: Poll, records: Sequence[EventRecord]

@@ -11,8 +11,11 @@ from bot.acts.reason import signed_reason
 from bot.acts.record import FROM_LOG, Action, ActResult, AuditRecord
 from bot.acts.recording import ActLog
 from bot.freezes import occurrences
-from bot.freezes.following import read_freezes
+from bot.freezes.causes import is_made_by
+from bot.freezes.freeze import Freeze
 from bot.freezes.freezing import FreezeQueue
+from bot.freezes.listing import freeze_with
+from bot.freezes.reading import freeze_events, listed_freezes
 from bot.freezes.rows import Occurrences
 from bot.freezes.windows import (
     BEFORE_THE_END,
@@ -36,7 +39,7 @@ from bot.log.known_types import page_of_known
 from bot.log.types import FREEZE_CREATE
 from bot.merge_queue.errors import FreezesNotOffered, answer_of, join_answers
 from bot.merge_queue.event_types import PAUSE_CREATE, PAUSE_UPDATE
-from bot.merge_queue.freezes import FreezeChange, FreezeTerms, ScheduledFreeze
+from bot.merge_queue.freezes import FreezeChange, FreezeTerms, ends_as
 from bot.merge_queue.port import FreezeSupport
 from bot.merge_queue.window import Window
 from bot.pauses.history import pause_in_force
@@ -217,18 +220,18 @@ class ApplyWindows:
         act = self._act(Action.FREEZE, key, occurrence)
         try:
             async with self._acts.locked(act):
-                listed = await self.freeze_queue.merge_queue.freezes(key.repository)
+                listed = await listed_freezes(self.freeze_queue.merge_queue, key.repository)
                 known = await self._acts.store.read(occurrences.read, key)
                 if known is not None and not known.is_to_come:
                     return
                 begun = await self._begun(known, Action.FREEZE)
-                if not await self._is_found_done(key, begun or act, listed):
+                if not await self._is_found_done(key, begun or act, listed.freezes):
                     await self._create_freeze(key, occurrence, begun)
         except FreezesNotOffered:
             await self._pause(key, occurrence)
 
     async def _is_found_done(
-        self, key: OccurrenceKey, act: AuditRecord, listed: Sequence[ScheduledFreeze]
+        self, key: OccurrenceKey, act: AuditRecord, listed: Sequence[Freeze]
     ) -> bool:
         """Store that the occurrence was frozen already, if it was.
 
@@ -241,13 +244,13 @@ class ApplyWindows:
         ends_at = act.resumes_at or key.begins_at
         done = replace(act, detail=FROM_LOG) if act.record_id else None
         for freeze in listed:
-            is_new = freeze.id not in taken
-            if is_new and freeze.reason == act.stored_reason and freeze.ends_as(ends_at):
+            is_new = freeze.freeze_id not in taken
+            if is_new and is_made_by(act, freeze, ends_at):
                 if done is None:
                     await self._acts.leave(act, "there already")
                 else:
-                    done = replace(done, freezes=frozenset({freeze.id}))
-                found = partial(occurrences.carried_out, done=done, freeze_id=freeze.id)
+                    done = replace(done, freezes=frozenset({freeze.listed_id}))
+                found = partial(occurrences.carried_out, done=done, freeze_id=freeze.freeze_id)
                 await store.run(found, key, OccurrenceState.FROZEN, ends_at)
                 return True
         if act.record_id and await self._was_done(act):
@@ -299,8 +302,8 @@ class ApplyWindows:
 
     async def _was_frozen(self, begun: AuditRecord) -> bool:
         service = self.freeze_queue.merge_queue
-        log = await read_freezes(service, begun.repository, self._acts.clock.now())
-        made = (event for event in log.events if event.type == FREEZE_CREATE)
+        log = await freeze_events(service, begun.repository, self._acts.clock.now())
+        made = (event for event in log if event.type == FREEZE_CREATE)
         return any(
             event.details.freeze is not None
             and event.details.freeze.reason == begun.stored_reason
@@ -398,9 +401,9 @@ class ApplyWindows:
         key = record.key
         if await self._begun(record, Action.FREEZE) is not None:
             async with self._acts.locked(self._act_of(Action.UNFREEZE, key)):
-                listed = await self.freeze_queue.merge_queue.freezes(key.repository)
+                listed = await listed_freezes(self.freeze_queue.merge_queue, key.repository)
                 begun = await self._begun(record, Action.FREEZE)
-                if begun is not None and await self._is_found_done(key, begun, listed):
+                if begun is not None and await self._is_found_done(key, begun, listed.freezes):
                     return
         begun = await self._begun(record, Action.PAUSE)
         if begun is not None and await self._was_done(begun):
@@ -425,15 +428,19 @@ class ApplyWindows:
             freezes=frozenset({record.freeze_id}) if record.freeze_id is not None else None,
         )
         async with self._acts.locked(act):
-            listed = await queue.merge_queue.freezes(key.repository)
-            made = next((freeze for freeze in listed if freeze.id == record.freeze_id), None)
-            if occurrence is not None and made is not None and made.ends_as(occurrence.ends_at):
+            listed = await listed_freezes(queue.merge_queue, key.repository)
+            made = freeze_with(record.freeze_id, listed.freezes)
+            if (
+                occurrence is not None
+                and made is not None
+                and ends_as(made.terms, occurrence.ends_at)
+            ):
                 # The answer to the change was lost.
                 await store.run(
                     occurrences.change, record, replace(record, ends_at=occurrence.ends_at)
                 )
                 return
-            if made is None or not made.ends_as(record.ends_at):
+            if made is None or not ends_as(made.terms, record.ends_at):
                 await self._leave(record)
                 return
             if occurrence is not None and is_kept:
@@ -441,8 +448,8 @@ class ApplyWindows:
                 async with queue.recorded(act) as answers:
                     await queue.merge_queue.change_freeze(
                         key.repository,
-                        made,
-                        FreezeChange(occurrence.ends_at),
+                        made.listed_id,
+                        FreezeChange(occurrence.ends_at, made.zone),
                         on_answer=answers.append,
                     )
                 await store.run(
@@ -453,7 +460,7 @@ class ApplyWindows:
             act = replace(act, reason=WITHDRAWN, stored_reason=signed)
             async with queue.recorded(act) as answers:
                 await queue.merge_queue.delete_freeze(
-                    key.repository, made, signed, on_answer=answers.append
+                    key.repository, made.listed_id, signed, on_answer=answers.append
                 )
         await self._withdraw(record)
 

@@ -8,13 +8,13 @@ from bot.acts.causes import LONGEST_APART, act_of_event, carried_out
 from bot.acts.ends import end_act, end_of
 from bot.acts.record import FROM_LOG, Action, ActResult, AuditRecord
 from bot.acts.rows import Audit
-from bot.freezes.outcomes import KnownFreeze
+from bot.freezes.freeze import Freeze
 from bot.freezes.rows import Freezes
 from bot.kernel.repository import RepositoryName
 from bot.log.classification import PAUSE_TYPES
 from bot.log.types import FREEZE_DELETE, FREEZE_TYPES
 from bot.merge_queue.event_records import EventRecord
-from bot.merge_queue.freezes import ScheduledFreeze
+from bot.merge_queue.freezes import ends_as
 from bot.store.transaction import Transaction
 
 FREEZE_ACTS_LOOKBACK = timedelta(days=90)
@@ -52,45 +52,42 @@ def by_person(transaction: Transaction, record: EventRecord) -> EventRecord:
     return under_name(record, act_of_freeze_event(transaction, record))
 
 
-def know_freezes(
+def with_makers(
     transaction: Transaction,
     repository: RepositoryName,
-    listed: Sequence[ScheduledFreeze],
+    listed: Sequence[Freeze],
     now: datetime,
-) -> list[KnownFreeze]:
-    """Each listed freeze with its maker."""
+) -> list[Freeze]:
+    """The listed freezes, each with who made it: by the act of that, or else by the log."""
     acts = Audit(transaction).since(repository, now - FREEZE_ACTS_LOOKBACK, Action.FREEZE)
-    logged = Freezes(transaction).with_ids(repository, [freeze.id for freeze in listed])
-    names = {freeze.freeze_id: freeze.by for freeze in logged}
-    return [
-        _known(repository, freeze, _maker(acts, freeze), names.get(freeze.id)) for freeze in listed
-    ]
+    ids = [freeze.freeze_id for freeze in listed if freeze.freeze_id is not None]
+    logged = {freeze.freeze_id: freeze for freeze in Freezes(transaction).with_ids(repository, ids)}
+    found = []
+    for freeze in listed:
+        row = logged.get(freeze.freeze_id)
+        by = row.by if row is not None else None
+        act = _maker(acts, freeze)
+        if act is not None:
+            by = act.actor.name
+        found.append(replace(freeze, by=by, act=act))
+    return found
 
 
-def _maker(acts: Sequence[AuditRecord], freeze: ScheduledFreeze) -> AuditRecord | None:
+def is_made_by(act: AuditRecord, freeze: Freeze, end: datetime | None) -> bool:
+    """Whether the act, whose answer may have been lost, made the freeze with that end.
+
+    It has the act's whole reason then.
+    """
+    return freeze.terms.reason == act.stored_reason and ends_as(freeze.terms, end)
+
+
+def _maker(acts: Sequence[AuditRecord], freeze: Freeze) -> AuditRecord | None:
     """The act that made it; one whose answer was lost is known by its whole reason."""
     done = carried_out(acts)
     for act in done:
-        if act.freezes is not None and freeze.id in act.freezes:
+        if act.freezes is not None and freeze.freeze_id in act.freezes:
             return act
     unanswered = [act for act in done if act.freezes is None]
-    return next((act for act in reversed(unanswered) if act.stored_reason == freeze.reason), None)
-
-
-def _known(
-    repository: RepositoryName,
-    freeze: ScheduledFreeze,
-    act: AuditRecord | None,
-    logged_by: str | None,
-) -> KnownFreeze:
-    if act is None:
-        return KnownFreeze(repository, freeze, logged_by, freeze.reason or "")
-    return KnownFreeze(
-        repository,
-        freeze,
-        act.actor.name,
-        act.reason or "",
-        act.group,
-        act.group_act_id,
-        act.actor.user_id,
+    return next(
+        (act for act in reversed(unanswered) if act.stored_reason == freeze.terms.reason), None
     )

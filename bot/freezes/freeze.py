@@ -1,14 +1,16 @@
-"""Scheduled freezes: which one an event is about, and the stages that they go through."""
+"""A scheduled freeze, and the stages that it goes through."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from enum import StrEnum
 
+from bot.acts.reason import unsigned_reason
+from bot.acts.record import AuditRecord
+from bot.kernel.durations import zone_named
 from bot.kernel.repository import RepositoryName
-from bot.log.types import FREEZE_CREATE, FREEZE_DELETE, FREEZE_TYPES
-from bot.merge_queue.event_records import EventRecord, FreezeAttributes, in_order
-from bot.merge_queue.freezes import ScheduledFreeze, moment
+from bot.merge_queue.event_records import FreezeAttributes
+from bot.merge_queue.freezes import Condition, moment
 from bot.merge_queue.queue import QueueStatus
 
 FREEZE_NOTICE = timedelta(minutes=30)
@@ -33,28 +35,95 @@ class Stage(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Told:
+    """Which events told of a freeze."""
+
+    event_id: int  #: the first known one, by which the freeze's card and row are known for good
+    set_id: int  #: the one that gave it its terms, or its end
+    set_at: datetime  #: when the service received that event
+    #: the terms before the first known event; None if that created the freeze
+    before: FreezeAttributes | None = None
+
+    @property
+    def last(self) -> tuple[datetime, int]:
+        """The position in the log of the event that told of it last."""
+        return self.set_at, self.set_id
+
+
+UNTOLD = Told(0, 0, EARLIEST)
+"""Of a freeze that only the service's list shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a freeze came to its end."""
+
+    at: datetime
+    by: str | None = None  #: who removed it, if somebody did
+    reason: str | None = None  #: why
+
+
+@dataclass(frozen=True, slots=True)
 class Freeze:
-    """A scheduled freeze, as its events left it."""
+    """A scheduled freeze, as the service's list and the event log tell of it."""
 
     repository: RepositoryName
-    event_id: int  #: its first known event, by which its card and its row are known for good
-    set_id: int  #: the event that gave it its terms
-    set_at: datetime  #: when the service received that event
+    #: the service's id, which identifies it; None until the service's list shows it, and where the
+    #: service has no such list
+    freeze_id: str | None
     terms: FreezeAttributes  #: as sent
     by: str | None  #: who created it, or who changed it if the creation is unknown
-    begins_at: datetime | None = None  #: None if its times are unreadable
-    ends_at: datetime | None = None  #: None until somebody removes it
-    #: its terms before the first known event; None if that created it
-    before: FreezeAttributes | None = None
+    told: Told = UNTOLD
     stage: Stage = Stage.PLANNED
     #: the pull requests that it keeps waiting, counted for the last stage, if known
     queued: int | None = None
-    over_at: datetime | None = None  #: when it ended or was removed
-    removed_by: str | None = None
-    removed_for: str | None = None  #: the reason
-    #: the service's id, which identifies it; None until a reading of the service's list shows it,
-    #: and where the service has no such list
-    freeze_id: str | None = None
+    ending: Ending | None = None  #: None until it is over
+    act: AuditRecord | None = None  #: through which the bot made it; looked up for listed ones only
+    #: its exceptions exactly as sent, to send them back; of listed ones only
+    excluded: tuple[Condition, ...] = ()
+
+    @property
+    def listed_id(self) -> str:
+        """The id of a freeze of the service's list; raises ValueError for others."""
+        if self.freeze_id is None:
+            raise ValueError("the service has not listed this freeze")
+        return self.freeze_id
+
+    @property
+    def begins_at(self) -> datetime | None:
+        """None if its times are unreadable."""
+        begins_at = moment(self.terms.start, self.terms)
+        has_unreadable_end = self.terms.end is not None and self.ends_at is None
+        if begins_at is None or has_unreadable_end:
+            return None
+        return max(begins_at, EARLIEST)
+
+    @property
+    def ends_at(self) -> datetime | None:
+        """None until somebody removes it, or if its end is unreadable."""
+        return moment(self.terms.end, self.terms)
+
+    @property
+    def zone(self) -> tzinfo:
+        """In which the service takes its times."""
+        return zone_named(self.terms.timezone) or UTC
+
+    @property
+    def reason(self) -> str:
+        """Its maker's own words."""
+        if self.act is not None:
+            return self.act.reason or ""
+        return unsigned_reason(self.terms.reason or "", self.by)
+
+    @property
+    def over_at(self) -> datetime | None:
+        """When it ended or was removed; None until then."""
+        return self.ending.at if self.ending is not None else None
+
+    def has_begun(self, now: datetime) -> bool:
+        """An unreadable start counts as past: the service lists the freeze."""
+        begins_at = moment(self.terms.start, self.terms)
+        return begins_at is None or begins_at <= now
 
     def is_in_force(self, now: datetime) -> bool:
         has_begun = self.begins_at is not None and self.begins_at <= now
@@ -91,7 +160,7 @@ class Freeze:
     @property
     def is_on_short_notice(self) -> bool:
         """Whether it was set when its approach was to be announced, so that it said so itself."""
-        return self.begins_at is not None and self.set_at > self.begins_at - FREEZE_NOTICE
+        return self.begins_at is not None and self.told.set_at > self.begins_at - FREEZE_NOTICE
 
     @property
     def branch(self) -> str | None:
@@ -108,7 +177,7 @@ class Freeze:
 
     @property
     def began_when_set(self) -> bool:
-        return self.begins_at is not None and self.set_at > self.begins_at - SURELY_READ
+        return self.begins_at is not None and self.told.set_at > self.begins_at - SURELY_READ
 
 
 def next_freeze(freezes: Iterable[Freeze], now: datetime) -> Freeze | None:
@@ -122,188 +191,12 @@ def advanced(freeze: Freeze, now: datetime) -> Freeze:
     if freeze.begins_at is None or freeze.stage is Stage.OVER:
         return freeze
     if freeze.ends_at is not None and freeze.ends_at <= now:
-        return replace(freeze, stage=Stage.OVER, over_at=freeze.ends_at)
+        return replace(freeze, stage=Stage.OVER, ending=Ending(freeze.ends_at))
     if freeze.begins_at <= now:
         return replace(freeze, stage=Stage.IN_FORCE)
     if freeze.begins_at - FREEZE_NOTICE <= now:
         return replace(freeze, stage=Stage.ANNOUNCED)
     return freeze
-
-
-@dataclass(frozen=True, slots=True)
-class Evidence:
-    """What is known beside an event, which carries the terms of its freeze and no id."""
-
-    #: the ids of the freezes that the act through the bot behind the event was about, if any
-    acted_on: frozenset[str] | None = None
-    #: the service's list when read after the event; None if it wasn't
-    listed: Sequence[ScheduledFreeze] | None = None
-
-    def is_acted_on(self, freeze: Freeze) -> bool:
-        return self.acted_on is not None and freeze.freeze_id in self.acted_on
-
-    def is_gone(self, freeze: Freeze) -> bool:
-        """Whether the service no longer has it."""
-        return freeze.freeze_id is not None and self._shown(freeze) is None and self._is_read
-
-    def has_changed(self, freeze: Freeze) -> bool:
-        """Whether the service has it with other terms."""
-        shown = self._shown(freeze)
-        return shown is not None and not has_terms(shown, freeze.terms)
-
-    @property
-    def _is_read(self) -> bool:
-        return self.listed is not None
-
-    def _shown(self, freeze: Freeze) -> ScheduledFreeze | None:
-        listed = self.listed or ()
-        return next((shown for shown in listed if shown.id == freeze.freeze_id), None)
-
-
-NO_EVIDENCE = Evidence()
-
-
-def has_terms(freeze: FreezeAttributes, terms: FreezeAttributes) -> bool:
-    """Whether both have the same terms; times may be written in different ways."""
-    return _comparable(freeze) == _comparable(terms)
-
-
-def _comparable(terms: FreezeAttributes) -> tuple[object, ...]:
-    times = [moment(time, terms) for time in (terms.start, terms.end)]
-    seconds = [at.replace(microsecond=0) if at is not None else None for at in times]
-    return (terms.reason or "", *seconds, terms.matching_conditions, terms.exclude_conditions)
-
-
-def identified(known: Sequence[Freeze], listed: Sequence[ScheduledFreeze]) -> list[Freeze]:
-    """The known freezes that the list gives an id: those with the same terms.
-
-    Equal ones are interchangeable until they have ids.
-    """
-    ids = {freeze.freeze_id for freeze in known}
-    nameless = [freeze for freeze in known if freeze.freeze_id is None and freeze.over_at is None]
-    found = []
-    for shown in listed:
-        equal = [freeze for freeze in nameless if has_terms(shown, freeze.terms)]
-        if equal and shown.id not in ids:
-            nameless.remove(equal[0])
-            found.append(replace(equal[0], freeze_id=shown.id))
-    return found
-
-
-def with_ids(known: Sequence[Freeze], listed: Sequence[ScheduledFreeze]) -> list[Freeze]:
-    """The known freezes, with the ids that the list gives them."""
-    found = {freeze.event_id: freeze for freeze in identified(known, listed)}
-    return [found.get(freeze.event_id, freeze) for freeze in known]
-
-
-def freezes_after(known: Sequence[Freeze], events: Sequence[EventRecord]) -> list[Freeze]:
-    """All freezes after these later events, in any order; also those that are over."""
-    found = {freeze.event_id: freeze for freeze in known}
-    for event in in_order(events):
-        found |= {freeze.event_id: freeze for freeze in changed_by(event, list(found.values()))}
-    return list(found.values())
-
-
-def changed_by(
-    event: EventRecord, known: Sequence[Freeze], evidence: Evidence = NO_EVIDENCE
-) -> list[Freeze]:
-    """The freezes that the event makes or changes; none if it carries no terms.
-
-    The event may have appeared in the log after later ones.
-    """
-    terms = event.details.freeze
-    replaced = event.details.freeze_before
-    if terms is None or event.type not in FREEZE_TYPES:
-        return []
-    if event.type == FREEZE_CREATE:
-        later = _later(event, known, terms)
-        made = _made(event, known, evidence)
-        return [replace(later, by=event.details.actor, before=None) if later else made]
-    if event.type == FREEZE_DELETE:
-        found = _meant(known, terms, evidence.is_acted_on, evidence.is_gone)
-        return [_removed(found or replace(_new(event), before=terms), event)]
-    found = _meant(known, replaced, evidence.is_acted_on, evidence.has_changed)
-    later = _later(event, known, terms)
-    if later is not None and found:
-        removed = _removed(found, event)
-        return [removed, replace(later, by=found.by, before=found.before)]
-    if later is not None:
-        return [replace(later, before=replaced)]
-    return [_with_new_terms(found, event) if found else replace(_new(event), before=replaced)]
-
-
-def _meant(
-    known: Sequence[Freeze], terms: FreezeAttributes | None, *witnesses: Callable[[Freeze], bool]
-) -> Freeze | None:
-    """The freeze that the event means: it has these terms now, or had when its time was up.
-
-    Of equal ones the first witness that knows one decides.
-    """
-    equal = [freeze for freeze in known if freeze.terms == terms and not freeze.is_removed]
-    for is_meant in witnesses:
-        found = [freeze for freeze in equal if is_meant(freeze)]
-        if found:
-            return found[0]
-    return min(equal, key=lambda freeze: freeze.stage is Stage.OVER, default=None)
-
-
-def _made(event: EventRecord, known: Sequence[Freeze], evidence: Evidence) -> Freeze:
-    made = _new(event)
-    new_ids = (evidence.acted_on or frozenset()) - {freeze.freeze_id for freeze in known}
-    return replace(made, freeze_id=next(iter(new_ids), None))
-
-
-def _later(event: EventRecord, known: Sequence[Freeze], terms: FreezeAttributes) -> Freeze | None:
-    """The freeze that this event set, if it is known only from later events."""
-    this = (event.received_at, event.event_id)
-    return next(
-        (
-            freeze
-            for freeze in known
-            if freeze.before == terms and (freeze.set_at, freeze.set_id) > this
-        ),
-        None,
-    )
-
-
-def _new(event: EventRecord) -> Freeze:
-    terms = event.details.freeze or FreezeAttributes()
-    by = event.details.actor
-    made = Freeze(event.repository, event.event_id, event.event_id, event.received_at, terms, by)
-    return _with_new_terms(made, event)
-
-
-def _with_new_terms(freeze: Freeze, event: EventRecord) -> Freeze:
-    terms = event.details.freeze or freeze.terms
-    begins_at = moment(terms.start, terms)
-    ends_at = moment(terms.end, terms)
-    if terms.end is not None and ends_at is None:
-        begins_at = None
-    if begins_at is not None:
-        begins_at = max(begins_at, EARLIEST)
-    return replace(
-        freeze,
-        set_id=event.event_id,
-        set_at=event.received_at,
-        terms=terms,
-        begins_at=begins_at,
-        ends_at=ends_at,
-        stage=Stage.PLANNED,
-        queued=None,
-        over_at=None,
-    )
-
-
-def _removed(freeze: Freeze, event: EventRecord) -> Freeze:
-    return replace(
-        freeze,
-        stage=Stage.OVER,
-        set_id=event.event_id,
-        set_at=event.received_at,
-        over_at=event.received_at,
-        removed_by=event.details.actor,
-        removed_for=event.details.reason,
-    )
 
 
 def waiting_for(freeze: Freeze, status: QueueStatus, now: datetime) -> int:

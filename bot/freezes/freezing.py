@@ -10,9 +10,11 @@ from bot.acts.group_act import GroupAct
 from bot.acts.record import Action, ActResult, AuditRecord
 from bot.acts.recording import ActLog
 from bot.freezes import outcomes as freeze_outcomes
-from bot.freezes.causes import know_freezes
+from bot.freezes.causes import with_makers
 from bot.freezes.following import show_made, shows_freezes
+from bot.freezes.freeze import Freeze
 from bot.freezes.outcomes import ids_of, stop_by_freezes
+from bot.freezes.reading import listed_freezes
 from bot.freezes.requests import touch_freeze_requests
 from bot.kernel.actor import Caller
 from bot.kernel.durations import Lasting
@@ -68,11 +70,11 @@ class FreezeQueue:
                 )
             )
 
-    async def freezes(self, repository: RepositoryName) -> list[freeze_outcomes.KnownFreeze]:
+    async def freezes(self, repository: RepositoryName) -> list[Freeze]:
         """Those in force and to come."""
-        listed = await self.merge_queue.freezes(repository)
+        listed = await listed_freezes(self.merge_queue, repository)
         now = self.acts.clock.now()
-        return await self.acts.store.read(know_freezes, repository, listed, now)
+        return await self.acts.store.read(with_makers, repository, listed.freezes, now)
 
     async def require_offered(self, repository: RepositoryName) -> None:
         """Raise FreezesNotOffered; what else fails is for the act itself to say."""
@@ -97,7 +99,7 @@ class FreezeQueue:
 
     async def in_the_way(
         self, repositories: Sequence[RepositoryName], terms: merge_queue_freezes.FreezeTerms
-    ) -> list[freeze_outcomes.KnownFreeze]:
+    ) -> list[Freeze]:
         """The freezes for which the wanted one changes nothing; unread queues have none.
 
         Raises FreezesNotOffered.
@@ -105,11 +107,11 @@ class FreezeQueue:
         now = self.acts.clock.now()
         few = asyncio.Semaphore(FREEZE_REQUESTS_AT_ONCE)
 
-        async def first_of(repository: RepositoryName) -> freeze_outcomes.KnownFreeze | None:
+        async def first_of(repository: RepositoryName) -> Freeze | None:
             async with few:
                 known = await self.freezes(repository)
             return next(
-                (other for other in known if freeze_outcomes.overlaps(other.freeze, terms, now)),
+                (other for other in known if freeze_outcomes.overlaps(other, terms, now)),
                 None,
             )
 
@@ -119,17 +121,15 @@ class FreezeQueue:
                 isinstance(answer, BaseException) and not isinstance(answer, MergeQueueError)
             ):
                 raise answer
-        return [answer for answer in found if isinstance(answer, freeze_outcomes.KnownFreeze)]
+        return [answer for answer in found if isinstance(answer, Freeze)]
 
-    async def meant(
-        self, repository: RepositoryName, freeze_id: str | None = None
-    ) -> list[freeze_outcomes.KnownFreeze]:
+    async def meant(self, repository: RepositoryName, freeze_id: str | None = None) -> list[Freeze]:
         """Which somebody may end: the one of that id, or those in force, else those to come."""
         known = await self.freezes(repository)
         now = self.acts.clock.now()
         if freeze_id is None:
-            return [freeze for freeze in known if freeze.freeze.has_begun(now)] or known
-        return [freeze for freeze in known if freeze.freeze.id == freeze_id]
+            return [freeze for freeze in known if freeze.has_begun(now)] or known
+        return [freeze for freeze in known if freeze.freeze_id == freeze_id]
 
     async def queued(self, repository: RepositoryName) -> int | None:
         """How many pull requests a freeze would keep waiting; None if that takes too long."""
@@ -158,9 +158,7 @@ class FreezeQueue:
         act = replace(act, resumes_at=wanted.end, setting_after=asked.limits or None)
         async with self.acts.locked(act):
             known = await self.freezes(repository)
-            same = [
-                other for other in known if freeze_outcomes.overlaps(other.freeze, wanted, act.at)
-            ]
+            same = [other for other in known if freeze_outcomes.overlaps(other, wanted, act.at)]
             if same:
                 return await self._unchanged(act, freeze_outcomes.FreezesAsTheyWere.FROZEN, same)
             # No card is shown in a channel where the bot can't post.
@@ -172,7 +170,8 @@ class FreezeQueue:
                 )
             done = replace(started, answer=join_answers(answers), freezes=frozenset({made.id}))
             await self.acts.end(done, ActResult.DONE)
-        ours = freeze_outcomes.KnownFreeze(repository, made, caller.actor.name, act.reason or "")
+        name = caller.actor.name
+        ours = Freeze(repository, made.id, made, name, act=act, excluded=made.excluded)
         # The card is shown now, or when the event of the freeze is read.
         done = replace(done, result=ActResult.DONE)
         await self.acts.store.run(show_made, done, self.acts.clock.now())
@@ -197,13 +196,13 @@ class FreezeQueue:
         async with self.acts.locked(act):
             if part_of is not None:
                 known = await self.freezes(repository)
-                meant = [freeze for freeze in known if freeze.group == part_of.group]
+                meant = [freeze for freeze in known if _is_of_group(freeze, part_of)]
             else:
                 meant = await self.meant(repository, freeze_id)
             if not meant:
                 return await self._unchanged(act)
             now = self.acts.clock.now()
-            if freeze_id is None and part_of is None and not meant[0].freeze.has_begun(now):
+            if freeze_id is None and part_of is None and not meant[0].has_begun(now):
                 return await self._unchanged(
                     act, freeze_outcomes.FreezesAsTheyWere.ONLY_PLANNED, meant
                 )
@@ -213,14 +212,14 @@ class FreezeQueue:
             posted_here = await self._has_card(act)
             act = replace(act, previous_reason=meant[0].reason, freezes=ids_of(meant))
             act = await require_second(self.acts, act, stop_by_freezes(meant))
-            ended: list[freeze_outcomes.KnownFreeze] = []
+            ended: list[Freeze] = []
             tried = 0
             try:
                 async with self.recorded(act) as answers:
                     for freeze in meant:
                         is_ended = await self.merge_queue.delete_freeze(
                             repository,
-                            freeze.freeze,
+                            freeze.listed_id,
                             act.stored_reason or "",
                             on_answer=answers.append,
                         )
@@ -253,25 +252,25 @@ class FreezeQueue:
             if not found:
                 return await self._unchanged(act)
             known = found[0]
-            if had_end not in {None, known.freeze.ends_at is not None}:
+            if had_end not in {None, known.ends_at is not None}:
                 return await self._unchanged(
                     act, freeze_outcomes.FreezesAsTheyWere.OTHER_END, found
                 )
-            begins = max(known.freeze.begins_at or act.at, act.at)
-            end = await self.acts.new_end(act.actor, known.freeze.ends_at, lasting, begins)
+            begins = max(known.begins_at or act.at, act.at)
+            end = await self.acts.new_end(act.actor, known.ends_at, lasting, begins)
             act = replace(
                 act, resumes_at=end, previous_reason=known.reason, freezes=ids_of([known])
             )
-            if known.freeze.ends_at is None or end < known.freeze.ends_at:
+            if known.ends_at is None or end < known.ends_at:
                 await require_own(self.acts, act, stop_by_freezes([known]))
             async with self.recorded(act) as answers:
                 changed = await self.merge_queue.change_freeze(
                     repository,
-                    known.freeze,
-                    merge_queue_freezes.FreezeChange(end),
+                    known.listed_id,
+                    merge_queue_freezes.FreezeChange(end, known.zone),
                     on_answer=answers.append,
                 )
-        return freeze_outcomes.FreezeOutcome([replace(known, freeze=changed)])
+        return freeze_outcomes.FreezeOutcome([replace(known, terms=changed)])
 
     async def allow(
         self, caller: Caller, repository: RepositoryName, pull_request: int, reason: str
@@ -287,23 +286,21 @@ class FreezeQueue:
             left = [
                 freeze
                 for freeze in meant
-                if not freeze_outcomes.is_excepted(freeze.freeze.excluded, condition)
+                if not freeze_outcomes.is_excepted(freeze.excluded, condition)
             ]
             if not left:
                 return await self._unchanged(act, freeze_outcomes.FreezesAsTheyWere.EXCEPTED, meant)
             act = replace(act, previous_reason=left[0].reason, freezes=ids_of(left))
             act = await require_second(self.acts, act, stop_by_freezes(left, pull_request))
-            done: list[freeze_outcomes.KnownFreeze] = []
+            done: list[Freeze] = []
             try:
                 async with self.recorded(act) as answers:
                     for freeze in left:
                         change = merge_queue_freezes.FreezeChange(
-                            excluded=freeze_outcomes.with_exception(
-                                freeze.freeze.excluded, condition
-                            )
+                            excluded=freeze_outcomes.with_exception(freeze.excluded, condition)
                         )
                         await self.merge_queue.change_freeze(
-                            repository, freeze.freeze, change, on_answer=answers.append
+                            repository, freeze.listed_id, change, on_answer=answers.append
                         )
                         done.append(freeze)
             except MergeQueueError as error:
@@ -343,7 +340,7 @@ class FreezeQueue:
         self,
         act: AuditRecord,
         because: freeze_outcomes.FreezesAsTheyWere = freeze_outcomes.FreezesAsTheyWere.NOT_FROZEN,
-        freezes: Sequence[freeze_outcomes.KnownFreeze] = (),
+        freezes: Sequence[Freeze] = (),
     ) -> freeze_outcomes.FreezeOutcome:
         await self.acts.leave(act, because)
         return (
@@ -370,3 +367,8 @@ class FreezeQueue:
             now = self.acts.clock.now()
             await self.acts.store.run(touch_freeze_requests, started.repository, now)
             self.acts.wake()
+
+
+def _is_of_group(freeze: Freeze, act: GroupAct) -> bool:
+    """Whether it was made for the group that the act is on."""
+    return freeze.act is not None and freeze.act.group == act.group

@@ -15,7 +15,8 @@ from bot.desk import end_questions
 from bot.desk.explain import sentence_of
 from bot.desk.registry import Accepted, Call, field_checked, handles
 from bot.freezes import actions as freeze_actions
-from bot.freezes.outcomes import FreezeOutcome, FreezesAsTheyWere, KnownFreeze
+from bot.freezes.freeze import Freeze
+from bot.freezes.outcomes import FreezeOutcome, FreezesAsTheyWere
 from bot.freezes.texts import cards as freeze_cards, forms as freeze_forms
 from bot.freezes.windows import read_key
 from bot.groups import handlers as group_handlers
@@ -93,7 +94,7 @@ async def choose_other_time(call: Call, click: Interaction) -> None:
     await call.remove_message()
 
 
-def _all_in_the_way(call: Call, target: Target, left: Sequence[KnownFreeze]) -> Message:
+def _all_in_the_way(call: Call, target: Target, left: Sequence[Freeze]) -> Message:
     """Nothing would change."""
     outcome = FreezeOutcome(left, FreezesAsTheyWere.FROZEN)
     if not isinstance(target, Group):

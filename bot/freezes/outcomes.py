@@ -8,11 +8,11 @@ from zoneinfo import ZoneInfo
 
 from bot.acts.asked import Asked
 from bot.acts.record import AuditRecord
+from bot.freezes.freeze import Freeze
 from bot.kernel.durations import resumes_at
 from bot.kernel.errors import MergeQueueError
-from bot.kernel.repository import RepositoryName
 from bot.merge_queue.event_records import FreezeAttributes
-from bot.merge_queue.freezes import Condition, FreezeTerms, ScheduledFreeze
+from bot.merge_queue.freezes import Condition, FreezeTerms
 from bot.pauses.stop import Stop
 
 SAME_START = timedelta(minutes=1)
@@ -60,20 +60,6 @@ def is_excepted(excluded: Sequence[Condition], condition: str) -> bool:
             return False
 
 
-@dataclass(frozen=True, slots=True)
-class KnownFreeze:
-    """A freeze of the service's list, with what the bot knows of it."""
-
-    repository: RepositoryName
-    freeze: ScheduledFreeze
-    by: str | None = None  #: who made it
-    reason: str = ""  #: their own words
-    group: str | None = None  #: the group it was made for
-    group_act_id: int = 0  #: the act on that group, 0 for none
-    #: the maker's Slack id, or that of a machine or rule; None if it wasn't made through this bot
-    made_by: str | None = None
-
-
 class FreezesAsTheyWere(StrEnum):
     """Why nothing was changed; the audit says it too."""
 
@@ -89,19 +75,19 @@ class FreezesAsTheyWere(StrEnum):
 class FreezeOutcome:
     """The freezes that were made, changed or ended; with `because`, nothing was changed."""
 
-    freezes: Sequence[KnownFreeze] = ()
+    freezes: Sequence[Freeze] = ()
     because: FreezesAsTheyWere | None = None
     ended: AuditRecord | None = None  #: the act that ended one last, if there is none any more
     posted_here: bool = False  #: the freezes' card tells the channel
 
-    left: Sequence[KnownFreeze] = ()
+    left: Sequence[Freeze] = ()
     """Those that were meant too and are as they were."""
 
     error: MergeQueueError | None = None
     """Why they are."""
 
 
-def overlaps(freeze: ScheduledFreeze, wanted: FreezeTerms, now: datetime) -> bool:
+def overlaps(freeze: Freeze, wanted: FreezeTerms, now: datetime) -> bool:
     """Whether all that waits for the wanted one waits for it, at some of its time.
 
     The service takes any freezes beside each other. What is only planned keeps nobody from freezing
@@ -110,10 +96,10 @@ def overlaps(freeze: ScheduledFreeze, wanted: FreezeTerms, now: datetime) -> boo
     if wanted.start is None and not freeze.has_begun(now + SAME_START):
         return False
     asked = FreezeAttributes.model_validate(wanted.sent)
-    matching = {*freeze.matching_conditions}
+    matching = {*freeze.terms.matching_conditions}
     if matching and matching != {*asked.matching_conditions}:
         return False
-    excepted = {*freeze.exclude_conditions}
+    excepted = {*freeze.terms.exclude_conditions}
     if excepted and excepted != {*asked.exclude_conditions}:
         return False
     begins = freeze.begins_at or now
@@ -122,15 +108,15 @@ def overlaps(freeze: ScheduledFreeze, wanted: FreezeTerms, now: datetime) -> boo
     return is_before_end and (wanted.end is None or begins < wanted.end)
 
 
-def ids_of(freezes: Sequence[KnownFreeze]) -> frozenset[str]:
-    return frozenset(freeze.freeze.id for freeze in freezes)
+def ids_of(freezes: Sequence[Freeze]) -> frozenset[str]:
+    return frozenset(freeze.freeze_id for freeze in freezes if freeze.freeze_id is not None)
 
 
-def stop_by_freezes(freezes: Sequence[KnownFreeze], pull_request: int | None = None) -> Stop:
+def stop_by_freezes(freezes: Sequence[Freeze], pull_request: int | None = None) -> Stop:
     """`pull_request`: the only one that is to get through them."""
     words = sorted(ids_of(freezes))
     if pull_request is not None:
         words.append(f"#{pull_request}")
     first = freezes[0]
-    makers = frozenset(freeze.made_by for freeze in freezes)
-    return Stop(makers, first.by, first.reason, first.freeze.begins_at, subject=" ".join(words))
+    makers = frozenset(freeze.act.actor.user_id if freeze.act else None for freeze in freezes)
+    return Stop(makers, first.by, first.reason, first.begins_at, subject=" ".join(words))

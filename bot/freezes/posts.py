@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from bot.blocks.message import Message
-from bot.freezes.following import POST_OF_STAGE as STAGE_POSTS
 from bot.freezes.freeze import Stage
+from bot.freezes.notifying import POST_OF_STAGE as STAGE_POSTS
 from bot.freezes.rows import Freezes
 from bot.freezes.texts import cards as freeze_cards, forms as freeze_forms
 from bot.merge_queue.features import ServiceFeature
@@ -24,7 +24,7 @@ def _stage(transaction: Transaction, delivery: Delivery, _: Claim) -> Message | 
     if freeze is None or STAGE_POSTS.get(freeze.stage) is not about.kind:
         return None
     say = _STAGES[freeze.stage]
-    return replace(say(freeze), happened_at=freeze.set_at)
+    return replace(say(freeze), happened_at=freeze.told.set_at)
 
 
 _STAGES = {
@@ -40,7 +40,7 @@ def _card(transaction: Transaction, subject: LiveSubject) -> Message | None:
         return None
     is_offered = ServiceFeatures(transaction).offers(ServiceFeature.FREEZES)
     buttons = freeze_forms.card_controls(freeze) if is_offered else ()
-    return replace(freeze_cards.card(freeze, buttons), happened_at=freeze.set_at)
+    return replace(freeze_cards.card(freeze, buttons), happened_at=freeze.told.set_at)
 
 
 FREEZE_POSTS: Mapping[SubjectKind, RenderPost] = {

@@ -42,8 +42,8 @@ def _state_of_freezes(transaction: Transaction, asked: AuditRecord) -> RequestOu
     To end the freezes that are left, people ask again.
     """
     known = Freezes(transaction).with_ids(asked.repository, asked.freezes or ())
-    ended = [freeze for freeze in known if freeze.over_at is not None]
-    if not ended:
+    endings = [freeze.ending for freeze in known if freeze.ending is not None]
+    if not endings:
         return RequestState.OPEN, None
-    by = ended[-1].removed_by
+    by = endings[-1].by
     return RequestState.OVER, Actor("", by) if by is not None else None

@@ -5,11 +5,11 @@ from datetime import datetime
 
 from sqlalchemy import or_, select
 
-from bot.freezes.freeze import Freeze
+from bot.freezes.freeze import Ending, Freeze, Told
 from bot.freezes.tables import freezes, window_occurrences
 from bot.freezes.windows import OccurrenceKey, OccurrenceRecord
 from bot.kernel.repository import RepositoryName
-from bot.store.statements import Part, Rows, as_row, from_row
+from bot.store.statements import Part, ResultRow, Rows, as_row, from_row
 
 
 class Freezes(Part):
@@ -19,42 +19,72 @@ class Freezes(Part):
         """Those that are planned or in force, in the order in which they begin."""
         ongoing = select(freezes).where(freezes.c.over_at.is_(None))
         rows = self._by_keys(ongoing, freezes.c.repository, names)
-        found = [from_row(Freeze, row) for row in rows]
-        return sorted(
-            found, key=lambda freeze: (freeze.begins_at or freeze.set_at, freeze.event_id)
-        )
+        found = [_freeze(row) for row in rows]
+        return sorted(found, key=_beginning)
 
     def locked(self, repository: RepositoryName) -> Sequence[Freeze]:
         """All of the repository, oldest first; nobody else changes them in this transaction."""
         self.lock(f"freezes of {repository}")
-        return self._records(Freeze, _freezes(repository).order_by(freezes.c.event_id))
+        return self._freezes(_freezes(repository).order_by(freezes.c.event_id))
 
     def recent(self, repository: RepositoryName, since: datetime) -> Sequence[Freeze]:
         """Those that are not over, or ended since then."""
         lasted = or_(freezes.c.over_at.is_(None), freezes.c.over_at >= since)
-        return self._records(Freeze, _freezes(repository).where(lasted))
+        return self._freezes(_freezes(repository).where(lasted))
 
     def get(self, repository: RepositoryName, event_id: int) -> Freeze | None:
-        return self._first(Freeze, _freezes(repository).where(freezes.c.event_id == event_id))
+        return self._freeze(_freezes(repository).where(freezes.c.event_id == event_id))
 
     def with_ids(self, repository: RepositoryName, freeze_ids: Collection[str]) -> Sequence[Freeze]:
         """Those with these ids of the service, in force or over."""
-        return self._records(
-            Freeze, _freezes(repository).where(freezes.c.freeze_id.in_(sorted(freeze_ids)))
+        return self._freezes(
+            _freezes(repository).where(freezes.c.freeze_id.in_(sorted(freeze_ids)))
         )
 
     def set_by(self, repository: RepositoryName, event_id: int) -> Freeze | None:
         """The freeze whose terms, or end, are from that event."""
-        return self._first(Freeze, _freezes(repository).where(freezes.c.set_id == event_id))
+        return self._freeze(_freezes(repository).where(freezes.c.set_id == event_id))
 
     def due(self, now: datetime) -> Sequence[Freeze]:
         """Those whose next stage has begun, by its time."""
         due = select(freezes).where(freezes.c.due_at <= now)
-        return self._records(Freeze, due.order_by(freezes.c.due_at))
+        return self._freezes(due.order_by(freezes.c.due_at))
 
     def save(self, freeze: Freeze) -> None:
         """Insert or replace it. Call `locked` before, in the same transaction."""
-        self._put(freezes, as_row(freezes, freeze, due_at=freeze.due_at))
+        self._put(freezes, _row(freeze))
+
+    def _freezes(self, rows: Rows) -> list[Freeze]:
+        return [_freeze(row) for row in self._run(rows)]
+
+    def _freeze(self, rows: Rows) -> Freeze | None:
+        return next(iter(self._freezes(rows)), None)
+
+
+def _freeze(row: ResultRow) -> Freeze:
+    over_at = row.over_at
+    ending = Ending(over_at, row.removed_by, row.removed_for) if over_at is not None else None
+    told = from_row(Told, row)
+    return from_row(Freeze, row, told=told, ending=ending, act=None, excluded=())
+
+
+def _row(freeze: Freeze) -> dict[str, object]:
+    ending = freeze.ending
+    return {
+        **as_row(freezes, freeze),
+        **as_row(freezes, freeze.told),
+        "begins_at": freeze.begins_at,
+        "ends_at": freeze.ends_at,
+        "due_at": freeze.due_at,
+        "over_at": freeze.over_at,
+        "removed_by": ending.by if ending is not None else None,
+        "removed_for": ending.reason if ending is not None else None,
+    }
+
+
+def _beginning(freeze: Freeze) -> tuple[datetime, int]:
+    """Its start, or when it was set if that is unreadable; equal ones by their first event."""
+    return freeze.begins_at or freeze.told.set_at, freeze.told.event_id
 
 
 def _freezes(repository: RepositoryName) -> Rows:

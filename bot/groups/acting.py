@@ -169,10 +169,12 @@ class ActOnGroups:
     async def _freeze(self, act: GroupAct, repository: RepositoryName) -> RepositoryResult:
         outcome = await self.freeze_queue.freeze(act.caller, repository, act.asked, part_of=act)
         known = outcome.freezes[0]
-        if outcome.because is None or known.group_act_id == act.group_act_id:
+        made = known.act
+        is_made_before = made is not None and made.group_act_id == act.group_act_id
+        if outcome.because is None or is_made_before:
             # One that is there already was made before a crash cut the act off.
             return RepositoryResult(repository, GroupOutcome.CHANGED)
-        if known.freeze.has_begun(act.at):
+        if known.has_begun(act.at):
             return RepositoryResult(repository, GroupOutcome.ALREADY_PAUSED, known.by)
         return RepositoryResult(repository, GroupOutcome.ALREADY_PLANNED, known.by)
 
@@ -194,7 +196,7 @@ class ActOnGroups:
             return RepositoryResult(repository, GroupOutcome.NOT_PAUSED)
         now = self.work.acts.clock.now()
         for other in others:
-            if other.freeze.has_begun(now):
+            if other.has_begun(now):
                 return RepositoryResult(repository, GroupOutcome.NOT_OURS, other.by)
         return RepositoryResult(repository, GroupOutcome.ALREADY_PLANNED, others[0].by)
 

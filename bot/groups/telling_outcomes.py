@@ -17,11 +17,14 @@ from bot.acts.recording import ActLog
 from bot.acts.rows import Audit
 from bot.acts.unanswered import GIVEN_UP, Unanswered
 from bot.acts.unanswered_rows import UnansweredRequests
-from bot.freezes.outcomes import is_excepted
+from bot.freezes.causes import is_made_by
+from bot.freezes.freeze import Freeze
+from bot.freezes.outcomes import ids_of, is_excepted
+from bot.freezes.reading import listed_freezes
 from bot.kernel.errors import BotError
 from bot.kernel.repository import RepositoryName
 from bot.kernel.tasks import Tasks
-from bot.merge_queue.freezes import ScheduledFreeze
+from bot.merge_queue.freezes import ends_as
 from bot.merge_queue.port import MergeQueue
 from bot.merge_queue.position import still_queued
 from bot.pauses.group_pauses import notify_together, subject_of
@@ -181,13 +184,13 @@ class TellOutcomes:
         return True
 
     async def _has_changed_freezes(self, started: AuditRecord) -> bool:
-        listed = await self.merge_queue.freezes(started.repository)
+        listed = await listed_freezes(self.merge_queue, started.repository)
         now = self.acts.clock.now()
-        meant = [freeze for freeze in listed if _is_about(started, freeze)]
+        meant = [freeze for freeze in listed.freezes if _is_about(started, freeze)]
         match started.action:
             case Action.FREEZE:
                 is_done = bool(meant)
-                started = replace(started, freezes=frozenset(freeze.id for freeze in meant[:1]))
+                started = replace(started, freezes=ids_of(meant[:1]))
             case Action.UNFREEZE:
                 is_done = not meant
             case Action.ALLOW:
@@ -195,20 +198,20 @@ class TellOutcomes:
                 lets_through = [is_excepted(freeze.excluded, condition) for freeze in meant]
                 is_done = bool(meant) and all(lets_through)
             case _:
-                is_done = any(freeze.ends_as(started.resumes_at) for freeze in meant)
+                is_done = any(ends_as(freeze.terms, started.resumes_at) for freeze in meant)
         if is_done:
             await self.acts.store.run(_end_done, started, now, LOOKED_UP, ())
         return is_done
 
 
-def _is_about(act: AuditRecord, freeze: ScheduledFreeze) -> bool:
+def _is_about(act: AuditRecord, freeze: Freeze) -> bool:
     """Whether the act was to make, change or end this freeze.
 
     One that it was to make has its whole reason, and its end.
     """
     if act.action is Action.FREEZE:
-        return freeze.reason == act.stored_reason and freeze.ends_as(act.resumes_at)
-    return act.freezes is not None and freeze.id in act.freezes
+        return is_made_by(act, freeze, act.resumes_at)
+    return act.freezes is not None and freeze.freeze_id in act.freezes
 
 
 class _Known(NamedTuple):

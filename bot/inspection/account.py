@@ -346,7 +346,7 @@ def _freezes(
 ) -> Collection[int]:
     ids = [record.event_id for record in records if record.type in FREEZE_TYPES]
     known = [Freezes(transaction).set_by(repository, event_id) for event_id in ids]
-    first = {freeze.event_id for freeze in known if freeze is not None}
+    first = {freeze.told.event_id for freeze in known if freeze is not None}
     return sorted({*ids, *first})
 
 

@@ -23,7 +23,7 @@ from bot.merge_queue.errors import (
     about,
 )
 from bot.merge_queue.event_records import EventPage
-from bot.merge_queue.freezes import FreezeChange, FreezeTerms, ScheduledFreeze
+from bot.merge_queue.freezes import FreezeChange, FreezeList, FreezeTerms, ListedFreeze
 from bot.merge_queue.http import NO_REPOSITORY, Call, Http
 from bot.merge_queue.models import T
 from bot.merge_queue.pauses import PauseEndpoints, Read
@@ -224,7 +224,7 @@ class MergeQueueClient(PauseEndpoints, AbstractAsyncContextManager["MergeQueueCl
             with about(repository):
                 raise NotOffered(error.status, error.detail) from None
 
-    async def freezes(self, repository: RepositoryName) -> tuple[ScheduledFreeze, ...]:
+    async def freezes(self, repository: RepositoryName) -> FreezeList:
         if self.freeze_support is FreezeSupport.NOT_OFFERED:
             raise FreezesNotOffered(None, "the service offers no freezes")
         try:
@@ -249,9 +249,10 @@ class MergeQueueClient(PauseEndpoints, AbstractAsyncContextManager["MergeQueueCl
 
     async def create_freeze(
         self, repository: RepositoryName, wanted: FreezeTerms, on_answer: OnAnswer = ignore
-    ) -> ScheduledFreeze:
+    ) -> ListedFreeze:
         """If the answer is lost, a freeze that wasn't there before with this reason is ours."""
-        before = {freeze.id for freeze in await self.freezes(repository)}
+        listed = await self.freezes(repository)
+        before = {freeze.id for freeze in listed.freezes}
         body = wanted.sent
         call = Call(
             repository, "create_freeze", "POST", FREEZES_PATH, json=body, on_answer=on_answer
@@ -263,43 +264,44 @@ class MergeQueueClient(PauseEndpoints, AbstractAsyncContextManager["MergeQueueCl
     async def change_freeze(
         self,
         repository: RepositoryName,
-        freeze: ScheduledFreeze,
+        freeze_id: str,
         change: FreezeChange,
         on_answer: OnAnswer = ignore,
-    ) -> ScheduledFreeze:
+    ) -> ListedFreeze:
         """If the answer is lost, the freeze with these terms is as we changed it."""
-        path = f"{FREEZES_PATH}/{quote(freeze.id, safe='')}"
-        body = freeze.sent(change)
+        path = f"{FREEZES_PATH}/{quote(freeze_id, safe='')}"
+        body = change.sent
         call = Call(repository, "change_freeze", "PATCH", path, json=body, on_answer=on_answer)
         return await self._change_freeze(
-            call, lambda found: found.id == freeze.id and found.has(change)
+            call, lambda found: found.id == freeze_id and found.has(change)
         )
 
     async def _change_freeze(
-        self, call: Call, is_done: Callable[[ScheduledFreeze], bool]
-    ) -> ScheduledFreeze:
-        async def look_up() -> ScheduledFreeze | None:
-            freezes = await self.freezes(call.repository)
-            return next((freeze for freeze in freezes if is_done(freeze)), None)
+        self, call: Call, is_done: Callable[[ListedFreeze], bool]
+    ) -> ListedFreeze:
+        async def look_up() -> ListedFreeze | None:
+            listed = await self.freezes(call.repository)
+            return next((freeze for freeze in listed.freezes if is_done(freeze)), None)
 
-        return await self._change(call, partial(models.read, ScheduledFreeze), look_up)
+        return await self._change(call, partial(models.read, ListedFreeze), look_up)
 
     async def delete_freeze(
         self,
         repository: RepositoryName,
-        freeze: ScheduledFreeze,
+        freeze_id: str,
         reason: str,
         on_answer: OnAnswer = ignore,
     ) -> bool:
         """If the answer is lost, a freeze that is gone counts as deleted by us."""
-        path = f"{FREEZES_PATH}/{quote(freeze.id, safe='')}/delete"
+        path = f"{FREEZES_PATH}/{quote(freeze_id, safe='')}/delete"
         body = {"delete_reason": reason}
         call = Call(repository, "delete_freeze", "POST", path, json=body, on_answer=on_answer)
 
         async def gone() -> bool | None:
             """True, or None if it is still there, as `_change` asks."""
-            ids = {listed.id for listed in await self.freezes(repository)}
-            return None if freeze.id in ids else True
+            listed = await self.freezes(repository)
+            is_there = any(freeze.id == freeze_id for freeze in listed.freezes)
+            return None if is_there else True
 
         try:
             return await self._change(call, lambda _response: True, gone)

@@ -70,48 +70,46 @@ class FreezeChange:
     """What to change of a freeze; None leaves it as it is."""
 
     end: datetime | None = None
+    zone: tzinfo = UTC  #: the freeze's own, in which the service takes the end
     excluded: tuple[Condition, ...] | None = None
 
+    @property
+    def sent(self) -> Mapping[str, Any]:
+        """The fields as the service takes them."""
+        fields: dict[str, Any] = {}
+        if self.end is not None:
+            fields["end"] = local(self.end, self.zone)
+        if self.excluded is not None:
+            fields["exclude_conditions"] = list(self.excluded)
+        return fields
 
-class ScheduledFreeze(FreezeAttributes):
+
+class ListedFreeze(FreezeAttributes):
     """A freeze in force or to come, as the service lists it."""
 
     id: str
     #: its exceptions exactly as sent, to send them back
     excluded: Annotated[Several[Any], Field(validation_alias="exclude_conditions")] = ()
 
-    @property
-    def begins_at(self) -> datetime | None:
-        return moment(self.start, self)
-
-    @property
-    def ends_at(self) -> datetime | None:
-        return moment(self.end, self)
-
-    def ends_as(self, end: datetime | None) -> bool:
-        """Whether that is its end; the service keeps whole seconds."""
-        wanted = end.replace(microsecond=0) if end is not None else None
-        return self.ends_at == wanted
-
-    def has_begun(self, now: datetime) -> bool:
-        """An unreadable start counts as past: the service lists the freeze."""
-        return self.begins_at is None or self.begins_at <= now
-
     def has(self, change: FreezeChange) -> bool:
         """Whether it is as the change makes it."""
-        if change.end is not None and not self.ends_as(change.end):
+        if change.end is not None and not ends_as(self, change.end):
             return False
         return change.excluded is None or change.excluded == self.excluded
 
-    def sent(self, change: FreezeChange) -> Mapping[str, Any]:
-        """The change as the service takes it for this freeze."""
-        fields: dict[str, Any] = {}
-        if change.end is not None:
-            zone = zone_named(self.timezone) or UTC
-            fields["end"] = local(change.end, zone)
-        if change.excluded is not None:
-            fields["exclude_conditions"] = list(change.excluded)
-        return fields
+
+@dataclass(frozen=True, slots=True)
+class FreezeList:
+    """The service's answer to which freezes are in force or to come."""
+
+    freezes: tuple[ListedFreeze, ...] = ()
+    served_at: datetime | None = None  #: the service's own time
+
+
+def ends_as(terms: FreezeAttributes, end: datetime | None) -> bool:
+    """Whether that is their end; the service keeps whole seconds."""
+    wanted = end.replace(microsecond=0) if end is not None else None
+    return moment(terms.end, terms) == wanted
 
 
 def local(at: datetime, zone: tzinfo) -> str:

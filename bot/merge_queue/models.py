@@ -24,7 +24,7 @@ from bot.kernel.repository import RepositoryName
 from bot.kernel.storable import storable
 from bot.merge_queue import errors as merge_queue_errors
 from bot.merge_queue.event_records import EventLogAnswer, EventPage
-from bot.merge_queue.freezes import ScheduledFreeze
+from bot.merge_queue.freezes import FreezeList, ListedFreeze
 from bot.merge_queue.queue import Queue, QueueRule, QueueStatus
 from bot.merge_queue.resource import Readable, Resource, Several, TooManyUnreadable, problems
 from bot.merge_queue.window import LARGEST_PAGE
@@ -74,7 +74,11 @@ def _read_list(model: type[ListAnswer[T]], response: httpx.Response) -> tuple[T,
 read_rules = partial(_read_list, ListAnswer[QueueRule])
 read_names = partial(_read_list, ListAnswer[str])
 read_queues = partial(_read_list, ListAnswer[Queue])
-read_freezes = partial(_read_list, ListAnswer[ScheduledFreeze])
+
+
+def read_freezes(response: httpx.Response) -> FreezeList:
+    freezes = _read_list(ListAnswer[ListedFreeze], response)
+    return FreezeList(freezes, http_date(response.headers.get("date")))
 
 
 def read_status(response: httpx.Response) -> QueueStatus:

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from bot.kernel.repository import RepositoryName
 from bot.merge_queue.event_records import EventPage
-from bot.merge_queue.freezes import FreezeChange, FreezeTerms, ScheduledFreeze
+from bot.merge_queue.freezes import FreezeChange, FreezeList, FreezeTerms, ListedFreeze
 from bot.merge_queue.queue import (
     Application,
     Pause,
@@ -80,7 +80,7 @@ class MergeQueue(Protocol):
         """
         ...
 
-    async def freezes(self, repository: RepositoryName) -> Sequence[ScheduledFreeze]:
+    async def freezes(self, repository: RepositoryName) -> FreezeList:
         """The freezes in force or to come. Raises FreezesNotOffered, as the next three do."""
         ...
 
@@ -90,23 +90,23 @@ class MergeQueue(Protocol):
         wanted: FreezeTerms,
         *,
         on_answer: OnAnswer = ignore,
-    ) -> ScheduledFreeze: ...
+    ) -> ListedFreeze: ...
 
     async def change_freeze(
         self,
         repository: RepositoryName,
-        freeze: ScheduledFreeze,
+        freeze_id: str,
         change: FreezeChange,
         *,
         on_answer: OnAnswer = ignore,
-    ) -> ScheduledFreeze:
+    ) -> ListedFreeze:
         """The freeze as changed; raises ResourceNotFound if it has ended."""
         ...
 
     async def delete_freeze(
         self,
         repository: RepositoryName,
-        freeze: ScheduledFreeze,
+        freeze_id: str,
         reason: str,
         *,
         on_answer: OnAnswer = ignore,

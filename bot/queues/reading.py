@@ -3,25 +3,24 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
-from bot.freezes.causes import by_person
-from bot.freezes.following import FreezeLog, read_freezes
+from bot.freezes.causes import with_makers
 from bot.freezes.freeze import Freeze, next_freeze
+from bot.freezes.reading import listed_freezes, named_by_log
 from bot.freezes.rows import Freezes
 from bot.kernel.errors import MergeQueueError
 from bot.kernel.groups import Answer, Group, GroupAnswers
 from bot.kernel.repository import RepositoryName
 from bot.log.sources import Sources, answer_or
-from bot.merge_queue.errors import NotOffered, PauseNotOffered
+from bot.merge_queue.errors import FreezesNotOffered, NotOffered, PauseNotOffered
 from bot.merge_queue.queue import Pause, QueueStatus
 from bot.pauses.history import know_pause
 from bot.pauses.pause import PauseRecord
 from bot.pauses.rows import Pauses
 from bot.queues.snapshot import ReadQueue, Snapshot
-from bot.store.transaction import Transaction
 
 logger = logging.getLogger(__name__)
 
@@ -167,43 +166,21 @@ async def _pause(repository: RepositoryName, read: ReadPause, sources: Sources) 
 
 
 async def _frozen(repository: RepositoryName, sources: Sources) -> Sequence[Freeze]:
-    """The freezes in force and to come, by the event log as it is now.
-
-    As stored if it is unreadable.
-    """
+    """The freezes in force and to come, by the service's list; as stored if that isn't readable."""
     now = sources.clock.now()
-    stored = await _stored_freezes(repository, sources)
     try:
-        log = await read_freezes(sources.service, repository, now)
+        reading = await listed_freezes(sources.service, repository)
     except MergeQueueError as error:
-        extra = {"action": "freezes_not_read", "repository": repository}
-        logger.info("freezes not read", extra={**extra, "error": type(error).__name__})
-        return stored
-    lasting = [
-        freeze
-        for freeze in log.freezes(stored)
-        if freeze.is_in_force(now) or freeze.is_to_come(now)
-    ]
-    return await sources.store.read(_named, lasting, stored, log)
+        if not isinstance(error, FreezesNotOffered):
+            extra = {"action": "freezes_not_read", "repository": repository}
+            logger.info("freezes not read", extra={**extra, "error": type(error).__name__})
+        return await _stored_freezes(repository, sources)
+    known = await sources.store.read(with_makers, repository, reading.freezes, now)
+    return await named_by_log(sources.service, known, now)
 
 
 def _in_force(freezes: Iterable[Freeze], now: datetime) -> tuple[Freeze, ...]:
     return tuple(freeze for freeze in freezes if freeze.is_in_force(now))
-
-
-def _named(
-    transaction: Transaction, freezes: Sequence[Freeze], stored: Sequence[Freeze], log: FreezeLog
-) -> tuple[Freeze, ...]:
-    """The freezes under the names of the people who made them through the bot.
-
-    Of a stored one the maker is known; of one that no poll has read yet the audit tells it.
-    """
-    makers = {freeze.event_id: freeze.by for freeze in stored}
-    unread = {freeze.event_id for freeze in freezes}.difference(makers)
-    for record in log.events:
-        if record.event_id in unread:
-            makers[record.event_id] = by_person(transaction, record).details.actor
-    return tuple(replace(freeze, by=makers.get(freeze.event_id, freeze.by)) for freeze in freezes)
 
 
 async def _stored_freezes(repository: RepositoryName, sources: Sources) -> Sequence[Freeze]:

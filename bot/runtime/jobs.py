@@ -20,7 +20,7 @@ from bot.feed.poll_event_log import PollEventLog
 from bot.feed.poll_repositories import PollRepositories
 from bot.feed.polling import PollingInterval, stale_after
 from bot.feed.store_events import StoreEvents
-from bot.freezes.following import NotifyFreezes
+from bot.freezes.notifying import NotifyFreezes
 from bot.groups.telling_outcomes import TellOutcomes
 from bot.health.notifying_outages import NotifyOutages
 from bot.home.handlers import tab

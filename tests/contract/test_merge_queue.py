@@ -20,7 +20,7 @@ from bot.merge_queue.client import MergeQueueClient
 from bot.merge_queue.errors import EventTypesRefused, MergeQueueUnavailable, ResourceNotFound
 from bot.merge_queue.event_records import EventPage, EventRecord
 from bot.merge_queue.event_types import EVENT_TYPES, is_known_event_type
-from bot.merge_queue.freezes import FreezeChange, FreezeTerms
+from bot.merge_queue.freezes import FreezeChange, FreezeTerms, ends_as, moment
 from bot.merge_queue.http import Http
 from bot.merge_queue.queue import QueueRule, QueueStatus
 from bot.merge_queue.window import Window
@@ -231,23 +231,25 @@ FREEZE = FreezeTerms(
 
 async def test_a_freeze_is_listed_changed_and_deleted(world: World) -> None:
     queue = world.merge_queue
-    assert list(await queue.freezes(SITE)) == []
+    assert (await queue.freezes(SITE)).freezes == ()
 
     made = await queue.create_freeze(SITE, FREEZE)
 
-    assert (made.reason, made.begins_at, made.ends_at) == (FREEZE.reason, NOW, FREEZE.end)
+    assert (made.reason, moment(made.start, made)) == (FREEZE.reason, NOW)
+    assert ends_as(made, FREEZE.end)
     assert made.matching_conditions == FREEZE.matching
     assert made.excluded == FREEZE.excluded
-    assert list(await queue.freezes(SITE)) == [made]
+    assert (await queue.freezes(SITE)).freezes == (made,)
     allowed = with_exception(made.excluded, number_condition(41))
-    change = FreezeChange(NOW + timedelta(hours=3), allowed)
-    changed = await queue.change_freeze(SITE, made, change)
-    assert (changed.id, changed.ends_at) == (made.id, NOW + timedelta(hours=3))
+    change = FreezeChange(NOW + timedelta(hours=3), ZoneInfo("Europe/Paris"), allowed)
+    changed = await queue.change_freeze(SITE, made.id, change)
+    assert changed.id == made.id
+    assert ends_as(changed, NOW + timedelta(hours=3))
     assert changed.excluded == ({"or": ["label=hotfix", "number=41"]},)
-    assert await queue.delete_freeze(SITE, made, "all done") is True
-    assert await queue.delete_freeze(SITE, made, "all done") is False
+    assert await queue.delete_freeze(SITE, made.id, "all done") is True
+    assert await queue.delete_freeze(SITE, made.id, "all done") is False
     with pytest.raises(ResourceNotFound):
-        await queue.change_freeze(SITE, made, change)
+        await queue.change_freeze(SITE, made.id, change)
 
 
 async def test_changes_of_a_freeze_whose_answers_are_lost_are_found(world: World) -> None:
@@ -255,11 +257,12 @@ async def test_changes_of_a_freeze_whose_answers_are_lost_are_found(world: World
     world.lose_next_answer("create_freeze")
     made = await queue.create_freeze(SITE, FREEZE)
     world.lose_next_answer("change_freeze")
-    changed = await queue.change_freeze(SITE, made, FreezeChange(NOW + timedelta(hours=5)))
-    assert changed.ends_at == NOW + timedelta(hours=5)
+    later = FreezeChange(NOW + timedelta(hours=5), ZoneInfo("Europe/Paris"))
+    changed = await queue.change_freeze(SITE, made.id, later)
+    assert ends_as(changed, NOW + timedelta(hours=5))
     world.lose_next_answer("delete_freeze")
-    assert await queue.delete_freeze(SITE, made, "done") is True
-    assert list(await queue.freezes(SITE)) == []
+    assert await queue.delete_freeze(SITE, made.id, "done") is True
+    assert (await queue.freezes(SITE)).freezes == ()
 
 
 async def test_an_end_that_occurs_twice_on_the_clock_is_kept_exact(world: World) -> None:
@@ -267,7 +270,7 @@ async def test_an_end_that_occurs_twice_on_the_clock_is_kept_exact(world: World)
 
     made = await world.merge_queue.create_freeze(SITE, replace(FREEZE, end=end))
 
-    assert made.ends_at == end
+    assert moment(made.end, made) == end
 
 
 @EVERYWHERE

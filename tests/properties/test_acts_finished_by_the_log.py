@@ -40,7 +40,7 @@ async def allow(desk: Desk) -> None:
 async def move(desk: Desk) -> None:
     (frozen,) = await freezing(desk).freezes(SITE)
     await freezing(desk).change_end(
-        CALLER, SITE, For(timedelta(hours=1)), freeze_id=frozen.freeze.id
+        CALLER, SITE, For(timedelta(hours=1)), freeze_id=frozen.listed_id
     )
 
 

@@ -11,12 +11,14 @@ import pytest
 from hypothesis import given, strategies as st
 from typing_extensions import override
 
-from bot.freezes.following import NotifyFreezes
-from bot.freezes.freeze import FREEZE_NOTICE, Freeze, Stage, advanced, freezes_after
+from bot.freezes.events import freezes_after
+from bot.freezes.freeze import FREEZE_NOTICE, Freeze, Stage, advanced
+from bot.freezes.notifying import NotifyFreezes
 from bot.freezes.rows import Freezes
 from bot.merge_queue.errors import MergeQueueUnavailable
 from bot.merge_queue.event_records import EventRecord
-from bot.merge_queue.freezes import ScheduledFreeze
+from bot.merge_queue.freezes import ListedFreeze
+from bot.merge_queue.port import FreezeSupport
 from tests.support.clock import NOON
 from tests.support.desk import Desk, World
 from tests.support.disturbances import Disturbance
@@ -144,14 +146,19 @@ TRIED = pytest.mark.steps(STEPS, 180)
 TURN = timedelta(minutes=5)
 
 
-async def live(disturbance: Disturbance | None = None, processes: int = 1) -> World:
+async def live(
+    disturbance: Disturbance | None = None, processes: int = 1, *, has_list: bool = True
+) -> World:
     """Two hours, with a freeze in the second; a process that dies is followed by another."""
     world = World()
+    if not has_list:
+        world.service.freeze_support = FreezeSupport.NOT_OFFERED
     desks = [FreezeDesk(world, f"desk {number}") for number in range(processes)]
     await desks[0].subscribe(CHANNEL, OTHER, topics=("freeze",))
     await desks[0].turns(2)
     world.enqueue(41, 42)
     sent = terms(NOON + timedelta(minutes=60), NOON + timedelta(minutes=90))
+    listed(world, "first", **sent)
     world.log("scheduled_freeze.create", scheduled_freeze_attributes=sent)
     steps = desks[0].steps
     steps.arm(disturbance)
@@ -186,21 +193,36 @@ async def test_each_stage_is_posted_once_after_a_crash_around_it(at: int, place:
     assert_each_posted_once(await live(Disturbance("crash", at, place=place)))
 
 
-async def test_two_processes_post_each_stage_once() -> None:
-    assert_each_posted_once(await live(processes=2))
+@pytest.mark.parametrize("has_list", [True, False])
+async def test_two_processes_post_each_stage_once(*, has_list: bool) -> None:
+    assert_each_posted_once(await live(processes=2, has_list=has_list))
 
 
+async def test_each_stage_is_posted_once_where_the_list_can_not_be_read() -> None:
+    assert_each_posted_once(await live(Disturbance("crash", 500), has_list=False))
+
+
+@pytest.mark.parametrize("has_list", [True, False])
 @pytest.mark.parametrize("change", ["delete", "update"])
-async def test_a_change_that_no_poll_has_read_counts_before_a_freeze_starts(change: str) -> None:
+async def test_a_change_that_no_poll_has_read_counts_before_a_freeze_starts(
+    change: str, *, has_list: bool
+) -> None:
     desk = FreezeDesk()
+    if not has_list:
+        desk.world.service.freeze_support = FreezeSupport.NOT_OFFERED
     await desk.subscribe(CHANNEL, topics=("freeze",))
     await desk.turns(2)
     sent = terms(NOON + timedelta(minutes=40), None)
     later = terms(NOON + timedelta(minutes=90), None)
+    listed(desk.world, "first", **sent)
     desk.world.log("scheduled_freeze.create", scheduled_freeze_attributes=sent)
     await desk.turns(20, seconds=60)
     ended = {"scheduled_freeze_attributes": sent}
     moved = {f"scheduled_freeze_attributes_{a}": b for a, b in _sides(sent, later)}
+    if change == "delete":
+        listed(desk.world)
+    else:
+        listed(desk.world, "first", **later)
     desk.world.log(f"scheduled_freeze.{change}", **(ended if change == "delete" else moved))
     desk.world.clock.advance(25 * 60)
     await desk.freezes.run()
@@ -222,8 +244,10 @@ async def test_a_freeze_extended_after_its_end_was_posted_is_in_force_again() ->
     await desk.subscribe(CHANNEL, topics=("freeze",))
     await desk.turns(2)
     sent, longer = (terms(NOON, NOON + timedelta(minutes=end)) for end in (10, 60))
+    listed(desk.world, "first", **sent)
     desk.world.log("scheduled_freeze.create", scheduled_freeze_attributes=sent)
     await desk.turns(12, seconds=60)
+    listed(desk.world, "first", **longer)
     told = {f"scheduled_freeze_attributes_{a}": b for a, b in _sides(sent, longer)}
     desk.world.log("scheduled_freeze.update", **told)
     await desk.turns(3)
@@ -249,7 +273,7 @@ async def lasting_ids(desk: Desk) -> list[str | None]:
 def listed(world: World, *ids: str, **sent: Any) -> None:
     """The freezes that the service has: equal but for their ids."""
     world.service.all_freezes[SITE] = [
-        ScheduledFreeze.model_validate({**sent, "id": freeze_id}) for freeze_id in ids
+        ListedFreeze.model_validate({**sent, "id": freeze_id}) for freeze_id in ids
     ]
 
 
@@ -284,3 +308,19 @@ async def test_a_freeze_whose_list_could_not_be_read_gets_its_id_with_the_next_e
     world.log("action.queue.enter", 41)
     await desk.turns(3, seconds=60)
     assert await lasting_ids(desk) == ["first"]
+
+
+async def test_a_freeze_that_the_list_no_longer_shows_does_not_start() -> None:
+    """Its removal is missing in the log."""
+    desk = FreezeDesk()
+    world = desk.world
+    await desk.subscribe(CHANNEL, topics=("freeze",))
+    await desk.turns(2)
+    sent = terms(NOON + timedelta(minutes=40), None)
+    listed(world, "first", **sent)
+    world.log("scheduled_freeze.create", scheduled_freeze_attributes=sent)
+    await desk.turns(20, seconds=60)
+    listed(world)
+    await desk.turns(30, seconds=60)
+    _, soon = world.shown()
+    assert soon.startswith("Freeze starts")

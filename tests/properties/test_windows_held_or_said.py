@@ -17,6 +17,7 @@ from bot.kernel.configured import Configured, Policy
 from bot.kernel.cron import next_start
 from bot.kernel.errors import InvalidRequest, MergeQueueError, MergeQueueRefused
 from bot.merge_queue.errors import CredentialRefused, FreezesNotOffered, MergeQueueUnavailable
+from bot.merge_queue.freezes import moment
 from bot.pauses.ending import ExpirePauses, due_lease
 from bot.pauses.group_work import GroupWork
 from tests.support.desk import Desk, World
@@ -353,8 +354,9 @@ async def test_a_window_that_is_made_longer_while_it_holds_ends_later(*, has_fre
     await one.passes(10)
     if has_freezes:
         (freeze,) = one.desk.world.service.all_freezes[SITE]
-        assert freeze.begins_at is not None
-        assert freeze.ends_at == freeze.begins_at + timedelta(hours=4)
+        begins_at = moment(freeze.start, freeze)
+        assert begins_at is not None
+        assert moment(freeze.end, freeze) == begins_at + timedelta(hours=4)
         return
     one.running_seconds.clear()
     await one.passes(3.8 * HOUR, turn=60)
@@ -423,9 +425,11 @@ async def test_a_window_over_a_change_of_the_clocks_is_held_once(
     one = Installation(desk, has_freezes=True, windows=[window])
     await one.passes(6 * HOUR, turn=2 * MINUTE)
     (freeze,) = one.desk.world.service.all_freezes[SITE]
-    assert freeze.begins_at is not None
-    assert freeze.ends_at is not None
-    assert (freeze.ends_at - freeze.begins_at) / timedelta(hours=1) == hours
+    begins_at = moment(freeze.start, freeze)
+    ends_at = moment(freeze.end, freeze)
+    assert begins_at is not None
+    assert ends_at is not None
+    assert (ends_at - begins_at) / timedelta(hours=1) == hours
 
 
 async def test_a_renamed_window_in_force_leaves_no_gap() -> None:

@@ -19,7 +19,7 @@ from bot.kernel.configured import Policy
 from bot.kernel.durations import Lasting
 from bot.kernel.errors import BotError
 from bot.kernel.repository import RepositoryName
-from bot.merge_queue.freezes import FreezeChange, FreezeTerms, ScheduledFreeze
+from bot.merge_queue.freezes import FreezeChange, FreezeTerms, ListedFreeze
 from bot.merge_queue.port import OnAnswer, ignore
 from bot.merge_queue.queue import Pause, QueueStatus
 from bot.pauses.outcomes import PauseOutcome, ResumeOutcome
@@ -142,7 +142,7 @@ class _LoggingService(FakeMergeQueue):
     @override
     async def create_freeze(
         self, repository: RepositoryName, wanted: FreezeTerms, *, on_answer: OnAnswer = ignore
-    ) -> ScheduledFreeze:
+    ) -> ListedFreeze:
         """Logged before the answer, which may be lost (API document, scheduled_freeze.create)."""
         before = len(self.all_freezes[repository])
         try:
@@ -160,14 +160,14 @@ class _LoggingService(FakeMergeQueue):
     async def change_freeze(
         self,
         repository: RepositoryName,
-        freeze: ScheduledFreeze,
+        freeze_id: str,
         change: FreezeChange,
         *,
         on_answer: OnAnswer = ignore,
-    ) -> ScheduledFreeze:
+    ) -> ListedFreeze:
         before = {one.id: one for one in self.all_freezes[repository]}
         try:
-            return await super().change_freeze(repository, freeze, change, on_answer=on_answer)
+            return await super().change_freeze(repository, freeze_id, change, on_answer=on_answer)
         finally:
             for now in self.all_freezes[repository]:
                 if now != before.get(now.id, now):
@@ -183,14 +183,14 @@ class _LoggingService(FakeMergeQueue):
     async def delete_freeze(
         self,
         repository: RepositoryName,
-        freeze: ScheduledFreeze,
+        freeze_id: str,
         reason: str,
         *,
         on_answer: OnAnswer = ignore,
     ) -> bool:
         before = list(self.all_freezes[repository])
         try:
-            return await super().delete_freeze(repository, freeze, reason, on_answer=on_answer)
+            return await super().delete_freeze(repository, freeze_id, reason, on_answer=on_answer)
         finally:
             for gone in before:
                 if gone not in self.all_freezes[repository]:
@@ -251,7 +251,7 @@ class _LoggingService(FakeMergeQueue):
                 self.resumed_by("mqbot")
 
 
-def _attributes(freeze: ScheduledFreeze) -> dict[str, object]:
+def _attributes(freeze: ListedFreeze) -> dict[str, object]:
     kept = freeze.model_dump(mode="json", exclude={"id", "excluded"})
     return {**kept, "exclude_conditions": list(freeze.excluded)}
 

@@ -14,9 +14,16 @@ from bot.acts.reason import REASON_LIMIT
 from bot.kernel.clock import Clock
 from bot.kernel.errors import InvalidRequest, MergeQueueError
 from bot.kernel.repository import RepositoryName
-from bot.merge_queue.errors import ResourceNotFound, StaleReading, about
+from bot.merge_queue.errors import FreezesNotOffered, ResourceNotFound, StaleReading, about
 from bot.merge_queue.event_records import EventPage, EventRecord
-from bot.merge_queue.freezes import FreezeChange, FreezeTerms, ScheduledFreeze, local
+from bot.merge_queue.freezes import (
+    FreezeChange,
+    FreezeList,
+    FreezeTerms,
+    ListedFreeze,
+    local,
+    moment,
+)
 from bot.merge_queue.port import FreezeSupport, MergeQueue, OnAnswer, ignore
 from bot.merge_queue.position import InBatch, InQueue, still_queued
 from bot.merge_queue.queue import (
@@ -33,6 +40,7 @@ from bot.merge_queue.queue import (
 from bot.merge_queue.window import LARGEST_PAGE, Window
 
 EMPTY_STATUS = QueueStatus(batches=(), waiting_pull_requests=())
+FOREVER = datetime.max.replace(tzinfo=UTC)
 STILL = datetime(2026, 7, 20, 12, 0, tzinfo=UTC)
 
 
@@ -86,7 +94,7 @@ class FakeMergeQueue(MergeQueue):
         default_factory=lambda: defaultdict(deque)
     )
     freeze_support: FreezeSupport = FreezeSupport.OFFERED
-    all_freezes: defaultdict[str, list[ScheduledFreeze]] = field(
+    all_freezes: defaultdict[str, list[ListedFreeze]] = field(
         default_factory=lambda: defaultdict(list)
     )
     freezes_made: int = 0
@@ -166,20 +174,28 @@ class FakeMergeQueue(MergeQueue):
         return resumed
 
     @override
-    async def freezes(self, repository: RepositoryName) -> tuple[ScheduledFreeze, ...]:
+    async def freezes(self, repository: RepositoryName) -> FreezeList:
+        if self.freeze_support is FreezeSupport.NOT_OFFERED:
+            raise FreezesNotOffered(None, "the service offers no freezes")
         async with self._call(Call("freezes", repository)):
-            return tuple(self.all_freezes[repository])
+            now = self._now()
+            lasting = [
+                freeze
+                for freeze in self.all_freezes[repository]
+                if (moment(freeze.end, freeze) or FOREVER) > now
+            ]
+            return FreezeList(tuple(lasting), now)
 
     @override
     async def create_freeze(
         self, repository: RepositoryName, wanted: FreezeTerms, *, on_answer: OnAnswer = ignore
-    ) -> ScheduledFreeze:
+    ) -> ListedFreeze:
         async with self._call(Call("create_freeze", repository, reason=wanted.reason)):
             freezes = self.all_freezes[repository]
             self.freezes_made += 1
             sent = {**wanted.sent, "id": str(UUID(int=self.freezes_made))}
             sent["start"] = sent["start"] or local(self._now(), ZoneInfo(sent["timezone"]))
-            freezes.append(ScheduledFreeze.model_validate(sent))
+            freezes.append(ListedFreeze.model_validate(sent))
         on_answer("201")
         return freezes[-1]
 
@@ -187,19 +203,19 @@ class FakeMergeQueue(MergeQueue):
     async def change_freeze(
         self,
         repository: RepositoryName,
-        freeze: ScheduledFreeze,
+        freeze_id: str,
         change: FreezeChange,
         *,
         on_answer: OnAnswer = ignore,
-    ) -> ScheduledFreeze:
+    ) -> ListedFreeze:
         async with self._call(Call("change_freeze", repository)):
-            place = self._place(repository, freeze)
+            place = self._place(repository, freeze_id)
             if place is None:
                 raise ResourceNotFound(404, "no such freeze")
             before = self.all_freezes[repository][place]
             kept = before.model_dump(exclude={"excluded"})
             sent = {**kept, "exclude_conditions": list(before.excluded)}
-            changed = ScheduledFreeze.model_validate({**sent, **before.sent(change)})
+            changed = ListedFreeze.model_validate({**sent, **change.sent})
             self.all_freezes[repository][place] = changed
         on_answer("200")
         return self.all_freezes[repository][place]
@@ -208,21 +224,21 @@ class FakeMergeQueue(MergeQueue):
     async def delete_freeze(
         self,
         repository: RepositoryName,
-        freeze: ScheduledFreeze,
+        freeze_id: str,
         reason: str,
         *,
         on_answer: OnAnswer = ignore,
     ) -> bool:
         async with self._call(Call("delete_freeze", repository, reason=reason)):
-            place = self._place(repository, freeze)
+            place = self._place(repository, freeze_id)
             if place is not None:
                 del self.all_freezes[repository][place]
         on_answer("204" if place is not None else "404")
         return place is not None
 
-    def _place(self, repository: str, freeze: ScheduledFreeze) -> int | None:
+    def _place(self, repository: str, freeze_id: str) -> int | None:
         ids = [one.id for one in self.all_freezes[repository]]
-        return ids.index(freeze.id) if freeze.id in ids else None
+        return ids.index(freeze_id) if freeze_id in ids else None
 
     @override
     async def rules(self, repository: RepositoryName) -> tuple[QueueRule, ...]:

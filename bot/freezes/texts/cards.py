@@ -42,14 +42,14 @@ def card(freeze: Freeze, buttons: Sequence[blocks.Element] = ()) -> Message:
     colour = Colour.BLUE
     word = "in force" if freeze.stage is Stage.IN_FORCE else "planned"
     facts = ["Checks continue", queued(freeze)]
-    if freeze.stage is Stage.OVER:
+    if freeze.ending is not None:
         mark = ":arrow_forward:"
         colour = Colour.GREEN
         word = "over" if freeze.lasted else "canceled"
         buttons = ()
         facts = [
-            _by("Removed by", freeze.removed_by) or ("Removed" if freeze.is_removed else ""),
-            quote(freeze.removed_for or "", REASON_LIMIT),
+            _by("Removed by", freeze.ending.by) or ("Removed" if freeze.is_removed else ""),
+            quote(freeze.ending.reason or "", REASON_LIMIT),
             f"Lasted {duration(freeze.lasted)}" if freeze.lasted else "",
         ]
     shown = [
@@ -59,7 +59,7 @@ def card(freeze: Freeze, buttons: Sequence[blocks.Element] = ()) -> Message:
     if any(facts):
         shown.append(blocks.context(*facts))
     if buttons:
-        block_id = blocks.with_state(f"{FREEZE_CARD_BLOCK}{freeze.event_id}", freeze.ends_at)
+        block_id = blocks.with_state(f"{FREEZE_CARD_BLOCK}{freeze.told.event_id}", freeze.ends_at)
         shown.append(blocks.actions(buttons, block_id=block_id))
     return blocks.coloured(colour, blocks.message(*shown))
 

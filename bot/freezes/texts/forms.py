@@ -24,7 +24,7 @@ from bot.blocks.text import (
 )
 from bot.freezes import actions as freeze_actions
 from bot.freezes.freeze import Freeze, Stage
-from bot.freezes.outcomes import FreezeOutcome, FreezesAsTheyWere, KnownFreeze
+from bot.freezes.outcomes import FreezeOutcome, FreezesAsTheyWere
 from bot.freezes.texts.cards import (
     FREEZE_MARK,
     FREEZES_LISTED,
@@ -77,79 +77,72 @@ LISTED_LIMIT = 500
 """Characters of the fields for branches and exceptions."""
 
 
-def _by(known: KnownFreeze) -> str:
+def _by(known: Freeze) -> str:
     return f"by {quote(known.by, NAME_LIMIT)}" if known.by else ""
 
 
-def _reason(known: KnownFreeze) -> str:
+def _reason(known: Freeze) -> str:
     return quote(known.reason, REASON_LIMIT)
 
 
-def controls(known: KnownFreeze) -> list[blocks.Element]:
-    """*End now…* and *Extend…*, for the freeze as the service knows it."""
-    has_end = known.freeze.ends_at is not None
-    return _controls(known.repository, known.freeze.id, END, has_end=has_end)
+def controls(freeze: Freeze, label: str = END) -> list[blocks.Element]:
+    """*End now…* and *Extend…*, for the freeze as the service knows it.
 
-
-def card_controls(freeze: Freeze) -> list[blocks.Element]:
-    """The same for its card; none before its id is known."""
+    None before its id is known. `label`: of the button that ends it.
+    """
     if freeze.freeze_id is None:
         return []
-    label = "Skip this one…" if freeze.stage in BEFORE and is_of_window(freeze.by) else END
-    has_end = freeze.ends_at is not None
-    return _controls(freeze.repository, freeze.freeze_id, label, has_end=has_end)
-
-
-def _controls(
-    repository: RepositoryName, freeze_id: str, label: str, *, has_end: bool
-) -> list[blocks.Element]:
-    value = block_controls.held_value(repository, freeze_id)
-    endless = escape(repository)
+    value = block_controls.held_value(freeze.repository, freeze.freeze_id)
+    endless = escape(freeze.repository) if freeze.ends_at is None else None
     return [
         blocks.button(label, action_id=freeze_actions.UNFREEZE, value=value),
-        pause_ends.end_menu(
-            value, freeze_actions.FREEZE_END, None if has_end else endless, STAYS_FROZEN
-        ),
+        pause_ends.end_menu(value, freeze_actions.FREEZE_END, endless, STAYS_FROZEN),
     ]
 
 
-def frozen(known: KnownFreeze, now: datetime) -> Message:
+def card_controls(freeze: Freeze) -> list[blocks.Element]:
+    """The same for its card."""
+    is_skipped = freeze.stage in BEFORE and is_of_window(freeze.by)
+    return controls(freeze, "Skip this one…" if is_skipped else END)
+
+
+def frozen(known: Freeze, now: datetime) -> Message:
     """The post in a channel that gets no card of the freeze."""
-    word = "Queue frozen" if known.freeze.has_begun(now) else "Freeze planned"
+    word = "Queue frozen" if known.has_begun(now) else "Freeze planned"
     return blocks.post(
         f"{FREEZE_MARK} *{word}* {escape(known.repository)}: {_reason(known)}",
         _by(known),
-        *freeze_facts(known.freeze),
+        *freeze_facts(known.terms),
         buttons=controls(known),
     )
 
 
-def frozen_reply(known: KnownFreeze, now: datetime) -> Message:
+def frozen_reply(known: Freeze, now: datetime) -> Message:
     """To the actor; the channel sees more."""
-    if not known.freeze.has_begun(now):
+    if not known.has_begun(now):
         return _says(known, "A freeze of {} is planned {}.")
     return _says(known, "{} is frozen {}. Checks continue.")
 
 
-def end_changed(known: KnownFreeze) -> Message:
+def end_changed(known: Freeze) -> Message:
     return _says(known, "The freeze of {} now holds {}.")
 
 
-def _says(known: KnownFreeze, text: str) -> Message:
-    facts = ", ".join(filter(None, freeze_facts(known.freeze)))
+def _says(known: Freeze, text: str) -> Message:
+    facts = ", ".join(filter(None, freeze_facts(known.terms)))
     return blocks.sentence(f"{FREEZE_MARK} {text.format(escape(known.repository), facts)}")
 
 
-def freezes(repository: RepositoryName, known: Sequence[KnownFreeze], now: datetime) -> Message:
+def freezes(repository: RepositoryName, known: Sequence[Freeze], now: datetime) -> Message:
     """Those in force and to come, each with its buttons."""
     if not known:
         return blocks.sentence(f"{escape(repository)} has no freeze in force or planned.")
     shown = [blocks.section(f"{FREEZE_MARK} *Freezes of {escape(repository)}*")]
     for freeze in known[:FREEZES_LISTED]:
-        begun = "In force" if freeze.freeze.has_begun(now) else "Planned"
+        begun = "In force" if freeze.has_begun(now) else "Planned"
         shown += [
             blocks.section(f"*{begun}:* {_reason(freeze) or NO_REASON}"),
-            *labelled(freeze.by, freeze.freeze),
+            *labelled(freeze.by, freeze.terms),
             blocks.actions(controls(freeze)),
         ]
     if known[FREEZES_LISTED:]:
@@ -157,9 +150,9 @@ def freezes(repository: RepositoryName, known: Sequence[KnownFreeze], now: datet
     return blocks.message(*shown)
 
 
-def of_group(group: Group, found: GroupAnswers[list[KnownFreeze]], now: datetime) -> Message:
+def of_group(group: Group, found: GroupAnswers[list[Freeze]], now: datetime) -> Message:
     """The freezes of each queue, the first one in words."""
-    frozen_now = sum(any(freeze.freeze.has_begun(now) for freeze in known) for known in found.known)
+    frozen_now = sum(any(freeze.has_begun(now) for freeze in known) for known in found.known)
     count = f"{frozen_now:,} of {plural(len(found.known), 'queue')} frozen"
     title = f"{FREEZE_MARK} *{name_of(group.name)}: {count}*"
     command = f"freezes {group.mention}"
@@ -167,12 +160,12 @@ def of_group(group: Group, found: GroupAnswers[list[KnownFreeze]], now: datetime
     return overview(title, found, say, command=command, size=GROUP_PAGE)
 
 
-def _in_short(known: Sequence[KnownFreeze], now: datetime) -> str:
+def _in_short(known: Sequence[Freeze], now: datetime) -> str:
     if not known:
         return "no freeze"
-    first = min(known, key=lambda freeze: not freeze.freeze.has_begun(now))
-    state = "frozen" if first.freeze.has_begun(now) else "freeze planned"
-    facts = [f"{state} {_by(first)}".rstrip(), freeze_period(first.freeze), _reason(first)]
+    first = min(known, key=lambda freeze: not freeze.has_begun(now))
+    state = "frozen" if first.has_begun(now) else "freeze planned"
+    facts = [f"{state} {_by(first)}".rstrip(), freeze_period(first.terms), _reason(first)]
     if known[1:]:
         facts.append(f"and {len(known) - 1:,} more")
     return " · ".join(filter(None, facts))
@@ -201,7 +194,7 @@ def unchanged(
             )
             return blocks.message(question, *freezes(repository, found.freezes, now).blocks[1:])
         case FreezesAsTheyWere.OTHER_END:
-            ends_at = found.freezes[0].freeze.ends_at
+            ends_at = found.freezes[0].ends_at
             end = f"It ends {local_time(ends_at)}" if ends_at is not None else "It has no end"
             said = f"{nothing}: the end of the freeze of {name} has changed. {end}"
         case FreezesAsTheyWere.EXCEPTED:
@@ -215,21 +208,21 @@ def unchanged(
     return blocks.sentence(f"{said}.")
 
 
-def _already(known: KnownFreeze, now: datetime) -> Message:
+def _already(known: Freeze, now: datetime) -> Message:
     name = escape(known.repository)
     by = f" {_by(known)}" if known.by else ""
     state = f"{name} is already frozen{by}"
-    if not known.freeze.has_begun(now):
+    if not known.has_begun(now):
         state = f"A freeze of {name} is already planned{by} for that time"
     return blocks.post(
         f"{FREEZE_MARK} {state}: {_reason(known)}",
-        *freeze_facts(known.freeze),
+        *freeze_facts(known.terms),
         "Nothing was changed.",
         buttons=controls(known),
     )
 
 
-def unfrozen(ended: Sequence[KnownFreeze], by: str, reason: str) -> Message:
+def unfrozen(ended: Sequence[Freeze], by: str, reason: str) -> Message:
     """The post about freezes of one repository that somebody ended."""
     why = listed([_reason(freeze) for freeze in ended if freeze.reason], "; ")
     name = escape(ended[0].repository)
@@ -240,10 +233,10 @@ def unfrozen(ended: Sequence[KnownFreeze], by: str, reason: str) -> Message:
     )
 
 
-def unfrozen_reply(ended: Sequence[KnownFreeze]) -> Message:
+def unfrozen_reply(ended: Sequence[Freeze]) -> Message:
     """Which freeze it was, from when until when."""
     known = ended[0]
-    period = freeze_period(known.freeze)
+    period = freeze_period(known.terms)
     return blocks.post(
         f":arrow_forward: The freeze of {escape(known.repository)} has ended.",
         f"Reason was: {_reason(known)}" if known.reason else "",
@@ -251,30 +244,30 @@ def unfrozen_reply(ended: Sequence[KnownFreeze]) -> Message:
     )
 
 
-def of_which(known: Sequence[KnownFreeze], now: datetime) -> str:
+def of_which(known: Sequence[Freeze], now: datetime) -> str:
     """In the form that ends a freeze: which one, from when until when."""
     if not known:
         return "No freeze is in force or planned."
     lines = []
     for freeze in known:
-        state = "In force" if freeze.freeze.has_begun(now) else "Planned"
-        facts = [_by(freeze), *freeze_facts(freeze.freeze)]
+        state = "In force" if freeze.has_begun(now) else "Planned"
+        facts = [_by(freeze), *freeze_facts(freeze.terms)]
         lines.append(f"{state}: {_reason(freeze)} · {' · '.join(fact for fact in facts if fact)}")
     return listed(lines, "\n", most=FREEZES_LISTED)
 
 
-def in_the_way(found: Sequence[KnownFreeze], now: datetime) -> str:
+def in_the_way(found: Sequence[Freeze], now: datetime) -> str:
     """Of a group: the queues that a freeze would leave as they are."""
     words = {True: "frozen", False: "planned"}
     said = [
-        f"{escape(freeze.repository)} ({words[freeze.freeze.has_begun(now)]}"
+        f"{escape(freeze.repository)} ({words[freeze.has_begun(now)]}"
         f"{' ' + _by(freeze) if freeze.by else ''})"
         for freeze in found
     ]
     return f"Already frozen or planned, left as they are: {listed(said)}." if said else ""
 
 
-def all_in_the_way(found: Sequence[KnownFreeze], now: datetime) -> Message:
+def all_in_the_way(found: Sequence[Freeze], now: datetime) -> Message:
     """Instead of the question about a group in which nothing would change."""
     return blocks.sentence(f"{FREEZE_MARK} {in_the_way(found, now)} Nothing was changed.")
 
@@ -306,7 +299,7 @@ def partly_allowed(
     return blocks.post(said, details=[listed(lines, "\n")], buttons=buttons)
 
 
-def allowed(pull_request: int, known: Sequence[KnownFreeze], by: str, reason: str) -> Message:
+def allowed(pull_request: int, known: Sequence[Freeze], by: str, reason: str) -> Message:
     """The post about a pull request that may merge during a freeze."""
     frozen_for = listed([_reason(freeze) for freeze in known if freeze.reason], "; ")
     return blocks.post(
@@ -377,14 +370,13 @@ def confirm(
 def not_offered(where: Target, asked: Asked, command: str) -> Message:
     """Where the service has no freezes: a pause instead, which the button runs."""
     instead = f"pause {_typed(where)} {Asked(asked.reason, asked.lasting).written}".rstrip()
-    refused = blocks.post(
+    return blocks.post(
         f"{FREEZE_MARK} {named(where)} can't be frozen: "
         "the merge queue service doesn't offer freezes. A pause stops merging too. Running checks "
         "start over after it.",
         code(f"{command} {instead}", REASON_LIMIT),
         buttons=[blocks.button("Pause instead", action_id=block_controls.RETRY, value=instead)],
     )
-    return blocks.refusal(refused)
 
 
 def _typed(where: Target) -> str:

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from datetime import timedelta
 
-from bot.freezes.freeze import Freeze
+from bot.freezes.freeze import Freeze, Told
 from bot.freezes.rows import Freezes
 from bot.health.alert import Alert, AlertKind
 from bot.health.rows import Alerts
@@ -21,8 +21,8 @@ from tests.support.make import make_known_pause
 from tests.support.stored import NOW, SHOP, SITE, after
 
 LATER = after(60)
-UNREADABLE = Freeze(SITE, 1, 1, NOW, FreezeAttributes(start="one fine day"), "alice")
-IN_FORCE = Freeze(SITE, 2, 2, NOW, FreezeAttributes(), "alice", begins_at=NOW)
+UNREADABLE = Freeze(SITE, None, FreezeAttributes(start="one fine day"), "alice", Told(1, 1, NOW))
+IN_FORCE = Freeze(SITE, None, FreezeAttributes(start=NOW.isoformat()), "alice", Told(2, 2, NOW))
 
 
 def test_every_table_has_a_rule_or_a_reason_to_be_kept() -> None:

@@ -11,15 +11,15 @@ from bot.acts.record import Action, AuditRecord
 from bot.blocks.blocks import Element, button
 from bot.blocks.controls import Repeat
 from bot.desk import end_questions
-from bot.freezes.freeze import Freeze, Stage
-from bot.freezes.outcomes import FreezeOutcome, FreezesAsTheyWere as Was, KnownFreeze, terms_of
+from bot.freezes.freeze import Ending, Freeze, Stage, Told
+from bot.freezes.outcomes import FreezeOutcome, FreezesAsTheyWere as Was, terms_of
 from bot.freezes.texts import cards as freeze_cards, forms as freeze_forms
 from bot.kernel.actor import Actor, Origin
 from bot.kernel.durations import For, Until
 from bot.kernel.errors import ActState, FailedAct, Follows
 from bot.kernel.groups import Group, GroupAnswers
 from bot.merge_queue.errors import MergeQueueUnavailable
-from bot.merge_queue.freezes import ScheduledFreeze
+from bot.merge_queue.freezes import ListedFreeze
 from tests.support.clock import NOON
 from tests.support.make import API, DOCS, SITE, make_act
 from tests.support.messages.rendering import Case, Cases, cases_of, later
@@ -34,13 +34,15 @@ SENT = {
     "matching_conditions": ["base=main"],
     "exclude_conditions": ["label=hotfix"],
 }
-KNOWN = KnownFreeze(SITE, ScheduledFreeze.model_validate(SENT), "alice", "release week")
-ENDLESS = replace(KNOWN, freeze=ScheduledFreeze.model_validate({**SENT, "end": None}))
+LISTED = ListedFreeze.model_validate(SENT)
+KNOWN = Freeze(SITE, LISTED.id, LISTED, "alice")
+ENDLESS = replace(KNOWN, terms=ListedFreeze.model_validate({**SENT, "end": None}))
 TYPED = Asked("release week", branches=("main",), excepted=("label=hotfix",))
 TIMED = replace(TYPED, lasting=For(timedelta(hours=2)), start=Until(NOON.time()))
 TERMS = terms_of(TYPED, NOON, ZoneInfo("UTC"))
 GROUP = Group("release", (SITE, API))
-CARD = Freeze(SITE, 7, 7, NOON, KNOWN.freeze, "Ana", NOON, None, freeze_id=KNOWN.freeze.id)
+CARD = replace(KNOWN, by="Ana", told=Told(7, 7, NOON))
+OVER = Ending(NOON + timedelta(hours=18))
 HALF = FreezeOutcome((KNOWN,), left=(ENDLESS,))
 UNFROZEN = make_act(Action.UNFREEZE)
 
@@ -63,7 +65,7 @@ PLAN = replace(
 SKIP = make_act(Action.SKIP)
 
 
-def unchanged(because: Was, *known: KnownFreeze, ended: AuditRecord | None = None) -> Case:
+def unchanged(because: Was, *known: Freeze, ended: AuditRecord | None = None) -> Case:
     return partial(freeze_forms.unchanged, SITE, FreezeOutcome(known, because, ended), NOON, 41)
 
 
@@ -83,21 +85,15 @@ CASES: Cases = {
     "freeze-in-force": card(
         button("End now", action_id="x", value="y"), stage=Stage.IN_FORCE, queued=1
     ),
-    "freeze-over": card(
-        button("x", action_id="x", value="y"), stage=Stage.OVER, over_at=FREEZE.ends_at
-    ),
+    "freeze-over": card(button("x", action_id="x", value="y"), stage=Stage.OVER, ending=OVER),
     "freeze-removed": card(
         stage=Stage.OVER,
-        over_at=NOON + timedelta(hours=4, minutes=5),
-        removed_by="Ben",
-        removed_for="shipped",
+        ending=Ending(NOON + timedelta(hours=4, minutes=5), "Ben", "shipped"),
     ),
-    "freeze-canceled": card(stage=Stage.OVER, over_at=NOON, removed_by="Ben"),
+    "freeze-canceled": card(stage=Stage.OVER, ending=Ending(NOON, "Ben")),
     "freeze-announced": partial(freeze_cards.announced, replace(FREEZE, stage=Stage.ANNOUNCED)),
     "freeze-begun": partial(freeze_cards.begun, replace(FREEZE, stage=Stage.IN_FORCE)),
-    "freeze-ended": partial(
-        freeze_cards.over, replace(FREEZE, stage=Stage.OVER, over_at=FREEZE.ends_at)
-    ),
+    "freeze-ended": partial(freeze_cards.over, replace(FREEZE, stage=Stage.OVER, ending=OVER)),
     "pause-planned": partial(freeze_cards.planned_pause, PLAN),
     "pause-planned-skipped": partial(freeze_cards.skipped_pause, SKIP),
     "pause-planned-withdrawn": partial(

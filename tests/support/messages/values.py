@@ -8,7 +8,7 @@ from pydantic import JsonValue
 from bot.acts.record import Action, Evidence
 from bot.boards.board import Board, seen
 from bot.channels.subscription import Style
-from bot.freezes.freeze import Freeze
+from bot.freezes.freeze import Freeze, Told
 from bot.kernel.actor import Actor
 from bot.kernel.cron import DigestTime
 from bot.kernel.groups import Group
@@ -164,9 +164,7 @@ RULES = (
 )
 FREEZE = Freeze(
     SITE,
-    92,
-    92,
-    NOON,
+    None,
     FreezeAttributes(
         reason="release *week*",
         start="2026-07-20T18:00:00",
@@ -175,7 +173,6 @@ FREEZE = Freeze(
         exclude_conditions=("label=hotfix",),
     ),
     "Ana",
-    NOON + timedelta(hours=4),
-    NOON + timedelta(hours=18),
+    Told(92, 92, NOON),
     queued=5,
 )

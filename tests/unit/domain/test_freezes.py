@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from bot.freezes.freeze import Stage, freezes_after, next_freeze, waiting_for
+from bot.freezes.events import freezes_after
+from bot.freezes.freeze import Ending, Stage, next_freeze, waiting_for
 from bot.merge_queue.event_records import EventRecord
 from tests.support.clock import NOON
 from tests.support.make import make_batch, make_event, make_queued, make_status
@@ -98,7 +99,7 @@ def test_the_next_freeze_is_the_first_that_is_still_to_come() -> None:
     assert first is not None
     assert first.terms.reason == "2026-07-21"
     assert next_freeze(told, NOON + timedelta(days=9)) is None
-    assert next_freeze([replace(first, over_at=NOON)], NOON) is None
+    assert next_freeze([replace(first, ending=Ending(NOON))], NOON) is None
 
 
 def test_a_freeze_is_its_creators_also_when_somebody_else_changes_it() -> None:
@@ -118,7 +119,7 @@ def test_one_of_two_equal_freezes_is_deleted() -> None:
     twice = [CREATED, event(2, "create", scheduled_freeze_attributes=WEEK)]
     deleted = event(3, "delete", scheduled_freeze_attributes=WEEK)
     left = [freeze for freeze in freezes_after([], [*twice, deleted]) if freeze.over_at is None]
-    assert [record.event_id for record in left] == [2]
+    assert [record.told.event_id for record in left] == [2]
 
 
 def test_conditions_are_read_as_words() -> None:

@@ -7,8 +7,8 @@ from typing import Any, cast
 
 import pytest
 
-from bot.freezes.following import LONGEST_FREEZE_WAIT, NotifyFreezes
-from bot.freezes.freeze import Freeze
+from bot.freezes.freeze import Freeze, Told
+from bot.freezes.notifying import LONGEST_FREEZE_WAIT, NotifyFreezes
 from bot.merge_queue.errors import MergeQueueUnavailable
 from bot.merge_queue.event_records import FreezeAttributes
 from bot.store.job_lease import JOB_LEASE, JobLease
@@ -25,7 +25,8 @@ class Rounds:
         self.reads = 0
         now = self.clock.now()
         begun = now - timedelta(minutes=1)
-        self.freeze = Freeze(SITE, 1, 1, begun, FreezeAttributes(), None, begins_at=begun)
+        terms = FreezeAttributes(start=begun.isoformat())
+        self.freeze = Freeze(SITE, None, terms, None, Told(1, 1, begun))
         self._is_ours = is_ours
         lease = JobLease(POLL_LEASE, "me", JOB_LEASE)
         self.job = NotifyFreezes(
@@ -45,8 +46,11 @@ class Rounds:
         is_lease = getattr(function, "__name__", "") == "take"
         return (object() if self._is_ours else None) if is_lease else False
 
-    async def event_page(self, *_arguments: object, **_how: object) -> object:
+    async def freezes(self, *_arguments: object) -> object:
         self.reads += 1
+        raise MergeQueueUnavailable(SITE)
+
+    async def event_page(self, *_arguments: object, **_how: object) -> object:
         raise MergeQueueUnavailable(SITE)
 
     async def status(self, *_arguments: object) -> object:

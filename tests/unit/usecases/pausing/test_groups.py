@@ -17,6 +17,7 @@ from bot.kernel.actor import Actor, Caller, Origin
 from bot.kernel.durations import Until
 from bot.kernel.repository import RepositoryName
 from bot.merge_queue.errors import StateConflict
+from bot.merge_queue.freezes import moment
 from bot.merge_queue.port import OnAnswer, ignore
 from bot.merge_queue.queue import Pause
 from bot.pauses.group_work import GROUP_ACTS_AT_ONCE
@@ -288,8 +289,8 @@ async def test_the_rest_of_a_planned_freeze_has_the_times_of_the_others(
     await bot.do(rest, again=first.group_act_id)
 
     (made,) = bot.merge_queue.all_freezes[left]
-    assert made.begins_at == NOON.replace(hour=begins)
-    assert made.ends_at == NOON.replace(hour=20)
+    assert moment(made.start, made) == NOON.replace(hour=begins)
+    assert moment(made.end, made) == NOON.replace(hour=20)
 
 
 async def test_fifty_repositories_are_paused_eight_at_a_time_with_two_requests_each() -> None:

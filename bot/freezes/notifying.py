@@ -1,0 +1,203 @@
+"""Posts about freezes as they go on: before the start, at the start and at the end."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+
+from bot.freezes.events import changed_by
+from bot.freezes.following import freeze_subscribers, notify, save, show_freeze, shown_freeze
+from bot.freezes.freeze import Freeze, Stage, advanced, waiting_for
+from bot.freezes.listing import is_as_listed
+from bot.freezes.reading import freeze_events, listed_freezes
+from bot.freezes.rows import Freezes
+from bot.kernel.clock import Clock
+from bot.kernel.configured import Configured
+from bot.kernel.errors import MergeQueueError
+from bot.kernel.repository import RepositoryName
+from bot.kernel.tasks import side_by_side
+from bot.log.rows import Events
+from bot.log.types import FREEZE_TYPES
+from bot.merge_queue.errors import FreezesNotOffered
+from bot.merge_queue.port import MergeQueue
+from bot.posts.delivery import Subject, SubjectKind
+from bot.posts.live_messages import LiveMessages
+from bot.posts.wake import Wake
+from bot.store.job_lease import JobLease
+from bot.store.transaction import Transaction
+from bot.store.transactions import Store
+
+logger = logging.getLogger(__name__)
+
+CONCURRENT = 2
+"""Requests for due freezes; polls and people have the others."""
+
+LONGEST_FREEZE_WAIT = 30.0
+"""Seconds between two readings for a freeze that waits for a poll, or for the service's time."""
+
+POST_OF_STAGE = {
+    Stage.ANNOUNCED: SubjectKind.FREEZE_ANNOUNCED,
+    Stage.IN_FORCE: SubjectKind.FREEZE_BEGUN,
+    Stage.OVER: SubjectKind.FREEZE_OVER,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """A due freeze that could not go on."""
+
+    tries: int
+    until: float
+    """By the monotonic clock."""
+
+
+@dataclass(frozen=True, slots=True)
+class NotifyFreezes:
+    """Notifies channels before a freeze starts, when it starts and when it ends: each time once.
+
+    The times are the service's, so a jump of our clock posts nothing. Stages missed in an outage
+    are skipped: people read about the present one. Where nobody is notified, nothing is read.
+    """
+
+    store: Store
+    clock: Clock
+    wake: Wake
+    merge_queue: MergeQueue
+    configured: Configured
+    #: how far the service's clock is ahead of ours, if known
+    service_ahead: Callable[[], timedelta | None]
+    lease: JobLease | None = None
+    """That of polling, because only the process that polls knows the service's time. Without one
+    every process does it."""
+
+    waits: dict[int, Wait] = field(default_factory=dict)
+    """The freezes that could not go on, by their event."""
+
+    concurrency: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(CONCURRENT))
+
+    async def run(self) -> None:
+        """Notify of what is due; raises StoreError."""
+        names = self.configured.repositories.names
+        found = await self.store.read(_due, names, self._now())
+        for event_id in set(self.waits) - {freeze.told.event_id for freeze, _ in found}:
+            del self.waits[event_id]
+        elapsed = self.clock.monotonic()
+        due = [
+            (freeze, followed)
+            for freeze, followed in found
+            if freeze.told.event_id not in self.waits
+            or self.waits[freeze.told.event_id].until <= elapsed
+        ]
+        if not due or not await self._is_ours():
+            return
+        await side_by_side(self._advance(freeze, is_followed=followed) for freeze, followed in due)
+
+    async def _is_ours(self) -> bool:
+        """Whether no other process does it now."""
+        lease = self.lease
+        if lease is None:
+            return True
+        return await self.store.run(lease.take, self.clock.now()) is not None
+
+    def _wait(self, freeze: Freeze) -> None:
+        """Leave it for ever longer: it is read again each time."""
+        known = self.waits.get(freeze.told.event_id)
+        tries = known.tries + 1 if known is not None else 1
+        gap = min(2.0**tries, LONGEST_FREEZE_WAIT)
+        self.waits[freeze.told.event_id] = Wait(tries, self.clock.monotonic() + gap)
+
+    def _now(self) -> datetime:
+        return self.clock.now() + (self.service_ahead() or timedelta())
+
+    async def _advance(self, freeze: Freeze, *, is_followed: bool) -> None:
+        # Until it has gone on.
+        self._wait(freeze)
+        at = self._now()
+        async with self.concurrency:
+            if is_followed:
+                confirmed_at = await self._confirmed_at(freeze)
+                if confirmed_at is None:
+                    # The event that changed it is read by a poll.
+                    return
+                at = min(at, confirmed_at)
+            due = advanced(freeze, at)
+            if is_followed and due.stage not in {freeze.stage, Stage.OVER}:
+                due = replace(due, queued=await self._queued(due, at))
+        if await self.store.run(_advance, freeze, due, self.clock.now()):
+            del self.waits[freeze.told.event_id]
+            self.wake()
+
+    async def _confirmed_at(self, freeze: Freeze) -> datetime | None:
+        """The service's time at which it has the freeze as its row says; None if it doesn't."""
+        try:
+            reading = await listed_freezes(self.merge_queue, freeze.repository)
+        except MergeQueueError as error:
+            if not isinstance(error, FreezesNotOffered):
+                _log_unread(freeze, error)
+            return None if await self._is_changed_in_log(freeze) else self._now()
+        served_at = reading.served_at or self._now()
+        return served_at if is_as_listed(freeze, reading.freezes, served_at) else None
+
+    async def _is_changed_in_log(self, freeze: Freeze) -> bool:
+        """Whether the log has a later event of the freeze; one that is unreadable has none."""
+        try:
+            log = await freeze_events(self.merge_queue, freeze.repository, self.clock.now())
+        except MergeQueueError as error:
+            _log_unread(freeze, error)
+            return False
+        later = [event for event in log if (event.received_at, event.event_id) > freeze.told.last]
+        return any(
+            changed.told.event_id == freeze.told.event_id
+            for event in later
+            for changed in changed_by(event, [freeze])
+        )
+
+    async def _queued(self, freeze: Freeze, now: datetime) -> int | None:
+        """How many pull requests it keeps waiting; None if the queue can't be read."""
+        try:
+            status = await self.merge_queue.status(freeze.repository, freeze.branch)
+            return waiting_for(freeze, status, now)
+        except MergeQueueError as error:
+            _log_unread(freeze, error)
+            return None
+
+
+def _due(
+    transaction: Transaction, names: Collection[RepositoryName], now: datetime
+) -> list[tuple[Freeze, bool]]:
+    """The freezes that are due, and whether there is somebody to notify of each."""
+    found = []
+    for freeze in Freezes(transaction).due(now):
+        if freeze.repository in names:
+            followers = freeze_subscribers(transaction, freeze.repository)
+            cards = LiveMessages(transaction).of(shown_freeze(freeze))
+            found.append((freeze, bool(followers or cards)))
+    return found
+
+
+def _advance(transaction: Transaction, seen: Freeze, due: Freeze, now: datetime) -> bool:
+    """Store the stage and its posts, unless the freeze has changed since it was `seen`."""
+    if due.stage is seen.stage:
+        return False
+    known = Freezes(transaction).locked(seen.repository)
+    unrouted = Events(transaction).unrouted(seen.repository)
+    if seen not in known or any(event.type in FREEZE_TYPES for event in unrouted):
+        return False
+    subscribers = freeze_subscribers(transaction, seen.repository)
+    save(transaction, due, now)
+    if due.stage is not Stage.OVER:
+        show_freeze(transaction, due, subscribers, now)
+    is_begun = due.stage is Stage.IN_FORCE
+    # The post about its creation or change may have said the same a short while ago.
+    is_said = due.began_when_set if is_begun else due.is_on_short_notice
+    if due.stage is Stage.OVER or not is_said:
+        subject = Subject(POST_OF_STAGE[due.stage], due.repository, due.told.set_id)
+        notify(transaction, due, subject, subscribers, now)
+    return True
+
+
+def _log_unread(freeze: Freeze, error: MergeQueueError) -> None:
+    fields = {"repository": freeze.repository, "error": type(error).__name__}
+    extra = {"action": "freeze_unread", **fields}
+    logger.info("the queue of a due freeze could not be read", extra=extra)

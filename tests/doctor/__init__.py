@@ -1,1 +1,0 @@
-"""Stories of queues, each with its true cause: what the doctor of queues is tried on."""
