@@ -41,7 +41,7 @@ from slack_sdk.models.blocks import (
 from typing_extensions import override
 
 from bot.blocks.message import TEXT_LIMIT, Block, Colour, Message, View, require_fit
-from bot.blocks.text import cut, listed, portions, with_links, without_markup
+from bot.blocks.text import cut, first_sentences, listed, portions, with_links, without_markup
 
 SECTION_LIMIT = SectionBlock.text_max_length
 BUTTON_LIMIT = ButtonElement.text_max_length
@@ -190,14 +190,20 @@ def context(*facts: str) -> Block:
     return _wire(ContextBlock(elements=[_mrkdwn_that_fits(line, CONTEXT_LIMIT)]))
 
 
-def alert(text: str, level: str) -> Block:
+def alert(text: str, level: str) -> list[Block]:
     """A text that stands out, in forms only; `level`: "warning" or "error".
 
-    One that is too long for an alert is a section.
+    Of one that is too long for an alert the first sentences stand out, if they fit.
     """
-    if len(text) > ALERT_LIMIT:
-        return section(text)
-    return _wire(AlertBlock(text=_mrkdwn(text, ALERT_LIMIT), level=level))
+    head = first_sentences(text, ALERT_LIMIT)
+    rest = text[len(head) :].strip()
+    shown = [_wire(AlertBlock(text=_mrkdwn(head, ALERT_LIMIT), level=level))] if head else []
+    return [*shown, section(rest)] if rest else shown
+
+
+def refusal(message: Message) -> Message:
+    """The same message, marked as one that says why nothing was done."""
+    return replace(message, is_refusal=True)
 
 
 def divider() -> Block:

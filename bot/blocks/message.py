@@ -52,6 +52,7 @@ class Message:
     text: str  #: everything essential, for screen readers, notifications and clients without blocks
     blocks: tuple[Block, ...] = ()
     colour: Colour | None = None  #: of the bar beside all blocks but the first
+    is_refusal: bool = False  #: its first block says why nothing was done; in a form it stands out
     updates: int = 1  #: how many deliveries it covers
     #: when the event was recorded, by the service's clock; None if it is not about one event
     since: datetime | None = field(default=None, compare=False)

@@ -1,6 +1,7 @@
 """Forms that show a result."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from bot.blocks import blocks, controls
 from bot.blocks.message import Block, Message, View
@@ -27,13 +28,23 @@ def still_working() -> Message:
 
 def result_modal(message: Message, channel_id: str | None) -> View:
     """The last view of the modal: what was done, refused or failed, possibly with buttons."""
-    shown = message.blocks or (blocks.section(message.text),)
+    shown = in_form(message).blocks or (blocks.section(message.text),)
     return result_view("Merge queue", shown, channel_id)
+
+
+def in_form(message: Message) -> Message:
+    """The message with a refusal that stands out, which Slack shows in forms only."""
+    match message.blocks:
+        case ({"type": "section", "text": {"text": str(why)}} as first, *rest) if (
+            message.is_refusal and "accessory" not in first
+        ):
+            return replace(message, blocks=(*blocks.alert(why, "error"), *rest))
+    return message
 
 
 def refusal_modal(why: str) -> View:
     """The last view of a form that was refused."""
-    return result_view("Merge queue", [blocks.alert(f":no_entry: {why}", "error")], None)
+    return result_modal(blocks.refusal(blocks.sentence(f":no_entry: {why}")), None)
 
 
 def result_view(title: str, shown: Sequence[Block], channel_id: str | None) -> View:

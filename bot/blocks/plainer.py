@@ -1,6 +1,6 @@
 """Forms and tabs without what Slack may refuse, so that people always see something."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from bot.blocks.message import View
@@ -16,7 +16,7 @@ def plainer_views(view: View) -> Iterator[dict[str, Any]]:
     whole: dict[str, Any] = dict(view.view)
     shown: list[dict[str, Any]] = list(whole["blocks"])
     yield whole
-    plain = [_plain_alert(block) for block in shown]
+    plain = [plain_alert(block) for block in shown]
     usual = [block for block in plain if block["type"] in PLAIN_KINDS]
     if usual != shown:
         yield {**whole, "blocks": usual}
@@ -25,10 +25,10 @@ def plainer_views(view: View) -> Iterator[dict[str, Any]]:
     yield {**whole, "blocks": [sentence, *inputs]}
 
 
-def _plain_alert(block: dict[str, Any]) -> dict[str, Any]:
+def plain_alert(block: Mapping[str, Any]) -> dict[str, Any]:
     """An alert as a section, which every client shows."""
     if block["type"] != "alert":
-        return block
+        return dict(block)
     return {"type": "section", "text": block["text"]}
 
 

@@ -44,6 +44,9 @@ _SPACE = re.compile(r"\s")
 _SPACES = re.compile(r"\s+")
 
 
+_SENTENCE_END = re.compile(r"[.?!](?=\s)")
+
+
 _BROKEN = re.compile(r"(<[^>]*|&[a-z]*)\Z")
 
 
@@ -105,6 +108,20 @@ def _without(text: str, categories: set[str]) -> str:
 def cut(text: str, limit: int) -> str:
     """Shorten to `limit` characters, with an ellipsis."""
     return text if len(text) <= limit else text[: limit - 1].rstrip() + ELLIPSIS
+
+
+def first_sentences(text: str, limit: int) -> str:
+    """As many whole sentences as fit, without splitting bold, code or links; empty for none."""
+    if len(text) <= limit:
+        return text
+    ends = [end.end() for end in _SENTENCE_END.finditer(text[: limit + 1])]
+    heads = [text[:end] for end in reversed(ends)]
+    return next((head for head in heads if not _is_split(head)), "")
+
+
+def _is_split(head: str) -> bool:
+    is_open = head.count("<") != head.count(">")
+    return is_open or head.count("`") % 2 == 1 or head.count("*") % 2 == 1
 
 
 def cut_markup(text: str, limit: int) -> str:

@@ -17,7 +17,7 @@ from bot.acts.permission import Right
 from bot.acts.texts.permissions import denied
 from bot.blocks import addressed, controls, targets as target_menus
 from bot.blocks.addressed import Unread
-from bot.blocks.blocks import sentence
+from bot.blocks.blocks import refusal, sentence
 from bot.blocks.controls import Repeat
 from bot.blocks.explain import BUSY
 from bot.blocks.message import View
@@ -169,7 +169,8 @@ class Dispatch:
             extra = {"action": "form_too_late", "actor": call.actor.user_id}
             logger.warning("a form came too late to acknowledge it", extra=extra)
             await self._bot.forms.sent(form.view_id)
-            await ack(response_action="update", view=dict(_result(TOO_LATE).view))
+            refused = result_modal(refusal(sentence(TOO_LATE)), None)
+            await ack(response_action="update", view=dict(refused.view))
             return
         if not checking.done():
             turn = await self._bot.forms.sent(form.view_id)
@@ -317,7 +318,7 @@ async def _finish_form(call: Call, *, checking: asyncio.Task[Accepted], turn: Fo
         accepted = await checking
     except WrongField as wrong:
         said = f"{' '.join(wrong.errors.values())} {AS_BEFORE}"
-        await call.replace_message(sentence(f":warning: {said}"))
+        await call.replace_message(refusal(sentence(f":warning: {said}")))
         return
     finally:
         checking.cancel()

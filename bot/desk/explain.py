@@ -66,7 +66,8 @@ def explain(error: Exception, *, command: str, reference: str, repeat: Repeat | 
             kernel_errors.ActDefect,
         ),
     )
-    if act is not None and act.state is kernel_errors.ActState.DONE:
+    is_done = act is not None and act.state is kernel_errors.ActState.DONE
+    if is_done:
         may_pass = False
     needs_click = isinstance(error, slack_errors.NeedsClick)
     buttons = []
@@ -84,7 +85,8 @@ def explain(error: Exception, *, command: str, reference: str, repeat: Repeat | 
     shown += [blocks.actions(fitting)] if fitting else []
     if may_pass:
         shown.append(blocks.context(f"reference {reference}"))
-    return blocks.message(*shown)
+    message = blocks.message(*shown)
+    return message if is_done else blocks.refusal(message)
 
 
 def _leaves_a_state(error: Exception, act: kernel_errors.FailedAct) -> bool:

@@ -29,7 +29,7 @@ from bot.blocks import modal
 from bot.blocks.blocks import CHART
 from bot.blocks.controls import Repeat
 from bot.blocks.message import Block, Message, View
-from bot.blocks.plainer import plainer_views
+from bot.blocks.plainer import plain_alert, plainer_views
 from bot.kernel.actor import Actor, Caller, Origin
 from bot.kernel.clock import Clock
 from bot.kernel.metrics import UNSCRAPED, Metrics
@@ -76,12 +76,12 @@ UNSAID_WAIT = 1.0
 
 
 def _forms(message: Message) -> Iterator[dict[str, Any]]:
-    """The fields of a message, those of it without charts, and its text alone.
+    """The fields of a message, those of it without charts and alerts, and its text alone.
 
     If Slack refuses the blocks of one, the next one is sent, so that people always get an answer.
     """
     blocks = [dict(block) for block in message.blocks]
-    plainer = [block for block in blocks if block["type"] != CHART]
+    plainer = [plain_alert(block) for block in blocks if block["type"] != CHART]
     if blocks:
         yield {"text": message.text, "blocks": blocks}
     if plainer and plainer != blocks:
@@ -516,7 +516,7 @@ class Conversation:
             view = modal.result_modal(Message(text, tuple(blocks)), self.channel_id)
             await self.client.views_update(view_id=view_id, view=dict(view.view))
 
-        return await _send_as_taken("views.update", update, message)
+        return await _send_as_taken("views.update", update, modal.in_form(message))
 
     async def _post(
         self, address: str, message: Message, asked: Said | None = None

@@ -48,4 +48,6 @@ def _shown(rendered: Message | View) -> dict[str, object]:
     shown.pop("about", None)
     if isinstance(rendered, Message) and rendered.colour is None:
         shown.pop("colour")
+    if isinstance(rendered, Message) and not rendered.is_refusal:
+        shown.pop("is_refusal")
     return shown

@@ -370,13 +370,14 @@ def confirm(
 def not_offered(where: Target, asked: Asked, command: str) -> Message:
     """Where the service has no freezes: a pause instead, which the button runs."""
     instead = f"pause {_typed(where)} {Asked(asked.reason, asked.lasting).written}".rstrip()
-    return blocks.post(
+    refused = blocks.post(
         f"{FREEZE_MARK} {named(where)} can't be frozen: "
         "the merge queue service doesn't offer freezes. A pause stops merging too. Running checks "
         "start over after it.",
         code(f"{command} {instead}", REASON_LIMIT),
         buttons=[blocks.button("Pause instead", action_id=block_controls.RETRY, value=instead)],
     )
+    return blocks.refusal(refused)
 
 
 def _typed(where: Target) -> str:

@@ -190,7 +190,7 @@ class EndQuestion:
     @property
     def shown(self) -> list[Block]:
         if not self.choices:
-            return [blocks.alert(self.note, "warning")]
+            return blocks.alert(self.note, "warning")
         meant = blocks.radio_buttons(controls.END_MEANT_ACTION, self.choices)
         field = blocks.input_field(controls.END_MEANT_BLOCK, "Until when?", meant, optional=True)
         return [blocks.section(self.note), field]

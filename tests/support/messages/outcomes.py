@@ -5,7 +5,7 @@ from functools import partial
 
 from bot.acts.record import Action, ActResult, AuditRecord
 from bot.acts.unanswered import Unanswered
-from bot.blocks import controls
+from bot.blocks import controls, modal
 from bot.desk import explain as desk_explain
 from bot.kernel import errors as kernel_errors
 from bot.kernel.actor import Origin
@@ -18,7 +18,7 @@ from bot.slack import errors as slack_errors
 from bot.store import errors as store_errors
 from tests.support.clock import NOON
 from tests.support.make import ALICE, BOB, CHANNEL, SITE
-from tests.support.messages.rendering import Case, Cases
+from tests.support.messages.rendering import Case, Cases, later
 
 ACTIONS = (
     Action.PAUSE,
@@ -76,6 +76,9 @@ UNKNOWN = FailedAct(Action.PAUSE, SITE, ActState.UNCERTAIN, was_seen=True, follo
 MADE = FailedAct(Action.PAUSE, SITE, ActState.DONE)
 
 CASES: Cases = {
+    "modal-failed": partial(
+        modal.result_modal, later(failed(Action.PAUSE, ActState.UNCERTAIN)), "C1"
+    ),
     **{f"act-uncertain-{one}": failed(one, ActState.UNCERTAIN) for one in ACTIONS},
     **{f"act-undone-{one}": failed(one, ActState.NOT_DONE, was_seen=True) for one in ACTIONS},
     **{f"act-not-tried-{one}": failed(one, ActState.NOT_DONE) for one in ACTIONS},

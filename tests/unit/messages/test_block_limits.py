@@ -1,6 +1,7 @@
 """What is larger than Slack accepts can't be built: the SDK checks most of it, we the rest."""
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import pytest
 from slack_sdk.errors import SlackObjectFormationError
@@ -82,13 +83,28 @@ def test_what_fits_is_built_and_one_more_is_refused(
         build(limit + 1)
 
 
-def test_an_alert_that_is_too_long_is_a_section() -> None:
-    assert blocks.alert("x" * 200, "error")["type"] == "alert"
-    assert blocks.alert("x" * 201, "error")["type"] == "section"
+def test_of_an_alert_that_is_too_long_whole_sentences_stand_out() -> None:
+    sentence = "x" * 99 + "."
+    link = "<https://code.example/41|#41 Fix it. Please.>"
+    assert _kinds("x" * 200) == ["alert"]
+    assert _kinds("x" * 201) == ["section"]
+    shown = blocks.alert(f"{sentence} {sentence} {sentence}", "error")
+    assert [block["type"] for block in shown] == ["alert", "section"]
+    assert _said(shown) == [sentence, f"{sentence} {sentence}"]
+    split_in_a_link = blocks.alert(f"{sentence} {link} {'x' * 200}", "error")
+    assert _said(split_in_a_link) == [sentence, f"{link} {'x' * 200}"]
+
+
+def _kinds(text: str) -> list[object]:
+    return [block["type"] for block in blocks.alert(text, "error")]
+
+
+def _said(shown: list[Any]) -> list[object]:
+    return [block["text"]["text"] for block in shown]
 
 
 def test_a_form_without_alerts_still_says_what_they_said() -> None:
-    form = blocks.modal("a", "Pause", [blocks.alert("You can't pause.", "error")], {})
+    form = blocks.modal("a", "Pause", blocks.alert("You can't pause.", "error"), {})
     _, usual, _ = plainer_views(form)
     (shown,) = usual["blocks"]
     assert shown["type"] == "section"

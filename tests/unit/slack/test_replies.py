@@ -11,7 +11,7 @@ import pytest
 from aiohttp import ClientSession, ClientTimeout
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.blocks.blocks import section
+from bot.blocks.blocks import message, refusal, section
 from bot.blocks.message import Message
 from bot.kernel.actor import Actor, Origin
 from bot.slack.conversation import NOT_SLACK, Conversation, Replies, is_slacks, refusal_code
@@ -122,6 +122,18 @@ async def test_a_message_is_sent_again_without_blocks_only_if_slack_refuses_thos
         assert [bool(sent.get("blocks")) for _, sent in client.calls] == [True, False]
         with pytest.raises(SlackRefused):
             await to_alice.reply(with_blocks)
+
+
+async def test_a_refusal_stands_out_in_a_form_and_is_plain_where_slack_has_no_alerts() -> None:
+    refused = refusal(message(section(":warning: *acme/site is still paused.*")))
+    async with ClientSession() as session:
+        client = ScriptedClient("invalid_blocks", {"ok": True})
+        ours = Replies(client, session, FakeChannels(), FakeClock())
+        in_form = Conversation(ours, Actor("U1", "alice"), Origin.MODAL, view_id="V1")
+        await in_form.reply(refused)
+    shown = [sent["view"]["blocks"] for _, sent in client.calls]
+    assert [[block["type"] for block in blocks] for blocks in shown] == [["alert"], ["section"]]
+    assert shown[0][0]["text"] == shown[1][0]["text"]
 
 
 HOOK = "https://hooks.slack.com/commands/T1/2/3"
