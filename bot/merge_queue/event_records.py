@@ -136,6 +136,10 @@ class EventDetails(Resource):
     conclusion: Text | None = Field(
         None, validation_alias=AliasChoices(AliasPath(_CHECKED, "checks_conclusion"), "conclusion")
     )
+    # On the end of checks: when the first of them ran.
+    checks_started_at: Moment | None = Field(
+        None, validation_alias=AliasPath(_CHECKED, "checks_started_at")
+    )
     # At most LIST_KEPT checks, and how many others failed.
     checks: tuple[FailedCheck, ...] = Field((), validation_alias="failed_checks")
     checks_left_out: int = 0

@@ -1,0 +1,260 @@
+"""The case of one queue: what the rules look at, worked out once."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from bot.doctor.attempts import Attempt, attempts, of_branch
+from bot.doctor.diagnosis import Seen
+from bot.doctor.facts import Facts
+from bot.doctor.past import Past, gaps, past_of
+from bot.freezes.freeze import Freeze
+from bot.merge_queue.event_records import EventRecord
+from bot.merge_queue.event_types import (
+    CHECKS_END,
+    CHECKS_START,
+    ENTER,
+    LEAVE,
+    MERGED,
+    CodeClass,
+    class_of,
+)
+from bot.merge_queue.queue import (
+    Batch,
+    BatchStatusCode,
+    ObstacleKind,
+    QueuedPullRequest,
+    QueueStatus,
+)
+
+LOG_IS_FRESH = timedelta(minutes=5)
+"""A log read longer ago may lack the latest merges."""
+
+BETWEEN_RUNS = timedelta(minutes=15)
+"""A batch may wait so long for more pull requests before the next run begins."""
+
+SLOW_MERGES = 3
+
+MADE_TO_WAIT = frozenset({BatchStatusCode.FROZEN, BatchStatusCode.WAITING_SCHEDULE})
+BY_HAND = "PR_MANUALLY_MERGED"
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The pull request that everything else waits for, and its batch, if it is in one."""
+
+    pull_request: QueuedPullRequest
+    batch: Batch | None
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One queue at one time."""
+
+    facts: Facts
+    at: datetime
+    queued: Sequence[QueuedPullRequest]
+    live: Sequence[Batch]  #: the batches that are neither merged nor failed
+    leads: Sequence[Batch]  #: those of them that are built on no other
+    head: Head | None
+    branch: str | None  #: the head's base branch; None if no event names it
+    merges: Sequence[EventRecord]  #: on that branch, oldest first
+    attempts: Sequence[Attempt]  #: on that branch, oldest first
+    past: Past
+
+    @property
+    def status(self) -> QueueStatus | None:
+        return self.facts.status
+
+    @property
+    def is_paused(self) -> bool:
+        says_so = self.status is not None and bool(self.status.paused)
+        return says_so or self.facts.pause is not None
+
+    @property
+    def may_be_paused(self) -> bool:
+        """Whether a pause would explain it that nothing happens."""
+        return self.is_paused or not self.facts.is_pause_known
+
+    @property
+    def holding(self) -> Sequence[Freeze]:
+        """The freezes that surely keep the head from merging."""
+        branches = {None, self.branch}
+        return [
+            freeze
+            for freeze in self.facts.freezes
+            if not freeze.has_unread_conditions and freeze.branch in branches
+        ]
+
+    @property
+    def is_frozen(self) -> bool:
+        """Whether a freeze or a schedule keeps all that could merge from merging."""
+        if self.holding:
+            return True
+        if self.leads:
+            return all(batch.status.code in MADE_TO_WAIT for batch in self.leads)
+        return bool(self.queued) and all(queued.is_frozen for queued in self.queued)
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether somebody wants nothing to merge, as far as known."""
+        return self.may_be_paused or self.is_frozen
+
+    @property
+    def is_log_fresh(self) -> bool:
+        read_at = self.facts.log.read_at
+        return read_at is not None and self.at - read_at <= LOG_IS_FRESH
+
+    @property
+    def merged_at(self) -> datetime | None:
+        return self.merges[-1].received_at if self.merges else None
+
+    @property
+    def waits_since(self) -> datetime | None:
+        """Since when something could have merged and hasn't; None for an empty queue."""
+        if self.head is None:
+            return None
+        times = [self.head.pull_request.queued_at, self.merged_at, self.facts.released_at]
+        return max(at for at in times if at is not None)
+
+    @property
+    def is_long(self) -> bool:
+        """Whether nothing has merged for longer than usual, as far as the log shows."""
+        since = self.waits_since
+        return since is not None and self.at - since > self.past.merge.limit
+
+    @property
+    def is_slow(self) -> bool:
+        """Whether each of the last merges took longer than usual."""
+        last = list(gaps(self.merges[-SLOW_MERGES - 1 :], self.facts.released_at))
+        return len(last) >= SLOW_MERGES and min(last) > self.past.merge.limit
+
+    @property
+    def is_one_branch(self) -> bool:
+        """Whether the merges and attempts are surely those of the head's branch."""
+        return self.branch is not None or len({merge.base_ref for merge in self.merges}) <= 1
+
+    @property
+    def lead(self) -> Batch | None:
+        """The batch of the head, if nothing has to merge before it."""
+        return self.head.batch if self.head is not None else None
+
+    def tested_for(self, batch: Batch) -> timedelta:
+        """How long its checks have run; a pause stops checks, and they start over after it."""
+        since = batch.started_at
+        if since is None:
+            return timedelta()
+        released_at = self.facts.released_at
+        return self.at - (max(since, released_at) if released_at is not None else since)
+
+    @property
+    def judged_at(self) -> datetime:
+        """Now, or when the pause stopped everything."""
+        pause = self.facts.pause
+        return min(self.at, pause.since) if pause is not None else self.at
+
+    @property
+    def failing(self) -> Sequence[Attempt]:
+        """The attempts that failed since one last passed, or since the last merge."""
+        failed: list[Attempt] = []
+        for attempt in reversed(self.attempts):
+            is_before_merge = self.merged_at is not None and attempt.ended_at <= self.merged_at
+            if attempt.has_passed or is_before_merge:
+                break
+            failed.append(attempt)
+        return failed[::-1]
+
+    def is_recent(self, attempt: Attempt) -> bool:
+        """Whether what failed then still says something: the next run may not have ended."""
+        return self.judged_at - attempt.ended_at <= self.past.check_run.limit + BETWEEN_RUNS
+
+    @property
+    def seen(self) -> Seen:
+        head = self.head
+        batch = head.batch if head is not None else None
+        return Seen(
+            len(self.queued),
+            head.pull_request if head is not None else None,
+            batch.status.code if batch is not None else None,
+            batch.started_at if batch is not None else None,
+            batch.checks_summary.passed if batch is not None else 0,
+            batch.checks_summary.total if batch is not None else 0,
+            self.merged_at,
+            self.merges[-1].pull_request if self.merges else None,
+            self.waits_since,
+            self.past,
+        )
+
+
+def case_of(facts: Facts, at: datetime) -> Case:
+    status = facts.status
+    live = [batch for batch in status.batches if not batch.is_over] if status is not None else []
+    ids = {batch.id for batch in live}
+    leads = [batch for batch in live if ids.isdisjoint(batch.parent_ids)]
+    head = _head(status, leads) if status is not None else None
+    branch = _branch_of(head.pull_request.number, facts) if head is not None else None
+    merges = _merges(facts, branch)
+    return Case(
+        facts,
+        at,
+        status.queued if status is not None else (),
+        live,
+        leads,
+        head,
+        branch,
+        merges,
+        attempts(facts.log, branch),
+        past_of(facts.log, merges, facts.released_at),
+    )
+
+
+def _head(status: QueueStatus, leads: Sequence[Batch]) -> Head | None:
+    """The one that has waited longest of those that could merge next.
+
+    One that is held back says something about the queue only if all are.
+    """
+    heads = []
+    for batch in leads:
+        carried = batch.smallest_parts()
+        first = next((member for member in batch.members if member.number in carried), None)
+        if first is not None:
+            heads.append(Head(first, batch))
+    if not heads:
+        heads = [Head(queued, None) for queued in status.waiting_pull_requests]
+    free = [head for head in heads if not _is_held(head)]
+    candidates = free or heads
+    return min(candidates, key=lambda head: head.pull_request.queued_at, default=None)
+
+
+def _is_held(head: Head) -> bool:
+    is_made_to_wait = head.batch is not None and head.batch.status.code in MADE_TO_WAIT
+    return is_made_to_wait or head.pull_request.obstacle is not None
+
+
+def is_blocked(queued: QueuedPullRequest) -> bool:
+    """Whether something but a freeze keeps it from advancing."""
+    obstacle = queued.obstacle
+    return obstacle is not None and obstacle.kind is not ObstacleKind.FREEZE
+
+
+def _branch_of(number: int, facts: Facts) -> str | None:
+    log = facts.log
+    for type_ in (ENTER, CHECKS_START, CHECKS_END):
+        for event in reversed(log.of(type_)):
+            if event.pull_request == number and event.base_ref is not None:
+                return event.base_ref
+    return None
+
+
+def _merges(facts: Facts, branch: str | None) -> Sequence[EventRecord]:
+    """The merges by the queue; where polls don't read them, the leaves that say so."""
+    merged = list(of_branch(facts.log.of(MERGED), branch))
+    if merged:
+        return merged
+    return [leave for leave in of_branch(facts.log.of(LEAVE), branch) if _says_merged(leave)]
+
+
+def _says_merged(leave: EventRecord) -> bool:
+    code = leave.details.code
+    is_merge = leave.details.merged is True or class_of(code) is CodeClass.MERGED
+    return is_merge and code != BY_HAND

@@ -1,0 +1,46 @@
+"""How often the doctor is right, says that it can't tell, or is wrong."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from bot.doctor.diagnosing import diagnose
+from bot.doctor.diagnosis import Verdict
+from tests.doctor.story import Story
+
+
+class Outcome(StrEnum):
+    RIGHT = "right"
+    UNKNOWN = "can't tell"
+    WRONG = "wrong"
+
+
+def outcome(story: Story) -> Outcome:
+    """Wrong is also who names one of two causes."""
+    said = set(diagnose(story.facts, story.at).verdicts)
+    if said == story.truth:
+        return Outcome.RIGHT
+    return Outcome.UNKNOWN if said == {Verdict.UNKNOWN} else Outcome.WRONG
+
+
+@dataclass
+class Row:
+    """The stories of one verdict."""
+
+    name: str
+    counted: dict[Outcome, int] = field(default_factory=lambda: dict.fromkeys(Outcome, 0))
+
+
+def table(stories: Sequence[Story]) -> Sequence[Row]:
+    """A row for each truth, in the order of the verdicts."""
+    rows: dict[str, Row] = {}
+    for story in sorted(stories, key=_place):
+        name = " + ".join([verdict for verdict in Verdict if verdict in story.truth])
+        row = rows.setdefault(name, Row(name))
+        row.counted[outcome(story)] += 1
+    return list(rows.values())
+
+
+def _place(story: Story) -> tuple[int, int]:
+    order = list(Verdict)
+    return len(story.truth), min(order.index(verdict) for verdict in story.truth)
