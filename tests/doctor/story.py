@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from bot.doctor.diagnosis import Verdict
 from bot.doctor.facts import EXAMINED_TYPES, Facts, Log
-from bot.freezes.freeze import Freeze, Stage
+from bot.freezes.freeze import Freeze, Stage, Told
 from bot.kernel.actor import Actor
 from bot.merge_queue.event_records import (
     EventRecord,
@@ -271,10 +271,11 @@ def paused(minute: float, reason: str = "CI is down", by: Actor = ALICE) -> Paus
 
 
 def frozen(minute: float, *conditions: str, reason: str = "release 4.2") -> Freeze:
-    terms = FreezeAttributes(reason=reason, matching_conditions=conditions)
-    return Freeze(
-        SITE, 77, 77, at(minute), terms, "alice", begins_at=at(minute), stage=Stage.IN_FORCE
+    terms = FreezeAttributes(
+        reason=reason, start=at(minute).isoformat(), matching_conditions=conditions
     )
+    told = Told(77, 77, at(minute))
+    return Freeze(SITE, None, terms, "alice", told, Stage.IN_FORCE)
 
 
 def log(
