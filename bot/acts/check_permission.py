@@ -10,6 +10,7 @@ from bot.acts.errors import PermissionDenied
 from bot.acts.permission import (
     MACHINE,
     Everyone,
+    Permitted,
     Right,
     RightRules,
     WhoCan,
@@ -125,6 +126,20 @@ class CheckPermission:
         rule_of = {repository: self._rule(right, repository) for repository in repositories}
         denied = {rule: await self._decide(actor, rule) for rule in set(rule_of.values())}
         return [repository for repository in repositories if denied[rule_of[repository]] is None]
+
+    async def who_may(
+        self, rights: Sequence[Right], repositories: Sequence[RepositoryName]
+    ) -> Sequence[Permitted]:
+        """Who has each right, for the repositories that share a rule."""
+        found: list[Permitted] = []
+        for right in rights:
+            names: dict[WhoMayPause, list[RepositoryName]] = {}
+            for repository in repositories:
+                names.setdefault(self._rule(right, repository), []).append(repository)
+            for rule, some in names.items():
+                of = tuple(some) if len(names) > 1 else ()
+                found.append(Permitted(right, await self._who_can(rule), of))
+        return found
 
     async def owns_login(self, actor: Actor, login: str) -> bool:
         """Whether an operator, or a profile field that people can't edit, says so of the login."""

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from typing_extensions import override
 
+from bot.kernel.repository import RepositoryName
 from bot.slack.person import DenialReason, Denied, Unanswered
 
 MACHINE = "machine:"
@@ -37,6 +38,15 @@ class WhoCan:
     groups: tuple[str, ...] = ()
     people: tuple[str, ...] = ()
     more: int = 0  #: how many are left out. All empty: every full member may.
+
+
+@dataclass(frozen=True, slots=True)
+class Permitted:
+    """Who has a right, for some repositories."""
+
+    right: Right
+    who: WhoCan
+    repositories: tuple[RepositoryName, ...] = ()  #: empty for all
 
 
 @dataclass(frozen=True, slots=True)

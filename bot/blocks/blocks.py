@@ -11,7 +11,7 @@ of bot.blocks.text. Sizes are those of https://docs.slack.dev/reference/block-ki
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, time
 
 from pydantic import JsonValue
 from slack_sdk.models.blocks import (
@@ -21,6 +21,8 @@ from slack_sdk.models.blocks import (
     ButtonElement,
     ConfirmObject,
     ContextBlock,
+    ConversationFilter,
+    ConversationSelectElement,
     DateTimePickerElement,
     DividerBlock,
     ExternalDataSelectElement,
@@ -37,6 +39,7 @@ from slack_sdk.models.blocks import (
     SectionBlock,
     StaticMultiSelectElement,
     StaticSelectElement,
+    TimePickerElement,
 )
 from typing_extensions import override
 
@@ -231,10 +234,19 @@ def button(
     value: str,
     style: str | None = None,
     confirm: ConfirmObject | None = None,
+    spoken: str | None = None,
 ) -> Element:
-    """A button. `style` is "primary" or "danger"."""
+    """A button. `style` is "primary" or "danger".
+
+    `spoken`: what screen readers say, where several buttons have the same label.
+    """
     return ButtonElement(
-        text=_plain(label), action_id=action_id, value=value, style=style, confirm=confirm
+        text=_plain(label),
+        action_id=action_id,
+        value=value,
+        style=style,
+        confirm=confirm,
+        accessibility_label=None if spoken is None else cut(spoken, BUTTON_LIMIT),
     )
 
 
@@ -344,6 +356,22 @@ def date_time_picker(action_id: str, at: datetime | None = None) -> InputInterac
     """Slack's picker of a date and a time; `at` is chosen in it already."""
     chosen = None if at is None else int(at.timestamp())
     return DateTimePickerElement(action_id=action_id, initial_date_time=chosen)
+
+
+def time_picker(action_id: str, at: time | None = None) -> InputInteractiveElement:
+    """Slack's picker of a time of day."""
+    return TimePickerElement(
+        action_id=action_id, initial_time=None if at is None else f"{at:%H:%M}"
+    )
+
+
+def channel_menu(placeholder: str, *, action_id: str) -> InputInteractiveElement:
+    """The channels that the person sees, without conversations between people."""
+    return ConversationSelectElement(
+        placeholder=_plain(placeholder),
+        action_id=action_id,
+        filter=ConversationFilter(include=["public", "private"], exclude_bot_users=True),
+    )
 
 
 def radio_buttons(

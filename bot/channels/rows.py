@@ -3,14 +3,31 @@
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from sqlalchemy import Text, delete, func, select, tuple_, type_coerce
+from sqlalchemy import Text, case, delete, func, literal_column, select, tuple_, type_coerce
 
-from bot.channels.subscription import Following, Subscription, SubscriptionSource, Topic
+from bot.channels.subscription import (
+    Following,
+    ListedSubscription,
+    Subscription,
+    SubscriptionSource,
+    Topic,
+)
 from bot.channels.tables import channel_defaults, followed, subscriptions
 from bot.kernel.repository import RepositoryName
 from bot.store.statements import Part, ResultRow, as_row, from_row
 
 _SUBSCRIPTIONS = select(subscriptions)
+
+_OWN_LINE = case(
+    (subscriptions.c.through.is_(None), subscriptions.c.repository), else_=literal_column("''")
+)
+_LINES = select(
+    subscriptions.c.channel_id,
+    subscriptions.c.source,
+    func.min(subscriptions.c.repository).label("first"),
+    func.count().label("repositories"),
+).group_by(subscriptions.c.channel_id, subscriptions.c.source, subscriptions.c.through, _OWN_LINE)
+"""A row for each repository, and for each selection, that a channel is subscribed to."""
 
 
 class Subscriptions(Part):
@@ -50,12 +67,32 @@ class Subscriptions(Part):
             found[subscription.repository].append(subscription)
         return found
 
-    def all(self, limit: int) -> Sequence[Subscription]:
+    def all(self) -> Sequence[Subscription]:
+        """By repository and channel."""
         order = subscriptions.c.repository, subscriptions.c.channel_id, subscriptions.c.source
-        return self._records(Subscription, _SUBSCRIPTIONS.order_by(*order).limit(limit))
+        return self._records(Subscription, _SUBSCRIPTIONS.order_by(*order))
 
-    def count(self) -> int:
-        counted = select(func.count()).select_from(subscriptions)
+    def listed(self, first: int, size: int) -> Sequence[ListedSubscription]:
+        """A page of all subscriptions, those through one selection in one line.
+
+        By channel and repository.
+        """
+        lines = _LINES.order_by(_LINES.selected_columns.channel_id, _LINES.selected_columns.first)
+        page = self._run(lines.offset(first).limit(size)).all()
+        keys = [(row.channel_id, row.first, row.source) for row in page]
+        key = tuple_(subscriptions.c.channel_id, subscriptions.c.repository, subscriptions.c.source)
+        options = {
+            _order(subscription): subscription
+            for subscription in self._records(Subscription, _SUBSCRIPTIONS.where(key.in_(keys)))
+        }
+        return [
+            ListedSubscription(options[row.channel_id, row.first, row.source], row.repositories)
+            for row in page
+        ]
+
+    def count_listed(self) -> int:
+        """How many lines there are."""
+        counted = select(func.count()).select_from(_LINES.subquery())
         return int(self._run(counted).scalar_one())
 
     def configured(self) -> Sequence[Subscription]:

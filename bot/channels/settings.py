@@ -31,7 +31,7 @@ from bot.channels.subscription import (
 from bot.kernel.actor import Actor, Caller, Origin
 from bot.kernel.cron import UTC_ZONE, DigestTime
 from bot.kernel.errors import CommandSyntaxError
-from bot.kernel.groups import ALL
+from bot.kernel.groups import ALL, name_in
 from bot.kernel.repository import RepositoryName
 from bot.posts.outbox import Outbox
 from bot.store.slack_limits import ChannelSharings
@@ -291,6 +291,36 @@ class ChannelSettings:
         return await self.acts.store.read(
             lambda transaction: Subscriptions(transaction).of_channel(channel_id)
         )
+
+    async def of_target(self, channel_id: str, target: str) -> Sequence[Subscription]:
+        """Those by command to one repository, or through one selection, as a button names it."""
+        return [
+            subscription
+            for subscription in await self.subscriptions(channel_id)
+            if subscription.target == target and subscription.source is SubscriptionSource.COMMAND
+        ]
+
+    async def end_target(self, caller: Caller, target: str) -> Sequence[SubscriptionChange]:
+        """End those of `of_target`, and nothing else; none if they have ended before.
+
+        Raises PermissionDenied and StoreError.
+        """
+        found = await self.of_target(caller.place, target)
+        if not found:
+            await self.acts.check.require(caller.actor, Right.SUBSCRIBE)
+            return ()
+        names = [subscription.repository for subscription in found]
+        acts = await self._permitted(caller, Action.UNSUBSCRIBE, names)
+
+        def left(before: Subscription | None, _: AuditRecord) -> Subscription | None:
+            return before if before is not None and before.target != target else None
+
+        def unfollow(transaction: Transaction, _: datetime) -> None:
+            for following in Followed(transaction).of_channel(caller.place):
+                if f"@{name_in(following.selection)}" == target:
+                    Followed(transaction).delete(following)
+
+        return await self._change(caller.place, acts, left, unfollow)
 
     async def samples(
         self, repository: RepositoryName, branch: str | None

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from bot.kernel.actor import Actor
 from bot.kernel.cron import UTC_ZONE, DigestTime
 from bot.kernel.durations import zone_named
+from bot.kernel.groups import name_in
 from bot.kernel.repository import RepositoryName
 from bot.merge_queue.event_types import is_known_event_type
 
@@ -152,10 +153,23 @@ class Subscription:
         is_wanted = event_type in self.topics or (topic is not None and topic in self.topics)
         return None if is_wanted else Mismatch.TOPIC
 
+    @property
+    def target(self) -> str:
+        """The repository, or the selection it comes through, as a menu carries it."""
+        return self.repository if self.through is None else f"@{name_in(self.through)}"
+
     def has_same_options(self, other: "Subscription") -> bool:
         """Whether the channel gets the same notifications in the same way."""
         same = replace(other, created_by=self.created_by, created_at=self.created_at)
         return replace(same, through=self.through) == self
+
+
+@dataclass(frozen=True, slots=True)
+class ListedSubscription:
+    """A line of the list of all subscriptions, of one channel."""
+
+    options: Subscription  #: to the repository itself, or to the first of a selection
+    repositories: int  #: how many the selection gives the channel, else 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,6 +213,12 @@ class Following:
             style=wanted.style,
             digest=wanted.digest,
         )
+
+
+def level_of(subscription: Subscription) -> Level | None:
+    """The level that has these topics, if one has."""
+    of_levels = TOPICS_OF_LEVELS.items()
+    return next((level for level, topics in of_levels if topics == subscription.topics), None)
 
 
 def subscribed_channels(subscriptions: Iterable[Subscription], topic: Topic) -> set[str]:

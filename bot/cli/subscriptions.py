@@ -80,7 +80,7 @@ async def _read(url: str) -> Found:
 
 
 def _found(transaction: Transaction) -> Found:
-    every = Subscriptions(transaction).all(Subscriptions(transaction).count())
+    every = Subscriptions(transaction).all()
     channels = {subscription.channel_id for subscription in every}
     suspended = {
         channel.channel_id: channel

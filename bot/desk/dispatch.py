@@ -30,7 +30,7 @@ from bot.desk.phrases import DIRECT_OFF
 from bot.desk.registry import Accepted, Bot, Call, CallWork, OnClick, OnEvent, WrongField, handles
 from bot.desk.situation import Situation
 from bot.desk.understanding import NotUnderstood, Unclear, Understood, only_reads, understand
-from bot.home.handlers.tab import HOME_OPENED, publish
+from bot.home.handlers.tab import HOME_OPENED, publish, renew_soon
 from bot.kernel.actor import Actor, Origin
 from bot.kernel.errors import CommandSyntaxError, UserError
 from bot.kernel.groups import Target
@@ -193,7 +193,7 @@ class Dispatch:
         await ack(response_action="update", view=dict(shown.view))
         if accepted.work is not None:
             call.progress.repeat = accepted.repeat
-            self._start(body, accepted.work, call)
+            self._start(body, partial(_sent, work=accepted.work), call)
         elif not is_shown:
             self._start(body, partial(_show, turn=turn, view=accepted.shown), call)
 
@@ -312,6 +312,12 @@ async def _do_as(work: CallWork, call: Call) -> None:
         raise
 
 
+async def _sent(call: Call, work: CallWork) -> None:
+    """Carry out a form, which the Home tab shows soon."""
+    await work(call)
+    renew_soon(call)
+
+
 async def _finish_form(call: Call, *, checking: asyncio.Task[Accepted], turn: FormTurn) -> None:
     """Carry out a form that was acknowledged before it was checked."""
     try:
@@ -326,7 +332,7 @@ async def _finish_form(call: Call, *, checking: asyncio.Task[Accepted], turn: Fo
         await call.show_in_modal(turn, accepted.shown)
     else:
         call.progress.repeat = accepted.repeat
-        await accepted.work(call)
+        await _sent(call, accepted.work)
 
 
 async def _show(call: Call, *, turn: FormTurn, view: View) -> None:

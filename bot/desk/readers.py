@@ -22,7 +22,7 @@ from bot.desk.words import (
 from bot.kernel.ends.phrases import read_end, read_lasting
 from bot.kernel.errors import RepositoryNotAllowed
 from bot.kernel.groups import ALL, Group, Groups, Target
-from bot.kernel.logins import LOGIN
+from bot.kernel.logins import LOGIN, LOGIN_RULE
 from bot.kernel.typed import Word, read_words, text_of
 from bot.merge_queue.window import LONGEST_LOOKBACK
 from bot.people.notices import DIRECT_NOTICES, Notice
@@ -368,9 +368,7 @@ def read_link(words: Words) -> Request:
     if login.lower() == "off":
         return Request("link off", needs_repository=False)
     if LOGIN.fullmatch(login) is None:
-        raise words.problem(
-            "A login has letters, digits, dots, hyphens and underscores, at most 100 of them."
-        )
+        raise words.problem(LOGIN_RULE)
     return Request("link", None, {"login": login}, needs_repository=False)
 
 

@@ -26,6 +26,7 @@ from bot.desk.rows import Questions
 from bot.desk.table import COMMAND_BY_WORD
 from bot.desk.use_cases import UseCases
 from bot.freezes import actions as freeze_actions
+from bot.home.choices import HOME_BEGIN, HomePlace
 from bot.kernel.actor import Actor
 from bot.kernel.clock import Clock
 from bot.kernel.configured import Configured
@@ -65,7 +66,7 @@ class RecentViewer:
 
     actor: Actor
     opened_at: datetime
-    first: int = 0  #: where the page that they look at begins
+    place: HomePlace = HOME_BEGIN  #: what they look at
     read_at: datetime | None = None
     seen: str = ""  #: the tab as of `read_at`, without its times
 

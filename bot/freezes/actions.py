@@ -25,6 +25,10 @@ FREEZE_END = "mq:freeze_end"
 UNFREEZE = "mq:unfreeze"
 
 
+PLAN = "mq:freeze_plan"
+"""Opens the form for a queue, or one that asks which."""
+
+
 FREEZE_VIEW = "mq:freeze_view"
 
 

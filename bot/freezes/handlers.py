@@ -5,7 +5,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
-from bot.acts.asked import Asked, read_options, read_times
+from bot.acts.asked import NOTHING_ASKED, Asked, read_options, read_times
 from bot.acts.reason import check_reason
 from bot.acts.record import Action
 from bot.blocks import controls, groups as block_groups, modal
@@ -156,6 +156,20 @@ async def open_form(call: Call, target: Target, asked: Asked) -> None:
     except MergeQueueError:
         pass
     await call.show_in_modal(turn, form([note]))
+
+
+@handles.click(freeze_actions.PLAN)
+async def plan(call: Call, click: Interaction) -> None:
+    """From the Home tab, of a queue or of any."""
+    if click.chosen != freeze_forms.ANY_QUEUE:
+        target = call.bot.groups.target(click.chosen)
+        await call.permit(Action.FREEZE, target)
+        await open_form(call, target, NOTHING_ASKED)
+        return
+    await call.admit()
+    targets = call.bot.targets
+    only = targets[0] if len(targets) == 1 else None
+    await call.open_modal(freeze_forms.plan_form(targets, only))
 
 
 @handles.click(pause_actions.HOLD)

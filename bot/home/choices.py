@@ -3,18 +3,38 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import NamedTuple
+from enum import StrEnum
+from typing import NamedTuple, Self
 
-from bot.channels.subscription import Subscription
+from bot.acts.permission import Right
+from bot.channels.subscription import ListedSubscription
 from bot.health.outage import Outage, SlackOutage
 from bot.kernel.metrics import OutboxSummary
 from bot.kernel.repository import RepositoryName
 from bot.merge_queue.queue import QueuedPullRequest
 from bot.pauses.pause import PauseRecord
+from bot.people.actions import MutablePullRequest
 from bot.people.notices import AboutPerson
 from bot.queues.snapshot import ReadQueue, Snapshot
 
 _NO_READ_TIME = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class HomePage(StrEnum):
+    """What the tab shows: all queues with everything else in short, or one list."""
+
+    QUEUES = "queues"
+    SUBSCRIPTIONS = "subscriptions"
+
+
+class HomePlace(NamedTuple):
+    """Where somebody looks at in the tab."""
+
+    page: HomePage = HomePage.QUEUES
+    first: int = 0  #: the index of the first thing shown
+
+
+HOME_BEGIN = HomePlace()
 
 
 class OwnPullRequest(NamedTuple):
@@ -32,7 +52,7 @@ class HomeState:
     first: int  #: the index of the first of `queues` among all `total`
     total: int
     polled: Mapping[RepositoryName, datetime]
-    subscriptions: Sequence[Subscription]  #: the first of `subscriptions_in_all`
+    subscriptions: Sequence[ListedSubscription]  #: the first of `subscriptions_in_all`
     outbox: OutboxSummary
     outages: Sequence[Outage]  #: of event logs
     read_at: datetime
@@ -40,13 +60,14 @@ class HomeState:
     others: Sequence[ReadQueue] = ()  #: queues that were read but don't fit on this page
     subscriptions_in_all: int = 0
     slack_outage: SlackOutage | None = None  #: of Slack, which may take a Home tab but no posts
+    offers_freezes: bool = False  #: whether the service can be asked to freeze queues
 
     @property
     def read(self) -> Sequence[ReadQueue]:
         """All queues that were read, shown or not."""
         return [*self.queues, *self.others]
 
-    def timeless(self) -> "HomeState":
+    def timeless(self) -> Self:
         """The state without times that change although nothing happened."""
         return replace(
             self,
@@ -71,11 +92,25 @@ class HomeState:
 
 
 @dataclass(frozen=True, slots=True)
-class Viewer:
-    """The viewer: whether they may pause, and their choices."""
+class SubscriptionsState:
+    """A page of the list of all subscriptions, the same for every viewer."""
 
-    may_pause: bool
+    listed: Sequence[ListedSubscription]
+    first: int
+    total: int
+    read_at: datetime
+
+    def timeless(self) -> Self:
+        return replace(self, read_at=_NO_READ_TIME)
+
+
+@dataclass(frozen=True, slots=True)
+class Viewer:
+    """The viewer: what they may do, and their choices."""
+
+    rights: frozenset[Right]
     person: AboutPerson
+    muted: frozenset[MutablePullRequest] = frozenset()
 
 
 def _timeless(queue: ReadQueue) -> ReadQueue:

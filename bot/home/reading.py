@@ -4,18 +4,22 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
+from bot.acts.permission import Right
 from bot.channels.rows import Subscriptions
 from bot.freezes.rows import Freezes
 from bot.health.outage_rows import Outages, SlackOutages
 from bot.home.about import about_people
-from bot.home.choices import HomeState, Viewer, by_need
+from bot.home.choices import HomeState, SubscriptionsState, Viewer, by_need
 from bot.kernel.repository import RepositoryName
 from bot.log.rows import Positions, PullRequests
 from bot.log.sources import Sources
+from bot.merge_queue.features import ServiceFeature
 from bot.pauses.pause import timed
 from bot.pauses.rows import Pauses
+from bot.people.rows import MutedPullRequests
 from bot.posts.outbox import Outbox
 from bot.queues.reading import read_queues
+from bot.store.installation import ServiceFeatures
 from bot.store.transaction import Transaction
 
 HOME_QUEUES_SHOWN = 10
@@ -26,7 +30,8 @@ READ_BESIDES = 10
 """Queues to read because pull requests of the viewer were seen there."""
 
 RECENTLY = timedelta(days=7)
-SUBSCRIPTIONS_SHOWN = 15
+SUBSCRIPTIONS_SHOWN = 5
+SUBSCRIPTIONS_PER_PAGE = 20
 HOME_QUEUES_AT_ONCE = 8
 
 
@@ -84,20 +89,46 @@ async def home_state(
             first=first,
             total=len(repositories),
             polled={name: poll.polled_at for name, poll in polls.items()},
-            subscriptions=Subscriptions(transaction).all(SUBSCRIPTIONS_SHOWN),
+            subscriptions=Subscriptions(transaction).listed(0, SUBSCRIPTIONS_SHOWN),
             outbox=Outbox(transaction).summary(),
             outages=Outages(transaction).active(),
             slack_outage=SlackOutages(transaction).active(),
             read_at=sources.clock.now(),
             timed=timed(Pauses(transaction).open(repositories)),
             others=[queue for queue in read if queue not in shown],
-            subscriptions_in_all=Subscriptions(transaction).count(),
+            subscriptions_in_all=Subscriptions(transaction).count_listed(),
+            offers_freezes=ServiceFeatures(transaction).offers(ServiceFeature.FREEZES),
         )
 
     return await sources.store.read(state)
 
 
-async def viewers(may_pause: Mapping[str, bool], sources: Sources) -> Mapping[str, Viewer]:
+async def subscriptions_state(sources: Sources, first: int = 0) -> SubscriptionsState:
+    """The page of the list of all subscriptions on which the one at `first` stands.
+
+    The last one, if the list has become shorter. Raises StoreUnavailable.
+    """
+
+    def state(transaction: Transaction) -> SubscriptionsState:
+        total = Subscriptions(transaction).count_listed()
+        index = min(first, max(total - 1, 0))
+        begin = index - index % SUBSCRIPTIONS_PER_PAGE
+        listed = Subscriptions(transaction).listed(begin, SUBSCRIPTIONS_PER_PAGE)
+        return SubscriptionsState(listed, begin, total, sources.clock.now())
+
+    return await sources.store.read(state)
+
+
+async def viewers(rights: Mapping[str, frozenset[Right]], sources: Sources) -> Mapping[str, Viewer]:
     """The personal part for each viewer, by user id."""
-    people = await sources.store.read(about_people, may_pause)
-    return {user_id: Viewer(may, people[user_id]) for user_id, may in may_pause.items()}
+    now = sources.clock.now()
+
+    def read(transaction: Transaction) -> Mapping[str, Viewer]:
+        people = about_people(transaction, rights)
+        muted = MutedPullRequests(transaction).of_people(rights, now)
+        return {
+            user_id: Viewer(some, people[user_id], muted.get(user_id, frozenset()))
+            for user_id, some in rights.items()
+        }
+
+    return await sources.store.read(read)

@@ -4,18 +4,23 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 from bot.acts.errors import PermissionDenied
+from bot.acts.permission import Right
 from bot.acts.texts.permissions import denied
 from bot.blocks import blocks, controls, paging
 from bot.blocks.message import Block, View
 from bot.blocks.text import by_count, channel, clock_time, duration, escape, listed, plural, quote
-from bot.channels.texts.subscriptions import together
+from bot.channels import actions as channel_actions
+from bot.channels.texts import overview
+from bot.freezes import actions as freeze_actions
+from bot.freezes.texts import forms as freeze_forms
 from bot.health import texts as health_texts
 from bot.home import actions as home_actions
-from bot.home.choices import HomeState, Viewer
+from bot.home.choices import HomePage, HomeState, OwnPullRequest, SubscriptionsState, Viewer
 from bot.kernel.metrics import SuspendedChannel
 from bot.pauses.pause import PauseRecord
 from bot.pauses.texts.ends import resumes
 from bot.people import texts as people_texts
+from bot.people.actions import MutablePullRequest
 from bot.queues import picture
 from bot.queues.snapshot import ReadQueue, Snapshot
 from bot.queues.texts import parts as queue_parts, status as queue_status
@@ -30,7 +35,7 @@ OLD_LOG = timedelta(minutes=2)
 
 
 def home(state: HomeState, viewer: Viewer, command: str) -> View:
-    """The buttons that change a queue are there for those who may pause."""
+    """The buttons that change something are there for those who may."""
     queues: list[Block] = []
     for queue in state.queues:
         queues += [*_repository(queue, state, viewer), blocks.divider()]
@@ -43,13 +48,14 @@ def home(state: HomeState, viewer: Viewer, command: str) -> View:
         place = f"Repositories {first + 1:,} to {first + size:,} of {total:,}, paused ones first"
         pages.insert(0, blocks.context(place))
     return _tab(
-        *_mine(state, viewer.person.login, command),
+        *_mine(state, viewer),
+        _set_up(state, viewer),
         blocks.header("Merge queues"),
         *queues,
         *pages,
         *people_texts.menu(viewer.person),
         *_timers(state.timed, command),
-        *_subscriptions(state, command),
+        *_subscriptions(state),
         *_health(state),
         blocks.context(
             f"Updated {clock_time(state.read_at)}",
@@ -60,6 +66,48 @@ def home(state: HomeState, viewer: Viewer, command: str) -> View:
 
 def _tab(*shown: Block) -> View:
     return View({"type": "home", "blocks": [dict(block) for block in shown]})
+
+
+def subscriptions(state: SubscriptionsState, viewer: Viewer) -> View:
+    """All subscriptions of all channels, a page at a time."""
+    size = len(state.listed)
+    place = "No channel has subscriptions yet"
+    if size:
+        last = state.first + size
+        place = f"Subscriptions {state.first + 1:,} to {last:,} of {state.total:,}"
+    ids = (home_actions.HOME_BACK, home_actions.HOME_ON)
+    may_change = Right.SUBSCRIBE in viewer.rights
+    add = [_add_button()] if may_change else []
+    return _tab(
+        blocks.header("Subscriptions"),
+        blocks.actions([_page_button("Back to Home", HomePage.QUEUES), *add]),
+        blocks.context(place),
+        *overview.rows(state.listed, may_change=may_change),
+        *paging.page_buttons("home", state.first, state.total, size, ids=ids),
+    )
+
+
+def _page_button(label: str, page: HomePage) -> blocks.Element:
+    return blocks.button(label, action_id=home_actions.HOME_PAGE, value=page)
+
+
+def _add_button() -> blocks.Element:
+    return blocks.button("Add a channel…", action_id=channel_actions.SUBSCRIPTION_ADD, value="home")
+
+
+def _set_up(state: HomeState, viewer: Viewer) -> Block:
+    """What a person sets up, from here."""
+    shown = [people_texts.link_button(viewer.person)]
+    if Right.SUBSCRIBE in viewer.rights:
+        shown.append(_add_button())
+    if Right.FREEZE in viewer.rights and state.offers_freezes:
+        shown.append(
+            blocks.button(
+                "Plan a freeze…", action_id=freeze_actions.PLAN, value=freeze_forms.ANY_QUEUE
+            )
+        )
+    shown.append(blocks.button("Who may pause", action_id=home_actions.WHO_MAY, value="home"))
+    return blocks.actions(shown, block_id="home:set_up")
 
 
 def refused(error: PermissionDenied) -> View:
@@ -90,7 +138,18 @@ def _repository(queue: ReadQueue, state: HomeState, viewer: Viewer) -> list[Bloc
             *([blocks.context(last_poll)] if last_poll else []),
             blocks.actions([retry], block_id=block_id),
         ]
-    change = [queue_parts.toggle(repository, picture.picture(queue))] if viewer.may_pause else []
+    change: list[blocks.Element] = []
+    if Right.PAUSE in viewer.rights:
+        change.append(queue_parts.toggle(repository, picture.picture(queue)))
+    if Right.FREEZE in viewer.rights and state.offers_freezes:
+        change.append(
+            blocks.button(
+                "Freeze…",
+                action_id=freeze_actions.PLAN,
+                value=repository,
+                spoken=f"Freeze {repository}",
+            )
+        )
     return [
         queue_status.headline(queue),
         blocks.context(
@@ -104,11 +163,11 @@ def _repository(queue: ReadQueue, state: HomeState, viewer: Viewer) -> list[Bloc
     ]
 
 
-def _mine(state: HomeState, login: str | None, command: str) -> list[Block]:
+def _mine(state: HomeState, viewer: Viewer) -> list[Block]:
+    login = viewer.person.login
     head = blocks.section("*My pull requests in the queues*")
     if login is None:
-        hint = f"Link your code host username with `{escape(command)} link LOGIN` to see them here"
-        return [head, blocks.context(hint)]
+        return [head, blocks.context("Link your code host username to see them here")]
     # Not all repositories are asked when somebody looks.
     read = len(state.read)
     total = state.total
@@ -117,15 +176,23 @@ def _mine(state: HomeState, login: str | None, command: str) -> list[Block]:
     if not mine:
         none = f"No pull request of {quote(login)} is queued right now"
         return [head, blocks.context(none, loaded)]
-    lines = [
-        f"• {escape(name)}: {queue_parts.authored(picture.shown(queued))}" for name, queued in mine
-    ]
-    rest = f": `{escape(command)} status owner/name` shows a whole queue"
-    return [
-        head,
-        blocks.section(listed(lines, "\n", length=blocks.LINES_LENGTH, most=MINE_SHOWN, rest=rest)),
-        *([blocks.context(loaded)] if loaded else []),
-    ]
+    shown = [head, *(_own(own, viewer) for own in mine[:MINE_SHOWN])]
+    more = len(mine) - MINE_SHOWN
+    besides = by_count(more, "and {count} more pull request", "and {count} more pull requests")
+    facts = [besides if more > 0 else "", loaded]
+    if any(facts):
+        shown.append(blocks.context(*facts))
+    return shown
+
+
+def _own(own: OwnPullRequest, viewer: Viewer) -> Block:
+    """A pull request of the viewer, with a button that mutes it for them."""
+    shown = picture.shown(own.pull_request)
+    is_muted = MutablePullRequest(own.repository, shown.number) in viewer.muted
+    switch = people_texts.mute_switch(own.repository, shown.number, is_muted=is_muted)
+    muted = " · muted for you" if is_muted else ""
+    text = f"{escape(own.repository)}: {queue_parts.authored(shown)}{muted}"
+    return blocks.section(text, accessory=switch)
 
 
 def _timers(timed: Sequence[PauseRecord], command: str) -> list[Block]:
@@ -142,29 +209,15 @@ def _timers(timed: Sequence[PauseRecord], command: str) -> list[Block]:
     return [blocks.section("*Pauses that resume automatically*"), blocks.section(shown)]
 
 
-def _subscriptions(state: HomeState, command: str) -> list[Block]:
-    """Links to channels; Slack shows the name only to people who may see the channel."""
-    head = blocks.section("*Subscriptions*")
+def _subscriptions(state: HomeState) -> list[Block]:
+    """The first ones; a button leads to all, with what changes them."""
+    show = _page_button("All subscriptions", HomePage.SUBSCRIPTIONS)
+    head = blocks.section("*Subscriptions*", accessory=show)
     if not state.subscriptions:
-        hint = (
-            f"No channel has subscriptions yet: `{escape(command)} subscribe` in a channel adds one"
-        )
-        return [head, blocks.context(hint)]
-    channels = dict.fromkeys(subscription.channel_id for subscription in state.subscriptions)
-    lines = [
-        f"• {channel(channel_id)} is subscribed to {line}"
-        for channel_id in channels
-        for line in together(
-            [
-                subscription
-                for subscription in state.subscriptions
-                if subscription.channel_id == channel_id
-            ]
-        )
-    ]
-    rest = f": `{escape(command)} subscriptions` in a channel lists its own"
+        return [head, blocks.context("No channel has subscriptions yet")]
+    lines = [f"• {overview.line(each)}" for each in state.subscriptions]
     besides = max(state.subscriptions_in_all - len(state.subscriptions), 0)
-    shown = listed(lines, "\n", length=blocks.LINES_LENGTH, besides=besides, rest=rest)
+    shown = listed(lines, "\n", length=blocks.LINES_LENGTH, besides=besides)
     return [head, blocks.section(shown)]
 
 

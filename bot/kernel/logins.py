@@ -9,6 +9,8 @@ from dataclasses import dataclass
 LOGIN = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,98}[A-Za-z0-9])?(?:\[bot\])?", re.ASCII)
 """What code hosts take for a login, at its widest."""
 
+LOGIN_RULE = "A login has letters, digits, dots, hyphens and underscores, at most 100 of them."
+
 APP = "[bot]"
 """Ends the login of every app at the code host. Some of the host's interfaces leave it out."""
 

@@ -15,6 +15,15 @@ NOTICE_BUTTON = "mq:notice"
 NOTICE_STOP = "mq:notice_stop"
 
 
+LINK_BUTTON = "mq:link"
+
+
+LINK_VIEW = "mq:link_view"
+
+
+LOGIN_BLOCK = "login"
+
+
 OFF_SUFFIX = " off"
 """Ends its value, after the notice."""
 

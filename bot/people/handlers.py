@@ -1,8 +1,12 @@
 """Commands that link a person's account, and buttons that mute a pull request."""
 
+from functools import partial
+
 from bot.blocks import controls
-from bot.desk.registry import Call, handles
+from bot.desk.registry import Accepted, Call, WrongField, handles
 from bot.home.about import about
+from bot.kernel.actor import Origin
+from bot.kernel.logins import LOGIN, LOGIN_RULE
 from bot.people import actions as people_actions, texts as people_texts
 from bot.people.linking import link_account, unlink_account
 from bot.people.muting import mute, unmute
@@ -36,6 +40,22 @@ async def link(call: Call, _: None, *, login: str) -> None:
     await call.reply(said)
 
 
+@handles.click(people_actions.LINK_BUTTON)
+async def open_link_form(call: Call, _: Interaction) -> None:
+    await call.admit()
+    person = await call.bot.sources.store.read(about, call.actor.user_id)
+    await call.open_modal(people_texts.link_form(person.login))
+
+
+@handles.form(people_actions.LINK_VIEW)
+async def submit_link(_: Call, form: Interaction) -> Accepted:
+    typed = form.filled_in(people_actions.LOGIN_BLOCK, people_actions.LOGIN_BLOCK)
+    login = typed.strip().removeprefix("@")
+    if LOGIN.fullmatch(login) is None:
+        raise WrongField(people_actions.LOGIN_BLOCK, LOGIN_RULE)
+    return Accepted(people_texts.linking(), partial(link, _=None, login=login))
+
+
 @handles.command("link off")
 async def unlink(call: Call, _: None) -> None:
     now = call.bot.clock.now()
@@ -50,7 +70,8 @@ async def mute_pull_request(call: Call, click: Interaction) -> None:
     about = _pull_request(call, click)
     now = call.bot.clock.now()
     until = await call.bot.sources.store.run(mute, call.actor.user_id, about, now)
-    await call.reply(people_texts.muted(about.repository, about.number, until))
+    if call.origin is not Origin.HOME:
+        await call.reply(people_texts.muted(about.repository, about.number, until))
 
 
 @handles.click(people_actions.UNMUTE)
@@ -58,8 +79,9 @@ async def unmute_pull_request(call: Call, click: Interaction) -> None:
     await call.admit()
     about = _pull_request(call, click)
     was_muted = await call.bot.sources.store.run(unmute, call.actor.user_id, about)
-    said = people_texts.unmuted(about.repository, about.number, was_muted=was_muted)
-    await call.replace_message(said)
+    if call.origin is not Origin.HOME:
+        said = people_texts.unmuted(about.repository, about.number, was_muted=was_muted)
+        await call.replace_message(said)
 
 
 def _pull_request(call: Call, click: Interaction) -> people_actions.MutablePullRequest:

@@ -7,6 +7,7 @@ from datetime import datetime
 from sqlalchemy import ColumnElement, func, or_, select
 
 from bot.kernel.repository import RepositoryName
+from bot.people.actions import MutablePullRequest
 from bot.people.notices import Choices, Notice
 from bot.people.tables import HAS_CHOSEN, muted_pull_requests, people
 from bot.store.statements import Part
@@ -139,6 +140,16 @@ class MutedPullRequests(Part):
     def remove(self, user_id: str, repository: RepositoryName, number: int) -> bool:
         """Whether it was muted."""
         return self._remove(muted_pull_requests, *_of(repository, number, [user_id])) > 0
+
+    def of_people(
+        self, user_ids: Collection[str], at: datetime
+    ) -> Mapping[str, frozenset[MutablePullRequest]]:
+        """What each of them has muted, if that lasts at the time `at`."""
+        lasting = select(muted_pull_requests).where(muted_pull_requests.c.until > at)
+        found: dict[str, set[MutablePullRequest]] = defaultdict(set)
+        for row in self._by_keys(lasting, muted_pull_requests.c.user_id, user_ids):
+            found[row.user_id].add(MutablePullRequest(row.repository, row.pull_request))
+        return {user_id: frozenset(muted) for user_id, muted in found.items()}
 
     def muted_by(
         self, user_ids: Collection[str], repository: RepositoryName, number: int, at: datetime

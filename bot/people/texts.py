@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from bot.blocks import blocks, controls
+from bot.blocks import blocks, controls, modal
 from bot.blocks.blocks import Element
-from bot.blocks.message import Block, Message
+from bot.blocks.message import Block, Message, View
 from bot.blocks.text import code, escape, listed, local_time, mention, quote
 from bot.kernel.repository import RepositoryName
 from bot.people import actions as people_actions
@@ -38,6 +38,32 @@ def linked(
 
 def _linked_to(login: str) -> str:
     return f"Linked to the code host user *{quote(login, LOGIN_LIMIT)}*."
+
+
+def link_button(person: AboutPerson) -> Element:
+    """Opens `link_form`."""
+    label = "Link my login…" if person.login is None else "Change my login…"
+    return blocks.button(label, action_id=people_actions.LINK_BUTTON, value="me")
+
+
+def link_form(login: str | None) -> View:
+    """Asks for the login; `login`: the one that is linked."""
+    words = blocks.text_input(
+        people_actions.LOGIN_BLOCK,
+        max_length=LOGIN_LIMIT,
+        example="alice-m",
+        typed=login,
+        is_focused=True,
+    )
+    hint = "Your pull requests then stand in my Home tab, and I tell you when one of them fails."
+    field = blocks.input_field(
+        people_actions.LOGIN_BLOCK, "Your code host username", words, hint=hint
+    )
+    return blocks.modal(people_actions.LINK_VIEW, "Link my login", [field], {}, submit="Link")
+
+
+def linking() -> View:
+    return modal.result_modal(blocks.sentence(":hourglass_flowing_sand: Linking …"), None)
 
 
 def taken(login: str) -> Message:
@@ -161,6 +187,17 @@ def mute_button(repository: RepositoryName, number: int) -> Element:
     """Stops mentions and direct messages about one pull request, for the person who presses it."""
     value = controls.value_of(people_actions.MutablePullRequest(repository, number))
     return blocks.button("Mute this pull request", action_id=people_actions.MUTE, value=value)
+
+
+def mute_switch(repository: RepositoryName, number: int, *, is_muted: bool) -> Element:
+    """Beside a pull request in the Home tab: mutes it, or ends that."""
+    value = controls.value_of(people_actions.MutablePullRequest(repository, number))
+    name = f"#{number} of {repository}"
+    if is_muted:
+        return blocks.button(
+            "Unmute", action_id=people_actions.UNMUTE, value=value, spoken=f"Unmute {name}"
+        )
+    return blocks.button("Mute", action_id=people_actions.MUTE, value=value, spoken=f"Mute {name}")
 
 
 def muted(repository: RepositoryName, number: int, until: datetime) -> Message:

@@ -3,7 +3,7 @@
 import html
 import re
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, time, timedelta
 from hashlib import sha256
 from typing import Annotated, Any
 
@@ -301,6 +301,21 @@ class Interaction(Payload):
         element = elements.get(action_id) or {}
         option = element.get("selected_option") or {}
         found = element.get("value") or option.get("value")
+        return found if isinstance(found, str) else ""
+
+    def chosen_channel(self, block_id: str) -> str:
+        """The channel chosen in a field of the form; empty if there is none."""
+        return self._picked(block_id, "selected_conversation")
+
+    def chosen_time(self, block_id: str) -> time | None:
+        """The time of day chosen in a field of the form."""
+        picked = self._picked(block_id, "selected_time")
+        return time.fromisoformat(picked) if picked else None
+
+    def _picked(self, block_id: str, kind: str) -> str:
+        """What a field holds whose element has the same name."""
+        elements = (self.filled or {}).get(block_id) or {}
+        found = (elements.get(block_id) or {}).get(kind)
         return found if isinstance(found, str) else ""
 
     @property

@@ -9,18 +9,22 @@ from tests.support.waiting import until, until_true
 pytestmark = [pytest.mark.e2e, OVER_HTTP]
 
 MENU = "Choose notifications"
+SET_UP = ["Link my login…", "Add a channel…", "Plan a freeze…", "Who may pause"]
+ALL = "All subscriptions"
 
 
 async def test_the_home_tab_shows_every_queue(start_bot: StartBot) -> None:
     bot = await start_bot(repositories={"acme/site": "quiet", "acme/api": "quiet"})
     bot.merge_queue.pause("acme/api", "Database migration", by="carol")
     await bot.slack.people.home(BOB, "messages")
-    home = await bot.see_home("Merge queues")
+    home = await bot.see_home_with_freezes("Merge queues")
     assert bot.slack.sight.views(BOB)["home"] is None
     assert "*acme/site* is running, the queue is empty" in home
     assert "*acme/api* is paused" in home
     assert "is paused · Database migration" in home
-    assert home.labels == ["Resume queue", "Refresh", "Pause queue…", "Refresh", MENU]
+    paused = ["Resume queue", "Freeze…", "Refresh"]
+    running = ["Pause queue…", "Freeze…", "Refresh"]
+    assert home.labels == [*SET_UP, *paused, *running, MENU, ALL]
 
 
 async def test_a_queue_is_resumed_and_paused_from_the_home_tab(start_bot: StartBot) -> None:
@@ -69,9 +73,10 @@ async def test_a_stale_resume_on_the_home_tab_shows_the_current_state(bot: BotTe
 async def test_a_queue_that_cannot_be_read_is_never_shown_as_empty(start_bot: StartBot) -> None:
     bot = await start_bot(repositories={"acme/site": "quiet", "acme/api": "quiet"})
     bot.break_service("error", path="/acme/api/", status=503)
-    home = await bot.see_home("*acme/api*: the merge queue service isn't responding")
+    home = await bot.see_home_with_freezes("*acme/api*: the merge queue service isn't responding")
     assert "*acme/site* is running" in home
-    assert home.labels == ["Try again", "Pause queue…", "Refresh", MENU]
+    running = ["Pause queue…", "Freeze…", "Refresh"]
+    assert home.labels == [*SET_UP, "Try again", *running, MENU, ALL]
     bot.fix_service()
     await bot.click(home, "Try again")
     await bot.home("*acme/api* is running")
@@ -82,11 +87,8 @@ async def test_the_home_tab_shows_subscriptions_and_the_bot_status(start_bot: St
     await bot.type("/mq subscribe all failure", channel=RELEASES)
     await bot.wait_for_post(channel=RELEASES)
     home = await bot.see_home("Subscriptions")
-    assert (
-        f"#{MERGE_QUEUE} is subscribed to acme/site: pause · in threads (from the configuration)"
-        in home
-    )
-    assert f"#{RELEASES} is subscribed to all repositories: acme/site: failure" in home
+    assert f"• #{MERGE_QUEUE} · *acme/site*\npause · in threads (from the configuration)" in home
+    assert f"• #{RELEASES} · *all repositories (1 repository)*\nfailure · in threads" in home
     assert "*Bot status:* OK" in home
     assert "waiting" not in home.words.partition("*Bot status:* OK")[2]
 

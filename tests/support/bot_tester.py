@@ -418,6 +418,17 @@ class BotTester:
         await self.open_home(by=by)
         return await self.home(containing, by=by)
 
+    async def see_home_with_freezes(self, containing: str = "", *, by: str = ALICE) -> ShownView:
+        """The same, once the bot has found out that the service offers freezes."""
+        found: list[ShownView] = []
+
+        async def look() -> bool:
+            found.append(await self.see_home(containing, by=by))
+            return "Plan a freeze…" in found[-1].labels
+
+        await until_true(look, "buttons that freeze in the Home tab")
+        return found[-1]
+
     async def shortcut(self, *, by: str = ALICE) -> None:
         answer = await self.slack.people.shortcut(by, "pause_queue")
         assert answer["acknowledged"], answer
@@ -768,36 +779,38 @@ def _is_progress(shown: Shown) -> bool:
     return shown.ephemeral and words.startswith(":hourglass_flowing_sand: ") and words[-1] == "…"
 
 
+_CHOSEN = {
+    "initial_option": "selected_option",
+    "initial_date_time": "selected_date_time",
+    "initial_time": "selected_time",
+}
+"""What a form has chosen for the person, and how it is sent."""
+
+
 def _chosen_already(view: ShownView) -> Json:
-    return {
-        element.block_id: {
-            element.body["action_id"]: {
-                "type": element.body["type"],
-                "selected_option": element.body["initial_option"],
-            }
-        }
-        for element in view.elements()
-        if "initial_option" in element.body
-    } | {
-        element.block_id: {
-            element.body["action_id"]: {
-                "type": element.body["type"],
-                "selected_date_time": element.body["initial_date_time"],
-            }
-        }
-        for element in view.elements()
-        if "initial_date_time" in element.body
-    }
+    chosen: Json = {}
+    for element in view.elements():
+        for initial, sent in _CHOSEN.items():
+            if initial in element.body:
+                given = {"type": element.body["type"], sent: element.body[initial]}
+                chosen[element.block_id] = {element.body["action_id"]: given}
+    return chosen
+
+
+_PICKED = {"conversations_select": "selected_conversation", "timepicker": "selected_time"}
 
 
 def _filled(view: ShownView, name: str, value: str | datetime) -> Json:
     if isinstance(value, datetime):
         return {"type": "datetimepicker", "selected_date_time": int(value.timestamp())}
-    menus = {element.block_id: element for element in view.elements() if "options" in element.body}
-    if name not in menus:
+    fields = {element.block_id: element for element in view.elements()}
+    kind = fields[name].body["type"]
+    if kind in _PICKED:
+        # An empty one was cleared.
+        return {"type": kind, _PICKED[kind]: value or None}
+    if "options" not in fields[name].body:
         return {"type": "plain_text_input", "value": value}
-    menu = menus[name]
-    return {"type": menu.body["type"], "selected_option": menu.option(value)}
+    return {"type": kind, "selected_option": fields[name].option(value)}
 
 
 def _container(shown: Blocks) -> Json:

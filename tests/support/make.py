@@ -6,8 +6,15 @@ from datetime import datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from bot.acts.permission import Right
 from bot.acts.record import Action, ActResult, AuditRecord
-from bot.channels.subscription import DEFAULT_TOPICS, Style, Subscription, SubscriptionSource
+from bot.channels.subscription import (
+    DEFAULT_TOPICS,
+    ListedSubscription,
+    Style,
+    Subscription,
+    SubscriptionSource,
+)
 from bot.health.outage import SlackOutage
 from bot.home.choices import HomeState, Viewer
 from bot.kernel.actor import Actor, Origin
@@ -25,6 +32,7 @@ from bot.merge_queue.queue import (
     QueueStatus,
 )
 from bot.pauses.pause import PauseRecord, Timer
+from bot.people.actions import MutablePullRequest
 from bot.people.notices import AboutPerson, Notice, wanted
 from bot.posts.delivery import Delivery, Subject, SubjectKind
 from bot.questions.statistics import QueueStatistics, TimeInQueue, count, span_back
@@ -241,12 +249,13 @@ def make_home(
         first=0,
         total=len(queues) + left_out,
         polled=polled or {},
-        subscriptions=subscriptions,
+        subscriptions=[ListedSubscription(each, 1) for each in subscriptions],
         outbox=outbox or make_outbox(),
         outages=(),
         read_at=NOON,
         timed=timed,
         slack_outage=slack_outage,
+        offers_freezes=True,
     )
 
 
@@ -255,8 +264,15 @@ def make_person(login: str | None = None, **choices: bool) -> AboutPerson:
     return AboutPerson(login, wanted({Notice(one): is_on for one, is_on in choices.items()}))
 
 
-def make_viewer(login: str | None = None, *, may_pause: bool = True) -> Viewer:
-    return Viewer(may_pause, make_person(login))
+def make_viewer(
+    login: str | None = None,
+    *,
+    may_pause: bool = True,
+    muted: frozenset[MutablePullRequest] = frozenset(),
+) -> Viewer:
+    """One who may pause may also freeze and subscribe."""
+    rights = frozenset({Right.PAUSE, Right.FREEZE, Right.SUBSCRIBE} if may_pause else ())
+    return Viewer(rights, make_person(login), muted)
 
 
 def make_timer(*, resumes_at: datetime = NOON + timedelta(minutes=45), failures: int = 0) -> Timer:

@@ -1,8 +1,12 @@
 """Refusals: why a person may not do something, and who may."""
 
+from collections.abc import Sequence
+
 from bot.acts.errors import PermissionDenied
-from bot.acts.permission import Right
-from bot.blocks.text import by_count, code, quote
+from bot.acts.permission import Permitted, Right, WhoCan
+from bot.blocks import blocks
+from bot.blocks.message import Message
+from bot.blocks.text import by_count, code, escape, listed, quote
 from bot.slack.person import NO_GUEST_FLAG, DenialReason
 
 PERMITTED_NAME_LIMIT = 40
@@ -11,6 +15,8 @@ PERMITTED_SHOWN = 5
 
 CODE_LIMIT = 80
 LOGIN_LIMIT = 110
+RULED_REPOSITORIES_NAMED = 3
+EVERY_MEMBER = "full members of this workspace"
 
 _DOING = {
     Right.READ: "see the merge queues here",
@@ -50,7 +56,6 @@ def denied(error: PermissionDenied) -> str:
     """The refusal and who may instead; names are plain text, so that nobody is notified."""
     doing = _DOING[error.right]
     reason = error.denied.reason
-    who = error.who_can
     if reason in _BECAUSE_DENIED:
         return f"You can't use this bot: {_BECAUSE_DENIED[reason]}."
     if error.right is Right.READ and reason is DenialReason.NOT_LISTED:
@@ -61,6 +66,15 @@ def denied(error: PermissionDenied) -> str:
             f"I can't let you {doing} right now: Slack didn't confirm that you may "
             f"({code(said, CODE_LIMIT)}). Nothing was changed. {_FIXES.get(said, _LATER)}"
         )
+    refused = f"Only {_named(error.who_can)} can {doing}."
+    if error.claimed_login is None:
+        return refused
+    login = quote(error.claimed_login, LOGIN_LIMIT)
+    return f"{refused} You linked {login} yourself. Only logins in MQBOT_LOGINS count here."
+
+
+def _named(who: WhoCan) -> str:
+    """The people who may."""
     groups = [quote(name, PERMITTED_NAME_LIMIT) for name in who.groups[:PERMITTED_SHOWN]]
     people = [quote(name, PERMITTED_NAME_LIMIT) for name in who.people[:PERMITTED_SHOWN]]
     left = who.more + len(who.groups[PERMITTED_SHOWN:]) + len(who.people[PERMITTED_SHOWN:])
@@ -73,12 +87,32 @@ def denied(error: PermissionDenied) -> str:
     parts += [_listed(people)] if people else []
     # With several groups a bare "and" would make the people look like one more group.
     joined = (", and also " if len(groups) > 1 else " and ").join(parts)
-    may = joined or "full members of this workspace"
-    refused = f"Only {may} can {doing}."
-    if error.claimed_login is None:
-        return refused
-    login = quote(error.claimed_login, LOGIN_LIMIT)
-    return f"{refused} You linked {login} yourself. Only logins in MQBOT_LOGINS count here."
+    return joined or EVERY_MEMBER
+
+
+SHOWN_RIGHTS = (Right.PAUSE, Right.RESUME, Right.FREEZE, Right.REMOVE, Right.SUBSCRIBE)
+"""Those that `who_may` shows, in this order."""
+
+READING_RIGHTS = ":hourglass_flowing_sand: Asking Slack who is in the user groups …"
+
+
+def who_may(found: Sequence[Permitted]) -> Message:
+    """Who has which right, each in a line; names are plain text, so that nobody is notified."""
+    lines = [_may(permitted) for permitted in found]
+    shown = listed(lines, "\n", length=blocks.LINES_LENGTH)
+    said = "An operator of the bot can change this in its settings."
+    return blocks.post(shown, said)
+
+
+def _may(permitted: Permitted) -> str:
+    doing = _DOING[permitted.right]
+    where = ""
+    if permitted.repositories:
+        names = listed(
+            [escape(name) for name in permitted.repositories], most=RULED_REPOSITORIES_NAMED
+        )
+        where = f" in {names}"
+    return f"*{doing[0].upper()}{doing[1:]}*{where}: {_named(permitted.who)}"
 
 
 def _listed(words: list[str]) -> str:

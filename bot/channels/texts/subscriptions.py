@@ -45,10 +45,17 @@ _URGENT = {
 _STYLES = {Style.THREAD: "in threads", Style.FEED: "one post per event"}
 
 
-_LEVELS = {
-    Level.QUIET: (controls.LEVEL_QUIET, "failures, pauses and queue health"),
-    Level.NORMAL: (controls.LEVEL_NORMAL, "also pull requests entering and merging"),
-    Level.EVERYTHING: (controls.LEVEL_EVERYTHING, "all topics"),
+LEVEL_MEANINGS = {
+    Level.QUIET: "failures, pauses and queue health",
+    Level.NORMAL: "also pull requests entering and merging",
+    Level.EVERYTHING: "all topics",
+}
+
+
+_LEVEL_BUTTONS = {
+    Level.QUIET: controls.LEVEL_QUIET,
+    Level.NORMAL: controls.LEVEL_NORMAL,
+    Level.EVERYTHING: controls.LEVEL_EVERYTHING,
 }
 
 
@@ -161,7 +168,7 @@ def levels(repository: RepositoryName, hour: LevelPreview | None) -> Message:
     lines = [
         f"*{level.capitalize()}*: {about}"
         + (f" · {plural(counts[level], 'message')}" if level in counts else "")
-        for level, (_, about) in _LEVELS.items()
+        for level, about in LEVEL_MEANINGS.items()
     ]
     counted = "There was no recent activity to count messages in"
     if hour is not None:
@@ -175,7 +182,7 @@ def level_buttons(repository: RepositoryName) -> list[Element]:
         blocks.button(
             level.capitalize(), action_id=action_id, value=f"subscribe {repository} {level}"
         )
-        for level, (action_id, _) in _LEVELS.items()
+        for level, action_id in _LEVEL_BUTTONS.items()
     ]
 
 
@@ -294,14 +301,6 @@ def _every_line(found: Sequence[Subscription]) -> list[str]:
     return lines
 
 
-def together(found: Sequence[Subscription]) -> Sequence[str]:
-    """One line for each set of options and selection, without a mark in front."""
-    return [
-        f"{_within(selection, _names(repositories), '')}: {words}"
-        for (words, selection), repositories in _together(found).items()
-    ]
-
-
 def _together(
     found: Sequence[Subscription],
 ) -> Mapping[tuple[str, str | None], list[RepositoryName]]:
@@ -313,9 +312,9 @@ def _together(
     return names
 
 
-def _within(selection: str | None, names: str, bold: str = "*") -> str:
+def _within(selection: str | None, names: str) -> str:
     of = f"{all_of(selection)}: " if selection is not None else ""
-    return f"{bold}{of}{names}{bold}"
+    return f"*{of}{names}*"
 
 
 def all_of(selection: str) -> str:

@@ -1,16 +1,19 @@
 """Replies, posts and forms about freezes that people make, change and end."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import partial
 
-from bot.acts.asked import EXCEPTIONS, Asked
+from pydantic import JsonValue
+
+from bot.acts.asked import EXCEPTIONS, NOTHING_ASKED, Asked
 from bot.acts.reason import REASON_LIMIT
 from bot.blocks import blocks, controls as block_controls, modal
 from bot.blocks.controls import Repeat
 from bot.blocks.groups import name_of, named, names
 from bot.blocks.message import Block, Message, View
 from bot.blocks.overview import GROUP_QUEUES_PER_PAGE as GROUP_PAGE, overview
+from bot.blocks.targets import target_menu
 from bot.blocks.text import (
     NAME_LIMIT,
     by_count,
@@ -65,6 +68,10 @@ STOP_CHECKS = "pause"
 
 
 QUEUE_UNREAD_FREEZE = "The queue couldn't be read just now; you can still freeze it."
+
+
+ANY_QUEUE = "any"
+"""The value of *Plan a freeze…*; no repository and no group is called like this."""
 
 
 TIMES_HINT = (
@@ -388,6 +395,13 @@ def impact(queued: int) -> str:
     return f"{queued:,} queued. Checks continue, and merging waits."
 
 
+def plan_form(targets: Sequence[Target], chosen: Target | None) -> View:
+    """Asks also which queue or group; opened where none was named."""
+    menu = target_menu(targets, action_id=block_controls.PAUSE_TARGET, chosen=chosen)
+    what = blocks.input_field(block_controls.TARGET_BLOCK, "What to freeze", menu)
+    return _form([what], NOTHING_ASKED, {"channel": None})
+
+
 def form(
     target: Target,
     asked: Asked,
@@ -405,13 +419,23 @@ def form(
     both = blocks.option("Checks too: pause the queue", STOP_CHECKS)
     choice = blocks.radio_buttons(pause_actions.HOLD, [only, both], only)
     label = "Stop checks too, or only merging?"
-    at = pause_ends.instant(asked.lasting) if asked.start is None else None
-    times = Asked(start=asked.start, lasting=asked.lasting).written if at is None else ""
-    shown = [
+    what = [
         blocks.section(f"*{named(target)}*"),
         blocks.input_field(pause_actions.HOLD_BLOCK, label, choice, dispatch_action=True),
         *(blocks.context(note) for note in notes),
         *(question.shown if question is not None else []),
+    ]
+    seen = question.seen if question is not None else ""
+    carried = {"target": target_value(target), "channel": channel_id, "seen": seen}
+    return _form(what, asked, carried)
+
+
+def _form(what: Sequence[Block], asked: Asked, carried: Mapping[str, JsonValue]) -> View:
+    """`what`: which queue or group, and what is known of it."""
+    at = pause_ends.instant(asked.lasting) if asked.start is None else None
+    times = Asked(start=asked.start, lasting=asked.lasting).written if at is None else ""
+    shown = [
+        *what,
         pause_form.reason_input(
             "Shown to everyone who looks at the queue, with your name.",
             asked.reason,
@@ -428,8 +452,6 @@ def form(
             asked.excepted,
         ),
     ]
-    seen = question.seen if question is not None else ""
-    carried = {"target": target_value(target), "channel": channel_id, "seen": seen}
     title = "Freeze a merge queue"
     submit = "Freeze"
     return blocks.modal(freeze_actions.FREEZE_VIEW, title, shown, carried, submit=submit)

@@ -8,13 +8,17 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import NamedTuple
 
+from bot.acts.check_permission import CheckPermission
 from bot.acts.errors import PermissionDenied
 from bot.acts.permission import Right
+from bot.acts.texts import permissions as permission_texts
+from bot.blocks import blocks, modal
 from bot.blocks.message import View
 from bot.desk.registry import Bot, Call, RecentViewer, handles
 from bot.home import actions as home_actions, texts as home_texts
-from bot.home.choices import HomeState
-from bot.home.reading import home_state, viewers
+from bot.home.choices import HOME_BEGIN, HomePage, HomePlace, HomeState, SubscriptionsState, Viewer
+from bot.home.reading import home_state, subscriptions_state, viewers
+from bot.kernel.actor import Actor
 from bot.slack.conversation import show_view
 from bot.slack.payloads import HOME, Interaction, Json
 from bot.slack.web_api.failures import FAILURES, read_failure
@@ -35,14 +39,31 @@ HOME_OPENED = "app_home_opened"
 async def on_opened(call: Call, event: Json) -> None:
     """Slack also sends this event for the messages tab."""
     if (event.get("tab") or HOME) == HOME:
-        _opened(call).first = 0
+        _opened(call).place = HOME_BEGIN
         await publish(call)
 
 
 @handles.click(home_actions.HOME_ON, home_actions.HOME_BACK)
 async def turn_page(call: Call, click: Interaction) -> None:
     """The tab is published again after any click on it."""
-    _opened(call).first = int(click.chosen.rpartition(":")[2]) - 1
+    recent = _opened(call)
+    recent.place = recent.place._replace(first=int(click.chosen.rpartition(":")[2]) - 1)
+
+
+@handles.click(home_actions.HOME_PAGE)
+async def show_page(call: Call, click: Interaction) -> None:
+    _opened(call).place = HomePlace(HomePage(click.chosen))
+
+
+@handles.click(home_actions.WHO_MAY)
+async def show_who_may(call: Call, _: Interaction) -> None:
+    """Slack is asked for the names once the form is open: a trigger is valid for three seconds."""
+    await call.admit()
+    reading = modal.result_modal(blocks.sentence(permission_texts.READING_RIGHTS), None)
+    turn = await call.open_modal(reading)
+    check = call.bot.use.check_permission
+    found = await check.who_may(permission_texts.SHOWN_RIGHTS, call.bot.repositories.names)
+    await call.show_in_modal(turn, modal.result_modal(permission_texts.who_may(found), None))
 
 
 def _opened(call: Call) -> RecentViewer:
@@ -73,6 +94,13 @@ async def publish(call: Call) -> None:
         await _publish(call.bot, user_id, tab.view)
         tab.viewer.seen = tab.seen
         tab.viewer.read_at = tab.read_at
+
+
+def renew_soon(call: Call) -> None:
+    """Have the tab drawn again for a person who has just sent a form, if they look at it."""
+    recent = call.bot.viewers.get(call.actor.user_id)
+    if recent is not None and recent.read_at is not None:
+        recent.read_at -= RENEWED_EVERY
 
 
 async def refresh(bot: Bot) -> None:
@@ -126,24 +154,43 @@ class _Tab(NamedTuple):
 async def _draw(bot: Bot, people: Sequence[RecentViewer]) -> list[_Tab]:
     """Each person's tab; the queues are read once for everybody on the same page."""
     check = bot.use.check_permission
-    answers = await asyncio.gather(*(check.may(person.actor, Right.PAUSE) for person in people))
-    ids = [person.actor.user_id for person in people]
-    may_pause = dict(zip(ids, answers, strict=True))
-    found = await viewers(may_pause, bot.sources)
+    rights = {person.actor.user_id: await _rights_of(check, person.actor) for person in people}
+    found = await viewers(rights, bot.sources)
     logins = {viewer.person.login for viewer in found.values() if viewer.person.login is not None}
     drawn: list[_Tab] = []
-    states = dict[int, HomeState]()
+    states = dict[HomePlace, ShownState]()
     for person in people:
         # A click may turn the person's page while its queues are read.
-        while (first := person.first) not in states:
-            names = bot.repositories.names
-            states[first] = await home_state(names, bot.sources, first, list(logins))
-        state = states[first]
+        while (place := person.place) not in states:
+            states[place] = await _read(bot, place, list(logins))
+        state = states[place]
         viewer = found[person.actor.user_id]
-        view = home_texts.home(state, viewer, bot.command)
-        seen = json.dumps(home_texts.home(state.timeless(), viewer, bot.command).view)
+        view = _view(state, viewer, bot.command)
+        seen = json.dumps(_view(state.timeless(), viewer, bot.command).view)
         drawn.append(_Tab(person, view, seen, state.read_at))
     return drawn
+
+
+async def _rights_of(check: CheckPermission, actor: Actor) -> frozenset[Right]:
+    """Those whose buttons the person sees; each act asks again."""
+    rights = (Right.PAUSE, Right.FREEZE, Right.SUBSCRIBE)
+    answers = await asyncio.gather(*(check.may(actor, right) for right in rights))
+    return frozenset(right for right, may in zip(rights, answers, strict=True) if may)
+
+
+ShownState = HomeState | SubscriptionsState
+
+
+async def _read(bot: Bot, place: HomePlace, logins: Sequence[str]) -> ShownState:
+    if place.page is HomePage.SUBSCRIPTIONS:
+        return await subscriptions_state(bot.sources, place.first)
+    return await home_state(bot.repositories.names, bot.sources, place.first, logins)
+
+
+def _view(state: ShownState, viewer: Viewer, command: str) -> View:
+    if isinstance(state, SubscriptionsState):
+        return home_texts.subscriptions(state, viewer)
+    return home_texts.home(state, viewer, command)
 
 
 async def _publish(bot: Bot, user_id: str, view: View) -> None:

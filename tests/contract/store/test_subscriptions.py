@@ -85,19 +85,39 @@ def test_configuration_replaces_only_configured_subscriptions(transaction: Trans
     assert of_channel(transaction) == [CONFIGURED]
 
 
-def test_all_subscriptions_come_by_repository_up_to_a_limit(transaction: Transaction) -> None:
+def test_the_list_of_all_has_a_line_for_each_repository_and_each_selection(
+    transaction: Transaction,
+) -> None:
+    names = [RepositoryName(f"acme/r{number}") for number in range(3)]
+    through_all = [Subscription("C1", name, through="all") for name in names]
+    own = [Subscription("C1", SITE), Subscription("C0", SITE)]
+    configured = replace(own[0], source=SubscriptionSource.CONFIGURATION)
+    Subscriptions(transaction).save(*through_all, *own, configured)
+
+    listed = Subscriptions(transaction).listed(0, 10)
+
+    assert [(line.options, line.repositories) for line in listed] == [
+        (own[1], 1),
+        (through_all[0], 3),
+        (own[0], 1),
+        (configured, 1),
+    ]
+    assert Subscriptions(transaction).count_listed() == 4
+    assert Subscriptions(transaction).listed(1, 2) == listed[1:3]
+    assert Subscriptions(transaction).listed(4, 2) == []
+
+
+def test_all_subscriptions_come_by_repository(transaction: Transaction) -> None:
     ones = [("C2", "acme/site"), ("C1", "acme/site"), ("C9", "acme/api")]
     for channel_id, name in ones:
         Subscriptions(transaction).save(Subscription(channel_id, RepositoryName(name)))
-    found = Subscriptions(transaction).all(10)
-    first = Subscriptions(transaction).all(2)
+    found = Subscriptions(transaction).all()
 
     assert [(subscription.channel_id, subscription.repository) for subscription in found] == [
         ("C9", "acme/api"),
         ("C1", "acme/site"),
         ("C2", "acme/site"),
     ]
-    assert list(first) == list(found[:2])
 
 
 def test_the_subscriptions_of_many_repositories_are_read_at_once(transaction: Transaction) -> None:

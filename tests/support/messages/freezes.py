@@ -172,6 +172,7 @@ CASES: Cases = {
     "freeze-form": partial(
         freeze_forms.form, SITE, TIMED, later(lambda: [freeze_forms.impact(7)]), "C0MERGEQ"
     ),
+    "freeze-form-any": partial(freeze_forms.plan_form, [GROUP, SITE], None),
     "freeze-form-group": partial(freeze_forms.form, GROUP, Asked(), [], None),
     "freeze-form-in-doubt": partial(
         freeze_forms.form,

@@ -5,13 +5,17 @@ from datetime import timedelta
 from functools import partial
 
 from bot.acts.errors import PermissionDenied
-from bot.acts.permission import Right, WhoCan
+from bot.acts.permission import Permitted, Right, WhoCan
+from bot.acts.texts import permissions as permission_texts
+from bot.channels.subscription import ListedSubscription, Style, SubscriptionSource
 from bot.desk import choice
 from bot.health.outage import SlackOutage
 from bot.home import texts as home_texts
+from bot.home.choices import SubscriptionsState
 from bot.kernel.errors import Reading, TargetNotClear
 from bot.kernel.repository import RepositoryName
 from bot.people import texts as people_texts
+from bot.people.actions import MutablePullRequest
 from bot.people.notices import Notice
 from bot.slack.person import DenialReason, Denied
 from tests.support.clock import NOON
@@ -36,6 +40,7 @@ from tests.support.messages.values import (
     QUEUED_AT,
     RELEASE,
     TIMED,
+    WIDE,
 )
 
 ADA = make_person("ada")
@@ -75,6 +80,43 @@ CASES: Cases = {
         make_viewer("ada"),
         "/mq",
     ),
+    "home-muted": at_home(
+        make_home(make_snapshot(BUSY)),
+        make_viewer("ana", muted=frozenset({MutablePullRequest(SITE, 41)})),
+        "/mq",
+    ),
+    "home-subscriptions": partial(
+        home_texts.subscriptions,
+        SubscriptionsState(
+            [
+                ListedSubscription(make_subscription(style=Style.THREAD), 1),
+                ListedSubscription(replace(WIDE, through="@release"), 2),
+                ListedSubscription(
+                    make_subscription(
+                        "failure", repository=API, source=SubscriptionSource.CONFIGURATION
+                    ),
+                    1,
+                ),
+            ],
+            first=20,
+            total=24,
+            read_at=NOON,
+        ),
+        make_viewer("ada"),
+    ),
+    "home-no-subscriptions": partial(
+        home_texts.subscriptions, SubscriptionsState([], 0, 0, NOON), make_viewer(may_pause=False)
+    ),
+    "me-who-may": partial(
+        permission_texts.who_may,
+        [
+            Permitted(Right.PAUSE, WhoCan(("@oncall",), ("Alice Martin", "Bob"), 2)),
+            Permitted(Right.RESUME, WhoCan(), (SITE,)),
+            Permitted(Right.RESUME, WhoCan((), ("Bob",)), (API,)),
+        ],
+    ),
+    "me-link-form": partial(people_texts.link_form, "ada"),
+    "me-link-form-saving": partial(people_texts.linking),
     "home-unreadable-and-more": at_home(
         make_home(SITE, left_out=4), make_viewer(may_pause=False), "/mq"
     ),

@@ -8,21 +8,23 @@ from bot.acts.record import Action, ActResult, AuditRecord
 from bot.blocks.message import Message
 from bot.channels.following import CHANNELS_RULE
 from bot.channels.subscription import (
+    TOPICS_OF_LEVELS,
     DefaultChange,
     Level,
     LevelPreview,
+    ListedSubscription,
     Style,
     Subscription,
     SubscriptionSource,
     Topic,
 )
-from bot.channels.texts import followed, greeting, subscriptions
+from bot.channels.texts import followed, greeting, overview, subscriptions
 from bot.kernel.actor import Origin
 from bot.kernel.groups import ALL, Group
 from bot.slack.ports import ChannelAccess
 from tests.support.clock import NOON
 from tests.support.make import ALICE, API, SITE, make_subscription
-from tests.support.messages.rendering import Case, Cases, cases_of
+from tests.support.messages.rendering import Case, Cases, cases_of, later
 from tests.support.messages.values import RELEASE, WIDE
 
 
@@ -65,6 +67,20 @@ unsubscribed = cases_of(subscriptions.unsubscribed)
 not_subscribed = cases_of(subscriptions.not_subscribed)
 
 CASES: Cases = {
+    "subscription-add": partial(overview.add_form, [RELEASE, SITE, API]),
+    "subscription-add-to-one": partial(overview.add_form, [SITE]),
+    "subscription-change": partial(
+        overview.change_form,
+        ListedSubscription(replace(HERE, topics=TOPICS_OF_LEVELS[Level.QUIET]), 1),
+    ),
+    "subscription-change-digest": partial(
+        overview.change_form, ListedSubscription(replace(WIDE, through="all"), 12)
+    ),
+    "subscription-saving": partial(overview.saving),
+    "subscription-saved": partial(overview.saved, "C0MERGEQ", SITE, [HERE], is_new=True),
+    "subscription-saved-before": partial(overview.saved, "C0MERGEQ", RELEASE, [HERE], is_new=False),
+    "subscription-ended-before": partial(overview.not_there, "C0MERGEQ", "@release"),
+    "subscribed-at-home": partial(overview.by_whom, later(subscribed_to(HERE)), "alice"),
     "channel-ended": partial(subscriptions.channel_ended, "C0MERGEQ", [SITE], [API]),
     "channel-ended-before": partial(subscriptions.channel_ended, "C0MERGEQ", [], []),
     "subscribed": subscribed_to(HERE),

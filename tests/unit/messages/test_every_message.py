@@ -237,10 +237,12 @@ NOT_OF_A_QUEUE = {
     ),
     "what was typed, the service or the bot": (
         *("help", "error-", "defect", "not-read-", "outage-of-slack", "outcome-", "still-working"),
-        *("question-", "pause-unchanged"),
+        *("question-", "pause-unchanged", "subscription-saving"),
     ),
     "the question which queue is meant": ("which-of-many", "which-repository", "nothing-paused"),
-    "a form in which it is chosen first": ("modal-to-choose",),
+    "a form in which it is chosen first": (
+        *("modal-to-choose", "freeze-form-any", "subscription-add"),
+    ),
 }
 """What begins without the name of a queue, and what it is about instead, by beginnings."""
 
