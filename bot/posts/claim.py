@@ -57,26 +57,29 @@ class Claim:
             return None
         return self.live.get(delivery.subject.subject_id)
 
+    def log_fields(
+        self, action: str, delivery: Delivery, error: Exception | None = None
+    ) -> dict[str, object]:
+        """What a log record about the delivery holds, and what its message is about."""
+        subject = delivery.subject
+        code: str | None = None
+        if isinstance(error, PostError):
+            code = error.code
+        elif error is not None:
+            code = type(error).__name__
+        message = self.messages.get(delivery.delivery_id)
+        about = message.about if message is not None else {}
+        return {
+            "action": action,
+            "channel": delivery.channel_id,
+            "delivery_id": delivery.delivery_id,
+            "repository": subject.repository,
+            "subject": f"{subject.kind} {subject.subject_id}",
+            "error": code,
+            **about,
+        }
+
 
 def is_first_post(delivery: Delivery) -> bool:
     """Whether it posts a live message; a summary may have replaced such a post."""
     return delivery.subject.kind in POSTS_OF_LIVE_MESSAGES and not delivery.summarizes
-
-
-def log_fields(
-    action: str, delivery: Delivery, error: Exception | None = None
-) -> dict[str, str | None]:
-    subject = delivery.subject
-    code: str | None = None
-    if isinstance(error, PostError):
-        code = error.code
-    elif error is not None:
-        code = type(error).__name__
-    return {
-        "action": action,
-        "channel": delivery.channel_id,
-        "delivery_id": delivery.delivery_id,
-        "repository": subject.repository,
-        "subject": f"{subject.kind} {subject.subject_id}",
-        "error": code,
-    }

@@ -10,7 +10,7 @@ from typing import NamedTuple, TypeVar
 from bot.blocks import explain
 from bot.blocks.message import Message
 from bot.kernel.errors import BotError
-from bot.posts.claim import Claim, is_first_post, log_fields
+from bot.posts.claim import Claim, is_first_post
 from bot.posts.delivery import Delivery, SubjectKind
 from bot.posts.live_message import LiveKind, LiveSubject
 from bot.posts.live_messages import LiveMessages
@@ -60,7 +60,7 @@ class Renderers:
         claim = Claim(claimed, now, lease, dict(LiveMessages(transaction).get(live)))
         for delivery in claimed:
             message: Message | None = None
-            fields = log_fields("not_rendered", delivery)
+            fields = claim.log_fields("not_rendered", delivery)
             with _guarded(claim.failed, delivery.delivery_id, fields):
                 message = self._post(transaction, delivery, claim)
             if delivery.delivery_id in claim.failed:
@@ -102,7 +102,7 @@ class Renderers:
 
 
 @contextmanager
-def _guarded(failed: set[_Key], key: _Key, fields: Mapping[str, str | None]) -> Iterator[None]:
+def _guarded(failed: set[_Key], key: _Key, fields: Mapping[str, object]) -> Iterator[None]:
     """Log a defect and add the key to those that failed, so that the others go on.
 
     Raises StoreError.

@@ -12,7 +12,7 @@ from bot.kernel.metrics import Metrics
 from bot.kernel.pacing import Pace
 from bot.log.classification import EventKind
 from bot.posts import delivery as deliveries
-from bot.posts.claim import Claim, log_fields
+from bot.posts.claim import Claim
 from bot.posts.delivery import (
     PLAIN_AFTER,
     REMINDER_POST,
@@ -131,7 +131,7 @@ class Sender:
                 return await self._first(delivery, message, claim)
             is_over = delivery.subject.kind in SHORT_LIVED or delivery.kind == REMINDER_POST
             if not is_over:
-                logger.error("nothing to post", extra=log_fields("subject_missing", delivery))
+                logger.error("nothing to post", extra=claim.log_fields("subject_missing", delivery))
             code = "no_longer_true" if is_over else "subject_missing"
             return Outcome(deliveries.failed(delivery, code, now))
 
@@ -150,7 +150,9 @@ class Sender:
                 # Databases go back rarely: if the history can't be read, post anyway.
                 found = None
             except PostError as error:
-                logger.info("history not read", extra=log_fields("lookup_failed", delivery, error))
+                logger.info(
+                    "history not read", extra=claim.log_fields("lookup_failed", delivery, error)
+                )
                 return self._postponed(delivery, error)
             if found is not None:
                 return found
@@ -174,7 +176,7 @@ class Sender:
         )
         if ts is None:
             return None
-        logger.info("post found in the history", extra=log_fields("post_found", delivery))
+        logger.info("post found in the history", extra=claim.log_fields("post_found", delivery))
         return Outcome(deliveries.delivered(delivery, ts, self.clock.now()))
 
     async def _look_up(self, delivery: Delivery, claim: Claim) -> Outcome:
@@ -182,7 +184,7 @@ class Sender:
         try:
             found = await self._find(delivery, claim, delivery.attempted_at or delivery.created_at)
         except PostError as error:
-            outcome = self._not_read(delivery, error)
+            outcome = self._not_read(delivery, error, claim)
         else:
             if found is not None:
                 return found
@@ -190,13 +192,15 @@ class Sender:
             if outcome.after.state is DeliveryState.PENDING:
                 self.sent.pop(delivery.delivery_id, None)
         if outcome.after.state is DeliveryState.FAILED:
-            logger.error("post given up", extra=log_fields("given_up", delivery))
+            logger.error("post given up", extra=claim.log_fields("given_up", delivery))
         return outcome
 
-    def _not_read(self, delivery: Delivery, error: PostError) -> Outcome:
+    def _not_read(self, delivery: Delivery, error: PostError, claim: Claim) -> Outcome:
         """Retry the lookup when Slack says so; in a suspended channel, only with its retries."""
         level = logging.INFO if isinstance(error, PostPostponed) else logging.WARNING
-        logger.log(level, "history not read", extra=log_fields("lookup_failed", delivery, error))
+        logger.log(
+            level, "history not read", extra=claim.log_fields("lookup_failed", delivery, error)
+        )
         now = self.clock.now()
         if error.refusal is Refusal.PERSON or error.code == NOT_GRANTED:
             return Outcome(deliveries.failed(delivery, error.code, now))
@@ -220,7 +224,7 @@ class Sender:
         sent_at = self.clock.now()
         if delivery.times_absent >= PLAIN_AFTER and message.blocks:
             # Perhaps Slack fails because of its blocks.
-            logger.error("sent as plain text", extra=log_fields("plain_text", delivery))
+            logger.error("sent as plain text", extra=claim.log_fields("plain_text", delivery))
             message = replace(message, blocks=())
         self.sent[delivery.delivery_id] = sent_at
         if len(self.sent) > self.most_remembered:
@@ -231,12 +235,14 @@ class Sender:
         try:
             sent = await self._send(delivery, message, thread, claim)
         except PostInDoubt as error:
-            logger.warning("post in doubt", extra=log_fields("post_in_doubt", delivery, error))
+            logger.warning(
+                "post in doubt", extra=claim.log_fields("post_in_doubt", delivery, error)
+            )
             doubted = replace(delivery, attempted_at=sent_at)
             return Outcome(deliveries.in_doubt(doubted, error.code, self.clock.now()))
         except PostError as error:
             self.sent.pop(delivery.delivery_id, None)
-            return self._not_posted(delivery, error)
+            return self._not_posted(delivery, error, claim)
         if sent.is_alone:
             await self._say_what_it_belongs_to(delivery, sent.ts, claim)
         now = self.clock.now()
@@ -245,13 +251,13 @@ class Sender:
             delay = (now - message.since).total_seconds()
             # The service's clock may be ahead of the bot's.
             self.metrics.event_to_post.observe(max(0.0, delay))
-        fields = {**log_fields("posted", delivery), **message.about, "ts": sent.ts}
+        fields = {**claim.log_fields("posted", delivery), "ts": sent.ts}
         logger.info("posted", extra=fields)
         return Outcome(deliveries.delivered(delivery, sent.ts, now), is_complete=sent.is_complete)
 
     async def _say_what_it_belongs_to(self, delivery: Delivery, ts: str, claim: Claim) -> None:
         """A reply that stands alone in the channel gets the details that its thread had."""
-        logger.info("its thread was deleted", extra=log_fields("posted_alone", delivery))
+        logger.info("its thread was deleted", extra=claim.log_fields("posted_alone", delivery))
         message = claim.alone.get(delivery.delivery_id)
         if message is None:
             return
@@ -259,7 +265,9 @@ class Sender:
             await self.poster.update(delivery.channel_id, ts, message)
         except PostError as error:
             # It names the pull request already.
-            logger.warning("post not completed", extra=log_fields("not_completed", delivery, error))
+            logger.warning(
+                "post not completed", extra=claim.log_fields("not_completed", delivery, error)
+            )
 
     async def _send(
         self, delivery: Delivery, message: Message, thread: Thread | None, claim: Claim
@@ -273,10 +281,10 @@ class Sender:
             return await self.poster.post(channel_id, message, delivery.delivery_id, thread)
         except PostRefused as error:
             if error.refusal is Refusal.THREAD and thread is not None:
-                logger.info("thread gone", extra=log_fields("thread_gone", delivery, error))
+                logger.info("thread gone", extra=claim.log_fields("thread_gone", delivery, error))
                 thread = None
             elif error.refusal is Refusal.MESSAGE and message.blocks:
-                fields = log_fields("blocks_refused", delivery, error)
+                fields = claim.log_fields("blocks_refused", delivery, error)
                 logger.exception("blocks refused", extra=fields)
                 message = Message(message.text, updates=message.updates)
             else:
@@ -285,13 +293,13 @@ class Sender:
             raise PostPostponed("refused_late")
         return await self._send(delivery, message, thread, claim)
 
-    def _not_posted(self, delivery: Delivery, error: PostError) -> Outcome:
+    def _not_posted(self, delivery: Delivery, error: PostError, claim: Claim) -> Outcome:
         if error.refusal is None:
-            logger.info("post postponed", extra=log_fields("post_postponed", delivery, error))
+            logger.info("post postponed", extra=claim.log_fields("post_postponed", delivery, error))
             return self._postponed(delivery, error)
         # A person who has left, or can't be messaged, is not a problem an operator can fix.
         level = logging.INFO if error.refusal is Refusal.PERSON else logging.ERROR
-        fields = log_fields("post_refused", delivery, error)
+        fields = claim.log_fields("post_refused", delivery, error)
         if error.refusal is Refusal.CHANNEL:
             channel_id = delivery.channel_id
             fields["fix"] = f"invite the bot there, or run: mqbot unsubscribe {channel_id}"

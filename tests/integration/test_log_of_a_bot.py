@@ -69,6 +69,8 @@ async def test_a_search_for_a_number_finds_all_about_that_pull_request(
     )
     async with bot:
         number = 1460
+        bot.expected_refusals = {"chat.postMessage rate_limit"}
+        bot.break_slack("rate_limit", "chat.postMessage", retry_after=1)
         bot.emit("action.queue.enter", number)
         post = await bot.wait_for_post(f"#{number}", RELEASES)
         bot.emit("action.queue.merged", number)
@@ -76,6 +78,7 @@ async def test_a_search_for_a_number_finds_all_about_that_pull_request(
         await bot.logged("edited")
         found = [record for record in bot.log_records() if record.get("pull_request") == number]
     said = {(event["action"], event.get("event_type")) for event in found}
+    assert ("post_postponed", "action.queue.enter") in said
     assert ("posted", "action.queue.enter") in said
     assert ("edited", "action.queue.merged") in said
     (posted,) = (record for record in found if record["action"] == "posted")
