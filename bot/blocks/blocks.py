@@ -112,7 +112,7 @@ def message(*shown: Block) -> Message:
 
     As many lines as fit, without markup and controls.
     """
-    read = "\n".join(text for block in shown for text in _texts(block))
+    read = "\n".join(filter(None, map(text_of, shown)))
     said = [line.rstrip() for line in without_markup(read).split("\n")]
     text = listed(said, "\n", length=PLAIN_LENGTH, rest=" lines")
     return Message(text=text, blocks=shown)
@@ -143,8 +143,12 @@ def coloured(colour: Colour, message: Message) -> Message:
     return replace(message, colour=colour)
 
 
+def text_of(block: Block) -> str:
+    """The texts of a block, in reading order, a line each."""
+    return "\n".join(_texts(block))
+
+
 def _texts(block: Block) -> list[str]:
-    """The texts of a block, in reading order."""
     match block:
         case {"type": "section", "fields": [*cells]}:
             rows = zip(cells[::2], cells[1::2], strict=True)

@@ -40,7 +40,7 @@ DISMISS = "mq:dismiss"
 CHOOSE = "mq:choose"
 
 
-MEANT = ("mq:meant_1", "mq:meant_2", "mq:meant_3", "mq:meant_4", "mq:meant_5", "mq:meant_6")
+MEANT = ("mq:meant_1", "mq:meant_2", "mq:meant_3", "mq:meant_4")
 """The answers to which queue is meant, in a row: each carries the command that says it."""
 
 

@@ -260,6 +260,12 @@ def plural(count: int, one: str, many: str | None = None) -> str:
     return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
+def alternatives(names: Sequence[str]) -> str:
+    """The names with "or" before the last: "a, b or c"."""
+    *others, last = names
+    return f"{', '.join(others)} or {last}" if others else last
+
+
 def by_count(count: int, one: str, many: str) -> str:
     """The whole sentence for one, or for any other number, with `{count}` filled in.
 

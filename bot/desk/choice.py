@@ -7,7 +7,7 @@ from hashlib import sha256
 from bot.blocks import blocks, controls
 from bot.blocks.message import Message
 from bot.blocks.targets import name_shown, target_menu
-from bot.blocks.text import ELLIPSIS, clean, code, escape, listed, quote
+from bot.blocks.text import ELLIPSIS, alternatives, clean, code, escape, listed, quote
 from bot.desk.table import with_target
 from bot.freezes import actions as freeze_actions
 from bot.kernel.errors import Reading, TargetNotClear
@@ -61,7 +61,7 @@ _ASKED_BY = {
 """The answers to questions, and the command that asks again."""
 
 
-BUTTONS = 5
+BUTTONS = len(controls.MEANT)
 
 
 TYPED_SHOWN = 200
@@ -155,7 +155,8 @@ def which_repository(
         shown.append(blocks.actions(elements, block_id=block_id))
     else:
         shown.append(blocks.context(f"Type it again with one of these: {known}"))
-    return Message(text=f"{question} {known}", blocks=tuple(shown))
+    text = f"{question} {known}" + (f". You typed {code(said, TYPED_SHOWN)}" if said else "")
+    return Message(text=text, blocks=tuple(shown))
 
 
 def paused_elsewhere(action: str, running: RepositoryName) -> str:
@@ -202,7 +203,7 @@ def which_target(unclear: TargetNotClear, own: RepositoryName | None, typed: str
     """
     readings = unclear.readings[: len(controls.MEANT)]
     named = [(_meant(reading, own), reading) for reading in readings]
-    asked = " or ".join(dict.fromkeys(quote(name, NAME_SHOWN) for name, _ in named))
+    asked = alternatives(list(dict.fromkeys(quote(name, NAME_SHOWN) for name, _ in named)))
     if len(asked) > HEAD_LENGTH:
         asked = "which queue"
     lines = [f"*{quote(_verb(unclear.action))} {asked}?*"]
@@ -219,13 +220,17 @@ def which_target(unclear: TargetNotClear, own: RepositoryName | None, typed: str
         for action_id, (name, reading) in zip(controls.MEANT, named, strict=False)
         if len(reading.typed) <= blocks.VALUE_LIMIT
     ]
-    meaning = (
-        "may be the queue, or a part of the reason" if may_be_a_reason else "may be any of these"
-    )
+    word = code(unclear.word)
+    meaning = f"{word} may be any of these."
+    if may_be_a_reason:
+        meaning = f"{word} may be the queue, or a part of the reason."
+    left = len(unclear.readings) - len(readings)
+    if left:
+        meaning += f" {left:,} more fit. To choose one of them, type its whole name."
     # What else was typed, such as an end, stays as it is.
     said = clean(typed.replace(BLANK, " "), TYPED_SHOWN)
     you_typed = f"You typed {code(said, TYPED_SHOWN)}. " if said else ""
-    context = blocks.context(f"{you_typed}{code(unclear.word)} {meaning}.")
+    context = blocks.context(f"{you_typed}{meaning}")
     shown = [*blocks.lines(lines), context]
     block_id = _block_id(typed) if typed else None
     answers = [blocks.actions(buttons, block_id=block_id)] if buttons else []

@@ -329,13 +329,12 @@ class QueueStatus(Resource):
             yield batch
             yield from batch.pieces()
 
-    def ahead_of(self, batch: Batch) -> tuple[str, ...]:
-        """The names of the batches it is tested on top of, those that have not merged yet."""
-        return tuple(
-            part.name
-            for part in self.parts()
-            if part.id in batch.parent_ids and part.status.code != BatchStatusCode.MERGED
-        )
+    def place_of(self, batch: Batch) -> int:
+        """Its place, counted from 1, or that of the batch it is a piece of; 0 if unknown."""
+        for place, other in enumerate(self.batches, 1):
+            if batch.id in {other.id, *(piece.id for piece in other.pieces())}:
+                return place
+        return 0
 
     def places_ahead_of(self, batch: Batch) -> tuple[int, ...]:
         """The places of these batches, counted from 1; a piece stands in its batch's place."""

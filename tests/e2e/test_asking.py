@@ -35,8 +35,8 @@ async def test_why_shows_the_place_and_the_timeout_where_the_service_says_them(
     await bot.checks_run(1)
     answer = await bot.ask(f"/mq why {number}")
     assert "`end-to-end tests` of its batch (" in answer
-    assert "1 pull request ahead" in answer
-    assert "checks time out " in answer
+    assert "*Ahead* 1 pull request" in answer
+    assert "*Checks time out* " in answer
     bot.break_service("error", path="/merge-queue/pull/", status=500)
     answer = await bot.ask(f"/mq why {number}")
     assert "*Waits for:* the checks of its batch (" in answer

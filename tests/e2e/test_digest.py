@@ -34,7 +34,7 @@ async def test_a_digest_is_one_message_at_its_time(start_bot: StartBot, clock: M
     await bot.pass_time(3600)
 
     digest = await bot.wait_for_post("Digest")
-    assert digest.words.startswith(":newspaper: *Digest:* 6 events in one message")
+    assert digest.words.startswith(":newspaper: *Digest:* 6 events since ")
     assert "*acme/site*: 3 merged, 3 queued" in digest
     assert len(bot.posts()) == 1
 

@@ -43,7 +43,8 @@ async def test_a_failure_names_the_check_and_the_next_step(start_bot: StartBot) 
         failed.words,
     )
     assert re.search(
-        r": lint failed\. Next step\b.*: fix it, then comment `@mergifyio queue`", failed.line
+        r": lint failed · open the run\nNext step\b.*: fix it, then comment `@mergifyio queue`",
+        failed.line,
     )
     assert "https://ci.example.com/" in str(failed.blocks)
 
@@ -103,7 +104,7 @@ async def test_a_removal_by_a_person_is_not_reported_as_a_failure(start_bot: Sta
     await bot.wait_for_post(f"*Queued* #{number}")
     removed = await bot.wait_for_post(f"#{number}")
     assert "*Removed from the queue*" in removed
-    assert "by @bob — no action needed" in removed
+    assert "*Removed by* @bob" in removed
     assert ":x:" not in removed
 
 
@@ -118,7 +119,7 @@ async def test_a_batch_that_merged_is_reported_in_one_post(start_bot: StartBot) 
     assert merged.words == "\n".join(
         [":white_check_mark: *Merged* 3 pull requests together", *lines, "acme/site · `main`"]
     )
-    assert f"#{numbers[2]} Door blue (acme/site)" in merged.line
+    assert f"#{numbers[2]} Door blue · `main` (acme/site)" in merged.line
     await bot.next_poll()
     assert len(bot.posts()) == 1
 
@@ -162,7 +163,7 @@ async def test_innocent_members_of_a_broken_batch_are_not_reported_as_failed(
     for number in good:
         notice = [post for post in bot.posts() if f"#{number}" in post]
         assert not [post for post in notice if "unit tests failed" in post]
-        assert [post for post in notice if "its batch failed, finding the cause" in post]
+        assert [post for post in notice if "its batch failed. Looking for the cause." in post]
 
 
 async def test_each_channel_gets_its_subscribed_topics(start_bot: StartBot) -> None:

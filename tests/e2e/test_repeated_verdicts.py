@@ -49,7 +49,7 @@ async def test_twelve_conflicts_of_one_pull_request_are_one_direct_message(
         leave(bot, number, CONFLICT)
     counted = await bot.wait_for_change(told, "*12 times* since")
     assert "it conflicts with its base branch" in counted
-    assert ", 12 times since 20" in counted.line
+    assert "\n12 times since 20" in counted.line
     await bot.has_posted()
     assert len(left(bot.direct_messages(by="U0ALICE"))) == 1
 
@@ -135,7 +135,7 @@ async def test_put_back_and_not_started_count_too(start_bot: StartBot) -> None:
         leave(bot, 41, back)
         bot.emit("action.queue.checks_not_started", 41, metadata={"reason": "the branch is locked"})
     put_back = await bot.wait_for_post("*Put back* #41")
-    not_started = await bot.wait_for_post("*Checks could not start* #41")
+    not_started = await bot.wait_for_post("*Checks couldn't start* #41")
     await bot.wait_for_change(put_back, "*3 times* since")
     await bot.wait_for_change(not_started, "*3 times* since")
     assert len(bot.posts()) == 2

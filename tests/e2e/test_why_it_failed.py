@@ -69,7 +69,7 @@ async def test_all_say_the_same(start_bot: StartBot) -> None:
     for name, shown in told.items():
         assert "https://ci.example.com/" in str(shown.blocks), name
         # The thread's first message has what the broadcast leaves out.
-        assert ("failed too, not required: docs preview" in shown) == (name != "broadcast"), name
+        assert ("Failed too, not required: docs preview" in shown) == (name != "broadcast"), name
 
 
 @pytest.mark.parametrize("dialect", ["document", "live"])

@@ -58,7 +58,7 @@ def assert_counted_once(world: World) -> None:
         posts = [one for one in left(world, channel) if channel == CHANNEL or one.thread]
         texts = [post.message.text for post in posts]
         assert len(posts) == 2, (channel, texts)
-        assert ", 5 times since " in texts[0], (channel, texts)
+        assert "\n5 times since " in texts[0], (channel, texts)
         assert "conflicts" in texts[0]
         assert "times" not in texts[1]
         assert "its checks failed" in texts[1]
@@ -103,7 +103,7 @@ async def test_verdicts_that_come_while_the_post_is_in_doubt_are_counted(is_ther
         await desk.turns(turns)
     await desk.settles(SETTLED_SECONDS)
     (post,) = left(world, CHANNEL)
-    assert ", 5 times since " in post.message.text
+    assert "\n5 times since " in post.message.text
 
 
 async def test_crash_steps_cover_the_whole_run() -> None:

@@ -2,25 +2,25 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from typing import NamedTuple
 
 from bot.acts.reason import REASON_LIMIT, signed_by, unsigned_reason
 from bot.acts.record import SOMEBODY
 from bot.blocks import blocks, controls
-from bot.blocks.message import Block, Message
+from bot.blocks.message import Block, Colour, Message
 from bot.blocks.text import (
-    by,
+    by_count,
     code,
+    cut_markup,
     duration,
     escape,
     link,
     listed,
     local_time,
+    person,
     plural,
     pull_request as linked_pull_request,
     quote,
-    utc_time,
     without_markup,
 )
 from bot.feed.repeats import Repeats
@@ -48,7 +48,7 @@ from bot.merge_queue.event_types import (
 )
 from bot.people.texts import mute_button
 from bot.verdicts.texts.leaving import NO_STEP, leaving
-from bot.verdicts.texts.verdict import removed_by, said
+from bot.verdicts.texts.verdict import remover_of, said
 from bot.verdicts.verdict import Facts, Verdict, judge
 
 DETAILS_SHOWN = 3
@@ -68,8 +68,11 @@ class Post:
     run: str = ""  #: a link to the failed run
     evidence: tuple[str, ...] = ()  #: sentences that support the verdict
     details: tuple[str, ...] = ()
-    facts: tuple[str, ...] = ()
-    by: str = ""
+    #: how long it was queued, where it has left
+    time_in_queue: str = ""
+    aside: str = ""  #: for a grey line of its own
+    by: str = ""  #: who did it
+    has_labels: bool = False  #: it says so much that each fact has a label
 
 
 def event(  # noqa: PLR0913  # six are keywords
@@ -100,26 +103,57 @@ def event(  # noqa: PLR0913  # six are keywords
         post = replace(post, verdict="the queue is paused")
     elif kind is EventKind.CHECKS_ENDED and paused is False and is_stopped_by_pause(record):
         post = Post(":inbox_tray:", "Queued", "the queue has resumed")
-    subject_text = without_markup(subject(record, pull_request))
-    head = _headline(replace(post, next_step=""), record, pull_request)
+    if is_brief:
+        post = replace(post, evidence=(), details=())
     if asked is None:
         asked = pull_request.author if pull_request is not None else ""
-    whose = _whose_step(record, kind, calls, asked) if post.next_step else ""
-    step = f"*{whose}:* {post.next_step}" if whose else ""
-    counted = _counted(repeats, local_time)
-    evidence = "" if is_brief else " ".join(post.evidence)
-    lines = [head, counted, evidence, step, *(() if is_brief else post.details)]
-    shown: list[Block] = blocks.lines([*filter(None, lines)])
+    head = _headline(post, record, pull_request)
+    step = _step(post, _whose_step(record, kind, calls, asked))
+    below = [*filter(None, [_counted(repeats), " ".join(post.evidence), step, *post.details])]
+    shown = blocks.lines([head, *below])
+    if post.has_labels and not is_brief:
+        shown = [blocks.section(head), *blocks.lines(below)]
+    said = [head, *below, f"by {post.by}" if post.by and is_brief else ""]
     if not is_brief:
-        facts = [*_facts(record, pull_request), post.by, *post.facts]
-        shown += [blocks.context(*facts)] if any(facts) else []
+        facts = _facts(record, pull_request, post)
+        shown += _fact_blocks(record, facts, has_labels=post.has_labels)
+        shown += _grey(post.aside)
+        said += [" · ".join(facts), post.aside]
         shown += _questions(record) if kind is EventKind.FAILURE else ()
-    text = f"{post.word} {subject_text}".rstrip() + (f": {post.verdict}" if post.verdict else "")
-    text += f", {post.by}" if post.by else ""
-    if counted:
-        text += f", {without_markup(_counted(repeats, utc_time))}"
-    text += f". {whose}: {post.next_step}" if whose else ""
-    return Message(text=f"{text} ({escape(record.repository)})", blocks=tuple(shown))
+    text = cut_markup(without_markup("\n".join(filter(None, said))), NOTIFICATION_LENGTH)
+    return Message(
+        text=f"{text} ({escape(record.repository)})",
+        blocks=tuple(shown),
+        colour=_COLOURS.get(kind),
+    )
+
+
+def _step(post: Post, whose: str) -> str:
+    return f"*{whose}:* {post.next_step}" if post.next_step else ""
+
+
+def _fact_blocks(record: EventRecord, facts: Sequence[str], *, has_labels: bool) -> list[Block]:
+    repository = escape(record.repository)
+    if has_labels:
+        return [blocks.section(" · ".join([f"*Repository* {repository}", *facts]))]
+    named = "" if record.type.startswith(OF_A_QUEUE) else repository
+    return _grey(named, *facts)
+
+
+def _grey(*facts: str) -> list[Block]:
+    return [blocks.context(*facts)] if any(facts) else []
+
+
+NOTIFICATION_LENGTH = 3000
+"""Of the text for notifications, in front of the repository's name."""
+
+_COLOURS = {
+    EventKind.FAILURE: Colour.RED,
+    EventKind.PAUSE: Colour.YELLOW,
+    EventKind.PAUSE_UPDATE: Colour.YELLOW,
+    EventKind.RESUME: Colour.GREEN,
+    EventKind.FREEZE: Colour.BLUE,
+}
 
 
 def _post(record: EventRecord, kind: EventKind, verdict: Verdict | None = None) -> Post:
@@ -129,12 +163,12 @@ def _post(record: EventRecord, kind: EventKind, verdict: Verdict | None = None) 
     return _POST_WRITERS[kind](record)
 
 
-def _counted(repeats: Repeats | None, shown: Callable[[datetime], str]) -> str:
+def _counted(repeats: Repeats | None) -> str:
     """How often and when; empty for what happened once."""
     if repeats is None or repeats.count == 1:
         return ""
-    first = shown(repeats.first_at)
-    last = shown(repeats.latest.received_at)
+    first = local_time(repeats.first_at)
+    last = local_time(repeats.latest.received_at)
     return f"*{repeats.count:,} times* since {first}, last {last}"
 
 
@@ -183,7 +217,8 @@ def headline(
 
 def who(record: EventRecord, kind: EventKind | None = None) -> str:
     """Who did it, with "by"; empty if the service doesn't say, or the headline does."""
-    return _post(record, kind or classify(record)).by
+    name = _post(record, kind or classify(record)).by
+    return f"by {name}" if name else ""
 
 
 def in_words(
@@ -192,11 +227,7 @@ def in_words(
     """What happened, without saying to which pull request, and what to do about it."""
     post = _post(record, kind or classify(record), verdict)
     said = f"{post.word}: {post.verdict}" if post.verdict else post.word
-    return f"{said}, {post.by}" if post.by else said
-
-
-def _verdict(post: Post) -> str:
-    return f"{post.verdict} — {post.next_step}" if post.next_step else post.verdict
+    return f"{said}, by {post.by}" if post.by else said
 
 
 OF_A_QUEUE = ("queue.pause.", "scheduled_freeze.")
@@ -209,7 +240,7 @@ def _headline(post: Post, record: EventRecord, pull_request: PullRequestRecord |
         linked = escape(record.repository)
     line = f"{post.mark} *{post.word}* {linked}".rstrip()
     if post.verdict:
-        line += f": {_verdict(post)}" if linked else f" {_verdict(post)}"
+        line += f": {post.verdict}" if linked else f" {post.verdict}"
     return f"{line} · {post.run}" if post.run else line
 
 
@@ -222,20 +253,42 @@ def subject(record: EventRecord, seen: PullRequestRecord | None) -> str:
     return linked_pull_request(record.pull_request, seen.title, seen.url)
 
 
-def _facts(record: EventRecord, seen: PullRequestRecord | None) -> list[str]:
-    queue_name = record.details.queue_name
-    return [
-        "" if record.type.startswith(OF_A_QUEUE) else escape(record.repository),
-        code(record.base_ref) if record.base_ref else "",
-        by(seen.author) if seen is not None else "",
-        f"queue {quote(queue_name, 40)}" if queue_name and queue_name not in INTERNAL_NAMES else "",
-    ]
+def _facts(record: EventRecord, seen: PullRequestRecord | None, post: Post) -> list[str]:
+    """Besides the repository: each with its label, or in short."""
+    branch = code(record.base_ref) if record.base_ref else ""
+    author = person(seen.author) if seen is not None else ""
+    waited = post.time_in_queue
+    queue = _queue(record)
+    if post.has_labels:
+        known = [
+            (branch, f"*Branch* {branch}"),
+            (author, f"*Author* {author}"),
+            (post.by, f"*Removed by* {post.by}"),
+            (queue, f"*Queue* {queue}"),
+            (waited, f"*Time in queue* {waited}"),
+        ]
+    else:
+        known = [
+            (branch, branch),
+            (author, f"by {author}"),
+            (queue, f"queue {queue}"),
+            (post.by, f"by {post.by}"),
+            (waited, f"{waited} in the queue"),
+        ]
+    return [shown for value, shown in known if value]
+
+
+def _queue(record: EventRecord) -> str:
+    """The rule by its name, if it has one."""
+    name = record.details.queue_name
+    return quote(name, 40) if name and name not in INTERNAL_NAMES else ""
 
 
 def _merge(record: EventRecord) -> Post:
     is_by_hand = record.details.code == "PR_MANUALLY_MERGED"
     verdict = "by hand, outside the queue" if is_by_hand else ""
-    return Post(":white_check_mark:", "Merged", verdict, facts=(_time_in_queue(record),))
+    waited = _time_in_queue(record)
+    return Post(":white_check_mark:", "Merged", verdict, time_in_queue=waited)
 
 
 def _failure(record: EventRecord, verdict: Verdict) -> Post:
@@ -248,21 +301,37 @@ def _failure(record: EventRecord, verdict: Verdict) -> Post:
         run=why.run,
         evidence=why.evidence,
         details=why.checks,
-        facts=(_time_in_queue(record), why.aside),
+        time_in_queue=_time_in_queue(record),
+        aside=why.aside,
+        has_labels=True,
     )
 
 
 def _dequeue(record: EventRecord, verdict: Verdict) -> Post:
     why = said(verdict)
-    remover = removed_by(record)
+    remover = person(remover_of(record))
     is_asked = record.details.code == "PR_MANUALLY_DEQUEUED" and remover
-    requeued = class_of(record.details.code) is CodeClass.REQUEUED
+    if class_of(record.details.code) is CodeClass.REQUEUED:
+        return replace(_put_back(record, why.cause), time_in_queue=_time_in_queue(record))
     return Post(
-        ":arrows_counterclockwise:" if requeued else ":leftwards_arrow_with_hook:",
-        "Put back" if requeued else "Removed from the queue",
-        f"{remover if is_asked else why.cause} — {why.next_step}",
-        facts=("" if is_asked else remover, _time_in_queue(record)),
+        ":leftwards_arrow_with_hook:",
+        "Removed from the queue",
+        "" if is_asked else why.cause,
+        "" if why.next_step == NO_STEP else why.next_step,
+        time_in_queue=_time_in_queue(record),
+        by=remover,
+        has_labels=True,
     )
+
+
+_PUT_BACK = (":arrows_counterclockwise:", "Put back")
+NOTHING_TO_DO = "No action needed."
+
+
+def _put_back(record: EventRecord, cause: str) -> Post:
+    if is_stopped_by_pause(record):
+        return Post(":double_vertical_bar:", "Waiting", f"{cause}. It keeps its place.")
+    return Post(*_PUT_BACK, f"{cause}. {NOTHING_TO_DO}")
 
 
 def _checks_started(record: EventRecord) -> Post:
@@ -278,36 +347,37 @@ def _checks_ended(record: EventRecord) -> Post:
     reason = record.details.reason
     why = leaving(known, reason)
     if is_put_back(record):
-        # No action needed, whatever the code would mean if the pull request had left.
-        step = why.next_step if class_of(known) is CodeClass.REQUEUED else NO_STEP
-        verdict = f"{why.cause} — {step}" if known or reason else NO_STEP
-        return Post(":arrows_counterclockwise:", "Put back", verdict)
+        # Nothing to do, whatever the code would mean if the pull request had left.
+        is_explained = bool(known or reason)
+        return _put_back(record, why.cause) if is_explained else Post(*_PUT_BACK, NOTHING_TO_DO)
     if is_aborted(record):
         is_of_batch = len(record.details.members) > 1
         verdict = _OF_BATCHES.get(known or "", why.cause) if is_of_batch else why.cause
         return Post(":warning:", "Checks ended", verdict, details=_failing_checks(record))
     conclusion = record.details.conclusion
+    if conclusion == "success":
+        return Post(":heavy_check_mark:", "Checks passed", details=_failing_checks(record))
     verdict = quote(conclusion.replace("_", " "), 40) if conclusion else ""
-    mark = ":heavy_check_mark:" if conclusion == "success" else ":information_source:"
-    return Post(mark, "Checks ended", verdict, details=_failing_checks(record))
+    return Post(":information_source:", "Checks ended", verdict, details=_failing_checks(record))
 
 
 _OF_BATCHES = {
-    "CHECKS_FAILED": "its batch failed, finding the cause",
-    "CHECKS_TIMEOUT": "its batch took too long, finding the cause",
+    "CHECKS_FAILED": "its batch failed. Looking for the cause.",
+    "CHECKS_TIMEOUT": "its batch took too long. Looking for the cause.",
 }
 """Most members of a failed batch are innocent; the cause is known only when they leave."""
 
 
 def _checks_not_started(record: EventRecord) -> Post:
     reason = record.details.reason
-    verdict = f"{quote(reason, DETAIL_LIMIT)} — the service retries it" if reason else ""
-    return Post(":warning:", "Checks could not start", verdict)
+    problem = quote(reason.strip().rstrip("."), DETAIL_LIMIT) if reason else ""
+    verdict = f"{problem}. The service retries." if problem else ""
+    return Post(":warning:", "Checks couldn't start", verdict)
 
 
 def _bisection_started(record: EventRecord) -> Post:
     numbers = record.details.pull_requests
-    among = f"{_list(numbers)} — finding what broke it" if numbers else ""
+    among = f"{_list(numbers)}, to find what broke it" if numbers else ""
     return Post(":mag:", "Bisecting a batch", among)
 
 
@@ -324,14 +394,17 @@ def _bisection_ended(record: EventRecord) -> Post:
         none = record.details.culprit_found is False
         return Post(":mag:", "Bisection ended", "no culprit was found" if none else "")
     if remaining:
-        said.append(f"{_list(remaining)} {'goes' if len(remaining) == 1 else 'go'} on")
+        rest = by_count(
+            len(remaining), f"{_list(remaining)} continues", f"{_list(remaining)} continue"
+        )
+        said.append(rest)
     return Post(":mag:", "Bisection ended", "; ".join(said))
 
 
 def _pause(record: EventRecord, word: str) -> Post:
     reason = unsigned_reason(record.details.reason or "", _name(record))
     said = quote(reason, REASON_LIMIT) if reason else ""
-    return Post(":double_vertical_bar:", word, said, by=by(_name(record)))
+    return Post(":double_vertical_bar:", word, said, by=person(_name(record)))
 
 
 def _name(record: EventRecord) -> str | None:
@@ -355,14 +428,14 @@ def _freeze(record: EventRecord) -> Post:
         said = [_reason(freeze), freeze_period(freeze)]
         if before is not None:
             said = freeze_changes(before, freeze)
-    verdict = " — ".join(filter(None, said))
-    return Post(":snowflake:", f"Scheduled freeze {word}", verdict, by=by(record.details.actor))
+    verdict = " · ".join(filter(None, said))
+    return Post(":snowflake:", f"Scheduled freeze {word}", verdict, by=person(record.details.actor))
 
 
 def _command(record: EventRecord) -> Post:
     # Slack doesn't treat this @ as a mention.
     login = record.details.actor and f"@{record.details.actor}"
-    return Post(":speech_balloon:", _COMMANDS.get(record.type, "Command"), by=by(login))
+    return Post(":speech_balloon:", _COMMANDS.get(record.type, "Command"), by=person(login))
 
 
 _COMMANDS = {
@@ -392,7 +465,9 @@ _POST_WRITERS: dict[EventKind, Callable[[EventRecord], Post]] = {
     EventKind.BISECTION_ENDED: _bisection_ended,
     EventKind.PAUSE: lambda record: _pause(record, "Queue paused"),
     EventKind.PAUSE_UPDATE: lambda record: _pause(record, "Pause reason changed"),
-    EventKind.RESUME: lambda record: Post(":arrow_forward:", "Queue resumed", by=by(_name(record))),
+    EventKind.RESUME: lambda record: Post(
+        ":arrow_forward:", "Queue resumed", by=person(_name(record))
+    ),
     EventKind.FREEZE: _freeze,
     EventKind.COMMAND: _command,
     EventKind.CI: lambda record: Post(":wrench:", *other_event(record)),
@@ -412,7 +487,7 @@ def _reason(of: EventDetails | FreezeAttributes) -> str:
 
 def _time_in_queue(record: EventRecord) -> str:
     queued_at = record.details.queued_at
-    return "" if queued_at is None else f"{duration(record.received_at - queued_at)} in the queue"
+    return "" if queued_at is None else duration(record.received_at - queued_at)
 
 
 def _failing_checks(record: EventRecord) -> tuple[str, ...]:

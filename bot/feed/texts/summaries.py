@@ -34,8 +34,9 @@ def merged(members: Sequence[tuple[EventRecord, PullRequestRecord | None]]) -> M
     rest = [f"and {', '.join(others)}"] if others else []
     lines = [f":white_check_mark: *Merged* {count} together", *linked, *rest]
     branch = code(first.base_ref) if first.base_ref else ""
+    named = " · ".join(filter(None, [listed(plain, length=TEXT_LENGTH), branch]))
     return Message(
-        text=f"Merged {count} together: {listed(plain, length=TEXT_LENGTH)} ({repository})",
+        text=f"Merged {count} together: {named} ({repository})",
         blocks=(*blocks.lines(lines), blocks.context(repository, branch)),
         updates=len(members),
     )
@@ -92,14 +93,16 @@ def summary(
     else:
         mark = ":fast_forward:"
         word = "Catching up"
-    head = f"{mark} *{word}:* {plural(total, 'event')} in one message"
+    events = plural(total, "event")
+    head = f"{mark} *{word}:* {events} since {local_time(since)}"
     plain = [f"{escape(name)}: {_counted(found)}" for name, found in by_repository.items()]
+    said = [f"{word}: {events} since {utc_time(since)}. {listed(plain, '; ')}"]
+    said += map(without_markup, named)
     return Message(
-        text=f"{word}: {plural(total, 'event')} since {utc_time(since)}. {listed(plain, '; ')}",
+        text=listed(said, "\n", length=TEXT_LENGTH),
         blocks=(
             blocks.section("\n".join([head, listed(lines, "\n", most=REPOSITORIES_SHOWN)])),
             *blocks.lines(named),
-            blocks.context(f"since {local_time(since)}"),
         ),
         updates=total,
     )

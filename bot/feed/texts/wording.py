@@ -51,7 +51,7 @@ def _target(details: EventDetails) -> str:
     if details.pull_request_number is not None:
         parts.append(f"as #{details.pull_request_number}")
     if details.conflicts is True:
-        parts.append("with conflicts — resolve them there")
+        parts.append("with conflicts to resolve there")
     return " ".join(parts)
 
 
@@ -95,7 +95,7 @@ def _reviewed(details: EventDetails) -> Wording:
 def _deferred(details: EventDetails) -> Wording:
     numbers = [f"#{number}" for number in details.blocking[:BLOCKING_LISTED]]
     ahead = ", ".join(numbers) or "a pull request ahead"
-    return Wording("Held back", f"it conflicts with {ahead} — it keeps its place, no action needed")
+    return Wording("Held back", f"it conflicts with {ahead}. It keeps its place.")
 
 
 def _length(details: EventDetails) -> Wording:

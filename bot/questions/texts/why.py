@@ -1,6 +1,7 @@
 """Where a pull request is, what it waits for or why it left, and the next step."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import NamedTuple
 
 from bot.acts.reason import REASON_LIMIT
@@ -14,9 +15,11 @@ from bot.blocks.text import (
     escape,
     listed,
     local_time,
+    person,
     plural,
     pull_request,
     quote,
+    since,
 )
 from bot.feed.texts.event_posts import asking, in_words
 from bot.freezes.freeze import Freeze
@@ -28,8 +31,9 @@ from bot.merge_queue.queue import Batch, Checks, ObstacleKind, QueueMode
 from bot.pauses.texts.card import by_whom
 from bot.people.texts import mute_button
 from bot.queues.position import Explanation
-from bot.queues.texts.parts import batches, filling, obstacle
-from bot.verdicts.texts.verdict import removed_by, said
+from bot.queues.texts.parts import filling, obstacle, placed
+from bot.verdicts.texts.leaving import NO_STEP
+from bot.verdicts.texts.verdict import remover_of, said
 from bot.verdicts.verdict import Facts, judge
 
 CHECKS_SHOWN = 5
@@ -50,9 +54,9 @@ _BATCH_WAITS = {
     "merged": "nothing more: its batch merged",
 }
 _BATCH_WAITS_BEHIND = {
-    "waiting_for_merge": "batch {ahead} to merge: its own checks passed",
-    "waiting_for_previous_batches": "batch {ahead}, which is ahead of it and failed",
-    "waiting_for_requeue": "its checks to start again: batch {ahead} failed",
+    "waiting_for_merge": "{ahead} to merge: its own checks passed",
+    "waiting_for_previous_batches": "{ahead} ahead of it, which failed",
+    "waiting_for_requeue": "its checks to start again: {ahead} failed",
 }
 """The same, if the batches ahead are known."""
 
@@ -62,11 +66,12 @@ class _Said(NamedTuple):
 
     mark: str
     word: str
-    next_step: str  #: the whole line, with who has to act
+    next_step: str = ""  #: the whole line, with who has to act
     waits: str = ""
     verdict: str = ""
     cause: str = ""  #: why it left, for the headline
-    asides: tuple[str, ...] = ()  #: for the grey line
+    left: str = ""  #: when
+    aside: str = ""  #: for the grey line
     has_failed: bool = False  #: it left, and nobody took it out
 
 
@@ -85,17 +90,19 @@ def why(explanation: Explanation) -> Message:
     author = ""
     if seen is not None:
         linked = pull_request(number, seen.title, seen.url)
-        author = by(seen.author)
+        author = person(seen.author)
     headline = f"{answer.mark} *{answer.word}* {name} {linked}"
     if answer.cause:
         # On a phone the cause is in the first lines.
         headline += f": {answer.cause}"
     waits = f"*Waits for:* {answer.waits}" if answer.waits else ""
-    facts = (answer.verdict, waits, _failed(explanation), _unmet(explanation), answer.next_step)
+    below = (answer.verdict, waits, _failed(explanation), _unmet(explanation), answer.next_step)
+    read = f"Updated {clock_time(explanation.snapshot.read_at)}"
     shown = [
         blocks.section(headline),
-        blocks.section("\n".join(filter(None, facts))),
-        blocks.context(author, *_facts(explanation), *answer.asides),
+        *blocks.lines([*filter(None, below)]),
+        *blocks.facts(("Author", author), *_facts(explanation), ("Left", answer.left)),
+        blocks.context(answer.aside, read),
     ]
     recent = _recent(explanation)
     if recent:
@@ -126,8 +133,8 @@ def _said(explanation: Explanation) -> _Said | None:
         case InQueue() as place:
             return _in_line(explanation, place, step)
         case NotQueued(end=EventRecord() as end, has_merged=True):
-            merged = f"Merged {local_time(end.received_at)}"
-            return _Said(":white_check_mark:", "Merged", NO_ACTION, verdict=merged)
+            merged = since(end.received_at)
+            return _Said(":white_check_mark:", "Merged", left=merged)
         case NotQueued(end=EventRecord() as end):
             return _left(explanation, end)
         case NotQueued() if explanation.records:
@@ -156,15 +163,18 @@ def _left(explanation: Explanation, record: EventRecord) -> _Said:
     verdict = explanation.verdict or judge(Facts(record))
     why_left = said(verdict)
     is_removal = class_of(code) is CodeClass.HUMAN
-    remover = removed_by(record) if is_removal else ""
+    remover = by(remover_of(record)) if is_removal else ""
     cause = ", ".join(filter(None, [why_left.cause, remover]))
     return _Said(
         ":leftwards_arrow_with_hook:" if is_removal else ":x:",
         "Removed from the queue" if is_removal else "Left the queue",
-        f"{_whose(explanation, code)} {why_left.next_step}",
+        ""
+        if why_left.next_step == NO_STEP
+        else f"{_whose(explanation, code)} {why_left.next_step}",
         verdict="\n".join(filter(None, [" ".join(why_left.evidence), *why_left.checks])),
         cause=f"{cause} · {why_left.run}" if why_left.run else cause,
-        asides=(f"left {local_time(record.received_at)}", why_left.aside),
+        left=since(record.received_at),
+        aside=why_left.aside,
         has_failed=not is_removal,
     )
 
@@ -204,9 +214,11 @@ def _freeze(freezes: Sequence[Freeze]) -> str:
 
 
 def _batch_waits(explanation: Explanation, batch: Batch) -> str:
-    name = f"({quote(batch.name, 40)})"
+    queue = explanation.snapshot.status
+    place = queue.place_of(batch)
+    name = f"its batch (batch {place:,} of {len(queue.batches):,})" if place else "its batch"
     status = batch.status.code
-    ahead = explanation.snapshot.status.ahead_of(batch)
+    ahead = queue.places_ahead_of(batch)
     if status == "running":
         # The running checks, or else the open conditions, if the service names them.
         found = explanation.checks or Checks()
@@ -219,13 +231,14 @@ def _batch_waits(explanation: Explanation, batch: Batch) -> str:
             names = found.running
         checks = f"the {word} {listed([*map(code, names)], most=CHECKS_SHOWN)}".rstrip()
         passed = f": {total.passed} of {total.total} passed" if total.total else ""
-        return f"{checks} of its batch {name}{passed}"
+        return f"{checks} of {name}{passed}"
     if status == "waiting_for_batch":
-        return ": ".join(filter(None, [f"its batch {name} to fill", filling(batch)]))
+        return ": ".join(filter(None, [f"{name} to fill", filling(batch)]))
     if ahead and status in _BATCH_WAITS_BEHIND:
-        return _BATCH_WAITS_BEHIND[status].format(ahead=batches(ahead))
+        return _BATCH_WAITS_BEHIND[status].format(ahead=placed(ahead))
     words = _BATCH_WAITS.get(status, quote(status.replace("_", " "), 60))
-    return f"{words.replace('{freeze}', _freeze(explanation.snapshot.freezes))} {name}"
+    words = words.replace("{freeze}", _freeze(explanation.snapshot.freezes))
+    return words.replace("its batch", name)
 
 
 def _failed(explanation: Explanation) -> str:
@@ -255,33 +268,43 @@ def _unmet(explanation: Explanation) -> str:
     return f"*Not met yet:* {names}" if names else ""
 
 
-def _facts(explanation: Explanation) -> list[str]:
+def _facts(explanation: Explanation) -> list[tuple[str, str]]:
     place = explanation.position
-    read_at = explanation.snapshot.read_at
     if isinstance(place, NotQueued):
         base = next(
             (record.base_ref for record in reversed(explanation.records) if record.base_ref), None
         )
-        return [code(base) if base else "", f"read at {clock_time(read_at)}"]
+        return [("Branch", code(base) if base else "")]
     queued = place.pull_request
     details = explanation.details
-    due = queued.estimated_merge_at or details.estimated_time_of_merge
-    if due is None and isinstance(place, InBatch):
-        due = place.batch.estimated_merge_at
     ahead = place.ahead if isinstance(place, InBatch) else 0
     before = details.position
     timeout = details.checks_timeout_at
     if explanation.snapshot.status.mode in {QueueMode.PARALLEL, QueueMode.ISOLATED}:
         # The service's position counts those of all lines.
         before = None
-    return [
-        f"queued for {duration(read_at - queued.queued_at)}",
-        f"{plural(ahead, 'batch', 'batches')} ahead" if ahead else "",
-        f"{plural(before, 'pull request')} ahead" if before else "",
-        f"merge due {local_time(due)}" if due is not None else "",
-        f"checks time out {local_time(timeout)}" if timeout is not None else "",
-        f"read at {clock_time(read_at)}",
+    before_it = [
+        plural(ahead, "batch", "batches") if ahead else "",
+        plural(before, "pull request") if before else "",
     ]
+    due = _due(explanation, place)
+    return [
+        ("Queued for", duration(explanation.snapshot.read_at - queued.queued_at)),
+        ("Ahead", ", ".join(filter(None, before_it))),
+        ("Merge expected", local_time(due) if due is not None else ""),
+        ("Checks time out", local_time(timeout) if timeout is not None else ""),
+    ]
+
+
+def _due(explanation: Explanation, place: InBatch | InQueue) -> datetime | None:
+    """When it is expected to merge; None while a pause or a freeze keeps it from merging."""
+    snapshot = explanation.snapshot
+    if snapshot.pause is not None or snapshot.freezes:
+        return None
+    known = place.pull_request.estimated_merge_at or explanation.details.estimated_time_of_merge
+    if known is None and isinstance(place, InBatch):
+        known = place.batch.estimated_merge_at
+    return known if known is None or known > snapshot.read_at else None
 
 
 def _recent(explanation: Explanation) -> list[str]:

@@ -30,9 +30,6 @@ from bot.queues.picture import PausedFor, Picture, Shown, ShownBatch
 BATCH_NAMES_SHOWN = 3
 
 
-BATCH_NAME_LIMIT = 40
-
-
 _STATES = {
     "running": "testing",
     "bisecting": "bisecting: finding the pull request that broke it",
@@ -240,19 +237,14 @@ def batch_state(status: str, ahead: Sequence[int] = ()) -> str:
     `ahead`: the places of the batches it is tested on top of.
     """
     if ahead and status in _STATES_BEHIND:
-        return _STATES_BEHIND[status].format(ahead=_placed(ahead))
+        return _STATES_BEHIND[status].format(ahead=placed(ahead))
     return _STATES.get(status, quote(status.replace("_", " ")))
 
 
-def _placed(places: Sequence[int]) -> str:
+def placed(places: Sequence[int]) -> str:
     """Batches by their places."""
     numbers = listed([f"{place:,}" for place in places], most=BATCH_NAMES_SHOWN)
     return f"batch {numbers}" if len(places) == 1 else f"batches {numbers}"
-
-
-def batches(names: Sequence[str]) -> str:
-    """Their names, safe to show."""
-    return listed([quote(name, BATCH_NAME_LIMIT) for name in names], most=BATCH_NAMES_SHOWN)
 
 
 def filling(batch: Batch) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from bot.blocks.text import by, code, link, listed, plural, quote
+from bot.blocks.text import code, link, listed, plural, quote
 from bot.merge_queue.event_records import EventRecord
 from bot.verdicts.texts.leaving import (
     FIND_HANGING,
@@ -71,10 +71,10 @@ def said(verdict: Verdict) -> Said:
     )
 
 
-def removed_by(record: EventRecord) -> str:
+def remover_of(record: EventRecord) -> str | None:
     """Who asked for a removal, from the command that triggered it or from an earlier event."""
     trigger = record.details.trigger
-    return by(trigger if trigger.startswith("@") else record.details.actor)
+    return trigger if trigger.startswith("@") else record.details.actor
 
 
 _BY_CHECKS = frozenset({Cause.FAILS_FOR_OTHERS, Cause.FAILED, Cause.TIMED_OUT, Cause.CANCELLED})
@@ -223,7 +223,7 @@ def _aside(verdict: Verdict) -> str:
     parts: list[str] = []
     names = [quote(check.name) for check in checks.not_required if check.name]
     if names:
-        parts.append(f"failed too, not required: {listed(names, most=CHECKS_LISTED)}")
+        parts.append(f"Failed too, not required: {listed(names, most=CHECKS_LISTED)}")
     if checks.named and passed:
         parts.append(f"{plural(passed, 'other check')} passed")
     return " · ".join(parts)

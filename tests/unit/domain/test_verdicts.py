@@ -415,7 +415,7 @@ def test_what_cannot_throw_it_out_is_one_grey_line() -> None:
     checks = [check("docs <b>", required=False), check("lint")]
     found = said(judge(Facts(left("CHECKS_FAILED", *checks, checks_passed=9))))
 
-    assert found.aside == "failed too, not required: docs &lt;b&gt; · 9 other checks passed"
+    assert found.aside == "Failed too, not required: docs &lt;b&gt; · 9 other checks passed"
     assert "docs" not in f"{found.cause} {found.evidence} {found.checks}"
 
 

@@ -8,7 +8,7 @@ import pytest
 from pydantic import JsonValue
 
 from bot.blocks.message import Message
-from bot.blocks.text import local_time
+from bot.blocks.text import utc_time
 from bot.feed.texts import event_posts
 from bot.log.classification import EventKind, classify, kinds
 from bot.log.preceding import with_preceding_events
@@ -99,7 +99,8 @@ def test_the_commands_event_names_the_person_who_removed_it(code: str | None) ->
     reported = event_posts.event(with_preceding_events(leave, [ASKED, leave]), SEEN).text
 
     assert kinds([leave], [ASKED, leave])[5] is EventKind.DEQUEUE
-    assert "Removed from the queue #41 Add search: by @bob" in reported
+    assert reported.startswith("Removed from the queue #41 Add search")
+    assert "Removed by @bob" in reported
 
 
 def test_only_events_that_explain_a_leave_are_a_reason_for_it() -> None:
@@ -127,7 +128,7 @@ def test_a_requeue_never_needs_action(code: str | None) -> None:
     text = event_posts.event(aborted(code, status="REEMBARKED"), SEEN).text
 
     assert text.startswith("Put back #41")
-    assert text.endswith("no action needed (acme/site)")
+    assert text.splitlines()[0].endswith("No action needed.")
 
 
 @pytest.mark.parametrize("is_aborted", [True, None])
@@ -136,7 +137,7 @@ def test_checks_without_a_status_are_retried_where_their_code_says_so(
 ) -> None:
     ended = aborted("BATCH_AHEAD_FAILED", is_aborted=is_aborted)
 
-    assert "Put back #41 Add search: a batch ahead failed — no action needed" in (
+    assert "Put back #41 Add search: a batch ahead failed. No action needed." in (
         event_posts.event(ended, SEEN).text
     )
     assert kinds([LEAVE_BY_REASON], [ended, LEAVE_BY_REASON])[5] is EventKind.FAILURE
@@ -147,13 +148,13 @@ def test_checks_without_a_status_are_retried_where_their_code_says_so(
     [
         (
             {"culprit_pr_numbers": [42, 43], "dropped_unverified_pr_numbers": [43]},
-            "#42 broke the batch; #43 dropped by elimination, never tested alone; #41 goes on",
+            "#42 broke the batch; #43 dropped by elimination, never tested alone; #41 continues",
         ),
         (
             {"culprit_pr_numbers": [42, 43], "dropped_unverified_pr_numbers": [42, 43]},
-            "#42, #43 dropped by elimination, never tested alone; #41 goes on",
+            "#42, #43 dropped by elimination, never tested alone; #41 continues",
         ),
-        ({"culprit_pr_numbers": [42, 43]}, "#42, #43 broke the batch; #41 goes on"),
+        ({"culprit_pr_numbers": [42, 43]}, "#42, #43 broke the batch; #41 continues"),
         ({"culprit_found": False, "culprit_pr_numbers": []}, "no culprit was found"),
     ],
 )
@@ -164,12 +165,12 @@ def test_only_a_pull_request_tested_alone_is_blamed_for_a_broken_batch(
         "action.queue.batch_bisection_end", "full", **{"remaining_pr_numbers": [41], **numbers}
     )
 
-    text = event_posts.event(ended, SEEN).text.replace("ended :", "ended:")
-    assert f"Bisection ended: {said} (" in text
+    text = event_posts.event(ended, SEEN).text.replace("Bisection ended ", "Bisection ended: ")
+    assert f"Bisection ended: {said}\n" in text
 
 
 def _local(day: int, hour: int, minute: int = 0) -> str:
-    return local_time(datetime(2026, 7, day, hour, minute, tzinfo=UTC))
+    return utc_time(datetime(2026, 7, day, hour, minute, tzinfo=UTC))
 
 
 def _frozen(times: Mapping[str, JsonValue]) -> EventRecord:
@@ -185,24 +186,24 @@ IN_PARIS = " (2026-07-21 08:00 to 2026-07-22 18:30 Europe/Paris)"
     [
         (
             {"start": "2026-07-21T08:00:00", "end": "2026-07-22T18:30:00"},
-            f"release week — from {_local(21, 6)} until {_local(22, 16, 30)}{IN_PARIS}, by Ana",
+            f"release week · from {_local(21, 6)} until {_local(22, 16, 30)}{IN_PARIS}\nby Ana",
         ),
         (
             {"start": "2026-07-21T08:00:00", "end": None},
-            f"release week — from {_local(21, 6)} (2026-07-21 08:00 Europe/Paris), no end given",
+            f"release week · from {_local(21, 6)} (2026-07-21 08:00 Europe/Paris), no end given",
         ),
-        ({"end": "2026-07-22T18:30:00"}, f"release week — until {_local(22, 16, 30)}"),
+        ({"end": "2026-07-22T18:30:00"}, f"release week · until {_local(22, 16, 30)}"),
         (
             # As the local service sends it: by another clock than that of the freeze's zone.
             {"start": "2026-07-21T06:00:00Z", "end": "2026-07-22T16:30:00+00:00"},
-            f"release week — from {_local(21, 6)} until {_local(22, 16, 30)}{IN_PARIS}, by Ana",
+            f"release week · from {_local(21, 6)} until {_local(22, 16, 30)}{IN_PARIS}\nby Ana",
         ),
         (
             {"start": "2026-07-21T06:00:00Z", "timezone": "Mars/Olympus"},
-            f"release week — from {_local(21, 6)}, no end given, by Ana",
+            f"release week · from {_local(21, 6)}, no end given\nby Ana",
         ),
-        ({"start": "next <week>"}, "release week — from next &lt;week&gt; Europe/Paris"),
-        ({}, "release week, by Ana"),
+        ({"start": "next <week>"}, "release week · from next &lt;week&gt; Europe/Paris"),
+        ({}, "release week\nby Ana"),
     ],
 )
 def test_a_freeze_is_reported_in_the_readers_time(times: dict[str, JsonValue], said: str) -> None:
@@ -219,9 +220,9 @@ def test_a_changed_freeze_says_what_is_new() -> None:
     record = sample_record("scheduled_freeze.update", "full", **terms)
 
     assert event_posts.event(record, None).text == (
-        f"Scheduled freeze changed: now from {_local(21, 7)}, no end given "
-        f"(was from {_local(21, 6)}, no end given) — now except label=hotfix "
-        "(was no exceptions), by Ana (acme/site)"
+        f"Scheduled freeze changed acme/site: now from {_local(21, 7)}, no end given "
+        f"(was from {_local(21, 6)}, no end given) · now except label=hotfix "
+        "(was no exceptions)\nby Ana (acme/site)"
     )
 
 
@@ -235,7 +236,7 @@ def test_a_changed_freeze_says_what_is_new() -> None:
 )
 def test_an_active_freeze_is_not_called_planned(start: str, said: str) -> None:
     text = event_posts.event(_frozen({"start": start}), None).text
-    assert text.startswith(f"Scheduled freeze {said}: release week")
+    assert text.startswith(f"Scheduled freeze {said} acme/site: release week")
 
 
 def test_all_failing_checks_are_counted() -> None:

@@ -236,7 +236,7 @@ async def test_a_post_deleted_before_its_lookup_is_posted_again(bot: Posting) ->
 async def test_a_post_that_stays_unclear_is_dropped_after_a_week(
     bot: Posting, caplog: pytest.LogCaptureFixture
 ) -> None:
-    stays_unclear(bot, "#1 ")
+    stays_unclear(bot, "#1\n")
     bot.add(1)
     await bot.run(3600, times=MAXIMUM_AGE // timedelta(hours=1) - 1)
     assert not bot.delivery(1).state.is_settled
@@ -369,8 +369,8 @@ async def test_a_delivery_that_cannot_be_rendered_becomes_plain_text(
         for subscription in bot.poster.history
         if subscription.channel_id == "C1"
     )
-    assert "#1 " in first.text
-    assert "#3 " in third.text
+    assert "#1\n" in first.text
+    assert "#3\n" in third.text
     assert (plain.text.split(":")[0], plain.blocks) == (SITE, ())
     assert bot.delivery(2).state is DeliveryState.DELIVERED
     assert counted(bot.metrics.not_rendered) == {(): 1}
