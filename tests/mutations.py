@@ -41,6 +41,10 @@ READINGS = ("tests/properties/test_pause_readings.py",)
 WITNESS = ("tests/properties/test_pause_witness.py",)
 BY_RULE = ("tests/unit/usecases/polling/test_pause_by_rule.py",)
 
+PERMISSION = ("tests/unit/domain/test_permissions.py",)
+TYPED = ("tests/unit/domain/test_typed_names.py", "tests/unit/domain/test_commands.py")
+UNDERSTOOD = ("tests/unit/domain/test_understanding.py",)
+
 OBSERVE = "bot/pauses/observe.py"
 PLACE = "bot/pauses/place.py"
 ROWS_READ = "bot/pauses/readings.py"
@@ -270,6 +274,97 @@ MUTATIONS = (
         "if act.state is ActState.OPEN and act.read is not None:",
         "if False:",
         WITNESS,
+    ),
+    Mutation(
+        "permission: outside",
+        "bot/slack/person.py",
+        "is_home = is_claimed and not person.team_ids.isdisjoint(home_ids)",
+        "is_home = is_claimed",
+        PERMISSION,
+    ),
+    Mutation(
+        "permission: claimed",
+        "bot/slack/person.py",
+        "is_claimed = claimed in home_ids or claimed in person.team_ids",
+        "is_claimed = True",
+        PERMISSION,
+    ),
+    Mutation(
+        "permission: left",
+        "bot/slack/person.py",
+        "if person.is_deactivated:",
+        "if False:",
+        PERMISSION,
+    ),
+    Mutation(
+        "permission: group",
+        "bot/acts/permission.py",
+        "elif user_id in found:",
+        "elif found:",
+        PERMISSION,
+    ),
+    Mutation(
+        "permission: unsure",
+        "bot/acts/permission.py",
+        "if standing is not None or rule.names(user_id):",
+        "if rule.names(user_id):",
+        PERMISSION,
+    ),
+    Mutation(
+        "typed: width",
+        "bot/kernel/typed.py",
+        'return unicodedata.normalize("NFKC", character)',
+        "return character",
+        TYPED,
+    ),
+    Mutation(
+        "typed: unseen",
+        "bot/kernel/typed.py",
+        "if category in _UNSEEN_CATEGORIES:",
+        "if False:",
+        TYPED,
+    ),
+    Mutation(
+        "queue: several",
+        "bot/desk/situation.py",
+        "return followed.pop() if len(followed) == 1 else None",
+        "return followed.pop() if followed else None",
+        UNDERSTOOD,
+    ),
+    Mutation(
+        "queue: default",
+        "bot/desk/situation.py",
+        "if self.default in configured:",
+        "if self.default is not None:",
+        UNDERSTOOD,
+    ),
+    Mutation(
+        "queue: readings",
+        "bot/desk/understanding.py",
+        "if own is None or meant != {own}:",
+        "if own is None:",
+        UNDERSTOOD,
+    ),
+    Mutation(
+        "words: negation",
+        "bot/desk/phrases.py",
+        "if not said.words or said.plain & _NEGATIONS:",
+        "if not said.words:",
+        UNDERSTOOD,
+    ),
+    Mutation(
+        "words: acts",
+        "bot/desk/understanding.py",
+        "if first is not None and first.right is not Right.READ:",
+        "if False:",
+        UNDERSTOOD,
+    ),
+    Mutation(
+        "words: its line",
+        "bot/desk/understanding.py",
+        'options = {**request.options, "expected": thread.paused_at}',
+        "options = dict(request.options)",
+        ("tests/e2e/test_understanding.py",),
     ),
 )
 

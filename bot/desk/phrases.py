@@ -144,18 +144,8 @@ _VERDICT_WORDS = frozenset(
 _PULL_REQUEST_WORDS = frozenset(
     {
         *("pr", "prs", "mr", "pull", "request", "requests", "change", "left", "land", "landed"),
-        *(
-            "fail",
-            "failed",
-            "failing",
-            "fails",
-            "kicked",
-            "removed",
-            "thrown",
-            "dequeued",
-            "flake",
-            "flaky",
-        ),
+        *("fail", "failed", "failing", "fails", "kicked", "removed", "thrown", "dequeued"),
+        *("flake", "flaky"),
     }
 )
 _FREEZE_WORDS = frozenset(

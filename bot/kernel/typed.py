@@ -171,8 +171,7 @@ def fold(text: str) -> str:
     """The text in the plain forms of its characters, without those that nobody sees."""
     if text.isascii() and text.isprintable():
         return text
-    composed = unicodedata.normalize("NFC", text)
-    return _UNSEEN_CHARACTERS.sub("", "".join(map(_folded, composed))).translate(_DRAWN_ALIKE)
+    return _UNSEEN_CHARACTERS.sub("", "".join(map(_folded, text))).translate(_DRAWN_ALIKE)
 
 
 def _folded(character: str) -> str:

@@ -29,6 +29,10 @@ def at(thread: ThreadSubject) -> Situation:
 PLACES = {
     places.CHANNEL: Situation(GROUPS, CALLED, default=SITE),
     places.ELSEWHERE: Situation(GROUPS, CALLED),
+    places.SUBSCRIBED: Situation(GROUPS, CALLED, subscribed=[API]),
+    places.BETWEEN: Situation(
+        GROUPS, CALLED, default=RepositoryName("acme/gone"), subscribed=[API, DOCS]
+    ),
     places.PAUSE_THREAD: at(ThreadSubject(API, paused_at=PAUSED_AT)),
     places.FAILURE_THREAD: at(ThreadSubject(API, pull_request=41)),
     places.GROUP_THREAD: at(ThreadSubject(SITE, group="release")),

@@ -18,6 +18,12 @@ CHANNEL = "channel"
 ELSEWHERE = "elsewhere"
 """A channel that follows no queue."""
 
+SUBSCRIBED = "channel with one subscription"
+"""To acme/api, without a default."""
+
+BETWEEN = "channel with two subscriptions"
+"""To acme/api and acme/docs, and its default is a queue that is no longer configured."""
+
 PAUSE_THREAD = "thread of a pause"
 """Of acme/api, in the channel of acme/site."""
 
@@ -31,6 +37,11 @@ DIRECT = "direct message"
 """From somebody whose pull request is #7 of acme/docs."""
 
 UNDERSTOOD = [
+    # The queue of the place.
+    (SUBSCRIBED, "pause", "pause acme/api"),
+    (SUBSCRIBED, "status", "status acme/api"),
+    (BETWEEN, "pause", "pause ?"),
+    (BETWEEN, "why 41", "why ? #41"),
     # A command with its own verb.
     (CHANNEL, "", "status acme/site"),
     (CHANNEL, "pause", "pause acme/site"),
@@ -49,6 +60,8 @@ UNDERSTOOD = [
         "pause acme/site (because CI is down)",
     ),
     (CHANNEL, "pause the queue until monday 9", "pause acme/site (until monday 9), until when?"),
+    (CHANNEL, "resume 41", "refuse"),
+    (CHANNEL, "resume status", "refuse"),
     (CHANNEL, "pause everything", "ask: pause @all, or pause acme/site"),
     (CHANNEL, "stop everything CI is down", "offer: pause everything CI is down"),
     (
