@@ -70,6 +70,7 @@ TYPED_SHOWN = 200
 QUESTIONS = {
     "status": "Show which queue?",
     "why": "In which repository is the pull request?",
+    "why queue": "Say why which queue doesn't merge?",
     "log": "Show the log of which repository?",
     "rules": "Show the rules of which queue?",
     "branches": "Show the branches of which repository?",
@@ -251,6 +252,7 @@ def _label(action: str, name: str, reading: Reading) -> str:
 _DOES = {
     "status": "Show",
     "why": "Look in",
+    "why queue": "Look at",
     "log": "Show the log of",
     "rules": "Show the rules of",
     "branches": "Show the branches of",

@@ -75,12 +75,16 @@ def read_status(words: Words) -> Request:
 
 
 def read_why(words: Words) -> Request:
-    """Why a pull request is where it is; without one, how its queue is."""
+    """Why a pull request is where it is; without one, why its queue doesn't merge."""
     named = [named_by(word, words.groups) for word in words.rest]
     is_queue = all(name is not None and name.pull_request is None for name in named)
-    if is_queue and (named or words.situation.pull_request_meant(None) is None):
-        return read_status(words)
-    return read_pull_request(words, "why")
+    if not is_queue or (not named and words.situation.pull_request_meant(None) is not None):
+        return read_pull_request(words, "why")
+    where = words.target_anywhere()
+    is_of_group = where is None and words.situation.group_of_thread is not None
+    if isinstance(where, Group) or is_of_group:
+        return Request("status", where, words.options([FROM_OPTION]))
+    return Request("why queue", where, words.options([]))
 
 
 def read_pull_request(words: Words, action: str) -> Request:

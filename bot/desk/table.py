@@ -93,7 +93,7 @@ COMMANDS = (
     ),
     Command(
         "why",
-        "See where a pull request is, what it waits for or why it left, and the next step",
+        "See why nothing merges; or where a pull request is, why it left, and the next step",
         (
             "why 41",
             "why #41 acme/site",

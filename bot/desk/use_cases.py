@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from bot.acts.check_permission import CheckPermission
 from bot.boards.keeping import ManageBoards
 from bot.channels.settings import ChannelSettings
+from bot.doctor.examining import ExamineQueue
 from bot.freezes.applying_windows import ApplyWindows
 from bot.freezes.freezing import FreezeQueue
 from bot.groups.acting import ActOnGroups
@@ -30,3 +31,4 @@ class UseCases:
     remind_of_pauses: RemindOfPauses
     channel_settings: ChannelSettings
     manage_boards: ManageBoards
+    examine_queue: ExamineQueue

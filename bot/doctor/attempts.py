@@ -48,7 +48,7 @@ def attempts(log: Log, branch: str | None) -> Sequence[Attempt]:
         if start.details.batch is not None
     }
     for key, attempt in found.items():
-        attempt.started_at = starts.get(key)
+        attempt.started_at = starts.get(key, attempt.started_at)
     return sorted(found.values(), key=lambda attempt: attempt.ended_at)
 
 
@@ -76,6 +76,7 @@ def _add(found: dict[str, Attempt], event: EventRecord, *, has_passed: bool) -> 
         names = frozenset(check.name for check in details.checks if check.name)
         run = next((check.url for check in details.checks if check.url), "")
         attempt = Attempt(event.received_at, has_passed, names, run)
+        attempt.started_at = details.checks_started_at
         found[_key(event)] = attempt
     attempt.members.update(details.members)
     if event.pull_request is not None:

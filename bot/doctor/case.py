@@ -118,10 +118,25 @@ class Case:
         return max(at for at in times if at is not None)
 
     @property
+    def is_wait_known(self) -> bool:
+        """Whether the log reaches back to the last merge, or to when the head was queued."""
+        since = self.facts.log.since
+        if self.head is None or self.merged_at is not None:
+            return True
+        return since is not None and since <= self.head.pull_request.queued_at
+
+    @property
+    def waited(self) -> timedelta:
+        """How long nothing has merged, or longer, where the log doesn't reach back so far."""
+        times = [self.waits_since or self.at]
+        if not self.is_wait_known:
+            times.append(self.facts.log.since or self.at)
+        return self.at - max(times)
+
+    @property
     def is_long(self) -> bool:
         """Whether nothing has merged for longer than usual, as far as the log shows."""
-        since = self.waits_since
-        return since is not None and self.at - since > self.past.merge.limit
+        return self.waited > self.past.merge.limit
 
     @property
     def is_slow(self) -> bool:
@@ -181,17 +196,18 @@ class Case:
             batch.checks_summary.total if batch is not None else 0,
             self.merged_at,
             self.merges[-1].pull_request if self.merges else None,
-            self.waits_since,
+            self.waited if head is not None else None,
+            self.is_wait_known,
+            self.is_log_fresh,
             self.past,
         )
 
 
 def case_of(facts: Facts, at: datetime) -> Case:
     status = facts.status
-    live = [batch for batch in status.batches if not batch.is_over] if status is not None else []
-    ids = {batch.id for batch in live}
-    leads = [batch for batch in live if ids.isdisjoint(batch.parent_ids)]
-    head = _head(status, leads) if status is not None else None
+    live = _live(status) if status is not None else ()
+    leads = _leads(live)
+    head = head_of(status) if status is not None else None
     branch = _branch_of(head.pull_request.number, facts) if head is not None else None
     merges = _merges(facts, branch)
     return Case(
@@ -208,13 +224,22 @@ def case_of(facts: Facts, at: datetime) -> Case:
     )
 
 
-def _head(status: QueueStatus, leads: Sequence[Batch]) -> Head | None:
-    """The one that has waited longest of those that could merge next.
+def _live(status: QueueStatus) -> Sequence[Batch]:
+    return [batch for batch in status.batches if not batch.is_over]
+
+
+def _leads(live: Sequence[Batch]) -> Sequence[Batch]:
+    ids = {batch.id for batch in live}
+    return [batch for batch in live if ids.isdisjoint(batch.parent_ids)]
+
+
+def head_of(status: QueueStatus) -> Head | None:
+    """The one that has waited longest of those that could merge next; None for an empty queue.
 
     One that is held back says something about the queue only if all are.
     """
     heads = []
-    for batch in leads:
+    for batch in _leads(_live(status)):
         carried = batch.smallest_parts()
         first = next((member for member in batch.members if member.number in carried), None)
         if first is not None:

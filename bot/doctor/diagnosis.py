@@ -243,7 +243,9 @@ class Seen:
     total: int
     merged_at: datetime | None  #: the last merge on its branch in the last day
     merged: int | None  #: and the pull request
-    waits_since: datetime | None  #: since when something could have merged
+    waited: timedelta | None  #: how long something could have merged; None for an empty queue
+    is_wait_known: bool  #: False if it may be longer
+    is_log_fresh: bool
     past: Past
 
 

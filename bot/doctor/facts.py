@@ -35,6 +35,7 @@ class Log:
 
     types: frozenset[str] = frozenset()  #: those that polls read; empty for all
     read_at: datetime | None = None  #: when it was last read to its end; None if it never was
+    since: datetime | None = None  #: no earlier event can be among them; None if nobody knows
 
     def of(self, type_: str) -> Sequence[EventRecord]:
         return self.events.get(type_, ())

@@ -102,12 +102,13 @@ def runs_of(ends: Sequence[EventRecord], starts: Sequence[EventRecord]) -> Itera
     seen: set[str] = set()
     for end in ends:
         batch = end.details.batch
-        begun_at = started.get((batch, end.pull_request))
+        first = end.details.checks_started_at
+        begun_at = started.get((batch, end.pull_request), first)
         if batch is None or batch in seen or begun_at is None or is_put_back(end):
             continue
         seen.add(batch)
-        first = end.details.checks_started_at
-        waited = first - begun_at if first is not None else None
+        is_known = (batch, end.pull_request) in started and first is not None
+        waited = first - begun_at if is_known and first is not None else None
         yield Run(batch, begun_at, end.received_at, waited)
 
 

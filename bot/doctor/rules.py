@@ -316,7 +316,7 @@ def _without_batch(case: Case) -> NeverStart | None:
         return None
     pull_request = case.head.pull_request
     ends = [log.of(type_)[-1].received_at for type_ in (CHECKS_END, LEAVE) if log.of(type_)]
-    times = [pull_request.queued_at, case.facts.released_at, *ends]
+    times = [pull_request.queued_at, case.facts.released_at, log.since, *ends]
     idle_since = max(at for at in times if at is not None)
     if is_blocked(pull_request) or case.at - idle_since <= _IDLE:
         return None
@@ -528,7 +528,9 @@ def normal(case: Case) -> Normal | None:
     then it says nothing. It is tried last, so that no other verdict holds.
     """
     is_known = case.is_log_fresh and case.facts.log.reads(LEAVE, CHECKS_END)
-    if case.head is None or case.is_long or case.is_stopped or not is_known:
+    if case.head is None or case.is_stopped or not is_known:
+        return None
+    if case.is_long or not case.is_wait_known:
         return None
     if len(case.failing) >= IN_A_ROW or case.is_slow or not case.is_one_branch:
         return None

@@ -8,6 +8,7 @@ from bot.merge_queue.event_types import (
     BISECTION_END,
     CHECKS_END,
     CHECKS_NOT_STARTED,
+    CHECKS_START,
     DEQUEUE_COMMAND,
     ENTER,
     LEAVE,
@@ -46,8 +47,16 @@ _READ_TOGETHER = {
         ENTER,
     ],
     Topic.DEQUEUE: [LEAVE, MERGED, CHECKS_END, DEQUEUE_COMMAND, ENTER],
-    # Not posted, but needed to count failures in a row.
-    Topic.HEALTH: [LEAVE, MERGED, CHECKS_END, DEQUEUE_COMMAND],
+    # Not posted, but needed to count failures in a row, and to find out why nothing merges.
+    Topic.HEALTH: [
+        ENTER,
+        CHECKS_START,
+        CHECKS_NOT_STARTED,
+        CHECKS_END,
+        LEAVE,
+        MERGED,
+        DEQUEUE_COMMAND,
+    ],
     Topic.WEEKLY: [LEAVE, MERGED, CHECKS_END, DEQUEUE_COMMAND],
 }
 """Further event types that a topic needs."""

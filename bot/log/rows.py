@@ -78,6 +78,11 @@ class Positions(Part):
         this = select(repositories.c.watermark).where(repositories.c.repository == repository)
         return self._run(this.where(is_read)).scalar_one_or_none()
 
+    def origin(self, repository: RepositoryName) -> datetime | None:
+        """Since when the log is read; None if it never was."""
+        this = select(repositories.c.origin).where(repositories.c.repository == repository)
+        return self._run(this).scalar_one_or_none()
+
     def names(self) -> Sequence[RepositoryName]:
         """All repositories that were ever read, or have something stored."""
         every = select(repositories.c.repository).order_by(repositories.c.repository)

@@ -3,6 +3,7 @@
 import bot.boards.handlers
 import bot.channels.handlers
 import bot.desk.dispatch
+import bot.doctor.handlers
 import bot.freezes.handlers
 import bot.groups.handlers
 import bot.home.handlers.me

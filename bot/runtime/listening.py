@@ -13,6 +13,7 @@ from bot.desk.background import Background, Inbox, Once
 from bot.desk.dispatch import Dispatch
 from bot.desk.registry import Bot
 from bot.desk.use_cases import UseCases
+from bot.doctor.examining import ExamineQueue
 from bot.freezes.applying_windows import ApplyWindows
 from bot.freezes.freezing import FreezeQueue
 from bot.groups.acting import ActOnGroups
@@ -98,4 +99,5 @@ def build_use_cases(ports: Ports, wake: Wake) -> UseCases:
         remind_of_pauses=RemindOfPauses(ports.merge_queue, acts),
         channel_settings=ChannelSettings(acts, next_digest, rename_channel),
         manage_boards=ManageBoards(acts, sources),
+        examine_queue=ExamineQueue(sources),
     )

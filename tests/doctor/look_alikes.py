@@ -1,6 +1,7 @@
 """Stories that look like another verdict: what must not be blamed."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from bot.doctor.diagnosis import Verdict
 from bot.doctor.facts import NoAnswer, ServiceProblem
@@ -327,6 +328,12 @@ def little_is_read() -> Iterator[Story]:
         Verdict.UNKNOWN,
         queue=status(live(queued(41, -100), start=-7), waiting=list(range(50, 90))),
         told=log(told, types=[CHECKS_NOT_STARTED]),
+    )
+    yield story(
+        "the bot began to read ten minutes ago (not: never start, not: stalled)",
+        Verdict.UNKNOWN,
+        queue=status(waiting=[queued(41, -200)]),
+        told=replace(log(Telling()), since=at(-10)),
     )
     yield story(
         "nobody knows whether it is paused (not: never start)",

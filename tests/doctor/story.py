@@ -288,7 +288,7 @@ def log(
     for record in records:
         if record.type in asked:
             by_type.setdefault(record.type, []).append(record)
-    return Log(by_type, asked, None if read is None else at(read))
+    return Log(by_type, asked, None if read is None else at(read), at(-24 * 60))
 
 
 @dataclass(frozen=True)

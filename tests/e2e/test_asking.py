@@ -91,7 +91,7 @@ async def test_an_unknown_pull_request_gets_a_clear_reply(bot: BotTester) -> Non
     answer = await bot.ask("/mq remove")
     assert "Which pull request? Type its number or its address." in answer
     assert "`/mq help remove` shows how." in answer
-    assert "is running" in await bot.ask("/mq why")
+    assert "Nothing is queued in acme/site" in await bot.ask("/mq why")
     answer = await bot.ask("/mq why https://code.example/acme/other/pull/3")
     assert "I don't manage `acme/other`" in answer
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from bot.blocks.message import Message, View
 from tests.support.messages import (
     confirmations,
+    doctor,
     errors,
     events,
     freezes,
@@ -19,6 +20,7 @@ from tests.support.messages.rendering import Cases, Outside
 
 SUBJECTS = (
     queues,
+    doctor,
     people,
     pauses,
     groups,

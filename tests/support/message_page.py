@@ -112,7 +112,8 @@ def as_text(shown: Message | View) -> str:
     if not shown.blocks:
         return as_read(shown.text)
     lines = [line for block in shown.blocks for line in _block_lines(block)]
-    return "\n".join(lines)
+    # A fence would end that of the page.
+    return "\n".join(lines).replace("`" * 3, "~" * 3)
 
 
 def _view_lines(view: Json) -> Iterator[str]:

@@ -12,7 +12,7 @@ import pytest
 
 from bot.doctor.diagnosing import diagnose
 from bot.doctor.diagnosis import Diagnosis, Normal, SameCheck, Verdict
-from bot.doctor.facts import EXAMINED_TYPES, Facts, Log
+from bot.doctor.facts import EXAMINED_TYPES, Facts
 from bot.doctor.past import ENOUGH, usual
 from tests.doctor.counting import Outcome, outcome
 from tests.doctor.look_alikes import LOOK_ALIKES
@@ -51,7 +51,9 @@ def with_less(facts: Facts) -> Iterator[Facts]:
         for types in combinations(EXAMINED_TYPES, count):
             read = {type_: log.of(type_) for type_ in types}
             for read_at in (log.read_at, None, NOON - HOUR):
-                known = replace(facts, log=Log(read, frozenset(types), read_at))
+                known = replace(
+                    facts, log=replace(log, events=read, types=frozenset(types), read_at=read_at)
+                )
                 yield known
                 yield replace(known, details=None)
 

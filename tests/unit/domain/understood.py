@@ -116,11 +116,11 @@ UNDERSTOOD = [
     (ELSEWHERE, "status", "status ?"),
     (ELSEWHERE, "pause CI is down", "pause ? (CI is down)"),
     # Questions.
-    (CHANNEL, "is the queue stuck?", "status acme/site"),
+    (CHANNEL, "is the queue stuck?", "why queue acme/site"),
     (CHANNEL, "is acme/api paused?", "status acme/api"),
     (CHANNEL, "what's going on", "status acme/site"),
     (CHANNEL, "Whats up with the merge queue??", "status acme/site"),
-    (CHANNEL, "why is nothing merging", "status acme/site"),
+    (CHANNEL, "why is nothing merging", "why queue acme/site"),
     (CHANNEL, "who paused the queue?", "status acme/site"),
     (CHANNEL, "when will it resume", "status acme/site"),
     (CHANNEL, "is teh queue stcuk", "status acme/site"),
@@ -159,7 +159,7 @@ UNDERSTOOD = [
     # The thread says what it is about.
     (PAUSE_THREAD, "resume", "resume acme/api, if unchanged"),
     (PAUSE_THREAD, "extend 30m", "extend acme/api 30m, if unchanged"),
-    (PAUSE_THREAD, "why?", "status acme/api"),
+    (PAUSE_THREAD, "why?", "why queue acme/api"),
     (PAUSE_THREAD, "another 30 min", "offer: extend acme/api 30 min"),
     (PAUSE_THREAD, "it's fixed", "offer: resume acme/api it's fixed"),
     (PAUSE_THREAD, "resume acme/site", "resume acme/site"),
@@ -168,7 +168,7 @@ UNDERSTOOD = [
     (FAILURE_THREAD, "why did it fail", "why acme/api #41"),
     (FAILURE_THREAD, "log", "log acme/api #41"),
     (FAILURE_THREAD, "remove", "remove acme/api #41"),
-    (FAILURE_THREAD, "is the queue stuck", "status acme/api"),
+    (FAILURE_THREAD, "is the queue stuck", "why queue acme/api"),
     (GROUP_THREAD, "resume", "resume @release"),
     (GROUP_THREAD, "extend until 18:00", "extend @release until 18:00"),
     (GROUP_THREAD, "why", "status @release"),
@@ -181,7 +181,7 @@ UNDERSTOOD = [
 ]
 
 TRIED_LATER = [
-    (CHANNEL, "anyone know why the queue isn't moving?", "status acme/site"),
+    (CHANNEL, "anyone know why the queue isn't moving?", "why queue acme/site"),
     (
         CHANNEL,
         "@merge-queue pause for lunch until 13:30 plz",
@@ -193,7 +193,7 @@ TRIED_LATER = [
         "can we freeze until tomorrow morning",
         "freeze acme/site (until tomorrow morning), until when?",
     ),
-    (CHANNEL, "how long is the queue?", "status acme/site"),
+    (CHANNEL, "how long is the queue?", "why queue acme/site"),
     (CHANNEL, "did #41 get merged?", "why acme/site #41"),
     (CHANNEL, "PR 41 status", "why acme/site #41"),
     (CHANNEL, "unpause acme/api, all green now", "resume acme/api (all green now)"),
@@ -223,7 +223,7 @@ TRIED_LATER = [
         "pause acme/api (bis 17 Uhr: Wartung), until when?",
     ),
     (CHANNEL, "pause until 17h00 : maintenance", "pause acme/site until 17:00 (maintenance)"),
-    (PAUSE_THREAD, "how long?", "status acme/api"),
+    (PAUSE_THREAD, "how long?", "why queue acme/api"),
     (PAUSE_THREAD, "please make it 2 hours longer", "offer: extend acme/api 2 hours"),
     (PAUSE_THREAD, "can you resume this please?", "resume acme/api, if unchanged"),
     (PAUSE_THREAD, "still broken, extend 1h", "offer: extend acme/api 1h"),

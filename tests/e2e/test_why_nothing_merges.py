@@ -1,0 +1,108 @@
+"""`/mq why` without a number: why nothing merges, with evidence and who can act."""
+
+from dataclasses import replace
+
+import pytest
+
+from bot.sandbox.merge_queue.controls import NewPullRequest
+from tests.e2e.conftest import OVER_SOCKET_MODE, StartBot
+from tests.support.bot_tester import BOB, GENERAL, MERGE_QUEUE, BotTester
+
+pytestmark = [pytest.mark.e2e, OVER_SOCKET_MODE]
+
+MINUTES = 60
+HEALTH = f"acme/site={MERGE_QUEUE}:health"
+FAILURES = f"acme/site={MERGE_QUEUE}:failure"
+
+
+def enqueue_for_ever(bot: BotTester) -> int:
+    """A pull request with a check that hangs and never times out."""
+    queues = bot.merge_queue.repository("acme/site")
+    queues.rules = tuple(replace(rule, checks_timeout=10**9) for rule in queues.rules)
+    return bot.merge_queue.enqueue("acme/site", NewPullRequest(hangs=True))
+
+
+async def test_an_empty_queue_is_nobodys_fault(bot: BotTester) -> None:
+    answer = await bot.ask("/mq why", channel=GENERAL)
+    assert answer.words.startswith(":mag_right: *Nothing is queued in acme/site*")
+    assert "Who can act" not in answer
+    assert answer.labels == ["Refresh", "Share in channel"]
+    assert bot.posts(GENERAL) == []
+    await bot.click(answer, "Share in channel")
+    await bot.wait_for_post("*Nothing is queued in acme/site*", GENERAL, by=BOB)
+
+
+async def test_a_pause_is_the_cause_and_ends_from_there(bot: BotTester) -> None:
+    await bot.pause("CI runners are down", by=BOB)
+    bot.enqueue()
+    answer = await bot.ask("/mq why is nothing merging?")
+    assert "*acme/site is paused: CI runners are down" in answer
+    assert "It was paused by bob" in answer
+    assert "*Who can act:* anyone who may resume this queue." in answer
+    assert "1 is queued." in answer
+    await bot.click(answer, "Resume queue")
+    await bot.wait_for_post("*Queue resumed* acme/site")
+    await bot.wait_for_direct_message("alice resumed acme/site", by=BOB)
+    assert bot.pause_reason() is None
+
+
+async def test_a_check_that_fails_in_every_batch_is_named_with_its_count(
+    start_bot: StartBot,
+) -> None:
+    bot = await start_bot(channels=HEALTH)
+    for _ in range(4):
+        number = bot.enqueue(labels=("hotfix",), broken_check="lint")
+        await bot.happens("action.queue.leave", number)
+    await bot.next_poll()
+    answer = await bot.ask("/mq why")
+    assert "*Nothing is queued in acme/site*" in answer
+    assert "*Also:* the same check fails in every batch. `lint` failed in 4 of 4 batches" in answer
+    assert "with 4 different pull requests" in answer
+    assert "*Who can act:* the owners of `lint`." in answer
+    assert "Pause queue…" in answer.labels
+
+
+async def test_a_check_that_hangs_is_named_and_the_details_are_read_once_a_minute(
+    start_bot: StartBot,
+) -> None:
+    bot = await start_bot(channels=FAILURES)
+    number = enqueue_for_ever(bot)
+    await bot.checks_run(1)
+    await bot.pass_time(100 * MINUTES)
+    await bot.next_poll()
+
+    details = f"/merge-queue/pull/{number}"
+    answer = await bot.ask("/mq why acme/site")
+    assert f"the checks of #{number} take far longer than usual*" in answer
+    assert "Without a result: `" in answer
+    assert "I have seen too few runs to know what is usual; 1 h is long." in answer
+    assert await bot.ask("/mq why acme/site", by=BOB)
+    assert len(bot.requests(details)) == 1
+    await bot.pass_time(2 * MINUTES)
+    assert await bot.ask("/mq why acme/site")
+    assert len(bot.requests(details)) == 2
+
+    await bot.click(answer, "For the service's support")
+    copied = await bot.wait_for_reply("copy this for the service's support")
+    assert "\nBatch " in copied.words
+    assert "\nEvent " in copied.words
+
+
+async def test_a_service_that_fails_is_said_to_fail(bot: BotTester) -> None:
+    bot.break_service("error", path="/status", status=503)
+    answer = await bot.ask("/mq why")
+    assert "*I can't see acme/site: the merge queue service has a problem*" in answer
+    assert "So nobody can tell from here whether pull requests merge." in answer
+
+
+async def test_a_queue_that_merges_is_said_to_merge(start_bot: StartBot) -> None:
+    bot = await start_bot(channels=HEALTH, speed=10.0)
+    await bot.merge()
+    bot.enqueue(hangs=True)
+    await bot.checks_run(1)
+    bot.stand_still()
+    await bot.next_poll()
+    answer = await bot.ask("/mq why")
+    assert "*acme/site is merging normally*" in answer
+    assert "1 is queued. At the head: #" in answer
+    assert "The last merge was #" in answer
