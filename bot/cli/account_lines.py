@@ -105,9 +105,13 @@ def _event(event: EventAccount, account: Account, now: datetime) -> Iterator[str
     shown = {
         message.message.channel_id for message in account.messages if message.message is not None
     }
-    for unposted in event.unposted:
-        why = _why(unposted, event, shown)
-        yield f"    {unposted.subscription.channel_id}: no post of its own: {why}"
+    # A channel may be subscribed by a command and by the settings, without a post for one reason.
+    reasons = dict.fromkeys(
+        (unposted.subscription.channel_id, _why(unposted, event, shown))
+        for unposted in event.unposted
+    )
+    for channel_id, why in reasons:
+        yield f"    {channel_id}: no post of its own: {why}"
     if not event.posts and not event.unposted:
         yield "    nobody is subscribed"
 

@@ -98,7 +98,7 @@ class Http:
         self.patience_of_schedule = patience_of_schedule
         self.metrics = metrics
         self._last_answer_at: datetime | None = None
-        self._silence = Silence(clock)
+        self.silence = Silence(clock)
         self._service_clock = ServiceClock()
         self.refused_settings: set[str] = set()
         """The settings whose credential the service didn't know when it was last used."""
@@ -167,7 +167,7 @@ class Http:
         deadline = self.clock.monotonic() + self.patience.total
         for attempt in count(1):
             try:
-                with self._silence.watched():
+                with self.silence.watched():
                     response = await self._send(call, deadline - self.clock.monotonic())
                     answer = read(response)
             except merge_queue_errors.MergeQueueUnavailable as error:

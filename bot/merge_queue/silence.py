@@ -26,6 +26,12 @@ class Silence:
         self._failures = 0
         self._began_at = 0.0
         self._logged_at = 0.0
+        self._cause = ""
+
+    @property
+    def cause(self) -> str | None:
+        """Why the service gives nobody a usable answer; None while it does."""
+        return self._cause if self.is_logged else None
 
     @property
     def is_logged(self) -> bool:
@@ -55,6 +61,7 @@ class Silence:
         if not self._failures:
             self._began_at = now
         self._failures += 1
+        self._cause = error.cause
         is_begin = self._failures == FAILURES_IN_A_ROW
         if is_begin or (self.is_logged and now - self._logged_at >= STILL_SECONDS):
             self._logged_at = now

@@ -3,7 +3,7 @@
 import asyncio
 import errno
 import os
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from contextlib import AsyncExitStack, contextmanager
 from datetime import timedelta
 
@@ -14,6 +14,7 @@ from bot.kernel.clock import Clock
 from bot.kernel.errors import AddressInUse, ConfigurationError
 from bot.kernel.metrics import CONTENT_TYPE, Metrics, OutboxReading
 from bot.machines.http_api import MachineApi
+from bot.merge_queue.http import Http
 from bot.posts.outbox import Outbox
 from bot.runtime.adapters import Ports
 from bot.runtime.health_port import Health, metrics_route, open_port
@@ -101,17 +102,17 @@ class Monitoring:
             lambda: self._space.free if self._space else None,
         )
 
-    def watch_polls(self, polls: PollRepositories, refused: Collection[str]) -> None:
-        """`refused`: the settings whose credential the service refuses now."""
-
+    def watch_polls(self, polls: PollRepositories, service: Http) -> None:
         def check() -> str | None:
             found = polls.freshness()
-            if refused:
-                settings = ", ".join(sorted(refused))
+            if service.refused_settings:
+                settings = ", ".join(sorted(service.refused_settings))
                 return f"the merge queue service refuses {settings}; set a valid one"
             if not found.is_stale:
                 return None
-            return f"{found.stale} of {found.polled} event logs were not read for too long"
+            said = f"{found.stale} of {found.polled} event logs were not read for too long"
+            cause = service.silence.cause
+            return f"{said}: the merge queue service doesn't answer ({cause})" if cause else said
 
         self.health.add("polls", check)
         self.metrics.watch(

@@ -179,8 +179,7 @@ class _Process:
         self._follow = FollowSelections(self.ports.store, self.ports.clock, self.ports.configured)
         await self._follow.take_over()
         jobs = Jobs(self._settings, self.ports, self._every)
-        refused = self.ports.merge_queue.http.refused_settings
-        self.monitoring.watch_polls(jobs.polls, refused)
+        self.monitoring.watch_polls(jobs.polls, self.ports.merge_queue.http)
         self.monitoring.watch_slack(self.ports.slack.client, jobs.stale_after)
         self._stack.push_async_callback(jobs.drain)
         return jobs

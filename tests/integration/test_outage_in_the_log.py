@@ -5,6 +5,7 @@ import logging
 from bot.merge_queue import silence
 from tests.support.bot_tester import BotTester
 from tests.support.waiting import until
+from tests.support.watched_bot import WatchedBot
 
 REPOSITORIES = 40
 
@@ -32,12 +33,15 @@ async def still_fails(bot: BotTester) -> None:
 
 async def test_an_outage_is_two_records_and_now_and_then_a_reminder(sqlite_url: str) -> None:
     names = {f"acme/part-{number}": "quiet" for number in range(REPOSITORIES)}
-    async with BotTester(sqlite_url, repositories=names, channels="") as bot:
+    port = {"MQBOT_HEALTH_PORT": "0"}
+    async with BotTester(sqlite_url, repositories=names, channels="", environment=port) as bot:
         before = len(shown(bot))
         bot.break_service("error", status=503, times=None)
         await until(lambda: of(bot, "service_silent"), "the outage")
         await still_fails(bot)
         await still_fails(bot)
+        unread = (await WatchedBot(bot).problems())["polls"]
+        assert unread.endswith("the merge queue service doesn't answer (Armed failure)")
         assert vars(of(bot, "service_silent")[-1])["failed"] > REPOSITORIES
         bot.fix_service()
         await until(lambda: of(bot, "service_answers"), "the end of the outage", 60)
