@@ -76,11 +76,14 @@ async def test_a_search_for_a_number_finds_all_about_that_pull_request(
         bot.emit("action.queue.merged", number)
         await bot.wait_for_change(post, "Merged")
         await bot.logged("edited")
+        bot.emit("action.queue.leave", number)
+        await bot.logged("nobody_subscribed")
         found = [record for record in bot.log_records() if record.get("pull_request") == number]
     said = {(event["action"], event.get("event_type")) for event in found}
     assert ("post_postponed", "action.queue.enter") in said
     assert ("posted", "action.queue.enter") in said
     assert ("edited", "action.queue.merged") in said
+    assert ("nobody_subscribed", "action.queue.leave") in said
     (posted,) = (record for record in found if record["action"] == "posted")
     assert posted["repository"] == "acme/site"
     assert posted["channel"] == RELEASES
