@@ -1,11 +1,13 @@
 """`all`, `@group` and `owner/*` stay what they say when the settings change."""
 
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from tests.e2e.test_reload import FileOfProcess, is_polled
 from tests.support.bot_tester import BOB, GENERAL, MERGE_QUEUE, RELEASES
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.e2e
 
@@ -118,3 +120,29 @@ async def test_a_bot_that_is_killed_as_it_greets_neither_loses_nor_repeats_it(
         await is_polled(bot, DOCS)
         assert sum("are new" in post for post in bot.posts(MERGE_QUEUE)) == 1
         assert sum("are new" in post for post in bot.posts(RELEASES)) == 1
+
+
+async def test_policies_and_windows_of_a_group_follow_it(bot: FileOfProcess) -> None:
+    at = datetime.now(UTC) + timedelta(minutes=30)
+    bot.tables = f"""
+    [MQBOT_POLICY."@release"]
+    who_may_pause = ["{BOB}"]
+
+    [MQBOT_WINDOW."night"]
+    applies_to = "@release"
+    starts = "{at.minute} {at.hour} * * *"
+    lasts = "2h"
+    zone = "UTC"
+    reason = "No merges at night"
+    """
+    async with bot:
+        await until(lambda: bot.merge_queue.repository(SITE).freezes, "a planned freeze")
+        assert not bot.merge_queue.repository(OTHER).freezes
+
+        bot.write(MORE)
+        bot.hang_up()
+        await bot.wait_for_post("are new", RELEASES)
+        await until(lambda: bot.merge_queue.repository(OTHER).freezes, "its planned freeze")
+        refusal = await bot.ask(f"/mq pause now {OTHER} deploying")
+        assert "Only bob can pause" in refusal
+        assert not bot.merge_queue.repository(DOCS).freezes
