@@ -3,6 +3,19 @@
 SKIP = "mq:skip"
 
 
+FREEZE_MOVE = "mq:freeze_move"
+
+
+WINDOW_MOVE = "mq:window_move"
+"""The same for an occurrence of a window that is no freeze yet."""
+
+
+MOVE_VIEW = "mq:move_view"
+
+
+START_BLOCK = "start_at"
+
+
 FREEZE_CONFIRMED = "mq:freeze_confirmed"
 
 

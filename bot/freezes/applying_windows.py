@@ -1,7 +1,7 @@
 """Recurring windows: a freeze for each occurrence, or a pause where the service has no freezes."""
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -11,12 +11,13 @@ from bot.acts.reason import signed_reason
 from bot.acts.record import FROM_LOG, Action, ActResult, AuditRecord
 from bot.acts.recording import ActLog
 from bot.freezes import occurrences
+from bot.freezes.calendar import CalendarEntry, calendar
 from bot.freezes.causes import is_made_by
 from bot.freezes.freeze import Freeze
 from bot.freezes.freezing import FreezeQueue
 from bot.freezes.listing import freeze_with
 from bot.freezes.reading import freeze_events, listed_freezes
-from bot.freezes.rows import Occurrences
+from bot.freezes.rows import Freezes, Occurrences
 from bot.freezes.windows import (
     BEFORE_THE_END,
     NextStart,
@@ -99,7 +100,7 @@ class ApplyWindows:
         """
         acts = self._acts
         now = acts.clock.now()
-        windows = self.configured.policies.default.rules(WindowRules).windows
+        windows = self._windows
         if not windows and not await acts.store.read(occurrences.lasting, now):
             return
         if lease is not None and not await self._is_ours(lease, now):
@@ -124,6 +125,10 @@ class ApplyWindows:
             self._change(record, occurrence)
             for record, occurrence in self._outdated(known, windows)
         )
+
+    @property
+    def _windows(self) -> Sequence[RecurringWindow]:
+        return self.configured.policies.default.rules(WindowRules).windows
 
     @property
     def _acts(self) -> ActLog:
@@ -489,20 +494,43 @@ class ApplyWindows:
         await self._acts.store.run(occurrences.change, record, left)
 
     async def skip(self, caller: Caller, key: OccurrenceKey) -> tuple[AuditRecord, bool]:
-        """Skip an occurrence whose plan was posted, unless it was skipped before, or has begun.
+        """Skip an occurrence to come, unless it was skipped before, or has begun.
 
         Return the act that did so, and whether it is this one. Raises PermissionDenied.
         """
         acts = self._acts
+        planned = self.planned(key)
+        ends_at = planned.ends_at if planned is not None else key.begins_at
         act = replace(
             acts.record(caller, Action.SKIP, key.repository),
             result=ActResult.DONE,
             setting_after=key.name,
+            reason=planned.window.reason if planned is not None else None,
+            paused_at=key.begins_at,
+            resumes_at=ends_at,
         )
         await acts.permit(act)
-        skipped = await acts.store.run(occurrences.skip, key, act)
+        skipped = await acts.store.run(occurrences.skip, key, ends_at, act)
         acts.wake()
         return skipped
+
+    def planned(self, key: OccurrenceKey) -> Occurrence | None:
+        """The occurrence, if the settings still plan it."""
+        return still_planned(key, self._windows, self.next_start)
+
+    async def is_to_come(self, key: OccurrenceKey) -> bool:
+        """Whether nothing became of it yet, and it is still planned."""
+        known = await self._acts.store.read(occurrences.read, key)
+        is_untouched = known is None or known.is_to_come
+        return is_untouched and self.planned(key) is not None
+
+    def read_calendar(
+        self, transaction: Transaction, names: Collection[RepositoryName], now: datetime
+    ) -> Sequence[CalendarEntry]:
+        """The freezes and occurrences of these repositories, in force and to come."""
+        freezes = Freezes(transaction).of(names)
+        records = {record.key: record for record in Occurrences(transaction).of(names, now)}
+        return calendar(freezes, self._windows, records, now, self.next_start)
 
 
 def _repeating(begun: AuditRecord | None, act: AuditRecord) -> AuditRecord:

@@ -272,6 +272,45 @@ class FreezeQueue:
                 )
         return freeze_outcomes.FreezeOutcome([replace(known, terms=changed)])
 
+    async def move(
+        self,
+        caller: Caller,
+        repository: RepositoryName,
+        freeze_id: str,
+        times: freeze_outcomes.Times,
+        *,
+        drawn_for: freeze_outcomes.Times,
+    ) -> freeze_outcomes.FreezeOutcome:
+        """Give a freeze that hasn't begun other times; `drawn_for`: those that the form showed."""
+        act = self.acts.record(caller, Action.CHANGE_FREEZE, repository)
+        await self.acts.permit(act)
+        async with self.acts.locked(act):
+            found = await self.meant(repository, freeze_id)
+            if not found:
+                return await self._unchanged(act)
+            known = found[0]
+            if known.has_begun(self.acts.clock.now()):
+                return await self._unchanged(act, freeze_outcomes.FreezesAsTheyWere.BEGUN, found)
+            if freeze_outcomes.times_of(known) != drawn_for:
+                because = freeze_outcomes.FreezesAsTheyWere.OTHER_TIMES
+                return await self._unchanged(act, because, found)
+            act = replace(
+                act,
+                paused_at=times.start,
+                resumes_at=times.end,
+                previous_reason=known.reason,
+                freezes=ids_of([known]),
+            )
+            await require_own(self.acts, act, stop_by_freezes([known]))
+            async with self.recorded(act) as answers:
+                changed = await self.merge_queue.change_freeze(
+                    repository,
+                    known.listed_id,
+                    merge_queue_freezes.FreezeChange(times.end, known.zone, start=times.start),
+                    on_answer=answers.append,
+                )
+        return freeze_outcomes.FreezeOutcome([replace(known, terms=changed)])
+
     async def allow(
         self, caller: Caller, repository: RepositoryName, pull_request: int, reason: str
     ) -> freeze_outcomes.FreezeOutcome:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
+from datetime import datetime
 from functools import partial
 
 from bot.acts.asked import NOTHING_ASKED, Asked, read_options, read_times
@@ -13,14 +14,16 @@ from bot.blocks.controls import Repeat
 from bot.blocks.message import Message
 from bot.desk import end_questions
 from bot.desk.explain import sentence_of
-from bot.desk.registry import Accepted, Call, field_checked, handles
+from bot.desk.registry import Accepted, Call, WrongField, field_checked, handles
 from bot.freezes import actions as freeze_actions
+from bot.freezes.calendar import CalendarEntry, EntryState
 from bot.freezes.freeze import Freeze
-from bot.freezes.outcomes import FreezeOutcome, FreezesAsTheyWere
-from bot.freezes.texts import cards as freeze_cards, forms as freeze_forms
+from bot.freezes.outcomes import FreezeOutcome, FreezesAsTheyWere, Times
+from bot.freezes.texts import calendar, cards as freeze_cards, forms as freeze_forms
 from bot.freezes.windows import read_key
 from bot.groups import handlers as group_handlers
-from bot.kernel.durations import DurationProblem
+from bot.kernel.actor import Origin
+from bot.kernel.durations import DurationProblem, at_instant
 from bot.kernel.ends.phrases import read_end
 from bot.kernel.errors import InvalidDuration, MergeQueueError, is_uncertain
 from bot.kernel.groups import Group, Target, repositories_of, target_value
@@ -329,4 +332,84 @@ async def skip(call: Call, click: Interaction) -> None:
     held = call.held(click)
     key = read_key(held.repository, held.drawn_for)
     skipped, is_new = await call.bot.use.apply_windows.skip(call.caller, key)
-    await call.reply(freeze_cards.skip_reply(skipped, is_new=is_new))
+    # The calendar in the Home tab shows it.
+    if not (is_new and call.origin is Origin.HOME):
+        await call.reply(freeze_cards.skip_reply(skipped, is_new=is_new))
+
+
+@handles.click(freeze_actions.FREEZE_MOVE, freeze_actions.WINDOW_MOVE)
+async def open_move_form(call: Call, click: Interaction) -> None:
+    """With the times as they are now; without a form where there is nothing to move any more."""
+    held = call.held(click)
+    await call.permit(Action.FREEZE, held.target)
+    entry = await _entry(call, held)
+    if entry is None:
+        await call.reply(freeze_forms.gone(held.repository))
+        return
+    form = calendar.move_form(entry, click.action_id, click.chosen, call.channel_id)
+    await call.open_modal(form)
+
+
+async def _entry(call: Call, held: controls.Held) -> CalendarEntry | None:
+    """What the calendar shows of it."""
+    windows = call.bot.use.apply_windows
+    now = call.bot.clock.now()
+    entries = await call.bot.sources.store.read(windows.read_calendar, [held.repository], now)
+    for entry in entries:
+        is_freeze = entry.freeze_id == held.drawn_for
+        is_occurrence = entry.occurrence is not None and entry.occurrence.name == held.drawn_for
+        if (is_freeze or is_occurrence) and entry.state is EntryState.PLANNED:
+            return entry
+    return None
+
+
+@handles.form(freeze_actions.MOVE_VIEW)
+async def submit_move(call: Call, form: Interaction) -> Accepted:
+    with field_checked(freeze_actions.START_BLOCK):
+        held = call.held(form.target)
+    start = form.picked_time(freeze_actions.START_BLOCK)
+    end = form.picked_end
+    if start is None or start <= call.bot.clock.now():
+        raise WrongField(freeze_actions.START_BLOCK, calendar.PAST_START)
+    if end is not None and end <= start:
+        raise WrongField(controls.END_AT_BLOCK, calendar.END_BEFORE_START)
+    times = Times(start, end)
+    if form.carried.action == freeze_actions.WINDOW_MOVE:
+        work = partial(_move_occurrence, held=held, times=times)
+    else:
+        begins, *ends = map(datetime.fromisoformat, form.carried.seen.split())
+        drawn_for = Times(begins, ends[0] if ends else None)
+        work = partial(_move_freeze, held=held, times=times, drawn_for=drawn_for)
+    return Accepted(freeze_forms.working_modal("Moving", held.target), work)
+
+
+async def _move_freeze(call: Call, held: controls.Held, times: Times, *, drawn_for: Times) -> None:
+    outcome = await call.bot.use.freeze_queue.move(
+        call.caller, held.repository, held.drawn_for, times, drawn_for=drawn_for
+    )
+    if outcome.because is not None:
+        await call.reply(unchanged(call, held.repository, outcome))
+    else:
+        await call.reply(freeze_forms.end_changed(outcome.freezes[0]))
+
+
+async def _move_occurrence(call: Call, held: controls.Held, times: Times) -> None:
+    """A freeze in its place first: if only one of the two is done, merging waits longer."""
+    windows = call.bot.use.apply_windows
+    key = read_key(held.repository, held.drawn_for)
+    planned = windows.planned(key)
+    if planned is None or not await windows.is_to_come(key):
+        await call.reply(freeze_forms.gone(held.repository))
+        return
+    lasting = at_instant(times.end) if times.end is not None else None
+    asked = Asked(planned.window.reason, start=at_instant(times.start), lasting=lasting)
+    outcome = await call.bot.use.freeze_queue.freeze(call.caller, held.repository, asked)
+    if outcome.because is not None:
+        await call.reply(unchanged(call, held.repository, outcome))
+        return
+    skipped, is_new = await windows.skip(call.caller, key)
+    if not is_new:
+        await call.reply(freeze_cards.skip_reply(skipped, is_new=False))
+        return
+    (made,) = outcome.freezes
+    await call.reply(freeze_forms.window_moved(made, call.bot.clock.now()))

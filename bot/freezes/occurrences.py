@@ -98,7 +98,7 @@ def announce(
 
 
 def skip(
-    transaction: Transaction, key: OccurrenceKey, act: AuditRecord
+    transaction: Transaction, key: OccurrenceKey, ends_at: datetime, act: AuditRecord
 ) -> tuple[AuditRecord, bool]:
     """Skip the occurrence for a person, unless it was skipped or has begun.
 
@@ -110,7 +110,7 @@ def skip(
         if earlier is not None:
             return earlier, False
     posted = _record_and_post(transaction, act)
-    record = known or _new(key, key.begins_at)
+    record = known or _new(key, ends_at)
     Occurrences(transaction).save(
         replace(record, state=OccurrenceState.SKIPPED, act_id=posted.record_id)
     )
@@ -166,9 +166,14 @@ def _again(known: OccurrenceRecord | None) -> OccurrenceRecord | None:
 
 
 def _record_and_post(transaction: Transaction, act: AuditRecord) -> AuditRecord:
-    """Store the act, and post it to its channel and to those that follow pauses."""
+    """Store the act, and post it to its channel and to those that follow pauses.
+
+    What a person skipped would have been a freeze, if the service has these.
+    """
     done = replace(act, record_id=Audit(transaction).add(act))
     channels = pause_subscribers(transaction, act.repository)
+    if act.action is Action.SKIP:
+        channels |= freeze_subscribers(transaction, act.repository)
     if act.channel_id is not None:
         channels.add(act.channel_id)
     post_act(transaction, done, channels)

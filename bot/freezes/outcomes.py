@@ -69,6 +69,16 @@ class FreezesAsTheyWere(StrEnum):
     OTHER_END = "its end has changed"
     EXCEPTED = "already excepted"
     ONLY_PLANNED = "only planned"
+    BEGUN = "begun already"
+    OTHER_TIMES = "its times have changed"
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """When a freeze begins and ends."""
+
+    start: datetime
+    end: datetime | None  #: None until somebody ends it
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +116,12 @@ def overlaps(freeze: Freeze, wanted: FreezeTerms, now: datetime) -> bool:
     ends = freeze.ends_at
     is_before_end = ends is None or (wanted.start or now) < ends
     return is_before_end and (wanted.end is None or begins < wanted.end)
+
+
+def times_of(freeze: Freeze) -> Times | None:
+    """None if its start is unreadable."""
+    begins_at = freeze.begins_at
+    return Times(begins_at, freeze.ends_at) if begins_at is not None else None
 
 
 def ids_of(freezes: Sequence[Freeze]) -> frozenset[str]:

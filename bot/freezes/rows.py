@@ -94,6 +94,12 @@ def _freezes(repository: RepositoryName) -> Rows:
 class Occurrences(Part):
     """What became of the occurrences of recurring windows."""
 
+    def of(self, names: Collection[RepositoryName], now: datetime) -> Sequence[OccurrenceRecord]:
+        """Those of these repositories whose end is to come."""
+        lasting = select(window_occurrences).where(window_occurrences.c.ends_at > now)
+        rows = self._by_keys(lasting, window_occurrences.c.repository, names)
+        return [from_row(OccurrenceRecord, row) for row in rows]
+
     def lasting(self, now: datetime) -> Sequence[OccurrenceRecord]:
         """Those whose end is to come."""
         rows = select(window_occurrences).where(window_occurrences.c.ends_at > now)

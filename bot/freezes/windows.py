@@ -16,6 +16,9 @@ CHANGE = timedelta(hours=3)
 OCCURRENCES_AT_ONCE = 8
 """Occurrences of one window that are applied at once, where they overlap."""
 
+OCCURRENCES_SHOWN = 2
+"""Occurrences of one window that the calendar shows before they are applied."""
+
 BEFORE_THE_END = timedelta(seconds=20)
 """How long before its end a pause gets the later end of an occurrence that follows it."""
 
@@ -172,6 +175,16 @@ def occurrences(
         begins_at = next_start(window.starts, window.zone, found[-1].begins_at)
         found.append(_occurrence_at(window, begins_at))
     return [occurrence for occurrence in found if occurrence.announced_at <= now]
+
+
+def coming(window: RecurringWindow, now: datetime, next_start: NextStart) -> Sequence[Occurrence]:
+    """The next ones to begin, as many as the calendar shows."""
+    found: list[Occurrence] = []
+    begins_at = now
+    for _ in range(OCCURRENCES_SHOWN):
+        begins_at = next_start(window.starts, window.zone, begins_at)
+        found.append(_occurrence_at(window, begins_at))
+    return found
 
 
 def still_planned(

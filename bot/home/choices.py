@@ -8,6 +8,7 @@ from typing import NamedTuple, Self
 
 from bot.acts.permission import Right
 from bot.channels.subscription import ListedSubscription
+from bot.freezes.calendar import CalendarEntry
 from bot.health.outage import Outage, SlackOutage
 from bot.kernel.metrics import OutboxSummary
 from bot.kernel.repository import RepositoryName
@@ -25,6 +26,7 @@ class HomePage(StrEnum):
 
     QUEUES = "queues"
     SUBSCRIPTIONS = "subscriptions"
+    CALENDAR = "calendar"
 
 
 class HomePlace(NamedTuple):
@@ -60,6 +62,8 @@ class HomeState:
     others: Sequence[ReadQueue] = ()  #: queues that were read but don't fit on this page
     subscriptions_in_all: int = 0
     slack_outage: SlackOutage | None = None  #: of Slack, which may take a Home tab but no posts
+    calendar: Sequence[CalendarEntry] = ()  #: the first of `calendar_in_all`
+    calendar_in_all: int = 0
     offers_freezes: bool = False  #: whether the service can be asked to freeze queues
 
     @property
@@ -99,6 +103,20 @@ class SubscriptionsState:
     first: int
     total: int
     read_at: datetime
+
+    def timeless(self) -> Self:
+        return replace(self, read_at=_NO_READ_TIME)
+
+
+@dataclass(frozen=True, slots=True)
+class CalendarPage:
+    """A page of the calendar, the same for every viewer."""
+
+    entries: Sequence[CalendarEntry]
+    first: int
+    total: int
+    read_at: datetime
+    offers_freezes: bool = False
 
     def timeless(self) -> Self:
         return replace(self, read_at=_NO_READ_TIME)

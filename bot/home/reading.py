@@ -1,15 +1,16 @@
 """Read everything that the Home tab shows."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from bot.acts.permission import Right
 from bot.channels.rows import Subscriptions
+from bot.freezes.calendar import CalendarEntry
 from bot.freezes.rows import Freezes
 from bot.health.outage_rows import Outages, SlackOutages
 from bot.home.about import about_people
-from bot.home.choices import HomeState, SubscriptionsState, Viewer, by_need
+from bot.home.choices import CalendarPage, HomeState, SubscriptionsState, Viewer, by_need
 from bot.kernel.repository import RepositoryName
 from bot.log.rows import Positions, PullRequests
 from bot.log.sources import Sources
@@ -30,6 +31,8 @@ READ_BESIDES = 10
 """Queues to read because pull requests of the viewer were seen there."""
 
 RECENTLY = timedelta(days=7)
+CALENDAR_SHOWN = 3
+CALENDAR_PER_PAGE = 15
 SUBSCRIPTIONS_SHOWN = 5
 SUBSCRIPTIONS_PER_PAGE = 20
 HOME_QUEUES_AT_ONCE = 8
@@ -44,9 +47,15 @@ class _KnownQueues:
     of_authors: Sequence[RepositoryName]  #: where pull requests of the viewers were seen
 
 
+ReadCalendar = Callable[
+    [Transaction, Collection[RepositoryName], datetime], Sequence[CalendarEntry]
+]
+
+
 async def home_state(
     repositories: Sequence[RepositoryName],
     sources: Sources,
+    read_calendar: ReadCalendar,
     first: int = 0,
     logins: Collection[str] = (),
 ) -> HomeState:
@@ -84,6 +93,7 @@ async def home_state(
 
     def state(transaction: Transaction) -> HomeState:
         polls = Positions(transaction).polls(asked)
+        calendar = read_calendar(transaction, repositories, now)
         return HomeState(
             queues=shown,
             first=first,
@@ -97,6 +107,8 @@ async def home_state(
             timed=timed(Pauses(transaction).open(repositories)),
             others=[queue for queue in read if queue not in shown],
             subscriptions_in_all=Subscriptions(transaction).count_listed(),
+            calendar=calendar[:CALENDAR_SHOWN],
+            calendar_in_all=len(calendar),
             offers_freezes=ServiceFeatures(transaction).offers(ServiceFeature.FREEZES),
         )
 
@@ -117,6 +129,29 @@ async def subscriptions_state(sources: Sources, first: int = 0) -> Subscriptions
         return SubscriptionsState(listed, begin, total, sources.clock.now())
 
     return await sources.store.read(state)
+
+
+async def calendar_page(
+    repositories: Sequence[RepositoryName],
+    sources: Sources,
+    read_calendar: ReadCalendar,
+    first: int = 0,
+) -> CalendarPage:
+    """The page of the calendar on which the entry at `first` stands, or the last one.
+
+    Raises StoreUnavailable.
+    """
+    now = sources.clock.now()
+
+    def read(transaction: Transaction) -> CalendarPage:
+        entries = read_calendar(transaction, repositories, now)
+        index = min(first, max(len(entries) - 1, 0))
+        begin = index - index % CALENDAR_PER_PAGE
+        shown = entries[begin : begin + CALENDAR_PER_PAGE]
+        offers_freezes = ServiceFeatures(transaction).offers(ServiceFeature.FREEZES)
+        return CalendarPage(shown, begin, len(entries), now, offers_freezes)
+
+    return await sources.store.read(read)
 
 
 async def viewers(rights: Mapping[str, frozenset[Right]], sources: Sources) -> Mapping[str, Viewer]:

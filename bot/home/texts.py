@@ -12,10 +12,17 @@ from bot.blocks.text import by_count, channel, clock_time, duration, escape, lis
 from bot.channels import actions as channel_actions
 from bot.channels.texts import overview
 from bot.freezes import actions as freeze_actions
-from bot.freezes.texts import forms as freeze_forms
+from bot.freezes.texts import calendar as freeze_calendar, forms as freeze_forms
 from bot.health import texts as health_texts
 from bot.home import actions as home_actions
-from bot.home.choices import HomePage, HomeState, OwnPullRequest, SubscriptionsState, Viewer
+from bot.home.choices import (
+    CalendarPage,
+    HomePage,
+    HomeState,
+    OwnPullRequest,
+    SubscriptionsState,
+    Viewer,
+)
 from bot.kernel.metrics import SuspendedChannel
 from bot.pauses.pause import PauseRecord
 from bot.pauses.texts.ends import resumes
@@ -55,6 +62,7 @@ def home(state: HomeState, viewer: Viewer, command: str) -> View:
         *pages,
         *people_texts.menu(viewer.person),
         *_timers(state.timed, command),
+        *_calendar(state),
         *_subscriptions(state),
         *_health(state),
         blocks.context(
@@ -87,6 +95,42 @@ def subscriptions(state: SubscriptionsState, viewer: Viewer) -> View:
     )
 
 
+def calendar(state: CalendarPage, viewer: Viewer) -> View:
+    """What is planned, with the buttons that skip, move, extend and end it."""
+    size = len(state.entries)
+    place = "No freeze is in force or planned"
+    if size:
+        place = f"{state.first + 1:,} to {state.first + size:,} of {state.total:,}, soonest first"
+    ids = (home_actions.HOME_BACK, home_actions.HOME_ON)
+    may_plan = Right.FREEZE in viewer.rights and state.offers_freezes
+    plan = [_plan_button()] if may_plan else []
+    rows = freeze_calendar.rows(state.entries, viewer.rights, offers_freezes=state.offers_freezes)
+    return _tab(
+        blocks.header("Calendar of freezes"),
+        blocks.actions([_page_button("Back to Home", HomePage.QUEUES), *plan]),
+        blocks.context(place),
+        *rows,
+        *paging.page_buttons("home", state.first, state.total, size, ids=ids),
+    )
+
+
+def _calendar(state: HomeState) -> list[Block]:
+    """The first entries; a button leads to all, with what changes them."""
+    show = _page_button("Open calendar", HomePage.CALENDAR)
+    head = blocks.section("*Calendar of freezes*", accessory=show)
+    if not state.calendar:
+        return [head, blocks.context("No freeze is in force or planned")]
+    lines = [freeze_calendar.line(entry) for entry in state.calendar]
+    besides = max(state.calendar_in_all - len(state.calendar), 0)
+    return [head, blocks.section(listed(lines, "\n", length=blocks.LINES_LENGTH, besides=besides))]
+
+
+def _plan_button() -> blocks.Element:
+    return blocks.button(
+        "Plan a freeze…", action_id=freeze_actions.PLAN, value=freeze_forms.ANY_QUEUE
+    )
+
+
 def _page_button(label: str, page: HomePage) -> blocks.Element:
     return blocks.button(label, action_id=home_actions.HOME_PAGE, value=page)
 
@@ -101,11 +145,7 @@ def _set_up(state: HomeState, viewer: Viewer) -> Block:
     if Right.SUBSCRIBE in viewer.rights:
         shown.append(_add_button())
     if Right.FREEZE in viewer.rights and state.offers_freezes:
-        shown.append(
-            blocks.button(
-                "Plan a freeze…", action_id=freeze_actions.PLAN, value=freeze_forms.ANY_QUEUE
-            )
-        )
+        shown.append(_plan_button())
     shown.append(blocks.button("Who may pause", action_id=home_actions.WHO_MAY, value="home"))
     return blocks.actions(shown, block_id="home:set_up")
 

@@ -70,13 +70,16 @@ class FreezeChange:
     """What to change of a freeze; None leaves it as it is."""
 
     end: datetime | None = None
-    zone: tzinfo = UTC  #: the freeze's own, in which the service takes the end
+    zone: tzinfo = UTC  #: the freeze's own, in which the service takes times
     excluded: tuple[Condition, ...] | None = None
+    start: datetime | None = None  #: the service refuses it once the freeze has begun
 
     @property
     def sent(self) -> Mapping[str, Any]:
         """The fields as the service takes them."""
         fields: dict[str, Any] = {}
+        if self.start is not None:
+            fields["start"] = local(self.start, self.zone)
         if self.end is not None:
             fields["end"] = local(self.end, self.zone)
         if self.excluded is not None:
@@ -95,6 +98,8 @@ class ListedFreeze(FreezeAttributes):
         """Whether it is as the change makes it."""
         if change.end is not None and not ends_as(self, change.end):
             return False
+        if change.start is not None and not begins_as(self, change.start):
+            return False
         return change.excluded is None or change.excluded == self.excluded
 
 
@@ -104,6 +109,11 @@ class FreezeList:
 
     freezes: tuple[ListedFreeze, ...] = ()
     served_at: datetime | None = None  #: the service's own time
+
+
+def begins_as(terms: FreezeAttributes, start: datetime) -> bool:
+    """Whether that is their start; the service keeps whole seconds."""
+    return moment(terms.start, terms) == start.replace(microsecond=0)
 
 
 def ends_as(terms: FreezeAttributes, end: datetime | None) -> bool:

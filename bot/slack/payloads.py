@@ -370,8 +370,12 @@ class Interaction(Payload):
     @property
     def picked_end(self) -> datetime | None:
         """What was chosen in the picker of a date and a time."""
-        block = (self.filled or {}).get(controls.END_AT_BLOCK) or {}
-        element = block.get(controls.END_AT_ACTION) or {}
+        return self.picked_time(controls.END_AT_BLOCK)
+
+    def picked_time(self, block_id: str) -> datetime | None:
+        """What was chosen in a picker of a date and a time, whose element has the same name."""
+        block = (self.filled or {}).get(block_id) or {}
+        element = block.get(block_id) or {}
         chosen = element.get("selected_date_time")
         if not isinstance(chosen, int) or not 0 <= chosen <= LATEST_PICKED:
             return None

@@ -10,7 +10,7 @@ pytestmark = [pytest.mark.e2e, OVER_HTTP]
 
 MENU = "Choose notifications"
 SET_UP = ["Link my login…", "Add a channel…", "Plan a freeze…", "Who may pause"]
-ALL = "All subscriptions"
+BELOW = [MENU, "Open calendar", "All subscriptions"]
 
 
 async def test_the_home_tab_shows_every_queue(start_bot: StartBot) -> None:
@@ -24,7 +24,7 @@ async def test_the_home_tab_shows_every_queue(start_bot: StartBot) -> None:
     assert "is paused · Database migration" in home
     paused = ["Resume queue", "Freeze…", "Refresh"]
     running = ["Pause queue…", "Freeze…", "Refresh"]
-    assert home.labels == [*SET_UP, *paused, *running, MENU, ALL]
+    assert home.labels == [*SET_UP, *paused, *running, *BELOW]
 
 
 async def test_a_queue_is_resumed_and_paused_from_the_home_tab(start_bot: StartBot) -> None:
@@ -76,7 +76,7 @@ async def test_a_queue_that_cannot_be_read_is_never_shown_as_empty(start_bot: St
     home = await bot.see_home_with_freezes("*acme/api*: the merge queue service isn't responding")
     assert "*acme/site* is running" in home
     running = ["Pause queue…", "Freeze…", "Refresh"]
-    assert home.labels == [*SET_UP, "Try again", *running, MENU, ALL]
+    assert home.labels == [*SET_UP, "Try again", *running, *BELOW]
     bot.fix_service()
     await bot.click(home, "Try again")
     await bot.home("*acme/api* is running")

@@ -288,7 +288,7 @@ async def test_people_without_the_right_get_no_form_and_no_home_buttons(
     assert bot.open_modals() == []
     await bot.open_home()
     set_up = ["Link my login…", "Add a channel…", "Who may pause"]
-    below = ["Refresh", "Choose notifications", "All subscriptions"]
+    below = ["Refresh", "Choose notifications", "Open calendar", "All subscriptions"]
     assert (await bot.home("is running")).labels == [*set_up, *below]
     await bot.open_home(by=BOB)
     # Whether the service offers freezes may not be known yet.

@@ -80,10 +80,11 @@ async def test_a_skipped_pause_does_not_begin_and_the_second_click_says_who_skip
     await bot.pass_time(0.75 * HOURS)
     plan = await bot.wait_for_post(PLANNED)
     await bot.click(plan, "Skip this one")
-    assert "won't happen" in await bot.wait_for_reply()
-    await bot.wait_for_post("*Planned pause skipped* acme/site")
+    assert "acme/site isn't stopped this time" in await bot.wait_for_reply()
+    skipped = await bot.wait_for_post("*Skipped this time* acme/site: No merges at night")
+    assert "by alice" in skipped
     await bot.click(plan, "Skip this one", by=BOB)
-    assert "alice skipped the planned pause" in await bot.wait_for_reply(by=BOB)
+    assert "alice skipped this time of acme/site" in await bot.wait_for_reply(by=BOB)
     await bot.pass_time(HOURS)
     await bot.next_poll()
     assert bot.pause_reason() is None

@@ -15,6 +15,7 @@ from bot.channels.subscription import (
     Subscription,
     SubscriptionSource,
 )
+from bot.freezes.calendar import CalendarEntry
 from bot.health.outage import SlackOutage
 from bot.home.choices import HomeState, Viewer
 from bot.kernel.actor import Actor, Origin
@@ -243,6 +244,7 @@ def make_home(
     outbox: OutboxSummary | None = None,
     timed: Sequence[PauseRecord] = (),
     slack_outage: SlackOutage | None = None,
+    calendar: Sequence[CalendarEntry] = (),
 ) -> HomeState:
     return HomeState(
         queues=queues,
@@ -255,6 +257,8 @@ def make_home(
         read_at=NOON,
         timed=timed,
         slack_outage=slack_outage,
+        calendar=calendar[:3],
+        calendar_in_all=len(calendar),
         offers_freezes=True,
     )
 

@@ -71,8 +71,8 @@ def labelled(by: str | None, terms: FreezeAttributes) -> list[Block]:
         ("From", _time(terms.start, terms)),
         ("Until", _time(terms.end, terms) or "someone ends it"),
         ("Local time", _in_own_zone(terms)),
-        ("Only", _conditions(terms.matching_conditions)),
-        ("Except", _conditions(terms.exclude_conditions)),
+        ("Only", conditions(terms.matching_conditions)),
+        ("Except", conditions(terms.exclude_conditions)),
     )
 
 
@@ -160,8 +160,8 @@ def freeze_line(freeze: Freeze) -> str:
 
 def freeze_facts(terms: FreezeAttributes) -> list[str]:
     """When it is, and for which pull requests if not for all."""
-    matching = _conditions(terms.matching_conditions)
-    excepted = _conditions(terms.exclude_conditions)
+    matching = conditions(terms.matching_conditions)
+    excepted = conditions(terms.exclude_conditions)
     return [
         freeze_period(terms),
         f"only {matching}" if matching else "",
@@ -169,7 +169,8 @@ def freeze_facts(terms: FreezeAttributes) -> list[str]:
     ]
 
 
-def _conditions(sent: Sequence[str]) -> str:
+def conditions(sent: Sequence[str]) -> str:
+    """Which pull requests they are about, as written; empty for all."""
     said = [
         f"branch {condition.removeprefix('base=')}" if condition.startswith("base=") else condition
         for condition in sent
@@ -246,16 +247,26 @@ def skipped_pause(act: AuditRecord) -> Message:
         headline = f":fast_forward: *Planned pause withdrawn* {escape(act.repository)}"
         at = f"it was planned from {local_time(act.paused_at)}" if act.paused_at else ""
         return blocks.post(headline, at, "the settings changed", _by("by", act.actor.name))
-    headline = f":fast_forward: *Planned pause skipped* {escape(act.repository)}"
-    return blocks.post(headline, _by("by", act.actor.name))
+    reason = f": {quote(act.reason, REASON_LIMIT)}" if act.reason else ""
+    headline = f":fast_forward: *Skipped this time* {escape(act.repository)}{reason}"
+    at = f"it was planned from {local_time(act.paused_at)}" if act.paused_at else ""
+    return blocks.post(headline, at, _by("by", act.actor.name))
 
 
 def skip_reply(skipped: AuditRecord, *, is_new: bool) -> Message:
     """To the person who pressed the button."""
     name = quote(skipped.actor.name, NAME_LIMIT)
-    plan = escape(f"planned pause of {skipped.repository}")
+    queue = escape(skipped.repository)
+    if is_new:
+        return blocks.sentence(f"{queue} isn't stopped this time. The next times stay planned.")
     ago = time_ago(skipped.at)
-    said = f"The {plan} began {ago}. Nothing was changed. You can resume the queue."
     if skipped.action is Action.SKIP:
-        said = f"{name} skipped the {plan} {ago} already."
-    return blocks.sentence(f"The {plan} won't happen." if is_new else said)
+        return blocks.sentence(f"{name} skipped this time of {queue} {ago} already.")
+    if skipped.action is Action.FREEZE:
+        return blocks.sentence(
+            f"There is a freeze of {queue} for this time already, made {ago}. Nothing was changed. "
+            "You can end that freeze."
+        )
+    return blocks.sentence(
+        f"The planned pause of {queue} began {ago}. Nothing was changed. You can resume the queue."
+    )

@@ -135,6 +135,21 @@ def end_changed(known: Freeze) -> Message:
     return _says(known, "The freeze of {} now holds {}.")
 
 
+def gone(repository: RepositoryName) -> Message:
+    """To a person who moves what is over, has begun, or was skipped meanwhile."""
+    return blocks.sentence(
+        f"That time of {escape(repository)} isn't planned any more. Nothing was changed."
+    )
+
+
+def window_moved(made: Freeze, now: datetime) -> Message:
+    """To the person who moved an occurrence of a window: the freeze in its place."""
+    return blocks.message(
+        *frozen_reply(made, now).blocks,
+        blocks.context("It takes the place of the recurring one this time"),
+    )
+
+
 def _says(known: Freeze, text: str) -> Message:
     facts = ", ".join(filter(None, freeze_facts(known.terms)))
     return blocks.sentence(f"{FREEZE_MARK} {text.format(escape(known.repository), facts)}")
@@ -200,10 +215,8 @@ def unchanged(
                 "freeze, use its button."
             )
             return blocks.message(question, *freezes(repository, found.freezes, now).blocks[1:])
-        case FreezesAsTheyWere.OTHER_END:
-            ends_at = found.freezes[0].ends_at
-            end = f"It ends {local_time(ends_at)}" if ends_at is not None else "It has no end"
-            said = f"{nothing}: the end of the freeze of {name} has changed. {end}"
+        case FreezesAsTheyWere.OTHER_END | FreezesAsTheyWere.OTHER_TIMES | FreezesAsTheyWere.BEGUN:
+            said = f"{nothing}: {_otherwise(found.freezes[0], found.because)}"
         case FreezesAsTheyWere.EXCEPTED:
             said = f"#{pull_request} is already an exception of the freeze of {name}. {nothing}"
         case FreezesAsTheyWere.NOT_FROZEN | None:
@@ -213,6 +226,19 @@ def unchanged(
                 ended = f"{quote(act.actor.name, NAME_LIMIT)} ended it {time_ago(act.at)}{why}"
                 said = f"That freeze of {name} is over. {ended}. {nothing}"
     return blocks.sentence(f"{said}.")
+
+
+def _otherwise(freeze: Freeze, because: FreezesAsTheyWere) -> str:
+    """How the freeze is, which is not how the button or the form showed it."""
+    name = escape(freeze.repository)
+    if because is FreezesAsTheyWere.BEGUN:
+        return f"the freeze of {name} has begun, so it can't be moved"
+    if because is FreezesAsTheyWere.OTHER_TIMES:
+        period = freeze_period(freeze.terms)
+        return f"somebody else has moved the freeze of {name}. It now holds {period}"
+    ends_at = freeze.ends_at
+    end = f"It ends {local_time(ends_at)}" if ends_at is not None else "It has no end"
+    return f"the end of the freeze of {name} has changed. {end}"
 
 
 def _already(known: Freeze, now: datetime) -> Message:

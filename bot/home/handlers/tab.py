@@ -16,8 +16,16 @@ from bot.blocks import blocks, modal
 from bot.blocks.message import View
 from bot.desk.registry import Bot, Call, RecentViewer, handles
 from bot.home import actions as home_actions, texts as home_texts
-from bot.home.choices import HOME_BEGIN, HomePage, HomePlace, HomeState, SubscriptionsState, Viewer
-from bot.home.reading import home_state, subscriptions_state, viewers
+from bot.home.choices import (
+    HOME_BEGIN,
+    CalendarPage,
+    HomePage,
+    HomePlace,
+    HomeState,
+    SubscriptionsState,
+    Viewer,
+)
+from bot.home.reading import calendar_page, home_state, subscriptions_state, viewers
 from bot.kernel.actor import Actor
 from bot.slack.conversation import show_view
 from bot.slack.payloads import HOME, Interaction, Json
@@ -178,18 +186,24 @@ async def _rights_of(check: CheckPermission, actor: Actor) -> frozenset[Right]:
     return frozenset(right for right, may in zip(rights, answers, strict=True) if may)
 
 
-ShownState = HomeState | SubscriptionsState
+ShownState = HomeState | SubscriptionsState | CalendarPage
 
 
 async def _read(bot: Bot, place: HomePlace, logins: Sequence[str]) -> ShownState:
     if place.page is HomePage.SUBSCRIPTIONS:
         return await subscriptions_state(bot.sources, place.first)
-    return await home_state(bot.repositories.names, bot.sources, place.first, logins)
+    names = bot.repositories.names
+    read_calendar = bot.use.apply_windows.read_calendar
+    if place.page is HomePage.CALENDAR:
+        return await calendar_page(names, bot.sources, read_calendar, place.first)
+    return await home_state(names, bot.sources, read_calendar, place.first, logins)
 
 
 def _view(state: ShownState, viewer: Viewer, command: str) -> View:
     if isinstance(state, SubscriptionsState):
         return home_texts.subscriptions(state, viewer)
+    if isinstance(state, CalendarPage):
+        return home_texts.calendar(state, viewer)
     return home_texts.home(state, viewer, command)
 
 

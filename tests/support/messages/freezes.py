@@ -11,9 +11,14 @@ from bot.acts.record import Action, AuditRecord
 from bot.blocks.blocks import Element, button
 from bot.blocks.controls import Repeat
 from bot.desk import end_questions
+from bot.freezes.actions import FREEZE_MOVE, WINDOW_MOVE
 from bot.freezes.freeze import Ending, Freeze, Stage, Told
 from bot.freezes.outcomes import FreezeOutcome, FreezesAsTheyWere as Was, terms_of
-from bot.freezes.texts import cards as freeze_cards, forms as freeze_forms
+from bot.freezes.texts import (
+    calendar as calendar_texts,
+    cards as freeze_cards,
+    forms as freeze_forms,
+)
 from bot.kernel.actor import Actor, Origin
 from bot.kernel.durations import For, Until
 from bot.kernel.errors import ActState, FailedAct, Follows
@@ -23,7 +28,7 @@ from bot.merge_queue.freezes import ListedFreeze
 from tests.support.clock import NOON
 from tests.support.make import API, DOCS, SITE, make_act
 from tests.support.messages.rendering import Case, Cases, cases_of, later
-from tests.support.messages.values import FREEZE
+from tests.support.messages.values import FREEZE, PLANNED_ENTRY, WINDOW_ENTRY
 
 SENT = {
     "id": "6d6f1c0e-0000-4000-8000-000000000000",
@@ -62,7 +67,7 @@ PLAN = replace(
     resumes_at=NOON + timedelta(hours=1),
     setting_after="night",
 )
-SKIP = make_act(Action.SKIP)
+SKIP = replace(make_act(Action.SKIP), paused_at=NOON)
 
 
 def unchanged(because: Was, *known: Freeze, ended: AuditRecord | None = None) -> Case:
@@ -109,6 +114,17 @@ CASES: Cases = {
     "skip-reply": skip_reply(SKIP, is_new=True),
     "skip-reply-before": skip_reply(SKIP, is_new=False),
     "skip-reply-too-late": skip_reply(PLAN, is_new=False),
+    "skip-reply-frozen": skip_reply(replace(PLAN, action=Action.FREEZE), is_new=False),
+    "move-form": partial(
+        calendar_texts.move_form, PLANNED_ENTRY, FREEZE_MOVE, "acme/site F1", None
+    ),
+    "move-form-window": partial(
+        calendar_texts.move_form, WINDOW_ENTRY, WINDOW_MOVE, "acme/site night", "C0MERGEQ"
+    ),
+    "freeze-not-planned-any-more": partial(freeze_forms.gone, SITE),
+    "window-moved": partial(freeze_forms.window_moved, KNOWN, NOON),
+    "freeze-not-moved": unchanged(Was.BEGUN, KNOWN),
+    "freeze-moved-by-another": unchanged(Was.OTHER_TIMES, KNOWN),
     "frozen": frozen(KNOWN, NOON),
     "frozen-later": frozen(ENDLESS, NOON - timedelta(days=1)),
     "frozen-reply": partial(freeze_forms.frozen_reply, KNOWN, NOON),

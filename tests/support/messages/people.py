@@ -11,7 +11,7 @@ from bot.channels.subscription import ListedSubscription, Style, SubscriptionSou
 from bot.desk import choice
 from bot.health.outage import SlackOutage
 from bot.home import texts as home_texts
-from bot.home.choices import SubscriptionsState
+from bot.home.choices import CalendarPage, SubscriptionsState
 from bot.kernel.errors import Reading, TargetNotClear
 from bot.kernel.repository import RepositoryName
 from bot.people import texts as people_texts
@@ -34,6 +34,7 @@ from tests.support.messages.events import reported
 from tests.support.messages.rendering import Cases, cases_of, later
 from tests.support.messages.values import (
     BUSY,
+    CALENDAR,
     CHECKS,
     LEAVE,
     MERGED,
@@ -41,6 +42,7 @@ from tests.support.messages.values import (
     RELEASE,
     TIMED,
     WIDE,
+    WINDOW_ENTRY,
 )
 
 ADA = make_person("ada")
@@ -76,6 +78,7 @@ CASES: Cases = {
                 make_subscription(channel_id="D0ALICE", repository=API),
             ],
             timed=[TIMED],
+            calendar=CALENDAR,
         ),
         make_viewer("ada"),
         "/mq",
@@ -103,6 +106,22 @@ CASES: Cases = {
             read_at=NOON,
         ),
         make_viewer("ada"),
+    ),
+    "home-calendar": partial(
+        home_texts.calendar,
+        CalendarPage([*CALENDAR], 15, 40, NOON, offers_freezes=True),
+        make_viewer("ada"),
+    ),
+    "home-calendar-of-a-reader": partial(
+        home_texts.calendar,
+        CalendarPage([*CALENDAR], 0, 6, NOON, offers_freezes=True),
+        make_viewer(may_pause=False),
+    ),
+    "home-calendar-without-freezes": partial(
+        home_texts.calendar, CalendarPage([WINDOW_ENTRY], 0, 1, NOON), make_viewer()
+    ),
+    "home-nothing-planned": partial(
+        home_texts.calendar, CalendarPage([], 0, 0, NOON), make_viewer()
     ),
     "home-no-subscriptions": partial(
         home_texts.subscriptions, SubscriptionsState([], 0, 0, NOON), make_viewer(may_pause=False)

@@ -12,7 +12,9 @@ from pydantic import BaseModel
 from bot.acts.asked import CONDITION_LIMIT, EXCEPTIONS_OF_A_FREEZE as MOST_CONDITIONS, Asked
 from bot.blocks.controls import Repeat
 from bot.blocks.message import Message, View
+from bot.config.tables import ENTRY_NAME_LIMIT
 from bot.desk.words import BRANCH_LIMIT
+from bot.home.reading import CALENDAR_PER_PAGE, CALENDAR_SHOWN, SUBSCRIPTIONS_PER_PAGE
 from bot.kernel.repository import RepositoryName
 from bot.merge_queue.event_types import DEQUEUE_CODES, EVENT_TYPES
 from bot.questions.snapshots import EVENTS_PER_PAGE, LARGEST_SHOWN
@@ -59,6 +61,10 @@ AT_MOST = {
     "AuditPage.records": EVENTS_PER_PAGE,
     "BranchPage.branches": EVENTS_PER_PAGE,
     "HomeState.queues": EVENTS_PER_PAGE,
+    "HomeState.calendar": CALENDAR_SHOWN,
+    "CalendarPage.entries": CALENDAR_PER_PAGE,
+    "SubscriptionsState.listed": SUBSCRIPTIONS_PER_PAGE,
+    "OccurrenceKey.window": ENTRY_NAME_LIMIT,
     "Until.words": len("the day after tomorrow"),
     "Until.zone": len("America/Argentina/ComodRivadavia"),
     "LogPage.records": LARGEST_SHOWN,

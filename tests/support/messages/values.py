@@ -8,7 +8,9 @@ from pydantic import JsonValue
 from bot.acts.record import Action, Evidence
 from bot.boards.board import Board, seen
 from bot.channels.subscription import Style
+from bot.freezes.calendar import CalendarEntry, EntryState
 from bot.freezes.freeze import Freeze, Told
+from bot.freezes.windows import OccurrenceKey
 from bot.kernel.actor import Actor
 from bot.kernel.cron import DigestTime
 from bot.kernel.groups import Group
@@ -161,6 +163,39 @@ RULES = (
             "merge_method": "squash",
         },
     ),
+)
+PLANNED_ENTRY = CalendarEntry(
+    SITE,
+    EntryState.PLANNED,
+    NOON + timedelta(hours=4),
+    NOON + timedelta(hours=18),
+    "release *week*",
+    "Ana",
+    freeze_id="6d6f1c0e-0000-4000-8000-000000000000",
+    terms=FreezeAttributes(matching_conditions=("base=main",)),
+    overlaps=("No merges at <night>",),
+)
+IN_FORCE_ENTRY = replace(
+    PLANNED_ENTRY, state=EntryState.IN_FORCE, begins_at=NOON, overlaps=(), by=None
+)
+WINDOW_ENTRY = CalendarEntry(
+    API,
+    EntryState.PLANNED,
+    NOON + timedelta(hours=8),
+    NOON + timedelta(hours=16),
+    "No merges at <night>",
+    "window night",
+    occurrence=OccurrenceKey(API, "night", NOON + timedelta(hours=8)),
+    is_recurring=True,
+)
+SKIPPED_ENTRY = replace(WINDOW_ENTRY, state=EntryState.SKIPPED)
+CALENDAR = (
+    IN_FORCE_ENTRY,
+    replace(IN_FORCE_ENTRY, repository=API, ends_at=None, reason=""),
+    PLANNED_ENTRY,
+    WINDOW_ENTRY,
+    SKIPPED_ENTRY,
+    replace(PLANNED_ENTRY, freeze_id=None, is_recurring=True),
 )
 FREEZE = Freeze(
     SITE,
