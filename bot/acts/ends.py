@@ -14,7 +14,8 @@ ACT_MEMORY = timedelta(hours=1)
 
 def end_of(started: AuditRecord, result: ActResult, detail: str | None = None) -> AuditRecord:
     """The record of the act's end, which is yet to be stored."""
-    return replace(started, result=result, detail=detail, act_id=started.record_id, record_id=0)
+    ended = replace(started, result=result, act_id=started.record_id, record_id=0)
+    return ended.explained(detail)
 
 
 class StoredEnd(NamedTuple):

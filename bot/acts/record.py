@@ -133,6 +133,44 @@ class Evidence:
 
 
 @dataclass(frozen=True, slots=True)
+class Outcome:
+    """What is known of an act's end beside its result."""
+
+    #: the service's answer, such as "200" or "409 conflict: …"; None without one
+    answer: str | None = None
+    #: why an act failed, or how much is known of its end; no decision reads it
+    detail: str | None = None
+    circumstance: Circumstance | None = None  #: what decisions read instead
+
+    @property
+    def explanation(self) -> str:
+        """The detail for people; what decisions read has a sentence, too."""
+        if self.detail is not None or self.circumstance is None:
+            return self.detail or ""
+        return self.circumstance.sentence
+
+
+@dataclass(frozen=True, slots=True)
+class SettingChange:
+    """What an act changed that isn't the queue's state; empty for none.
+
+    A channel's subscribed topics, its default repository, or a person's login. Of a freeze, `after`
+    says what it holds or lets through, and of an act of a recurring window, which occurrence.
+    """
+
+    before: str | None = None
+    after: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PartOfGroup:
+    """The act on a group that an act on one of its queues was part of."""
+
+    name: str | None = None  #: the group's; None for an act on a single queue
+    act_id: int = 0  #: the id of the act on the group, 0 for none
+
+
+@dataclass(frozen=True, slots=True)
 class AuditRecord:
     """The beginning or the end of an act. Records are only ever added."""
 
@@ -152,18 +190,9 @@ class AuditRecord:
     #: `previous_reason` and `previous_paused_at`: those of the pause in force before
     previous_reason: str | None = None
     previous_paused_at: datetime | None = None
-    #: why an act failed, or how much is known of its end; no decision reads it
-    detail: str | None = None
-    circumstance: Circumstance | None = None  #: what decisions read instead
-    #: the service's answer, such as "200" or "409 conflict: …"; None without one
-    answer: str | None = None
-    #: `setting_before` and `setting_after`: a channel's subscribed topics, or its default
-    #: repository, or a person's login, before and after a change; empty for none. After: what a
-    #: freeze holds, or lets through, and the occurrence of a recurring window.
-    setting_before: str | None = None
-    setting_after: str | None = None
-    group: str | None = None  #: the name of the group that the act was part of
-    group_act_id: int = 0  #: the id of the act on the group, 0 for none
+    outcome: Outcome = Outcome()
+    setting: SettingChange = SettingChange()
+    group: PartOfGroup = PartOfGroup()
     resumes_at: datetime | None = None  #: when a timed pause resumes, or a freeze ends, by itself
     #: the service's ids of the freezes that it makes, changes or ends; None before it is known
     freezes: frozenset[str] | None = None
@@ -178,12 +207,16 @@ class AuditRecord:
     record_id: int = 0  #: assigned by the store, 0 before
     times: int = 1  #: how often a person tried the same within a minute and was refused
 
-    @property
-    def explanation(self) -> str:
-        """The detail for people; what decisions read has a sentence, too."""
-        if self.detail is not None or self.circumstance is None:
-            return self.detail or ""
-        return self.circumstance.sentence
+    def answered(self, answer: str | None) -> Self:
+        """With the service's answer."""
+        return replace(self, outcome=replace(self.outcome, answer=answer))
+
+    def explained(self, detail: str | None) -> Self:
+        """With why it failed, or how much is known of its end."""
+        return replace(self, outcome=replace(self.outcome, detail=detail))
+
+    def under(self, circumstance: Circumstance) -> Self:
+        return replace(self, outcome=replace(self.outcome, circumstance=circumstance))
 
     @property
     def identity(self) -> str:
@@ -193,7 +226,7 @@ class AuditRecord:
     @property
     def about(self) -> int | None:
         """The number of the pull request that it removes, or lets through a freeze."""
-        number = (self.setting_after or "").removeprefix("#")
+        number = (self.setting.after or "").removeprefix("#")
         if self.action is Action.ALLOW and number.isdecimal():
             return int(number)
         return self.pull_request

@@ -14,7 +14,14 @@ from bot.acts.group_act import GroupAct
 from bot.acts.locks import RepositoryLocks
 from bot.acts.permission import Right
 from bot.acts.reason import REASON_LIMIT, check_reason, signed_reason
-from bot.acts.record import RIGHT_OF_ACTION, Action, ActResult, AuditRecord
+from bot.acts.record import (
+    RIGHT_OF_ACTION,
+    Action,
+    ActResult,
+    AuditRecord,
+    PartOfGroup,
+    SettingChange,
+)
 from bot.acts.rows import Audit
 from bot.kernel.actor import Actor, Caller
 from bot.kernel.clock import Clock
@@ -75,6 +82,9 @@ class ActLog:
         part_of: GroupAct | None = None,
     ) -> AuditRecord:
         """An act that begins now; `part_of` is the act on a group it belongs to, if any."""
+        group = PartOfGroup()
+        if part_of is not None:
+            group = PartOfGroup(part_of.group, part_of.group_act_id)
         return AuditRecord(
             at=self.clock.now(),
             actor=caller.actor,
@@ -83,8 +93,7 @@ class ActLog:
             repository=repository,
             result=ActResult.STARTED,
             channel_id=caller.channel_id,
-            group=part_of.group if part_of is not None else None,
-            group_act_id=part_of.group_act_id if part_of is not None else 0,
+            group=group,
             request=caller.request,
         )
 
@@ -105,7 +114,7 @@ class ActLog:
             await self.check.require(act.actor, needed, [act.repository, *others])
         except PermissionDenied as denied:
             more = f" (and {len(others):,} more repositories)" if others else ""
-            refused = replace(act, result=ActResult.REFUSED, detail=f"{denied}{more}")
+            refused = replace(act, result=ActResult.REFUSED).explained(f"{denied}{more}")
             await self.store.run(_refuse, _within_limits(refused))
             raise
 
@@ -136,7 +145,7 @@ class ActLog:
         """Check for all of them; raises PermissionDenied, audited once."""
         first, *others = repositories
         act = self.record(caller, action, first)
-        await self.permit(replace(act, group=group, reason=reason), others)
+        await self.permit(replace(act, group=PartOfGroup(group), reason=reason), others)
 
     async def new_end(
         self, actor: Actor, end: datetime | None, lasting: Lasting, now: datetime
@@ -178,8 +187,8 @@ class ActLog:
         Return the id of the record.
         """
         shortened = detail[:500] if detail is not None else None
-        unchanged = replace(act, at=self.clock.now(), result=ActResult.UNCHANGED, detail=shortened)
-        return await self.store.run(_add, unchanged)
+        unchanged = replace(act, at=self.clock.now(), result=ActResult.UNCHANGED)
+        return await self.store.run(_add, unchanged.explained(shortened))
 
     async def last_done(self, act: AuditRecord, action: Action) -> AuditRecord | None:
         """The last act that did `action` to the same queue, or pull request, if it was lately."""
@@ -219,7 +228,7 @@ class ActLog:
             result = ActResult.FAILED
             if isinstance(error, MergeQueueRefused):
                 result = ActResult.REFUSED
-            answered = replace(started, answer=answer_of(error))
+            answered = started.answered(answer_of(error))
             try:
                 await self.end(answered, result, f"{type(error).__name__}: {error}"[:500])
             except StoreError as lost:
@@ -281,8 +290,7 @@ def _within_limits(refused: AuditRecord) -> AuditRecord:
         refused,
         reason=cut(refused.reason),
         stored_reason=cut(refused.stored_reason),
-        setting_before=cut(refused.setting_before),
-        setting_after=cut(refused.setting_after),
+        setting=SettingChange(cut(refused.setting.before), cut(refused.setting.after)),
     )
 
 

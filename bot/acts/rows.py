@@ -8,14 +8,24 @@ from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy import ColumnElement, or_, select, tuple_
+from typing_extensions import override
 
 from bot.acts.permission import is_machine
-from bot.acts.record import Action, ActResult, AuditPosition, AuditRecord, AuditSelection
+from bot.acts.record import (
+    Action,
+    ActResult,
+    AuditPosition,
+    AuditRecord,
+    AuditSelection,
+    Outcome,
+    PartOfGroup,
+    SettingChange,
+)
 from bot.acts.tables import audit, revisions
 from bot.kernel.actor import REQUEST_SHOWN
 from bot.kernel.repository import RepositoryName
 from bot.store.schema import compact
-from bot.store.statements import Numbered, Part, Rows, as_row, insert_into
+from bot.store.statements import Numbered, Part, ResultRow, Rows, as_row, from_row, insert_into
 
 logger = logging.getLogger(__name__)
 
@@ -54,9 +64,14 @@ class Audit(Numbered[AuditRecord]):
     rows = select(audit)
     number = audit.c.record_id
 
+    @override
+    def get(self, numbers: Collection[int]) -> Mapping[int, AuditRecord]:
+        found = self._by_keys(self.rows, self.number, numbers)
+        return {row.record_id: _act(row) for row in found}
+
     def add(self, record: AuditRecord) -> int:
         """Add a record, which the log has too; return its id."""
-        record_id = self._add(audit, as_row(audit, record))
+        record_id = self._add(audit, _row(record))
         is_begin_or_end = record.result is ActResult.STARTED or record.act_id > 0
         if is_begin_or_end:
             Revisions(self._transaction).raise_of(record.repository)
@@ -81,10 +96,10 @@ class Audit(Numbered[AuditRecord]):
             audit.c.at == act.at,
             audit.c.action == act.action,
             audit.c.origin == act.origin,
-            audit.c.group == act.group,
+            audit.c.group == act.group.name,
             audit.c.channel_id == act.channel_id,
         )
-        return self._records(AuditRecord, select(audit).where(*same).order_by(*_IN_ORDER))
+        return self._acts(select(audit).where(*same).order_by(*_IN_ORDER))
 
     def add_refusal(self, refused: AuditRecord) -> int:
         """Add the refusal of an act, or count it in the row of the same minute.
@@ -100,7 +115,7 @@ class Audit(Numbered[AuditRecord]):
             audit.c.result == ActResult.REFUSED,
             audit.c.act_id == 0,
         )
-        for earlier in self._records(AuditRecord, of_minute):
+        for earlier in self._acts(of_minute):
             if earlier.actor.user_id == refused.actor.user_id:
                 # Records are only ever added, and only refusals may be deleted.
                 self._remove(audit, audit.c.record_id == earlier.record_id)
@@ -114,7 +129,7 @@ class Audit(Numbered[AuditRecord]):
         rows = _selected(selection).order_by(audit.c.at.desc(), audit.c.record_id.desc())
         if before is not None:
             rows = rows.where(_bound(before) > _POSITION)
-        return self._records(AuditRecord, rows.limit(limit))
+        return self._acts(rows.limit(limit))
 
     def oldest(
         self, selection: AuditSelection, limit: int, *, after: AuditPosition | None = None
@@ -123,7 +138,7 @@ class Audit(Numbered[AuditRecord]):
         rows = _selected(selection).order_by(*_IN_ORDER)
         if after is not None:
             rows = rows.where(_bound(after) < _POSITION)
-        return self._records(AuditRecord, rows.limit(limit))
+        return self._acts(rows.limit(limit))
 
     def since(
         self, repository: RepositoryName, at: datetime, action: Action | None = None
@@ -132,12 +147,12 @@ class Audit(Numbered[AuditRecord]):
         since = select(audit).where(audit.c.repository == repository, audit.c.at >= at)
         if action is not None:
             since = since.where(audit.c.action == action)
-        return self._records(AuditRecord, since.order_by(*_IN_ORDER))
+        return self._acts(since.order_by(*_IN_ORDER))
 
     def of_group_act(self, group_act_id: int, at: datetime) -> Sequence[AuditRecord]:
         """All records of the parts of a group's act that began at `at`, oldest first."""
         parts = select(audit).where(audit.c.at >= at, audit.c.group_act_id == group_act_id)
-        return self._records(AuditRecord, parts.order_by(*_IN_ORDER))
+        return self._acts(parts.order_by(*_IN_ORDER))
 
     def people_named(self, name: str) -> set[str]:
         """The Slack ids of all people who acted under this name."""
@@ -149,7 +164,31 @@ class Audit(Numbered[AuditRecord]):
     def of_request(self, request: str) -> Sequence[AuditRecord]:
         """All records of what one request asked for, oldest first."""
         asked_for = select(audit).where(audit.c.request == request)
-        return self._records(AuditRecord, asked_for.order_by(audit.c.record_id))
+        return self._acts(asked_for.order_by(audit.c.record_id))
+
+    def _acts(self, rows: Rows) -> list[AuditRecord]:
+        return [_act(row) for row in self._run(rows)]
+
+
+def _act(row: ResultRow) -> AuditRecord:
+    return from_row(
+        AuditRecord,
+        row,
+        outcome=from_row(Outcome, row),
+        setting=SettingChange(row.setting_before, row.setting_after),
+        group=PartOfGroup(row.group, row.group_act_id),
+    )
+
+
+def _row(act: AuditRecord) -> dict[str, object]:
+    return {
+        **as_row(audit, act),
+        **as_row(audit, act.outcome),
+        "setting_before": act.setting.before,
+        "setting_after": act.setting.after,
+        "group": act.group.name,
+        "group_act_id": act.group.act_id,
+    }
 
 
 def _bound(position: AuditPosition) -> ColumnElement[Any]:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from bot.acts.permission import RULE
 from bot.acts.posting import post_act
-from bot.acts.record import Action, ActResult, AuditRecord
+from bot.acts.record import Action, ActResult, AuditRecord, PartOfGroup, SettingChange
 from bot.acts.rows import Audit
 from bot.channels.rows import Followed, Subscriptions
 from bot.channels.subscription import Following, Subscription, SubscriptionSource, words_of
@@ -223,6 +223,8 @@ def _act(
     about = before or after
     if about is None:
         raise ValueError("a change needs a subscription before or after it")
+    words_before = words_of(before) if before is not None else ""
+    words_after = words_of(after) if after is not None else ""
     return AuditRecord(
         now,
         actor,
@@ -231,9 +233,8 @@ def _act(
         about.repository,
         ActResult.DONE,
         channel_id=about.channel_id,
-        group=name_in(about.through or ""),
-        setting_before=words_of(before) if before is not None else "",
-        setting_after=words_of(after) if after is not None else "",
+        group=PartOfGroup(name_in(about.through or "")),
+        setting=SettingChange(words_before, words_after),
     )
 
 
@@ -242,7 +243,7 @@ def _record(transaction: Transaction, acts: Sequence[AuditRecord]) -> None:
     first: dict[tuple[str | None, str | None, Action], AuditRecord] = {}
     for act in acts:
         record_id = Audit(transaction).add(act)
-        kind = (act.channel_id, act.group, act.action)
+        kind = (act.channel_id, act.group.name, act.action)
         first.setdefault(kind, replace(act, record_id=record_id))
     for act in first.values():
         post_act(transaction, act, [act.channel_id or ""])

@@ -8,7 +8,7 @@ from functools import partial
 from typing import NamedTuple
 
 from bot.acts.permission import Right
-from bot.acts.record import Action, ActResult, AuditRecord
+from bot.acts.record import Action, ActResult, AuditRecord, SettingChange
 from bot.acts.recording import ActLog
 from bot.acts.rows import Audit
 from bot.channels.rows import ChannelDefaults, Followed, Subscriptions
@@ -258,8 +258,8 @@ class ChannelSettings:
                     Subscriptions(transaction).save(moved)
             words_before = words_of(before) if before is not None else ""
             words_after = words_of(change.after) if change.after is not None else ""
-            changed = replace(act, setting_before=words_before, setting_after=words_after)
-            _audit(transaction, changed)
+            setting = SettingChange(words_before, words_after)
+            _audit(transaction, replace(act, setting=setting))
             done.append(change)
         _leave_out(transaction, channel_id, done)
         if follow is not None:
@@ -346,13 +346,13 @@ class ChannelSettings:
         if about is None:
             return DefaultChange(None, None)
         act = self.acts.record(caller, Action.DEFAULT, about)
-        await self.acts.permit(replace(act, setting_after=repository or ""))
+        await self.acts.permit(replace(act, setting=SettingChange(after=repository or "")))
 
         def change(transaction: Transaction) -> DefaultChange:
             before = ChannelDefaults(transaction).of(caller.place)
             ChannelDefaults(transaction).set(caller.place, repository)
-            done = replace(act, setting_before=before or "", setting_after=repository or "")
-            _audit(transaction, done)
+            setting = SettingChange(before or "", repository or "")
+            _audit(transaction, replace(act, setting=setting))
             return DefaultChange(before, repository)
 
         return await self.acts.store.run(change)
@@ -417,8 +417,7 @@ def end_subscriptions(
             name,
             ActResult.DONE,
             channel_id=channel_id,
-            setting_before=words_of(before),
-            setting_after="",
+            setting=SettingChange(words_of(before), ""),
         )
         Audit(transaction).add(act)
         if name not in configured:
@@ -487,7 +486,7 @@ def _following(wanted: Subscription, selection: str, actor: Actor, now: datetime
 
 
 def _audit(transaction: Transaction, act: AuditRecord) -> None:
-    is_new = act.setting_before != act.setting_after
+    is_new = act.setting.before != act.setting.after
     result = ActResult.DONE if is_new else ActResult.UNCHANGED
     Audit(transaction).add(replace(act, result=result))
 

@@ -113,24 +113,24 @@ def as_json(record: AuditRecord) -> str:
         "channel": record.channel_id,
         "repository": record.repository,
         "pull_request": record.pull_request,
-        "group": record.group,
-        "group_act": record.group_act_id or None,
+        "group": record.group.name,
+        "group_act": record.group.act_id or None,
         "result": record.result,
         "times": record.times,
         "reason": record.reason,
         "before": {
             "reason": record.previous_reason,
             "paused_at": _time(record.previous_paused_at),
-            "subscription": record.setting_before,
+            "subscription": record.setting.before,
         },
         "after": {
             "reason": record.stored_reason,
             "paused_at": _time(record.paused_at),
             "resumes_at": _time(record.resumes_at),
-            "subscription": record.setting_after,
+            "subscription": record.setting.after,
         },
-        "answer": record.answer,
-        "detail": record.explanation or None,
+        "answer": record.outcome.answer,
+        "detail": record.outcome.explanation or None,
         "confirmation": asdict(record.confirmation) if record.confirmation is not None else None,
         "evidence": asdict(record.evidence) if record.evidence is not None else None,
     }
@@ -142,15 +142,15 @@ def as_line(record: AuditRecord) -> str:
     what = [
         f"#{record.pull_request}" if record.pull_request is not None else None,
         record.reason,
-        f"group: {record.group}" if record.group else None,
+        f"group: {record.group.name}" if record.group.name else None,
         f"before: {record.previous_reason}" if record.previous_reason else None,
         f"resumes by itself: {_time(record.resumes_at)}" if record.resumes_at else None,
-        f"subscribed to: {record.setting_after or 'nothing'}"
-        if record.setting_after is not None
+        f"subscribed to: {record.setting.after or 'nothing'}"
+        if record.setting.after is not None
         else None,
-        f"answer: {record.answer}" if record.answer else None,
+        f"answer: {record.outcome.answer}" if record.outcome.answer else None,
         f"{record.times} times within a minute" if record.times > 1 else None,
-        record.explanation,
+        record.outcome.explanation,
     ]
     return AUDIT_COLUMNS.format(
         at=record.at.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%SZ"),

@@ -99,7 +99,7 @@ class PauseByRule:
         now = acts.clock.now()
         state.waits_until = now + wait
         if state.failures == TOLD_AT and not isinstance(error, QueueBusy):
-            failed = replace(act, at=now, result=ActResult.FAILED, answer=answer_of(error))
+            failed = replace(act, at=now, result=ActResult.FAILED).answered(answer_of(error))
             if await acts.store.run(_post_failure, failed):
                 acts.wake()
 

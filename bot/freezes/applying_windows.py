@@ -8,7 +8,7 @@ from functools import partial
 
 from bot.acts.errors import QueueBusy
 from bot.acts.reason import signed_reason
-from bot.acts.record import FROM_LOG, Action, ActResult, AuditRecord
+from bot.acts.record import FROM_LOG, Action, ActResult, AuditRecord, SettingChange
 from bot.acts.recording import ActLog
 from bot.freezes import occurrences
 from bot.freezes.calendar import CalendarEntry, calendar
@@ -192,9 +192,10 @@ class ApplyWindows:
         failed = replace(
             self._act(action, key, occurrence),
             result=ActResult.FAILED,
-            answer=answer_of(error) if isinstance(error, MergeQueueError) else None,
             paused_at=occurrence.begins_at,
         )
+        if isinstance(error, MergeQueueError):
+            failed = failed.answered(answer_of(error))
         if await self._acts.store.run(occurrences.post_failure, key, occurrence.ends_at, failed):
             self._acts.wake()
 
@@ -218,7 +219,7 @@ class ApplyWindows:
     def _act_of(self, action: Action, key: OccurrenceKey) -> AuditRecord:
         caller = Caller(window_actor(key.window), Origin.RULE)
         act = self._acts.record(caller, action, key.repository)
-        return replace(act, setting_after=key.name)
+        return replace(act, setting=SettingChange(after=key.name))
 
     async def _freeze(self, key: OccurrenceKey, occurrence: Occurrence) -> None:
         """Freeze, or pause where no freezes are offered; raises MergeQueueError and QueueBusy."""
@@ -247,7 +248,7 @@ class ApplyWindows:
         store = self._acts.store
         taken = await store.read(_freeze_ids, key.repository)
         ends_at = act.resumes_at or key.begins_at
-        done = replace(act, detail=FROM_LOG) if act.record_id else None
+        done = act.explained(FROM_LOG) if act.record_id else None
         for freeze in listed:
             is_new = freeze.freeze_id not in taken
             if is_new and is_made_by(act, freeze, ends_at):
@@ -280,12 +281,8 @@ class ApplyWindows:
             made = await self.freeze_queue.merge_queue.create_freeze(
                 key.repository, wanted, on_answer=answers.append
             )
-        done = replace(
-            stored,
-            at=acts.clock.now(),
-            answer=join_answers(answers),
-            freezes=frozenset({made.id}),
-        )
+        done = replace(stored, at=acts.clock.now(), freezes=frozenset({made.id}))
+        done = done.answered(join_answers(answers))
         frozen = partial(occurrences.carried_out, done=done, freeze_id=made.id)
         await acts.store.run(frozen, key, OccurrenceState.FROZEN, occurrence.ends_at)
 
@@ -350,7 +347,7 @@ class ApplyWindows:
         begun = await self._begun(known, Action.PAUSE)
         if begun is not None and await self._was_done(begun):
             # A person has resumed it since.
-            ended = partial(occurrences.carried_out, done=replace(begun, detail=FROM_LOG))
+            ended = partial(occurrences.carried_out, done=begun.explained(FROM_LOG))
             await acts.store.run(ended, key, OccurrenceState.LEFT, occurrence.ends_at)
             return
         act = _repeating(begun, self._act(Action.PAUSE, key, occurrence))
@@ -504,7 +501,7 @@ class ApplyWindows:
         act = replace(
             acts.record(caller, Action.SKIP, key.repository),
             result=ActResult.DONE,
-            setting_after=key.name,
+            setting=SettingChange(after=key.name),
             reason=planned.window.reason if planned is not None else None,
             paused_at=key.begins_at,
             resumes_at=ends_at,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from bot.acts.asked import Asked, number_condition
 from bot.acts.group_act import GroupAct
-from bot.acts.record import Action, ActResult, AuditRecord
+from bot.acts.record import Action, ActResult, AuditRecord, SettingChange
 from bot.acts.recording import ActLog
 from bot.freezes import outcomes as freeze_outcomes
 from bot.freezes.causes import with_makers
@@ -155,7 +155,7 @@ class FreezeQueue:
         wanted = freeze_outcomes.terms_of(asked, begun_at, zone, reason)
         if part_of is not None:
             wanted = replace(wanted, end=part_of.resumes_at)
-        act = replace(act, resumes_at=wanted.end, setting_after=asked.limits or None)
+        act = replace(act, resumes_at=wanted.end, setting=SettingChange(after=asked.limits or None))
         async with self.acts.locked(act):
             known = await self.freezes(repository)
             same = [other for other in known if freeze_outcomes.overlaps(other, wanted, act.at)]
@@ -168,7 +168,7 @@ class FreezeQueue:
                 made = await self.merge_queue.create_freeze(
                     repository, wanted, on_answer=answers.append
                 )
-            done = replace(started, answer=join_answers(answers), freezes=frozenset({made.id}))
+            done = replace(started, freezes=frozenset({made.id})).answered(join_answers(answers))
             await self.acts.end(done, ActResult.DONE)
         name = caller.actor.name
         ours = Freeze(repository, made.id, made, name, act=act, excluded=made.excluded)
@@ -317,7 +317,7 @@ class FreezeQueue:
         """Except the pull request from the freezes in force; without any, from those to come."""
         condition = number_condition(pull_request)
         act = await self.acts.permitted(caller, Action.ALLOW, repository, reason)
-        act = replace(act, setting_after=f"#{pull_request}")
+        act = replace(act, setting=SettingChange(after=f"#{pull_request}"))
         async with self.acts.locked(act):
             meant = await self.meant(repository)
             if not meant:
@@ -401,7 +401,7 @@ class FreezeQueue:
             yield answers
         is_gone = bool(answers) and all(answer.startswith(GONE_STATUS) for answer in answers)
         result = ActResult.UNCHANGED if is_gone else ActResult.DONE
-        await self.acts.end(replace(started, answer=join_answers(answers)), result)
+        await self.acts.end(started.answered(join_answers(answers)), result)
         if started.confirmation is not None:
             now = self.acts.clock.now()
             await self.acts.store.run(touch_freeze_requests, started.repository, now)
@@ -410,4 +410,4 @@ class FreezeQueue:
 
 def _is_of_group(freeze: Freeze, act: GroupAct) -> bool:
     """Whether it was made for the group that the act is on."""
-    return freeze.act is not None and freeze.act.group == act.group
+    return freeze.act is not None and freeze.act.group.name == act.group

@@ -66,7 +66,7 @@ def carried_out(
     known = Occurrences(transaction).locked(key)
     record = replace(known or _new(key, ends_at), state=state, ends_at=ends_at, freeze_id=freeze_id)
     if done is not None:
-        end_act(transaction, end_of(done, ActResult.DONE, done.detail))
+        end_act(transaction, end_of(done, ActResult.DONE, done.outcome.detail))
         record = replace(record, act_id=done.record_id)
     Occurrences(transaction).save(record)
 

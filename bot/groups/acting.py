@@ -170,7 +170,7 @@ class ActOnGroups:
         outcome = await self.freeze_queue.freeze(act.caller, repository, act.asked, part_of=act)
         known = outcome.freezes[0]
         made = known.act
-        is_made_before = made is not None and made.group_act_id == act.group_act_id
+        is_made_before = made is not None and made.group.act_id == act.group_act_id
         if outcome.because is None or is_made_before:
             # One that is there already was made before a crash cut the act off.
             return RepositoryResult(repository, GroupOutcome.CHANGED)
@@ -240,7 +240,7 @@ def _left_alone(
     if made is None:
         part = act_behind(transaction, known.repository, pause, now)
         is_lost = part is not None and part.result is ActResult.STARTED
-        if part is not None and is_lost and part.group == act.group:
+        if part is not None and is_lost and part.group.name == act.group:
             return None
     changed = {pause.repository for pause in Pauses(transaction).of_group(act.group)}
     for earlier in GroupActs(transaction).pausing(act.group, before=act.group_act_id):

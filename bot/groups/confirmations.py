@@ -84,7 +84,7 @@ def _said(words: Mapping[Action, str], request: Request) -> str:
     if request.group_act is not None:
         parts = names([act.repository for act in request.asked])
         where = f"{name_of(request.group_act.group)} ({parts})"
-    number = quote(first.setting_after or "", NAME_LIMIT)
+    number = quote(first.setting.after or "", NAME_LIMIT)
     return words[first.action].format(where=where, pull_request=number)
 
 
@@ -119,6 +119,6 @@ def _button(request: Request) -> blocks.Element:
         if group_act is not None:
             value = f"@{group_act.group}"
         return blocks.button("End freeze…", action_id=freeze_actions.UNFREEZE, value=value)
-    typed = f"allow {first.repository} {first.setting_after} {first.reason or ''}".rstrip()
+    typed = f"allow {first.repository} {first.setting.after} {first.reason or ''}".rstrip()
     value = typed[: blocks.VALUE_LIMIT]
     return blocks.button("Let it through", action_id=controls.RETRY, value=value)

@@ -179,7 +179,7 @@ class TellOutcomes:
         if not is_leaving and (found is not None or status.unreadable):
             return False
         here = await self.acts.here(started.channel_id)
-        left = replace(started, circumstance=Circumstance.LEFT_UNSEEN)
+        left = started.under(Circumstance.LEFT_UNSEEN)
         await self.acts.store.run(_end_done, left, self.acts.clock.now(), None, here)
         return True
 
@@ -245,7 +245,7 @@ def unended(records: Sequence[AuditRecord]) -> list[AuditRecord]:
     ended = {
         record.act_id
         for record in records
-        if record.result in FINAL or record.circumstance is not_carried_out
+        if record.result in FINAL or record.outcome.circumstance is not_carried_out
     }
     return [
         record
@@ -286,7 +286,7 @@ def _end_done(
 
 def _end_undone(transaction: Transaction, started: AuditRecord, now: datetime) -> None:
     """It may still prove to be carried out, so it has failed rather than been refused."""
-    undone = replace(started, at=now, circumstance=Circumstance.NOT_CARRIED_OUT)
+    undone = replace(started, at=now).under(Circumstance.NOT_CARRIED_OUT)
     ended = end_of(undone, ActResult.FAILED)
     Audit(transaction).add(ended)
 

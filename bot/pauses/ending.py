@@ -11,7 +11,7 @@ from bot.acts.asked import NOTHING_ASKED
 from bot.acts.errors import QueueBusy
 from bot.acts.group_act import GroupAct, GroupOutcome, RepositoryResult
 from bot.acts.permission import is_machine
-from bot.acts.record import Action, ActResult, AuditRecord
+from bot.acts.record import Action, ActResult, AuditRecord, Outcome
 from bot.acts.rows import Audit
 from bot.kernel.actor import Actor, Origin
 from bot.kernel.clock import Clock
@@ -261,7 +261,7 @@ def _tell_of_failure(
     """Record the first failure, and tell the person who set the timer of the first refusal."""
     record = _record_of_failure(transaction, pause, timer, outcome, now)
     is_told_of = isinstance(outcome, MergeQueueRefused)
-    if isinstance(outcome, NotPaused) and record.answer is not None:
+    if isinstance(outcome, NotPaused) and record.outcome.answer is not None:
         is_told_of = timer.failures == NOT_PAUSED_TWICE
     if is_told_of and not timer.is_told:
         subject = Subject(SubjectKind.ACT, pause.repository, record.record_id)
@@ -295,6 +295,7 @@ def _record_of_failure(
     if own:
         return own[-1]
     answer = answer_of(outcome) if isinstance(outcome, MergeQueueError) else None
+    detail = str(outcome)[:500] if isinstance(outcome, QueueBusy) else None
     is_refused = isinstance(outcome, MergeQueueRefused)
     record = AuditRecord(
         at=now,
@@ -307,8 +308,7 @@ def _record_of_failure(
         previous_reason=pause.reason,
         previous_paused_at=pause.paused_at,
         resumes_at=timer.resumes_at,
-        answer=answer,
-        detail=str(outcome)[:500] if isinstance(outcome, QueueBusy) else None,
+        outcome=Outcome(answer, detail),
     )
     return replace(record, record_id=Audit(transaction).add(record))
 

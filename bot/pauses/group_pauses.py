@@ -22,9 +22,10 @@ ENDINGS = frozenset({Action.RESUME, Action.UNFREEZE})
 
 def group_act_of(transaction: Transaction, part: PauseRecord | AuditRecord) -> GroupAct | None:
     """The act on a group that made the pause, or that the act belongs to."""
-    if not part.group_act_id:
+    group_act_id = part.group.act_id if isinstance(part, AuditRecord) else part.group_act_id
+    if not group_act_id:
         return None
-    return GroupActs(transaction).one(part.group_act_id)
+    return GroupActs(transaction).one(group_act_id)
 
 
 def notified_together(transaction: Transaction, part: PauseRecord | AuditRecord) -> frozenset[str]:

@@ -194,7 +194,7 @@ def notify_end(
         notified -= notified_together(transaction, act)
     _add(transaction, SubjectKind.PAUSE_END, record, record.end_number, notified, now)
     if not record.end_notified:
-        is_part = act is not None and bool(act.group_act_id)
+        is_part = act is not None and bool(act.group.act_id)
         _notify_pauser(transaction, record, now, part_of_group=is_part)
         _notify_timer_setter(transaction, record, now)
         Pauses(transaction).save(replace(record, end_notified=True))

@@ -77,7 +77,7 @@ def pause_of(
         by=act.actor,
         is_exact=paused_at is not None,
         event_id=event_id,
-        group_act_id=act.group_act_id,
+        group_act_id=act.group.act_id,
         timer=timer,
     )
 

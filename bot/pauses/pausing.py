@@ -221,13 +221,9 @@ class PauseQueue:
             pause = await self.merge_queue.pause(
                 act.repository, act.stored_reason or "", on_answer=answers.append
             )
-        done = replace(
-            started,
-            stored_reason=pause.reason,
-            paused_at=pause.paused_at,
-            answer=join_answers(answers),
-        )
-        return await succeed(self.acts, done, self.merge_queue.service_time)
+        done = replace(started, stored_reason=pause.reason, paused_at=pause.paused_at)
+        answered = done.answered(join_answers(answers))
+        return await succeed(self.acts, answered, self.merge_queue.service_time)
 
 
 def _has_end(known: PauseRecord, end: datetime | None) -> bool:

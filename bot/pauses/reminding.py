@@ -190,6 +190,6 @@ def _snooze(
     plan = _plan(pause, first_gap).snoozed(now, length)
     _save(transaction, left, plan)
     until = f"until {plan.next_at:%Y-%m-%d %H:%M} UTC"
-    Audit(transaction).add(replace(snooze, detail=until))
+    Audit(transaction).add(snooze.explained(until))
     group = act.group if act is not None and len(left) > 1 else None
     return Snoozed(plan.next_at, left[0].repository, group)

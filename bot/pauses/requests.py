@@ -44,7 +44,7 @@ def shown_group_request(act: GroupAct) -> LiveSubject:
 
 def shown_by(transaction: Transaction, asked: AuditRecord) -> LiveSubject:
     """The request that an act is in."""
-    act = GroupActs(transaction).one(asked.group_act_id) if asked.group_act_id else None
+    act = GroupActs(transaction).one(asked.group.act_id) if asked.group.act_id else None
     return shown_group_request(act) if act is not None else shown_request(asked)
 
 

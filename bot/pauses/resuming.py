@@ -152,7 +152,7 @@ class ResumeQueue:
                 started, previous_reason=other.reason, previous_paused_at=resumed.paused_at
             )
             return OtherPause(other, await self.acts.end(found, ActResult.UNCHANGED, ANOTHER_PAUSE))
-        answered = replace(started, answer=join_answers(answers))
+        answered = started.answered(join_answers(answers))
         if not resumed and not act.act_id:
             await self.acts.end(answered, ActResult.UNCHANGED)
         if not resumed:

@@ -115,7 +115,7 @@ def _ask(
         # A machine's, or that of a person who has lost the right since.
         shown = shown_by(transaction, earlier)
         LiveMessages(transaction).mark(shown, due_at=act.at, closed=True)
-    if act.group_act_id:
+    if act.group.act_id:
         return
     channels = {*here, *_channels(transaction, asked, stop.pause)}
     subject = shown_request(asked)

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from hashlib import sha256
 
 from bot.acts.permission import is_machine
-from bot.acts.record import Action, ActResult, AuditRecord
+from bot.acts.record import Action, ActResult, AuditRecord, SettingChange
 from bot.acts.rows import Audit
 from bot.kernel.actor import Caller
 from bot.kernel.configured import Configured
@@ -62,7 +62,7 @@ def link_account(
     linked = _link(transaction, user_id, login, configured, now)
     if linked.is_bots or linked.is_assigned or linked.owners:
         why = "a bot's login" if linked.is_bots else "another person's login"
-        Audit(transaction).add_refusal(replace(act, result=ActResult.REFUSED, detail=why))
+        Audit(transaction).add_refusal(replace(act, result=ActResult.REFUSED).explained(why))
         return linked
     if before == login:
         return linked
@@ -91,8 +91,7 @@ def _about_login(
         RepositoryName.none(),
         ActResult.DONE,
         channel_id=caller.channel_id,
-        setting_before=before,
-        setting_after=after,
+        setting=SettingChange(before, after),
     )
 
 

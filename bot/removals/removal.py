@@ -52,7 +52,7 @@ RemovalOutcome = Removed | NotRemoved
 
 def is_doubtful(act: AuditRecord) -> bool:
     """Whether the pull request has left, but perhaps for another reason than this act."""
-    return act.circumstance is Circumstance.LEFT_UNSEEN
+    return act.outcome.circumstance is Circumstance.LEFT_UNSEEN
 
 
 def as_event(act: AuditRecord, leave: EventRecord) -> EventRecord:

@@ -102,17 +102,17 @@ class RemovePullRequest:
     async def _remove(self, act: AuditRecord, found: QueuedPullRequest) -> RemovalOutcome:
         is_own = await self.acts.check.owns_login(act.actor, found.author.login)
         if is_own:
-            act = replace(act, circumstance=Circumstance.AS_AUTHOR)
+            act = act.under(Circumstance.AS_AUTHOR)
         async with self.acts.begun(act) as (started, answers):
             removal = await self.merge_queue.remove(
                 act.repository, found.number, on_answer=answers.append
             )
-        answered = replace(started, answer=join_answers(answers))
+        answered = started.answered(join_answers(answers))
         if removal is Removal.NOT_QUEUED:
             await self.acts.end(answered, ActResult.UNCHANGED, Unremovable.GONE)
             return await self._left(act)
         if removal is Removal.LEFT:
-            answered = replace(answered, circumstance=Circumstance.LEFT_UNSEEN)
+            answered = answered.under(Circumstance.LEFT_UNSEEN)
         now = self.acts.clock.now()
         done = end_of(replace(answered, at=now), ActResult.DONE)
         here = await self.acts.here(act.channel_id)

@@ -59,7 +59,7 @@ async def acts(bot: BotTester) -> list[tuple[str, ActResult, str | None]]:
         with begin(store) as transaction:
             found = Audit(transaction).since(RepositoryName.parse("acme/site"), LONG_AGO)
             return [
-                (act.action.value, act.result, act.setting_after)
+                (act.action.value, act.result, act.setting.after)
                 for act in found
                 if act.origin is not Origin.LOG
             ]

@@ -65,7 +65,7 @@ async def acts(bot: BotTester, repository: str = REPOSITORY) -> list[AuditRecord
 
 async def refusals(bot: BotTester) -> list[tuple[str, Action, str | None]]:
     return [
-        (act.actor.user_id, act.action, act.detail)
+        (act.actor.user_id, act.action, act.outcome.detail)
         for act in await acts(bot)
         if act.result is ActResult.REFUSED
         # Those of one minute share a row, which counts them.

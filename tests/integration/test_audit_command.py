@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from bot.acts.record import Action, AuditRecord, AuditSelection
+from bot.acts.record import Action, AuditRecord, AuditSelection, Outcome, PartOfGroup, SettingChange
 from bot.acts.rows import Audit
 from bot.cli.audit import HEADING
 from bot.cli.main import main
@@ -43,21 +43,22 @@ async def add(url: str, records: Iterable[AuditRecord]) -> None:
 def three_records() -> list[AuditRecord]:
     now = SystemClock().now()
     return [
-        replace(make_record(at=now - 50 * HOUR), answer="200", group="release", group_act_id=7),
+        replace(
+            make_record(at=now - 50 * HOUR), outcome=Outcome("200"), group=PartOfGroup("release", 7)
+        ),
         replace(
             make_record(at=now - 2 * HOUR, repository=SHOP),
             action=Action.SUBSCRIBE,
             reason=None,
             stored_reason=None,
             paused_at=None,
-            setting_before="",
-            setting_after="enter merge",
+            setting=SettingChange("", "enter merge"),
         ),
         replace(
             make_record(at=now - HOUR),
             reason="CI \x1b[31mred\x1b[0m\nis down",
             previous_reason="before",
-            answer="409 conflict: busy",
+            outcome=Outcome("409 conflict: busy"),
         ),
     ]
 

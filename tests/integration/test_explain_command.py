@@ -10,7 +10,7 @@ from datetime import timedelta
 import pytest
 from click.testing import CliRunner, Result
 
-from bot.acts.record import Action, ActResult, AuditRecord
+from bot.acts.record import Action, ActResult, AuditRecord, SettingChange
 from bot.acts.rows import Audit
 from bot.channels.rows import Subscriptions
 from bot.channels.subscription import SubscriptionSource
@@ -173,8 +173,7 @@ def test_a_pull_request_without_events_names_who_ended_the_subscription(url: str
         API,
         ActResult.DONE,
         channel_id=HERE,
-        setting_before="merge",
-        setting_after="",
+        setting=SettingChange("merge", ""),
     )
     change(url, lambda transaction: Audit(transaction).add(ended))
     output = said(url, f"{API}#41")

@@ -26,7 +26,7 @@ from sqlalchemy import (
 from sqlalchemy.exc import DBAPIError
 
 from bot.acts.reason import signed_reason
-from bot.acts.record import Action, ActResult, AuditRecord, Confirmation
+from bot.acts.record import Action, ActResult, AuditRecord, Confirmation, Outcome, SettingChange
 from bot.acts.rows import Audit
 from bot.cli.main import main
 from bot.kernel.actor import Actor, Origin
@@ -262,7 +262,9 @@ def texts(connection: Connection) -> list[tuple[str, str]]:
 def test_what_people_typed_and_what_others_are_called_stays(forgetful_url: str) -> None:
     migrate.upgrade(forgetful_url)
     other = Actor("U0OTHER", ADA.name, "T1")
-    record = replace(make_record(at=NOW), actor=ADA, reason="Ada Lovelace broke it", detail=None)
+    record = replace(
+        make_record(at=NOW), actor=ADA, reason="Ada Lovelace broke it", outcome=Outcome(detail=None)
+    )
     store = Store(create_engine(forgetful_url))
     with begin(store) as transaction:
         Audit(transaction).add(replace(record, stored_reason=signed_reason("broken", ADA)))
@@ -274,7 +276,7 @@ def test_what_people_typed_and_what_others_are_called_stays(forgetful_url: str) 
             (Action.UNLINK, "ada", ""),
         ):
             act = replace(record, action=action, reason=None, stored_reason=None)
-            Audit(transaction).add(replace(act, setting_before=before, setting_after=login))
+            Audit(transaction).add(replace(act, setting=SettingChange(before, login)))
     assert run(forgetful_url, "forget", ADA.user_id).exit_code == 0
     with begin(store) as transaction:
         first, second, *links = Audit(transaction).since(SITE, NOW)
@@ -284,7 +286,7 @@ def test_what_people_typed_and_what_others_are_called_stays(forgetful_url: str) 
         f"broken (by {ADA.user_id} via Slack)",
     )
     assert (second.actor, second.stored_reason) == (other, of_other.stored_reason)
-    changes = [(link.setting_before, link.setting_after) for link in links]
+    changes = [(link.setting.before, link.setting.after) for link in links]
     assert changes == [("", ADA.user_id), (ADA.user_id, ADA.user_id), (ADA.user_id, "")]
 
 

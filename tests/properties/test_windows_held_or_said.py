@@ -167,7 +167,7 @@ async def test_after_a_minute_its_channels_read_why_and_then_that_it_holds(
     assert len(one.frozen) == (1 if has_freezes else 0)
     if not has_freezes:
         assert any("Queue paused acme/site" in text for text in one.desk.world.shown())
-    audit = [act for act in one.desk.world.database.contents.audit.values() if act.setting_after]
+    audit = [act for act in one.desk.world.database.contents.audit.values() if act.setting.after]
     assert len(audit) <= 6, audit
 
 

@@ -25,7 +25,7 @@ def changed(acts: Sequence[AuditRecord]) -> Message:
     `acts`: at least one, all of the same action and selection.
     """
     first = acts[0]
-    selection = mention_of(first.group or ALL)
+    selection = mention_of(first.group.name or ALL)
     is_configured = first.actor.user_id.startswith(RULE)
     whose = f"Asked for by {quote(first.actor.name, NAME_LIMIT)}"
     if is_configured:
@@ -59,7 +59,7 @@ def _labels(names: Sequence[str]) -> Sequence[str]:
 
 def _left(acts: Sequence[AuditRecord], selection: str) -> str:
     of = quote(selection, NAME_SHOWN)
-    ended = [act.repository for act in acts if not act.setting_after]
+    ended = [act.repository for act in acts if not act.setting.after]
     sentences = []
     if ended:
         no_longer = by_count(
@@ -72,7 +72,7 @@ def _left(acts: Sequence[AuditRecord], selection: str) -> str:
         f":bell: {quote(act.repository, NAME_SHOWN)} left {of}. This channel stays subscribed to "
         f"it: {_words(act)}"
         for act in acts
-        if act.setting_after
+        if act.setting.after
     ]
     return listed(sentences, "\n", length=OVERVIEW_LENGTH)
 
@@ -83,4 +83,4 @@ def _names(repositories: Sequence[str]) -> str:
 
 
 def _words(act: AuditRecord) -> str:
-    return quote(act.setting_after or "", WORDS_SHOWN)
+    return quote(act.setting.after or "", WORDS_SHOWN)

@@ -212,7 +212,7 @@ def _time(sent: str | None, terms: FreezeAttributes) -> str:
 
 def planned_pause(plan: AuditRecord) -> Message:
     """The post ahead of the pause, with a button that skips it."""
-    value = controls.held_value(plan.repository, plan.setting_after or "")
+    value = controls.held_value(plan.repository, plan.setting.after or "")
     return blocks.post(
         f":alarm_clock: *Pause planned* {escape(plan.repository)}: "
         f"{quote(plan.reason or '', REASON_LIMIT)}",
@@ -232,8 +232,8 @@ def window_not_applied(act: AuditRecord) -> Message:
         since = f" for {quote(act.actor.name)}, from {local_time(act.paused_at)}"
     until = f" until {local_time(act.resumes_at)}" if act.resumes_at is not None else ""
     why = (
-        f" The merge queue service answered “{quote(act.answer, LIMIT_OF_ANSWERS)}”."
-        if act.answer
+        f" The merge queue service answered “{quote(act.outcome.answer, LIMIT_OF_ANSWERS)}”."
+        if act.outcome.answer
         else ""
     )
     return blocks.sentence(

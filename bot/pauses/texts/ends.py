@@ -75,7 +75,7 @@ def void(record: AuditRecord) -> Message:
 def failed(record: AuditRecord) -> Message:
     """To the person who set a timer that the service refuses, or in the thread of its card."""
     time = f" {local_time(record.resumes_at)}" if record.resumes_at is not None else ""
-    answer = record.answer or record.explanation
+    answer = record.outcome.answer or record.outcome.explanation
     why = f": the merge queue service answered “{quote(answer, ANSWER_SHOWN)}”" if answer else ""
     return blocks.sentence(
         f":warning: I couldn't resume {escape(record.repository)}{time}{why}. It's still paused: "

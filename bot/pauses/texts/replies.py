@@ -25,7 +25,7 @@ def act(record: AuditRecord) -> Message:
     if record.action in {Action.EXTEND, Action.KEEP}:
         return pause_ends.extended(record)
     if record.action is not Action.PAUSE:
-        is_void = record.result is ActResult.UNCHANGED and record.answer is None
+        is_void = record.result is ActResult.UNCHANGED and record.outcome.answer is None
         return pause_ends.void(record) if is_void else pause_ends.failed(record)
     word = "Queue paused"
     was = ""
@@ -50,7 +50,7 @@ def act(record: AuditRecord) -> Message:
 
 def not_paused_by_rule(record: AuditRecord) -> Message:
     """The post about a pause that a rule decided on and can't carry out."""
-    answer = quote(record.answer or record.explanation, ANSWER_SHOWN)
+    answer = quote(record.outcome.answer or record.outcome.explanation, ANSWER_SHOWN)
     why = f" The merge queue service answered “{answer}”." if answer else ""
     reason = quote(record.reason or "", REASON_LIMIT)
     return blocks.sentence(

@@ -118,19 +118,20 @@ def _facts(record: AuditRecord) -> list[str]:
     end = ""
     answer = ""
     change = ""
-    if record.group is not None:
-        group = f"as part of {name_of(record.group)}"
+    if record.group.name is not None:
+        group = f"as part of {name_of(record.group.name)}"
     if record.resumes_at is not None:
         word = "ends" if RIGHT_OF_ACTION[record.action] is Right.FREEZE else "resumes"
         end = f"{word} {local_time(record.resumes_at)}"
-    if record.answer and record.result not in {ActResult.DONE, ActResult.UNCHANGED}:
-        answer = f"the service's response: {quote(record.answer, DETAIL_LIMIT)}"
-    is_as_author = record.circumstance is Circumstance.AS_AUTHOR and record.detail is None
-    is_shown = not record.answer or is_as_author
-    detail = quote(record.explanation, DETAIL_LIMIT) if is_shown else ""
-    if record.setting_after is not None:
-        before = quote(record.setting_before or "", DETAIL_LIMIT)
-        after = quote(record.setting_after, DETAIL_LIMIT)
+    outcome = record.outcome
+    if outcome.answer and record.result not in {ActResult.DONE, ActResult.UNCHANGED}:
+        answer = f"the service's response: {quote(outcome.answer, DETAIL_LIMIT)}"
+    is_as_author = outcome.circumstance is Circumstance.AS_AUTHOR and outcome.detail is None
+    is_shown = not outcome.answer or is_as_author
+    detail = quote(outcome.explanation, DETAIL_LIMIT) if is_shown else ""
+    if record.setting.after is not None:
+        before = quote(record.setting.before or "", DETAIL_LIMIT)
+        after = quote(record.setting.after, DETAIL_LIMIT)
         change = f"before: {before or 'none'}, now: {after or 'none'}"
     elif record.previous_reason:
         change = f"previous reason: {quote(record.previous_reason, DETAIL_LIMIT)}"

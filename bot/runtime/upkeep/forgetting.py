@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from bot.acts.record import Action, ActResult, AuditRecord
+from bot.acts.record import Action, ActResult, AuditRecord, Outcome
 from bot.acts.rows import Audit
 from bot.kernel.actor import Actor, Origin
 from bot.kernel.repository import RepositoryName
@@ -24,7 +24,7 @@ def forget_person(transaction: Transaction, user_id: str, now: datetime) -> Forg
             Origin.OPERATOR,
             RepositoryName.none(),
             ActResult.DONE,
-            detail=user_id,
+            outcome=Outcome(detail=user_id),
         )
     )
     return forgotten

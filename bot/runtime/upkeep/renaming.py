@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from datetime import datetime
 
-from bot.acts.record import Action, ActResult, AuditRecord
+from bot.acts.record import Action, ActResult, AuditRecord, Outcome
 from bot.acts.rows import Audit
 from bot.kernel.actor import Origin
 from bot.kernel.repository import RepositoryName
@@ -35,7 +35,7 @@ def rename_repository(
         Origin.OPERATOR,
         new,
         ActResult.DONE,
-        detail=f"it was {old}, also in the records before this one",
+        outcome=Outcome(detail=f"it was {old}, also in the records before this one"),
     )
     Audit(transaction).add(act)
     return stored

@@ -6,7 +6,16 @@ from datetime import timedelta
 
 import pytest
 
-from bot.acts.record import Action, ActResult, AuditPosition, AuditRecord, AuditSelection
+from bot.acts.record import (
+    Action,
+    ActResult,
+    AuditPosition,
+    AuditRecord,
+    AuditSelection,
+    Outcome,
+    PartOfGroup,
+    SettingChange,
+)
 from bot.acts.rows import Audit
 from bot.kernel.repository import RepositoryName
 from bot.runtime.upkeep.pruning import Upkeep
@@ -19,10 +28,8 @@ def test_a_record_comes_back_with_its_id(transaction: Transaction) -> None:
         make_record(),
         previous_reason="before \N{SNOWMAN}",
         previous_paused_at=after(-90),
-        detail="503",
-        answer="409 conflict: \N{SNOWMAN}",
-        setting_before="",
-        setting_after="enter merge",
+        outcome=Outcome("409 conflict: \N{SNOWMAN}", "503"),
+        setting=SettingChange("", "enter merge"),
     )
     first = Audit(transaction).add(record)
     second = Audit(transaction).add(make_record(act_id=first))
@@ -143,7 +150,7 @@ def test_only_old_refusals_are_deleted(transaction: Transaction) -> None:
 def test_the_records_of_an_act_on_a_group_come_together(transaction: Transaction) -> None:
     def part(seconds: float, group_act_id: int, repository: RepositoryName = SITE) -> AuditRecord:
         record = make_record(at=after(seconds), repository=repository)
-        return replace(record, group="release", group_act_id=group_act_id)
+        return replace(record, group=PartOfGroup("release", group_act_id))
 
     parts = [part(2, 7, SHOP), part(1, 7), part(1, 8), make_record(at=after(1)), part(0.5, 7)]
     added = [Audit(transaction).add(record) for record in parts]

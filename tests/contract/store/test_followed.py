@@ -71,7 +71,7 @@ def acts(store: Store) -> list[tuple[Action, str, str | None]]:
     with begin(store) as transaction:
         found = Audit(transaction).oldest(AuditSelection(), 100)
     assert {act.actor for act in found} <= {ALICE}
-    return [(act.action, act.repository, act.group) for act in found]
+    return [(act.action, act.repository, act.group.name) for act in found]
 
 
 def posts(store: Store) -> int:

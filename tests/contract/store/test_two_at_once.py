@@ -15,7 +15,7 @@ from typing_extensions import override
 from bot.acts.check_permission import CheckPermission
 from bot.acts.group_act import GroupAct
 from bot.acts.group_acts import GroupActs
-from bot.acts.record import Action
+from bot.acts.record import Action, PartOfGroup
 from bot.acts.recording import ActLog
 from bot.channels.rows import Subscriptions
 from bot.channels.settings import ChannelSettings
@@ -323,7 +323,7 @@ async def test_the_log_shows_a_group_while_somebody_acts_on_one_of_it(
         act = replace(act, group_act_id=GroupActs(transaction).save(act))
         enqueue_urgent(transaction, event_subject(99), [CHANNEL], NOW, identity="1")
     part = replace(
-        make_record(), action=Action.RESUME, group=act.group, group_act_id=act.group_act_id
+        make_record(), action=Action.RESUME, group=PartOfGroup(act.group, act.group_act_id)
     )
 
     def log_shows(transaction: Transaction) -> None:

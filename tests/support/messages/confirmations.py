@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from bot.acts.confirmation import Request, RequestState
 from bot.acts.group_act import GroupOutcome, RepositoryResult
-from bot.acts.record import Action, ActResult, AuditRecord, Confirmation
+from bot.acts.record import Action, ActResult, AuditRecord, Confirmation, SettingChange
 from bot.groups import confirmations as group_confirmations
 from tests.support.clock import NOON
 from tests.support.make import API, BOB, SITE, make_act
@@ -27,7 +27,7 @@ UNFREEZE_TWO = replace(UNFREEZE, confirmation=Confirmation("f1 f2"))
 ALLOW = replace(
     asked(Action.ALLOW, Confirmation("f1 #41", MANY)),
     reason="fixes the outage",
-    setting_after="#41",
+    setting=SettingChange(after="#41"),
 )
 GROUP = make_group_act(
     RepositoryResult(SITE, GroupOutcome.ASKED),

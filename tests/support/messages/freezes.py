@@ -7,7 +7,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from bot.acts.asked import Asked, typed_ends
-from bot.acts.record import Action, AuditRecord
+from bot.acts.record import Action, AuditRecord, Outcome, SettingChange
 from bot.blocks.blocks import Element, button
 from bot.blocks.controls import Repeat
 from bot.desk import end_questions
@@ -65,7 +65,7 @@ PLAN = replace(
     reason="Nightly deployment",
     paused_at=NOON,
     resumes_at=NOON + timedelta(hours=1),
-    setting_after="night",
+    setting=SettingChange(after="night"),
 )
 SKIP = replace(make_act(Action.SKIP), paused_at=NOON)
 
@@ -106,7 +106,7 @@ CASES: Cases = {
     ),
     "window-not-held": partial(
         freeze_cards.window_not_applied,
-        replace(PLAN, action=Action.FREEZE, answer="403 not allowed"),
+        replace(PLAN, action=Action.FREEZE, outcome=Outcome("403 not allowed")),
     ),
     "window-not-held-as-a-pause": partial(
         freeze_cards.window_not_applied, replace(PLAN, action=Action.PAUSE)

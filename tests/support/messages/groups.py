@@ -7,7 +7,16 @@ from typing import Any
 
 from bot.acts.asked import NOTHING_ASKED, Asked
 from bot.acts.group_act import GroupAct, GroupOutcome, RepositoryResult
-from bot.acts.record import Action, ActResult, AuditPage, AuditRecord, AuditSelection
+from bot.acts.record import (
+    Action,
+    ActResult,
+    AuditPage,
+    AuditRecord,
+    AuditSelection,
+    Outcome,
+    PartOfGroup,
+    SettingChange,
+)
 from bot.desk.readers import read_asked
 from bot.kernel.actor import Actor, Origin
 from bot.kernel.durations import at_instant
@@ -121,16 +130,19 @@ CASES: Cases = {
         make_act(Action.EXTEND, resumes_at=NOON + timedelta(hours=1)), repository=SITE
     ),
     "audit": records(
-        replace(make_act(), answer="200", group="release", group_act_id=3),
+        replace(make_act(), outcome=Outcome("200"), group=PartOfGroup("release", 3)),
         replace(
             make_act(Action.RESUME, actor=BOB, previous_reason="Night", origin=Origin.BUTTON),
-            answer="204",
+            outcome=Outcome("204"),
         ),
-        replace(make_act(Action.SUBSCRIBE), setting_before="", setting_after="enter merge"),
+        replace(make_act(Action.SUBSCRIBE), setting=SettingChange("", "enter merge")),
         replace(
-            make_act(result=ActResult.REFUSED, origin=Origin.MODAL), detail="pause: not_listed"
+            make_act(result=ActResult.REFUSED, origin=Origin.MODAL),
+            outcome=Outcome(detail="pause: not_listed"),
         ),
-        replace(make_act(result=ActResult.FAILED), answer="no answer: the connection was lost"),
+        replace(
+            make_act(result=ActResult.FAILED), outcome=Outcome("no answer: the connection was lost")
+        ),
         make_act(result=ActResult.STARTED),
         more=True,
         since=NOON - timedelta(days=7),

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from functools import partial
 
-from bot.acts.record import Action, ActResult, AuditRecord
+from bot.acts.record import Action, ActResult, AuditRecord, SettingChange
 from bot.acts.unanswered import Unanswered
 from bot.blocks import controls, modal
 from bot.desk import explain as desk_explain
@@ -65,7 +65,7 @@ def told(
     if action is not None:
         act = AuditRecord(NOON, ALICE, action, Origin.COMMAND, SITE, result)
         if action is Action.ALLOW:
-            act = replace(act, setting_after="#41")
+            act = replace(act, setting=SettingChange(after="#41"))
         elif action is Action.REMOVE:
             act = replace(act, pull_request=41)
     return partial(pause_outcomes.outcome, Outcome(request, act, in_force))

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 from bot.acts.asked import Asked, typed_ends
 from bot.acts.errors import PermissionDenied
 from bot.acts.permission import Right, WhoCan
-from bot.acts.record import SOMEBODY, Action, ActResult, Circumstance
+from bot.acts.record import SOMEBODY, Action, ActResult, Circumstance, Outcome
 from bot.acts.texts.permissions import denied
 from bot.blocks import modal
 from bot.desk import end_questions
@@ -62,7 +62,7 @@ from tests.support.messages.values import (
 
 SEEN = make_pull_request_record()
 ADOPTED = replace(CARD, by=Actor("", "alice"), timer=None)
-IN_DOUBT = replace(REMOVAL, circumstance=Circumstance.LEFT_UNSEEN)
+IN_DOUBT = replace(REMOVAL, outcome=Outcome(circumstance=Circumstance.LEFT_UNSEEN))
 ENDED_BY_NOBODY = replace(PAUSE_ENDED, ended_by=None, joined=frozenset())
 ENDED_BY_TIMER = replace(PAUSE_ENDED, ending=PauseEnding.TIMER)
 BY_HAND = make_known_pause()
@@ -262,7 +262,7 @@ CASES: Cases = {
         pause_ends.failed,
         replace(
             make_act(Action.RESUME, resumes_at=NOON),
-            answer="403 not allowed",
+            outcome=Outcome("403 not allowed"),
             previous_reason="deploying",
         ),
     ),
@@ -270,7 +270,11 @@ CASES: Cases = {
     "timer-no-longer-needed": partial(pause_ends.worked, replace(PAUSE_ENDED, timer=make_timer())),
     "rule-cannot-pause": partial(
         pause_replies.not_paused_by_rule,
-        replace(make_act(), reason="unit tests failed in a row for #71, #72", answer="503 down"),
+        replace(
+            make_act(),
+            reason="unit tests failed in a row for #71, #72",
+            outcome=Outcome("503 down"),
+        ),
     ),
     "pause-kept-reply": partial(pause_ends.extended_reply, make_act(Action.KEEP)),
     "pause-other-end": left_alone(SITE, OtherEnd(TIMED)),

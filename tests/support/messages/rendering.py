@@ -55,7 +55,7 @@ TYPED_LIMIT = 240
 AT_MOST = {
     "branch": BRANCH_LIMIT,
     "asked": TYPED_LIMIT,
-    "setting_after": 80,
+    "SettingChange.after": 80,
     "Asked.reason": TYPED_LIMIT,
     "AuditRecord.previous_reason": TYPED_LIMIT,
     "AuditPage.records": EVENTS_PER_PAGE,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
-from bot.acts.record import Action, ActResult, AuditRecord
+from bot.acts.record import Action, ActResult, AuditRecord, PartOfGroup, SettingChange
 from bot.blocks.message import Message
 from bot.channels.following import CHANNELS_RULE
 from bot.channels.subscription import (
@@ -56,11 +56,10 @@ JOINED = AuditRecord(
     SITE,
     ActResult.DONE,
     channel_id="C0MERGEQ",
-    group="release",
-    setting_before="",
-    setting_after="enter failure merge",
+    group=PartOfGroup("release"),
+    setting=SettingChange("", "enter failure merge"),
 )
-LEFT = replace(JOINED, action=Action.UNSUBSCRIBE, setting_before="merge", setting_after="")
+LEFT = replace(JOINED, action=Action.UNSUBSCRIBE, setting=SettingChange("merge", ""))
 
 subscriptions_of = cases_of(subscriptions.subscriptions)
 unsubscribed = cases_of(subscriptions.unsubscribed)
@@ -138,14 +137,18 @@ CASES: Cases = {
     "followed-new": partial(followed.changed, [JOINED]),
     "followed-several-new": partial(
         followed.changed,
-        [replace(JOINED, repository=repository, group=ALL) for repository in (SITE, API)],
+        [
+            replace(JOINED, repository=repository, group=PartOfGroup(ALL))
+            for repository in (SITE, API)
+        ],
     ),
     "followed-many-new": partial(followed.changed, [JOINED] * 4),
     "followed-new-by-the-configuration": partial(
-        followed.changed, [replace(JOINED, group="acme/*", actor=CHANNELS_RULE)]
+        followed.changed, [replace(JOINED, group=PartOfGroup("acme/*"), actor=CHANNELS_RULE)]
     ),
     "followed-left": partial(
-        followed.changed, [LEFT, replace(LEFT, repository=API, setting_after="merge failure")]
+        followed.changed,
+        [LEFT, replace(LEFT, repository=API, setting=SettingChange(after="merge failure"))],
     ),
     "subscriptions-with-a-default": subscriptions_of([WIDE], "/mq", SITE),
     "subscriptions-none": subscriptions_of([], "/mq"),

@@ -72,7 +72,7 @@ async def test_each_decision_is_stored_beside_the_configuration_and_audited() ->
 
     records = await on_record(use_case)
     reported = [
-        (record.action, record.actor.name, record.setting_before, record.setting_after)
+        (record.action, record.actor.name, record.setting.before, record.setting.after)
         for record in records
     ]
     assert reported == [

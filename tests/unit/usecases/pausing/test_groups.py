@@ -252,10 +252,12 @@ async def test_each_action_is_recorded_with_its_group() -> None:
     records = await bot.whole_audit()
 
     assert Counter(record.result for record in records) == {ActResult.STARTED: 2, ActResult.DONE: 2}
-    assert {(record.group, record.group_act_id) for record in records} == {
+    assert {(record.group.name, record.group.act_id) for record in records} == {
         ("release", act.group_act_id)
     }
-    assert {record.answer for record in records if record.result is ActResult.DONE} == {"200"}
+    assert {record.outcome.answer for record in records if record.result is ActResult.DONE} == {
+        "200"
+    }
 
 
 async def test_a_reason_that_begins_like_a_duration_stays_the_reason() -> None:

@@ -56,7 +56,7 @@ async def test_a_service_failure_records_a_start_and_a_failure() -> None:
     started, failed = await bot.audit()
     assert (started.result, failed.result) == (ActResult.STARTED, ActResult.FAILED)
     assert failed.act_id == started.record_id
-    assert "no answer" in (failed.detail or "")
+    assert "no answer" in (failed.outcome.detail or "")
     assert bot.deliveries() == []
 
     bot.merge_queue.fail_next(lost, method="resume")
@@ -94,7 +94,7 @@ async def test_the_services_responses_are_recorded() -> None:
     with pytest.raises(CredentialRefused):
         await bot.pause()
 
-    answers = [(act.result, act.answer) for act in await bot.audit()]
+    answers = [(act.result, act.outcome.answer) for act in await bot.audit()]
     assert answers == [
         (ActResult.STARTED, None),
         (ActResult.DONE, "200"),

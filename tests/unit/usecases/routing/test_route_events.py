@@ -237,7 +237,7 @@ async def test_an_action_already_logged_is_not_stored_twice_at_its_end() -> None
 
     reported = await succeed(bot.acts, started, NOON)
 
-    assert _done(log).detail == "known from the event log"
+    assert _done(log).outcome.detail == "known from the event log"
     assert reported.act.record_id == _done(log).record_id
     assert sorted([*log.reported("C1"), *log.reported(CHANNEL)]) == [
         ("live_message", 1),
