@@ -260,6 +260,12 @@ def plural(count: int, one: str, many: str | None = None) -> str:
     return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
+def together(names: Sequence[str]) -> str:
+    """The names with "and" before the last: "a, b and c"."""
+    *others, last = names or [""]
+    return f"{', '.join(others)} and {last}" if others else last
+
+
 def alternatives(names: Sequence[str]) -> str:
     """The names with "or" before the last: "a, b or c"."""
     *others, last = names

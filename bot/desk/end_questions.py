@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 from bot.acts.asked import Asked, TypedEnd, TypedEnds
 from bot.blocks import blocks, controls
 from bot.blocks.message import Message
-from bot.blocks.text import clean, duration, escape, listed, local_time, quote, within
+from bot.blocks.text import alternatives, clean, duration, escape, listed, local_time, quote, within
 from bot.freezes import actions as freeze_actions
 from bot.kernel.durations import For, written
 from bot.kernel.groups import Group, Target, target_value
@@ -52,22 +52,23 @@ def which_end(
     name = escape(target.mention if isinstance(target, Group) else target)
     if typed.is_doubt:
         question = f"{mark} *{verb} {name} until when?*"
-        said = f"You typed “{quote(asked.reason or asked.written, END_TYPED_SHOWN)}”."
+        said = []
+        words = f"“{quote(asked.reason or asked.written, END_TYPED_SHOWN)}”"
     else:
         at = ends[0].at
         start = instant(ends[0].asked.start)
         begins = f" from {local_time(start)}" if start is not None else ""
         question = f"{mark} *{verb} {name}{begins} until {local_time(at)}?*"
-        said = f"That is {within(at - typed.now)} from now."
-    kept = [
-        f"Reason: {quote(end.asked.reason, END_TYPED_SHOWN)}" for end in ends if end.asked.reason
-    ]
-    return blocks.post(
-        question,
-        said,
-        *dict.fromkeys(kept),
-        listed(facts, " ", length=FACTS_LENGTH),
-        buttons=_buttons(target, asked, typed, is_freeze=is_freeze),
+        said = [f"That's {within(at - typed.now)} from now."]
+        words = ""
+    kept = [quote(end.asked.reason, END_TYPED_SHOWN) for end in ends if end.asked.reason]
+    reasons = list(dict.fromkeys(kept))
+    impact = listed(facts, " ", length=FACTS_LENGTH)
+    return blocks.message(
+        blocks.section(question),
+        *blocks.lines([*said, *filter(None, [impact])]),
+        *blocks.facts(("You typed", words), ("Reason", alternatives(reasons) if reasons else "")),
+        blocks.actions(_buttons(target, asked, typed, is_freeze=is_freeze)),
     )
 
 
@@ -131,7 +132,9 @@ def in_words(end: TypedEnd, now: datetime, zone: ZoneInfo, typed: str = "") -> s
 def far_in_form(at: datetime, now: datetime) -> EndQuestion:
     """In a form whose typed end is far away, before it is sent again."""
     away = within(at - now)
-    note = f":alarm_clock: That is {local_time(at)}, {away} from now. Send it again to confirm."
+    note = (
+        f":alarm_clock: That's {local_time(at)}, {away} from now. Send the form again to confirm."
+    )
     return EndQuestion(note, at.isoformat())
 
 

@@ -1,6 +1,7 @@
 """The request to confirm what one person asked for; it says what became of it."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 
 from bot.acts.confirmation import Request, RequestState
@@ -8,7 +9,7 @@ from bot.acts.reason import REASON_LIMIT
 from bot.acts.record import Action, AuditRecord
 from bot.blocks import blocks, controls
 from bot.blocks.groups import name_of, names
-from bot.blocks.message import Message
+from bot.blocks.message import Colour, Message
 from bot.blocks.text import NAME_LIMIT, escape, listed, local_time, mention, mention_group, quote
 from bot.freezes import actions as freeze_actions
 from bot.pauses.texts import group_acts
@@ -21,71 +22,121 @@ FREEZE_ID_LIMIT = 200
 MENTIONED = 10
 """The most people and groups that a request mentions."""
 
-_WISHES: Mapping[Action, str] = {
-    Action.RESUME: "resume {where}",
-    Action.UNFREEZE: "end the freeze of {where}",
-    Action.ALLOW: "let {pull_request} of {where} through the freeze",
-}
 
-_DONE: Mapping[Action, str] = {
-    Action.RESUME: "{where} has resumed",
-    Action.UNFREEZE: "The freeze of {where} has ended",
-    Action.ALLOW: "{pull_request} of {where} may merge during the freeze",
+@dataclass(frozen=True, slots=True)
+class Sentences:
+    """What a request says in each of its states, about one kind of act."""
+
+    open: str
+    confirmed: str
+    ended: str  #: what it was about has ended, by a person
+    over: str  #: nobody knows by whom
+    expired: str
+    since: str  #: the label of when the pause or the freeze began
+
+
+_SENTENCES_ABOUT: Mapping[Action, Sentences] = {
+    Action.RESUME: Sentences(
+        open="*{asker} wants to resume {where}. Someone else has to confirm.*",
+        confirmed="*{where} has resumed*: {asker} asked for it, and {by} confirmed.",
+        ended=(
+            "{asker} wanted to resume {where}. Nothing is left to confirm: {by} ended that pause."
+        ),
+        over="{asker} wanted to resume {where}. Nothing is left to confirm: that pause is over.",
+        expired="{asker} wanted to resume {where}. Nobody confirmed it, and nothing changed.",
+        since="Paused since",
+    ),
+    Action.UNFREEZE: Sentences(
+        open="*{asker} wants to end the freeze of {where}. Someone else has to confirm.*",
+        confirmed="*The freeze of {where} has ended*: {asker} asked for it, and {by} confirmed.",
+        ended=(
+            "{asker} wanted to end the freeze of {where}. Nothing is left to confirm: {by} ended "
+            "that freeze."
+        ),
+        over=(
+            "{asker} wanted to end the freeze of {where}. Nothing is left to confirm: that freeze "
+            "is over."
+        ),
+        expired=(
+            "{asker} wanted to end the freeze of {where}. Nobody confirmed it, and nothing changed."
+        ),
+        since="Frozen since",
+    ),
+    Action.ALLOW: Sentences(
+        open=(
+            "*{asker} wants to let {pull_request} of {where} through the freeze. Someone else has "
+            "to confirm.*"
+        ),
+        confirmed=(
+            "*{pull_request} of {where} may merge during the freeze*: {asker} asked for it, and "
+            "{by} confirmed."
+        ),
+        ended=(
+            "{asker} wanted to let {pull_request} of {where} through the freeze. Nothing is left "
+            "to confirm: {by} ended that freeze."
+        ),
+        over=(
+            "{asker} wanted to let {pull_request} of {where} through the freeze. Nothing is left "
+            "to confirm: that freeze is over."
+        ),
+        expired=(
+            "{asker} wanted to let {pull_request} of {where} through the freeze. Nobody confirmed "
+            "it, and nothing changed."
+        ),
+        since="Frozen since",
+    ),
 }
 
 
 def request(request: Request) -> Message:
     """Open, it mentions those who may confirm; else it says how it ended, without a button."""
-    first = request.asked[0]
-    asker = quote(first.actor.name, NAME_LIMIT)
-    wish = _said(_WISHES, request)
-    by = quote(request.by.name, NAME_LIMIT) if request.by is not None else ""
+    sentences = _SENTENCES_ABOUT[request.asked[0].action]
     match request.state:
         case RequestState.OPEN:
-            return _open(request, asker, wish)
+            return _open(request, sentences)
         case RequestState.CONFIRMED:
-            done = _said(_DONE, request)
-            return blocks.post(
-                f":white_check_mark: *{done}*: {asker} asked for it, and {by} confirmed."
-            )
+            done = blocks.sentence(f":white_check_mark: {_said(sentences.confirmed, request)}")
+            return blocks.coloured(Colour.GREEN, done)
         case RequestState.OVER:
-            stop = "pause" if first.action is Action.RESUME else "freeze"
-            ended = f"{by} ended that {stop}" if by else f"that {stop} is over"
-            said = f"{asker} wanted to {wish}. Nothing is left to confirm: {ended}."
-            return blocks.post(f":heavy_minus_sign: {said}")
+            ended = sentences.ended if request.by is not None else sentences.over
+            return blocks.sentence(f":heavy_minus_sign: {_said(ended, request)}")
         case RequestState.EXPIRED:
-            said = f"{asker} wanted to {wish}. Nobody confirmed it, and nothing changed."
-            return blocks.post(f":heavy_minus_sign: {said}")
+            return blocks.sentence(f":heavy_minus_sign: {_said(sentences.expired, request)}")
 
 
-def _open(request: Request, asker: str, wish: str) -> Message:
+def _open(request: Request, sentences: Sentences) -> Message:
     first = request.asked[0]
     who = _mentions(request.asked)
-    others = f"{who} can confirm." if who else "Any other full member can confirm."
+    asker = quote(first.actor.name, NAME_LIMIT)
     facts = []
     if request.group_act is None and first.previous_reason:
-        word = "paused" if first.action is Action.RESUME else "frozen"
-        since = f" since {local_time(first.previous_paused_at)}" if first.previous_paused_at else ""
-        facts.append(f"{word}{since}: {quote(first.previous_reason, REASON_LIMIT)}")
+        since = local_time(first.previous_paused_at) if first.previous_paused_at else ""
+        facts.append((sentences.since, since))
+        facts.append(("Reason", quote(first.previous_reason, REASON_LIMIT)))
     if first.reason:
-        facts.append(f"{asker}'s reason: {quote(first.reason, REASON_LIMIT)}")
-    facts.append(f"open until {local_time(first.at + CONFIRMATION_LASTS)}")
-    return blocks.post(
-        f":hourglass_flowing_sand: *{asker} wants to {wish}. Someone else has to confirm.*",
-        *facts,
-        details=[others],
-        buttons=[_button(request)],
+        facts.append((f"{asker}'s reason", quote(first.reason, REASON_LIMIT)))
+    facts.append(("Open until", local_time(first.at + CONFIRMATION_LASTS)))
+    asked = blocks.message(
+        blocks.section(f":hourglass_flowing_sand: {_said(sentences.open, request)}"),
+        blocks.section(f"{who} can confirm." if who else "Any other full member can confirm."),
+        *blocks.facts(*facts),
+        blocks.actions([_button(request)]),
     )
+    return blocks.coloured(Colour.YELLOW, asked)
 
 
-def _said(words: Mapping[Action, str], request: Request) -> str:
+def _said(sentence: str, request: Request) -> str:
     first = request.asked[0]
     where = escape(first.repository)
     if request.group_act is not None:
         parts = names([act.repository for act in request.asked])
         where = f"{name_of(request.group_act.group)} ({parts})"
-    number = quote(first.setting.after or "", NAME_LIMIT)
-    return words[first.action].format(where=where, pull_request=number)
+    return sentence.format(
+        asker=quote(first.actor.name, NAME_LIMIT),
+        by=quote(request.by.name, NAME_LIMIT) if request.by is not None else "",
+        where=where,
+        pull_request=quote(first.setting.after or "", NAME_LIMIT),
+    )
 
 
 def _mentions(asked: Sequence[AuditRecord]) -> str:

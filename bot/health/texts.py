@@ -44,19 +44,19 @@ _OUTAGE_CAUSES: Mapping[OutageCause | None, str] = {
 }
 
 _CATCHES_UP = "I keep trying, and will catch up once it can be read again."
-_UNTIL_FIXED = "I keep trying. Nothing is posted until the person who runs the bot fixes it: "
+_UNTIL_FIXED = "Nothing is posted until the person who runs the bot fixes it."
 _REMEDIES: Mapping[OutageCause | None, str] = {
-    OutageCause.KEY: _UNTIL_FIXED + "is the key valid, and is the service's app installed there?",
+    OutageCause.KEY: f"{_UNTIL_FIXED} Is the key valid, and is the service's app installed there?",
     OutageCause.GONE: (
-        f"{_UNTIL_FIXED}was it renamed, moved or deleted (`MQBOT_REPOSITORIES`), or can the bot's "
-        "key not see it?"
+        f"{_UNTIL_FIXED} Was the repository renamed, moved or deleted (`MQBOT_REPOSITORIES`)? Or "
+        "can't the bot's key see it?"
     ),
-    OutageCause.REFUSED: f"{_UNTIL_FIXED}`mqbot check` says more.",
-    OutageCause.UNREADABLE: f"{_UNTIL_FIXED}`mqbot check` says more.",
+    OutageCause.REFUSED: f"{_UNTIL_FIXED} `mqbot check` says more.",
+    OutageCause.UNREADABLE: f"{_UNTIL_FIXED} `mqbot check` says more.",
 }
 
 _OVER = {
-    AlertKind.HEAD: "the head of the queue is moving again",
+    AlertKind.HEAD: "the queue is moving again",
     AlertKind.BATCH: "no batch is stuck any more",
     AlertKind.DEPTH: "the queue is short again",
     AlertKind.FAILURES: "the queue is merging again",
@@ -74,31 +74,45 @@ def alert(raised: Alert, seen: PullRequestRecord | None = None) -> Message:
         value = f"log {name} pr:{raised.pull_request}"
         buttons.append(blocks.button(label, action_id=controls.LOG_OF, value=value))
     called = f" {mention_group(raised.mention)}" if raised.mention is not None else ""
-    which = f"#{raised.pull_request}"
+    which = ""
     if seen is not None:
         which = pull_request(seen.number, seen.title, seen.url)
-    sentence = f"{_sentence(raised, which)} ({_limit(raised)})"
-    head = f":rotating_light: *Queue alert · {escape(name)}*: {sentence}.{called}"
-    return blocks.coloured(Colour.RED, blocks.post(head, _HINTS[raised.kind], buttons=buttons))
+    elif raised.pull_request is not None:
+        which = f"#{raised.pull_request}"
+    shown = [
+        blocks.section(f":rotating_light: *{escape(name)}: {_state(raised)}*{called}"),
+        *blocks.facts((_WHICH[raised.kind], which), ("Limit", _limit(raised))),
+        blocks.section(_HINTS[raised.kind]),
+        blocks.actions(buttons),
+    ]
+    return blocks.coloured(Colour.RED, blocks.message(*shown))
+
+
+_WHICH = {
+    AlertKind.HEAD: "First in the queue",
+    AlertKind.BATCH: "In the batch",
+    AlertKind.DEPTH: "Latest",
+    AlertKind.FAILURES: "Latest",
+}
+"""The label of the pull request that it is about."""
 
 
 def over(raised: Alert) -> Message:
     """The end of it."""
     lasted = duration((raised.ended_at or raised.began_at) - raised.began_at)
-    name = escape(raised.repository)
-    return blocks.sentence(
-        f":white_check_mark: *Alert over · {name}*: {_OVER[raised.kind]}, after {lasted}."
-    )
+    state = f"*{escape(raised.repository)}: {_OVER[raised.kind]}*"
+    ended = blocks.post(f":white_check_mark: {state}", f"The alert lasted {lasted}")
+    return blocks.coloured(Colour.GREEN, ended)
 
 
-def _sentence(raised: Alert, which: str) -> str:
+def _state(raised: Alert) -> str:
     match raised.kind:
         case AlertKind.HEAD:
             waited = duration(timedelta(seconds=raised.value))
-            return f"the head of the queue, {which}, has waited for {waited}"
+            return f"the first pull request has waited for {waited}"
         case AlertKind.BATCH:
             lasted = duration(timedelta(seconds=raised.value))
-            return f"the batch with {which} has been running checks for {lasted}"
+            return f"a batch has been running checks for {lasted}"
         case AlertKind.DEPTH:
             return by_count(
                 raised.value,
@@ -106,33 +120,41 @@ def _sentence(raised: Alert, which: str) -> str:
                 "{count} pull requests are in the queue",
             )
         case AlertKind.FAILURES:
-            failed = by_count(
+            return by_count(
                 raised.value,
                 "{count} pull request failed and left the queue",
                 "{count} pull requests in a row failed and left the queue",
             )
-            return f"{failed}, most recently {which}"
 
 
 def _limit(raised: Alert) -> str:
     if raised.kind in {AlertKind.HEAD, AlertKind.BATCH}:
-        return f"limit {duration(timedelta(seconds=raised.threshold))}"
-    return f"limit {raised.threshold:,}"
+        return duration(timedelta(seconds=raised.threshold))
+    return f"{raised.threshold:,}"
 
 
 def outage(begun: Outage) -> Message:
     """To channels subscribed to any of its repositories, so that silence doesn't look fine."""
-    remedy = _REMEDIES.get(begun.cause, _CATCHES_UP)
-    return blocks.coloured(Colour.RED, blocks.post(f":warning: {ongoing(begun)}.", remedy))
+    said = quote(begun.said or "", SAID_LIMIT)
+    shown = [
+        blocks.section(f":warning: {_unread(begun)}"),
+        *blocks.facts(("Cause", _OUTAGE_CAUSES.get(begun.cause, "")), ("Answer", said)),
+        blocks.section(_REMEDIES.get(begun.cause, _CATCHES_UP)),
+    ]
+    return blocks.coloured(Colour.RED, blocks.message(*shown))
+
+
+def _unread(outage: Outage) -> str:
+    since = local_time(outage.began_at)
+    return f"*The event log of {_logs(outage)} can't be read*, last read {since}"
 
 
 def ongoing(outage: Outage) -> str:
     """Which logs can't be read, since when and why."""
-    since = local_time(outage.began_at)
     why = _OUTAGE_CAUSES.get(outage.cause, "")
     said = quote(outage.said or "", SAID_LIMIT)
-    cause = f": {why}{f' ({said})' if said else ''}" if why else ""
-    return f"*The event log of {_logs(outage)} can't be read*, last read {since}{cause}"
+    answer = f" ({said})" if said else ""
+    return f"{_unread(outage)}: {why}{answer}" if why else _unread(outage)
 
 
 def slack_silent(outage: SlackOutage) -> str:
@@ -143,10 +165,11 @@ def slack_silent(outage: SlackOutage) -> str:
 def slack_outage_over(ended: SlackOutage) -> Message:
     """Nobody was notified of its beginning, so it also says since when."""
     late = by_count(ended.late or 0, "{count} message is late.", "{count} messages are late.")
-    return blocks.sentence(
+    over = blocks.sentence(
         f":white_check_mark: Slack can be reached again{_lasted(ended)}. It hadn't responded since "
-        f"{local_time(ended.began_at)}; {late}"
+        f"{local_time(ended.began_at)}. {late}"
     )
+    return blocks.coloured(Colour.GREEN, over)
 
 
 def outage_over(ended: Outage) -> Message:

@@ -6,7 +6,7 @@ from datetime import datetime
 from bot.blocks import blocks, controls, modal
 from bot.blocks.blocks import Element
 from bot.blocks.message import Block, Message, View
-from bot.blocks.text import code, escape, listed, local_time, mention, quote
+from bot.blocks.text import code, escape, listed, local_time, mention, quote, together
 from bot.kernel.repository import RepositoryName
 from bot.people import actions as people_actions
 from bot.people.notices import DIRECT_NOTICES, OF_THE_AUTHOR, AboutPerson, Notice
@@ -70,8 +70,8 @@ def taken(login: str) -> Message:
     """To a person who typed a login linked to another person."""
     return blocks.sentence(
         f":no_entry: {quote(login, LOGIN_LIMIT)} is linked to another person. Nothing was changed, "
-        "and they are notified. If it is your login, ask the people who run this bot: they decide "
-        "with the setting `MQBOT_LOGINS`."
+        "and I've let them know. If it's your login, ask the people who run this bot: they can "
+        "assign it to you (`MQBOT_LOGINS`)."
     )
 
 
@@ -79,7 +79,7 @@ def assigned(login: str) -> Message:
     """To a person who named a login that the settings give to another person."""
     return blocks.sentence(
         f":no_entry: {quote(login, LOGIN_LIMIT)} is assigned to another person. Nothing was "
-        "changed. If it is your login, ask the people who run this bot to correct `MQBOT_LOGINS`."
+        "changed. If it's your login, ask the people who run this bot to correct `MQBOT_LOGINS`."
     )
 
 
@@ -87,7 +87,7 @@ def of_a_bot(login: str) -> Message:
     """To a person who named the login of a program."""
     return blocks.sentence(
         f":no_entry: {quote(login, LOGIN_LIMIT)} is a bot's login, so nobody can link it. Nothing "
-        "was changed. If it is yours, ask the people who run this bot to assign it to you "
+        "was changed. If it's yours, ask the people who run this bot to assign it to you "
         "(`MQBOT_LOGINS`)."
     )
 
@@ -223,12 +223,12 @@ def switched(changed: Mapping[Notice, bool]) -> str:
     said = []
     for word in ("on", "off"):
         some = [notice for notice in Notice if changed.get(notice) is (word == "on")]
-        names = f"Now {word}: {_names(some)}."
+        which = together([_name(notice) for notice in some])
         if frozenset(some) == DIRECT_NOTICES:
-            names = f"All direct messages are {word}."
+            which = "All direct messages"
         elif len(some) == len(Notice):
-            names = f"All notifications are {word}."
-        said += [names] if some else []
+            which = "All notifications"
+        said += [f"{which} are {word}."] if some else []
     return " ".join(said) or "Nothing changed."
 
 

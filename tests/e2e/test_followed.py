@@ -50,12 +50,13 @@ async def test_new_repositories_are_greeted_once_in_each_channel_that_follows_th
         bot.write(MORE)
         bot.hang_up()
         here = await bot.wait_for_post("are new", MERGE_QUEUE)
-        follows = "This channel follows all repositories, so it is now subscribed to them: enter"
-        assert f"{DOCS}, {OTHER} are new. {follows}" in here
-        assert "Asked for by alice" in here
+        follows = "This channel follows all repositories, so I've subscribed it to these too."
+        assert f"*{DOCS}, {OTHER}* are new. {follows}" in here
+        assert "*Subscription* enter" in here
+        assert "*Asked for by* alice" in here
         assert here.labels == [f"Leave {DOCS} out", f"Leave {OTHER} out"]
         configured = await bot.wait_for_post("are new", RELEASES)
-        assert "From the configuration (MQBOT_CHANNELS)" in configured
+        assert "*From* the configuration (MQBOT_CHANNELS)" in configured
         assert configured.labels == []
         # It follows acme/* too, and is told of it once.
         listed = await bot.ask("/mq subscriptions", channel=RELEASES)
@@ -78,7 +79,7 @@ async def test_what_is_left_out_stays_out_and_what_leaves_a_group_ends(bot: File
         bot.write(MORE)
         bot.hang_up()
         here = await bot.wait_for_post("are new", MERGE_QUEUE)
-        await bot.wait_for_post(f"{OTHER} is new in @release", GENERAL)
+        await bot.wait_for_post(f"*{OTHER}* is new in @release", GENERAL)
         await bot.wait_for_post("are new", RELEASES)
         await bot.click(here, f"Leave {DOCS} out")
         await bot.wait_for_post(f"Unsubscribed this channel from {DOCS}")

@@ -137,7 +137,7 @@ async def test_a_form_too_large_for_an_acknowledgement_is_shown_all_the_same(
     connections = len(bot.calls("apps.connections.open"))
     end = f"until {far:%A} 9pm UTC"
     await bot.submit(form, reason="CI is down", end=end)
-    again = await bot.modal("Send it again to confirm.")
+    again = await bot.modal("Send the form again to confirm.")
     assert len(bot.calls("apps.connections.open")) == connections
     await bot.submit(again, reason="CI is down", end=end)
     await bot.modal("is paused")

@@ -193,7 +193,7 @@ async def test_the_end_can_be_typed_as_in_the_command(bot: BotTester, typed: str
     await bot.type("/mq pause")
     await bot.submit(await bot.modal("0 queued"), reason="CI runners are down", end=end)
     if "day" in typed:
-        again = await bot.modal("Send it again to confirm.")
+        again = await bot.modal("Send the form again to confirm.")
         await bot.submit(again, reason="CI runners are down", end=end)
     await bot.modal("acme/site is paused, resumes")
     assert "resumes" in await bot.wait_for_post("Queue paused")

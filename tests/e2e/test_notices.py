@@ -22,14 +22,14 @@ async def test_a_person_sees_and_switches_their_notifications_on_the_card(bot: B
     older = await bot.ask("/mq me")
     await bot.choose_all(card, ["Mentions", "Replacements", "Confirmations"], menu=MENU)
     off = await bot.wait_for_change(card, "Off: Failures, Merges, Reminders")
-    assert "Now off: Reminders." in off
+    assert "Reminders are off." in off
     await bot.choose_all(older, ["Mentions", "Replacements", "Confirmations"], menu=MENU)
     await bot.wait_for_change(older, "Nothing changed.")
     await bot.choose_all(off, ["Reminders", "Merges", "Confirmations"], menu=MENU)
     on = await bot.wait_for_change(card, "On: Merges, Reminders, Confirmations")
-    assert "Now on: Merges, Reminders. Now off: Mentions, Replacements." in on
+    assert "Merges and Reminders are on. Mentions and Replacements are off." in on
     await bot.choose_all(on, [], menu=MENU)
-    await bot.wait_for_change(card, "Now off: Merges, Reminders, Confirmations.")
+    await bot.wait_for_change(card, "Merges, Reminders and Confirmations are off.")
     assert ON_BY_DEFAULT in await bot.ask("/mq me", by=BOB)
 
 
@@ -42,7 +42,7 @@ async def test_the_home_tab_and_the_words_switch_the_same(bot: BotTester) -> Non
     assert bot.direct_messages(by=ALICE) == []
     assert "Off: Failures, Merges, Replacements" in await bot.ask("/mq me")
     said = await bot.ask("/mq me dm on")
-    assert "Now on: Failures, Merges, Replacements." in said
+    assert "Failures, Merges and Replacements are on." in said
     await bot.see_home("On: Mentions, Failures, Merges, Reminders, Replacements, Confirmations")
 
 
@@ -111,7 +111,7 @@ async def test_the_first_login_link_offers_author_notifications_once(start_bot: 
     failed = await bot.wait_for_direct_message("*Left the queue*")
     assert f"#{failing}" in failed
     await bot.choose_all(offer, ["Mentions", "Confirmations"], menu=MENU)
-    await bot.wait_for_change(offer, "Now off: Failures, Reminders, Replacements.")
+    await bot.wait_for_change(offer, "Failures, Reminders and Replacements are off.")
     again = await bot.ask("/mq link carol")
     assert again.labels == []
     assert "Off: Failures, Merges, Reminders, Replacements" in await bot.ask("/mq me")
@@ -135,7 +135,7 @@ async def test_a_failure_sent_to_its_author_directly_mentions_nobody(start_bot: 
 async def test_authors_are_notified_even_when_no_channel_is_subscribed(start_bot: StartBot) -> None:
     bot = await start_bot(speed=40.0)
     await bot.ask("/mq link Carol")
-    assert "Now on: Merges." in await bot.ask("/mq me merges on")
+    assert "Merges are on." in await bot.ask("/mq me merges on")
     await bot.pass_time(UNTIL_KNOWN)
     merged = bot.enqueue(author="carol")
     notice = await bot.wait_for_direct_message("*Merged*")
@@ -154,7 +154,7 @@ async def test_authors_are_notified_even_when_no_channel_is_subscribed(start_bot
     assert failed.labels == [MORE, "Why?", "Log", "Mute this pull request"]
 
     await bot.choose(failed, "Stop these messages", menu=MORE)
-    said = await bot.wait_for_reply("Now off: Failures.", channel=failed.channel)
+    said = await bot.wait_for_reply("Failures are off.", channel=failed.channel)
     assert "On: Mentions, Merges" in said
     await bot.choose(failed, "Stop these messages", menu=MORE)
     await bot.wait_for_reply("Nothing changed.", channel=failed.channel)

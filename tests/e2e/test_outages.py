@@ -28,9 +28,8 @@ async def test_a_stale_log_is_reported_once_and_so_is_its_recovery(start_bot: St
 
     notice = await bot.wait_for_post("can't be read")
     assert "acme/api, acme/site can't be read" in notice
-    assert (
-        "the merge queue service has a problem (503 service unavailable: Armed failure)" in notice
-    )
+    assert "*Cause* the merge queue service has a problem" in notice
+    assert "*Answer* 503 service unavailable: Armed failure" in notice
     assert "I keep trying, and will catch up once it can be read again" in notice
     await bot.wait_for_post("can't be read", RELEASES)
     bot.emit("action.queue.enter", 77)
@@ -51,9 +50,13 @@ async def test_a_stale_log_is_reported_once_and_so_is_its_recovery(start_bot: St
 @pytest.mark.parametrize(
     ("status", "cause", "remedy"),
     [
-        (403, "doesn't let the bot's key read it (403 forbidden: No access)", "app installed"),
-        (404, "doesn't find the repository (404 not found: No access)", "`MQBOT_REPOSITORIES`"),
-        (409, "refuses the request (409 conflict: No access)", "`mqbot check`"),
+        (403, "doesn't let the bot's key read it · *Answer* 403 forbidden: No access", "installed"),
+        (
+            404,
+            "doesn't find the repository · *Answer* 404 not found: No access",
+            "`MQBOT_REPOSITORIES`",
+        ),
+        (409, "refuses the request · *Answer* 409 conflict: No access", "`mqbot check`"),
     ],
 )
 async def test_an_outage_that_somebody_must_fix_promises_nothing_by_itself(

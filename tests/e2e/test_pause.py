@@ -196,7 +196,7 @@ async def test_now_and_a_personal_setting_skip_the_question(bot: BotTester) -> N
     assert bot.pause_reason() == "CI runners are down (by alice via Slack)"
     await bot.resume()
     await bot.checks_run(1)
-    assert "Now off: Confirmations." in await bot.ask("/mq me confirmations off")
+    assert "Confirmations are off." in await bot.ask("/mq me confirmations off")
     assert "down again" in await bot.pause("CI runners are down again")
 
 

@@ -73,8 +73,9 @@ async def test_an_alert_mentions_the_user_group_at_the_repositorys_own_threshold
     for name in (SITE, API):
         for _ in range(2):
             bot.enqueue(name, hangs=True)
-    alert = await bot.wait_for_post("Queue alert")
-    assert "2 pull requests are in the queue (limit 1)" in alert
+    alert = await bot.wait_for_post(":rotating_light:")
+    assert "2 pull requests are in the queue*" in alert
+    assert "*Limit* 1" in alert
     assert "<!subteam^S0RELEASERS>" in str(alert.blocks)
     await bot.next_poll(API)
     assert bot.posts(GENERAL) == []

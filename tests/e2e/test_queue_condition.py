@@ -43,9 +43,9 @@ async def test_a_waiting_first_batch_and_its_end_are_reported_once_to_subscriber
 
     await bot.pass_time(4 * MINUTES)
 
-    alert = await bot.wait_for_post("Queue alert")
-    assert f"the head of the queue, #{number} Fix <the> search, has waited for 1" in alert
-    assert "(limit 10 min)" in alert
+    alert = await bot.wait_for_post(":rotating_light:")
+    assert "*acme/site: the first pull request has waited for 1" in alert
+    assert f"*First in the queue* #{number} Fix <the> search · *Limit* 10 min" in alert
     assert "Look at its checks" in alert
     await later(bot, 4 * MINUTES)
     assert len(bot.posts()) == 2
@@ -59,8 +59,8 @@ async def test_a_waiting_first_batch_and_its_end_are_reported_once_to_subscriber
     bot.merge_queue.dequeue(REPOSITORY, number)
     await bot.pass_time(60)
 
-    over = await bot.wait_for_post("Alert over")
-    assert "the head of the queue is moving again, after " in over
+    over = await bot.wait_for_post("*acme/site: the queue is moving again*")
+    assert "The alert lasted " in over
     assert [len(bot.posts(each)) for each in (MERGE_QUEUE, RELEASES, GENERAL)] == [3, 1, 0]
 
 
@@ -104,9 +104,9 @@ async def test_failures_in_a_row_are_reported_once_and_a_merge_ends_them(
     assert bot.posts() == []
     await fail(73, 74)
     await bot.pass_time(60)
-    alert = await bot.wait_for_post("Queue alert")
-    assert "4 pull requests in a row failed and left the queue" in alert
-    assert "most recently #74 (limit 3)" in alert
+    alert = await bot.wait_for_post(":rotating_light:")
+    assert "*acme/site: 4 pull requests in a row failed and left the queue*" in alert
+    assert "*Latest* #74 · *Limit* 3" in alert
     assert "pause the queue until it's fixed" in alert
     await fail(75)
     await later(bot)
@@ -116,7 +116,8 @@ async def test_failures_in_a_row_are_reported_once_and_a_merge_ends_them(
     await bot.next_poll()
     await bot.pass_time(60)
 
-    assert "the queue is merging again, after" in await bot.wait_for_post("Alert over")
+    over = await bot.wait_for_post("*acme/site: the queue is merging again*")
+    assert "The alert lasted " in over
 
 
 async def test_a_long_queue_and_a_stuck_batch_are_reported_while_it_is_not_paused(
@@ -140,20 +141,21 @@ async def test_a_long_queue_and_a_stuck_batch_are_reported_while_it_is_not_pause
     bot.merge_queue.resume(REPOSITORY)
     await bot.happens("action.queue.checks_start", numbers[0])
     await bot.pass_time(60)
-    long = await bot.wait_for_post("Queue alert")
-    assert "3 pull requests are in the queue (limit 2)" in long
+    long = await bot.wait_for_post(":rotating_light:")
+    assert "*acme/site: 3 pull requests are in the queue*" in long
+    assert "*Limit* 2" in long
     await later(bot, 15 * MINUTES)
-    stuck = await bot.wait_for_post("Queue alert")
-    assert f"with #{numbers[0]} " in stuck
-    assert "has been running checks for 1" in stuck
-    assert "(limit 10 min)" in stuck
+    stuck = await bot.wait_for_post(":rotating_light:")
+    assert f"*In the batch* #{numbers[0]} " in stuck
+    assert "*acme/site: a batch has been running checks for 1" in stuck
+    assert "*Limit* 10 min" in stuck
     for number in numbers:
         bot.merge_queue.dequeue(REPOSITORY, number)
     await later(bot)
-    await bot.wait_for_post("no batch is stuck any more, after")
-    await bot.wait_for_post("the queue is short again, after 1")
-    posted = [post.line.partition(" · acme/")[0] for post in bot.posts()]
-    assert posted == ["Queue alert"] * 2 + ["Alert over"] * 2
+    await bot.wait_for_post("no batch is stuck any more*\nThe alert lasted")
+    await bot.wait_for_post("the queue is short again*\nThe alert lasted 1")
+    marks = [post.words.partition(" ")[0] for post in bot.posts()]
+    assert marks == [":rotating_light:"] * 2 + [":white_check_mark:"] * 2
 
 
 async def test_a_restarted_bot_remembers_its_reports(start_bot: StartBot) -> None:
@@ -173,7 +175,7 @@ async def test_a_restarted_bot_remembers_its_reports(start_bot: StartBot) -> Non
     for number in numbers:
         bot.merge_queue.dequeue(REPOSITORY, number)
     await bot.start_bot()
-    await bot.wait_for_post("the queue is short again, after")
+    await bot.wait_for_post("the queue is short again*\nThe alert lasted")
     assert len(bot.posts()) == 2
 
 

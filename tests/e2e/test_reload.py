@@ -265,7 +265,7 @@ async def test_a_repository_added_to_an_organisation_gets_its_credential_and_thr
         for _ in range(2):
             bot.enqueue(docs, hangs=True)
         await bot.pass_time(31)
-        await bot.wait_for_post("2 pull requests are in the queue (limit 1)")
+        await bot.wait_for_post("2 pull requests are in the queue*\n*Limit* 1")
         await bot.pause(f"now {docs} deploying")
         paused = await bot.happens("queue.pause.create", repository=docs)
         assert "'other-bot'" in str(paused.metadata["created_by"])

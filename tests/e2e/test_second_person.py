@@ -155,7 +155,7 @@ async def test_two_people_end_somebody_elses_freeze(start_bot: StartBot, tmp_pat
     refused = await bot.ask(f"/mq unfreeze {SITE} it is out", by=BOB)
     assert f"{SITE} is frozen by alice, so a second person has to confirm." in refused
     request = await bot.wait_for_post(f"bob wants to end the freeze of {SITE}")
-    assert "bob's reason: it is out" in request
+    assert "*bob's reason* it is out" in request
     assert request.labels == ["End freeze…"]
     assert len(frozen(bot)) == 1
     await bot.click(request, "End freeze…", by=CAROL)
@@ -249,7 +249,7 @@ async def test_a_group_has_one_request_to_end_its_freezes(
     assert "failed" not in answer
     request = await bot.wait_for_post("bob wants to end the freeze of @release")
     assert re.search(BOTH_QUEUES, request.words)
-    assert "bob's reason: it is out" in request
+    assert "*bob's reason* it is out" in request
     assert request.labels == ["End freeze…"]
     assert [len(frozen(bot, repository)) for repository in (SITE, API)] == [1, 1]
     await bot.click(request, "End freeze…", by=BOB)

@@ -80,7 +80,7 @@ async def test_a_form_with_a_far_end_shows_its_date_and_is_sent_again(bot: BotTe
     form = await bot.modal("0 queued")
     typed = f"{day:%A} 9am UTC"
     await bot.submit(form, reason="release 4.2", end=typed)
-    again = await bot.modal(f"That is {day:%Y-%m-%d} 09:00 UTC")
+    again = await bot.modal(f"That's {day:%Y-%m-%d} 09:00 UTC")
     assert bot.pause_reason() is None
     await bot.submit(again, reason="release 4.2", end=typed)
     assert f"{day:%Y-%m-%d} 09:00" in await bot.wait_for_post("*Queue paused* acme/site")

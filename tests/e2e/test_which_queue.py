@@ -307,7 +307,7 @@ async def test_mute_in_the_thread_of_a_notice_asks_what_to_stop(start_bot: Start
     question = await bot.wait_in_thread(notice, "acme/site: which messages should I stop?")
     assert question.labels == ["Only failures", "All direct messages"]
     await bot.click(question, "Only failures")
-    said = await bot.wait_for_reply("Now off: Failures.", channel=notice.channel)
+    said = await bot.wait_for_reply("Failures are off.", channel=notice.channel)
     assert "On: Mentions, Reminders, Replacements, Confirmations" in said
 
 

@@ -55,7 +55,7 @@ async def test_without_freezes_a_pause_is_announced_begins_and_ends_once_through
     bot = await begin(start_bot, tmp_path, lacks=("scheduled_freeze",))
     await bot.pass_time(0.75 * HOURS)
     plan = await bot.wait_for_post(PLANNED)
-    assert "by window night" in plan
+    assert "*By* window night" in plan
     await restart(bot)
     await bot.pass_time(HOURS)
     card = await bot.wait_for_post(PAUSED)

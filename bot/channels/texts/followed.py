@@ -6,7 +6,7 @@ from bot.acts.permission import RULE
 from bot.acts.record import Action, AuditRecord
 from bot.blocks import blocks, controls
 from bot.blocks.message import Message
-from bot.blocks.text import NAME_LIMIT, by_count, clean, listed, quote
+from bot.blocks.text import NAME_LIMIT, clean, listed, quote
 from bot.channels.texts.subscriptions import (
     NAME_SHOWN,
     NAMES,
@@ -27,49 +27,54 @@ def changed(acts: Sequence[AuditRecord]) -> Message:
     first = acts[0]
     selection = mention_of(first.group.name or ALL)
     is_configured = first.actor.user_id.startswith(RULE)
-    whose = f"Asked for by {quote(first.actor.name, NAME_LIMIT)}"
+    asked_for = ("Asked for by", quote(first.actor.name, NAME_LIMIT))
     if is_configured:
-        whose = "From the configuration (MQBOT_CHANNELS)"
+        asked_for = ("From", "the configuration (MQBOT_CHANNELS)")
     if first.action is Action.UNSUBSCRIBE:
-        return blocks.post(_left(acts, selection), whose)
+        return blocks.message(blocks.section(_left(acts, selection)), *blocks.facts(asked_for))
     names = [act.repository for act in acts]
-    where = "" if selection == ALL else f" in {quote(selection, NAME_SHOWN)}"
-    joined = by_count(len(names), " is new", " are new")
-    follows = f"This channel follows {all_of(selection)}"
-    now = by_count(len(names), "so it is now subscribed to it", "so it is now subscribed to them")
-    said = f":bell: {_names(names)}{joined}{where}. {follows}, {now}: {_words(first)}"
+    shown = [
+        blocks.section(f":bell: {_joined(names, selection)}"),
+        *blocks.facts(("Subscription", _words(first)), asked_for),
+    ]
     if is_configured:
-        return blocks.post(said, whose)
+        return blocks.message(*shown)
+    if len(names) > len(controls.LEAVE_OUT):
+        hint = "To leave one out, unsubscribe this channel from it by name."
+        return blocks.message(*shown, blocks.context(hint))
     buttons = [
         blocks.button(
-            clean(label, blocks.BUTTON_LIMIT),
+            clean(f"Leave {name} out", blocks.BUTTON_LIMIT),
             action_id=action_id,
             value=f"unsubscribe {name}",
         )
-        for action_id, name, label in zip(controls.LEAVE_OUT, names, _labels(names), strict=False)
-        if len(names) <= len(controls.LEAVE_OUT)
+        for action_id, name in zip(controls.LEAVE_OUT, names, strict=False)
     ]
-    hint = "" if buttons else "To leave one out, unsubscribe this channel from it by name"
-    return blocks.post(said, whose, hint, buttons=buttons)
+    return blocks.message(*shown, blocks.actions(buttons))
 
 
-def _labels(names: Sequence[str]) -> Sequence[str]:
-    return [f"Leave {name} out" for name in names] if names[1:] else ["Leave it out"]
+def _joined(names: Sequence[str], selection: str) -> str:
+    """Which are new, where, and what follows from that."""
+    new = _names(names)
+    where = "" if selection == ALL else f" in {quote(selection, NAME_SHOWN)}"
+    follows = f"This channel follows {all_of(selection)}"
+    if len(names) == 1:
+        return f"*{new}* is new{where}. {follows}, so I've subscribed it to this one too."
+    return f"*{new}* are new{where}. {follows}, so I've subscribed it to these too."
 
 
 def _left(acts: Sequence[AuditRecord], selection: str) -> str:
     of = quote(selection, NAME_SHOWN)
     ended = [act.repository for act in acts if not act.setting.after]
     sentences = []
-    if ended:
-        no_longer = by_count(
-            len(ended),
-            "This channel is no longer subscribed to it.",
-            "This channel is no longer subscribed to them.",
-        )
-        sentences.append(f":no_bell: {_names(ended)} left {of}. {no_longer}")
+    if len(ended) == 1:
+        no_longer = "This channel is no longer subscribed to it."
+        sentences.append(f":no_bell: *{_names(ended)}* left {of}. {no_longer}")
+    elif ended:
+        no_longer = "This channel is no longer subscribed to them."
+        sentences.append(f":no_bell: *{_names(ended)}* left {of}. {no_longer}")
     sentences += [
-        f":bell: {quote(act.repository, NAME_SHOWN)} left {of}. This channel stays subscribed to "
+        f":bell: *{quote(act.repository, NAME_SHOWN)}* left {of}. This channel stays subscribed to "
         f"it: {_words(act)}"
         for act in acts
         if act.setting.after

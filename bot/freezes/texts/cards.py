@@ -213,33 +213,41 @@ def _time(sent: str | None, terms: FreezeAttributes) -> str:
 def planned_pause(plan: AuditRecord) -> Message:
     """The post ahead of the pause, with a button that skips it."""
     value = controls.held_value(plan.repository, plan.setting.after or "")
-    return blocks.post(
-        f":alarm_clock: *Pause planned* {escape(plan.repository)}: "
-        f"{quote(plan.reason or '', REASON_LIMIT)}",
-        f"from {local_time(plan.paused_at or plan.at)}",
-        f"until {local_time(plan.resumes_at)}" if plan.resumes_at else "",
-        _by("by", plan.actor.name),
-        buttons=[blocks.button("Skip this one", action_id=freeze_actions.SKIP, value=value)],
+    skip = blocks.button("Skip this one", action_id=freeze_actions.SKIP, value=value)
+    reason = quote(plan.reason or "", REASON_LIMIT)
+    return blocks.message(
+        blocks.section(f":alarm_clock: *Pause planned* {escape(plan.repository)}: {reason}"),
+        *blocks.facts(
+            ("From", local_time(plan.paused_at or plan.at)),
+            ("Until", local_time(plan.resumes_at) if plan.resumes_at else ""),
+            ("By", quote(plan.actor.name)),
+        ),
+        blocks.actions([skip]),
     )
 
 
 def window_not_applied(act: AuditRecord) -> Message:
     """The post about a window that can't be applied yet."""
     name = escape(act.repository)
-    since = ""
-    state = "isn't frozen" if act.action is Action.FREEZE else "isn't paused"
-    if act.paused_at is not None:
-        since = f" for {quote(act.actor.name)}, from {local_time(act.paused_at)}"
-    until = f" until {local_time(act.resumes_at)}" if act.resumes_at is not None else ""
-    why = (
-        f" The merge queue service answered “{quote(act.outcome.answer, LIMIT_OF_ANSWERS)}”."
-        if act.outcome.answer
-        else ""
-    )
-    return blocks.sentence(
-        f":warning: *{name} {state}*{since}.{why} I'll keep trying{until}: "
-        f"{quote(act.reason or '', REASON_LIMIT)}"
-    )
+    state = f"{name} isn't frozen" if act.action is Action.FREEZE else f"{name} isn't paused"
+    keeps = "I'll keep trying."
+    if act.resumes_at is not None:
+        keeps = f"I'll keep trying until {local_time(act.resumes_at)}."
+    if act.outcome.answer:
+        answer = quote(act.outcome.answer, LIMIT_OF_ANSWERS)
+        keeps = f"The merge queue service answered “{answer}”. {keeps}"
+    planned = act.paused_at
+    shown = [
+        blocks.section(
+            blocks.state_line(":warning:", f"*{state}*", quote(act.reason or "", REASON_LIMIT))
+        ),
+        blocks.section(keeps),
+        *blocks.facts(
+            ("Planned by", quote(act.actor.name) if planned is not None else ""),
+            ("From", local_time(planned) if planned is not None else ""),
+        ),
+    ]
+    return blocks.coloured(Colour.RED, blocks.message(*shown))
 
 
 def skipped_pause(act: AuditRecord) -> Message:

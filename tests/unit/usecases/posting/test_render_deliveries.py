@@ -122,7 +122,9 @@ async def test_what_ended_before_its_report_shows_its_end(bot: Channels, *, is_o
 
     of_outage, of_alert = bot.poster.shown("C1")
     assert ("can be read again" if is_over else "can't be read") in of_outage
-    assert ("Alert over" if is_over else "12 pull requests are in the queue") in of_alert
+    assert (
+        "the queue is short again" if is_over else "12 pull requests are in the queue"
+    ) in of_alert
 
 
 @pytest.mark.parametrize("is_paused_again", [True, False])
