@@ -166,9 +166,12 @@ def _of_pull_requests(
         return [f"{number} isn't a pull request number"]
     if name is not None:
         return list(account_lines(of_pull_request(transaction, name, number), now))
-    having = Events(transaction).of_number(Positions(transaction).names(), number)
+    read = Positions(transaction).names()
+    having = Events(transaction).of_number(read, number)
     if not having:
-        return [f"no event of a pull request #{number} is stored, in any repository"]
+        example = f"{min(read, default='owner/name')}#{number}"
+        said = f"no event of a pull request #{number} is stored, in any repository"
+        return [f"{said}. Name its repository to see why, such as {example}"]
     if len(having) > REPOSITORIES_NAMED:
         return [
             f"{len(having)} repositories have a #{number}: name one, such as {having[0]}#{number}"

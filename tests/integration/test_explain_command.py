@@ -134,7 +134,10 @@ def test_what_is_not_stored_says_why(url: str) -> None:
     assert "log: read at 2026-03-01 12:30:15" in said(url, f"{SITE} event 77")
     assert "log: never read to its end" in said(url, f"{API}#41")
     assert "events: none is stored" in said(url, f"{API}#41")
-    assert "no event of a pull request #42" in said(url, "42")
+    unknown = said(url, "42")
+    assert "no event of a pull request #42" in unknown
+    # With its repository, the answer says who is subscribed there.
+    assert f"Name its repository to see why, such as {SITE}#42" in " ".join(unknown.split())
     assert "no delivery with this id" in said(url, "e" * 32)
 
 
