@@ -8,6 +8,7 @@ from bot.blocks.message import Message
 from bot.feed.rendering import event_post, facts_of, repeated_post
 from bot.feed.rows import Bisections, QueueEntries
 from bot.feed.texts import event_posts
+from bot.feed.texts.event_posts import AtPause
 from bot.feed.threads import events_of, state_of
 from bot.log.classification import EventKind, is_merge, kinds
 from bot.log.preceding import with_preceding_events
@@ -60,11 +61,14 @@ def _queue_entry(transaction: Transaction, subject: LiveSubject) -> Message | No
         and (known.ended_at is None or known.ended_at >= state.received_at)
         for known in pauses
     )
-    paused = any(pause.is_open for pause in pauses) if was_paused else None
+    pause = AtPause.NONE
+    if was_paused:
+        is_paused = any(known.is_open for known in pauses)
+        pause = AtPause.IN_FORCE if is_paused else AtPause.OVER
     asked = asked_about(transaction, complete, seen) if kind is EventKind.FAILURE else None
     has_left = kind in {EventKind.FAILURE, EventKind.DEQUEUE}
     verdict = verdict_on(transaction, complete) if has_left else None
-    message = event_posts.event(complete, seen, kind, paused=paused, asked=asked, verdict=verdict)
+    message = event_posts.event(complete, seen, kind, pause=pause, asked=asked, verdict=verdict)
     return replace(
         message, since=state.received_at, happened_at=entry.began_at, about=facts_of(state)
     )

@@ -16,6 +16,7 @@ from bot.feed.counting_repeats import (
 )
 from bot.feed.repeats import has_verdict
 from bot.feed.texts import event_posts, summaries
+from bot.feed.texts.event_posts import AtPause
 from bot.freezes.causes import by_person
 from bot.log.around_merges import events_around_merges
 from bot.log.batches import batches_of, together
@@ -96,7 +97,7 @@ def _post(
     calls = _calls(transaction, first, record, kind, seen)
     pauses = Pauses(transaction).open([record.repository])
     # Posts in a feed are not edited when the queue resumes.
-    paused = any(pause.since <= record.received_at for pause in pauses) or None
+    is_during_pause = any(pause.since <= record.received_at for pause in pauses)
     is_brief = kind is EventKind.FAILURE and form == REPLY
     asked = asked_about(transaction, record, seen) if kind is EventKind.FAILURE else None
     return event_posts.event(
@@ -104,7 +105,7 @@ def _post(
         seen,
         kind,
         calls=calls,
-        paused=paused,
+        pause=AtPause.IN_FORCE if is_during_pause else AtPause.NONE,
         is_brief=is_brief,
         asked=asked,
         repeats=repeats,

@@ -27,6 +27,7 @@ from bot.merge_queue.features import ServiceFeature
 from bot.merge_queue.port import FreezeSupport, MergeQueue
 from bot.merge_queue.position import still_queued
 from bot.merge_queue.window import LONGEST_LOOKBACK, window_back
+from bot.pauses.actions import EndSeen
 from bot.pauses.pausing import IMPACT_SECONDS
 from bot.pauses.second_person import require_own, require_second
 from bot.people.linking import who_wants
@@ -242,9 +243,9 @@ class FreezeQueue:
         lasting: Lasting,
         *,
         freeze_id: str,
-        had_end: bool | None = None,
+        seen: EndSeen = EndSeen.ANY,
     ) -> freeze_outcomes.FreezeOutcome:
-        """A length extends it; `had_end`: whether it had an end when the menu was drawn."""
+        """A length counts from the end that the person has `seen`, or from now."""
         act = self.acts.record(caller, Action.CHANGE_FREEZE, repository)
         await self.acts.permit(act)
         async with self.acts.locked(act):
@@ -252,7 +253,7 @@ class FreezeQueue:
             if not found:
                 return await self._unchanged(act)
             known = found[0]
-            if had_end not in {None, known.ends_at is not None}:
+            if not seen.is_still(known.ends_at):
                 return await self._unchanged(
                     act, freeze_outcomes.FreezesAsTheyWere.OTHER_END, found
                 )

@@ -2,11 +2,12 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Self
+from enum import Enum
+from typing import NamedTuple, Self
 
 from bot.acts.asked import Asked
 from bot.blocks.controls import FROM_NOW, SPACE
-from bot.kernel.durations import Lasting, written
+from bot.kernel.durations import For, Lasting, written
 from bot.kernel.groups import Repositories
 
 PAUSE = "mq:pause"
@@ -83,17 +84,44 @@ class PauseChoice:
         return self
 
 
-def extend_value(by: Lasting, target: str, *, had_end: bool = True) -> str:
-    """The value of an option of *Extend…*: the extension, and the pause it was drawn for.
+class EndSeen(Enum):
+    """The end of a pause or freeze that the person saw who chose another one.
 
-    `had_end`: whether that has an end now.
+    A length counts from that end, or from now where there was none. If that has changed, the length
+    would mean something else, so nothing is changed.
     """
-    prefix = "" if had_end else FROM_NOW
+
+    SOME = "an end"
+    NONE = "no end"
+    ANY = "which doesn't matter, as a time of day means the same"
+
+    def is_still(self, ends_at: datetime | None) -> bool:
+        """Whether what was seen is true of this end."""
+        if self is EndSeen.ANY:
+            return True
+        return (self is EndSeen.SOME) == (ends_at is not None)
+
+
+def end_seen_by(lasting: Lasting | None, seen: EndSeen) -> EndSeen:
+    """What matters of it to somebody who chose `lasting`."""
+    return seen if isinstance(lasting, For) else EndSeen.ANY
+
+
+def extend_value(by: Lasting, target: str, seen: EndSeen = EndSeen.SOME) -> str:
+    """The value of an option of *Extend…*: the extension, and the pause it was drawn for."""
+    prefix = FROM_NOW if seen is EndSeen.NONE else ""
     return f"{prefix}{written(by).replace(' ', SPACE)} {target}"
 
 
-def read_extend_value(value: str) -> tuple[str, str, bool]:
-    """The extension, its pause or group, and whether that had an end when the menu was drawn."""
+class ChosenEnd(NamedTuple):
+    """What an option of *Extend…* carries."""
+
+    end: str  #: a length or a time, in words
+    target: str  #: the pause, group or freeze
+    seen: EndSeen
+
+
+def read_extend_value(value: str) -> ChosenEnd:
     length, _, target = value.partition(" ")
-    end = length.removeprefix(FROM_NOW).replace(SPACE, " ")
-    return end, target, not length.startswith(FROM_NOW)
+    seen = EndSeen.NONE if length.startswith(FROM_NOW) else EndSeen.SOME
+    return ChosenEnd(length.removeprefix(FROM_NOW).replace(SPACE, " "), target, seen)

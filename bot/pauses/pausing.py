@@ -17,6 +17,7 @@ from bot.merge_queue.errors import join_answers
 from bot.merge_queue.port import MergeQueue
 from bot.merge_queue.queue import QueueStatus
 from bot.pauses import outcomes as pause_outcomes
+from bot.pauses.actions import EndSeen
 from bot.pauses.group_pauses import notified_together, shown_reminder, touch_group
 from bot.pauses.history import cards_of, know_pause, pause_subscribers
 from bot.pauses.pause import PauseRecord, Timer
@@ -142,14 +143,14 @@ class PauseQueue:
         lasting: Lasting | None,
         *,
         expected: datetime | None = None,
-        had_end: bool | None = None,
+        seen: EndSeen = EndSeen.ANY,
         part_of: GroupAct | None = None,
     ) -> pause_outcomes.ExtendOutcome:
         """Extend by a length, or to a time of day; keep it without an end if `lasting` is None.
 
         Asks the service only whether the pause is still in force, because it knows no ends.
         `expected`: the time of the pause to extend.
-        `had_end`: whether it had an end when the menu was drawn, if one was.
+        `seen`: the end that the person saw, from which a length counts.
         Raises InvalidDuration, PermissionDenied, QueueBusy, SecondPersonNeeded or MergeQueueError.
         """
         action = Action.KEEP if lasting is None else Action.EXTEND
@@ -171,7 +172,7 @@ class PauseQueue:
             if expected is not None and not known.is_of(expected):
                 await self.acts.leave(act, "another pause is in force")
                 return pause_outcomes.OtherPause(known)
-            if had_end not in {None, known.resumes_at is not None}:
+            if not seen.is_still(known.resumes_at):
                 await self.acts.leave(act, "its end has changed")
                 return pause_outcomes.OtherEnd(known)
             end = part_of.resumes_at if part_of is not None else None

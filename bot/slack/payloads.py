@@ -203,14 +203,14 @@ class Carried(Payload):
 
     `channel` is where it was opened, None where that was in no channel. `target` is the
     repository, the group or the pause for which it was opened. `end` is an end as typed, and
-    `had_end` whether the pause had one when the form was opened. `reason` is what the reason began
+    `end_seen` which one the pause had when the form was opened. `reason` is what the reason began
     with. `action` is the menu that the form belongs to.
     """
 
     channel: str | None = None
     target: Text = ""
     end: str | None = None
-    had_end: bool | None = None
+    end_seen: Text = ""
     reason: Text = ""
     action: Text = ""
     seen: Text = ""

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from enum import Enum
 from typing import NamedTuple
 
 from bot.acts.reason import REASON_LIMIT, signed_by, unsigned_reason
@@ -75,13 +76,21 @@ class Post:
     has_labels: bool = False  #: it says so much that each fact has a label
 
 
+class AtPause(Enum):
+    """The pause during which an event happened."""
+
+    NONE = "none that the post mentions"
+    IN_FORCE = "one that is still in force"
+    OVER = "one that has ended since"
+
+
 def event(  # noqa: PLR0913  # six are keywords
     record: EventRecord,
     pull_request: PullRequestRecord | None,
     kind: EventKind | None = None,
     *,
     calls: Sequence[str] = (),
-    paused: bool | None = None,
+    pause: AtPause = AtPause.NONE,
     is_brief: bool = False,
     asked: str | None = None,
     repeats: Repeats | None = None,
@@ -91,7 +100,7 @@ def event(  # noqa: PLR0913  # six are keywords
 
     `kind`: the event's kind in the context of its neighbours; by default that of the event alone.
     `calls`: mentions of the people who have to act, or "you".
-    `paused`: whether the queue is paused now; None if the post doesn't say.
+    `pause`: the pause during which it happened.
     `asked`: the login of the person whose turn it is, empty for nobody; None for the author.
     `is_brief`: beside the first message of its thread, which has the details.
     `repeats`: how often the verdict was the same, if the event can have been repeated.
@@ -99,9 +108,9 @@ def event(  # noqa: PLR0913  # six are keywords
     """
     kind = kind or classify(record)
     post = _post(record, kind, verdict)
-    if kind is EventKind.ENTER and paused:
+    if kind is EventKind.ENTER and pause is AtPause.IN_FORCE:
         post = replace(post, verdict="the queue is paused")
-    elif kind is EventKind.CHECKS_ENDED and paused is False and is_stopped_by_pause(record):
+    elif _is_queued_again(record, kind, pause):
         post = Post(":inbox_tray:", "Queued", "the queue has resumed")
     if is_brief:
         post = replace(post, evidence=(), details=())
@@ -154,6 +163,12 @@ _COLOURS = {
     EventKind.RESUME: Colour.GREEN,
     EventKind.FREEZE: Colour.BLUE,
 }
+
+
+def _is_queued_again(record: EventRecord, kind: EventKind, pause: AtPause) -> bool:
+    """Whether a pause stopped its checks, and is over."""
+    has_ended = kind is EventKind.CHECKS_ENDED and is_stopped_by_pause(record)
+    return has_ended and pause is AtPause.OVER
 
 
 def _post(record: EventRecord, kind: EventKind, verdict: Verdict | None = None) -> Post:

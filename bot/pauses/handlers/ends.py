@@ -13,7 +13,7 @@ from bot.freezes import actions as freeze_actions
 from bot.freezes.handlers import unchanged
 from bot.freezes.texts import forms as freeze_forms
 from bot.groups import handlers as group_handlers
-from bot.kernel.durations import DurationProblem, For, Lasting, read_length
+from bot.kernel.durations import DurationProblem, Lasting, read_length
 from bot.kernel.ends.phrases import read_end
 from bot.kernel.errors import InvalidDuration
 from bot.kernel.groups import Group, Target, target_value
@@ -120,26 +120,26 @@ async def type_extend(
         )
         await call.reply(question)
         return
-    had_end = True if isinstance(lasting, For) else None
-    await _extend(call, held, settled.lasting, had_end=had_end)
+    seen = pause_actions.end_seen_by(lasting, pause_actions.EndSeen.SOME)
+    await _extend(call, held, settled.lasting, seen)
 
 
 @handles.click(pause_actions.EXTEND, freeze_actions.FREEZE_END)
 async def choose_end(call: Call, click: Interaction) -> None:
     """Any other time than those of the menu is typed into a form."""
-    length, value, had_end = pause_actions.read_extend_value(click.chosen)
-    held = call.held(value)
+    chosen = pause_actions.read_extend_value(click.chosen)
+    held = call.held(chosen.target)
     is_freeze = click.action_id == freeze_actions.FREEZE_END
-    if length != pause_ends.OTHER_TIME:
+    if chosen.end != pause_ends.OTHER_TIME:
         change = _change_end_of_freeze if is_freeze else _extend
-        await change(call, held, read_end(length), had_end=had_end)
+        await change(call, held, read_end(chosen.end), chosen.seen)
         return
     await call.permit(Action.FREEZE if is_freeze else Action.EXTEND, held.target)
     form = pause_ends.end_form(
         block_groups.named(held.target),
-        value,
+        chosen.target,
         call.channel_id,
-        had_end=had_end,
+        end_seen=chosen.seen,
         action_id=click.action_id,
     )
     await call.open_modal(form)
@@ -154,19 +154,22 @@ async def submit_end(call: Call, form: Interaction) -> Accepted:
     lasting = asked.lasting
     if lasting is None or question is not None:
         return Accepted(_again(call, form, held, question))
-    value = pause_actions.extend_value(
-        lasting, form.target, had_end=form.carried.had_end is not False
-    )
+    value = pause_actions.extend_value(lasting, form.target, _end_seen(form))
     repeat = Repeat(freeze_actions.FREEZE_END if is_freeze else pause_actions.EXTEND, value)
     if isinstance(held.target, Group):
         return group_handlers.accept(
             call, Action.EXTEND, held.target, Asked(lasting=lasting), repeat
         )
-    # A time of day doesn't depend on the earlier end.
-    had_end = form.carried.had_end if isinstance(lasting, For) else None
+    seen = pause_actions.end_seen_by(lasting, _end_seen(form))
     change = _change_end_of_freeze if is_freeze else _extend
-    work = partial(change, held=held, lasting=lasting, had_end=had_end)
+    work = partial(change, held=held, lasting=lasting, seen=seen)
     return Accepted(pause_ends.working_modal(held.repository), work, repeat)
+
+
+def _end_seen(form: Interaction) -> pause_actions.EndSeen:
+    """The end that it had when the form was opened; a form without that shows *Extend*."""
+    name = form.carried.end_seen
+    return pause_actions.EndSeen[name] if name else pause_actions.EndSeen.SOME
 
 
 def _again(
@@ -177,19 +180,18 @@ def _again(
         block_groups.named(held.target),
         form.target,
         call.channel_id,
-        had_end=form.carried.had_end,
+        end_seen=_end_seen(form),
         action_id=form.carried.action,
         again=question,
     )
 
 
 async def _change_end_of_freeze(
-    call: Call, held: controls.Held, lasting: Lasting, *, had_end: bool | None
+    call: Call, held: controls.Held, lasting: Lasting, seen: pause_actions.EndSeen
 ) -> None:
-    """`had_end`: whether it had an end when the menu was shown; None if irrelevant."""
     repository = held.repository
     outcome = await call.bot.use.freeze_queue.change_end(
-        call.caller, repository, lasting, freeze_id=held.drawn_for, had_end=had_end
+        call.caller, repository, lasting, freeze_id=held.drawn_for, seen=seen
     )
     if outcome.because is not None:
         await call.reply(unchanged(call, repository, outcome))
@@ -199,17 +201,17 @@ async def _change_end_of_freeze(
 
 @handles.click(pause_actions.KEEP)
 async def press_keep(call: Call, click: Interaction) -> None:
-    await _extend(call, call.held(click), None, had_end=True)
+    await _extend(call, call.held(click), None, pause_actions.EndSeen.SOME)
 
 
 async def _extend(
-    call: Call, held: controls.Held, lasting: Lasting | None, *, had_end: bool | None
+    call: Call, held: controls.Held, lasting: Lasting | None, seen: pause_actions.EndSeen
 ) -> None:
     if isinstance(held.target, Group):
         await group_handlers.act(call, Action.EXTEND, held.target, Asked(lasting=lasting))
         return
     outcome = await call.bot.use.pause_queue.extend(
-        call.caller, held.target, lasting, expected=held.paused_at, had_end=had_end
+        call.caller, held.target, lasting, expected=held.paused_at, seen=seen
     )
     if isinstance(outcome, OtherEnd):
         await call.reply(pause_ends.other_end(held.target, outcome.known, lasting))

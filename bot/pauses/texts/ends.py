@@ -114,13 +114,15 @@ def end_menu(
     if endless is None:
         label = "{} more"
         prefix = ""
+        seen = pause_actions.EndSeen.SOME
     else:
         label = "in {}"
         prefix = controls.FROM_NOW
+        seen = pause_actions.EndSeen.NONE
     options = [
         blocks.option(
             label.format(duration(length)),
-            pause_actions.extend_value(For(length), target, had_end=endless is None),
+            pause_actions.extend_value(For(length), target, seen),
         )
         for length in EXTENSIONS
     ]
@@ -153,7 +155,7 @@ def other_end(
     if not isinstance(lasting, For):
         return blocks.sentence(said)
     target = controls.held_value(repository, known.paused_at)
-    value = pause_actions.extend_value(lasting, target, had_end=False)
+    value = pause_actions.extend_value(lasting, target, pause_actions.EndSeen.NONE)
     label = f"Resume in {duration(lasting.length)}"
     button = blocks.button(label, action_id=pause_actions.EXTEND, value=value)
     return blocks.post(said, buttons=[button])
@@ -201,18 +203,18 @@ def end_form(
     target: str,
     channel_id: str | None,
     *,
-    had_end: bool | None = True,
+    end_seen: pause_actions.EndSeen = pause_actions.EndSeen.SOME,
     action_id: str = pause_actions.EXTEND,
     again: EndQuestion | None = None,
 ) -> View:
     """The form for the new end of `what` (escaped): of a pause, a group's pauses or a freeze.
 
     `target`: the pause, the group or the freeze that the form is for.
-    `had_end`: whether it has an end already.
+    `end_seen`: whether it has an end already.
     `action_id`: the menu that it belongs to.
     `again`: it was sent with an end that is far away.
     """
-    if had_end:
+    if end_seen is pause_actions.EndSeen.SOME:
         title = f"Extend a {'pause' if action_id == pause_actions.EXTEND else 'freeze'}"
         submit = "Extend"
         hint = f"{END_HINT}. A length counts from the end that is set now."
@@ -225,7 +227,12 @@ def end_form(
         *(again.shown if again is not None else []),
         *end_fields(hint=hint, is_focused=True),
     ]
-    carried = {"target": target, "channel": channel_id, "had_end": had_end, "action": action_id}
+    carried = {
+        "target": target,
+        "channel": channel_id,
+        "end_seen": end_seen.name,
+        "action": action_id,
+    }
     carried |= {"seen": again.seen if again is not None else ""}
     return blocks.modal(pause_actions.END_VIEW, title, shown, carried, submit=submit)
 

@@ -18,6 +18,7 @@ from bot.kernel.actor import Actor, Origin
 from bot.kernel.durations import For, Until, at_instant
 from bot.kernel.repository import RepositoryName
 from bot.merge_queue.queue import RemovalImpact
+from bot.pauses.actions import EndSeen
 from bot.pauses.outcomes import OtherEnd, OtherPause
 from bot.pauses.pause import PauseEnding
 from bot.pauses.texts import (
@@ -292,7 +293,7 @@ CASES: Cases = {
     ),
     "extend-modal": partial(pause_ends.end_form, SITE, "acme/site x", "C0MERGEQ"),
     "extend-modal-without-an-end": partial(
-        pause_ends.end_form, SITE, "acme/site x", "C0MERGEQ", had_end=False
+        pause_ends.end_form, SITE, "acme/site x", "C0MERGEQ", end_seen=EndSeen.NONE
     ),
     "extend-modal-working": partial(pause_ends.working_modal, SITE),
     "modal-one-repository": form(later(queue_notes.queue_notes, make_snapshot(BUSY)), SITE),

@@ -63,14 +63,14 @@ def test_a_menu_carries_its_pause_for_any_name(owner: int, name: int, *, has_end
     assert isinstance(options, list)
     for option in options:
         assert isinstance(option, dict)
-        _, value, had_end = pause_actions.read_extend_value(str(option["value"]))
+        chosen = pause_actions.read_extend_value(str(option["value"]))
 
-        assert had_end is has_end
-        held = controls.read_held(value, Groups((), Repositories((API, repository))))
+        assert (chosen.seen is pause_actions.EndSeen.SOME) is has_end
+        held = controls.read_held(chosen.target, Groups((), Repositories((API, repository))))
 
         assert (held.repository, held.paused_at) == (repository, paused_at)
         with pytest.raises(RepositoryNotAllowed):
-            controls.read_held(value, Groups((), Repositories((API,))))
+            controls.read_held(chosen.target, Groups((), Repositories((API,))))
 
 
 @given(st.text() | st.text(alphabet='"\\\x01\x1f🚀é', max_size=REASON_LIMIT))
