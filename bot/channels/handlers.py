@@ -11,7 +11,7 @@ from bot.acts.record import Action
 from bot.blocks import controls
 from bot.blocks.message import Message
 from bot.channels import actions as channel_actions
-from bot.channels.settings import SubscriptionChange
+from bot.channels.settings import ChannelSettings, SubscriptionChange
 from bot.channels.subscription import (
     Level,
     ListedSubscription,
@@ -27,24 +27,28 @@ from bot.questions.reading_log import preview_levels
 from bot.slack.payloads import Interaction, Json
 
 
+def _settings(call: Call) -> ChannelSettings:
+    return call.bot.use.channel_settings
+
+
 @handles.command("subscriptions")
 async def show_all(call: Call, _: None, *, first: int) -> None:
     channel_id = call.caller.place
-    found = await call.bot.use.channel_settings.subscriptions(channel_id)
-    default = await call.bot.use.channel_settings.default(channel_id)
+    found = await _settings(call).subscriptions(channel_id)
+    default = await _settings(call).default(channel_id)
     await call.answer(subscriptions.subscriptions(found, call.bot.command, default, first))
 
 
 @handles.command("subscriptions test")
 async def show_samples(call: Call, repository: RepositoryName, *, branch: str | None) -> None:
-    subscribed = await call.bot.use.channel_settings.samples(repository, branch)
+    subscribed = await _settings(call).samples(repository, branch)
     await call.reply(subscriptions.samples(repository, subscribed, branch))
 
 
 @handles.command("default")
 async def set_default(call: Call, repository: RepositoryName | None) -> None:
     if repository is None:
-        known = await call.bot.use.channel_settings.default(call.caller.place)
+        known = await _settings(call).default(call.caller.place)
         await call.reply(subscriptions.default_reply(known, call.bot.command))
     else:
         await change_default(call, repository)
@@ -52,7 +56,7 @@ async def set_default(call: Call, repository: RepositoryName | None) -> None:
 
 @handles.command("default off")
 async def change_default(call: Call, repository: RepositoryName | None) -> None:
-    change = await call.bot.use.channel_settings.change_default(repository, call.caller)
+    change = await _settings(call).change_default(repository, call.caller)
     if change.is_new:
         said = subscriptions.default_set(change, call.actor.name, call.bot.command)
         await call.post_in_channel(said)
@@ -62,9 +66,8 @@ async def change_default(call: Call, repository: RepositoryName | None) -> None:
 
 @handles.command("subscribe")
 async def subscribe(call: Call, where: Target, *, options: SubscriptionOptions) -> None:
-    settings = call.bot.use.channel_settings
     names = repositories_of(where)
-    done = await settings.subscribe(call.caller, names, options, _through(where))
+    done = await _settings(call).subscribe(call.caller, names, options, _through(where))
     if any(change.is_new for change in done):
         await call.post_in_channel(await _subscribed(call, where, done))
     else:
@@ -77,18 +80,21 @@ def _through(where: Target) -> str | None:
 
 
 def _after(done: Sequence[SubscriptionChange]) -> list[Subscription]:
+    """What the channel has after the changes."""
     return [change.after for change in done if change.after is not None]
 
 
 async def _subscribed(call: Call, where: Target, done: Sequence[SubscriptionChange]) -> Message:
     """The post in the channel that was subscribed, which is the one of the call."""
+    access = await call.bot.channels.access(call.caller.place)
+    configured = [change.configured for change in done if change.configured is not None]
     message = subscriptions.subscribed(
         where,
         _after(done),
-        await call.bot.channels.access(call.caller.place),
+        access,
         command=call.bot.command,
         bot_name=call.bot.name,
-        configured=[change.configured for change in done if change.configured is not None],
+        configured=configured,
     )
     before = [change.before for change in done if change.is_new and change.before is not None]
     return subscriptions.with_earlier(message, before, call.bot.command)
@@ -105,9 +111,7 @@ async def show_levels(call: Call, click: Interaction) -> None:
 @handles.command("unsubscribe")
 async def unsubscribe(call: Call, where: Target, *, options: SubscriptionOptions) -> None:
     names = repositories_of(where)
-    done = await call.bot.use.channel_settings.unsubscribe(
-        call.caller, names, options, _through(where)
-    )
+    done = await _settings(call).unsubscribe(call.caller, names, options, _through(where))
     changed = [change for change in done if change.is_new]
     configured = [change.repository for change in done if change.configured is not None]
     if changed:
@@ -115,8 +119,7 @@ async def unsubscribe(call: Call, where: Target, *, options: SubscriptionOptions
     if configured:
         await call.reply(subscriptions.still_configured(configured))
     elif not changed:
-        left = [change.after for change in done if change.after is not None]
-        await call.reply(subscriptions.not_subscribed(where, left, call.bot.command))
+        await call.reply(subscriptions.not_subscribed(where, _after(done), call.bot.command))
 
 
 def _unsubscribed(call: Call, where: Target, changed: Sequence[SubscriptionChange]) -> Message:
@@ -143,7 +146,7 @@ async def open_add_form(call: Call, _: Interaction) -> None:
 async def open_change_form(call: Call, click: Interaction) -> None:
     channel_id, target = channel_actions.read(click.chosen)
     await call.permit(Action.SUBSCRIBE, call.bot.groups.target(target))
-    found = await call.bot.use.channel_settings.of_target(channel_id, target)
+    found = await _settings(call).of_target(channel_id, target)
     if found:
         listed = ListedSubscription(found[0], len(found))
         await call.open_modal(overview.change_form(listed))
@@ -180,23 +183,21 @@ def _options_of(form: Interaction) -> SubscriptionOptions:
 
 
 async def _add(call: Call, where: Target, channel_id: str, options: SubscriptionOptions) -> None:
-    settings = call.bot.use.channel_settings
     there = _elsewhere(call, channel_id)
     names = repositories_of(where)
-    done = await settings.subscribe(there.caller, names, options, _through(where))
+    done = await _settings(call).subscribe(there.caller, names, options, _through(where))
     await _show_saved(call, where, channel_id, done)
 
 
 async def _change(call: Call, where: Target, channel_id: str, options: SubscriptionOptions) -> None:
     """Of a selection, only what the channel has through it."""
-    settings = call.bot.use.channel_settings
-    found = await settings.of_target(channel_id, target_value(where))
+    found = await _settings(call).of_target(channel_id, target_value(where))
     if not found:
         await call.reply(overview.not_there(channel_id, target_value(where)))
         return
     names = [subscription.repository for subscription in found]
     there = _elsewhere(call, channel_id)
-    done = await settings.subscribe(there.caller, names, options, _through(where))
+    done = await _settings(call).subscribe(there.caller, names, options, _through(where))
     await _show_saved(call, where, channel_id, done)
 
 
@@ -218,7 +219,7 @@ async def end_subscription(call: Call, click: Interaction) -> None:
     channel_id, target = channel_actions.read(click.chosen)
     where = call.bot.groups.target(target)
     there = _elsewhere(call, channel_id)
-    done = await call.bot.use.channel_settings.end_target(there.caller, target)
+    done = await _settings(call).end_target(there.caller, target)
     changed = [change for change in done if change.is_new]
     if changed:
         post = _unsubscribed(call, where, changed)
@@ -230,7 +231,7 @@ async def end_subscription(call: Call, click: Interaction) -> None:
 @handles.click(controls.END_CHANNEL)
 async def end_channel(call: Call, click: Interaction) -> None:
     """From the Home tab: nobody can type anything in an archived or deleted channel."""
-    done = await call.bot.use.channel_settings.end_all(call.caller, click.chosen)
+    done = await _settings(call).end_all(call.caller, click.chosen)
     ended = [change.repository for change in done if change.is_new and not change.left]
     configured = [change.repository for change in done if change.configured is not None]
     await call.reply(subscriptions.channel_ended(click.chosen, ended, configured))
@@ -245,7 +246,7 @@ async def on_invited(call: Call, _: Json) -> None:
     if not call.actor.user_id:
         return
     await call.admit()
-    found = await call.bot.use.channel_settings.subscriptions(call.caller.place)
+    found = await _settings(call).subscriptions(call.caller.place)
     names = call.bot.repositories.names
     await call.post_in_channel(greeting.greeting(names, found, call.bot.command))
 
@@ -258,12 +259,12 @@ async def on_sharing(call: Call, event: Json) -> None:
     """
     is_shared = event["type"] == "channel_shared" or bool(event.get("is_ext_shared"))
     channel_id = str(event.get("channel"))
-    await call.bot.use.channel_settings.note_sharing(channel_id, is_shared=is_shared)
+    await _settings(call).note_sharing(channel_id, is_shared=is_shared)
 
 
 @handles.event("channel_id_changed")
 async def on_changed(call: Call, event: Json) -> None:
     """Slack changes the id of a channel, for example when it is about to be shared."""
-    await call.bot.use.channel_settings.rename(
-        str(event["old_channel_id"]), str(event["new_channel_id"])
-    )
+    before = str(event["old_channel_id"])
+    after = str(event["new_channel_id"])
+    await _settings(call).rename(before, after)

@@ -57,19 +57,32 @@ def read_address(word: str) -> Address | None:
     if found is None:
         return None
     parts = [part for part in unquote(found["path"]).split("/") if part]
-    typed = parse_qs(found["query"] or "")
-    query = {name.casefold(): values for name, values in reversed(typed.items())}
-    pairs = [*_in_query(query), *_in_path(parts)]
+    query = _read_query(found["query"] or "")
+    names = [*_in_query(query), *_in_path(parts)]
     number = _number_in(parts) or _value(query, _NUMBERS)
-    on_host = found["host"].casefold().removeprefix("www.") in _HOSTS
-    inside = parts[len(_OWNER_AND_NAME) :]
-    is_pull = number is not None and bool(inside) and inside[0].casefold() in {"-", *_PULLS}
+
+    has_name = len(parts) >= len(_OWNER_AND_NAME)
+    is_on_known_host = found["host"].casefold().removeprefix("www.") in _HOSTS
+    is_of_pull_request = number is not None and _leads_to_pull_request(parts)
+    is_plain_number = number is not None and _PLAIN_NUMBER.fullmatch(number) is not None
     return Address(
-        names=tuple(dict.fromkeys(pairs)),
-        number=number if number and _PLAIN_NUMBER.fullmatch(number) else None,
-        is_of_repository=len(parts) >= len(_OWNER_AND_NAME) and (on_host or is_pull),
+        names=tuple(dict.fromkeys(names)),
+        number=number if is_plain_number else None,
+        is_of_repository=has_name and (is_on_known_host or is_of_pull_request),
         is_only_name=len(parts) == len(_OWNER_AND_NAME) and not query,
     )
+
+
+def _read_query(sent: str) -> dict[str, list[str]]:
+    """Its values by name in small letters; of names that differ only in case the first counts."""
+    by_name = parse_qs(sent)
+    return {name.casefold(): values for name, values in reversed(by_name.items())}
+
+
+def _leads_to_pull_request(parts: Sequence[str]) -> bool:
+    """Whether owner and name are followed as on a code host: `/pull/41`, `/-/merge_requests/41`."""
+    inside = parts[len(_OWNER_AND_NAME) :]
+    return bool(inside) and inside[0].casefold() in {"-", *_PULLS}
 
 
 def _in_path(parts: Sequence[str]) -> Iterator[str]:
@@ -78,10 +91,11 @@ def _in_path(parts: Sequence[str]) -> Iterator[str]:
         name = parts[at + 1]
         if name.casefold() in _REPOSITORIES_SEGMENT and at + 2 < len(parts):
             name = parts[at + 2]
-        if _NAME_PART.fullmatch(owner) and _NAME_PART.fullmatch(name):
-            if name.casefold().endswith(_GIT):
-                yield f"{owner}/{name[: -len(_GIT)]}"
-            yield f"{owner}/{name}"
+        if not _NAME_PART.fullmatch(owner) or not _NAME_PART.fullmatch(name):
+            continue
+        if name.casefold().endswith(_GIT):
+            yield f"{owner}/{name[: -len(_GIT)]}"
+        yield f"{owner}/{name}"
 
 
 def _in_query(query: dict[str, list[str]]) -> Iterator[str]:
@@ -94,9 +108,16 @@ def _in_query(query: dict[str, list[str]]) -> Iterator[str]:
 
 
 def _value(query: dict[str, list[str]], names: Sequence[str]) -> str | None:
-    return next((query[name][0] for name in names if name in query), None)
+    """The value of the first of these names that the query has."""
+    for name in names:
+        if name in query:
+            return query[name][0]
+    return None
 
 
 def _number_in(parts: Sequence[str]) -> str | None:
-    numbers = (number for before, number in pairwise(parts) if before.casefold() in _PULLS)
-    return next((typed for typed in numbers if _PLAIN_NUMBER.fullmatch(typed)), None)
+    """The number behind a part such as `pull`."""
+    for before, part in pairwise(parts):
+        if before.casefold() in _PULLS and _PLAIN_NUMBER.fullmatch(part):
+            return part
+    return None

@@ -4,7 +4,15 @@ from dataclasses import replace
 
 from bot.acts.permission import Right
 from bot.acts.reason import REASON_LIMIT
-from bot.acts.record import RIGHT_OF_ACTION, Action, ActResult, AuditPage, AuditRecord, Circumstance
+from bot.acts.record import (
+    RIGHT_OF_ACTION,
+    Action,
+    ActResult,
+    AuditPage,
+    AuditRecord,
+    AuditSelection,
+    Circumstance,
+)
 from bot.blocks import blocks, controls as block_controls
 from bot.blocks.groups import name_of
 from bot.blocks.message import Block, Message
@@ -66,76 +74,124 @@ _WHERE = {
 
 def audit(page: AuditPage) -> Message:
     """Newest first, with *Older* and *Newer* where there is more."""
-    of = escape(page.selection.repository or "all repositories")
-    if page.selection.group is not None:
-        of = name_of(page.selection.group)
-    since = page.selection.since
-    back = f", since {local_time(since)}" if since is not None else ""
+    title = f"Actions in {_selected(page.selection)}"
     if not page.records:
-        return blocks.sentence(f"Actions in {of}{back}: none recorded.")
-    shown: list[Block] = [blocks.section(f"*Actions in {of}{back}*")]
-    shown += [blocks.section(cut_markup(_record(record), RECORD_LIMIT)) for record in page.records]
-    turns = (
-        (page.has_newer, "Newer", question_actions.AUDIT_NEWER, page.records[0]),
-        (page.has_older, "Older", question_actions.AUDIT_OLDER, page.records[-1]),
-    )
+        return blocks.sentence(f"{title}: none recorded.")
+    entries = [cut_markup(_entry(record), RECORD_LIMIT) for record in page.records]
+    shown: list[Block] = [blocks.section(f"*{title}*")]
+    shown += [blocks.section(entry) for entry in entries]
+
+    turns = []
+    if page.has_newer:
+        turns.append(_turn("Newer", question_actions.AUDIT_NEWER, page, page.records[0]))
+    if page.has_older:
+        turns.append(_turn("Older", question_actions.AUDIT_OLDER, page, page.records[-1]))
+    if turns:
+        shown.append(blocks.actions(turns))
+    return blocks.message(*shown)
+
+
+def _selected(selection: AuditSelection) -> str:
+    """Of which repositories, and since when."""
+    where = escape(selection.repository or "all repositories")
+    if selection.group is not None:
+        where = name_of(selection.group)
+    if selection.since is None:
+        return where
+    return f"{where}, since {local_time(selection.since)}"
+
+
+def _turn(label: str, action_id: str, page: AuditPage, edge: AuditRecord) -> blocks.Element:
+    """The button for the page beyond `edge`, the first or last record of this one."""
+    # A button doesn't carry the repositories of a group, which may change meanwhile.
     selection = replace(page.selection, repositories=())
-    controls = [
-        blocks.button(
-            label,
-            action_id=action_id,
-            value=block_controls.value_of(question_actions.AuditTarget(selection, edge.position)),
-        )
-        for is_there, label, action_id, edge in turns
-        if is_there
-    ]
-    return blocks.message(*shown, *([blocks.actions(controls)] if controls else []))
+    target = question_actions.AuditTarget(selection, edge.position)
+    return blocks.button(label, action_id=action_id, value=block_controls.value_of(target))
 
 
-def _record(record: AuditRecord) -> str:
+def _entry(record: AuditRecord) -> str:
+    """Two lines: who did what with which result; when, from where, and the facts."""
     mark, result = _RESULTS[record.result]
-    who = quote(record.actor.name, NAME_LIMIT) or escape(record.actor.user_id)
-    who = f"{who}'s timer" if record.origin is Origin.TIMER else who
-    done, tried, to_what = _VERBS[record.action]
-    verb = done if record.result is ActResult.DONE else f"tried to {tried}"
-    if record.waits_for_second:
-        verb = f"asked to {tried}"
-    did = f"{verb} {to_what.format(pull_request=f'#{record.pull_request}')}".rstrip()
-    reason = f": {quote(record.reason, REASON_LIMIT)}" if record.reason else ""
     if record.times > 1:
         result = f"{result.removesuffix('.')}, {record.times:,} times within a minute."
-    where = f" {escape(record.repository)}" if record.repository else ""
-    sentence = f"{mark} *{who}* {did}{where}{reason}"
-    line = " · ".join(filter(None, [local_time(record.at), _WHERE[record.origin], *_facts(record)]))
-    return f"{sentence}. {result}\n{line}" if result else f"{sentence}\n{line}"
+    reason = f": {quote(record.reason, REASON_LIMIT)}" if record.reason else ""
+    sentence = f"{mark} *{_who(record)}* {_did(record)}{reason}"
+    if result:
+        sentence += f". {result}"
+
+    facts = [local_time(record.at), _WHERE[record.origin], *_facts(record)]
+    return f"{sentence}\n{' · '.join(filter(None, facts))}"
+
+
+def _who(record: AuditRecord) -> str:
+    who = quote(record.actor.name, NAME_LIMIT) or escape(record.actor.user_id)
+    return f"{who}'s timer" if record.origin is Origin.TIMER else who
+
+
+def _did(record: AuditRecord) -> str:
+    """What they did, or tried, to which repository."""
+    done, tried, to_what = _VERBS[record.action]
+    verb = f"tried to {tried}"
+    if record.result is ActResult.DONE:
+        verb = done
+    elif record.waits_for_second:
+        verb = f"asked to {tried}"
+    what = to_what.format(pull_request=f"#{record.pull_request}")
+    return " ".join(filter(None, [verb, what, escape(record.repository)]))
 
 
 def _facts(record: AuditRecord) -> list[str]:
+    """The facts that the record has; empty texts for those that it hasn't."""
+    group = record.group.name
+    part = f"as part of {name_of(group)}" if group is not None else ""
+    return [
+        _channel(record),
+        part,
+        _change(record),
+        _end(record),
+        *_outcome(record),
+        _two_people(record),
+    ]
+
+
+def _channel(record: AuditRecord) -> str:
+    channel_id = record.channel_id or ""
     # Direct conversations have no name to show.
-    is_named = (record.channel_id or "").startswith(("C", "G"))
-    channel = f"in <#{escape(record.channel_id or '')}>" if is_named else ""
-    group = ""
-    end = ""
-    answer = ""
-    change = ""
-    if record.group.name is not None:
-        group = f"as part of {name_of(record.group.name)}"
-    if record.resumes_at is not None:
-        word = "ends" if RIGHT_OF_ACTION[record.action] is Right.FREEZE else "resumes"
-        end = f"{word} {local_time(record.resumes_at)}"
+    is_named = channel_id.startswith(("C", "G"))
+    return f"in <#{escape(channel_id)}>" if is_named else ""
+
+
+def _change(record: AuditRecord) -> str:
+    """What was there before."""
+    setting = record.setting
+    if setting.after is not None:
+        before = quote(setting.before or "", DETAIL_LIMIT) or "none"
+        after = quote(setting.after, DETAIL_LIMIT) or "none"
+        return f"before: {before}, now: {after}"
+    if record.previous_reason:
+        return f"previous reason: {quote(record.previous_reason, DETAIL_LIMIT)}"
+    return ""
+
+
+def _end(record: AuditRecord) -> str:
+    """When the pause or freeze ends by itself."""
+    if record.resumes_at is None:
+        return ""
+    is_freeze = RIGHT_OF_ACTION[record.action] is Right.FREEZE
+    return f"{'ends' if is_freeze else 'resumes'} {local_time(record.resumes_at)}"
+
+
+def _outcome(record: AuditRecord) -> list[str]:
+    """The service's answer, and what is known beside it."""
     outcome = record.outcome
+    shown = []
     if outcome.answer and record.result not in {ActResult.DONE, ActResult.UNCHANGED}:
-        answer = f"the service's response: {quote(outcome.answer, DETAIL_LIMIT)}"
+        shown.append(f"the service's response: {quote(outcome.answer, DETAIL_LIMIT)}")
+    # The detail of an act with an answer mostly repeats the answer.
     is_as_author = outcome.circumstance is Circumstance.AS_AUTHOR and outcome.detail is None
-    is_shown = not outcome.answer or is_as_author
-    detail = quote(outcome.explanation, DETAIL_LIMIT) if is_shown else ""
-    if record.setting.after is not None:
-        before = quote(record.setting.before or "", DETAIL_LIMIT)
-        after = quote(record.setting.after, DETAIL_LIMIT)
-        change = f"before: {before or 'none'}, now: {after or 'none'}"
-    elif record.previous_reason:
-        change = f"previous reason: {quote(record.previous_reason, DETAIL_LIMIT)}"
-    return [channel, group, change, end, answer, detail, _two_people(record)]
+    if not outcome.answer or is_as_author:
+        shown.append(quote(outcome.explanation, DETAIL_LIMIT))
+    return shown
 
 
 def _two_people(record: AuditRecord) -> str:
@@ -144,7 +200,6 @@ def _two_people(record: AuditRecord) -> str:
         return "waiting for a second person"
     if record.confirmation is None or record.confirmation.asked_by is None:
         return ""
-    first = record.confirmation.asked_by
-    second = record.actor
-    asked, confirmed = (quote(person.name, NAME_LIMIT) for person in (first, second))
-    return f"asked for by {asked}, confirmed by {confirmed}"
+    first = quote(record.confirmation.asked_by.name, NAME_LIMIT)
+    second = quote(record.actor.name, NAME_LIMIT)
+    return f"asked for by {first}, confirmed by {second}"

@@ -22,34 +22,49 @@ NO_EARLIER = "The service no longer offers earlier activity."
 
 
 def branches(repository: RepositoryName, since: timedelta, found: BranchPage) -> Message:
-    """A page of them."""
-    name = escape(repository)
-    back = period(since)
+    """A page of the active branches of one queue."""
     if not found.branches:
-        seen = "has a queue now" if found.is_now else f"had queue activity in the last {back}"
-        return blocks.sentence(f"No base branch of {name} {seen}. {_limits(found)}".rstrip())
+        return blocks.sentence(_without_any(repository, since, is_now=found.is_now))
+
     count = plural(found.total, "base branch", "base branches")
-    seen = "a queue now" if found.is_now else f"queue activity in the last {back}"
-    head = f"*{name}*: {count} with {seen}"
-    lines = [f"{at}. {_line(branch)}" for at, branch in enumerate(found.branches, found.first + 1)]
-    lines = portions(lines, PAGE_LENGTH)[0]
-    shown = [blocks.section(f":deciduous_tree: {head}"), *blocks.lines(lines)]
+    activity = _activity(since, is_now=found.is_now)
+    title = f":deciduous_tree: *{escape(repository)}*: {count} with {activity}"
+
+    numbered = enumerate(found.branches, found.first + 1)
+    lines = [f"{number}. {_line(branch)}" for number, branch in numbered]
+    on_page = portions(lines, PAGE_LENGTH)[0]
+
     command = f"branches {repository} {since_option(since)}"
-    next_at = found.first + len(lines)
-    shown += page_buttons(command, found.first, found.total, BRANCHES_PER_PAGE, next_at=next_at)
+    next_at = found.first + len(on_page)
+    turns = page_buttons(command, found.first, found.total, BRANCHES_PER_PAGE, next_at=next_at)
+
+    shown = [blocks.section(title), *blocks.lines(on_page), *turns]
     if found.is_now:
-        shown.append(blocks.context(_limits(found)))
+        shown.append(blocks.context(NO_EARLIER))
     return blocks.message(*shown)
+
+
+def _without_any(repository: RepositoryName, since: timedelta, *, is_now: bool) -> str:
+    name = escape(repository)
+    if is_now:
+        return f"No base branch of {name} has a queue now. {NO_EARLIER}"
+    return f"No base branch of {name} had queue activity in the last {period(since)}."
+
+
+def _activity(since: timedelta, *, is_now: bool) -> str:
+    """What the counted branches have. `is_now`: the service tells only of the present."""
+    if is_now:
+        return "a queue now"
+    return f"queue activity in the last {period(since)}"
 
 
 def of_group(group: Group, since: timedelta, found: GroupAnswers[BranchNames]) -> Message:
     """The names of the active branches of each queue."""
-    count = plural(
-        sum(len(repository.names) for repository in found.known), "base branch", "base branches"
-    )
-    is_now = any(repository.is_now for repository in found.known)
-    seen = "a queue now" if is_now else f"queue activity in the last {period(since)}"
-    title = f":deciduous_tree: *{name_of(group.name)}*: {count} with {seen}{of_those_read(found)}"
+    total = sum(len(queue.names) for queue in found.known)
+    count = plural(total, "base branch", "base branches")
+    is_now = any(queue.is_now for queue in found.known)
+    counted = f"{count} with {_activity(since, is_now=is_now)}"
+    title = f":deciduous_tree: *{name_of(group.name)}*: {counted}{of_those_read(found)}"
     command = f"branches {group.mention} {since_option(since)}"
     context = NO_EARLIER if is_now else ""
     return overview(title, found, _names, command=command, size=GROUP_PAGE, context=context)
@@ -60,14 +75,12 @@ def _names(found: BranchNames) -> str:
     return listed(names, most=BRANCHES_NAMED) or "none"
 
 
-def _limits(found: BranchPage) -> str:
-    return NO_EARLIER if found.is_now else ""
-
-
 def _line(branch: BranchActivity) -> str:
     facts = [code(branch.name)]
-    if branch.queued is not None:
-        facts.append(f"{branch.queued:,} queued" if branch.queued else "queue empty")
+    if branch.queued:
+        facts.append(f"{branch.queued:,} queued")
+    elif branch.queued is not None:
+        facts.append("queue empty")
     if branch.merge is not None:
         linked = subject(branch.merge, branch.merged)
         facts.append(f"last merge {linked}, {local_time(branch.merge.received_at)}")

@@ -41,11 +41,11 @@ CHECK_NAME_LIMIT = 60
 
 
 def _intro(head: str, lines: Sequence[str]) -> list[Block]:
-    bullets = "\n".join(f"• {line}" for line in lines)
-    return [
-        blocks.section(f":bar_chart: {head}"),
-        *([blocks.section(bullets)] if lines else []),
-    ]
+    """The headline, and a bullet for each line."""
+    shown: list[Block] = [blocks.section(f":bar_chart: {head}")]
+    if lines:
+        shown.append(blocks.section("\n".join(f"• {line}" for line in lines)))
+    return shown
 
 
 def _share_button(command: str) -> Block:
@@ -54,22 +54,23 @@ def _share_button(command: str) -> Block:
 
 
 def statistics(found: QueueStatistics) -> Message:
-    on = ""
-    branch = ""
+    """Merges and failures of one queue."""
+    where = f"*{escape(found.repository)}*"
+    command = f"stats {found.repository} {since_option(found.span.asked)}"
     if found.branch is not None:
-        on = f" on {code(found.branch, NAME_LIMIT)}"
-        branch = f" branch:{found.branch}"
-    shown = _intro(f"*{escape(found.repository)}*{on}: {_verdict(found)}", _figures(found))
+        where += f" on {code(found.branch, NAME_LIMIT)}"
+        command += f" branch:{found.branch}"
+    shown = _intro(f"{where}: {_verdict(found)}", _figures(found))
+    notes = [f"Counted since {local_time(found.span.start)}"]
+
     has_chart = len(found.tallies) > 1 and found.merged + found.failed > 0
     if has_chart:
-        shown += [_chart(found), blocks.section(_in_words(found))]
-    context = blocks.context(
-        f"Counted since {local_time(found.span.start)}",
-        f"days of {escape(found.span.zone.key)}" if has_chart else "",
-        CUT if found.cut else "",
-    )
-    command = f"stats {found.repository} {since_option(found.span.asked)}{branch}"
-    return blocks.message(*shown, context, _share_button(command))
+        shown.append(_chart(found))
+        shown.append(blocks.section(_in_words(found)))
+        notes.append(f"days of {escape(found.span.zone.key)}")
+    if found.cut:
+        notes.append(CUT)
+    return blocks.message(*shown, blocks.context(*notes), _share_button(command))
 
 
 def of_group(
@@ -89,9 +90,10 @@ def of_group(
 
 
 def _in_short(found: QueueStatistics) -> str:
-    facts = [plural(found.merged, "merge"), f"{found.failed:,} failed"]
+    failed = f"{found.failed:,} failed"
     if found.failure_share:
-        facts[-1] += f" ({found.failure_share:.1%})"
+        failed += f" ({found.failure_share:.1%})"
+    facts = [plural(found.merged, "merge"), failed]
     if found.time_in_queue is not None:
         facts.append(f"median {duration(found.time_in_queue.median)} in the queue")
     if found.cut:
@@ -112,19 +114,23 @@ def checks_of_group(
 
 def _checks_in_short(found: CheckStatistics) -> str:
     before = f" (was {found.before.count:,})" if found.before is not None else ""
+    left = f"{found.now.count:,} left unmerged{before}"
     checks = _ranked("failed checks", _checks(found.now), None)
-    return f"{found.now.count:,} left unmerged{before}{checks and f', {checks}'}"
+    return f"{left}, {checks}" if checks else left
 
 
 def _verdict(found: QueueStatistics) -> str:
+    """How many merges in which time, and how many a day."""
     length = found.span.end - found.span.start
     is_whole = length >= DAY and not found.cut
     back = plural(found.span.days, "day") if is_whole else f"the last {period(length)}"
+    merges = f"{plural(found.merged, 'merge')} in {back}"
+
     a_day = found.merges_a_day
-    rate = ""
-    if a_day is not None and found.merged:
-        rate = f", {a_day:,.{0 if a_day >= TEN else 1}f} a day"
-    return f"{plural(found.merged, 'merge')} in {back}{rate}"
+    if a_day is None or not found.merged:
+        return merges
+    digits = 0 if a_day >= TEN else 1
+    return f"{merges}, {a_day:,.{digits}f} a day"
 
 
 def _figures(found: QueueStatistics) -> list[str]:
@@ -190,27 +196,37 @@ def weekly(found: CheckStatistics) -> Message:
 
 
 def _compared(found: CheckStatistics, intro: str = "") -> list[Block]:
+    """What left the queue, against the period before."""
     now = found.now
     before = found.before
     count = f"{plural(now.count, 'pull request')} left the queue unmerged"
-    was = f" ({before.count:,} in the {period(found.asked)} before)" if before is not None else ""
-    shown = _intro(f"{intro}*{escape(found.repository)}*: {count}{was}", _removals(now, before))
+    notes = [f"{local_time(found.start)} to {local_time(found.end)}"]
+    if before is not None:
+        count += f" ({before.count:,} in the {period(found.asked)} before)"
+    else:
+        notes.append("The period before isn't fully known")
+
+    shown = _intro(f"{intro}*{escape(found.repository)}*: {count}", _removals(now, before))
     if now.checks:
         shown.append(_check_chart(now, before))
-    context = blocks.context(
-        f"{local_time(found.start)} to {local_time(found.end)}",
-        "" if before is not None else "The period before isn't fully known",
-    )
-    return [*shown, context]
+    return [*shown, blocks.context(*notes)]
 
 
 def _removals(now: Removals, before: Removals | None) -> list[str]:
-    lines = [
-        _ranked("Failed checks", _checks(now), _checks(before) if before is not None else None),
-        _ranked("Reasons", _reasons(now), _reasons(before) if before is not None else None),
-        _held("Paused", now.paused, before.paused if before is not None else None),
-        _held("Frozen", now.frozen, before.frozen if before is not None else None),
-    ]
+    if before is None:
+        lines = [
+            _ranked("Failed checks", _checks(now), None),
+            _ranked("Reasons", _reasons(now), None),
+            _held("Paused", now.paused, None),
+            _held("Frozen", now.frozen, None),
+        ]
+    else:
+        lines = [
+            _ranked("Failed checks", _checks(now), _checks(before)),
+            _ranked("Reasons", _reasons(now), _reasons(before)),
+            _held("Paused", now.paused, before.paused),
+            _held("Frozen", now.frozen, before.frozen),
+        ]
     return [line for line in lines if line]
 
 
@@ -234,10 +250,16 @@ def _ranked(title: str, now: Mapping[str, int], before: Mapping[str, int] | None
     """The most frequent first, each with its figure before."""
     if not now:
         return ""
-    names = sorted(now, key=lambda name: (-now[name], name))
+    names = _most_frequent(now)
     parts = [f"{name} {now[name]:,}{_was(name, before)}" for name in names[:RANKED]]
-    more = f", and {len(names) - RANKED:,} more" if len(names) > RANKED else ""
-    return f"{title}: {', '.join(parts)}{more}"
+    if len(names) > RANKED:
+        parts.append(f"and {len(names) - RANKED:,} more")
+    return f"{title}: {', '.join(parts)}"
+
+
+def _most_frequent(counts: Mapping[str, int]) -> list[str]:
+    """All names, those with the highest count first."""
+    return sorted(counts, key=lambda name: (-counts[name], name))
 
 
 def _was(name: str, before: Mapping[str, int] | None) -> str:
@@ -245,10 +267,13 @@ def _was(name: str, before: Mapping[str, int] | None) -> str:
 
 
 def _held(word: str, now: timedelta, before: timedelta | None) -> str:
+    """How long the queue was paused or frozen; empty if it never was."""
     if not now and not before:
         return ""
-    was = f" (period before: {_length(before)})" if before is not None else ""
-    return f"{word} for {_length(now)}{was}" if now else f"Never {word.lower()}{was}"
+    said = f"{word} for {duration(now)}" if now else f"Never {word.lower()}"
+    if before is None:
+        return said
+    return f"{said} (period before: {_length(before)})"
 
 
 def _length(held: timedelta) -> str:
@@ -257,8 +282,8 @@ def _length(held: timedelta) -> str:
 
 def _check_chart(now: Removals, before: Removals | None) -> Block:
     """Its labels are unique, as a chart needs: outside names may differ only beyond its limit."""
-    names = sorted(now.checks, key=lambda name: (-now.checks[name], name))[:CHARTED]
-    labels = [f"{place}. {clean(name, CHECK_NAME_LIMIT)}" for place, name in enumerate(names, 1)]
+    names = _most_frequent(now.checks)[:CHARTED]
+    labels = [f"{rank}. {clean(name, CHECK_NAME_LIMIT)}" for rank, name in enumerate(names, 1)]
     series = {"Now": [now.checks[name] for name in names]}
     if before is not None:
         series["Before"] = [before.checks.get(name, 0) for name in names]

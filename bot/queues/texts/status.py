@@ -17,6 +17,9 @@ from bot.queues.texts.parts import filling
 PAGE_LENGTH = 8400
 SHOWN_WAITING = 10
 WAITING_PER_PAGE = 25
+REPOSITORY_LIMIT = 150
+PRIORITY_LIMIT = 30
+USUAL_PRIORITY = "medium"
 
 
 def status(snapshot: Snapshot) -> Message:
@@ -25,16 +28,19 @@ def status(snapshot: Snapshot) -> Message:
 
 
 def _blocks(snapshot: Snapshot, room: int) -> list[Block]:
+    """At most `room` characters of batches, and as many of waiting pull requests."""
     picture = queue_picture.picture(snapshot)
+    counts = "" if queue_parts.is_idle(picture) else queue_parts.counts(picture)
+    facts = blocks.context(
+        counts,
+        queue_parts.next_merge(picture, snapshot.read_at),
+        queue_parts.unreadable(picture),
+        f"Updated {clock_time(snapshot.read_at)}",
+    )
     full = {batch.id: filling(batch) for batch in snapshot.status.batches}
     return [
         headline(snapshot),
-        blocks.context(
-            "" if queue_parts.is_idle(picture) else queue_parts.counts(picture),
-            queue_parts.next_merge(picture, snapshot.read_at),
-            queue_parts.unreadable(picture),
-            f"Updated {clock_time(snapshot.read_at)}",
-        ),
+        facts,
         *reason(snapshot),
         *queue_parts.batch_blocks(picture, room, snapshot.read_at, full),
         *_waiting_blocks(snapshot, room),
@@ -61,14 +67,15 @@ def waiting_page(snapshot: Snapshot, first: int) -> Message:
     if not page:
         return status(snapshot)
     lines = [_waiting(queued, snapshot.read_at) for queued in page]
-    lines = next(iter(portions(lines, PAGE_LENGTH)), [])
-    last = first + len(lines)
-    place = f"{first + 1:,} to {last:,} of {len(waiting):,}"
-    head = f"*{quote(snapshot.repository, 150)}*: waiting {place}"
+    on_page = portions(lines, PAGE_LENGTH)[0]
+    last = first + len(on_page)
+    which = f"{first + 1:,} to {last:,} of {len(waiting):,}"
+    title = blocks.section(f"*{quote(snapshot.repository, REPOSITORY_LIMIT)}*: waiting {which}")
+
     buttons = [blocks.button("Back", action_id=REFRESH, value=_command(snapshot))]
     if last < len(waiting):
         buttons.append(_more_button(snapshot, last))
-    return blocks.message(blocks.section(head), *blocks.lines(lines), blocks.actions(buttons))
+    return blocks.message(title, *blocks.lines(on_page), blocks.actions(buttons))
 
 
 def _more_button(snapshot: Snapshot, first: int) -> blocks.Element:
@@ -83,10 +90,9 @@ def _command(snapshot: Snapshot) -> str:
 
 def _waiting_blocks(snapshot: Snapshot, room: int) -> list[Block]:
     waiting = snapshot.status.waiting_pull_requests
-    now = snapshot.read_at
     if not waiting:
         return []
-    lines = [_waiting(queued, now) for queued in waiting]
+    lines = [_waiting(queued, snapshot.read_at) for queued in waiting]
     head = f"*Waiting* {queue_parts.waiting_for(queue_picture.picture(snapshot))}"
     shown = listed(lines, "\n", length=room, most=SHOWN_WAITING)
     return [blocks.section(f"{head}\n{shown}")]
@@ -95,10 +101,11 @@ def _waiting_blocks(snapshot: Snapshot, room: int) -> list[Block]:
 def _waiting(queued: QueuedPullRequest, now: datetime) -> str:
     """Without a number, because those waiting may stand in several lines."""
     shown = queue_picture.shown(queued)
-    age = duration(now - queued.queued_at)
-    alias = clean(queued.priority_alias, 30)
-    priority = "" if alias in {"", "medium"} else f" · {quote(alias, 30)} priority"
-    return f"• {queue_parts.authored(shown)} · {age}{priority}{queue_parts.waits_for(shown)}"
+    facts = [queue_parts.authored(shown), duration(now - queued.queued_at)]
+    priority = clean(queued.priority_alias, PRIORITY_LIMIT)
+    if priority not in {"", USUAL_PRIORITY}:
+        facts.append(f"{quote(priority, PRIORITY_LIMIT)} priority")
+    return f"• {' · '.join(facts)}{queue_parts.waits_for(shown)}"
 
 
 def _buttons(snapshot: Snapshot) -> Block:

@@ -50,28 +50,36 @@ class Forgetting(Part):
     """
 
     def forget(self, user_id: str, now: datetime) -> Forgotten:
+        """Remove what is theirs, and put the id in place of the name in all other rows."""
         choices = self._remove(people, people.c.user_id == user_id)
         waits = self._remove(resume_watchers, resume_watchers.c.user_id == user_id)
         waits += self._remove(muted_pull_requests, muted_pull_requests.c.user_id == user_id)
         requests = self._remove(unanswered, unanswered.c.user_id == user_id)
         self._remove(questions, questions.c.user_id == user_id)
+
         names = frozenset(self._names_of(user_id)) - {"", user_id}
-        rows = [row for table in metadata.sorted_tables for row in self._rows(table, names)]
-        shared = names & {name for row in rows for name in _names_of_others(row, user_id)}
+        rows: list[_Row] = []
+        for table in metadata.sorted_tables:
+            rows += self._rows(table, names)
+        names_of_others = {name for row in rows for name in _names_of_others(row, user_id)}
+        # Without an id beside it, a name may mean any person who has it.
+        only_theirs = names - names_of_others
         in_force = {text for text in self._in_force(now) if _is_signed(text, names)}
+
         acts: set[int] = set()
         others = 0
         with audit_may_change(self._connection):
             for row in rows:
                 if not in_force.isdisjoint(row.strings()):
                     continue
-                # Without an id beside it, a name may mean any person who has it.
-                their_names = names if row.names_by_id(user_id) else names - shared
+                their_names = names if row.names_by_id(user_id) else only_theirs
                 is_changed = self._rename(row, _Renaming(user_id, their_names))
-                if row.table is not audit:
-                    others += is_changed
-                elif is_changed:
+                if not is_changed:
+                    continue
+                if row.table is audit:
                     acts.add(row.key[audit.c.record_id])
+                else:
+                    others += 1
             acts |= self._remove_logins(user_id)
         return Forgotten(choices, waits, requests, len(acts), others, len(in_force))
 
@@ -128,13 +136,12 @@ class Forgetting(Part):
         for terms in self._run(frozen).scalars():
             yield terms.reason or ""
         end = audit.alias()
-        is_unended = (
-            audit.c.result == ActResult.STARTED,
-            audit.c.at > now - ACT_UNDER_WAY,
-            ~sa.exists().where(end.c.act_id == audit.c.record_id, end.c.act_id > 0),
+        has_end = sa.exists().where(end.c.act_id == audit.c.record_id, end.c.act_id > 0)
+        begun = sa.select(audit.c.stored_reason).where(
+            audit.c.result == ActResult.STARTED, audit.c.at > now - ACT_UNDER_WAY, ~has_end
         )
-        begun = sa.select(audit.c.stored_reason).where(*is_unended)
-        yield from (reason or "" for reason in self._run(begun).scalars())
+        for reason in self._run(begun).scalars():
+            yield reason or ""
 
     def _rename(self, row: "_Row", renaming: "_Renaming") -> bool:
         """Put the id in place of the name; return whether anything changed."""
@@ -151,14 +158,18 @@ class Forgetting(Part):
 
     def _remove_logins(self, user_id: str) -> set[int]:
         """From the audit of linking them; return the ids of the records that changed."""
+        logins = [audit.c[name] for name in _LOGINS]
+        linked = sa.select(audit.c.record_id, audit.c.actor, *logins)
         found = set()
-        linked = sa.select(audit.c.record_id, audit.c.actor, *(audit.c[name] for name in _LOGINS))
         for row in self._run(linked.where(audit.c.action.in_(_OF_A_LOGIN))).all():
-            known = {name: value for name in _LOGINS if (value := getattr(row, name))}
-            if row.actor.user_id == user_id and set(known.values()) - {user_id}:
-                nameless = dict.fromkeys(known, user_id)
-                self._change(audit, audit.c.record_id == row.record_id, **nameless)
-                found.add(row.record_id)
+            if row.actor.user_id != user_id:
+                continue
+            filled = [name for name in _LOGINS if getattr(row, name)]
+            if all(getattr(row, name) == user_id for name in filled):
+                continue
+            nameless = dict.fromkeys(filled, user_id)
+            self._change(audit, audit.c.record_id == row.record_id, **nameless)
+            found.add(row.record_id)
         return found
 
 

@@ -25,27 +25,33 @@ def start(turn: Turn, line: Line, batch: Batch, ahead: list[QueuedPullRequest]) 
 
 
 def _checks(turn: Turn, batch: Batch) -> list[Check]:
-    checks = []
+    """The required checks of the repository, then the optional ones of its pull requests."""
+    jobs = f"https://ci.example.com/{turn.repository.name}/jobs"
+    required = []
     for plan in turn.repository.tempo.checks:
         ends_at = turn.after(turn.random.uniform(plan.shortest, plan.longest))
         job = turn.random.randrange(10**9, 10**10)
-        url = f"https://ci.example.com/{turn.repository.name}/jobs/{job}"
-        checks.append(Check(plan.name, url, ends_at))
+        required.append(Check(plan.name, f"{jobs}/{job}", ends_at))
+    if any(queued.pull.hangs for queued in batch.tested):
+        required[-1].ends_at = None
+
+    names = {check.name for check in required}
+    optional = []
     for queued in batch.tested:
         name = queued.pull.optional_check
-        if name is not None and name not in {check.name for check in checks}:
-            url = f"https://ci.example.com/{turn.repository.name}/jobs/{queued.number}"
-            checks.append(Check(name, url, turn.after(_OPTIONAL_SECONDS), is_required=False))
-    if any(queued.pull.hangs for queued in batch.tested):
-        last = [check for check in checks if check.is_required][-1]
-        last.ends_at = None
-    return checks
+        if name is None or name in names:
+            continue
+        names.add(name)
+        ends_at = turn.after(_OPTIONAL_SECONDS)
+        optional.append(Check(name, f"{jobs}/{queued.number}", ends_at, is_required=False))
+    return required + optional
 
 
 def next_moment(service: Service, batch: Batch) -> Moment:
     """Give the moment when a running batch needs attention: a check ends or time runs out."""
     ends = [check.ends_at for check in batch.checks if check.state == "pending"]
-    return min([_deadline(service, batch), *(at for at in ends if at is not None)])
+    known = [ends_at for ends_at in ends if ends_at is not None]
+    return min([_deadline(service, batch), *known])
 
 
 def _deadline(service: Service, batch: Batch) -> Moment:
@@ -58,11 +64,7 @@ def pass_time(turn: Turn, line: Line, batch: Batch) -> None:
 
     The first required one that fails ends the run.
     """
-    due = [
-        check
-        for check in batch.checks
-        if check.state == "pending" and check.ends_at is not None and check.ends_at <= turn.now
-    ]
+    due = [check for check in batch.checks if _is_due(check, turn.now)]
     for check in sorted(due, key=lambda check: (check.ends_at, check.name)):
         check.state = _ends(turn, batch, check)
         if check.is_required and check.state != "success":
@@ -73,6 +75,10 @@ def pass_time(turn: Turn, line: Line, batch: Batch) -> None:
         _finish(turn, line, batch, "success")
     elif turn.now >= _deadline(turn.service, batch):
         _finish(turn, line, batch, "timed_out")
+
+
+def _is_due(check: Check, now: Moment) -> bool:
+    return check.state == "pending" and check.ends_at is not None and check.ends_at <= now
 
 
 def _ends(turn: Turn, batch: Batch, check: Check) -> str:
@@ -88,17 +94,16 @@ def _ends(turn: Turn, batch: Batch, check: Check) -> str:
     if any(queued.pull.steady for queued in batch.tested):
         return "success"
     flaky = turn.repository.tempo.flaky
-    fails = flaky > 0 and turn.random.random() < flaky / len(batch.checks)
-    return "failure" if fails else "success"
+    if flaky > 0 and turn.random.random() < flaky / len(batch.checks):
+        return "failure"
+    return "success"
 
 
 def _may_retry(batch: Batch) -> bool:
     """Tell whether a failed batch of one has a retry left (`max_checks_retries`)."""
-    return (
-        len(batch.members) == 1
-        and batch.has_failed
-        and batch.members[0].retries < batch.rule.max_retries
-    )
+    if len(batch.members) != 1 or not batch.has_failed:
+        return False
+    return batch.members[0].retries < batch.rule.max_retries
 
 
 def failure_code(batch: Batch) -> str:
