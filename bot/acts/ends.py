@@ -1,5 +1,6 @@
 """How an act ended, from its records."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import NamedTuple
@@ -39,3 +40,13 @@ def end_act(transaction: Transaction, done: AuditRecord) -> StoredEnd:
             return StoredEnd(record, is_new=False)
     record_id = Audit(transaction).add(done)
     return StoredEnd(replace(done, record_id=record_id), is_new=True)
+
+
+def unended(records: Sequence[AuditRecord]) -> list[AuditRecord]:
+    """The acts among the records of which nobody knows yet how they ended."""
+    ended = {record.act_id for record in records if record.is_end_known}
+    return [
+        record
+        for record in records
+        if record.result is ActResult.STARTED and record.record_id not in ended
+    ]

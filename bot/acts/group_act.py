@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from enum import StrEnum
 from typing import Self
 
@@ -11,10 +11,6 @@ from bot.acts.record import Action
 from bot.kernel.actor import Actor, Caller, Origin
 from bot.kernel.groups import Group
 from bot.kernel.repository import RepositoryName
-
-GO_ON_WITHIN = timedelta(minutes=30)
-"""How old an act cut off by a crash or restart may be for the bot to finish it."""
-
 
 CHANGES = frozenset({Action.PAUSE, Action.RESUME})
 
@@ -25,8 +21,11 @@ EVERY_ACT = CHANGES | {Action.EXTEND}
 FREEZE_ACTIONS = frozenset({Action.FREEZE, Action.UNFREEZE})
 
 
+INTERRUPTED = "interrupted by a restart of the bot"
+
+
 def acts_like(action: Action) -> frozenset[Action]:
-    """The acts of which a newer one makes it pointless to go on."""
+    """The acts after which it is pointless to retry the rest of an earlier one."""
     return FREEZE_ACTIONS if action in FREEZE_ACTIONS else EVERY_ACT
 
 

@@ -237,6 +237,12 @@ class AuditRecord:
         return self.result is ActResult.ASKED
 
     @property
+    def is_end_known(self) -> bool:
+        """Whether it is clear what became of it; the answer to a failed one may have been lost."""
+        is_open = self.result in {ActResult.STARTED, ActResult.FAILED}
+        return not is_open or self.outcome.circumstance is Circumstance.NOT_CARRIED_OUT
+
+    @property
     def position(self) -> "AuditPosition":
         return AuditPosition(self.at, self.record_id)
 

@@ -13,12 +13,16 @@ SOON = timedelta(seconds=2)
 """The wait before the first look at what became of an act whose answer was lost."""
 
 
+SILENT = timedelta(minutes=1)
+"""A person whose request was cut off reads by then that the outcome follows, if it isn't known."""
+
+
 LONGEST_OUTCOME_GAP = timedelta(minutes=1)
 """Between two looks while the service doesn't answer."""
 
 
 GIVEN_UP = timedelta(days=1)
-"""By then the person knows, or has asked again."""
+"""By then the bot says that it can't find out."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,6 @@ from bot.pauses.group_pauses import group_act_of
 from bot.pauses.group_result import result_of
 from bot.pauses.group_work import GroupWork, Report, SinceThen
 from bot.pauses.history import know_pause
-from bot.pauses.outcomes import AlreadyPaused
 from bot.pauses.pause import PauseRecord
 from bot.pauses.pausing import PauseQueue
 from bot.pauses.reports import act_behind
@@ -118,7 +117,7 @@ class ActOnGroups:
         return await acts.new_end(caller.actor, latest, asked.lasting, acts.clock.now())
 
     async def carry_out(self, act: GroupAct, report: Report) -> GroupAct:
-        """Act on the repositories without a result."""
+        """Act on each repository of the act, which has begun."""
         works = {
             Action.PAUSE: self._pause,
             Action.RESUME: self._resume,
@@ -130,9 +129,6 @@ class ActOnGroups:
 
     async def _pause(self, act: GroupAct, repository: RepositoryName) -> RepositoryResult:
         outcome = await self.pause_queue.run(act.caller, repository, act.asked.reason, part_of=act)
-        if isinstance(outcome, AlreadyPaused) and outcome.known.group_act_id == act.group_act_id:
-            # Made before a crash cut the act off.
-            return RepositoryResult(repository, GroupOutcome.CHANGED)
         return result_of(repository, outcome)
 
     async def _resume(self, act: GroupAct, repository: RepositoryName) -> RepositoryResult:
@@ -169,10 +165,7 @@ class ActOnGroups:
     async def _freeze(self, act: GroupAct, repository: RepositoryName) -> RepositoryResult:
         outcome = await self.freeze_queue.freeze(act.caller, repository, act.asked, part_of=act)
         known = outcome.freezes[0]
-        made = known.act
-        is_made_before = made is not None and made.group.act_id == act.group_act_id
-        if outcome.because is None or is_made_before:
-            # One that is there already was made before a crash cut the act off.
+        if outcome.because is None:
             return RepositoryResult(repository, GroupOutcome.CHANGED)
         if known.has_begun(act.at):
             return RepositoryResult(repository, GroupOutcome.ALREADY_PAUSED, known.by)

@@ -3,15 +3,14 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
+from bot.acts.group_acts import GroupActs
 from bot.acts.unanswered_rows import UnansweredRequests
 from bot.blocks.message import Message
 from bot.freezes.requests import state_of_request
 from bot.groups import confirmations as group_confirmations
 from bot.groups.telling_outcomes import known_outcome
 from bot.pauses.requests import read_request
-from bot.pauses.texts import (
-    outcomes as pause_outcomes,
-)
+from bot.pauses.texts import group_acts, outcomes as pause_outcomes
 from bot.posts.claim import Claim
 from bot.posts.delivery import Delivery, SubjectKind
 from bot.posts.live_message import LiveKind, LiveSubject
@@ -28,6 +27,19 @@ def _outcome(transaction: Transaction, delivery: Delivery, claim: Claim) -> Mess
     return replace(message, happened_at=claim.at)
 
 
+def _outcome_follows(transaction: Transaction, delivery: Delivery, claim: Claim) -> Message | None:
+    """That nobody can tell yet what became of a request; None once somebody can."""
+    request = UnansweredRequests(transaction).one(delivery.subject.subject_id)
+    if request is None or request.due_at is None:
+        return None
+    group = GroupActs(transaction).of_request(request.request)
+    if group is not None:
+        message = group_acts.outcome_follows(group)
+    else:
+        message = pause_outcomes.outcome_follows(known_outcome(transaction, request))
+    return replace(message, happened_at=claim.at)
+
+
 def _confirmation(transaction: Transaction, subject: LiveSubject) -> Message | None:
     request = read_request(transaction, subject, state_of_request)
     if request is None:
@@ -35,6 +47,9 @@ def _confirmation(transaction: Transaction, subject: LiveSubject) -> Message | N
     return replace(group_confirmations.request(request), happened_at=request.asked[0].at)
 
 
-GROUP_POSTS: Mapping[SubjectKind, RenderPost] = {SubjectKind.OUTCOME: _outcome}
+GROUP_POSTS: Mapping[SubjectKind, RenderPost] = {
+    SubjectKind.OUTCOME: _outcome,
+    SubjectKind.OUTCOME_FOLLOWS: _outcome_follows,
+}
 
 GROUP_LIVE_MESSAGES: Mapping[LiveKind, RenderLiveMessage] = {LiveKind.CONFIRMATION: _confirmation}

@@ -7,15 +7,15 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from bot.acts.asked import number_condition
-from bot.acts.ends import end_act, end_of
-from bot.acts.group_act import GroupAct, GroupOutcome, RepositoryResult
+from bot.acts.ends import end_act, end_of, unended
+from bot.acts.group_act import GroupAct, GroupOutcome
 from bot.acts.group_acts import GroupActs
 from bot.acts.permission import is_machine
 from bot.acts.posting import post_act
 from bot.acts.record import Action, ActResult, AuditRecord, Circumstance
 from bot.acts.recording import ActLog
 from bot.acts.rows import Audit
-from bot.acts.unanswered import GIVEN_UP, Unanswered
+from bot.acts.unanswered import GIVEN_UP, SILENT, SOON, Unanswered
 from bot.acts.unanswered_rows import UnansweredRequests
 from bot.freezes.causes import is_made_by
 from bot.freezes.freeze import Freeze
@@ -27,7 +27,8 @@ from bot.kernel.tasks import Tasks
 from bot.merge_queue.freezes import ends_as
 from bot.merge_queue.port import MergeQueue
 from bot.merge_queue.position import still_queued
-from bot.pauses.group_pauses import notify_together, subject_of
+from bot.pauses.group_pauses import notify_together, subject_of, with_recorded
+from bot.pauses.group_work import EndCutShort
 from bot.pauses.outcomes import Outcome
 from bot.pauses.readings import PauseReading
 from bot.pauses.reports import finish_act
@@ -49,7 +50,7 @@ SURELY_OVER = timedelta(seconds=30)
 
 LOOKED_UP = "known from the service after its answer was lost"
 
-FINAL = frozenset({ActResult.DONE, ActResult.UNCHANGED, ActResult.REFUSED})
+NOT_FOUND_OUT = "I couldn't find out, because I couldn't read its queue for a day"
 NO_REPOSITORY = RepositoryName("")
 
 
@@ -62,6 +63,7 @@ class TellOutcomes:
 
     merge_queue: MergeQueue
     acts: ActLog
+    cut_short: EndCutShort
     tasks: Tasks = field(
         default_factory=lambda: Tasks("telling an outcome has a defect", "outcome_defect")
     )
@@ -86,10 +88,8 @@ class TellOutcomes:
             fields = {"request": request.request, "error": type(error).__name__}
             logger.info("an outcome is not known yet", extra={"action": "no_outcome", **fields})
         if not is_known:
-            now = self.acts.clock.now()
-            is_given_up = now - request.asked_at > GIVEN_UP
-            due_at = None if is_given_up else request.next_look(now)
-            await self.acts.store.run(_postpone, request, due_at)
+            await self.acts.store.run(_look_later, request, self.acts.clock.now())
+            self.acts.wake()
 
     async def look(self, request: Unanswered) -> bool:
         """Find out what became of the request and tell it; return whether it is known.
@@ -112,8 +112,9 @@ class TellOutcomes:
         self, request: Unanswered, group: GroupAct, records: Sequence[AuditRecord]
     ) -> bool:
         if group.ended_at is None:
-            # It is under way, or another job continues it.
-            return False
+            group = await self.cut_short.end(group)
+            if group.ended_at is None:
+                return False
         uncertain = {result.repository for result in group.of(GroupOutcome.UNCERTAIN)}
         for started in unended(records):
             if started.repository in uncertain and not await self._find_out(started):
@@ -231,27 +232,35 @@ def _due(transaction: Transaction, now: datetime) -> Sequence[Unanswered]:
     return UnansweredRequests(transaction).due(now, OUTCOMES_AT_ONCE)
 
 
-def _postpone(transaction: Transaction, request: Unanswered, due_at: datetime | None) -> None:
-    UnansweredRequests(transaction).postpone(request, due_at)
+def _look_later(transaction: Transaction, request: Unanswered, now: datetime) -> None:
+    """Look again, or give up; the person reads that they will be told, or that they won't."""
+    silent_for = now - request.asked_at
+    if silent_for > GIVEN_UP:
+        _give_up(transaction, request, now)
+        return
+    act = GroupActs(transaction).of_request(request.request)
+    if act is not None and not act.of(GroupOutcome.UNCERTAIN):
+        # Another job is ending it.
+        UnansweredRequests(transaction).postpone(request, now + SOON)
+        return
+    due_at = request.next_look(now)
+    if request.was_left or silent_for < SILENT:
+        UnansweredRequests(transaction).postpone(request, due_at)
+        return
+    UnansweredRequests(transaction).left(request.request, due_at)
+    _say(transaction, SubjectKind.OUTCOME_FOLLOWS, request, request.user_id, now)
+
+
+def _give_up(transaction: Transaction, request: Unanswered, now: datetime) -> None:
+    act = GroupActs(transaction).of_request(request.request)
+    if act is None:
+        _tell(transaction, request, (), now)
+    else:
+        _tell_group(transaction, request, act.group_act_id, now, doubt=NOT_FOUND_OUT)
 
 
 def _claim(transaction: Transaction, request: Unanswered, until: datetime) -> bool:
     return UnansweredRequests(transaction).claim(request, until)
-
-
-def unended(records: Sequence[AuditRecord]) -> list[AuditRecord]:
-    """The acts among the records of which nobody knows yet how they ended."""
-    not_carried_out = Circumstance.NOT_CARRIED_OUT
-    ended = {
-        record.act_id
-        for record in records
-        if record.result in FINAL or record.outcome.circumstance is not_carried_out
-    }
-    return [
-        record
-        for record in records
-        if record.result is ActResult.STARTED and record.record_id not in ended
-    ]
 
 
 def end_known(records: Sequence[AuditRecord]) -> AuditRecord | None:
@@ -298,8 +307,6 @@ def _tell(
     if UnansweredRequests(transaction).of(request.request) is None:
         return
     UnansweredRequests(transaction).postpone(request, None)
-    if is_machine(request.user_id):
-        return
     act = end_known(Audit(transaction).of_request(request.request))
     address = request.user_id
     if request.was_left and here and act is not None:
@@ -308,8 +315,17 @@ def _tell(
     if is_shown and address in here:
         # The card, or the post about its end, tells it there.
         return
+    _say(transaction, SubjectKind.OUTCOME, request, address, now)
+
+
+def _say(
+    transaction: Transaction, kind: SubjectKind, request: Unanswered, address: str, now: datetime
+) -> None:
+    if is_machine(request.user_id):
+        return
+    act = end_known(Audit(transaction).of_request(request.request))
     name = act.repository if act is not None else NO_REPOSITORY
-    subject = Subject(SubjectKind.OUTCOME, name, request.number)
+    subject = Subject(kind, name, request.number)
     enqueue_urgent(transaction, subject, [address], now, identity=request.request)
 
 
@@ -318,32 +334,38 @@ _SHOWN_ACTIONS = frozenset({Action.PAUSE, Action.RESUME, Action.REMOVE})
 
 
 def _tell_group(
-    transaction: Transaction, request: Unanswered, group_act_id: int, now: datetime
+    transaction: Transaction,
+    request: Unanswered,
+    group_act_id: int,
+    now: datetime,
+    *,
+    doubt: str | None = None,
 ) -> None:
+    """`doubt`: why nobody knows what became of some of its queues."""
     if UnansweredRequests(transaction).of(request.request) is None:
         return
     UnansweredRequests(transaction).postpone(request, None)
     act = GroupActs(transaction).locked(group_act_id)
     if act is None:
         return
-    records = Audit(transaction).of_request(request.request)
-    done = {record.repository for record in records if record.result is ActResult.DONE}
-    had_doubts = bool(act.of(GroupOutcome.UNCERTAIN))
-    if had_doubts:
-        results = [_without_doubt(result, done) for result in act.results]
-        act = replace(act, results=tuple(results))
+    if act.of(GroupOutcome.UNCERTAIN):
+        act = _without_doubt(with_recorded(transaction, act), doubt)
         GroupActs(transaction).save(act)
         if act.has_changed:
             notify_together(transaction, act, now)
+    # The channel's card may tell the actor all of it.
     is_posted_here = act.has_changed and act.channel_id in act.notified_together
     if is_machine(request.user_id) or (is_posted_here and not act.left_to_try):
         return
     enqueue_urgent(transaction, subject_of(act), [request.user_id], now, identity=act.identity)
 
 
-def _without_doubt(result: RepositoryResult, done: set[RepositoryName]) -> RepositoryResult:
-    if result.outcome is not GroupOutcome.UNCERTAIN:
-        return result
-    if result.repository in done:
-        return RepositoryResult(result.repository, GroupOutcome.CHANGED)
-    return replace(result, outcome=GroupOutcome.FAILED)
+def _without_doubt(act: GroupAct, doubt: str | None) -> GroupAct:
+    """What no record shows to be done by now was not done, or there is a `doubt` to tell."""
+    results = [
+        replace(result, outcome=GroupOutcome.FAILED, detail=doubt or result.detail)
+        if result.outcome is GroupOutcome.UNCERTAIN
+        else result
+        for result in act.results
+    ]
+    return replace(act, results=tuple(results))

@@ -1,13 +1,15 @@
 """The pauses made by acts on groups: which are in force, and their live messages."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from bot.acts.group_act import GroupAct, GroupOutcome, RepositoryResult
+from bot.acts.ends import unended
+from bot.acts.group_act import INTERRUPTED, GroupAct, GroupOutcome, RepositoryResult
 from bot.acts.group_acts import GroupActs
 from bot.acts.record import Action, ActResult, AuditRecord
 from bot.acts.rows import Audit
+from bot.kernel.repository import RepositoryName
 from bot.pauses.pause import PauseRecord
 from bot.pauses.rows import Pauses
 from bot.posts.delivery import Subject, SubjectKind
@@ -15,9 +17,6 @@ from bot.posts.enqueueing import open_live_messages, reply
 from bot.posts.live_message import LiveKind, LiveMessage, LiveSubject
 from bot.posts.live_messages import LiveMessages
 from bot.store.transaction import Transaction
-
-ENDINGS = frozenset({Action.RESUME, Action.UNFREEZE})
-"""Acts that leave nothing behind by which the service could show that they were carried out."""
 
 
 def group_act_of(transaction: Transaction, part: PauseRecord | AuditRecord) -> GroupAct | None:
@@ -106,22 +105,37 @@ def notify_together(transaction: Transaction, act: GroupAct, now: datetime) -> N
     LiveMessages(transaction).mark(shown_group(act), due_at=now, closed=is_over)
 
 
-def as_known(transaction: Transaction, act: GroupAct) -> GroupAct:
-    """The act with all recorded results so far, also those whose answer was lost."""
+def with_recorded(transaction: Transaction, act: GroupAct) -> GroupAct:
+    """The act with the results that its parts have in the audit, beside those in `act`."""
     records = Audit(transaction).of_group_act(act.group_act_id, act.at)
-    done = {record.repository for record in records if record.result is ActResult.DONE}
-    if act.action in ENDINGS:
-        # It was requested, and there is nothing left to end.
-        ended = {record.act_id for record in records}
-        begun = {
-            record.repository
-            for record in records
-            if record.result is ActResult.STARTED and record.record_id not in ended
-        }
-        done |= begun & {result.repository for result in act.of(GroupOutcome.NOT_PAUSED)}
-    known = {name: RepositoryResult(name, GroupOutcome.CHANGED) for name in done}
-    known |= {result.repository: result for result in act.results if result.repository not in done}
-    return replace(
-        act,
-        results=tuple(known[repository] for repository in act.repositories if repository in known),
-    )
+    known = {result.repository: result for result in act.results}
+    for record in records:
+        name = record.repository
+        if record.result is ActResult.DONE:
+            known[name] = RepositoryResult(name, GroupOutcome.CHANGED)
+        elif record.waits_for_second:
+            known.setdefault(name, RepositoryResult(name, GroupOutcome.ASKED))
+    return replace(act, results=_in_order(act, known))
+
+
+def cut_off(transaction: Transaction, act: GroupAct) -> GroupAct:
+    """An act whose process died: nobody can tell yet what became of parts without an end."""
+    recorded = with_recorded(transaction, act)
+    known = {result.repository: result for result in recorded.results}
+    records = Audit(transaction).of_group_act(act.group_act_id, act.at)
+    for record in records:
+        if record.result is ActResult.REFUSED:
+            why = record.outcome.answer or record.outcome.detail
+            failed = RepositoryResult(record.repository, GroupOutcome.FAILED, detail=why)
+            known.setdefault(record.repository, failed)
+    for part in unended(records):
+        outcome = GroupOutcome.UNCERTAIN if act.request is not None else GroupOutcome.FAILED
+        unknown = RepositoryResult(part.repository, outcome, detail=INTERRUPTED)
+        known.setdefault(part.repository, unknown)
+    return replace(act, results=_in_order(act, known))
+
+
+def _in_order(
+    act: GroupAct, known: Mapping[RepositoryName, RepositoryResult]
+) -> tuple[RepositoryResult, ...]:
+    return tuple(known[name] for name in act.repositories if name in known)

@@ -1,25 +1,23 @@
 """One act on every repository of a group: some at a time, with progress, and one post.
 
-A crash or a restart may cut it off. Another process finishes it, or ends it and notifies the actor.
+A crash or a restart may cut it off. Then another process ends it, and the actor can retry the rest.
 """
 
 import asyncio
 import logging
 import uuid
 from collections import Counter
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import partial
 
 from bot.acts.errors import SecondPersonNeeded
 from bot.acts.group_act import (
     FREEZE_ACTIONS,
-    GO_ON_WITHIN,
     GroupAct,
     GroupOutcome,
     RepositoryResult,
-    acts_like,
     in_order,
 )
 from bot.acts.group_acts import GroupActs
@@ -27,15 +25,13 @@ from bot.acts.record import Action
 from bot.acts.recording import ActLog
 from bot.channels.rows import Subscriptions
 from bot.channels.subscription import Topic, subscribed_channels
-from bot.kernel.actor import Origin
-from bot.kernel.errors import BotError, MergeQueueError, UserError, is_uncertain
+from bot.kernel.errors import MergeQueueError, UserError, is_uncertain
 from bot.kernel.repository import RepositoryName
-from bot.kernel.tasks import Tasks, repeated
+from bot.kernel.tasks import repeated
 from bot.merge_queue.errors import answer_of
-from bot.pauses.group_pauses import as_known, notify_together, subject_of
+from bot.pauses.group_pauses import cut_off, notify_together, with_recorded
 from bot.pauses.rows import Pauses
 from bot.pauses.second_person import ask_for_group
-from bot.posts.enqueueing import enqueue_urgent
 from bot.store.errors import StoreError
 from bot.store.job_lease import JOB_LEASE
 from bot.store.transaction import Transaction
@@ -49,14 +45,10 @@ so that other people's requests wait for no more than these."""
 PROGRESS_SECONDS = 3.0
 """The time between two checks of a group act's progress."""
 
-NEW_RESUME = timedelta(days=1)
-"""The actor of an older one, before a long outage, knows the outcome by now."""
-
 Report = Callable[[GroupAct, int], Awaitable[None]]
 """Told after each repository how many of the act's are done."""
 
 Work = Callable[[GroupAct, RepositoryName], Awaitable[RepositoryResult]]
-CarryOut = Callable[[GroupAct, Report], Awaitable[GroupAct]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,43 +75,40 @@ class GroupWork:
         return await self.acts.store.run(_begin, begun, again)
 
     async def run(self, act: GroupAct, work: Work, report: Report) -> GroupAct:
-        """Act on each repository without a result, and end the act.
+        """Act on each repository, and end the act, which has begun.
 
-        The whole has no time limit; each repository has those of its requests. Does nothing while
-        another process carries it out.
+        The whole has no time limit; each repository has those of its requests. The lock shows that
+        its process is alive.
         """
         async with self.acts.locks.alone(lock_name(act)) as is_ours:
             if not is_ours:
                 return act
-            done = list(act.results)
-            before = {result.repository for result in done}
+            done = list[RepositoryResult]()
             concurrency = asyncio.Semaphore(GROUP_ACTS_AT_ONCE)
 
-            async def one(repository: RepositoryName) -> None:
+            async def act_on(repository: RepositoryName) -> None:
                 async with concurrency:
                     done.append(await _guarded(work, act, repository))
                 await _show(report, act, len(done))
 
             async with (
-                repeated(self.progress_seconds, partial(self._store_progress, act, done)),
+                repeated(self.progress_seconds, partial(self._show_progress, act)),
                 asyncio.TaskGroup() as tasks,
             ):
                 for repository in act.repositories:
-                    if repository not in before:
-                        tasks.create_task(one(repository))
+                    tasks.create_task(act_on(repository))
             return await self.end(replace(act, results=tuple(done)))
 
-    async def _store_progress(self, act: GroupAct, done: Sequence[RepositoryResult]) -> None:
-        """Store the progress, and show it in the channels' message."""
-        so_far = replace(act, results=tuple(done))
+    async def _show_progress(self, act: GroupAct) -> None:
+        """Show in the channels' message what the audit has of it by now."""
         try:
-            if await self.acts.store.run(_store_progress, so_far, self.acts.clock.now()):
+            if await self.acts.store.run(_show_progress, act, self.acts.clock.now()):
                 self.acts.wake()
         except StoreError:
             # The act continues; its next progress or its end shows more.
-            logger.warning("progress not stored", extra={"action": "progress_not_stored"})
+            logger.warning("progress not shown", extra={"action": "progress_not_shown"})
         except Exception:
-            logger.exception("progress not stored", extra={"action": "progress_not_stored"})
+            logger.exception("progress not shown", extra={"action": "progress_not_shown"})
 
     async def end(self, act: GroupAct) -> GroupAct:
         """Store its end once, with the message about it."""
@@ -159,22 +148,19 @@ def _begin(transaction: Transaction, act: GroupAct, again: int | None) -> GroupA
     return replace(begun, group_act_id=GroupActs(transaction).save(begun))
 
 
-def _store_progress(transaction: Transaction, so_far: GroupAct, now: datetime) -> bool:
-    """Whether there is progress since it was stored last."""
-    stored = GroupActs(transaction).locked(so_far.group_act_id)
-    if stored is None or len(stored.results) == len(so_far.results):
-        return False
-    GroupActs(transaction).save(replace(stored, results=so_far.results))
+def _show_progress(transaction: Transaction, act: GroupAct, now: datetime) -> bool:
+    """Whether there is any progress to show."""
+    so_far = with_recorded(transaction, act)
     if so_far.has_changed:
         notify_together(transaction, so_far, now)
-    return True
+    return so_far.has_changed
 
 
 def _end(transaction: Transaction, act: GroupAct, now: datetime) -> GroupAct:
     found = GroupActs(transaction).locked(act.group_act_id)
     if found is not None and found.ended_at is not None:
         return found
-    known = as_known(transaction, act)
+    known = with_recorded(transaction, act)
     resumes_at = found.resumes_at if found is not None else act.resumes_at
     results = in_order(act.repositories, known.results)
     ended = replace(known, results=results, ended_at=now, resumes_at=resumes_at)
@@ -184,6 +170,10 @@ def _end(transaction: Transaction, act: GroupAct, now: datetime) -> GroupAct:
     if ended.of(GroupOutcome.ASKED):
         ask_for_group(transaction, ended, now)
     return ended
+
+
+def _end_cut_off(transaction: Transaction, act: GroupAct, now: datetime) -> GroupAct:
+    return _end(transaction, cut_off(transaction, act), now)
 
 
 async def _guarded(work: Work, act: GroupAct, repository: RepositoryName) -> RepositoryResult:
@@ -225,86 +215,34 @@ async def _show(report: Report, act: GroupAct, done: int) -> None:
 
 @dataclass(frozen=True, slots=True)
 class EndCutShort:
-    """Finishes each act once, in the first process to find it. With none it costs one query."""
+    """Ends acts on groups whose process died. With none it costs one query.
+
+    `TellOutcomes` finds out what nobody knows yet, and tells the actor. Timers retry by themselves.
+    """
 
     work: GroupWork
-    carry_out: CarryOut  #: does the rest of an act
-    #: the ids of acts whose continuation has a defect
-    given_up: set[int] = field(default_factory=set)
-    tasks: Tasks = field(
-        default_factory=lambda: Tasks(
-            "continuing an act on a group has a defect", "continue_defect"
-        )
-    )
 
     async def run(self) -> None:
-        """Start on acts that were cut off, without waiting for them. Raises StoreError."""
+        """Raises StoreError."""
         acts = self.work.acts
         # An act that has just begun may not have its lock yet.
         before = acts.clock.now() - JOB_LEASE
         found = await acts.store.read(lambda transaction: GroupActs(transaction).unended(before))
-        self.given_up.intersection_update(act.group_act_id for act in found)
         for act in found:
-            is_ours = lock_name(act) in acts.locks.taken
-            if not is_ours and act.group_act_id not in self.given_up:
-                self.tasks.start(self._guarded(act), lock_name(act))
+            try:
+                await self.end(act)
+            except StoreError:
+                raise
+            except Exception:
+                extra = {"action": "end_cut_short_defect", "group": act.group}
+                logger.exception("an act that was cut off can't be ended", extra=extra)
 
-    async def drain(self) -> None:
-        """Leave unfinished acts to the next process."""
-        under_way = list(self.tasks)
-        for task in under_way:
-            task.cancel()
-        await asyncio.gather(*under_way, return_exceptions=True)
-
-    async def _guarded(self, act: GroupAct) -> None:
-        try:
-            await self._go_on(act)
-        except BotError as error:
-            logger.warning(
-                "an act on a group that was cut off does not go on",
-                extra={"action": "group_not_gone_on", "error": type(error).__name__},
-            )
-        except Exception:
-            extra = {"action": "group_go_on_defect", "group": act.group}
-            logger.exception("an act on a group that was cut off can't go on", extra=extra)
-            await self._give_up(act)
-
-    async def _give_up(self, act: GroupAct) -> None:
-        """End an act whose continuation has a defect, which would only be repeated."""
-        self.given_up.add(act.group_act_id)
-        async with self.work.acts.locks.alone(lock_name(act)) as is_ours:
-            if is_ours:
-                await self._tell(await self.work.end(act))
-
-    async def _go_on(self, act: GroupAct) -> None:
+    async def end(self, act: GroupAct) -> GroupAct:
+        """The act with its end; unchanged while its process carries it out. Raises StoreError."""
         acts = self.work.acts
-        known, latest = await acts.store.run(
-            lambda transaction: (
-                as_known(transaction, act),
-                GroupActs(transaction).latest(act.group, acts_like(act.action)),
-            )
-        )
-        is_latest = latest is not None and latest.group_act_id == act.group_act_id
-        is_recent = acts.clock.now() - act.at < GO_ON_WITHIN
-        # Timers resume the rest by themselves.
-        if is_latest and is_recent and act.origin is not Origin.TIMER:
-            ended = await self.carry_out(known, ignore_progress)
-        else:
-            async with acts.locks.alone(lock_name(act)) as is_ours:
-                ended = await self.work.end(known) if is_ours else act
-        await self._tell(ended)
-
-    async def _tell(self, ended: GroupAct) -> None:
-        """Send the actor the outcome: their private reply may still show the act as running."""
-        acts = self.work.acts
-        now = acts.clock.now()
-        nobody_waits = (
-            ended.origin in {Origin.TIMER, Origin.MACHINE} or now - ended.at >= NEW_RESUME
-        )
-        is_posted_here = ended.has_changed and ended.channel_id in ended.notified_together
-        if ended.ended_at is None or nobody_waits or (is_posted_here and not ended.left_to_try):
-            return
-        people = [ended.actor.user_id]
-        identity = ended.identity
-        await acts.store.run(enqueue_urgent, subject_of(ended), people, now, identity=identity)
+        async with acts.locks.alone(lock_name(act)) as is_free:
+            if not is_free:
+                return act
+            ended = await acts.store.run(_end_cut_off, act, acts.clock.now())
         acts.wake()
+        return ended

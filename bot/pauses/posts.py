@@ -8,7 +8,7 @@ from bot.acts.group_acts import GroupActs
 from bot.acts.record import Action
 from bot.blocks.message import Message
 from bot.log.rows import PullRequests
-from bot.pauses.group_pauses import group_act_of, paused_again, still_paused
+from bot.pauses.group_pauses import group_act_of, paused_again, still_paused, with_recorded
 from bot.pauses.pause import PauseEnding, PauseRecord
 from bot.pauses.reports import evidence_of, reason_of_end
 from bot.pauses.rows import Pauses
@@ -120,7 +120,9 @@ def _group_card(transaction: Transaction, subject: LiveSubject) -> Message | Non
     act = GroupActs(transaction).one(int(subject.key))
     if act is None:
         return None
-    if act.ended_at is None or act.action is not Action.PAUSE:
+    if act.ended_at is None:
+        message = group_acts.going_on(with_recorded(transaction, act))
+    elif act.action is not Action.PAUSE:
         message = group_acts.act(act)
     else:
         left = still_paused(transaction, act)

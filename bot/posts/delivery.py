@@ -68,8 +68,9 @@ class SubjectKind(StrEnum):
     Sent to one person: somebody replaced their pause (the audit record), or replaced it, or the
     pause whose end they had set, outside the bot (the line before it); a pause ended that they
     made or asked to be notified of, alone or as the last of a group (that end).
-    The first reminder of a pause goes to one person too (the pause record), or the outcome of a
-    request that was cut off (its row), which goes to the channel if the person expects it there.
+    The first reminder of a pause goes to one person too (the pause record), or that the outcome of
+    a request that was cut off isn't known yet (its row), or the outcome, which goes to the channel
+    if the person expects it there.
     """
 
     EVENT = "event"
@@ -96,6 +97,7 @@ class SubjectKind(StrEnum):
     FREEZE_OVER = "freeze_over"
     WEEKLY = "weekly"
     OUTCOME = "outcome"
+    OUTCOME_FOLLOWS = "outcome_follows"
 
 
 REMINDER_POST = "reminder"

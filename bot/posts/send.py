@@ -61,6 +61,7 @@ SHORT_LIVED = frozenset(
         SubjectKind.FREEZE_ANNOUNCED,
         SubjectKind.FREEZE_BEGUN,
         SubjectKind.FREEZE_OVER,
+        SubjectKind.OUTCOME_FOLLOWS,
     }
 )
 """What is not posted any more once it is over."""

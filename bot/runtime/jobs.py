@@ -219,8 +219,8 @@ class Jobs:
             ports.clock,
             lambda: self.polls.log.service_clock.ahead,
         )
-        self._cut_short = EndCutShort(work, use.groups.carry_out)
-        self._outcomes = TellOutcomes(ports.merge_queue.scheduled, work.acts)
+        cut_short = EndCutShort(work)
+        self._outcomes = TellOutcomes(ports.merge_queue.scheduled, work.acts, cut_short)
         self._expiry = ExpirePauses(use.resume_queue, work, lease, SystemRandom().random)
         have_windows_been_applied = False
 
@@ -240,9 +240,7 @@ class Jobs:
             await remind.run(lease)
 
         self.scheduler.every(self._every.outcomes, Job("tell outcomes", self._outcomes.run))
-        self.scheduler.every(
-            self._every.cut_short, Job("end what was cut short", self._cut_short.run)
-        )
+        self.scheduler.every(self._every.cut_short, Job("end what was cut short", cut_short.run))
         requests = CloseRequests(ports.store, ports.clock, self.wake_posts)
         close_requests = Job("close requests to confirm", requests.run)
         self.scheduler.every(self._every.cut_short, close_requests)
@@ -274,7 +272,6 @@ class Jobs:
         await self.scheduler.drain()
         await self.polls.drain()
         await self._expiry.drain()
-        await self._cut_short.drain()
         await self._outcomes.drain()
         await self.scheduler.drain()
         try:

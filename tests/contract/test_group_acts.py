@@ -11,6 +11,7 @@ from bot.groups.acting import ActOnGroups
 from bot.kernel.pacing import Patience
 from bot.merge_queue.client import MergeQueueClient
 from bot.merge_queue.http import Http
+from bot.pauses.group_pauses import with_recorded
 from bot.pauses.group_work import GroupWork
 from bot.pauses.pausing import PauseQueue
 from bot.pauses.resuming import ResumeQueue
@@ -66,6 +67,6 @@ async def test_a_hanging_repository_delays_and_fails_only_itself() -> None:
 def stored_results(bot: ActingOnGroups) -> Sequence[RepositoryResult]:
     with begin(bot.store) as transaction:
         stored = GroupActs(transaction).latest(bot.group.name, CHANGES)
-    assert stored is not None
-    assert stored.ended_at is None
-    return stored.results
+        assert stored is not None
+        assert stored.ended_at is None
+        return with_recorded(transaction, stored).results

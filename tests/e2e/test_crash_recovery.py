@@ -48,7 +48,9 @@ async def _crash(bot: ProcessTester, seconds: int = 60) -> None:
             "UPDATE slack_limits SET until = until - ?1, met_at = met_at - ?1",
             earlier,
         )
-        database.execute("UPDATE unanswered SET due_at = due_at - ?", earlier)
+        database.execute(
+            "UPDATE unanswered SET due_at = due_at - ?1, asked_at = asked_at - ?1", earlier
+        )
         database.execute("UPDATE channel_queues SET claimable_at = claimable_at - ?", earlier)
         database.execute(
             "UPDATE deliveries SET due_at = due_at - ? WHERE settled_at IS NULL", earlier
@@ -251,15 +253,21 @@ async def _interrupt_group(bot: ProcessTester, seconds: int) -> None:
     await bot.start_bot()
 
 
-async def test_killed_before_the_first_queue_of_a_group_it_continues(
-    start_process: StartProcess,
+@pytest.mark.parametrize("seconds", [60, 3600])
+async def test_killed_before_the_first_queue_of_a_group_it_asks_before_it_retries(
+    start_process: StartProcess, seconds: int
 ) -> None:
     bot = await start_process(**GROUP)
-    await _interrupt_group(bot, seconds=60)
+    await _interrupt_group(bot, seconds=seconds)
 
+    notice = await bot.wait_for_direct_message("@release: 0 of 2 queues paused")
+    assert "*2 not tried:* acme/site, acme/api" in notice
+    assert "interrupted by a restart of the bot" in notice
+    await bot.click(notice, "Retry the rest")
     post = await bot.wait_for_post("@release: 2 of 2 queues paused")
     assert "*2 paused:* acme/site, acme/api" in post
     assert bot.pause_reason("acme/api") == "freeze (by alice via Slack)"
+    await bot.wait_for_direct_message("@release: 2 of 2 queues paused")
 
 
 @pytest.mark.parametrize("seed", [1, 2])
@@ -276,28 +284,22 @@ async def test_killed_anywhere_in_a_group_action_each_queue_is_paused_once(
     await bot.click(question, "Pause 40 queues")
     await until(killed.is_set, "the process killed in the middle")
     await _crash(bot, seconds=60)
-    assert not all(bot.pause_reason(name) for name in names)
+    done = [name for name in names if bot.pause_reason(name)]
+    assert len(done) < len(names)
 
     await bot.start_bot()
 
-    await bot.wait_for_post("all: 40 of 40 queues paused")
-    assert len(bot.posts()) == 1
+    # What was under way counts, and nothing is paused behind the person's back.
+    notice = await bot.wait_for_direct_message(f"all: {len(done)} of 40 queues paused")
+    assert f"*{len(names) - len(done)} not tried:*" in notice
+    assert [name for name in names if bot.pause_reason(name)] == done
+    await bot.wait_for_post(f"all: {len(done)} of 40 queues paused")
+    await bot.click(notice, "Retry the rest")
+    left = len(names) - len(done)
+    await bot.wait_for_post(f"all: {left} of {left} queue")
     for name in names:
         assert [event.type for event in bot.events(name)] == ["queue.pause.create"]
-
-
-async def test_a_group_action_interrupted_long_ago_asks_before_it_continues(
-    start_process: StartProcess,
-) -> None:
-    bot = await start_process(**GROUP)
-    await _interrupt_group(bot, seconds=3600)
-
-    notice = await bot.wait_for_direct_message("@release: 0 of 2 queues paused")
-    assert "*2 not confirmed:* acme/site, acme/api" in notice
-    assert "interrupted by a restart of the bot" in notice
-    await bot.click(notice, "Retry the rest")
-    await bot.wait_for_post("@release: 2 of 2 queues paused")
-    await bot.wait_for_direct_message("@release: 2 of 2 queues paused")
+    bot.direct_messages(by=ALICE)
 
 
 @pytest.mark.parametrize(
@@ -476,9 +478,72 @@ async def test_killed_in_the_middle_of_unfreezing_a_group_its_own_ends_are_count
     left = [name for name in names if bot.merge_queue.repository(name).freezes]
     assert 0 < len(left) < len(names)
     await bot.start_bot()
-    post = await bot.wait_for_post("all: 12 of 12 queues unfrozen")
+    ended = len(names) - len(left)
+    post = await bot.wait_for_post(f"all: {ended} of 12 queues unfrozen")
     assert "not frozen" not in post
+    assert f"*{len(left)} not tried:*" in post
+    notice = await bot.wait_for_direct_message(f"all: {ended} of 12 queues unfrozen")
+    await bot.click(notice, "Retry the rest")
+    await bot.wait_for_post(f"all: {len(left)} of {len(left)} queue")
     assert not any(bot.merge_queue.repository(name).freezes for name in names)
+    bot.posts()
+    bot.replies()
+    bot.direct_messages(by=ALICE)
+
+
+KILLED_WHILE_AWAY = {
+    "pause": ("pause CI is down", "PUT", "pausing acme/site", "whether acme/site is paused"),
+    "resume": ("resume", "DELETE", "resuming acme/site", "whether acme/site is still paused"),
+}
+
+
+@pytest.mark.parametrize("name", KILLED_WHILE_AWAY)
+async def test_a_person_whose_act_a_kill_cut_off_is_told_that_nobody_can_tell_yet(
+    start_process: StartProcess, name: str
+) -> None:
+    """The service carried it out, and answers nothing after the restart."""
+    typed, method, doing, question = KILLED_WHILE_AWAY[name]
+    bot = await start_process(environment={"MQBOT_POLL_SECONDS": "60"})
+    if name == "resume":
+        await bot.pause("CI runners are down")
+    death = bot.kill_when_service_has_answered(method, "/merge-queue/pause")
+    await bot.type(f"/mq {typed}")
+    await until(death.is_set, "the process killed while it carries it out")
+    await _crash(bot, seconds=70)
+    bot.break_service("error", path="/repos/", status=503)
+    await bot.start_bot()
+    told = await bot.wait_for_direct_message(f"I was restarted while {doing}, and can't tell yet")
+    assert question in told
+    assert "I keep checking and will tell you the outcome." in told
+    assert told.labels == []
+    bot.fix_service()
+    await bot.wait_for_post("Queue paused" if name == "pause" else "Queue resumed")
+    bot.posts()
+    bot.direct_messages(by=ALICE)
+
+
+async def test_a_person_whose_group_act_a_kill_cut_off_is_told_that_nobody_can_tell_yet(
+    start_process: StartProcess,
+) -> None:
+    bot = await start_process(
+        environment={"MQBOT_GROUPS": "release=acme/site,acme/api", "MQBOT_POLL_SECONDS": "60"},
+        repositories={"acme/site": "quiet", "acme/api": "quiet"},
+    )
+    question = await bot.ask("/mq pause @release freeze")
+    bot.break_service("slow", path="/acme/api/merge-queue/pause", seconds=3600)
+    killed = bot.kill_when_service_has_answered("PUT", "/acme/site/merge-queue/pause")
+    await bot.click(question, "Pause 2 queues")
+    await until(killed.is_set, "the process killed before it heard of its first pause")
+    await _crash(bot, seconds=70)
+    bot.fix_service()
+    bot.break_service("error", path="/repos/", status=503)
+    await bot.start_bot()
+    told = await bot.wait_for_direct_message("I was restarted while pausing @release")
+    assert "can't tell yet what became of acme/site. I keep checking" in told
+    bot.fix_service()
+    notice = await bot.wait_for_direct_message("@release: 1 of 2 queues paused")
+    assert "*1 not tried:* acme/api" in notice
+    await bot.wait_for_post("@release: 1 of 2 queues paused")
     bot.posts()
     bot.replies()
     bot.direct_messages(by=ALICE)

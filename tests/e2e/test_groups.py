@@ -385,7 +385,7 @@ async def test_the_audit_has_subscriptions_and_refusals(start_bot: StartBot) -> 
     assert ":no_entry: *bob* tried to pause acme/site: CI is down. That was refused." in answer
 
 
-async def test_a_group_action_interrupted_by_a_restart_continues_and_restores_exactly(
+async def test_a_group_action_interrupted_by_a_restart_is_retried_and_restored_exactly(
     three: BotTester,
 ) -> None:
     """The bot is stopped while the service has paused one of two queues."""
@@ -400,14 +400,26 @@ async def test_a_group_action_interrupted_by_a_restart_continues_and_restores_ex
     await three.pass_time(11)
     await three.start_bot()
 
-    begun = await three.wait_for_post("@release: ")
-    post = await three.wait_for_change(begun, "@release: 2 of 2 queues paused")
+    card = await three.wait_for_post("@release: 1 of 2 queues paused")
+    assert "1 where I can't tell yet:" in card
+    assert "acme/api: interrupted by a restart of the bot" in card
+    await three.pass_time(60)
+    notice = await three.wait_for_direct_message("@release: 1 of 2 queues paused")
+    assert "1 failed" in notice
+    assert reasons(three) == ["freeze (by alice via Slack)", None, None]
+    await three.click(notice, "Retry the rest")
+    await three.wait_for_post("@release: 1 of 1 queue paused")
     assert reasons(three) == ["freeze (by alice via Slack)"] * 2 + [None]
 
-    await three.click(post, "Resume @release", by=BOB)
+    await three.click(card, "Resume @release", by=BOB)
     await three.wait_for_post("@release: 2 of 2 queues resumed")
-    await three.wait_for_direct_message("Everything paused for @release has resumed")
+    await three.wait_for_direct_message("bob resumed acme/site")
+    await three.wait_for_direct_message("bob resumed acme/api")
     assert reasons(three) == [None, None, None]
+    await three.stop_bot()
+    three.posts()
+    three.posts(RELEASES)
+    three.direct_messages(by=ALICE)
 
 
 async def test_the_channel_sees_the_progress_of_a_long_action(three: BotTester) -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from bot.acts.group_act import GroupAct, GroupOutcome, RepositoryResult
+from bot.acts.group_act import INTERRUPTED, GroupAct, GroupOutcome, RepositoryResult
 from bot.acts.reason import REASON_LIMIT
 from bot.acts.record import Action
 from bot.blocks import blocks
@@ -66,7 +66,7 @@ _OUTCOMES = {
 _FAILED = {
     GroupOutcome.UNCERTAIN: "where I can't tell yet",
     GroupOutcome.FAILED: "failed",
-    GroupOutcome.NOT_TRIED: "not confirmed",
+    GroupOutcome.NOT_TRIED: "not tried",
 }
 
 
@@ -83,6 +83,16 @@ def act(done: GroupAct) -> Message:
     if done.action is Action.PAUSE:
         return card(done, [result.repository for result in done.of(GroupOutcome.CHANGED)])
     return answer(done, posted_here=False)
+
+
+def outcome_follows(act: GroupAct) -> Message:
+    """To a person whose act a restart cut off, while the service doesn't show what became of it."""
+    doing = _WORDS_OF[act.action].doing.lower()
+    left = [result.repository for result in act.of(GroupOutcome.UNCERTAIN)]
+    return blocks.sentence(
+        f":warning: I was restarted while {doing} {name_of(act.group)}, and can't tell yet what "
+        f"became of {names(left)}. I keep checking and will tell you the outcome."
+    )
 
 
 def going_on(act: GroupAct) -> Message:
@@ -271,7 +281,7 @@ def _post(
         pause_ends.late_by(done.at, done.resumes_at),
         f"since {local_time(done.at)}" if is_new_pause else "",
         *facts,
-        "interrupted by a restart of the bot" if done.is_cut_short else "",
+        INTERRUPTED if done.is_cut_short else "",
         details=[*lines(done, is_past=is_past), *closing],
         buttons=[*buttons, *show_all(done.group, len(done.results))],
         block_id=blocks.with_state(f"group-{done.group_act_id}", done.resumes_at),

@@ -162,6 +162,8 @@ def outcome(found: Outcome) -> Message:
             first = f"{typed} wasn't carried out: no queue was changed"
     elif words is None:
         first = f"{typed} was carried out" if is_done else f"{typed} changed nothing"
+    elif not act.is_end_known:
+        first = f"I couldn't find out {words.question}: I couldn't read the queue for a day"
     else:
         first = _state(act, words, found.in_force)
         first = first if request.was_left else f"I was restarted while {words.doing}: {first}"
@@ -171,16 +173,32 @@ def outcome(found: Outcome) -> Message:
         name = quote(act.actor.name, NAME_LIMIT)
         shown.append(blocks.context(f"{name} asked for it {time_ago(request.asked_at)}"))
     repeat = _repeat(request, act)
-    if not is_done and repeat is not None and len(repeat.value) <= blocks.VALUE_LIMIT:
+    waits = act is not None and act.waits_for_second
+    if not is_done and not waits and repeat is not None and len(repeat.value) <= blocks.VALUE_LIMIT:
         label = words.again if words is not None else "Try again"
         button = blocks.button(label, action_id=repeat.action_id, value=repeat.value)
         shown.append(blocks.actions([button]))
     return blocks.message(*shown)
 
 
+def outcome_follows(found: Outcome) -> Message:
+    """To a person whose request a restart cut off, while the service doesn't show what became."""
+    act = found.act
+    words = _words_of(act.action, act.repository, act.about) if act is not None else None
+    doing = "carrying out your last request"
+    question = "what became of it"
+    if words is not None:
+        doing = words.doing
+        question = words.question
+    said = f"I was restarted while {doing}, and can't tell yet {question}."
+    return blocks.sentence(f":warning: {said} I keep checking and will tell you the outcome.")
+
+
 def _state(act: AuditRecord, words: _Words, in_force: PauseRecord | None) -> str:
     if act.result is ActResult.DONE:
         return words.done
+    if act.waits_for_second:
+        return f"{words.undone}. A second person has to confirm, so nothing has changed yet"
     is_of_pause = act.action in {Action.PAUSE, Action.RESUME}
     if act.result is ActResult.UNCHANGED and (in_force is None or not is_of_pause):
         is_running = f"{escape(act.repository)} is not paused"

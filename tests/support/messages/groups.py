@@ -208,6 +208,10 @@ CASES: Cases = {
         ),
         posted_here=False,
     ),
+    "group_cut_short_unknown": partial(
+        group_acts.outcome_follows,
+        make_group_act(RESULTS[0], RepositoryResult(API, GroupOutcome.UNCERTAIN)),
+    ),
     "group_since_then": since_then("release", RESUMED),
     "group_since_then_unknown": since_then("release", None),
     "group_extended_since_then": since_then("release", EXTENDED),

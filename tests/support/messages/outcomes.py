@@ -3,7 +3,7 @@
 from dataclasses import replace
 from functools import partial
 
-from bot.acts.record import Action, ActResult, AuditRecord, SettingChange
+from bot.acts.record import Action, ActResult, AuditRecord, Circumstance, SettingChange
 from bot.acts.unanswered import Unanswered
 from bot.blocks import controls, modal
 from bot.desk import explain as desk_explain
@@ -60,15 +60,33 @@ def told(
     in_force: PauseRecord | None = None,
     typed: str | None = "pause now CI is down",
 ) -> Case:
+    found = outcome_of(action, result, was_left=was_left, in_force=in_force, typed=typed)
+    return partial(pause_outcomes.outcome, found)
+
+
+def follows(action: Action | None) -> Case:
+    return partial(pause_outcomes.outcome_follows, outcome_of(action, ActResult.STARTED))
+
+
+def outcome_of(
+    action: Action | None,
+    result: ActResult,
+    *,
+    was_left: bool = False,
+    in_force: PauseRecord | None = None,
+    typed: str | None = "pause now CI is down",
+) -> Outcome:
     request = Unanswered("r1", ALICE.user_id, CHANNEL, typed, NOON, None, was_left)
     act = None
     if action is not None:
         act = AuditRecord(NOON, ALICE, action, Origin.COMMAND, SITE, result)
+        if result is ActResult.FAILED:
+            act = act.under(Circumstance.NOT_CARRIED_OUT)
         if action is Action.ALLOW:
             act = replace(act, setting=SettingChange(after="#41"))
         elif action is Action.REMOVE:
             act = replace(act, pull_request=41)
-    return partial(pause_outcomes.outcome, Outcome(request, act, in_force))
+    return Outcome(request, act, in_force)
 
 
 THEIRS = PauseRecord(SITE, NOON, "Database migration", "Database migration", by=BOB)
@@ -95,5 +113,9 @@ CASES: Cases = {
     "outcome-somebody-elses-pause": told(Action.PAUSE, ActResult.FAILED, in_force=THEIRS),
     "outcome-still-paused": told(Action.RESUME, ActResult.FAILED, in_force=THEIRS),
     "outcome-subscribed": told(Action.SUBSCRIBE, typed="subscribe everything"),
+    **{f"outcome-not-found-out-{one}": told(one, ActResult.STARTED) for one in ACTIONS},
+    **{f"outcome-follows-{one}": follows(one) for one in ACTIONS},
+    "outcome-follows-of-a-click": follows(None),
+    "outcome-waits-for-second": told(Action.RESUME, ActResult.ASKED, in_force=THEIRS),
     "outcome-found-running": told(Action.RESUME, ActResult.UNCHANGED),
 }
