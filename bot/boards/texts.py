@@ -71,6 +71,7 @@ def _buttons(known: Board, state: BoardState) -> Block:
     value = f"status {state.repository}"
     shown = [
         queue_parts.toggle(state.repository, state.picture),
+        *queue_parts.why_buttons(state.repository, state.picture),
         blocks.button("Show everything", action_id=controls.RETRY, value=value),
     ]
     # The id survives edits, so that a click just before one still counts.

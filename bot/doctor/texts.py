@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import singledispatch
 from html import unescape
@@ -63,6 +63,7 @@ NUMBERS_NAMED = 5
 SAID_LIMIT = 200
 CAUSES_SHOWN = 3
 EVIDENCE_LIMIT = 1500
+ALERT_EVIDENCE = 500
 MARK = ":mag_right:"
 OPEN_LAST_RUN = "open the last run"
 
@@ -104,6 +105,17 @@ _STATE_WORDS = {
     Verdict.FROZEN: "is frozen",
     Verdict.NORMAL: "is merging normally",
 }
+
+
+def cause_of(diagnosis: Diagnosis) -> Told | None:
+    """The cause for an alert; None if nobody can tell, or if there is nothing to explain."""
+    no_cause = {Verdict.UNKNOWN, Verdict.NORMAL, Verdict.EMPTY}
+    causes = [finding for finding in diagnosis.findings if finding.verdict not in no_cause]
+    if not causes:
+        return None
+    said = told(causes[0], diagnosis)
+    evidence = (cut_markup(sentence, ALERT_EVIDENCE) for sentence in said.evidence if sentence)
+    return replace(said, evidence=tuple(evidence))
 
 
 def _unknown(diagnosis: Diagnosis) -> str:

@@ -10,6 +10,8 @@ from bot.boards.board import WhyUnread
 from bot.boards.keeping import mark_boards, mark_unread
 from bot.channels.rows import Subscriptions
 from bot.channels.subscription import Topic, subscribed_channels
+from bot.doctor.examining import ExamineQueue
+from bot.doctor.texts import Told, cause_of
 from bot.feed.observe_pause import ObservePause
 from bot.feed.poll import Poll
 from bot.feed.poll_state import PollSchedule, QueueState, asked_to_wait, failure, level_of
@@ -47,6 +49,7 @@ class ObserveQueue:
     interval: timedelta
     limit: timedelta  #: how long readings may fail before boards say so
     pause: ObservePause
+    examine: ExamineQueue
     configured: Configured
     storing: ConcurrencyLimit  #: the concurrency limit of the polls' transactions
     edit_spacing: timedelta = EDIT_SPACING
@@ -104,11 +107,20 @@ class ObserveQueue:
         begins = any(alert.ended_at is None for alert in changed)
         if begins and await poll.pause() is not None:
             return
+        cause = await self._cause(poll, status) if begins else None
         async with self.storing.slot():
             await self.sources.store.run(
-                _store_alerts, rules, poll, status, self.sources.clock.now()
+                _store_alerts, rules, poll, status, cause, self.sources.clock.now()
             )
         self.wake()
+
+    async def _cause(self, poll: Poll, status: QueueStatus) -> Told | None:
+        """Why nothing merges, for the alerts that begin; None if nobody can tell.
+
+        Raises MergeQueueError, StoreError or LimitClosed.
+        """
+        snapshot = await queue_reading.complete(poll.repository, status, poll.pause, self.sources)
+        return cause_of(await self.examine.of(snapshot))
 
     async def _mark_boards(self, poll: Poll, state: QueueState) -> None:
         status = await poll.status()
@@ -150,14 +162,21 @@ def _why_unread(error: MergeQueueError) -> WhyUnread:
     return WhyUnread.UNREADABLE
 
 
-def _store_alerts(
-    transaction: Transaction, rules: AlertRules, poll: Poll, status: QueueStatus, now: datetime
+def _store_alerts(  # a transaction body takes what was read before
+    transaction: Transaction,
+    rules: AlertRules,
+    poll: Poll,
+    status: QueueStatus,
+    cause: Told | None,
+    now: datetime,
 ) -> None:
     Leases(transaction).require(poll.lease, now)
     alerts = Alerts(transaction)
     for alert in _change(transaction, rules, poll.repository, status, now):
         if alert.ended_at is None:
             begun = replace(alert, mention=rules.mention)
+            if cause is not None:
+                begun = replace(begun, cause=cause.cause, evidence=" ".join(cause.evidence))
             alert_id = alerts.begin(begun)
             if alert_id is not None:
                 _notify(transaction, SubjectKind.ALERT, replace(begun, alert_id=alert_id), now)

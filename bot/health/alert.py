@@ -62,6 +62,9 @@ class Alert:
     batch: str | None = None
     ended_at: datetime | None = None  #: None while it lasts
     mention: str | None = None  #: the user group to mention, if any
+    #: why nothing merged when it began, in words that are safe to show; None if nobody could tell
+    cause: str | None = None
+    evidence: str | None = None  #: sentences about that cause
     alert_id: int = 0  #: assigned by the store, 0 before
 
 

@@ -39,7 +39,7 @@ alerts = table(
     *optional(UtcTime, "ended_at"),
     *required(sa.BigInteger, "value", "threshold"),
     *optional(sa.BigInteger, "pull_request"),
-    *optional(OutsideText, "batch"),
+    *optional(OutsideText, "batch", "cause", "evidence"),
     *optional(sa.Text, "mention"),
     sa.Index(None, "ended_at"),
 )

@@ -66,7 +66,10 @@ _OVER = {
 def alert(raised: Alert, seen: PullRequestRecord | None = None) -> Message:
     """To channels subscribed to queue health; `seen` is the pull request it is about."""
     name = raised.repository
-    buttons = [blocks.button("Show status", action_id=controls.RETRY, value=f"status {name}")]
+    buttons = [
+        blocks.button("Why?", action_id=controls.WHY_BUTTON, value=f"why {name}"),
+        blocks.button("Show status", action_id=controls.RETRY, value=f"status {name}"),
+    ]
     if raised.kind is AlertKind.FAILURES:
         buttons.append(pause_button(name))
     elif raised.pull_request is not None:
@@ -79,10 +82,14 @@ def alert(raised: Alert, seen: PullRequestRecord | None = None) -> Message:
         which = pull_request(seen.number, seen.title, seen.url)
     elif raised.pull_request is not None:
         which = f"#{raised.pull_request}"
+    state = _state(raised)
+    # On a phone the cause is in the first lines.
+    measured = state if raised.cause is not None else ""
+    about = (("Measured", measured), (_WHICH[raised.kind], which), ("Limit", _limit(raised)))
     shown = [
-        blocks.section(f":rotating_light: *{escape(name)}: {_state(raised)}*{called}"),
-        *blocks.facts((_WHICH[raised.kind], which), ("Limit", _limit(raised))),
-        blocks.section(_HINTS[raised.kind]),
+        blocks.section(f":rotating_light: *{escape(name)}: {raised.cause or state}*{called}"),
+        *blocks.facts(*about),
+        blocks.section(raised.evidence or _HINTS[raised.kind]),
         blocks.actions(buttons),
     ]
     return blocks.coloured(Colour.RED, blocks.message(*shown))

@@ -12,6 +12,7 @@ from secrets import SystemRandom
 from bot.acts.open_requests import RENEWED_SECONDS
 from bot.config.settings import Settings
 from bot.desk.registry import Bot
+from bot.doctor.examining import ExamineQueue
 from bot.feed.observe_pause import ObservePause
 from bot.feed.observe_queue import ObserveQueue
 from bot.feed.outage_observation import observation
@@ -196,8 +197,10 @@ class Jobs:
     def _observing(self, usual: timedelta) -> ObserveQueue:
         ports = self._ports
         storing = self._storing
+        sources = Sources(ports.merge_queue.scheduled, ports.store, ports.clock)
         return ObserveQueue(
-            sources=Sources(ports.merge_queue.scheduled, ports.store, ports.clock),
+            sources=sources,
+            examine=ExamineQueue(sources),
             wake=self.wake,
             interval=usual,
             limit=stale_after(usual),

@@ -106,3 +106,31 @@ async def test_a_queue_that_merges_is_said_to_merge(start_bot: StartBot) -> None
     assert "*acme/site is merging normally*" in answer
     assert "1 is queued. At the head: #" in answer
     assert "The last merge was #" in answer
+
+
+async def test_an_alert_begins_with_the_cause(start_bot: StartBot) -> None:
+    bot = await start_bot(channels=HEALTH, environment={"MQBOT_HEALTH_FAILURES": "4"})
+    for _ in range(4):
+        number = bot.enqueue(labels=("hotfix",), broken_check="lint")
+        await bot.happens("action.queue.leave", number)
+    await bot.pass_time(MINUTES)
+    alert = await bot.wait_for_post(":rotating_light: *acme/site: ")
+    assert "*acme/site: the same check fails in every batch*" in alert
+    assert "`lint` failed in 4 of 4 batches since" in alert
+    assert "*Measured* 4 pull requests in a row failed" in alert
+    await bot.click(alert, "Why?")
+    await bot.wait_for_reply("*Also:* the same check fails in every batch.")
+
+
+async def test_status_and_board_lead_to_it(start_bot: StartBot) -> None:
+    bot = await start_bot(channels=FAILURES)
+    number = enqueue_for_ever(bot)
+    await bot.checks_run(1)
+    status = await bot.ask("/mq status")
+    assert status.labels == ["Pause queue…", "Why?", "Refresh", "Share in channel"]
+    await bot.click(status, "Why?")
+    await bot.wait_for_reply(f"At the head: #{number}")
+    board = await bot.publish("/mq board", "*acme/site* is running")
+    assert "Why?" in board.labels
+    await bot.click(board, "Why?", by=BOB)
+    await bot.wait_for_reply(f"At the head: #{number}", by=BOB)

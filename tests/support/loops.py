@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 
+from bot.doctor.examining import ExamineQueue
 from bot.feed.observe_pause import ObservePause
 from bot.feed.observe_queue import ObserveQueue
 from bot.feed.poll_event_log import PollEventLog
@@ -61,12 +62,14 @@ class Loop:
         storing = ConcurrencyLimit(CONCURRENT_STORES)
         policy = Policy([AlertRules(thresholds=thresholds or {})])
         configured = make_configured(*self.repositories, policy=policy)
+        sources = Sources(self.merge_queue, self.store, self.clock)
         observe = ObserveQueue(
-            Sources(self.merge_queue, self.store, self.clock),
+            sources,
             self.wake,
             usual,
             stale_after(usual),
             ObservePause(*parts, usual, storing),
+            ExamineQueue(sources),
             configured,
             storing,
         )

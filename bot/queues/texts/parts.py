@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 
 from bot.acts.reason import REASON_LIMIT
-from bot.blocks import blocks
+from bot.blocks import blocks, controls
 from bot.blocks.message import MESSAGE_BLOCKS_TEXT_LIMIT, Block, text_length
 from bot.blocks.text import (
     by,
@@ -222,6 +222,14 @@ def toggle(repository: RepositoryName, picture: Picture) -> blocks.Element:
     if pause is None:
         return pause_button(repository)
     return resume_button(repository, pause.paused_at, pause.reason, pause.by, queued)
+
+
+def why_buttons(repository: RepositoryName, picture: Picture) -> list[blocks.Element]:
+    """*Why?*, unless the queue is empty, paused or frozen: then the rest says why."""
+    if is_idle(picture) or picture.is_held:
+        return []
+    value = f"why {repository}"
+    return [blocks.button("Why?", action_id=controls.WHY_BUTTON, value=value)]
 
 
 def pause_button(repository: RepositoryName) -> blocks.Element:

@@ -110,8 +110,10 @@ def _waiting(queued: QueuedPullRequest, now: datetime) -> str:
 
 def _buttons(snapshot: Snapshot) -> Block:
     value = _command(snapshot)
+    picture = queue_picture.picture(snapshot)
     buttons = [
-        queue_parts.toggle(snapshot.repository, queue_picture.picture(snapshot)),
+        queue_parts.toggle(snapshot.repository, picture),
+        *queue_parts.why_buttons(snapshot.repository, picture),
         refresh_button(snapshot),
         blocks.button("Share in channel", action_id=SHARE, value=value),
     ]

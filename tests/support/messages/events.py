@@ -21,7 +21,7 @@ from bot.verdicts.verdict import Facts, judge
 from tests.support.clock import NOON
 from tests.support.event_samples import ERAS, TYPES, checks_end_with, leave_with, sample_record
 from tests.support.make import API, SITE, make_event_record, make_pull_request_record
-from tests.support.messages.rendering import Case, Cases, later
+from tests.support.messages.rendering import A_CAUSE, ITS_EVIDENCE, Case, Cases, later
 from tests.support.messages.values import CHECKS, LEAVE, MERGED, QUEUED_AT, SEEN
 
 
@@ -136,6 +136,15 @@ CASES: Cases = {
     "alert-batch": partial(health_texts.alert, make_alert(AlertKind.BATCH), OF_42),
     "alert-depth": partial(health_texts.alert, make_alert(AlertKind.DEPTH)),
     "alert-failures": partial(health_texts.alert, make_alert(AlertKind.FAILURES), OF_42),
+    "alert-with-its-cause": partial(
+        health_texts.alert,
+        replace(
+            make_alert(AlertKind.HEAD),
+            cause=A_CAUSE,
+            evidence=ITS_EVIDENCE,
+        ),
+        OF_42,
+    ),
     "alert-head-over": over(AlertKind.HEAD),
     "alert-batch-over": over(AlertKind.BATCH),
     "alert-depth-over": over(AlertKind.DEPTH),

@@ -10,6 +10,8 @@ CREATE TABLE alerts (
     threshold BIGINT NOT NULL,
     pull_request BIGINT,
     batch TEXT,
+    cause TEXT,
+    evidence TEXT,
     mention TEXT,
     CONSTRAINT pk_alerts PRIMARY KEY (alert_id)
 );

@@ -10,6 +10,8 @@ CREATE TABLE alerts (
     threshold BIGINT NOT NULL,
     pull_request BIGINT,
     batch TEXT,
+    cause TEXT,
+    evidence TEXT,
     mention TEXT
 );
 CREATE INDEX ix_alerts_ended_at ON alerts (ended_at);
