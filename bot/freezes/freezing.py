@@ -195,46 +195,58 @@ class FreezeQueue:
         """
         act = await self.acts.permitted(caller, Action.UNFREEZE, repository, reason, part_of)
         async with self.acts.locked(act):
-            if part_of is not None:
-                known = await self.freezes(repository)
-                meant = [freeze for freeze in known if _is_of_group(freeze, part_of)]
-            else:
-                meant = await self.meant(repository, freeze_id)
+            meant = await self._to_end(repository, freeze_id, part_of)
             if not meant:
                 return await self._unchanged(act)
-            now = self.acts.clock.now()
-            if freeze_id is None and part_of is None and not meant[0].has_begun(now):
-                return await self._unchanged(
-                    act, freeze_outcomes.FreezesAsTheyWere.ONLY_PLANNED, meant
-                )
-            if meant[1:] and part_of is None:
+            is_chosen = freeze_id is not None or part_of is not None
+            if not is_chosen and not meant[0].has_begun(self.acts.clock.now()):
+                because = freeze_outcomes.FreezesAsTheyWere.ONLY_PLANNED
+                return await self._unchanged(act, because, meant)
+            if not is_chosen and len(meant) > 1:
                 return await self._unchanged(act, freeze_outcomes.FreezesAsTheyWere.SEVERAL, meant)
+
             # Asked before, because the event of the end may be read first.
             posted_here = await self._has_card(act)
-            act = replace(act, previous_reason=meant[0].reason, freezes=ids_of(meant))
-            act = await require_second(self.acts, act, stop_by_freezes(meant))
-            ended: list[Freeze] = []
-            tried = 0
-            try:
-                async with self.recorded(act) as answers:
-                    for freeze in meant:
-                        is_ended = await self.merge_queue.delete_freeze(
-                            repository,
-                            freeze.listed_id,
-                            act.stored_reason or "",
-                            on_answer=answers.append,
-                        )
-                        ended += [freeze] if is_ended else []
-                        tried += 1
-            except MergeQueueError as error:
-                if not ended:
-                    raise
-                return freeze_outcomes.FreezeOutcome(ended, left=meant[tried:], error=error)
-        return (
-            freeze_outcomes.FreezeOutcome(ended, posted_here=posted_here)
-            if ended
-            else await self._not_frozen(act)
-        )
+            act = await require_second(self.acts, _about(act, meant), stop_by_freezes(meant))
+            outcome = await self._end(act, meant)
+        if outcome.error is not None:
+            return outcome
+        if not outcome.freezes:
+            return await self._not_frozen(act)
+        return replace(outcome, posted_here=posted_here)
+
+    async def _to_end(
+        self, repository: RepositoryName, freeze_id: str | None, part_of: GroupAct | None
+    ) -> list[Freeze]:
+        """Those made for the group, or those that somebody may mean."""
+        if part_of is None:
+            return await self.meant(repository, freeze_id)
+        known = await self.freezes(repository)
+        return [freeze for freeze in known if _is_of_group(freeze, part_of)]
+
+    async def _end(
+        self, act: AuditRecord, meant: Sequence[Freeze]
+    ) -> freeze_outcomes.FreezeOutcome:
+        """End them one after the other; raises MergeQueueError if none has ended."""
+        ended: list[Freeze] = []
+        tried = 0
+        try:
+            async with self.recorded(act) as answers:
+                for freeze in meant:
+                    is_ended = await self.merge_queue.delete_freeze(
+                        act.repository,
+                        freeze.listed_id,
+                        act.stored_reason or "",
+                        on_answer=answers.append,
+                    )
+                    tried += 1
+                    if is_ended:
+                        ended.append(freeze)
+        except MergeQueueError as error:
+            if not ended:
+                raise
+            return freeze_outcomes.FreezeOutcome(ended, left=meant[tried:], error=error)
+        return freeze_outcomes.FreezeOutcome(ended)
 
     async def change_end(
         self,
@@ -259,19 +271,12 @@ class FreezeQueue:
                 )
             begins = max(known.begins_at or act.at, act.at)
             end = await self.acts.new_end(act.actor, known.ends_at, lasting, begins)
-            act = replace(
-                act, resumes_at=end, previous_reason=known.reason, freezes=ids_of([known])
-            )
-            if known.ends_at is None or end < known.ends_at:
+            act = _about(replace(act, resumes_at=end), found)
+            is_shortened = known.ends_at is None or end < known.ends_at
+            if is_shortened:
                 await require_own(self.acts, act, stop_by_freezes([known]))
-            async with self.recorded(act) as answers:
-                changed = await self.merge_queue.change_freeze(
-                    repository,
-                    known.listed_id,
-                    merge_queue_freezes.FreezeChange(end, known.zone),
-                    on_answer=answers.append,
-                )
-        return freeze_outcomes.FreezeOutcome([replace(known, terms=changed)])
+            change = merge_queue_freezes.FreezeChange(end, known.zone)
+            return await self._change(act, known, change)
 
     async def move(
         self,
@@ -295,21 +300,18 @@ class FreezeQueue:
             if freeze_outcomes.times_of(known) != drawn_for:
                 because = freeze_outcomes.FreezesAsTheyWere.OTHER_TIMES
                 return await self._unchanged(act, because, found)
-            act = replace(
-                act,
-                paused_at=times.start,
-                resumes_at=times.end,
-                previous_reason=known.reason,
-                freezes=ids_of([known]),
-            )
+            act = _about(replace(act, paused_at=times.start, resumes_at=times.end), found)
             await require_own(self.acts, act, stop_by_freezes([known]))
-            async with self.recorded(act) as answers:
-                changed = await self.merge_queue.change_freeze(
-                    repository,
-                    known.listed_id,
-                    merge_queue_freezes.FreezeChange(times.end, known.zone, start=times.start),
-                    on_answer=answers.append,
-                )
+            change = merge_queue_freezes.FreezeChange(times.end, known.zone, start=times.start)
+            return await self._change(act, known, change)
+
+    async def _change(
+        self, act: AuditRecord, known: Freeze, change: merge_queue_freezes.FreezeChange
+    ) -> freeze_outcomes.FreezeOutcome:
+        async with self.recorded(act) as answers:
+            changed = await self.merge_queue.change_freeze(
+                known.repository, known.listed_id, change, on_answer=answers.append
+            )
         return freeze_outcomes.FreezeOutcome([replace(known, terms=changed)])
 
     async def allow(
@@ -330,8 +332,8 @@ class FreezeQueue:
             ]
             if not left:
                 return await self._unchanged(act, freeze_outcomes.FreezesAsTheyWere.EXCEPTED, meant)
-            act = replace(act, previous_reason=left[0].reason, freezes=ids_of(left))
-            act = await require_second(self.acts, act, stop_by_freezes(left, pull_request))
+            stop = stop_by_freezes(left, pull_request)
+            act = await require_second(self.acts, _about(act, left), stop)
             done: list[Freeze] = []
             try:
                 async with self.recorded(act) as answers:
@@ -412,3 +414,8 @@ class FreezeQueue:
 def _is_of_group(freeze: Freeze, act: GroupAct) -> bool:
     """Whether it was made for the group that the act is on."""
     return freeze.act is not None and freeze.act.group.name == act.group
+
+
+def _about(act: AuditRecord, freezes: Sequence[Freeze]) -> AuditRecord:
+    """The act with the freezes that it changes or ends."""
+    return replace(act, previous_reason=freezes[0].reason, freezes=ids_of(freezes))

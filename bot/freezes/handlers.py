@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import datetime
 from functools import partial
 
-from bot.acts.asked import NOTHING_ASKED, Asked, read_options, read_times
+from bot.acts.asked import NOTHING_ASKED, Asked, TypedEnds, read_options, read_times
 from bot.acts.reason import check_reason
 from bot.acts.record import Action
 from bot.blocks import controls, groups as block_groups, modal
@@ -29,6 +29,7 @@ from bot.kernel.errors import InvalidDuration, MergeQueueError, is_uncertain
 from bot.kernel.groups import Group, Target, repositories_of, target_value
 from bot.kernel.repository import RepositoryName
 from bot.merge_queue.errors import FreezesNotOffered
+from bot.merge_queue.freezes import FreezeTerms
 from bot.pauses import actions as pause_actions
 from bot.pauses.handlers import commands
 from bot.queues.reading import QUEUES_PER_PAGE, group_answers, read_queues
@@ -39,8 +40,6 @@ from bot.slack.payloads import Interaction
 @handles.command("freeze")
 async def type_freeze(call: Call, target: Target, *, asked: Asked, is_confirmed: bool) -> None:
     """Without a reason, open the form; ask first if the freeze is long, or of several queues."""
-    use = call.bot.use.freeze_queue
-    is_several = isinstance(target, Group)
     await call.permit(Action.FREEZE, target)
     if not asked.reason:
         await open_form(call, target, asked)
@@ -48,30 +47,50 @@ async def type_freeze(call: Call, target: Target, *, asked: Asked, is_confirmed:
     check_reason(asked.reason)
     # The same times whenever the person answers a question.
     typed = await call.typed_ends(asked)
-    asks_when = typed.is_doubt or (typed.is_far and not (is_confirmed and asked.is_exact))
+    is_settled = is_confirmed and asked.is_exact
+    asks_when = typed.is_doubt or (typed.is_far and not is_settled)
     settled = typed.with_end(asked)
-    terms = await use.terms(call.caller, settled)
+    terms = await call.bot.use.freeze_queue.terms(call.caller, settled)
     try:
-        is_sure = is_confirmed or not (is_several or await use.asks_first(call.caller, terms))
-        if is_sure and not asks_when:
+        if asks_when or (not is_confirmed and await _asks_first(call, target, terms)):
+            await call.reply(await _question(call, target, asked, typed, asks_when=asks_when))
+        else:
             await freeze(call, target, settled)
-            return
-        queued = await _queued(call, target)
-        # Of which end is meant, nobody knows yet what would be in its way.
-        left = [] if typed.is_doubt else await use.in_the_way(repositories_of(target), terms)
-        if len(left) == len(repositories_of(target)):
-            await call.reply(_all_in_the_way(call, target, left))
-            return
-        note = freeze_forms.in_the_way(left, call.bot.clock.now())
-        if asks_when:
-            facts = [note, freeze_forms.impact(queued) if queued is not None else ""]
-            shown = [fact for fact in facts if fact]
-            await call.reply(end_questions.which_end(target, asked, typed, shown, is_freeze=True))
-            return
-        question = freeze_forms.confirm(target, settled, terms, queued, call.bot.command, note)
-        await call.reply(question)
     except FreezesNotOffered:
         await call.reply(freeze_forms.not_offered(target, asked, call.bot.command))
+
+
+async def _asks_first(call: Call, target: Target, terms: FreezeTerms) -> bool:
+    """Whether the freeze is confirmed first: one of several queues always is."""
+    if isinstance(target, Group):
+        return True
+    return await call.bot.use.freeze_queue.asks_first(call.caller, terms)
+
+
+async def _question(
+    call: Call, target: Target, asked: Asked, typed: TypedEnds, *, asks_when: bool
+) -> Message:
+    """Until when, or whether at all; raises FreezesNotOffered.
+
+    No question where nothing would change.
+    """
+    use = call.bot.use.freeze_queue
+    settled = typed.with_end(asked)
+    terms = await use.terms(call.caller, settled)
+    queued = await _queued(call, target)
+    left: list[Freeze] = []
+    if not typed.is_doubt:
+        # Of a doubtful end nobody knows yet what would be in its way.
+        left = await use.in_the_way(repositories_of(target), terms)
+    if len(left) == len(repositories_of(target)):
+        return _all_in_the_way(call, target, left)
+
+    note = freeze_forms.in_the_way(left, call.bot.clock.now())
+    if not asks_when:
+        return freeze_forms.confirm(target, settled, terms, queued, call.bot.command, note)
+    impact = freeze_forms.impact(queued) if queued is not None else ""
+    facts = [fact for fact in (note, impact) if fact]
+    return end_questions.which_end(target, asked, typed, facts, is_freeze=True)
 
 
 @handles.click(

@@ -15,9 +15,14 @@ def has_terms(freeze: FreezeAttributes, terms: FreezeAttributes) -> bool:
 
 
 def _comparable(terms: FreezeAttributes) -> tuple[object, ...]:
-    times = [moment(time, terms) for time in (terms.start, terms.end)]
-    seconds = [at.replace(microsecond=0) if at is not None else None for at in times]
-    return (terms.reason or "", *seconds, terms.matching_conditions, terms.exclude_conditions)
+    conditions = (terms.matching_conditions, terms.exclude_conditions)
+    return (terms.reason or "", *_times(terms), *conditions)
+
+
+def _times(terms: FreezeAttributes) -> list[datetime | None]:
+    """Start and end in whole seconds, as the service keeps them."""
+    times = [moment(terms.start, terms), moment(terms.end, terms)]
+    return [at.replace(microsecond=0) if at is not None else None for at in times]
 
 
 def identified(known: Sequence[Freeze], listed: Sequence[Freeze]) -> list[Freeze]:
@@ -37,15 +42,18 @@ def identified(known: Sequence[Freeze], listed: Sequence[Freeze]) -> list[Freeze
 
 
 def is_as_listed(freeze: Freeze, listed: Sequence[Freeze], now: datetime) -> bool:
-    """Whether the list shows the freeze with its terms, or no longer because its time is up.
+    """Whether the list shows the freeze with its times, or no longer because its time is up.
 
-    A freeze without an id is known by its terms.
+    A freeze without an id may be any with its times. Other terms may be written in another way.
     """
-    for shown in listed:
-        is_same = freeze.freeze_id in {None, shown.freeze_id}
-        if is_same and has_terms(shown.terms, freeze.terms):
-            return True
-    is_listed = any(shown.freeze_id == freeze.freeze_id for shown in listed)
+    if freeze.freeze_id is None:
+        possible = list(listed)
+    else:
+        possible = [shown for shown in listed if shown.freeze_id == freeze.freeze_id]
+    times = _times(freeze.terms)
+    if any(_times(shown.terms) == times for shown in possible):
+        return True
+    is_listed = freeze.freeze_id is not None and bool(possible)
     is_past = freeze.ends_at is not None and freeze.ends_at <= now
     return is_past and not is_listed
 

@@ -254,7 +254,7 @@ async def test_a_freeze_extended_after_its_end_was_posted_is_in_force_again() ->
     card, over, changed = desk.world.shown()
     assert card.startswith("Scheduled freeze in force acme/site: release week\n")
     assert over.startswith("Freeze over acme/site: release week\nsince 2026-07-20 12:10")
-    assert changed.startswith("Scheduled freeze changed: now from")
+    assert changed.startswith("Scheduled freeze changed acme/site: now from")
     await desk.turns(60, seconds=60)
     assert [text.partition(" acme")[0] for text in desk.world.shown()] == [
         "Scheduled freeze over",
@@ -324,3 +324,19 @@ async def test_a_freeze_that_the_list_no_longer_shows_does_not_start() -> None:
     await desk.turns(30, seconds=60)
     _, soon = world.shown()
     assert soon.startswith("Freeze starts")
+
+
+async def test_a_freeze_starts_although_the_list_writes_its_terms_in_another_way() -> None:
+    desk = FreezeDesk()
+    world = desk.world
+    await desk.subscribe(CHANNEL, topics=("freeze",))
+    await desk.turns(2)
+    sent = terms(NOON + timedelta(minutes=40), None)
+    listed(world, "first", **sent)
+    world.log("scheduled_freeze.create", scheduled_freeze_attributes=sent)
+    await desk.turns(20, seconds=60)
+    start = (NOON + timedelta(minutes=40)).isoformat()
+    listed(world, "first", **{**sent, "start": start, "matching_conditions": ["-draft"]})
+    await desk.turns(30, seconds=60)
+    _, _, begun = world.shown()
+    assert begun.startswith("Merging is frozen")
