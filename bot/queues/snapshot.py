@@ -24,6 +24,17 @@ class Snapshot:
     freezes: tuple[Freeze, ...] = ()  #: those in force
     next_freeze: Freeze | None = None  #: the first of those to come
 
+    @property
+    def merge_expected_at(self) -> datetime | None:
+        """The service's estimate of the next merge.
+
+        None where a pause or a freeze makes it impossible, or its time has passed.
+        """
+        due = self.status.next_merge_at
+        if due is None or due < self.read_at:
+            return None
+        return None if self.pause is not None or self.freezes else due
+
 
 ReadQueue = Snapshot | RepositoryName
 """A queue as it is now, or the bare name of a repository whose queue could not be read."""

@@ -44,15 +44,12 @@ def storm(found: FailureStorm, failures: Sequence[Failed]) -> Message:
     if found.ended_at is None:
         return _lasting(found, failures)
     name = escape(found.repository)
-    between = _between(found, failures)
     if found.has_lapsed:
-        quiet = f"Nothing failed in the {duration(STORM_SPAN)} after that."
-        head = f":heavy_minus_sign: *{name}: {between}.*"
-        return blocks.post(head, details=[quiet, *_details(failures)])
+        return _lapsed(found, failures)
     over = blocks.message(
         blocks.section(f":white_check_mark: *{name}: pull requests are merging again*"),
         *blocks.facts(("Since", since(found.ended_at))),
-        *map(blocks.section, [f"{between}.", *_details(failures)]),
+        *map(blocks.section, [f"{_between(found, failures)}.", *_details(failures)]),
     )
     return blocks.coloured(Colour.GREEN, over)
 
@@ -75,6 +72,20 @@ def _lasting(found: FailureStorm, failures: Sequence[Failed]) -> Message:
         blocks.actions([pause_button(found.repository)]),
     )
     return blocks.coloured(Colour.RED, post)
+
+
+def _lapsed(found: FailureStorm, failures: Sequence[Failed]) -> Message:
+    count = len(_numbers(failures))
+    # Their events may be pruned already.
+    failed = "pull requests failed"
+    if count:
+        failed = by_count(count, "1 pull request failed", "{count} pull requests failed")
+    return blocks.message(
+        blocks.section(f":heavy_minus_sign: *{escape(found.repository)}: {failed}*"),
+        *blocks.facts(("From", local_time(found.began_at)), ("Until", local_time(found.last_at))),
+        blocks.section(f"Nothing failed in the {duration(STORM_SPAN)} after that."),
+        *map(blocks.section, _details(failures)),
+    )
 
 
 def _between(found: FailureStorm, failures: Sequence[Failed]) -> str:
@@ -106,9 +117,9 @@ def _details(failures: Sequence[Failed]) -> list[str]:
     latest = [_pull_request(failed) for failed in reversed(first_of_each.values())]
     lines = []
     if named:
-        lines.append(f"*Failed checks:* {listed(named, most=CHECKS_NAMED)}")
+        lines.append(f"*Failed checks* {listed(named, most=CHECKS_NAMED)}")
     if latest:
-        lines.append(f"*Pull requests:* {listed(latest, most=PULL_REQUESTS_NAMED)}")
+        lines.append(f"*Pull requests* {listed(latest, most=PULL_REQUESTS_NAMED)}")
     return lines
 
 

@@ -8,8 +8,11 @@ from slack_bolt.adapter.socket_mode.websockets import AsyncSocketModeHandler
 from slack_bolt.async_app import AsyncApp
 from slack_sdk.web.async_client import AsyncWebClient
 
+from bot.blocks.message import View
 from tests.browser.gallery import CONFIRM, FORM, input_block
 from tests.support.block_kit import Json, actions, button, modal, option, plain, section
+from tests.support.every_message import REVIEWED
+from tests.support.messages.rendering import render
 from tests.support.waiting import DEADLINE_SECONDS
 
 BOT_TOKEN = "xoxb-sandbox"
@@ -112,6 +115,10 @@ class ScriptedApp:
         await ack()
         if text == "pause":
             await client.views_open(trigger_id=command["trigger_id"], view=reason_modal())
+        elif text == "refused":
+            refused = render(REVIEWED["modal-failed"])
+            assert isinstance(refused, View)
+            await client.views_open(trigger_id=command["trigger_id"], view=dict(refused.view))
         elif text == "form":
             await client.views_open(trigger_id=command["trigger_id"], view=EVERYTHING)
         elif text.startswith("pause "):

@@ -155,5 +155,5 @@ async def test_what_waits_for_an_archived_channel_without_subscriptions_ends_too
     home = await bot.see_home("Slack refuses posts")
     await bot.click(home, "End its subscriptions")
     await bot.home("is running", without="Slack refuses posts")
-    await bot.wait_for_direct_message("I dropped what waited for it", by=ALICE)
+    await bot.wait_for_direct_message("I dropped the messages waiting for it", by=ALICE)
     await bot.wait_for_direct_message("dave resumed acme/site", by=ALICE)

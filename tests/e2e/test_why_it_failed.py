@@ -174,8 +174,8 @@ async def test_a_pull_request_is_muted_for_one_person_and_unmuted(start_bot: Sta
     await bot.click(muted, "Unmute")
     await bot.wait_for_change(muted, f"#{number} of acme/site is no longer muted")
     bot.emit("action.queue.leave", number, metadata={"dequeue_code": "BASE_BRANCH_MISSING"})
-    await bot.wait_for_direct_message("its base branch is gone")
-    await bot.wait_for_post("its base branch is gone")
+    await bot.wait_for_direct_message("its base branch no longer exists")
+    await bot.wait_for_post("its base branch no longer exists")
     assert len(left(bot, number)) == 2
 
 

@@ -430,7 +430,7 @@ def channel_ended(
             "operator to remove them from MQBOT_CHANNELS."
         )
     if not sentences:
-        sentences.append(f"{place} had no subscriptions. I dropped what waited for it.")
+        sentences.append(f"{place} had no subscriptions. I dropped the messages waiting for it.")
     return blocks.sentence(" ".join(sentences))
 
 

@@ -67,7 +67,8 @@ def impact(read: Sequence[Snapshot | RepositoryName]) -> list[str]:
         queued = sum(len(queue.queued) for queue in running)
         batches = sum(len(queue.running) for queue in running)
         bisecting = sum(len(queue.bisecting) for queue in running)
-        due = min((queue.next_merge_at for queue in running if queue.next_merge_at), default=None)
+        expected = [snapshot.merge_expected_at for snapshot in snapshots]
+        due = min((at for at in expected if at is not None), default=None)
         facts.append(queue_notes.would_stop(f"{queued:,} queued", batches, bisecting, due))
     paused = [
         f"{escape(snapshot.repository)}{by_whom(snapshot.pause)}"

@@ -34,5 +34,5 @@ def queue_notes(snapshot: Snapshot) -> list[str]:
         queued = f"{len(status.queued):,} queued"
         running = len(status.running)
         bisecting = len(status.bisecting)
-        note = would_stop(queued, running, bisecting, status.next_merge_at)
+        note = would_stop(queued, running, bisecting, snapshot.merge_expected_at)
     return [note, *(freeze_line(freeze) for freeze in snapshot.freezes[:FREEZES_LISTED])]

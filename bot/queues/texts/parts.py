@@ -235,7 +235,11 @@ def why_buttons(repository: RepositoryName, picture: Picture) -> list[blocks.Ele
 def pause_button(repository: RepositoryName) -> blocks.Element:
     """*Pause queue…*, which asks for the reason in a form."""
     return blocks.button(
-        "Pause queue…", action_id=pause_actions.PAUSE, value=repository, style="danger"
+        "Pause queue…",
+        action_id=pause_actions.PAUSE,
+        value=repository,
+        style="danger",
+        spoken=f"Pause queue {repository}",
     )
 
 

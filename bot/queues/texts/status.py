@@ -123,4 +123,9 @@ def _buttons(snapshot: Snapshot) -> Block:
 
 
 def refresh_button(snapshot: Snapshot) -> blocks.Element:
-    return blocks.button("Refresh", action_id=REFRESH, value=_command(snapshot))
+    return blocks.button(
+        "Refresh",
+        action_id=REFRESH,
+        value=_command(snapshot),
+        spoken=f"Refresh {snapshot.repository}",
+    )

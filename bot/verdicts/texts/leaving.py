@@ -55,14 +55,16 @@ _WITHOUT_STEP = {
 }
 _TO_QUEUE_AGAIN = {
     "CHECKS_INTERRUPTED": "a required check was cancelled before it finished",
-    "DROPPED_BY_BISECTION_ELIMINATION": "blamed by elimination while bisecting, never tested alone",
+    "DROPPED_BY_BISECTION_ELIMINATION": (
+        "the bisection blamed it by elimination, without testing it alone"
+    ),
     "PR_UNEXPECTEDLY_FAILED_TO_MERGE": "the merge itself failed",
-    "DRAFT_PULL_REQUEST_CREATION_FAILED": "the pull request for its checks could not be created",
+    "DRAFT_PULL_REQUEST_CREATION_FAILED": "the pull request for its checks couldn't be created",
     "DRAFT_PULL_REQUEST_CREATION_BRANCH_NOT_INDEXED": (
-        "the host had not yet indexed the branch for its checks"
+        "the branch for its checks wasn't ready in time"
     ),
     "BASE_BRANCH_CHANGED": "its base branch was changed",
-    "CONFIGURATION_CHANGED": "the configuration changed under it",
+    "CONFIGURATION_CHANGED": "the queue's configuration changed",
 }
 _TO_QUEUE_WHEN_READY = {
     "PULL_REQUEST_UPDATED": "new commits were pushed to it",
@@ -82,7 +84,7 @@ LEAVINGS = {
     "CHECKS_FAILED": Leaving("its checks failed", FIX, is_queued_again=True),
     "CHECKS_TIMEOUT": Leaving("its checks took too long", FIND_HANGING, is_queued_again=True),
     "BATCH_MAX_FAILURE_RESOLUTION_ATTEMPTS": Leaving(
-        "its batch failed and the culprit was not found in the allowed number of splits",
+        "its batch failed, and splitting it didn't find the culprit",
         FIX,
         is_queued_again=True,
     ),
@@ -91,9 +93,9 @@ LEAVINGS = {
         "queue that one again",
         is_queued_again=True,
     ),
-    "PR_DEQUEUED": Leaving("the queue conditions no longer match", "see its conditions"),
+    "PR_DEQUEUED": Leaving("the queue conditions no longer match", "check its queue conditions"),
     "PR_DEQUEUED_FROM_PARTITION": Leaving(
-        "it no longer matches the rules of one partition", "see its conditions"
+        "it no longer matches the rules of one partition", "check its queue conditions"
     ),
     "CONFLICT_WITH_BASE_BRANCH": Leaving(
         "it conflicts with its base branch", "resolve the conflict", is_queued_again=True
@@ -104,7 +106,7 @@ LEAVINGS = {
         is_queued_again=True,
     ),
     "BRANCH_UPDATE_FAILED": Leaving(
-        "its branch could not be updated", "update the branch", is_queued_again=True
+        "its branch couldn't be updated", "update the branch", is_queued_again=True
     ),
     "INCOMPATIBILITY_WITH_BRANCH_PROTECTIONS": Leaving(
         "the queue's settings clash with the branch protection",
@@ -113,15 +115,17 @@ LEAVINGS = {
     "UNPROCESSABLE_PULL_REQUEST": Leaving(
         "it has too many checks, comments or files", "make it smaller", is_queued_again=True
     ),
-    "BASE_BRANCH_MISSING": Leaving("its base branch is gone", "choose another base branch"),
+    "BASE_BRANCH_MISSING": Leaving(
+        "its base branch no longer exists", "choose another base branch"
+    ),
     "QUEUE_RULE_MISSING": Leaving(
-        "its queue rule is gone", "an administrator has to fix the configuration"
+        "its queue rule no longer exists", "an administrator has to fix the configuration"
     ),
     "BASE_REF_ALIGNMENT_TIMEOUT": Leaving(
-        "it was never moved onto its base branch", "change its base", is_queued_again=True
+        "it wasn't moved onto its base branch in time", "change its base", is_queued_again=True
     ),
     "GITHUB_STACKED_PULL_REQUEST_MERGE_UNSUPPORTED": Leaving(
-        "the host cannot merge this stacked pull request", "merge it by hand"
+        "the code host can't merge this stacked pull request", "merge it by hand"
     ),
     "PR_CHECKS_STOPPED_BECAUSE_MERGE_QUEUE_PAUSE": Leaving(
         "stopped by the pause", "it keeps its place, no action needed"

@@ -121,14 +121,14 @@ TABLE = {
         Facts(left("PR_DEQUEUED", trigger="Rule: no drafts <b>", unmet=["label=ready"])),
         Cause.REMOVED,
         "removed by the rule “no drafts &lt;b&gt;”",
-        "see its conditions",
+        "check its queue conditions",
         "Not met: `label=ready`.",
     ),
     "conditions not met any more": Row(
         Facts(left("PR_DEQUEUED", unmet=["label=ready", "#approved-reviews-by>=1"])),
         Cause.REMOVED,
         "the queue conditions no longer match",
-        "see its conditions",
+        "check its queue conditions",
         "Not met: `label=ready`, `#approved-reviews-by&gt;=1`.",
     ),
     "pushed to": Row(
@@ -273,7 +273,7 @@ TABLE = {
             own=[END_OF_BATCH],
         ),
         Cause.AS_SAID,
-        "its batch failed and the culprit was not found in the allowed number of splits",
+        "its batch failed, and splitting it didn't find the culprit",
         FIX,
         "It was tested only in a batch of 3, never alone.",
     ),
@@ -293,7 +293,7 @@ TABLE = {
     "its checks never started, says the code": Row(
         Facts(left("DRAFT_PULL_REQUEST_CREATION_FAILED", reason="422 from the host")),
         Cause.NOT_STARTED,
-        "the pull request for its checks could not be created",
+        "the pull request for its checks couldn't be created",
         AGAIN,
         "The service says: 422 from the host. There is no run to open.",
     ),
@@ -360,7 +360,7 @@ TABLE = {
     "an administrator's turn in a pause": Row(
         Facts(left("QUEUE_RULE_MISSING"), is_paused=True),
         Cause.AS_SAID,
-        "its queue rule is gone",
+        "its queue rule no longer exists",
         "an administrator has to fix the configuration",
     ),
     "an unknown code": Row(

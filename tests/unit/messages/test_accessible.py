@@ -1,9 +1,14 @@
 """What people read who don't see blocks: in notifications, and with a screen reader."""
 
 import re
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
 
 from bot.blocks.blocks import text_of
-from bot.blocks.message import Message
+from bot.blocks.message import Message, View
 from bot.blocks.text import without_markup
 from tests.support.every_message import REVIEWED
 from tests.support.messages.rendering import render
@@ -32,3 +37,41 @@ def test_the_text_of_a_message_says_each_fact_of_its_blocks() -> None:
         if missing:
             left_out[name] = sorted(missing)
     assert left_out == {}
+
+
+SAYS_NOTHING = {"yes", "no", "ok", "submit", "more", "here", "click here", "confirm", "go"}
+"""What a person who hears only the label of a button can't act on."""
+
+
+def _buttons(part: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(part, dict):
+        if part.get("type") == "button":
+            yield part
+        for inner in part.values():
+            yield from _buttons(inner)
+    elif isinstance(part, (list, tuple)):
+        for inner in part:
+            yield from _buttons(inner)
+
+
+def _heard(button: dict[str, Any]) -> str:
+    return str(button.get("accessibility_label") or button["text"]["text"])
+
+
+def _shown(name: str) -> Any:
+    shown = render(REVIEWED[name])
+    return shown.view["blocks"] if isinstance(shown, View) else shown.blocks
+
+
+@pytest.mark.parametrize("name", sorted(REVIEWED))
+def test_the_label_of_a_button_says_alone_what_it_does(name: str) -> None:
+    does = defaultdict(set)
+    for button in _buttons(_shown(name)):
+        heard = _heard(button)
+        assert heard.strip("….!?").casefold() not in SAYS_NOTHING
+        assert button["text"]["text"].strip("….") in heard, "the label is a part of what is heard"
+        does[heard].add((button["action_id"], button["value"]))
+        question = button.get("confirm")
+        if question is not None:
+            assert question["confirm"]["text"].casefold() not in SAYS_NOTHING
+    assert {heard: some for heard, some in does.items() if len(some) > 1} == {}
