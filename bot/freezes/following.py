@@ -60,32 +60,48 @@ def see_freeze_event(
     The channels with the freeze's live message are notified too. `listed`: the service's freezes
     when read after the event; None if they weren't read.
     """
-    known = {
-        freeze.told.event_id: freeze for freeze in Freezes(transaction).locked(record.repository)
-    }
+    known = Freezes(transaction).locked(record.repository)
     act = finished_by_log(transaction, act_of_freeze_event(transaction, record))
     record = under_name(record, act)
     channels = {*channels, *_shown_to(act)}
     evidence = Evidence(act.freezes if act is not None else None, listed)
-    changed = []
-    for freeze in changed_by(record, list(known.values()), evidence):
-        # With the stage that its message shows; counting whom it keeps waiting comes later.
-        after = advanced(freeze, service_now)
-        changed.append(freeze if after.stage is Stage.ANNOUNCED else after)
+
+    changed = changed_by(record, known, evidence)
+    changed = [_in_shown_stage(freeze, service_now) for freeze in changed]
     for freeze in changed:
         save(transaction, freeze, now)
-    this = next((freeze for freeze in changed if freeze.told.set_id == record.event_id), None)
-    before = known.get(this.told.event_id) if this is not None else None
-    if this is not None and before is not None and before.stage is this.stage is Stage.OVER:
+
+    meant = next((freeze for freeze in changed if freeze.told.set_id == record.event_id), None)
+    if changed and meant is None:
+        # Later events are known already: this one only completes what they told.
+        return
+    before = _before(meant, known)
+    was_over = before is not None and before.stage is Stage.OVER
+    if meant is not None and was_over and meant.stage is Stage.OVER:
         # Its removal was reported after its end was posted.
         return
-    if this is not None and record.type != FREEZE_DELETE:
-        show_freeze(transaction, this, channels, now)
-    if this is None and changed:
-        return
-    if before is not None or this is None or record.type == FREEZE_DELETE:
+    is_removal = record.type == FREEZE_DELETE
+    if meant is not None and not is_removal:
+        show_freeze(transaction, meant, channels, now)
+    is_new = meant is not None and before is None
+    if is_removal or not is_new:
+        # Of a new one, the card says everything.
         subject = Subject(SubjectKind.EVENT, record.repository, record.event_id)
-        notify(transaction, this, subject, channels, now)
+        notify(transaction, meant, subject, channels, now)
+
+
+def _in_shown_stage(freeze: Freeze, service_now: datetime) -> Freeze:
+    """In the stage that its message shows; counting whom it keeps waiting comes later."""
+    after = advanced(freeze, service_now)
+    return freeze if after.stage is Stage.ANNOUNCED else after
+
+
+def _before(freeze: Freeze | None, known: Sequence[Freeze]) -> Freeze | None:
+    """The freeze as it was known before its event; None for a new one."""
+    if freeze is None:
+        return None
+    first = freeze.told.event_id
+    return next((earlier for earlier in known if earlier.told.event_id == first), None)
 
 
 def identify_freezes(
@@ -120,14 +136,13 @@ def shows_freezes(
     transaction: Transaction, repository: RepositoryName, channel_id: str | None
 ) -> bool:
     """Whether the channel follows freezes, or has the card of one that isn't over."""
-    lasting = [
-        freeze for freeze in Freezes(transaction).of([repository]) if freeze.stage is not Stage.OVER
-    ]
-    cards = [
-        card for freeze in lasting for card in LiveMessages(transaction).of(shown_freeze(freeze))
-    ]
-    shown = {card.channel_id for card in cards if not card.is_lost}
-    return channel_id in shown | freeze_subscribers(transaction, repository)
+    channels = freeze_subscribers(transaction, repository)
+    for freeze in Freezes(transaction).of([repository]):
+        if freeze.stage is Stage.OVER:
+            continue
+        cards = LiveMessages(transaction).of(shown_freeze(freeze))
+        channels |= {card.channel_id for card in cards if not card.is_lost}
+    return channel_id in channels
 
 
 def save(transaction: Transaction, freeze: Freeze, now: datetime) -> None:

@@ -44,6 +44,18 @@ POST_OF_STAGE = {
 
 
 @dataclass(frozen=True, slots=True)
+class DueFreeze:
+    """A freeze whose next stage has begun."""
+
+    freeze: Freeze
+    is_followed: bool  #: somebody is notified of it
+
+    @property
+    def event_id(self) -> int:
+        return self.freeze.told.event_id
+
+
+@dataclass(frozen=True, slots=True)
 class Wait:
     """A due freeze that could not go on."""
 
@@ -80,18 +92,16 @@ class NotifyFreezes:
         """Notify of what is due; raises StoreError."""
         names = self.configured.repositories.names
         found = await self.store.read(_due, names, self._now())
-        for event_id in set(self.waits) - {freeze.told.event_id for freeze, _ in found}:
+        for event_id in set(self.waits) - {due.event_id for due in found}:
             del self.waits[event_id]
-        elapsed = self.clock.monotonic()
-        due = [
-            (freeze, followed)
-            for freeze, followed in found
-            if freeze.told.event_id not in self.waits
-            or self.waits[freeze.told.event_id].until <= elapsed
-        ]
-        if not due or not await self._is_ours():
+        ready = [due for due in found if not self._is_waiting(due)]
+        if not ready or not await self._is_ours():
             return
-        await side_by_side(self._advance(freeze, is_followed=followed) for freeze, followed in due)
+        await side_by_side(self._advance(due) for due in ready)
+
+    def _is_waiting(self, due: DueFreeze) -> bool:
+        wait = self.waits.get(due.event_id)
+        return wait is not None and wait.until > self.clock.monotonic()
 
     async def _is_ours(self) -> bool:
         """Whether no other process does it now."""
@@ -110,23 +120,31 @@ class NotifyFreezes:
     def _now(self) -> datetime:
         return self.clock.now() + (self.service_ahead() or timedelta())
 
-    async def _advance(self, freeze: Freeze, *, is_followed: bool) -> None:
+    async def _advance(self, due: DueFreeze) -> None:
+        freeze = due.freeze
         # Until it has gone on.
         self._wait(freeze)
-        at = self._now()
         async with self.concurrency:
-            if is_followed:
-                confirmed_at = await self._confirmed_at(freeze)
-                if confirmed_at is None:
-                    # The event that changed it is read by a poll.
-                    return
-                at = min(at, confirmed_at)
-            due = advanced(freeze, at)
-            if is_followed and due.stage not in {freeze.stage, Stage.OVER}:
-                due = replace(due, queued=await self._queued(due, at))
-        if await self.store.run(_advance, freeze, due, self.clock.now()):
+            after = await self._after(freeze) if due.is_followed else advanced(freeze, self._now())
+        if after.stage is freeze.stage:
+            return
+        if await self.store.run(_advance, freeze, after, self.clock.now()):
             del self.waits[freeze.told.event_id]
             self.wake()
+
+    async def _after(self, freeze: Freeze) -> Freeze:
+        """The freeze in its present stage, with whom it keeps waiting.
+
+        As it is where a poll has yet to read the event that changed it.
+        """
+        confirmed_at = await self._confirmed_at(freeze)
+        if confirmed_at is None:
+            return freeze
+        now = min(self._now(), confirmed_at)
+        after = advanced(freeze, now)
+        if after.stage in {freeze.stage, Stage.OVER}:
+            return after
+        return replace(after, queued=await self._queued(after, now))
 
     async def _confirmed_at(self, freeze: Freeze) -> datetime | None:
         """The service's time at which it has the freeze as its row says; None if it doesn't."""
@@ -165,21 +183,18 @@ class NotifyFreezes:
 
 def _due(
     transaction: Transaction, names: Collection[RepositoryName], now: datetime
-) -> list[tuple[Freeze, bool]]:
-    """The freezes that are due, and whether there is somebody to notify of each."""
+) -> list[DueFreeze]:
     found = []
     for freeze in Freezes(transaction).due(now):
         if freeze.repository in names:
             followers = freeze_subscribers(transaction, freeze.repository)
             cards = LiveMessages(transaction).of(shown_freeze(freeze))
-            found.append((freeze, bool(followers or cards)))
+            found.append(DueFreeze(freeze, is_followed=bool(followers or cards)))
     return found
 
 
 def _advance(transaction: Transaction, seen: Freeze, due: Freeze, now: datetime) -> bool:
     """Store the stage and its posts, unless the freeze has changed since it was `seen`."""
-    if due.stage is seen.stage:
-        return False
     known = Freezes(transaction).locked(seen.repository)
     unrouted = Events(transaction).unrouted(seen.repository)
     if seen not in known or any(event.type in FREEZE_TYPES for event in unrouted):

@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 
 from bot.freezes.freeze import Freeze, Told
-from bot.freezes.notifying import LONGEST_FREEZE_WAIT, NotifyFreezes
+from bot.freezes.notifying import LONGEST_FREEZE_WAIT, DueFreeze, NotifyFreezes
 from bot.merge_queue.errors import MergeQueueUnavailable
 from bot.merge_queue.event_records import FreezeAttributes
 from bot.store.job_lease import JOB_LEASE, JobLease
@@ -39,8 +39,8 @@ class Rounds:
             lease,
         )
 
-    async def read(self, *_arguments: object) -> list[tuple[Freeze, bool]]:
-        return [(self.freeze, True)]
+    async def read(self, *_arguments: object) -> list[DueFreeze]:
+        return [DueFreeze(self.freeze, is_followed=True)]
 
     async def run(self, function: object, *_arguments: object) -> object:
         is_lease = getattr(function, "__name__", "") == "take"
