@@ -50,7 +50,7 @@ one request a minute needs many searches."""
 
 NEXT_PAGES_SECONDS = 1.0
 HISTORY_READINGS = 1000
-"""A reading stays behind if another process finds the post."""
+"""A reading stays behind if another process finds the post, or for all posts before a take-over."""
 
 
 class Key(NamedTuple):
@@ -58,7 +58,7 @@ class Key(NamedTuple):
 
     channel_id: str
     thread_ts: str | None  #: None for the channel itself
-    sought: str  #: the delivery, or the end of a reading for all deliveries
+    sought: str  #: the delivery; empty for all deliveries that a take-over left
 
 
 class _Clocks(NamedTuple):
@@ -115,6 +115,7 @@ class SlackPoster(ChannelPoster):
         self._identity = identity
         self._people = people
         self._readings = Bounded[Key, _Reading](HISTORY_READINGS)
+        self._taken_over_at: datetime | None = None
         self._clocks = _Clocks(behind=timedelta(), ahead=timedelta())
 
     @override
@@ -206,7 +207,10 @@ class SlackPoster(ChannelPoster):
         """
         channel_id = await self._channels.conversation(channel_id)
         threads = [None] if thread_ts is None else [None, thread_ts]
-        keys = [Key(channel_id, thread, str(until or delivery_id)) for thread in threads]
+        if until is not None:
+            self._forget_earlier(until)
+        sought = delivery_id if until is None else ""
+        keys = [Key(channel_id, thread, sought) for thread in threads]
         readings = [self._reading(key, since, until or since) for key in keys]
         found = await self._read_on(channel_id, delivery_id, readings)
         if until is not None:
@@ -228,6 +232,15 @@ class SlackPoster(ChannelPoster):
         if abs(offset) <= LARGEST_CLOCK_ERROR:
             behind, ahead = self._clocks
             self._clocks = _Clocks(min(behind, offset), max(ahead, offset))
+
+    def _forget_earlier(self, taken_over_at: datetime) -> None:
+        """Nobody searches any more for what an earlier take-over left."""
+        if taken_over_at == self._taken_over_at:
+            return
+        self._taken_over_at = taken_over_at
+        earlier = [key for key in self._readings if not key.sought]
+        for key in earlier:
+            del self._readings[key]
 
     def _reading(self, key: Key, since: datetime, until: datetime) -> _Reading:
         known = self._readings.get(key)

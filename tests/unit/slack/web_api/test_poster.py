@@ -106,6 +106,16 @@ async def test_history_is_read_once_for_all_deliveries() -> None:
     assert float(asked["latest"]) > until.timestamp()
 
 
+async def test_history_read_for_an_earlier_take_over_is_forgotten() -> None:
+    """Each holds the id of every post of its time, and nobody searches there any more."""
+    slack, client = poster(*[{"messages": []}] * 4)
+    first = SINCE + timedelta(hours=5)
+    second = SINCE + timedelta(hours=6)
+    for channel, until in [("C1", first), ("C2", first), ("C1", second), ("C2", first)]:
+        assert await slack.find(channel, DELIVERY, SINCE, None, until) is None
+    assert len(client.calls) == 4
+
+
 class SlowClient(ScriptedClient):
     """Each answer takes nearly as long as a request may last."""
 
