@@ -22,6 +22,15 @@ RUNNING_BOT_TIMEOUT = httpx.Timeout(10.0, read=300.0)
 UNCERTAIN_EXIT = 3
 """Nobody can tell yet whether it was carried out; the bot keeps checking."""
 
+NOT_EVEN_SENT = (
+    httpx.ConnectError,
+    httpx.ConnectTimeout,
+    httpx.InvalidURL,
+    httpx.ProxyError,
+    httpx.UnsupportedProtocol,
+)
+"""Failures before the request was on its way; after any other the bot may carry it out."""
+
 OUTCOME = "/api/v1/outcome/"
 ASKED_MOST = 12
 """How often to ask for an outcome; the bot waits ten seconds for it each time."""
@@ -35,8 +44,9 @@ def pause(target: str, reason: str, end: str) -> None:
     """Pause TARGET: owner/name, @group or all.
 
     Needs MQBOT_URL and MQBOT_TOKEN. Repeating it changes nothing. Exit code 0: it is paused for
-    that reason. 1: refused, or failed: it is not paused by you. 2: used wrongly. 3: the service
-    hasn't said within two minutes whether it is paused; the bot keeps checking.
+    that reason. 1: refused, or failed: it is not paused by you. 2: used wrongly. 3: the
+    connection to the bot was lost, or the service hasn't said within two minutes whether it is
+    paused; the bot keeps checking.
     """
     ask("pause", target=target, reason=reason, end=end)
 
@@ -49,7 +59,8 @@ def resume(target: str, *, is_any: bool) -> None:
 
     Ends only this caller's own pause; of a group, what was paused through the group. Needs
     MQBOT_URL and MQBOT_TOKEN. Exit code 0: it is running. 1: refused, or failed. 2: used wrongly.
-    3: the service hasn't said within two minutes whether it has resumed.
+    3: the connection to the bot was lost, or the service hasn't said within two minutes whether it
+    has resumed.
     """
     ask("resume", target=target, any=is_any)
 
@@ -96,7 +107,11 @@ def ask(what: str, **asked: str | bool) -> None:
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         is_late = isinstance(error, httpx.TimeoutException)
         why = why_lost(error) or ("no answer in time" if is_late else NO_CONNECTION)
-        _fail(f"{URL}: the bot gave no answer ({why}). Check `mqbot status` before a retry.")
+        was_sent = what != "status" and not isinstance(error, NOT_EVEN_SENT)
+        _fail(
+            f"{URL}: the bot gave no answer ({why}). Check `mqbot status` before a retry.",
+            UNCERTAIN_EXIT if was_sent else UNAVAILABLE_EXIT,
+        )
     sentence = _sentence(answer)
     if answer.status_code == httpx.codes.ACCEPTED:
         _fail("Still not known. Check `mqbot status`.", UNCERTAIN_EXIT)

@@ -433,3 +433,29 @@ async def get(bot: BotTester, path: str, token: str) -> tuple[int, Any]:
         session.get(f"{address(bot)}{path}") as answer,
     ):
         return answer.status, await answer.json()
+
+
+@pytest.mark.parametrize(("what", "code"), [("pause", 3), ("resume", 3), ("status", 1)])
+async def test_a_bot_that_dies_before_it_answers_leaves_the_caller_in_doubt(
+    tmp_path: Path, what: str, code: int
+) -> None:
+    """It may have paused before, so that 1 (not paused by you) would be a guess."""
+
+    async def die(request: web.Request) -> web.Response:
+        await request.read()
+        assert request.transport is not None
+        request.transport.abort()
+        return web.Response()
+
+    app = web.Application()
+    app.router.add_post("/api/v1/{what}", die)
+    runner = web.AppRunner(app)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    environ = {"MQBOT_URL": f"http://127.0.0.1:{runner.addresses[0][1]}", "MQBOT_TOKEN": DEPLOY}
+    arguments = [what, "acme/site", *(["--reason", "deploying"] if what == "pause" else [])]
+    process = await MqbotProcess.start(*arguments, folder=tmp_path, environ=environ)
+    ended = await process.ends()
+    await runner.cleanup()
+    assert ended == code
+    assert "Check `mqbot status` before a retry." in process.complaints
