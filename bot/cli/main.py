@@ -22,6 +22,7 @@ PROGRAMS = {
     "pause": ("running_bot", "Pause a queue through the running bot, from a shell or a CI job."),
     "resume": ("running_bot", "Resume a queue the same way; `unpause` does the same."),
     "status": ("running_bot", "Print the live queue the same way."),
+    "why": ("running_bot", "Print why nothing merges in a queue, and who can act."),
     "check": ("check", "Check settings, database, merge queue service and Slack."),
     "audit": (
         "audit",

@@ -1,4 +1,4 @@
-"""`mqbot pause`, `resume` and `status`, through the running bot."""
+"""`mqbot pause`, `resume`, `status` and `why`, through the running bot."""
 
 import os
 from typing import NoReturn
@@ -73,6 +73,16 @@ def status(target: str) -> None:
     Needs MQBOT_URL and MQBOT_TOKEN. Exit code 0: printed. 1: refused, or failed. 2: used wrongly.
     """
     ask("status", target=target)
+
+
+@click.command()
+@click.argument("repository")
+def why(repository: str) -> None:
+    """Print why nothing merges in REPOSITORY (owner/name), and who can act.
+
+    Needs MQBOT_URL and MQBOT_TOKEN. Exit code 0: printed. 1: refused, or failed. 2: used wrongly.
+    """
+    ask("why", target=repository)
 
 
 def ask(what: str, **asked: str | bool) -> None:

@@ -9,9 +9,6 @@ from bot.log.preceding import is_aborted
 from bot.merge_queue.event_records import EventRecord
 from bot.merge_queue.event_types import CHECKS_END, CHECKS_START, LEAVE, CodeClass, class_of
 
-EXAMINED = 500
-"""Events of one type that are examined, the newest."""
-
 Stay = tuple[int, str]
 """A pull request and what identifies its stay in the queue."""
 
@@ -31,20 +28,20 @@ class Attempt:
 
 def attempts(log: Log, branch: str | None) -> Sequence[Attempt]:
     """Those of the branch, oldest first; of all branches for None."""
-    ends = [end for end in log.of(CHECKS_END)[-EXAMINED:] if _is_of(end, branch)]
+    ends = [end for end in log.of(CHECKS_END) if _is_of(end, branch)]
     found: dict[str, Attempt] = {}
     for event in ends:
         has_passed = _has_passed(event)
         if has_passed or _has_failed(event):
             _add(found, event, has_passed=has_passed)
     ended = {stay_of(end) for end in ends}
-    for leave in log.of(LEAVE)[-EXAMINED:]:
+    for leave in log.of(LEAVE):
         # A channel may read no ends of checks.
         if _is_of(leave, branch) and _has_failed(leave) and stay_of(leave) not in ended:
             _add(found, leave, has_passed=False)
     starts = {
         _key(start): start.received_at
-        for start in log.of(CHECKS_START)[-EXAMINED:]
+        for start in log.of(CHECKS_START)
         if start.details.batch is not None
     }
     for key, attempt in found.items():

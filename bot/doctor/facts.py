@@ -23,6 +23,10 @@ EXAMINED_TYPES = (ENTER, CHECKS_START, CHECKS_NOT_STARTED, CHECKS_END, LEAVE, ME
 """The types of events that are looked at."""
 
 
+EXAMINED = 500
+"""However many there are, so that a busy queue costs no more than others."""
+
+
 @dataclass(frozen=True, slots=True)
 class Log:
     """The stored events of the last day, and how complete they are.
@@ -38,7 +42,8 @@ class Log:
     since: datetime | None = None  #: no earlier event can be among them; None if nobody knows
 
     def of(self, type_: str) -> Sequence[EventRecord]:
-        return self.events.get(type_, ())
+        """The newest EXAMINED events of that type, oldest first."""
+        return self.events.get(type_, ())[-EXAMINED:]
 
     def reads(self, *types: str) -> bool:
         """Whether polls read all these types."""

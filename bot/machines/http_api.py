@@ -26,6 +26,7 @@ from bot.blocks.explain import TOO_FAST
 from bot.blocks.message import Message
 from bot.desk.explain import explain
 from bot.desk.use_cases import UseCases
+from bot.doctor import texts as doctor_texts
 from bot.groups.telling_outcomes import known_outcome
 from bot.http.server import read_body
 from bot.kernel.actor import Actor, Caller, Origin
@@ -47,8 +48,9 @@ from bot.store.transaction import Transaction
 
 logger = logging.getLogger(__name__)
 
-PATH = "/api/v1/{what:pause|resume|status}"
+PATH = "/api/v1/{what:pause|resume|status|why}"
 OUTCOME = "/api/v1/outcome/"
+WHY_TAKES_ONE = "Name one repository: owner/name."
 COMMAND = "mqbot"
 """What the texts tell people to type."""
 
@@ -210,6 +212,8 @@ async def _answer(
         target = groups.find(asked.target) or groups.repositories.allowed(asked.target)
         if what == "status":
             response = await _status(use, caller.actor, target)
+        elif what == "why":
+            response = await _why(use, caller.actor, target)
         else:
             reason = await named(asked.reason[:REASON_READ])
             asked = asked.model_copy(update={"reason": reason})
@@ -381,3 +385,12 @@ async def _status(use: UseCases, actor: Actor, target: Target) -> web.Response:
     snapshot = await read_queue(target, use.sources)
     queued = len(snapshot.status.queued)
     return _reply(queue_status.status(snapshot), paused=snapshot.pause is not None, queued=queued)
+
+
+async def _why(use: UseCases, actor: Actor, target: Target) -> web.Response:
+    await use.check_permission.require(actor, Right.READ)
+    if isinstance(target, Group):
+        return _reply(WHY_TAKES_ONE, HTTPStatus.UNPROCESSABLE_ENTITY)
+    diagnosis = await use.examine_queue.run(target)
+    verdicts: list[JsonValue] = [verdict.value for verdict in diagnosis.verdicts]
+    return _reply(doctor_texts.why_queue(diagnosis), verdicts=verdicts)

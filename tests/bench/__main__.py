@@ -14,6 +14,7 @@ from tests.bench import documents, growth, table
 from tests.bench.figures import FULL, QUICK, Extent, Row
 from tests.bench.rows import (
     acks,
+    diagnosis,
     empty_polls,
     event_to_post,
     first_answer,
@@ -37,6 +38,7 @@ PARTS: Mapping[str, Measure] = {
     "start": start_up.rows,
     "memory": memory.rows,
     "history": history.rows,
+    "diagnosis": diagnosis.rows,
     "day": working_day.rows,
 }
 

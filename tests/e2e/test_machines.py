@@ -108,6 +108,10 @@ async def test_a_pause_from_a_shell_has_its_card_and_a_person_resumes_it(
     assert status.code == 0
     assert "paused" in status.printed
     assert "deploy-job" in status.printed
+    why = await shell(bot, "why", "acme/site")
+    assert why.code == 0
+    assert "acme/site is paused: " in why.printed
+    assert "It was paused by deploy-job" in why.printed
     await bot.click(await bot.wait_for_change(card, "0 queued"), "Resume queue")
     await bot.wait_for_post("Queue resumed")
     resumed = await shell(bot, "unpause", "acme/site")
@@ -168,6 +172,7 @@ async def test_a_machine_pauses_and_resumes_a_group(start_bot: StartBot, shell: 
     for name in ("acme/site", "acme/api"):
         assert bot.pause_reason(name) == "release (by deploy-job via mqbot)"
     assert "acme/api" in (await shell(bot, "status", "@release")).printed
+    assert (await shell(bot, "why", "@release")).code == 1
     assert (await shell(bot, "resume", "@release")).code == 0
     await bot.wait_for_post("by deploy-job")
     assert bot.pause_reason("acme/api") is None

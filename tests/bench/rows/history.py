@@ -323,6 +323,7 @@ ACTS: Mapping[str, Act] = {
     "status": typed("status acme/site"),
     "status of all": typed("status all"),
     "why": typed(f"why {ASKED} acme/site"),
+    "why nothing merges": typed("why acme/site"),
     "log": typed("log acme/site"),
     "log of a pull request": typed(f"log acme/site pr:{ASKED}"),
     "rules": typed("rules acme/site"),
