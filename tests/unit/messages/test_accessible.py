@@ -75,3 +75,12 @@ def test_the_label_of_a_button_says_alone_what_it_does(name: str) -> None:
         if question is not None:
             assert question["confirm"]["text"].casefold() not in SAYS_NOTHING
     assert {heard: some for heard, some in does.items() if len(some) > 1} == {}
+
+
+MOST_ANSWERS = 4
+QUESTIONS = ("which-", "stop-which", "pause-in-doubt", "freeze-in-doubt", "pause-confirm", "remove")
+
+
+@pytest.mark.parametrize("name", [name for name in sorted(REVIEWED) if name.startswith(QUESTIONS)])
+def test_a_question_has_at_most_four_answers(name: str) -> None:
+    assert len(list(_buttons(_shown(name)))) <= MOST_ANSWERS
