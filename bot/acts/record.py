@@ -185,6 +185,9 @@ class AuditRecord:
     #: the reason sent to the service; once it has answered, or after an extension, the reason it
     #: stores
     stored_reason: str | None = None
+    #: the service's time of its answer: in the record of the beginning, to the reading before the
+    #: request; in that of the end, to the request
+    service_at: datetime | None = None
     #: the service's own time of the pause that was made or resumed; when a planned one begins
     paused_at: datetime | None = None
     #: `previous_reason` and `previous_paused_at`: those of the pause in force before

@@ -22,7 +22,7 @@ from bot.acts.record import (
     PartOfGroup,
     SettingChange,
 )
-from bot.acts.rows import Audit
+from bot.acts.rows import Audit, Revisions
 from bot.kernel.actor import Actor, Caller
 from bot.kernel.clock import Clock
 from bot.kernel.durations import For, Lasting, extended, resumes_at
@@ -55,6 +55,7 @@ class BegunAct(NamedTuple):
 
     record: AuditRecord
     answers: list[str]  #: the service's answers go here
+    revision: int  #: the repository's, from before the request
 
 
 @dataclass(slots=True)
@@ -211,12 +212,12 @@ class ActLog:
         it succeeds.
         """
         answers: list[str] = []
-        record_id = act.act_id or act.record_id or await self.store.run(_add, act)
+        record_id, revision = await self.store.run(_begin, act)
         started = replace(act, record_id=record_id)
         uncertain = replace(failed_act(started, ActState.UNCERTAIN), was_seen=True)
         try:
             with failing(uncertain):
-                yield BegunAct(started, answers)
+                yield BegunAct(started, answers, revision)
         except ActDefect as defect:
             defect.act = replace(uncertain, follows=await self._follows(started))
             raise
@@ -292,6 +293,16 @@ def _within_limits(refused: AuditRecord) -> AuditRecord:
         stored_reason=cut(refused.stored_reason),
         setting=SettingChange(cut(refused.setting.before), cut(refused.setting.after)),
     )
+
+
+class _Begun(NamedTuple):
+    record_id: int
+    revision: int  #: of the repository, once it is stored
+
+
+def _begin(transaction: Transaction, act: AuditRecord) -> _Begun:
+    record_id = act.act_id or act.record_id or Audit(transaction).add(act)
+    return _Begun(record_id, Revisions(transaction).of(act.repository))
 
 
 def _add(transaction: Transaction, record: AuditRecord) -> int:

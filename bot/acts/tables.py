@@ -62,7 +62,7 @@ audit = table(
     *optional(as_json(Evidence), "evidence"),
     *optional(as_json(Confirmation), "confirmation"),
     *optional(SortedSet, "freezes"),
-    *optional(UtcTime, "paused_at", "previous_paused_at", "resumes_at"),
+    *optional(UtcTime, "service_at", "paused_at", "previous_paused_at", "resumes_at"),
     *optional(sa.BigInteger, "pull_request"),
     *optional(sa.Text, "request"),
     sa.Index(None, "repository", "at"),

@@ -18,14 +18,13 @@ from bot.merge_queue.queue import Pause
 from bot.merge_queue.window import Window
 from bot.pauses.group_pauses import touch_group
 from bot.pauses.history import (
-    PAUSE_LOOKBACK,
     notify_end,
     pause_in_force,
     pause_subscribers,
     touch_pause,
 )
 from bot.pauses.known import StatusSays
-from bot.pauses.pause import PauseRecord
+from bot.pauses.pause import PAUSE_LOOKBACK, PauseRecord
 from bot.pauses.readings import PauseReading, observe_reading
 from bot.pauses.rows import Pauses
 from bot.pauses.settling import status_says
@@ -123,7 +122,7 @@ def _is_shown(known: PauseRecord, pause: Pause) -> bool:
     """Whether the reading is no news."""
     if known.missing_since is not None or known.stored_reason != pause.reason:
         return False
-    return not pause.is_dated or (known.is_exact and known.is_of(pause.paused_at))
+    return not pause.is_dated or known.is_of(pause.paused_at)
 
 
 def _post_end(transaction: Transaction, unposted: PauseRecord, now: datetime) -> bool:

@@ -108,7 +108,13 @@ class PauseByRule:
 
 
 def _begin(
-    transaction: Transaction, *, act: AuditRecord, poll: Poll, policy: Policy, rule: AutoPause
+    transaction: Transaction,
+    service_at: datetime,
+    *,
+    act: AuditRecord,
+    poll: Poll,
+    policy: Policy,
+    rule: AutoPause,
 ) -> AuditRecord | None:
     """Decide again, alone, and store the beginning of the act."""
     Leases(transaction).require(poll.lease, act.at)
@@ -116,7 +122,7 @@ def _begin(
     found = _decide(transaction, poll=poll, rule=rule, now=act.at)
     if found is None:
         return None
-    act = _with_evidence(act, found, policy, rule)
+    act = replace(_with_evidence(act, found, policy, rule), service_at=service_at)
     return replace(act, record_id=Audit(transaction).add(act))
 
 

@@ -15,7 +15,7 @@ from bot.channels.rows import Subscriptions
 from bot.channels.subscription import NextDigest, Topic, subscribed_channels
 from bot.feed.counting_repeats import CountedOnce
 from bot.feed.grace_period import GracePeriod
-from bot.feed.route_pauses import route_pause_event
+from bot.feed.route_pauses import ReadAfter, event_context, route_pause_event
 from bot.feed.route_subscribers import (
     BACKLOG,
     EDIT_DELAY,
@@ -36,8 +36,7 @@ from bot.log.preceding import with_preceding_events
 from bot.log.rows import Events, PullRequests
 from bot.log.types import FREEZE_TYPES
 from bot.merge_queue.event_records import EventRecord, PullRequestRecord
-from bot.merge_queue.event_types import ENTER, MERGED, PAUSE_DELETE, Turn
-from bot.merge_queue.queue import Pause
+from bot.merge_queue.event_types import ENTER, MERGED, Turn
 from bot.pauses.rows import Pauses
 from bot.people.notices import Notice
 from bot.people.rows import MutedPullRequests, People
@@ -63,7 +62,7 @@ class RoutingContext:
 
     next_digest: NextDigest
     now: datetime
-    observed: Pause | None = None  #: the pause in force when read after them, if it was read
+    pause: ReadAfter = field(default_factory=ReadAfter)  #: what was read of the pause after them
     #: the service's freezes when read after them, if they were read
     freezes: Sequence[Freeze] | None = None
     #: since when leaves without metadata have waited
@@ -115,12 +114,9 @@ def route_events(
         found.storm.finish(edit_at)
     _end_removals(transaction, found.removals, routed, now)
     for event in ready:
-        if event.act is None and event.record.type in _OF_ACTS:
+        if event.act is None and event.record.type in FREEZE_TYPES:
             Audit(transaction).add(seen_act(event.record))
-    for record, act in ready:
-        if record.type in PAUSE_TYPES:
-            channels = found.channels(record)
-            route_pause_event(transaction, record, act, channels, now, context.observed)
+    _route_pauses(transaction, found, routed, context)
     notified = [record for record in routed if record.type in _OF_ACTS]
     counted = CountedOnce(transaction, routed, found.kinds, edit_at=edit_at, now=now)
     to_add = counted.left(found.in_one_post(deliveries))
@@ -130,6 +126,21 @@ def route_events(
     left = None if part.is_more else part.records[len(routed) :]
     is_more = part.is_more and bool(routed)
     return Routed(added, left, more=is_more, grace_period=grace_period)
+
+
+def _route_pauses(
+    transaction: Transaction,
+    subscribers: Subscribers,
+    routed: Sequence[EventRecord],
+    context: RoutingContext,
+) -> None:
+    of_pauses = [record for record in routed if record.type in PAUSE_TYPES]
+    if not of_pauses:
+        return
+    repository = of_pauses[0].repository
+    beside = event_context(transaction, repository, context.pause, context.now, context.clock_ahead)
+    for record in of_pauses:
+        route_pause_event(transaction, record, beside, subscribers.channels(record))
 
 
 def _judge(
@@ -179,7 +190,7 @@ class _Ready(NamedTuple):
     """An event that can be routed now."""
 
     record: EventRecord
-    act: AuditRecord | None  #: for an event of a pause or freeze, the act that caused it, if any
+    act: AuditRecord | None  #: for an event of a freeze, the act that caused it, if any
 
 
 def _ready(
@@ -188,20 +199,21 @@ def _ready(
     """The events that can be routed now; they stop at one whose act has not ended yet."""
     ahead = context.clock_ahead
     acts: Sequence[AuditRecord] = ()
-    times = [record.received_at for record in records if record.type in _OF_ACTS]
+    times = [record.received_at for record in records if record.type in FREEZE_TYPES]
     if times:
         since = min(times) - ahead - LONGEST_APART
         acts = Audit(transaction).since(records[0].repository, since)
+    is_acting: bool | None = None
     ready: list[_Ready] = []
     for record in records:
-        act = act_of_event(record, acts, ahead) if record.type in _OF_ACTS else None
+        act = act_of_event(record, acts, ahead) if record.type in FREEZE_TYPES else None
         if act is not None and is_under_way(transaction, act, acts, context.now):
             break
-        # A timer that tries again adds no record before it succeeds.
-        may_be_ours = record.type == PAUSE_DELETE and record.details.is_ours is not False
-        may_be_a_retry = may_be_ours and act is None
-        if may_be_a_retry and is_acted_upon(transaction, record.repository, context.now):
-            break
+        if record.type in PAUSE_TYPES:
+            if is_acting is None:
+                is_acting = is_acted_upon(transaction, record.repository, context.now)
+            if is_acting:
+                break
         ready.append(_Ready(record, act))
     return ready
 

@@ -12,6 +12,7 @@ from bot.feed.poll import Poll
 from bot.feed.poll_state import failure, level_of
 from bot.feed.read_events import ReadEvents, content
 from bot.feed.route_events import ROUTED_AT_ONCE, Routed, RoutingContext, route_events
+from bot.feed.route_pauses import ReadAfter
 from bot.feed.route_subscribers import EDIT_DELAY
 from bot.freezes.freeze import Freeze
 from bot.freezes.reading import listed_freezes
@@ -25,10 +26,13 @@ from bot.log.classification import PAUSE_TYPES
 from bot.log.position import Position
 from bot.log.rows import Events, Positions, PullRequests
 from bot.log.types import FREEZE_TYPES
-from bot.merge_queue.errors import CredentialRefused, FreezesNotOffered
+from bot.merge_queue.errors import CredentialRefused, FreezesNotOffered, PauseNotOffered
 from bot.merge_queue.event_records import EventRecord, PullRequestRecord, in_order
-from bot.merge_queue.event_types import ENTER, PAUSE_CREATE, PAUSE_UPDATE
-from bot.merge_queue.queue import Application, Pause
+from bot.merge_queue.event_types import ENTER
+from bot.merge_queue.queue import Application
+from bot.pauses.known import StatusSays
+from bot.pauses.readings import PauseReading
+from bot.pauses.settling import status_says
 from bot.posts.delivery import Subject, SubjectKind
 from bot.posts.events import events_about
 from bot.posts.wake import Wake
@@ -39,7 +43,6 @@ from bot.store.transactions import Store
 
 logger = logging.getLogger(__name__)
 
-PAUSE_STARTS = frozenset({PAUSE_CREATE, PAUSE_UPDATE})
 LOGGED = 20
 """Ids in one line of the log at most."""
 
@@ -109,12 +112,12 @@ class StoreEvents:
         pull_requests = await self._queued(poll) if events.titles_wanted else []
         # Also route events of a pause that waited for an act to end.
         types = {record.type for record in (*(events.unrouted or ()), *records)}
-        observed = await self._observed(poll, types)
+        pause = await self._read_pause(poll, types)
         freezes = await self._freezes(poll, types)
         context = RoutingContext(
             self.next_digest,
             self.clock.now(),
-            observed,
+            pause,
             freezes,
             events.grace_period,
             state.types.personal,
@@ -176,16 +179,23 @@ class StoreEvents:
                 event_ids=sorted(new)[:LOGGED],
             )
 
-    async def _observed(self, poll: Poll, types: Collection[str]) -> Pause | None:
-        """Read the pause, because its event doesn't say whether a change made a new one."""
-        if PAUSE_STARTS.isdisjoint(types):
-            return None
+    async def _read_pause(self, poll: Poll, types: Collection[str]) -> ReadAfter:
+        """Read the pause, because the log tells who, and when, but not what is in force."""
+        if PAUSE_TYPES.isdisjoint(types):
+            return ReadAfter()
         try:
-            return await poll.pause()
+            pause = await poll.pause()
+            status = StatusSays.NOTHING
+            if pause is None:
+                status = status_says(await poll.status())
+        except PauseNotOffered:
+            return ReadAfter(is_offered=False)
         except MergeQueueError as error:
             extra = failure("pause_not_read", poll.repository, error)
             logger.log(level_of(error, logging.INFO), "pause not read", extra=extra)
-            return None
+            return ReadAfter()
+        reading = PauseReading(pause, poll.merge_queue.service_time, status)
+        return ReadAfter(reading, poll.revision)
 
     async def _freezes(self, poll: Poll, types: set[str]) -> Sequence[Freeze] | None:
         """Read the freezes, because their events carry no ids; None where that isn't possible."""

@@ -277,7 +277,7 @@ class ApplyWindows:
         start = occurrence.begins_at if occurrence.begins_at > act.at else None
         reason = act.stored_reason or ""
         wanted = FreezeTerms(reason, start, occurrence.ends_at, occurrence.window.zone)
-        async with acts.begun(started) as (stored, answers):
+        async with acts.begun(started) as (stored, answers, _):
             made = await self.freeze_queue.merge_queue.create_freeze(
                 key.repository, wanted, on_answer=answers.append
             )

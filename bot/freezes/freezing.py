@@ -165,7 +165,7 @@ class FreezeQueue:
             # No card is shown in a channel where the bot can't post.
             here = await self.acts.here(act.channel_id)
             act = replace(act, channel_id=here[0] if here else None)
-            async with self.acts.begun(act) as (started, answers):
+            async with self.acts.begun(act) as (started, answers, _):
                 made = await self.merge_queue.create_freeze(
                     repository, wanted, on_answer=answers.append
                 )
@@ -400,7 +400,7 @@ class FreezeQueue:
     @asynccontextmanager
     async def recorded(self, act: AuditRecord) -> AsyncIterator[list[str]]:
         """Store the act before the service is asked, and its end with the answers collected."""
-        async with self.acts.begun(act) as (started, answers):
+        async with self.acts.begun(act) as (started, answers, _):
             yield answers
         is_gone = bool(answers) and all(answer.startswith(GONE_STATUS) for answer in answers)
         result = ActResult.UNCHANGED if is_gone else ActResult.DONE

@@ -8,7 +8,7 @@ from bot.acts.asked import Asked
 from bot.acts.group_act import CHANGES, GroupAct, GroupOutcome, RepositoryResult, acts_like
 from bot.acts.group_acts import GroupActs
 from bot.acts.reason import check_reason
-from bot.acts.record import Action, ActResult
+from bot.acts.record import Action
 from bot.freezes.freezing import FreezeQueue
 from bot.kernel.actor import Caller
 from bot.kernel.durations import SHORTEST, Until, resumes_at
@@ -20,11 +20,13 @@ from bot.pauses.group_pauses import group_act_of
 from bot.pauses.group_result import result_of
 from bot.pauses.group_work import GroupWork, Report, SinceThen
 from bot.pauses.history import know_pause
+from bot.pauses.known import ActState, Shown
+from bot.pauses.observe import act_that_made
 from bot.pauses.pause import PauseRecord
 from bot.pauses.pausing import PauseQueue
-from bot.pauses.reports import act_behind
 from bot.pauses.resuming import ResumeQueue
 from bot.pauses.rows import Pauses
+from bot.pauses.stored import load_stored
 from bot.store.transaction import Transaction
 
 
@@ -146,7 +148,7 @@ class ActOnGroups:
         outcome = await self.resume_queue.run(
             act.caller,
             repository,
-            expected=pause.paused_at,
+            expected=known.paused_at,
             part_of=act,
             reason=act.asked.reason,
         )
@@ -231,9 +233,10 @@ def _left_alone(
     if made is not None and made.group == act.group:
         return None
     if made is None:
-        part = act_behind(transaction, known.repository, pause, now)
-        is_lost = part is not None and part.result is ActResult.STARTED
-        if part is not None and is_lost and part.group.name == act.group:
+        stored = load_stored(transaction, known.repository, min(now, pause.paused_at))
+        part = act_that_made(stored.known, Shown(pause.reason, pause.paused_at))
+        is_lost = part is not None and part.state is ActState.OPEN
+        if part is not None and is_lost and stored.acts[part.act_id].group.name == act.group:
             return None
     changed = {pause.repository for pause in Pauses(transaction).of_group(act.group)}
     for earlier in GroupActs(transaction).pausing(act.group, before=act.group_act_id):

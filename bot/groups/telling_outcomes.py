@@ -24,6 +24,7 @@ from bot.freezes.reading import listed_freezes
 from bot.kernel.errors import BotError
 from bot.kernel.repository import RepositoryName
 from bot.kernel.tasks import Tasks
+from bot.merge_queue.errors import MergeQueueProtocolError
 from bot.merge_queue.freezes import ends_as
 from bot.merge_queue.port import MergeQueue
 from bot.merge_queue.position import still_queued
@@ -31,9 +32,8 @@ from bot.pauses.group_pauses import notify_together, subject_of, with_recorded
 from bot.pauses.group_work import EndCutShort
 from bot.pauses.outcomes import Outcome
 from bot.pauses.readings import PauseReading
-from bot.pauses.reports import finish_act
 from bot.pauses.rows import Pauses
-from bot.pauses.settling import keep_reading
+from bot.pauses.settling import keep_reading, read_pause
 from bot.posts.delivery import Subject, SubjectKind
 from bot.posts.enqueueing import enqueue_urgent
 from bot.store.transaction import Transaction
@@ -165,13 +165,17 @@ class TellOutcomes:
         return True
 
     async def _has_resumed(self, started: AuditRecord) -> bool:
-        if await self.merge_queue.current_pause(started.repository) is not None:
+        """Whether the queue runs and nothing more will say who resumed it.
+
+        That it runs doesn't prove the act: only the log does, which ends it.
+        """
+        repository = started.repository
+        if await read_pause(self.acts, self.merge_queue, repository) is not None:
             return False
-        await self.acts.require_running(self.merge_queue, started.repository)
-        now = self.acts.clock.now()
-        ended_at = started.at + (self.merge_queue.service_time - now)
-        await self.acts.store.run(finish_act, started, (), now, at=ended_at)
-        return True
+        await self.acts.require_running(self.merge_queue, repository)
+        if await self.acts.store.read(self.acts.is_paused, repository):
+            raise MergeQueueProtocolError("the end of the pause isn't believed yet")
+        return self.acts.clock.now() - started.at >= SURELY_OVER
 
     async def _has_removed(self, started: AuditRecord) -> bool:
         status = await self.merge_queue.status(started.repository)
@@ -349,7 +353,8 @@ def _tell_group(
     if act is None:
         return
     if act.of(GroupOutcome.UNCERTAIN):
-        act = _without_doubt(with_recorded(transaction, act), doubt)
+        recorded = _with_those_that_run(transaction, with_recorded(transaction, act))
+        act = _without_doubt(recorded, doubt)
         GroupActs(transaction).save(act)
         if act.has_changed:
             notify_together(transaction, act, now)
@@ -358,6 +363,20 @@ def _tell_group(
     if is_machine(request.user_id) or (is_posted_here and not act.left_to_try):
         return
     enqueue_urgent(transaction, subject_of(act), [request.user_id], now, identity=act.identity)
+
+
+def _with_those_that_run(transaction: Transaction, act: GroupAct) -> GroupAct:
+    """A queue that was to resume and runs is as asked, whoever resumed it."""
+    if act.action is not Action.RESUME:
+        return act
+    paused = {pause.repository for pause in Pauses(transaction).open(act.repositories)}
+    results = [
+        RepositoryResult(result.repository, GroupOutcome.CHANGED)
+        if result.outcome is GroupOutcome.UNCERTAIN and result.repository not in paused
+        else result
+        for result in act.results
+    ]
+    return replace(act, results=tuple(results))
 
 
 def _without_doubt(act: GroupAct, doubt: str | None) -> GroupAct:

@@ -398,11 +398,13 @@ def _accounts(
 
 
 def _others(transaction: Transaction, record: EventRecord) -> Sequence[Post]:
-    """Posts about what the event began or ended: a pause, a freeze."""
+    """Posts about what the event began, changed or ended: a pause, a freeze."""
     about: list[tuple[SubjectKind, int]] = []
     if record.type in PAUSE_TYPES:
         pauses = _pauses(transaction, record.repository, [record])
         about += [(SubjectKind.ADOPTED, int(pause)) for pause in pauses]
+        lines = Pauses(transaction).earlier_lines([int(pause) for pause in pauses])
+        about += [(SubjectKind.PAUSE_CHANGED, line.line_id) for line in lines]
         ends = Pauses(transaction).ends_of([int(pause) for pause in pauses])
         about += [(kind, end.end_id) for end in ends for kind in _OF_ENDS]
     if record.type in FREEZE_TYPES:

@@ -170,6 +170,19 @@ class Events(Part):
         newest_first = recent.order_by(events.c.received_at.desc())
         return self._records(EventRecord, newest_first.limit(limit))
 
+    def routed(
+        self, repository: RepositoryName, types: Collection[str], since: datetime
+    ) -> Sequence[EventRecord]:
+        """The events of these types, from `since` on, that were routed; oldest first."""
+        some = select(events).where(
+            events.c.repository == repository,
+            events.c.type.in_(sorted(types)),
+            events.c.received_at >= since,
+            events.c.routed,
+        )
+        in_order = some.order_by(events.c.received_at, events.c.event_id)
+        return self._records(EventRecord, in_order)
+
     def between(
         self, repository: RepositoryName, type_: str, since: datetime, until: datetime, limit: int
     ) -> Sequence[EventRecord]:

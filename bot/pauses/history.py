@@ -22,7 +22,9 @@ from bot.pauses.group_pauses import (
     still_paused,
     touch_group,
 )
+from bot.pauses.known import same_reason
 from bot.pauses.pause import (
+    PAUSE_LOOKBACK,
     EarlierLine,
     PauseEnding,
     PauseRecord,
@@ -30,8 +32,6 @@ from bot.pauses.pause import (
     better_known,
     observed,
     over,
-    same_pause,
-    seen_again,
 )
 from bot.pauses.requests import touch_pause_requests
 from bot.pauses.rows import Pauses, ResumeWatchers
@@ -47,9 +47,6 @@ from bot.store.transaction import Transaction
 from bot.store.transactions import Store
 
 logger = logging.getLogger(__name__)
-
-PAUSE_LOOKBACK = timedelta(days=1)
-"""How long after its end a pause is still found by its time."""
 
 
 def shown_pause(record: PauseRecord) -> LiveSubject:
@@ -100,15 +97,18 @@ def pause_in_force(
 
 
 async def know_pause(store: Store, repository: RepositoryName, pause: Pause) -> PauseRecord:
-    """The record of the pause in force, because the service doesn't know its author."""
+    """The record of the pause in force, because the service doesn't know its author.
+
+    Without a record it is what the service says.
+    """
     since = pause.paused_at - PAUSE_LOOKBACK
     known = await store.read(lambda transaction: Pauses(transaction).recent(repository, since))
-    seen = observed(repository, pause)
-    same = same_pause(known, seen)
-    if same is None:
-        return seen
-    # Its end may have been posted.
-    return replace(seen_again(same, seen), ended_at=None, ended_by=None, ending=None)
+    for record in sorted(known, key=lambda one: (one.is_open, one.since), reverse=True):
+        is_its_time = record.is_of(pause.paused_at) or (record.is_open and not pause.is_dated)
+        if is_its_time and same_reason(record.stored_reason, pause.reason):
+            # Its end may have been false.
+            return replace(record, ended_at=None, ended_by=None, ending=None)
+    return observed(repository, pause)
 
 
 def end_pause(
@@ -131,33 +131,20 @@ def end_pause(
     else:
         by = better_known(record.ended_by, by)
         ended = over(record, record.ended_at or ended_at, by, record.ending or ending)
-    if ended == record:
-        return record
     ended = Pauses(transaction).save_ended(ended)
     touch(transaction, ended, now)
     _notify_watchers(transaction, ended, now)
     return ended
 
 
-def reopen_pause(
-    transaction: Transaction, ended: PauseRecord, channels: Iterable[str], now: datetime
-) -> PauseRecord:
-    """Reopen a pause whose end was wrong: its cards show it again, and its posts are corrected.
-
-    The caller holds the repository's pauses.
-    """
-    timer = ended.timer
-    again = replace(
-        ended,
-        ended_at=None,
-        ended_by=None,
-        ending=None,
-        end_id=None,
-        end_seen_at=None,
-        end_notified=False,
-        timer=replace(timer, due_at=timer.due_at or timer.resumes_at) if timer else None,
-    )
-    Pauses(transaction).save(again)
+def notify_still_paused(
+    transaction: Transaction,
+    ended: PauseRecord,
+    again: PauseRecord,
+    channels: Iterable[str],
+    now: datetime,
+) -> None:
+    """Show a pause again whose end was wrong, and correct what was posted about that."""
     shown = {*channels, *shown_in(transaction, again)}
     LiveMessages(transaction).open_again(shown_pause(again))
     touch(transaction, again, now)
@@ -168,7 +155,6 @@ def reopen_pause(
     corrected = {*people, *shown} if ended.end_notified else people
     _add(transaction, SubjectKind.STILL_PAUSED, ended, ended.end_number, corrected, now)
     open_pause_cards(transaction, again, shown, now)
-    return again
 
 
 def _notified_of_end(transaction: Transaction, ended: PauseRecord) -> set[str]:

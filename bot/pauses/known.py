@@ -5,7 +5,7 @@ All times are the service's own: `paused_at`, an event's time, or the `Date` of 
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 
 from bot.kernel.actor import Actor
@@ -31,7 +31,15 @@ class Line:
     reason: str
     paused_at: datetime
     by: Actor | None
-    is_named: bool = False  #: the event log has told who set it
+    event_id: int | None = None  #: the event of the log that tells who set it
+
+    @property
+    def is_named(self) -> bool:
+        return self.event_id is not None
+
+    @property
+    def shown(self) -> Shown:
+        return Shown(self.reason, self.paused_at)
 
     def shows(self, shown: Shown) -> bool:
         return self.paused_at == shown.paused_at and same_reason(self.reason, shown.reason)
@@ -74,6 +82,7 @@ class KnownPause:
     end_seen_at: datetime | None = None  #: when a reading first showed the end
     told_end: ToldEnd | None = None
     timer: LineTimer | None = None
+    pause_id: int = 0  #: assigned by the store, 0 before
 
     @property
     def is_open(self) -> bool:
@@ -143,6 +152,16 @@ class PauseAct:
         )
 
 
+LOG_EARLY = timedelta(seconds=1)
+"""How much earlier than a line its event may be stamped: the log has a clock of its own."""
+
+
+def tells_of(event: "PauseEvent", line: Line | Shown) -> bool:
+    """Whether the event may tell who set the line."""
+    is_after = line.paused_at <= event.at + LOG_EARLY
+    return is_after and same_reason(line.reason, event.reason)
+
+
 class EventKind(StrEnum):
     """What an event of the log tells about a pause."""
 
@@ -160,10 +179,11 @@ class PauseEvent:
     by: Actor | None
     is_ours: bool = False  #: our own credential caused it
     reason: str = ""  #: empty for a removal
+    event_id: int = 0
 
     @property
     def line(self) -> Line:
-        return Line(self.reason, self.at, self.by, is_named=True)
+        return Line(self.reason, self.at, self.by, self.event_id)
 
 
 class StatusSays(StrEnum):

@@ -19,7 +19,7 @@ from bot.pauses.known import (
     Shown,
     StatusSays,
     TimerState,
-    same_reason,
+    tells_of,
 )
 
 STALE_ANSWER = timedelta(seconds=30)
@@ -113,19 +113,32 @@ def _not_paused(known: Known, reading: Reading, answer_to: int | None) -> Observ
 def act_that_made(known: Known, shown: Shown) -> PauseAct | None:
     """The act that was answered with this pause, or an open one whose whole reason it has.
 
-    A part of a reason proves nothing, because people copy.
+    A part of a reason proves nothing, because people copy. The log may have told of the act before
+    any reading shows what it made.
     """
     for act in reversed(known.acts):
-        is_answered = act.answered is not None and act.answered == shown
-        is_open = act.kind is ActKind.PAUSE and act.state is ActState.OPEN
-        if is_answered or (is_open and act.has_reason(shown.reason)):
+        if act.answered is not None and act.answered == shown:
+            return act
+        if act.kind is not ActKind.PAUSE or not act.has_reason(shown.reason):
+            continue
+        if act.state is ActState.OPEN or _is_told_only(known, act):
             return act
     return None
 
 
+def _is_told_only(known: Known, act: PauseAct) -> bool:
+    """Whether the event of an act waits for its line."""
+    if act.answered is not None or act.state is not ActState.DONE:
+        return False
+    return any(
+        event.is_ours and event.by == act.actor and act.has_reason(event.reason)
+        for event in known.waiting
+    )
+
+
 def _with_new_pause(known: Known, reading: Reading, shown: Shown) -> Known:
-    act = act_that_made(known, shown)
     name = _name_of(known.waiting, shown)
+    act = _proving_act(known, shown, name)
     earlier: Sequence[PauseEvent] = ()
     if name is not None and name.kind is EventKind.UPDATED:
         # It began before: what waits since the last end is its beginning.
@@ -151,8 +164,8 @@ def _with_line(known: Known, pause: KnownPause, reading: Reading, shown: Shown) 
         if line.shows(shown):
             others = (other for other in pause.lines if other is not line)
             return _changed(known, replace(pause, lines=(*others, line)))
-    act = act_that_made(known, shown)
     name = _name_of(known.waiting, shown)
+    act = _proving_act(known, shown, name)
     until = shown.paused_at if name is None else max(name.at, shown.paused_at)
     earlier = [
         event
@@ -198,15 +211,21 @@ def _proved(known: Known, act: PauseAct | None) -> Known:
 
 def _name_of(waiting: Sequence[PauseEvent], shown: Shown) -> PauseEvent | None:
     """The event that tells who set the line."""
-    for event in waiting:
-        if same_reason(event.reason, shown.reason) and event.at >= shown.paused_at:
-            return event
-    return None
+    telling = (event for event in waiting if tells_of(event, shown))
+    return next(telling, None)
+
+
+def _proving_act(known: Known, shown: Shown, name: PauseEvent | None) -> PauseAct | None:
+    """The act that made the line, unless the log names somebody else."""
+    act = act_that_made(known, shown)
+    if act is not None and name is not None and name.by != act.actor:
+        return None
+    return act
 
 
 def _line(shown: Shown, act: PauseAct | None, name: PauseEvent | None) -> Line:
     if name is not None:
-        return Line(shown.reason, shown.paused_at, name.by, is_named=True)
+        return Line(shown.reason, shown.paused_at, name.by, name.event_id)
     return Line(shown.reason, shown.paused_at, act.actor if act is not None else None)
 
 

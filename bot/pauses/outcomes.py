@@ -1,7 +1,6 @@
 """Pausing and resuming: the reason for the service, and the possible outcomes."""
 
 from dataclasses import dataclass, field
-from datetime import datetime
 
 from bot.acts.record import Action, AuditRecord
 from bot.acts.unanswered import Unanswered
@@ -56,30 +55,29 @@ ResumeOutcome = PauseChange | NotPaused | OtherPause
 ExtendOutcome = PauseChange | NotPaused | OtherPause | OtherEnd
 
 
-def pause_of(
-    act: AuditRecord, paused_at: datetime | None, event_id: int | None
-) -> PauseRecord | None:
-    """The pause that the act made, if it made one.
-
-    Without `paused_at` it is known only from the event log, and has the event's time.
-    """
+def pause_of(act: AuditRecord) -> PauseRecord:
+    """The pause that the act made, or ended, as far as the act's own record tells."""
     if act.action is not Action.PAUSE:
-        return None
+        reason = act.previous_reason or ""
+        return PauseRecord(act.repository, act.previous_paused_at or act.at, reason, reason)
     stored_reason = act.stored_reason or ""
-    timer = None
-    if act.resumes_at is not None:
-        timer = Timer(act.resumes_at, act.resumes_at, act.actor, stored_reason, act.channel_id)
     return PauseRecord(
         repository=act.repository,
-        paused_at=paused_at or act.paused_at or act.at,
+        paused_at=act.paused_at or act.at,
         stored_reason=stored_reason,
         reason=act.reason or stored_reason,
         by=act.actor,
-        is_exact=paused_at is not None,
-        event_id=event_id,
         group_act_id=act.group.act_id,
-        timer=timer,
+        timer=timer_of(act),
     )
+
+
+def timer_of(act: AuditRecord) -> Timer | None:
+    """The planned end that an act sets."""
+    if act.resumes_at is None:
+        return None
+    reason = act.stored_reason or ""
+    return Timer(act.resumes_at, act.resumes_at, act.actor, reason, act.channel_id)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """A pause from beginning to end: who, why, since when, until when, and its reminders."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -15,6 +15,10 @@ _PRECISIONS = (timedelta(seconds=1), timedelta(milliseconds=1), timedelta(micros
 
 NEAR = timedelta(minutes=10)
 """How far the service's record of a pause may lie from the time it gives the pause itself."""
+
+
+PAUSE_LOOKBACK = timedelta(days=1)
+"""How long after its end a pause still counts."""
 
 
 JUST_ENDED = timedelta(minutes=1)
@@ -59,7 +63,6 @@ class EarlierLine:
     stored_reason: str
     reason: str
     by: Actor | None
-    is_exact: bool
     event_id: int | None
     group_act_id: int  #: the act on a group that set it, 0 for none
     line_id: int = 0  #: assigned by the store, 0 before
@@ -157,12 +160,11 @@ class PauseRecord:
     """
 
     repository: RepositoryName
-    #: the service's own time; without `is_exact`, the time of the event, close to it
+    #: the service's own time, or that of the event where no reading showed it
     paused_at: datetime
     stored_reason: str  #: the reason that the service stores
     reason: str  #: the person's own words if known, else `stored_reason`
     by: Actor | None = None
-    is_exact: bool = True
     event_id: int | None = None  #: the event that reported the pause
     previous_reason: str | None = None
     queued_at_start: int | None = None  #: pull requests in batches and in line, if read
@@ -186,6 +188,9 @@ class PauseRecord:
     seen_at: datetime | None = None
     #: since when readings have shown no pause, which isn't believed yet, by the service's time
     missing_since: datetime | None = None
+    #: when, by the event log, it ended; while it is in force, no reading has shown that yet
+    told_end_at: datetime | None = None
+    told_end_by: Actor | None = None  #: whose end that is; None once it is over
     pause_id: int = 0
 
     @property
@@ -232,11 +237,6 @@ class PauseRecord:
             ending=end.ending,
             end_id=end.end_id,
         )
-
-    @property
-    def is_undated(self) -> bool:
-        """Whether it was read from a service that didn't say since when."""
-        return not self.is_exact and self.event_id is None
 
     @property
     def lasted(self) -> timedelta | None:
@@ -308,10 +308,7 @@ def timed(pauses: Iterable[PauseRecord]) -> list[PauseRecord]:
 
 def observed(repository: RepositoryName, pause: Pause) -> PauseRecord:
     """The pause in force as the service reports it, which names its author only if it is signed."""
-    seen = PauseRecord(
-        repository, pause.paused_at, pause.reason, pause.reason, is_exact=pause.is_dated
-    )
-    return adopted(seen)
+    return adopted(PauseRecord(repository, pause.paused_at, pause.reason, pause.reason))
 
 
 def adopted(seen: PauseRecord) -> PauseRecord:
@@ -326,20 +323,16 @@ def adopted(seen: PauseRecord) -> PauseRecord:
     return replace(seen, reason=reason, by=Actor("", name))
 
 
-def as_it_was(record: PauseRecord, line: EarlierLine, until: datetime) -> PauseRecord:
-    """The pause as it was before it was changed at `until`, for comparison."""
+def with_line(record: PauseRecord, line: EarlierLine) -> PauseRecord:
+    """The pause with that as what it says."""
     return replace(
         record,
         paused_at=line.paused_at,
         stored_reason=line.stored_reason,
         reason=line.reason,
         by=line.by,
-        is_exact=line.is_exact,
         event_id=line.event_id,
         group_act_id=line.group_act_id,
-        ended_at=until,
-        ending=PauseEnding.RESUMED,
-        timer=None,
     )
 
 
@@ -351,94 +344,8 @@ def line_of(record: PauseRecord) -> EarlierLine:
         stored_reason=record.stored_reason,
         reason=record.reason,
         by=record.by,
-        is_exact=record.is_exact,
         event_id=record.event_id,
         group_act_id=record.group_act_id,
-    )
-
-
-def changed_to(record: PauseRecord, seen: PauseRecord) -> PauseRecord:
-    """A pause in force with what was set in its place, and with the end of that."""
-    is_same = record.reason == seen.reason
-    return replace(
-        record,
-        paused_at=seen.paused_at,
-        began_at=record.since,
-        stored_reason=seen.stored_reason,
-        reason=seen.reason,
-        by=seen.by,
-        is_exact=seen.is_exact,
-        event_id=seen.event_id,
-        previous_reason=None if is_same else record.reason,
-        group_act_id=seen.group_act_id,
-        timer=seen.timer,
-    )
-
-
-def same_pause(
-    known: Sequence[PauseRecord], seen: PauseRecord, *, is_update: bool = False
-) -> PauseRecord | None:
-    """The one of `known` that `seen` is; the sources may report it in any order.
-
-    `is_update`: an event says that a pause in force was changed.
-    """
-    if seen.event_id is not None:
-        for pause in known:
-            if pause.event_id == seen.event_id:
-                return pause
-    same = [pause for pause in known if _is_same(pause, seen, is_update=is_update)]
-    return min(same, key=lambda pause: abs(pause.paused_at - seen.paused_at), default=None)
-
-
-def _is_same(pause: PauseRecord, seen: PauseRecord, *, is_update: bool) -> bool:
-    has_same_reason = pause.has_reason(seen.stored_reason)
-    if seen.is_exact and pause.is_exact:
-        if pause.paused_at == seen.paused_at:
-            return True
-        return pause.is_of(seen.paused_at) and (pause.is_open or has_same_reason)
-    if seen.is_undated:
-        return pause.is_open and has_same_reason
-    if not has_same_reason or (seen.event_id is not None and pause.event_id is not None):
-        return False
-    # Its end may be by our clock, which may have been off.
-    if (
-        pause.ended_at is not None
-        and seen.paused_at > max(pause.ended_at, pause.paused_at) + JUST_ENDED
-    ):
-        return False
-    is_near = abs(pause.paused_at - seen.paused_at) <= NEAR
-    # A service may keep the time of a pause when its reason changes much later.
-    return is_near or (is_update and pause.is_open)
-
-
-def seen_again(record: PauseRecord, seen: PauseRecord) -> PauseRecord:
-    """Merge a pause with a report from another source."""
-    if seen.is_exact and not record.is_exact:
-        record = replace(record, paused_at=seen.paused_at, is_exact=True)
-    if not record.has_reason(seen.stored_reason):
-        return replace(
-            record,
-            stored_reason=seen.stored_reason,
-            reason=seen.reason,
-            by=seen.by,
-            event_id=seen.event_id,
-            previous_reason=record.reason,
-            group_act_id=seen.group_act_id,
-        )
-    by = better_known(record.by, seen.by)
-    reason = record.reason
-    if record.is_adopted and seen.by is not None and not seen.is_adopted:
-        # Somebody else signed it so: the event knows.
-        by = seen.by
-        reason = seen.reason
-    elif seen.reason != seen.stored_reason and (not seen.is_adopted or by == seen.by):
-        reason = seen.reason
-    return replace(
-        record,
-        reason=reason,
-        by=by,
-        event_id=record.event_id if seen.event_id is None else seen.event_id,
-        group_act_id=record.group_act_id or seen.group_act_id,
     )
 
 
@@ -460,62 +367,3 @@ def over(
     if timer is not None and (by is not None or ending is not PauseEnding.RESUMED):
         timer = replace(timer, due_at=None)
     return replace(record, ended_at=ended_at, ended_by=by, ending=ending, timer=timer)
-
-
-def ended_by_act(
-    known: Sequence[PauseRecord], paused_at: datetime | None, at: datetime
-) -> PauseRecord | None:
-    """The one of `known` that an act ended; the act had read `paused_at` just before.
-
-    A pause known only from an event has that event's time, which is close.
-    """
-    exact = [pause for pause in known if pause.is_of(paused_at)]
-    near = [
-        pause
-        for pause in known
-        if not pause.is_exact
-        and (pause.ended_at is None or pause.ended_at >= at - JUST_ENDED)
-        and (paused_at is None or abs(pause.paused_at - paused_at) <= NEAR)
-    ]
-    return next(iter([*exact, *near]), None)
-
-
-def ended_by_event(
-    known: Sequence[PauseRecord], at: datetime, in_force_since: datetime | None = None
-) -> PauseRecord | None:
-    """The one of `known`, latest first, that ended with an event received at `at`.
-
-    `in_force_since`: the beginning of the pause in force when checked after the event.
-    """
-    at = _time_of_end(at, in_force_since)
-    for pause in known:
-        if pause.is_open and (pause.event_id is not None or pause.paused_at <= at):
-            return pause
-    for pause in known:
-        is_over = pause.ended_at is not None and abs(pause.ended_at - at) <= NEAR
-        if is_over and pause.ended_by is None:
-            return pause
-    return None
-
-
-def _time_of_end(at: datetime, in_force_since: datetime | None) -> datetime:
-    """The time of an end; what is in force began after it, whatever the event's own time."""
-    return at if in_force_since is None else min(at, in_force_since - timedelta.resolution)
-
-
-def was_paused_again(
-    known: Sequence[PauseRecord], at: datetime, in_force_since: datetime | None = None
-) -> bool:
-    """Whether an end at `at` lies in a pause that goes on: it was paused again unseen."""
-    at = _time_of_end(at, in_force_since)
-    return any(pause.since <= at < pause.paused_at for pause in known)
-
-
-def was_ended_by_act(known: Sequence[PauseRecord], at: datetime) -> bool:
-    """Whether an act ended the one of `known`, latest first, that was in force at `at`.
-
-    The time of the act doesn't matter, because our clock may have been off. `at` and the beginning
-    of a pause are both by the service's clock.
-    """
-    by = next((pause.ended_by for pause in known if pause.paused_at <= at), None)
-    return by is not None and bool(by.user_id)

@@ -19,9 +19,15 @@ from bot.merge_queue.queue import QueueStatus
 from bot.pauses import outcomes as pause_outcomes
 from bot.pauses.actions import EndSeen
 from bot.pauses.group_pauses import notified_together, shown_reminder, touch_group
-from bot.pauses.history import cards_of, know_pause, pause_subscribers
+from bot.pauses.history import (
+    cards_of,
+    know_pause,
+    open_pause_cards,
+    pause_subscribers,
+    touch_pause,
+)
 from bot.pauses.pause import PauseRecord, Timer
-from bot.pauses.reports import report_pause
+from bot.pauses.readings import PauseReading
 from bot.pauses.rows import Pauses
 from bot.pauses.second_person import require_own
 from bot.pauses.settling import read_pause, succeed
@@ -39,7 +45,7 @@ IMPACT_SECONDS = 1.5
 SAME_END = timedelta(minutes=1)
 """Ends that are no further apart are the same: of two presses on one button."""
 
-Begin = Callable[[Transaction], AuditRecord | None]
+Begin = Callable[[Transaction, datetime], AuditRecord | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,14 +107,15 @@ class PauseQueue:
     async def by_rule(self, act: AuditRecord, begin: Begin) -> pause_outcomes.PauseChange | None:
         """Pause for a rule of the settings, which needs no permission; None if it is not to.
 
-        `begin`: decides, and stores the act's beginning in the same transaction.
+        `begin`: decides, and stores the act's beginning in the same transaction, with the service's
+        time of the reading before.
         Raises QueueBusy and MergeQueueError.
         """
         async with self.acts.locked(act):
             current = await read_pause(self.acts, self.merge_queue, act.repository)
             if current is not None:
                 return None
-            started = await self.acts.store.run(begin)
+            started = await self.acts.store.run(begin, self.merge_queue.service_time)
             return None if started is None else await self._ask_service(started)
 
     async def new_end_by_rule(self, act: AuditRecord, seen: PauseRecord) -> bool:
@@ -191,6 +198,7 @@ class PauseQueue:
     ) -> pause_outcomes.PauseOutcome:
         async with self.acts.locked(act):
             current = await read_pause(self.acts, self.merge_queue, act.repository)
+            act = replace(act, service_at=self.merge_queue.service_time)
             if current is None:
                 return await self._ask_service(await self._after_unseen_end(act))
             known = await know_pause(self.acts.store, act.repository, current)
@@ -218,13 +226,14 @@ class PauseQueue:
         return replace(act, previous_reason=known[0].reason, previous_paused_at=known[0].paused_at)
 
     async def _ask_service(self, act: AuditRecord) -> pause_outcomes.PauseChange:
-        async with self.acts.begun(act) as (started, answers):
+        async with self.acts.begun(act) as (started, answers, revision):
             pause = await self.merge_queue.pause(
                 act.repository, act.stored_reason or "", on_answer=answers.append
             )
         done = replace(started, stored_reason=pause.reason, paused_at=pause.paused_at)
         answered = done.answered(join_answers(answers))
-        return await succeed(self.acts, answered, self.merge_queue.service_time)
+        reading = PauseReading(pause, self.merge_queue.service_time)
+        return await succeed(self.acts, answered, reading, revision)
 
 
 def _has_end(known: PauseRecord, end: datetime | None) -> bool:
@@ -244,8 +253,12 @@ def _store_new_end(
         set_in = act.channel_id or (known.timer.channel_id if known.timer is not None else None)
         timer = Timer(act.resumes_at, act.resumes_at, act.actor, known.stored_reason, set_in)
     # Lock pauses before channel queues, as everywhere else.
-    known = replace(known, timer=timer)
-    record = report_pause(transaction, known, None, unshown, act.at, sets_end=True)
+    record = replace(Pauses(transaction).locked(known) or known, timer=timer)
+    if record.pause_id:
+        # It has a row, unless its own reading was stale.
+        Pauses(transaction).save(record)
+        touch_pause(transaction, record, act.at)
+        open_pause_cards(transaction, record, unshown, act.at)
     touch_group(transaction, record, act.at)
     LiveMessages(transaction).mark(shown_reminder(record), due_at=act.at)
     subject = Subject(SubjectKind.ACT, act.repository, Audit(transaction).add(act))

@@ -14,7 +14,7 @@ from bot.pauses.known import (
     PauseEvent,
     TimerState,
     ToldEnd,
-    same_reason,
+    tells_of,
 )
 
 DATE_PRECISION = timedelta(seconds=1)
@@ -34,13 +34,9 @@ def place(known: Known, event: PauseEvent, now: datetime) -> Known:
 
     `now`: the service's time, for a pause that no reading saw and that is over.
     """
+    known, event = named_by_us(known, event)
     if event.kind is EventKind.REMOVED:
         return _place_end(known, event, now)
-    if event.is_ours:
-        act = _act_of_line(known, event)
-        if act is not None:
-            known = known.with_act(replace(act, state=ActState.DONE, is_named=True))
-            event = replace(event, by=act.actor)
     spot = _line_of(known, event)
     if spot is not None:
         return _named(known, spot, event)
@@ -48,6 +44,18 @@ def place(known: Known, event: PauseEvent, now: datetime) -> Known:
     if spot is not None:
         return _inserted(known, spot, event)
     return replace(known, waiting=(*known.waiting, event))
+
+
+def named_by_us(known: Known, event: PauseEvent) -> tuple[Known, PauseEvent]:
+    """What is known once our own event proves its act, and the event by that act's person."""
+    if not event.is_ours:
+        return known, event
+    find = cause if event.kind is EventKind.REMOVED else _act_of_line
+    act = find(known, event)
+    if act is None:
+        return known, event
+    done = replace(act, state=ActState.DONE, is_named=True)
+    return known.with_act(done), replace(event, by=act.actor)
 
 
 def _act_of_line(known: Known, event: PauseEvent) -> PauseAct | None:
@@ -76,7 +84,7 @@ def _line_of(known: Known, event: PauseEvent) -> _Spot | None:
     def order(spot: _Spot) -> tuple[bool, timedelta]:
         is_first = spot.line == 0
         is_create = event.kind is EventKind.CREATED
-        apart = event.at - known.pauses[spot.pause].lines[spot.line].paused_at
+        apart = abs(event.at - known.pauses[spot.pause].lines[spot.line].paused_at)
         return is_first is not is_create, apart
 
     return min(_unnamed_lines(known, event), key=order, default=None)
@@ -85,8 +93,7 @@ def _line_of(known: Known, event: PauseEvent) -> _Spot | None:
 def _unnamed_lines(known: Known, event: PauseEvent) -> Iterator[_Spot]:
     for number, pause in enumerate(known.pauses):
         for index, line in enumerate(pause.lines):
-            is_before = line.paused_at <= event.at
-            if is_before and not line.is_named and same_reason(line.reason, event.reason):
+            if not line.is_named and tells_of(event, line):
                 yield _Spot(number, index)
 
 
@@ -94,7 +101,8 @@ def _named(known: Known, spot: _Spot, event: PauseEvent) -> Known:
     pause = known.pauses[spot.pause]
     line = pause.lines[spot.line]
     shown = line
-    pause = pause.with_line(spot.line, replace(line, by=event.by, is_named=True))
+    named = replace(line, by=event.by or line.by, event_id=event.event_id)
+    pause = pause.with_line(spot.line, named)
     earlier: list[PauseEvent] = []
     if event.kind is EventKind.UPDATED and spot.line == 0:
         # So the queue was paused before: what waits since the end before is its beginning.
@@ -133,11 +141,6 @@ def _inserted(known: Known, spot: _Spot, event: PauseEvent) -> Known:
 
 
 def _place_end(known: Known, event: PauseEvent, now: datetime) -> Known:
-    if event.is_ours:
-        act = cause(known, event)
-        if act is not None:
-            known = known.with_act(replace(act, state=ActState.DONE, is_named=True))
-            event = replace(event, by=act.actor)
     unseen = _unseen(known, event)
     if unseen:
         return _with_unseen_pause(known, unseen, event, now)
@@ -200,7 +203,7 @@ def cause(known: Known, end: PauseEvent) -> PauseAct | None:
         for act in known.acts
         if act.kind is ActKind.RESUME and not act.is_named and act.began_at <= end.at
     ]
-    for act in acts:
+    for act in reversed(acts):
         until = act.answered_at if act.state is ActState.DONE else None
         if until is not None and end.at <= until + DATE_PRECISION:
             return act

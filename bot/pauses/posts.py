@@ -10,7 +10,7 @@ from bot.blocks.message import Message
 from bot.log.rows import PullRequests
 from bot.pauses.group_pauses import group_act_of, paused_again, still_paused, with_recorded
 from bot.pauses.pause import PauseEnding, PauseRecord
-from bot.pauses.reports import evidence_of, reason_of_end
+from bot.pauses.reasons import evidence_of, reason_of_end
 from bot.pauses.rows import Pauses
 from bot.pauses.texts import (
     card as pause_card,

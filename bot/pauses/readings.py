@@ -1,44 +1,37 @@
-"""Readings of the service: `observe` decides what each changes, and that is stored and told."""
+"""What the service says, answers and logs about a pause: each changes what is known of it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
+from bot.acts.ends import end_act
 from bot.acts.locks import is_acted_upon
-from bot.acts.record import Action, ActResult, AuditRecord
-from bot.acts.rows import Audit, Revisions
+from bot.acts.record import Action, AuditRecord
 from bot.kernel.repository import RepositoryName
+from bot.merge_queue.event_records import EventRecord
 from bot.merge_queue.queue import Pause
-from bot.pauses.history import (
-    PAUSE_LOOKBACK,
-    end_pause,
-    pause_subscribers,
-    reopen_pause,
-    touch_pause,
-)
+from bot.pauses.act_steps import answered
+from bot.pauses.changing import Change
+from bot.pauses.history import touch_pause
 from bot.pauses.known import (
-    ActKind,
-    ActState,
+    EventKind,
     Known,
-    KnownPause,
-    Line,
-    PauseAct,
+    PauseEvent,
     Reading,
     Shown,
     StatusSays,
     same_reason,
 )
-from bot.pauses.observe import STALE_ANSWER, act_that_made, observe
-from bot.pauses.pause import NEAR, EarlierLine, PauseRecord, observed, same_moment
-from bot.pauses.reports import set_as_before, set_by_act, set_elsewhere
+from bot.pauses.observe import STALE_ANSWER, observe
+from bot.pauses.outcomes import pause_of, timer_of
+from bot.pauses.pause import PAUSE_LOOKBACK, PauseEnding, PauseRecord, over, same_moment
+from bot.pauses.place import place
 from bot.pauses.rows import Pauses
+from bot.pauses.stored import as_act, as_event, load_stored
 from bot.store.transaction import Transaction
 
 ANOTHER_PROCESS = -1
 """Stands for the act under way, whose id nobody needs."""
-
-LOG_DELAY = timedelta(seconds=1)
-"""How much earlier than the service's own time of a pause its event may be stamped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,27 +41,6 @@ class PauseReading:
     pause: Pause | None
     at: datetime  #: by the service's clock
     status: StatusSays = StatusSays.NOTHING
-
-
-@dataclass(frozen=True, slots=True)
-class _Stored:
-    """The rows behind what is known."""
-
-    pauses: Sequence[PauseRecord]  #: in the order of `Known.pauses`
-    lines: Mapping[int, Sequence[EarlierLine]]  #: what each said before, by its id
-    acts: Mapping[int, AuditRecord]  #: by their ids
-
-    @property
-    def last(self) -> PauseRecord | None:
-        return self.pauses[-1] if self.pauses else None
-
-    @property
-    def in_force(self) -> PauseRecord | None:
-        last = self.last
-        return last if last is not None and last.is_open else None
-
-    def lines_of_last(self) -> Sequence[EarlierLine]:
-        return self.lines.get(self.last.pause_id, ()) if self.last is not None else ()
 
 
 def observe_reading(
@@ -84,194 +56,185 @@ def observe_reading(
     `revision`: the repository's, from before the request; None for the reading of an act that has
     the repository's lock.
     """
-    stored = _stored(transaction, repository, min(now, reading.at) - PAUSE_LOOKBACK)
-    if reading.pause is not None:
-        stored = _with_exact_time(transaction, stored, reading.pause, now)
+    stored = load_stored(transaction, repository, min(now, reading.at))
     is_own = revision is None
-    known = _known(transaction, repository, stored)
     if not is_own and is_acted_upon(transaction, repository, now):
-        known = replace(known, acting=ANOTHER_PROCESS)
-    shown = _shown(stored, reading.pause, reading.at) if reading.pause is not None else None
+        stored = replace(stored, known=replace(stored.known, acting=ANOTHER_PROCESS))
     found = observe(
-        known,
-        Reading(shown, reading.at, reading.status),
-        known.revision if revision is None else revision,
+        stored.known,
+        _reading(stored.known, reading),
+        stored.known.revision if revision is None else revision,
         is_own=is_own,
     )
-    _Storing(transaction, repository, stored, reading, now).run(known, found.known)
+    Change(transaction, repository, stored, found.known, now).store()
     return not found.reads_again
 
 
-def _stored(transaction: Transaction, repository: RepositoryName, since: datetime) -> _Stored:
-    found = Pauses(transaction).of(repository, since)
-    pauses = sorted(found, key=lambda pause: (pause.is_open, pause.since))
-    lines: dict[int, list[EarlierLine]] = {pause.pause_id: [] for pause in pauses}
-    for line in Pauses(transaction).earlier_lines(lines):
-        lines[line.pause_id].append(line)
-    acts = {act.record_id: act for act in Audit(transaction).since(repository, since, Action.PAUSE)}
-    return _Stored(pauses, lines, acts)
+@dataclass(frozen=True, slots=True)
+class AnsweredAct:
+    """An act that the service carried out, and the pause that it made or ended."""
+
+    record: AuditRecord
+    pause: PauseRecord
 
 
-def _known(transaction: Transaction, repository: RepositoryName, stored: _Stored) -> Known:
-    last = stored.last
-    return Known(
-        pauses=tuple(_pause(pause, stored.lines[pause.pause_id]) for pause in stored.pauses),
-        acts=tuple(_acts(list(stored.acts.values()))),
-        revision=Revisions(transaction).of(repository),
-        missing_since=last.missing_since if last is not None else None,
-    )
+def observe_answer(
+    transaction: Transaction,
+    done: AuditRecord,
+    here: Collection[str],
+    reading: PauseReading,
+    revision: int,
+    now: datetime,
+) -> AnsweredAct:
+    """Store and tell the end of an act, and what the service's answer says of the pause.
+
+    `revision`: the repository's, from when the request left. `here`: the channel of the person.
+    """
+    repository = done.repository
+    stored = load_stored(transaction, repository, min(now, reading.at))
+    known = stored.known
+    if done.act_id not in stored.acts:
+        # It began longer ago than acts are read.
+        begun = replace(done, record_id=done.act_id, act_id=0, service_at=None)
+        known = replace(known, acts=(*known.acts, as_act(begun, None, known.pauses)))
+    answer = _reading(known, reading, is_answer=True)
+    if answer.shown is not None:
+        done = replace(done, paused_at=answer.shown.paused_at)
+    after = answered(known, done.act_id, answer, revision)
+    record = end_act(transaction, done).record
+    Change(transaction, repository, stored, after, now, answered=record, channels=here).store()
+    return AnsweredAct(record, _pause_of_act(transaction, record, now))
 
 
-def _pause(record: PauseRecord, earlier: Sequence[EarlierLine]) -> KnownPause:
-    lines = [*(_line(line) for line in earlier), _line(record)]
-    ended_at = record.end_seen_at or record.ended_at
-    if ended_at is not None:
-        # The `Date` of an answer is rounded down.
-        ended_at = max(ended_at, record.paused_at)
-    return KnownPause(
-        tuple(lines),
-        seen_at=record.seen_at or record.paused_at,
-        ended_at=ended_at,
-        ended_by=record.ended_by,
-    )
+def _pause_of_act(transaction: Transaction, act: AuditRecord, now: datetime) -> PauseRecord:
+    """The pause that it made, with the end that it set, or that it ended.
+
+    Another one may have taken its place meanwhile.
+    """
+    since = min(now, act.service_at or now) - PAUSE_LOOKBACK
+    known = Pauses(transaction).of(act.repository, since)
+    if act.action is Action.PAUSE:
+        for pause in known:
+            if pause.is_open and pause.is_of(act.paused_at):
+                return _with_end(transaction, pause, act, now)
+        return pause_of(act)
+    ended = [pause for pause in known if not pause.is_open]
+    if ended:
+        return max(ended, key=lambda pause: pause.since)
+    return over(pause_of(act), act.at, act.actor, PauseEnding.RESUMED)
 
 
-def _line(line: EarlierLine | PauseRecord) -> Line:
-    return Line(line.stored_reason, line.paused_at, line.by, is_named=line.event_id is not None)
-
-
-def _acts(records: Sequence[AuditRecord]) -> Sequence[PauseAct]:
-    """The pausing acts of this bot, by the record of their end, or of their beginning."""
-    ends = {record.act_id: record for record in records if record.act_id}
-    acts = []
-    for record in records:
-        end = ends.get(record.record_id)
-        if record.result is not ActResult.STARTED:
-            continue
-        is_done = end is not None and end.result is ActResult.DONE
-        is_open = end is None or end.result is ActResult.FAILED
-        state = ActState.DONE if is_done else ActState.OPEN if is_open else ActState.NOT_DONE
-        answered = None
-        if end is not None and is_done and end.paused_at is not None:
-            answered = Shown(end.stored_reason or "", end.paused_at)
-        acts.append(
-            PauseAct(
-                act_id=record.record_id,
-                kind=ActKind.PAUSE,
-                actor=record.actor,
-                began_at=record.at,
-                reason=record.stored_reason,
-                state=state,
-                answered=answered,
-            )
-        )
-    return acts
-
-
-def _shown(stored: _Stored, pause: Pause, at: datetime) -> Shown:
-    """The pause as a line that is known shows it, if it is that line, whatever its time."""
-    last = stored.last
-    if last is None:
-        return Shown(pause.reason, pause.paused_at if pause.is_dated else at)
-    if not pause.is_dated:
-        ended_at = last.end_seen_at or last.ended_at
-        is_recent = ended_at is None or at - ended_at < STALE_ANSWER
-        if is_recent and same_reason(last.stored_reason, pause.reason):
-            return Shown(pause.reason, last.paused_at)
-        known_until = max(ended_at or last.paused_at, last.paused_at)
-        return Shown(pause.reason, max(at, known_until + timedelta.resolution))
-    said: list[EarlierLine | PauseRecord] = [last, *reversed(stored.lines_of_last())]
-    for line in said:
-        if _is_line(line, pause):
-            return Shown(pause.reason, line.paused_at)
-    return Shown(pause.reason, pause.paused_at)
-
-
-def _is_line(line: EarlierLine | PauseRecord, pause: Pause) -> bool:
-    """Whether the pause is the one that the line is about; an event is stamped a little later."""
-    if not same_reason(line.stored_reason, pause.reason):
-        return False
-    if line.is_exact:
-        return same_moment(line.paused_at, pause.paused_at)
-    return -LOG_DELAY <= line.paused_at - pause.paused_at <= NEAR
-
-
-def _with_exact_time(
-    transaction: Transaction, stored: _Stored, pause: Pause, now: datetime
-) -> _Stored:
-    """The rows once the pause in force has the service's own time, which an event doesn't tell."""
-    record = stored.in_force
-    if record is None or record.is_exact or not pause.is_dated or not _is_line(record, pause):
-        return stored
-    exact = replace(record, paused_at=pause.paused_at, is_exact=True)
-    Pauses(transaction).save(exact)
-    touch_pause(transaction, exact, now)
-    return replace(stored, pauses=(*stored.pauses[:-1], exact))
+def _with_end(
+    transaction: Transaction, pause: PauseRecord, act: AuditRecord, now: datetime
+) -> PauseRecord:
+    """The pause with the end that the act sets, also where its line is unchanged."""
+    if pause.resumes_at == act.resumes_at:
+        return pause
+    timed = replace(pause, timer=timer_of(act))
+    Pauses(transaction).save(timed)
+    touch_pause(transaction, timed, now)
+    return timed
 
 
 @dataclass(frozen=True, slots=True)
-class _Storing:
-    """Stores what a reading changed, and tells it."""
+class EventContext:
+    """What is known beside an event of the log about a pause."""
 
-    transaction: Transaction
-    repository: RepositoryName
-    stored: _Stored
-    reading: PauseReading
     now: datetime
-
-    def run(self, before: Known, after: Known) -> None:
-        was = before.last
-        pause = after.last
-        record = self.stored.last
-        if pause is None or after == before:
-            return
-        if was is None or record is None or len(after.pauses) > len(before.pauses):
-            self._set(None, before, pause)
-        elif not pause.is_open:
-            self._end(record, pause)
-        else:
-            self._go_on(record, before, after)
-
-    def _end(self, record: PauseRecord, pause: KnownPause) -> None:
-        if record.is_open and pause.ended_at is not None:
-            over = replace(record, missing_since=None, end_seen_at=pause.ended_at)
-            end_pause(self.transaction, over, self.now, None, self.now)
-
-    def _go_on(self, record: PauseRecord, before: Known, after: Known) -> None:
-        """The last pause is open, and perhaps its end was false, or it says something else."""
-        if not record.is_open:
-            channels = pause_subscribers(self.transaction, self.repository)
-            record = reopen_pause(self.transaction, record, channels, self.now)
-            record = replace(record, seen_at=self.reading.at)
-            Pauses(self.transaction).save(record)
-        if record.missing_since != after.missing_since:
-            record = replace(record, missing_since=after.missing_since)
-            Pauses(self.transaction).note_missing(record)
-        pause = after.last
-        was = before.last
-        if pause is not None and was is not None and not was.last_line.shows(_shown_by(pause)):
-            self._set(record, before, pause)
-
-    def _set(self, in_force: PauseRecord | None, before: Known, after: KnownPause) -> None:
-        """What the reading shows is in force now."""
-        shown = _shown_by(after)
-        act = act_that_made(before, shown)
-        earlier = [line for line in self.stored.lines_of_last() if _line(line).shows(shown)]
-        if in_force is not None and earlier:
-            record = set_as_before(self.transaction, in_force, earlier[-1], self.now)
-        elif act is not None:
-            begun = self.stored.acts[act.act_id]
-            record = set_by_act(self.transaction, in_force, begun, shown.paused_at, self.now)
-        else:
-            seen = observed(self.repository, self._as_pause(shown))
-            record = set_elsewhere(self.transaction, in_force, seen, self.now)
-        seen_at = self.reading.at
-        Pauses(self.transaction).save(replace(record, seen_at=seen_at, missing_since=None))
-
-    def _as_pause(self, shown: Shown) -> Pause:
-        is_dated = self.reading.pause is None or self.reading.pause.is_dated
-        return Pause(reason=shown.reason, paused_at=shown.paused_at, is_dated=is_dated)
+    reading: PauseReading | None  #: what was read after the event; None if that doesn't count
+    #: the service doesn't say whether a queue is paused, so each event is the reading
+    is_reading: bool = False
+    clock_ahead: timedelta = timedelta()  #: how far the service's clock is ahead of the bot's
 
 
-def _shown_by(pause: KnownPause) -> Shown:
-    return Shown(pause.last_line.reason, pause.last_line.paused_at)
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """What an event of the log told."""
+
+    is_by_act: bool  #: an act of this bot caused it
+    is_unknown: bool  #: it ended a pause of which nothing is known
+
+
+def place_event(
+    transaction: Transaction,
+    record: EventRecord,
+    context: EventContext,
+    channels: Collection[str],
+) -> Placed:
+    """Give an event of the log its place, and store and tell what it adds.
+
+    The caller waits while somebody acts on the pause. `channels`: those that get such events.
+    """
+    repository = record.repository
+    now = context.now
+    stored = load_stored(transaction, repository, min(now, record.received_at))
+    event = as_event(record, stored.records, context.clock_ahead)
+    reading = _event_reading(stored.known, event, context)
+    after = _placed(stored.known, event, reading, now)
+    Change(transaction, repository, stored, after, now, channels=channels, is_logged=True).store()
+    before = {act.act_id: act for act in stored.known.acts}
+    is_by_act = any(act != before[act.act_id] for act in after.acts)
+    is_by_act &= event.is_ours
+    return Placed(is_by_act, _is_unknown_end(stored.known, after, event))
+
+
+def _event_reading(known: Known, event: PauseEvent, context: EventContext) -> Reading | None:
+    if context.is_reading:
+        shown = Shown(event.reason, event.at) if event.kind is not EventKind.REMOVED else None
+        return Reading(shown, event.at)
+    return _reading(known, context.reading) if context.reading is not None else None
+
+
+def _placed(known: Known, event: PauseEvent, reading: Reading | None, now: datetime) -> Known:
+    """What is known with the event and the reading that it asked for."""
+    last = known.last
+    at = reading.at if reading is not None else max(now, event.at)
+    is_end = event.kind is EventKind.REMOVED
+    if is_end and last is not None and last.is_open and last.last_line.paused_at < event.at:
+        return _observed(place(known, event, at), reading)
+    return place(_observed(known, reading), event, at)
+
+
+def _observed(known: Known, reading: Reading | None) -> Known:
+    return known if reading is None else observe(known, reading, known.revision).known
+
+
+def _is_unknown_end(before: Known, after: Known, event: PauseEvent) -> bool:
+    if event.kind is not EventKind.REMOVED or before.pauses != after.pauses:
+        return False
+    begun = [pause for pause in before.pauses if pause.first_line.paused_at < event.at]
+    if not begun:
+        return True
+    last = begun[-1]
+    return last.ended_at is not None and last.is_end_named and event.at > last.ended_at
+
+
+def _reading(known: Known, reading: PauseReading, *, is_answer: bool = False) -> Reading:
+    shown = None
+    if reading.pause is not None:
+        shown = _shown(known, reading.pause, reading.at, is_answer=is_answer)
+    return Reading(shown, reading.at, reading.status)
+
+
+def _shown(known: Known, pause: Pause, at: datetime, *, is_answer: bool) -> Shown:
+    """The pause as a line that is known shows it, if it is that line.
+
+    A service may send a time with another precision than before, or none. Without a time a line is
+    its reason alone.
+    """
+    last = known.last
+    if last is None:
+        return Shown(pause.reason, pause.paused_at if pause.is_dated else at)
+    if pause.is_dated:
+        for line in reversed(last.lines):
+            is_its_time = same_moment(line.paused_at, pause.paused_at)
+            if is_its_time and same_reason(line.reason, pause.reason):
+                return Shown(pause.reason, line.paused_at)
+        return Shown(pause.reason, pause.paused_at)
+    line = last.last_line
+    end_seen_at = last.end_seen_at or last.ended_at
+    is_stale = end_seen_at is not None and at - end_seen_at < STALE_ANSWER and not is_answer
+    if (last.is_open or is_stale) and same_reason(line.reason, pause.reason):
+        return Shown(pause.reason, line.paused_at)
+    known_until = max(end_seen_at or line.paused_at, line.paused_at)
+    return Shown(pause.reason, max(at, known_until + timedelta.resolution))

@@ -15,7 +15,7 @@ from bot.pauses import history
 from bot.pauses.by_rule import PauseRules
 from bot.pauses.group_pauses import group_act_of, shown_reminder, still_paused
 from bot.pauses.outcomes import NotPaused, OtherPause
-from bot.pauses.pause import RESUMES_SOON, PauseRecord, ReminderPlan
+from bot.pauses.pause import PAUSE_LOOKBACK, RESUMES_SOON, PauseRecord, ReminderPlan
 from bot.pauses.rows import Pauses
 from bot.people.linking import who_wants
 from bot.people.notices import Notice
@@ -176,7 +176,7 @@ def _snooze(
 ) -> Snoozed | None:
     """Snooze and record the act; None when that pause is over."""
     known = Pauses(transaction).recent(
-        snooze.repository, (snooze.paused_at or now) - history.PAUSE_LOOKBACK
+        snooze.repository, (snooze.paused_at or now) - PAUSE_LOOKBACK
     )
     pause = next((pause for pause in known if pause.is_of(snooze.paused_at)), None)
     if pause is None:

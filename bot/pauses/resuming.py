@@ -18,9 +18,10 @@ from bot.merge_queue.queue import Pause
 from bot.pauses.history import know_pause
 from bot.pauses.outcomes import NotPaused, OtherPause, ResumeOutcome
 from bot.pauses.pause import PauseRecord, Timer
+from bot.pauses.readings import PauseReading
 from bot.pauses.rows import Pauses, ResumeWatchers
 from bot.pauses.second_person import require_second
-from bot.pauses.settling import succeed
+from bot.pauses.settling import keep_own_reading, succeed
 from bot.pauses.stop import stop_by_pause
 from bot.store.transaction import Transaction
 
@@ -122,6 +123,8 @@ class ResumeQueue:
         `is_over`: the pause is known to have ended, so finding no other is not posted.
         """
         pause, is_fresh = await self._read_pause(act.repository)
+        service_at = self.merge_queue.service_time
+        await keep_own_reading(self.acts, self.merge_queue, act.repository, pause)
         if pause is None:
             await self.acts.require_running(self.merge_queue, act.repository)
             if not is_over and not act.act_id:
@@ -131,6 +134,7 @@ class ResumeQueue:
         found = replace(
             act,
             at=self.acts.clock.now(),
+            service_at=service_at,
             previous_reason=known.reason,
             previous_paused_at=known.paused_at,
         )
@@ -144,7 +148,7 @@ class ResumeQueue:
     async def _resume(
         self, act: AuditRecord, known: PauseRecord, is_fresh: IsFresh
     ) -> ResumeOutcome:
-        async with self.acts.begun(act) as (started, answers):
+        async with self.acts.begun(act) as (started, answers, revision):
             resumed = await self._ask_service(known, act.repository, is_fresh, answers.append)
         if isinstance(resumed, Pause):
             other = await know_pause(self.acts.store, started.repository, resumed)
@@ -157,7 +161,8 @@ class ResumeQueue:
             await self.acts.end(answered, ActResult.UNCHANGED)
         if not resumed:
             return NotPaused(await self._ended_last(act.repository))
-        return await succeed(self.acts, answered, self.merge_queue.service_time)
+        reading = PauseReading(None, self.merge_queue.service_time)
+        return await succeed(self.acts, answered, reading, revision)
 
     async def _ended_last(self, repository: RepositoryName) -> PauseRecord | None:
         """The last pause that ended; None while one is open, whose end is not known yet."""

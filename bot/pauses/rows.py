@@ -7,7 +7,6 @@ from datetime import datetime
 
 from sqlalchemy import bindparam, delete, or_, select
 
-from bot.acts.rows import Revisions
 from bot.acts.tables import group_acts
 from bot.kernel.repository import RepositoryName
 from bot.pauses.pause import EarlierLine, PauseEnd, PauseRecord
@@ -66,16 +65,10 @@ class Pauses(Numbered[PauseRecord]):
         """
         due_at = record.timer.due_at if record.timer is not None else None
         row = as_row(pauses, record, timer_due_at=due_at)
-        Revisions(self._transaction).raise_of(record.repository)
         if not record.pause_id:
             return self._add(pauses, row)
         self._change(pauses, pauses.c.pause_id == record.pause_id, **row)
         return record.pause_id
-
-    def note_missing(self, record: PauseRecord) -> None:
-        """Store since when readings show no pause. It changes nothing that readings rest on."""
-        missing_since = record.missing_since
-        self._change(pauses, pauses.c.pause_id == record.pause_id, missing_since=missing_since)
 
     def earlier_lines(self, pause_ids: Collection[int]) -> Sequence[EarlierLine]:
         """What the pauses said before, oldest first."""

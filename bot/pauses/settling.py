@@ -2,7 +2,6 @@
 
 from contextlib import suppress
 from dataclasses import replace
-from datetime import datetime
 
 from bot.acts.ends import end_of
 from bot.acts.record import ActResult, AuditRecord
@@ -13,22 +12,23 @@ from bot.merge_queue.port import MergeQueue
 from bot.merge_queue.queue import Pause, QueueStatus
 from bot.pauses.known import StatusSays
 from bot.pauses.outcomes import PauseChange
-from bot.pauses.readings import PauseReading, observe_reading
-from bot.pauses.reports import finish_act
+from bot.pauses.readings import PauseReading, observe_answer, observe_reading
 
 
-async def succeed(acts: ActLog, started: AuditRecord, at: datetime) -> PauseChange:
+async def succeed(
+    acts: ActLog, started: AuditRecord, reading: PauseReading, revision: int
+) -> PauseChange:
     """Store the end, with deliveries to the actor's channel and all subscribed to pauses.
 
-    `at`: the service's time.
+    `reading`: the service's answer. `revision`: the repository's, from when the request left.
     """
     here = await acts.here(started.channel_id)
     now = acts.clock.now()
-    done = end_of(replace(started, at=now), ActResult.DONE)
+    done = end_of(replace(started, at=now, service_at=reading.at), ActResult.DONE)
     with failing(failed_act(started, ActState.DONE)):
-        record, pause = await acts.store.run(finish_act, done, here, now, at=done.paused_at or at)
+        answered = await acts.store.run(observe_answer, done, here, reading, revision, now)
     acts.wake()
-    return PauseChange(record, pause, posted_here=bool(here))
+    return PauseChange(answered.record, answered.pause, posted_here=bool(here))
 
 
 async def read_pause(
@@ -39,15 +39,22 @@ async def read_pause(
     The caller holds the lock of the repository. Raises MergeQueueError.
     """
     pause = await merge_queue.current_pause(repository)
+    await keep_own_reading(acts, merge_queue, repository, pause)
+    return pause
+
+
+async def keep_own_reading(
+    acts: ActLog, merge_queue: MergeQueue, repository: RepositoryName, pause: Pause | None
+) -> None:
+    """Store what an act has just read; the caller holds the lock of the repository."""
     status = StatusSays.NOTHING
     if pause is None:
         if not await acts.store.read(acts.is_paused, repository):
-            return None
+            return
         with suppress(MergeQueueError):
             status = status_says(await merge_queue.status(repository))
     reading = PauseReading(pause, merge_queue.service_time, status)
     await keep_reading(acts, repository, reading)
-    return pause
 
 
 def status_says(status: QueueStatus) -> StatusSays:

@@ -103,7 +103,7 @@ class RemovePullRequest:
         is_own = await self.acts.check.owns_login(act.actor, found.author.login)
         if is_own:
             act = act.under(Circumstance.AS_AUTHOR)
-        async with self.acts.begun(act) as (started, answers):
+        async with self.acts.begun(act) as (started, answers, _):
             removal = await self.merge_queue.remove(
                 act.repository, found.number, on_answer=answers.append
             )

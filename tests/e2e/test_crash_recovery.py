@@ -230,6 +230,8 @@ async def test_frozen_before_resuming_it_leaves_a_newer_pause_alone(
     bot.thaw_bot()
 
     assert "Database migration" in await bot.wait_for_reply()
+    # What it reads before it acts counts like any reading.
+    await bot.wait_for_direct_message("Your pause of acme/site was replaced")
     assert bot.pause_reason() == "Database migration"
     assert bot.requests("/merge-queue/pause").count(DELETE) == 0
 

@@ -250,7 +250,7 @@ async def test_what_replaces_a_pause_while_the_log_is_down_is_told_once_in_its_t
     await bot.wait_for_change(card, "0 queued")
     bot.break_service("error", status=503, path="/logs")
     resume_elsewhere(bot, "dave")
-    bot.pause_elsewhere("Database migration", seconds_from_now=5)
+    bot.pause_elsewhere("Database migration", seconds_from_now=1)
     await bot.wait_in_thread(card, "Database migration")
     await bot.wait_for_direct_message("Your pause of acme/site was replaced")
     bot.fix_service()

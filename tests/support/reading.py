@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from bot.acts.record import AuditRecord
-from bot.acts.rows import Audit
+from bot.acts.rows import Audit, Revisions
 from bot.channels.rows import Subscriptions
 from bot.channels.subscription import Subscription
 from bot.feed.log_reading import LogReading
@@ -105,7 +105,11 @@ class Reading:
         await self.use_case.run(self.begun(lease or await self._lease_for_half_its_time()))
 
     def begun(self, lease: Lease) -> Poll:
-        return Poll(lease, self.state, SITE, self.merge_queue, self.clock, self.concurrency)
+        with begin(self.store) as transaction:
+            revision = Revisions(transaction).of(SITE)
+        return Poll(
+            lease, self.state, SITE, self.merge_queue, self.clock, self.concurrency, revision
+        )
 
     async def start(self, *topics: str) -> "Reading":
         """A reading subscribed to `topics`, after the first poll, which posts nothing."""

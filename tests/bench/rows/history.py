@@ -197,7 +197,6 @@ KEPT_ROWS = (
         {
             "repository": "name",
             "paused_at": "at - 1000",
-            "is_exact": "1",
             "stored_reason": "'reason ' || n",
             "reason": "'reason ' || n",
             "joined": "'[]'",

@@ -59,7 +59,6 @@ def test_characters_that_no_database_can_store_are_replaced_in_json_too(
 def test_a_pause_comes_back_as_it_was_saved(transaction: Transaction) -> None:
     full = replace(
         make_pause(ended_at=after(60), end_notified=True),
-        is_exact=False,
         event_id=77,
         previous_reason="before \N{SNOWMAN}",
         queued_at_start=3,
@@ -177,7 +176,7 @@ def test_a_queue_is_paused_once_at_a_time(transaction: Transaction) -> None:
 def test_what_a_pause_said_before_is_kept_in_order(transaction: Transaction) -> None:
     pause_id, other_id = save(transaction, make_pause(ended_at=after(9)), make_pause(after(10)))
     now = line_of(replace(make_pause(after(5)), pause_id=pause_id, event_id=7))
-    before = line_of(replace(make_pause(after(2)), pause_id=pause_id, by=None, is_exact=False))
+    before = line_of(replace(make_pause(after(2)), pause_id=pause_id, by=None))
     now, before = (
         replace(line, line_id=Pauses(transaction).save_line(line)) for line in (now, before)
     )

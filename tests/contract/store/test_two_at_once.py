@@ -15,14 +15,15 @@ from typing_extensions import override
 from bot.acts.check_permission import CheckPermission
 from bot.acts.group_act import GroupAct
 from bot.acts.group_acts import GroupActs
-from bot.acts.record import Action, PartOfGroup
+from bot.acts.record import Action, ActResult, PartOfGroup
 from bot.acts.recording import ActLog
+from bot.acts.rows import Audit, Revisions
 from bot.channels.rows import Subscriptions
 from bot.channels.settings import ChannelSettings
 from bot.channels.subscription import Style, SubscriptionOptions
 from bot.feed.counting_repeats import POST, repeated
 from bot.feed.route_events import RoutingContext, route_events
-from bot.feed.route_pauses import route_pause_event
+from bot.feed.route_pauses import ReadAfter, route_pause_event
 from bot.home.about import switch
 from bot.kernel.actor import Actor, Caller, Origin
 from bot.kernel.configured import Policy
@@ -39,9 +40,11 @@ from bot.pauses.ending import ExpirePauses, due_lease
 from bot.pauses.group_pauses import shown_group, shown_reminder
 from bot.pauses.group_work import GroupWork
 from bot.pauses.history import end_pause
+from bot.pauses.known import StatusSays
 from bot.pauses.outcomes import PauseChange
 from bot.pauses.pause import PauseRecord, ReminderPlan, Timer
 from bot.pauses.pausing import PauseQueue
+from bot.pauses.readings import EventContext, PauseReading
 from bot.pauses.reminding import RemindOfPauses
 from bot.pauses.resuming import ResumeQueue
 from bot.pauses.rows import Pauses, is_paused
@@ -323,12 +326,19 @@ async def test_the_log_shows_a_group_while_somebody_acts_on_one_of_it(
         act = replace(act, group_act_id=GroupActs(transaction).save(act))
         enqueue_urgent(transaction, event_subject(99), [CHANNEL], NOW, identity="1")
     part = replace(
-        make_record(), action=Action.RESUME, group=PartOfGroup(act.group, act.group_act_id)
+        make_record(result=ActResult.STARTED),
+        action=Action.RESUME,
+        group=PartOfGroup(act.group, act.group_act_id),
+        previous_paused_at=NOW,
     )
+    with begin(processes.one) as transaction:
+        Audit(transaction).add(part)
 
     def log_shows(transaction: Transaction) -> None:
         event = make_event(received_at=after(1), type_="queue.pause.delete")
-        route_pause_event(transaction, event, part, (), after(3), None)
+        ours = replace(event, details=EventDetails(is_ours=True))
+        running = PauseReading(None, after(3), StatusSays.RUNNING)
+        route_pause_event(transaction, ours, EventContext(after(3), running), ())
 
     with begin(processes.one) as transaction:
         Pauses(transaction).of(SITE, NOW)
@@ -478,4 +488,6 @@ def _first_post(claimed: Sequence[Delivery]) -> Delivery:
 
 def _route(transaction: Transaction, *events: EventRecord) -> None:
     Events(transaction).add_new(events)
-    route_events(transaction, SITE, RoutingContext(next_digest, after(3)))
+    pause = Pause(reason="CI is down", paused_at=after(2))
+    read = ReadAfter(PauseReading(pause, after(3)), Revisions(transaction).of(SITE))
+    route_events(transaction, SITE, RoutingContext(next_digest, after(3), read))

@@ -28,9 +28,9 @@ INSERT INTO live_messages (kind, repository, key, channel_id, is_second, message
          ('board', 'acme/site', '1', 'C1', FALSE, NULL, 1, 0, NULL, 2, 1772368845123456, 0, FALSE, FALSE, 1772368845123456, 1772368845123456);
 INSERT INTO boards (repository, channel_id, made_by, made_at) VALUES ('acme/site', 'C1', 'alice', 1772368845123456);
 
-INSERT INTO pauses (repository, paused_at, is_exact, stored_reason, reason, by, event_id, previous_reason, queued_at_start, queued_now, joined, stopped, ended_at, ended_by, ending, end_notified, group_act_id, timer, timer_due_at, reminders)
-  VALUES ('acme/site', 1772368245123456, TRUE, 'deploying 4.2 (by Ada via Slack)', 'deploying 4.2', '{"name":"Ada","user_id":"U1"}', NULL, NULL, 3, 5, '[44,45]', '["41"]', NULL, NULL, NULL, FALSE, 1, '{"resumes_at":"2026-03-01T13:40:45.123456Z","due_at":"2026-03-01T13:40:45.123456Z","set_by":{"name":"Ada","user_id":"U1"},"stored_reason":"deploying 4.2 (by Ada via Slack)","channel_id":"C1"}', 1772372445123456, '{"next_at":"2026-03-01T13:40:45.123456Z","sent":2}'),
-         ('acme/shop', 1772368000000000, FALSE, 'night', 'night', '{"user_id":"","name":"carol"}', 91, 'day', NULL, NULL, '[]', '[]', 1772368300000000, '{"user_id":"","name":"dave"}', 'resumed', TRUE, 0, NULL, NULL, NULL);
+INSERT INTO pauses (repository, paused_at, stored_reason, reason, by, event_id, previous_reason, queued_at_start, queued_now, joined, stopped, ended_at, ended_by, ending, end_notified, group_act_id, timer, timer_due_at, reminders)
+  VALUES ('acme/site', 1772368245123456, 'deploying 4.2 (by Ada via Slack)', 'deploying 4.2', '{"name":"Ada","user_id":"U1"}', NULL, NULL, 3, 5, '[44,45]', '["41"]', NULL, NULL, NULL, FALSE, 1, '{"resumes_at":"2026-03-01T13:40:45.123456Z","due_at":"2026-03-01T13:40:45.123456Z","set_by":{"name":"Ada","user_id":"U1"},"stored_reason":"deploying 4.2 (by Ada via Slack)","channel_id":"C1"}', 1772372445123456, '{"next_at":"2026-03-01T13:40:45.123456Z","sent":2}'),
+         ('acme/shop', 1772368000000000, 'night', 'night', '{"user_id":"","name":"carol"}', 91, 'day', NULL, NULL, '[]', '[]', 1772368300000000, '{"user_id":"","name":"dave"}', 'resumed', TRUE, 0, NULL, NULL, NULL);
 INSERT INTO freezes (repository, event_id, set_id, set_at, terms, stage, by, begins_at, ends_at)
   VALUES ('acme/site', 92, 92, 1772368000000000, '{"reason":"release week","start":"2026-03-02T08:00:00","timezone":"Europe/Paris","matching_conditions":["base=main"]}', 'planned', 'carol', 1772434800000000, NULL);
 INSERT INTO revisions (repository, revision) VALUES ('acme/site', 3);
@@ -38,8 +38,8 @@ INSERT INTO pause_ends (pause_id, ended_at, ended_by, ending)
   VALUES (2, 1772368300000000, '{"user_id":"","name":"dave"}', 'resumed');
 INSERT INTO window_occurrences (repository, "window", begins_at, ends_at, state, act_id, freeze_id, is_failure_posted)
   VALUES ('acme/site', 'night', 1772434800000000, 1772442000000000, 'frozen', 1, '8f3c1f5e-0d0b-4a55-9a54-0d8a3c0f9d11', FALSE);
-INSERT INTO pause_lines (pause_id, paused_at, stored_reason, reason, by, is_exact, event_id, group_act_id)
-  VALUES (2, 1772367900000000, 'day', 'day', '{"user_id":"","name":"eve"}', TRUE, 90, 0);
+INSERT INTO pause_lines (pause_id, paused_at, stored_reason, reason, by, event_id, group_act_id)
+  VALUES (2, 1772367900000000, 'day', 'day', '{"user_id":"","name":"eve"}', 90, 0);
 INSERT INTO resume_watchers (pause_id, user_id) VALUES (1, 'U2');
 INSERT INTO group_acts ("group", action, at, actor, origin, repositories, channel_id, asked, notified_together, results, ended_at, resumes_at)
   VALUES ('release', 'pause', 1772368950000000, '{"user_id":"U1","name":"Ada","team_id":"T1"}', 'command', '["acme/site"]', 'C1', '{"reason":"freeze","lasting":{"length":"PT1H"}}', '["C1"]', '[{"repository":"acme/site","outcome":"changed"}]', 1772368951000000, 1772372550000000);

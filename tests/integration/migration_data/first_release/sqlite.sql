@@ -40,6 +40,7 @@ CREATE TABLE audit (
     evidence TEXT,
     confirmation TEXT,
     freezes TEXT,
+    service_at BIGINT,
     paused_at BIGINT,
     previous_paused_at BIGINT,
     resumes_at BIGINT,
@@ -254,12 +255,12 @@ CREATE TABLE pauses (
     pause_id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
     repository TEXT NOT NULL,
     paused_at BIGINT NOT NULL,
-    is_exact BOOLEAN NOT NULL,
     stored_reason TEXT NOT NULL,
     reason TEXT NOT NULL,
     previous_reason TEXT,
     "by" TEXT,
     ended_by TEXT,
+    told_end_by TEXT,
     event_id BIGINT,
     queued_at_start BIGINT,
     queued_now BIGINT,
@@ -277,6 +278,7 @@ CREATE TABLE pauses (
     seen_at BIGINT,
     missing_since BIGINT,
     end_seen_at BIGINT,
+    told_end_at BIGINT,
     CONSTRAINT uq_pauses_paused_at UNIQUE (repository, paused_at),
     CONSTRAINT ck_pauses_ended_somehow CHECK ((ended_at IS NULL) = (ending IS NULL))
 );
@@ -480,7 +482,6 @@ CREATE TABLE pause_lines (
     stored_reason TEXT NOT NULL,
     reason TEXT NOT NULL,
     "by" TEXT,
-    is_exact BOOLEAN NOT NULL,
     event_id BIGINT,
     group_act_id BIGINT NOT NULL,
     CONSTRAINT fk_pause_lines_pause_id FOREIGN KEY(pause_id) REFERENCES pauses (pause_id)

@@ -12,7 +12,6 @@ from typing_extensions import override
 from bot.acts.asked import Asked
 from bot.acts.group_act import GroupAct, GroupOutcome, RepositoryResult
 from bot.acts.record import Action, ActResult
-from bot.acts.rows import Audit
 from bot.kernel.actor import Actor, Caller, Origin
 from bot.kernel.durations import Until
 from bot.kernel.repository import RepositoryName
@@ -22,13 +21,13 @@ from bot.merge_queue.port import OnAnswer, ignore
 from bot.merge_queue.queue import Pause
 from bot.pauses.group_work import GROUP_ACTS_AT_ONCE
 from bot.pauses.outcomes import PauseChange
-from bot.pauses.pause import observed, timed
-from bot.pauses.reports import report_pause
+from bot.pauses.pause import timed
+from bot.pauses.readings import EventContext, PauseReading, observe_reading, place_event
 from bot.pauses.rows import Pauses
 from tests.support.acting_groups import ActingOnGroups, BusyMergeQueue
 from tests.support.clock import NOON
 from tests.support.directories import make_person
-from tests.support.make import ALICE, BOB, CHANNEL, make_status
+from tests.support.make import ALICE, BOB, CHANNEL, make_event, make_status
 from tests.support.merge_queue import FakeMergeQueue
 from tests.support.transactions import begin
 
@@ -43,7 +42,7 @@ def outcomes(act: GroupAct) -> list[GroupOutcome]:
 async def test_a_pause_logged_before_its_response_is_restored(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Of an act that is over already by its event, the time is the event's."""
+    """The event ends the act, and its answer comes later."""
     bot = ActingOnGroups()
     pause = bot.merge_queue.pause
 
@@ -51,13 +50,14 @@ async def test_a_pause_logged_before_its_response_is_restored(
         repository: RepositoryName, reason: str, *, on_answer: OnAnswer = ignore
     ) -> Pause:
         paused = await pause(repository, reason, on_answer=on_answer)
+        reported_at = paused.paused_at + timedelta(seconds=2)
+        event = make_event(type_="queue.pause.create", received_at=reported_at)
+        details = event.details.model_copy(update={"reason": reason, "is_ours": True})
+        event = replace(event, repository=repository, details=details)
+        context = EventContext(bot.clock.now(), PauseReading(paused, bot.clock.now()))
         with begin(bot.store) as transaction:
-            acts = Audit(transaction).since(repository, paused.paused_at - timedelta(minutes=2))
-            (begun,) = (act for act in acts if act.repository == repository)
-            reported_at = paused.paused_at + timedelta(seconds=2)
-            Audit(transaction).add(
-                replace(begun, act_id=begun.record_id, result=ActResult.DONE, paused_at=reported_at)
-            )
+            placed = place_event(transaction, event, context, ())
+        assert placed.is_by_act
         return paused
 
     monkeypatch.setattr(bot.merge_queue, "pause", shown_by_the_log)
@@ -173,9 +173,11 @@ async def test_a_person_who_paused_elsewhere_is_notified_once_the_log_names_them
 async def _paused_elsewhere(bot: ActingOnGroups, name: RepositoryName, by: str) -> None:
     """A pause made elsewhere, in the service and in its event log."""
     pause = bot.merge_queue.pauses[name] = Pause(reason="by hand", paused_at=bot.clock.now())
-    seen = replace(observed(name, pause), by=Actor("", by))
+    reading = PauseReading(pause, bot.clock.now())
     with begin(bot.store) as transaction:
-        report_pause(transaction, seen, None, (), bot.clock.now())
+        observe_reading(transaction, name, reading, bot.clock.now())
+        (seen,) = Pauses(transaction).open([name])
+        Pauses(transaction).save(replace(seen, by=Actor("", by)))
 
 
 async def test_repositories_removed_from_the_group_are_restored_too() -> None:

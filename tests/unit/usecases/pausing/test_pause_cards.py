@@ -390,8 +390,8 @@ async def test_a_card_posted_after_its_pause_ended_is_a_record_at_once() -> None
     (card,) = desk.world.database.contents.live_messages.values()
     assert card.closed
     assert [text.partition(" acme/")[0] for text in desk.world.shown()] == [
-        "Queue resumed",
         "Pause ended",
+        "Queue resumed",
     ]
 
 

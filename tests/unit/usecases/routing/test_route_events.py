@@ -10,6 +10,8 @@ from bot.acts.record import Action, ActResult, AuditRecord
 from bot.channels.subscription import Style
 from bot.kernel.actor import Actor
 from bot.merge_queue.event_records import EventRecord
+from bot.merge_queue.queue import Pause
+from bot.pauses.readings import PauseReading
 from bot.pauses.settling import succeed
 from bot.posts.delivery import Delivery
 from bot.posts.outbox import Outbox
@@ -172,17 +174,26 @@ async def test_a_leave_without_a_code_is_classified_by_earlier_events() -> None:
     assert bot.reported("C2") == [("event", removed.event_id), ("event", pushed.event_id)]
 
 
+def in_force(log: Reading) -> Pause:
+    """The service shows a pause from now on."""
+    pause = Pause(reason=SIGNED, paused_at=log.clock.now())
+    log.merge_queue.pauses[SITE] = pause
+    return pause
+
+
 async def test_an_action_by_the_bot_is_reported_once_when_the_event_comes_first() -> None:
     """The act is still under way: its event, and all behind it, wait for its end."""
     log = await Reading().start("pause", "enter")
     bot = Acting(clock=log.clock, store=log.store)
     act = make_act(result=ActResult.STARTED, at=log.clock.now(), paused_at=None)
-    async with bot.acts.locked(act), bot.acts.begun(act) as (started, _):
+    async with bot.acts.locked(act), bot.acts.begun(act) as begun:
+        pause = in_force(log)
         log.tell(CREATE, number=None, reason=SIGNED)
         behind = log.tell()
         await log.poll()
         assert log.reported("C1") == []
-        await succeed(bot.acts, started, NOON)
+        reading = PauseReading(pause, log.clock.now())
+        await succeed(bot.acts, begun.record, reading, begun.revision)
     await log.poll()
 
     assert [kind for kind, _ in log.reported("C1")] == ["event", "live_message"]
@@ -199,11 +210,12 @@ async def test_the_retry_of_a_timer_is_reported_as_its_own_when_the_event_comes_
     await log.record(refused, replace(refused, result=ActResult.REFUSED, act_id=1))
     log.clock.advance(600)
     retry = replace(refused, at=log.clock.now(), act_id=1)
-    async with bot.acts.locked(retry), bot.acts.begun(retry) as (started, _):
+    async with bot.acts.locked(retry), bot.acts.begun(retry) as begun:
         log.tell(DELETE, number=None, deleted_by={"name": "mqbot"})
         await log.poll()
         assert log.reported("C1") == []
-        await succeed(bot.acts, started, NOON)
+        reading = PauseReading(None, log.clock.now())
+        await succeed(bot.acts, begun.record, reading, begun.revision)
     await log.poll()
 
     assert _done(log).actor == refused.actor
@@ -231,11 +243,13 @@ async def test_an_action_already_logged_is_not_stored_twice_at_its_end() -> None
     log = await Reading().start("pause")
     bot = Acting(clock=log.clock, store=log.store)
     act = make_act(result=ActResult.STARTED, at=log.clock.now(), paused_at=None)
-    async with bot.acts.begun(act) as (started, _):
+    async with bot.acts.begun(act) as begun:
+        pause = in_force(log)
         log.tell(CREATE, number=None, reason=SIGNED)
         await log.poll()
 
-    reported = await succeed(bot.acts, started, NOON)
+    reading = PauseReading(pause, log.clock.now())
+    reported = await succeed(bot.acts, begun.record, reading, begun.revision)
 
     assert _done(log).outcome.detail == "known from the event log"
     assert reported.act.record_id == _done(log).record_id
@@ -261,6 +275,7 @@ async def test_another_persons_resume_is_not_posted_under_a_later_name() -> None
 async def test_an_old_action_does_not_match_a_new_pause_with_the_same_reason() -> None:
     log = await Reading().start("pause")
     await log.record(make_act(at=NOON - timedelta(hours=3)))
+    in_force(log)
     log.tell(CREATE, number=None, reason=SIGNED)
     await log.poll()
 

@@ -1,0 +1,418 @@
+"""Stores what became known of a repository's pauses, and tells it wherever they are shown."""
+
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from bot.acts.ends import end_act, end_of
+from bot.acts.reason import signed_by, unsigned_reason
+from bot.acts.record import FROM_LOG, Action, ActResult, AuditRecord
+from bot.acts.rows import Revisions
+from bot.kernel.actor import Actor, Origin
+from bot.kernel.repository import RepositoryName
+from bot.pauses.group_pauses import group_act_of, notified_together, notify_together, touch_group
+from bot.pauses.history import (
+    cards_of,
+    end_pause,
+    notify_adopted,
+    notify_end,
+    notify_replaced,
+    notify_still_paused,
+    notify_void_end,
+    open_pause_cards,
+    pause_subscribers,
+    shown_in,
+    touch_pause,
+)
+from bot.pauses.known import (
+    ActState,
+    Known,
+    KnownPause,
+    Line,
+    TimerState,
+    same_reason,
+)
+from bot.pauses.observe import act_that_made
+from bot.pauses.outcomes import timer_of
+from bot.pauses.pause import EarlierLine, PauseEnding, PauseRecord, line_of, with_line
+from bot.pauses.requests import touch_pause_requests
+from bot.pauses.rows import Pauses
+from bot.pauses.stored import Stored
+from bot.posts.delivery import Subject, SubjectKind
+from bot.posts.enqueueing import reply
+from bot.store.transaction import Transaction
+
+SEEN_IN_FORCE = "known from the pause in force"
+
+
+def to_notify(
+    transaction: Transaction, part: AuditRecord | PauseRecord, channels: Collection[str] = ()
+) -> set[str]:
+    """`channels` and the subscribed ones, except those that get one post about the group."""
+    subscribed = {*channels, *pause_subscribers(transaction, part.repository)}
+    return subscribed.difference(notified_together(transaction, part))
+
+
+@dataclass(slots=True)
+class Change:
+    """What one reading, answer or event made known of a repository's pauses."""
+
+    transaction: Transaction
+    repository: RepositoryName
+    stored: Stored
+    after: Known
+    now: datetime
+    answered: AuditRecord | None = None  #: the stored end of the act that the service answered
+    channels: Collection[str] = ()  #: to notify besides those that follow pauses
+    is_logged: bool = False  #: an event of the log told of it, which names authors
+    #: the ends of acts that it proves, by their ids
+    proved: dict[int, AuditRecord] = field(init=False, default_factory=dict)
+
+    def store(self) -> None:
+        """Store it and tell it. The caller holds the repository's pauses."""
+        before = self.stored.known
+        if self.after == before:
+            return
+        self._complete_acts()
+        known = {pause.pause_id: pause for pause in before.pauses}
+        for pause in self.after.pauses:
+            if not pause.pause_id:
+                self._add(pause)
+            elif pause != known[pause.pause_id]:
+                self._change(known[pause.pause_id], pause)
+        self._note_missing()
+        if self.after.revision != before.revision:
+            Revisions(self.transaction).raise_of(self.repository)
+        for act in self.proved.values():
+            self._notify_group(act)
+
+    def _note_missing(self) -> None:
+        last = self.after.last
+        if last is None or not last.pause_id:
+            return
+        if self.after.missing_since != self.stored.known.missing_since:
+            record = Pauses(self.transaction).one(last.pause_id)
+            if record is not None and record.is_open:
+                missing_since = self.after.missing_since
+                Pauses(self.transaction).save(replace(record, missing_since=missing_since))
+
+    # The acts.
+
+    def _complete_acts(self) -> None:
+        """Store the end of each act that is known to be done only now."""
+        if self.answered is not None:
+            self.proved[self.answered.act_id] = self.answered
+        was = {act.act_id: act for act in self.stored.known.acts}
+        for act in self.after.acts:
+            begun = self.stored.acts.get(act.act_id)
+            if begun is None or act.act_id in self.proved or act == was.get(act.act_id):
+                continue
+            if act.state is not ActState.DONE:
+                continue
+            stored = self.stored.ends.get(act.act_id)
+            if stored is not None and stored.result is ActResult.DONE:
+                self.proved[act.act_id] = stored
+                continue
+            done = end_of(begun, ActResult.DONE, FROM_LOG if self.is_logged else SEEN_IN_FORCE)
+            if act.reason is not None:
+                done = replace(done, paused_at=self._made_at(act.actor, act.reason))
+            self.proved[act.act_id] = end_act(self.transaction, done).record
+
+    def _made_at(self, actor: Actor, reason: str) -> datetime | None:
+        """The time of the latest line with the reason of an act; None while its event waits."""
+        lines = [line for pause in self.after.pauses for line in pause.lines]
+        times = [
+            line.paused_at
+            for line in lines
+            if line.by == actor and same_reason(line.reason, reason)
+        ]
+        return max(times, default=None)
+
+    def _notify_group(self, act: AuditRecord) -> None:
+        group_act = group_act_of(self.transaction, act)
+        if group_act is not None and group_act.ended_at is not None:
+            notify_together(self.transaction, group_act, self.now)
+
+    def _act_of_line(self, line: Line) -> AuditRecord | None:
+        """The end of the act that made a line."""
+        for act in self.proved.values():
+            is_its_reason = same_reason(act.stored_reason or "", line.reason)
+            if act.action is Action.PAUSE and act.actor == line.by and is_its_reason:
+                return act
+        made = act_that_made(self.stored.known, line.shown)
+        if made is None or made.actor != line.by:
+            return None
+        return self.stored.ends.get(made.act_id)
+
+    def _act_of_end(self, pause: KnownPause) -> AuditRecord | None:
+        """The act that ended a pause, if it is proved now."""
+        for act in self.proved.values():
+            if act.action is Action.RESUME and act.actor == pause.ended_by:
+                return act
+        return None
+
+    def _everywhere(self, act: AuditRecord | PauseRecord) -> set[str]:
+        here = {*self.channels}
+        if isinstance(act, AuditRecord) and act is not self.answered and act.channel_id:
+            here.add(act.channel_id)
+        return to_notify(self.transaction, act, here)
+
+    # The pauses.
+
+    def _row(self, line: Line, pause_id: int) -> EarlierLine:
+        """A line as it is stored."""
+        act = self._act_of_line(line)
+        by = line.by
+        name = signed_by(line.reason)
+        if by is None and name is not None:
+            by = Actor("", name)
+        reason = act.reason if act is not None else None
+        if reason is None:
+            stripped = line.reason.strip()
+            unsigned = unsigned_reason(stripped, by.name if by is not None else None)
+            reason = unsigned if unsigned != stripped else line.reason
+        return EarlierLine(
+            pause_id=pause_id,
+            paused_at=line.paused_at,
+            stored_reason=line.reason,
+            reason=reason,
+            by=by,
+            event_id=line.event_id,
+            group_act_id=act.group.act_id if act is not None else 0,
+        )
+
+    def _add(self, pause: KnownPause) -> None:
+        """A pause that was not known."""
+        rows = [self._row(line, 0) for line in pause.lines]
+        last = rows[-1]
+        act = self._act_of_line(pause.last_line)
+        unsaid = PauseRecord(self.repository, last.paused_at, last.stored_reason, last.reason)
+        record = with_line(unsaid, last)
+        record = replace(
+            record,
+            began_at=pause.first_line.paused_at if len(rows) > 1 else None,
+            seen_at=pause.seen_at,
+            timer=timer_of(act) if act is not None and pause.timer is not None else None,
+        )
+        if not pause.is_open:
+            record = self._as_ended(record, pause)
+        record = replace(record, pause_id=Pauses(self.transaction).save(record))
+        for row in rows[:-1]:
+            Pauses(self.transaction).save_line(replace(row, pause_id=record.pause_id))
+        if not pause.is_open:
+            record = Pauses(self.transaction).save_ended(record)
+        channels = self._everywhere(act if act is not None else record)
+        open_pause_cards(self.transaction, record, channels, self.now)
+        if pause.is_open:
+            self._notify_adopted(record, channels)
+        else:
+            notify_end(self.transaction, record, channels, self.now)
+
+    def _as_ended(self, record: PauseRecord, pause: KnownPause) -> PauseRecord:
+        return replace(
+            record,
+            ended_at=pause.ended_at,
+            ended_by=pause.ended_by,
+            ending=PauseEnding.RESUMED,
+            end_seen_at=pause.end_seen_at,
+            told_end_at=pause.ended_at,
+        )
+
+    def _notify_adopted(self, record: PauseRecord, channels: Collection[str]) -> None:
+        if record.has_unknown_end:
+            notify_adopted(self.transaction, record, channels, self.now, is_logged=self.is_logged)
+
+    def _change(self, was: KnownPause, pause: KnownPause) -> None:
+        record = self.stored.pauses[pause.pause_id]
+        if pause.is_open and not was.is_open:
+            record = self._open_again(record)
+        record = replace(
+            record,
+            seen_at=pause.seen_at,
+            missing_since=None,
+            told_end_at=pause.told_end.at if pause.told_end is not None else record.told_end_at,
+            told_end_by=pause.told_end.by if pause.told_end is not None else None,
+        )
+        if pause.is_open and pause.told_end is None:
+            record = replace(record, told_end_at=None)
+        record = self._with_lines(record, was, pause)
+        if was.is_open and not pause.is_open:
+            self._end(record, pause)
+        elif not pause.is_open and _end_of(was) != _end_of(pause):
+            self._name_end(record, pause)
+
+    def _open_again(self, ended: PauseRecord) -> PauseRecord:
+        """The end was wrong: the cards show the pause again, and the posts are corrected."""
+        timer = ended.timer
+        if timer is not None:
+            timer = replace(timer, due_at=timer.due_at or timer.resumes_at)
+        record = replace(
+            ended,
+            ended_at=None,
+            ended_by=None,
+            ending=None,
+            end_id=None,
+            end_seen_at=None,
+            end_notified=False,
+            told_end_at=None,
+            timer=timer,
+        )
+        Pauses(self.transaction).save(record)
+        channels = pause_subscribers(self.transaction, self.repository)
+        notify_still_paused(self.transaction, ended, record, channels, self.now)
+        return record
+
+    def _with_lines(self, record: PauseRecord, was: KnownPause, pause: KnownPause) -> PauseRecord:
+        """The record with what the pause says, and has said, now."""
+        known = {
+            (row.stored_reason, row.paused_at): row for row in self.stored.lines_of(record.pause_id)
+        }
+        named = {line.shown: line for line in was.lines}
+        for line in pause.lines[:-1]:
+            row = known.get((line.reason, line.paused_at))
+            if row is None:
+                Pauses(self.transaction).save_line(self._row(line, record.pause_id))
+            elif row.line_id and line != named[line.shown]:
+                new = replace(self._row(line, record.pause_id), line_id=row.line_id)
+                new = replace(new, group_act_id=new.group_act_id or row.group_act_id)
+                Pauses(self.transaction).save_line(new)
+                touch_group(
+                    self.transaction, replace(record, group_act_id=new.group_act_id), self.now
+                )
+        first = pause.first_line.paused_at
+        record = replace(record, began_at=min(record.since, first))
+        if record.began_at == record.paused_at:
+            record = replace(record, began_at=None)
+        last = pause.last_line
+        row = known.get((last.reason, last.paused_at))
+        if row is None:
+            return self._with_new_line(record, pause)
+        if row.line_id:
+            return self._with_earlier_line(record, row)
+        return self._with_name(record, was, pause)
+
+    def _with_name(self, record: PauseRecord, was: KnownPause, pause: KnownPause) -> PauseRecord:
+        """The last line is the same; perhaps the log has told who set it."""
+        last = pause.last_line
+        changed = record
+        if last != was.last_line:
+            row = self._row(last, record.pause_id)
+            group_act_id = row.group_act_id or record.group_act_id
+            changed = with_line(record, replace(row, group_act_id=group_act_id))
+        timer = pause.timer
+        if timer is not None and timer.state is TimerState.VOID and was.timer != timer:
+            changed = replace(changed, timer=None)
+        self._save(changed)
+        if last.event_id != was.last_line.event_id and pause.is_open:
+            self._notify_adopted(changed, to_notify(self.transaction, changed, self.channels))
+        return changed
+
+    def _with_earlier_line(self, record: PauseRecord, row: EarlierLine) -> PauseRecord:
+        """The pause says again what it said before, which is no news."""
+        before = replace(line_of(record), line_id=row.line_id)
+        Pauses(self.transaction).save_line(before)
+        changed = with_line(record, row)
+        is_same = record.reason == changed.reason
+        changed = replace(
+            changed,
+            began_at=record.since,
+            previous_reason=None if is_same else record.reason,
+        )
+        self._save(changed)
+        touch_pause_requests(self.transaction, self.repository, self.now)
+        return changed
+
+    def _with_new_line(self, record: PauseRecord, pause: KnownPause) -> PauseRecord:
+        """Another reason, or another person's, while the queue stays paused."""
+        act = self._act_of_line(pause.last_line)
+        row = self._row(pause.last_line, record.pause_id)
+        shown = shown_in(self.transaction, record, with_group=True)
+        lost = line_of(record)
+        lost = replace(lost, line_id=Pauses(self.transaction).save_line(lost))
+        void = record.timer
+        is_same = record.reason == row.reason
+        timer = pause.timer
+        is_set = timer is not None and timer.state is TimerState.SET
+        changed = replace(
+            with_line(record, row),
+            began_at=record.since,
+            previous_reason=None if is_same else record.reason,
+            timer=timer_of(act) if act is not None and is_set else None,
+        )
+        self._save(changed)
+        # What waits for a second person was about the pause as it was.
+        touch_pause_requests(self.transaction, self.repository, self.now)
+        if not pause.is_open or pause.told_end is not None:
+            # No reading has shown it, and it is over.
+            return changed
+        channels = {*self._everywhere(act if act is not None else changed), *shown}
+        open_pause_cards(self.transaction, changed, channels, self.now)
+        self._notify_adopted(changed, channels)
+        act_id = act.record_id if act is not None else None
+        notify_replaced(self.transaction, lost, changed, act_id, self.now)
+        if void is not None and changed.timer is None:
+            notify_void_end(self.transaction, void, lost, changed, self.now)
+        subject = Subject(SubjectKind.PAUSE_CHANGED, self.repository, lost.line_id)
+        identity = changed.line_identity
+        if act is not None:
+            subject = Subject(SubjectKind.ACT, self.repository, act.record_id)
+            identity = act.identity
+        cards = cards_of(self.transaction, changed)
+        reply(self.transaction, subject, cards, self.now, identity=identity)
+        return changed
+
+    def _save(self, changed: PauseRecord) -> None:
+        before = self.stored.pauses[changed.pause_id]
+        if changed == before:
+            return
+        Pauses(self.transaction).save(changed)
+        if _as_shown(changed) != _as_shown(before):
+            touch_pause(self.transaction, changed, self.now)
+        if changed.group_act_id != before.group_act_id:
+            touch_group(self.transaction, before, self.now)
+        if changed.by != before.by:
+            # The live message of a group names those who paused its repositories again.
+            for line in Pauses(self.transaction).earlier_lines([changed.pause_id]):
+                was = replace(changed, group_act_id=line.group_act_id)
+                touch_group(self.transaction, was, self.now)
+
+    def _end(self, record: PauseRecord, pause: KnownPause) -> None:
+        act = self._act_of_end(pause)
+        told_at = (record.told_end_at or pause.ended_at) if pause.is_end_named else None
+        over = replace(record, end_seen_at=pause.end_seen_at, told_end_at=told_at, told_end_by=None)
+        ended_at = told_at or self.now
+        if act is not None and act is self.answered:
+            ended_at = act.at
+        is_timers = act is not None and act.origin is Origin.TIMER
+        ending = PauseEnding.TIMER if is_timers else PauseEnding.RESUMED
+        ended = end_pause(self.transaction, over, ended_at, pause.ended_by, self.now, ending=ending)
+        if act is not None or pause.is_end_named:
+            self._notify_end(ended, act)
+
+    def _name_end(self, record: PauseRecord, pause: KnownPause) -> None:
+        """Who ended it is known by now."""
+        act = self._act_of_end(pause)
+        over = replace(record, ended_by=None, told_end_at=pause.ended_at)
+        if not pause.is_end_named:
+            over = replace(over, told_end_at=None)
+        is_timers = act is not None and act.origin is Origin.TIMER
+        ending = PauseEnding.TIMER if is_timers else record.ending or PauseEnding.RESUMED
+        ended_at = record.ended_at or self.now
+        over = replace(over, ending=ending)
+        ended = end_pause(self.transaction, over, ended_at, pause.ended_by, self.now, ending=ending)
+        self._notify_end(ended, act)
+
+    def _notify_end(self, ended: PauseRecord, act: AuditRecord | None) -> None:
+        channels = self._everywhere(act if act is not None else ended)
+        notify_end(self.transaction, ended, channels, self.now, act)
+
+
+def _end_of(pause: KnownPause) -> tuple[object, ...]:
+    return pause.ended_at, pause.ended_by, pause.is_end_named
+
+
+def _as_shown(record: PauseRecord) -> PauseRecord:
+    """The record without what no message shows, which needs no edit."""
+    return replace(
+        record, event_id=None, seen_at=None, missing_since=None, told_end_at=None, told_end_by=None
+    )
