@@ -48,6 +48,7 @@ UNDERSTOOD = ("tests/unit/domain/test_understanding.py",)
 OBSERVE = "bot/pauses/observe.py"
 PLACE = "bot/pauses/place.py"
 ROWS_READ = "bot/pauses/readings.py"
+CHANGING = "bot/pauses/changing.py"
 
 MUTATIONS = (
     Mutation(
@@ -229,7 +230,7 @@ MUTATIONS = (
     Mutation(
         "pause: proof",
         OBSERVE,
-        "if is_answered or (is_open and act.has_reason(shown.reason)):",
+        "if act.state is ActState.OPEN or _is_told_only(known, act):",
         "if False:",
         WITNESS,
     ),
@@ -243,8 +244,8 @@ MUTATIONS = (
     Mutation(
         "readings: revision",
         ROWS_READ,
-        "known.revision if revision is None else revision",
-        "known.revision",
+        "stored.known.revision if revision is None else revision",
+        "stored.known.revision",
         READINGS,
     ),
     Mutation(
@@ -256,8 +257,8 @@ MUTATIONS = (
     ),
     Mutation(
         "readings: missing",
-        ROWS_READ,
-        "Pauses(self.transaction).note_missing(record)",
+        CHANGING,
+        "Pauses(self.transaction).save(replace(record, missing_since=missing_since))",
         "pass",
         READINGS,
     ),

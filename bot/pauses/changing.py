@@ -192,6 +192,8 @@ class Change:
             record,
             began_at=pause.first_line.paused_at if len(rows) > 1 else None,
             seen_at=pause.seen_at,
+            told_end_at=pause.told_end.at if pause.told_end is not None else None,
+            told_end_by=pause.told_end.by if pause.told_end is not None else None,
             timer=timer_of(act) if act is not None and pause.timer is not None else None,
         )
         if not pause.is_open:
@@ -229,7 +231,7 @@ class Change:
         record = replace(
             record,
             seen_at=pause.seen_at,
-            missing_since=None,
+            missing_since=self.after.missing_since if pause is self.after.last else None,
             told_end_at=pause.told_end.at if pause.told_end is not None else record.told_end_at,
             told_end_by=pause.told_end.by if pause.told_end is not None else None,
         )
@@ -272,13 +274,8 @@ class Change:
             row = known.get((line.reason, line.paused_at))
             if row is None:
                 Pauses(self.transaction).save_line(self._row(line, record.pause_id))
-            elif row.line_id and line != named[line.shown]:
-                new = replace(self._row(line, record.pause_id), line_id=row.line_id)
-                new = replace(new, group_act_id=new.group_act_id or row.group_act_id)
-                Pauses(self.transaction).save_line(new)
-                touch_group(
-                    self.transaction, replace(record, group_act_id=new.group_act_id), self.now
-                )
+            elif line != named[line.shown]:
+                record = self._with_named(record, line, row)
         first = pause.first_line.paused_at
         record = replace(record, began_at=min(record.since, first))
         if record.began_at == record.paused_at:
@@ -290,6 +287,17 @@ class Change:
         if row.line_id:
             return self._with_earlier_line(record, row)
         return self._with_name(record, was, pause)
+
+    def _with_named(self, record: PauseRecord, line: Line, row: EarlierLine) -> PauseRecord:
+        """An earlier line, or the last until now, of which the log has told who set it."""
+        new = self._row(line, record.pause_id)
+        group_act_id = new.group_act_id or row.group_act_id
+        new = replace(new, line_id=row.line_id, group_act_id=group_act_id)
+        if not row.line_id:
+            return with_line(record, new)
+        Pauses(self.transaction).save_line(new)
+        touch_group(self.transaction, replace(record, group_act_id=group_act_id), self.now)
+        return record
 
     def _with_name(self, record: PauseRecord, was: KnownPause, pause: KnownPause) -> PauseRecord:
         """The last line is the same; perhaps the log has told who set it."""

@@ -268,8 +268,12 @@ class World:
 
     def reads(self, state: State, acting: Acting, mode: Mode = Mode.TRUE) -> State:
         reading = self.answer(state, mode)
-        state = self.observed(state, reading, state.known.revision, is_own=True)
         act = state.known.act(acting.act_id)
+        # It shows nothing that the act has made: that is requested afterwards.
+        others = tuple(other for other in state.known.acts if other is not act)
+        state = replace(state, known=replace(state.known, acts=others))
+        state = self.observed(state, reading, state.known.revision, is_own=True)
+        state = replace(state, known=replace(state.known, acts=(*state.known.acts, act)))
         fired = next((fired for fired in state.fired if fired.act_id == act.act_id), None)
         is_left = act.kind is ActKind.RESUME and reading.shown is None
         if fired is not None:
