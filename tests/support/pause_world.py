@@ -270,8 +270,8 @@ class World:
         reading = self.answer(state, mode)
         act = state.known.act(acting.act_id)
         # It shows nothing that the act has made: that is requested afterwards.
-        others = tuple(other for other in state.known.acts if other is not act)
-        state = replace(state, known=replace(state.known, acts=others))
+        earlier = tuple(other for other in state.known.acts if other is not act)
+        state = replace(state, known=replace(state.known, acts=earlier))
         state = self.observed(state, reading, state.known.revision, is_own=True)
         state = replace(state, known=replace(state.known, acts=(*state.known.acts, act)))
         fired = next((fired for fired in state.fired if fired.act_id == act.act_id), None)
