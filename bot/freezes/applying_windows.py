@@ -351,7 +351,7 @@ class ApplyWindows:
             await acts.store.run(ended, key, OccurrenceState.LEFT, occurrence.ends_at)
             return
         act = _repeating(begun, self._act(Action.PAUSE, key, occurrence))
-        begin = partial(occurrences.begin, key=key, ends_at=occurrence.ends_at, act=act)
+        begin = partial(_begin_pause, key=key, ends_at=occurrence.ends_at, act=act)
         if await self.pause_queue.by_rule(act, begin) is not None:
             await self._note_paused(key, occurrence.ends_at)
 
@@ -528,6 +528,17 @@ class ApplyWindows:
         freezes = Freezes(transaction).of(names)
         records = {record.key: record for record in Occurrences(transaction).of(names, now)}
         return calendar(freezes, self._windows, records, now, self.next_start)
+
+
+def _begin_pause(
+    transaction: Transaction,
+    service_at: datetime,
+    *,
+    key: OccurrenceKey,
+    ends_at: datetime,
+    act: AuditRecord,
+) -> AuditRecord | None:
+    return occurrences.begin(transaction, key, ends_at, replace(act, service_at=service_at))
 
 
 def _repeating(begun: AuditRecord | None, act: AuditRecord) -> AuditRecord:
