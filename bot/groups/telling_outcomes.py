@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from bot.acts.asked import number_condition
 from bot.acts.ends import end_act, end_of, unended
-from bot.acts.group_act import GroupAct, GroupOutcome
+from bot.acts.group_act import GroupAct, GroupOutcome, RepositoryResult
 from bot.acts.group_acts import GroupActs
 from bot.acts.permission import is_machine
 from bot.acts.posting import post_act
