@@ -89,6 +89,7 @@ class Circumstance(StrEnum):
     AS_AUTHOR = "as_author"
     LEFT_UNSEEN = "left_unseen"
     NOT_CARRIED_OUT = "not_carried_out"
+    FOUND_RUNNING = "found_running"
 
     @property
     def sentence(self) -> str:
@@ -102,6 +103,8 @@ _CIRCUMSTANCES = {
     Circumstance.LEFT_UNSEEN: "its answer was lost; the pull request had left when looked up",
     # It may still prove to be carried out.
     Circumstance.NOT_CARRIED_OUT: "not carried out when looked up",
+    # Nothing says who resumed it; the event log may still.
+    Circumstance.FOUND_RUNNING: "its answer was lost; the queue ran when looked up",
 }
 
 
@@ -243,7 +246,8 @@ class AuditRecord:
     def is_end_known(self) -> bool:
         """Whether it is clear what became of it; the answer to a failed one may have been lost."""
         is_open = self.result in {ActResult.STARTED, ActResult.FAILED}
-        return not is_open or self.outcome.circumstance is Circumstance.NOT_CARRIED_OUT
+        looked_up = {Circumstance.NOT_CARRIED_OUT, Circumstance.FOUND_RUNNING}
+        return not is_open or self.outcome.circumstance in looked_up
 
     @property
     def position(self) -> "AuditPosition":

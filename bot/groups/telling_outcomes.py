@@ -135,7 +135,8 @@ class TellOutcomes:
             now = self.acts.clock.now()
             if now - started.at < SURELY_OVER:
                 return False
-            await self.acts.store.run(_end_undone, started, now)
+            undone = Circumstance.NOT_CARRIED_OUT
+            await self.acts.store.run(_end_looked_up, started, undone, now)
             return True
 
     async def _is_done(self, started: AuditRecord) -> bool:
@@ -175,7 +176,11 @@ class TellOutcomes:
         await self.acts.require_running(self.merge_queue, repository)
         if await self.acts.store.read(self.acts.is_paused, repository):
             raise MergeQueueProtocolError("the end of the pause isn't believed yet")
-        return self.acts.clock.now() - started.at >= SURELY_OVER
+        now = self.acts.clock.now()
+        if now - started.at < SURELY_OVER:
+            return False
+        await self.acts.store.run(_end_looked_up, started, Circumstance.FOUND_RUNNING, now)
+        return True
 
     async def _has_removed(self, started: AuditRecord) -> bool:
         status = await self.merge_queue.status(started.repository)
@@ -297,10 +302,11 @@ def _end_done(
         post_act(transaction, stored.record, channels)
 
 
-def _end_undone(transaction: Transaction, started: AuditRecord, now: datetime) -> None:
+def _end_looked_up(
+    transaction: Transaction, started: AuditRecord, found: Circumstance, now: datetime
+) -> None:
     """It may still prove to be carried out, so it has failed rather than been refused."""
-    undone = replace(started, at=now).under(Circumstance.NOT_CARRIED_OUT)
-    ended = end_of(undone, ActResult.FAILED)
+    ended = end_of(replace(started, at=now).under(found), ActResult.FAILED)
     Audit(transaction).add(ended)
 
 

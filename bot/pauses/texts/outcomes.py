@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from bot.acts.reason import REASON_LIMIT
-from bot.acts.record import Action, ActResult, AuditRecord
+from bot.acts.record import Action, ActResult, AuditRecord, Circumstance
 from bot.acts.unanswered import Unanswered
 from bot.blocks import blocks, controls
 from bot.blocks.controls import Repeat
@@ -155,7 +155,7 @@ def outcome(found: Outcome) -> Message:
     request = found.request
     words = _words_of(act.action, act.repository, act.about) if act is not None else None
     typed = code(request.typed, TYPED_LIMIT) if request.typed else "your last request"
-    is_done = act is not None and _is_as_asked(act, found.in_force)
+    is_done = act is not None and _is_as_asked(act)
     if act is None:
         first = f"I was restarted before I could carry out {typed}: no queue was changed"
         if request.was_left:
@@ -194,15 +194,14 @@ def outcome_follows(found: Outcome) -> Message:
     return blocks.sentence(f":warning: {said} I keep checking and will tell you the outcome.")
 
 
-def _is_as_asked(act: AuditRecord, in_force: PauseRecord | None) -> bool:
+def _is_as_asked(act: AuditRecord) -> bool:
     """Whether it was carried out, or the queue runs, whoever resumed it."""
-    may_be_done = act.result in {ActResult.STARTED, ActResult.FAILED}
-    is_resumed = act.action is Action.RESUME and in_force is None and may_be_done
-    return act.result is ActResult.DONE or is_resumed
+    is_found_running = act.outcome.circumstance is Circumstance.FOUND_RUNNING
+    return act.result is ActResult.DONE or is_found_running
 
 
 def _state(act: AuditRecord, words: _Words, in_force: PauseRecord | None) -> str:
-    if _is_as_asked(act, in_force):
+    if _is_as_asked(act):
         return words.done
     if act.waits_for_second:
         return f"{words.undone}. A second person has to confirm, so nothing has changed yet"

@@ -89,6 +89,12 @@ def outcome_of(
     return Outcome(request, act, in_force)
 
 
+RESUMED = Outcome(
+    Unanswered("r1", ALICE.user_id, CHANNEL, "resume", NOON, None),
+    AuditRecord(NOON, ALICE, Action.RESUME, Origin.COMMAND, SITE, ActResult.FAILED).under(
+        Circumstance.FOUND_RUNNING
+    ),
+)
 THEIRS = PauseRecord(SITE, NOON, "Database migration", "Database migration", by=BOB)
 UNKNOWN = FailedAct(Action.PAUSE, SITE, ActState.UNCERTAIN, was_seen=True, follows=Follows.DIRECTLY)
 MADE = FailedAct(Action.PAUSE, SITE, ActState.DONE)
@@ -118,4 +124,5 @@ CASES: Cases = {
     "outcome-follows-of-a-click": follows(None),
     "outcome-waits-for-second": told(Action.RESUME, ActResult.ASKED, in_force=THEIRS),
     "outcome-found-running": told(Action.RESUME, ActResult.UNCHANGED),
+    "outcome-resumed-by-somebody": later(pause_outcomes.outcome, RESUMED),
 }
