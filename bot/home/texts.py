@@ -8,11 +8,21 @@ from bot.acts.permission import Right
 from bot.acts.texts.permissions import denied
 from bot.blocks import blocks, controls, paging
 from bot.blocks.message import Block, View
-from bot.blocks.text import by_count, channel, clock_time, duration, escape, listed, plural, quote
+from bot.blocks.text import (
+    by_count,
+    channel,
+    clock_time,
+    duration,
+    escape,
+    listed,
+    pull_request,
+    quote,
+)
 from bot.channels import actions as channel_actions
 from bot.channels.texts import overview
 from bot.freezes import actions as freeze_actions
 from bot.freezes.texts import calendar as freeze_calendar, forms as freeze_forms
+from bot.freezes.texts.cards import counted_down
 from bot.health import texts as health_texts
 from bot.home import actions as home_actions
 from bot.home.choices import (
@@ -56,10 +66,10 @@ def home(state: HomeState, viewer: Viewer, command: str) -> View:
         pages.insert(0, blocks.context(place))
     return _tab(
         *_mine(state, viewer),
-        _set_up(state, viewer),
         blocks.header("Merge queues"),
         *queues,
         *pages,
+        _set_up(state, viewer),
         *people_texts.menu(viewer.person),
         *_timers(state.timed, command),
         *_calendar(state),
@@ -120,7 +130,7 @@ def _calendar(state: HomeState) -> list[Block]:
     head = blocks.section("*Calendar of freezes*", accessory=show)
     if not state.calendar:
         return [head, blocks.context("No freeze is in force or planned")]
-    lines = [freeze_calendar.line(entry) for entry in state.calendar]
+    lines = [freeze_calendar.short_line(entry) for entry in state.calendar]
     besides = max(state.calendar_in_all - len(state.calendar), 0)
     return [head, blocks.section(listed(lines, "\n", length=blocks.LINES_LENGTH, besides=besides))]
 
@@ -182,22 +192,20 @@ def _repository(queue: ReadQueue, state: HomeState, viewer: Viewer) -> list[Bloc
     if Right.PAUSE in viewer.rights:
         change.append(queue_parts.toggle(repository, picture.picture(queue)))
     if Right.FREEZE in viewer.rights and state.offers_freezes:
+        spoken = f"Freeze {repository}"
         change.append(
-            blocks.button(
-                "Freeze…",
-                action_id=freeze_actions.PLAN,
-                value=repository,
-                spoken=f"Freeze {repository}",
-            )
+            blocks.button("Freeze…", action_id=freeze_actions.PLAN, value=repository, spoken=spoken)
         )
+    shown = picture.picture(queue)
+    facts = [
+        "" if queue_parts.is_idle(shown) else queue_parts.counts(shown),
+        queue_parts.next_merge(shown, queue.read_at),
+        counted_down(shown.next_freeze),
+        last_poll,
+    ]
     return [
         queue_status.headline(queue),
-        blocks.context(
-            plural(len(queue.status.batches), "batch", "batches"),
-            f"{len(queue.status.waiting_pull_requests):,} waiting",
-            queue_parts.next_merge(picture.picture(queue), queue.read_at),
-            last_poll,
-        ),
+        *([blocks.context(*facts)] if any(facts) else []),
         *queue_status.reason(queue),
         blocks.actions([*change, queue_status.refresh_button(queue)], block_id=block_id),
     ]
@@ -231,7 +239,8 @@ def _own(own: OwnPullRequest, viewer: Viewer) -> Block:
     is_muted = MutablePullRequest(own.repository, shown.number) in viewer.muted
     switch = people_texts.mute_switch(own.repository, shown.number, is_muted=is_muted)
     muted = " · muted for you" if is_muted else ""
-    text = f"{escape(own.repository)}: {queue_parts.authored(shown)}{muted}"
+    name = pull_request(shown.number, shown.title, shown.url)
+    text = f"{escape(own.repository)}: {name}{muted}"
     return blocks.section(text, accessory=switch)
 
 
@@ -255,7 +264,7 @@ def _subscriptions(state: HomeState) -> list[Block]:
     head = blocks.section("*Subscriptions*", accessory=show)
     if not state.subscriptions:
         return [head, blocks.context("No channel has subscriptions yet")]
-    lines = [f"• {overview.line(each)}" for each in state.subscriptions]
+    lines = [overview.short_line(each) for each in state.subscriptions]
     besides = max(state.subscriptions_in_all - len(state.subscriptions), 0)
     shown = listed(lines, "\n", length=blocks.LINES_LENGTH, besides=besides)
     return [head, blocks.section(shown)]

@@ -24,7 +24,7 @@ async def test_the_home_tab_shows_every_queue(start_bot: StartBot) -> None:
     assert "is paused · Database migration" in home
     paused = ["Resume queue", "Freeze…", "Refresh"]
     running = ["Pause queue…", "Freeze…", "Refresh"]
-    assert home.labels == [*SET_UP, *paused, *running, *BELOW]
+    assert home.labels == [*paused, *running, *SET_UP, *BELOW]
 
 
 async def test_a_queue_is_resumed_and_paused_from_the_home_tab(start_bot: StartBot) -> None:
@@ -76,7 +76,7 @@ async def test_a_queue_that_cannot_be_read_is_never_shown_as_empty(start_bot: St
     home = await bot.see_home_with_freezes("*acme/api*: the merge queue service isn't responding")
     assert "*acme/site* is running" in home
     running = ["Pause queue…", "Freeze…", "Refresh"]
-    assert home.labels == [*SET_UP, "Try again", *running, *BELOW]
+    assert home.labels == ["Try again", *running, *SET_UP, *BELOW]
     bot.fix_service()
     await bot.click(home, "Try again")
     await bot.home("*acme/api* is running")
@@ -87,8 +87,8 @@ async def test_the_home_tab_shows_subscriptions_and_the_bot_status(start_bot: St
     await bot.type("/mq subscribe all failure", channel=RELEASES)
     await bot.wait_for_post(channel=RELEASES)
     home = await bot.see_home("Subscriptions")
-    assert f"• #{MERGE_QUEUE} · *acme/site*\npause · in threads (from the configuration)" in home
-    assert f"• #{RELEASES} · *all repositories (1 repository)*\nfailure · in threads" in home
+    assert f"• #{MERGE_QUEUE} · *acme/site* · pause · in threads (from the configuration)" in home
+    assert f"• #{RELEASES} · *all repositories (1 repository)* · failure · in threads" in home
     assert "*Bot status:* OK" in home
     assert "waiting" not in home.words.partition("*Bot status:* OK")[2]
 

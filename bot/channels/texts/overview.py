@@ -30,11 +30,22 @@ def line(listed: ListedSubscription) -> str:
 
     A link to the channel: Slack shows the name only to people who may see it.
     """
-    options = listed.options
+    return f"{_headline(listed)}\n{_options(listed.options)}"
+
+
+def short_line(listed: ListedSubscription) -> str:
+    """The same in one line, among others."""
+    return f"• {_headline(listed)} · {_options(listed.options)}"
+
+
+def _headline(listed: ListedSubscription) -> str:
+    return f"{channel(listed.options.channel_id)} · *{_target(listed)}*"
+
+
+def _options(options: Subscription) -> str:
     level = level_of(options)
     named = f"*{level.capitalize()}*: " if level is not None else ""
-    said = f"{named}{options_text(options)}{origin(options)}"
-    return f"{channel(options.channel_id)} · *{_target(listed)}*\n{said}"
+    return f"{named}{options_text(options)}{origin(options)}"
 
 
 def _target(listed: ListedSubscription) -> str:
@@ -49,7 +60,7 @@ def rows(found: Sequence[ListedSubscription], *, may_change: bool) -> list[Block
     """Each with its buttons, for people who may change it; the settings' own have none."""
     shown: list[Block] = []
     for listed in found:
-        shown.append(blocks.section(line(listed)))
+        shown += [blocks.divider(), blocks.section(line(listed))]
         is_configured = listed.options.source is SubscriptionSource.CONFIGURATION
         if may_change and not is_configured:
             shown.append(blocks.actions(_buttons(listed)))

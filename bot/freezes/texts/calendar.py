@@ -16,7 +16,7 @@ from bot.pauses.texts import ends as pause_ends
 
 OVERLAPS_NAMED = 3
 SKIPPED_MARK = ":fast_forward:"
-PLANNED_MARK = ":calendar:"
+PLANNED_MARK = ":alarm_clock:"
 SKIP_QUESTION = "Merging isn't stopped at that time. The next times stay planned."
 STARTS_LABEL = "Starts"
 ENDS_LABEL = "Ends"
@@ -27,9 +27,18 @@ END_BEFORE_START = "Pick an end after the start."
 
 def line(entry: CalendarEntry) -> str:
     """What it is, of which queue, why, and when."""
+    return f"{_headline(entry)}\n{_when(entry)}"
+
+
+def short_line(entry: CalendarEntry) -> str:
+    """The same in one line, among others."""
+    return f"{_headline(entry)} · {_when(entry)}"
+
+
+def _headline(entry: CalendarEntry) -> str:
     reason = quote(entry.reason, REASON_LIMIT)
     about = f": {reason}" if reason else ""
-    return f"{_mark(entry)} *{escape(entry.repository)}*{about}\n{_when(entry)}"
+    return f"{_mark(entry)} *{escape(entry.repository)}*{about}"
 
 
 def _mark(entry: CalendarEntry) -> str:
@@ -56,7 +65,7 @@ def rows(
     """Each with its facts, and with the buttons of what the person may do."""
     shown: list[Block] = []
     for entry in entries:
-        shown.append(blocks.section(line(entry)))
+        shown += [blocks.divider(), blocks.section(line(entry))]
         facts = _facts(entry)
         if any(facts):
             shown.append(blocks.context(*facts))

@@ -144,11 +144,17 @@ def freeze_blocks(freezes: Sequence[Freeze]) -> list[Block]:
 
 def next_freeze(freeze: Freeze | None) -> list[Block]:
     """A line that counts down to the next freeze; none if there is none to come."""
+    counted = counted_down(freeze)
+    return [blocks.context(counted)] if counted else []
+
+
+def counted_down(freeze: Freeze | None) -> str:
+    """When the next freeze begins, and why; empty if there is none to come."""
     if freeze is None or freeze.begins_at is None or freeze.begins_at.year not in YEARS:
-        return []
+        return ""
     reason = freeze_reason(freeze, NAME_LIMIT)
     about = f": {reason}" if reason else ""
-    return [blocks.context(f"{FREEZE_MARK} Next freeze {countdown(freeze.begins_at)}{about}")]
+    return f"{FREEZE_MARK} Next freeze {countdown(freeze.begins_at)}{about}"
 
 
 def freeze_line(freeze: Freeze) -> str:

@@ -42,6 +42,7 @@ def _blocks(snapshot: Snapshot, room: int) -> list[Block]:
         headline(snapshot),
         facts,
         *reason(snapshot),
+        *next_freeze(snapshot.next_freeze),
         *queue_parts.batch_blocks(picture, room, snapshot.read_at, full),
         *_waiting_blocks(snapshot, room),
         _buttons(snapshot),
@@ -54,10 +55,9 @@ def headline(snapshot: Snapshot) -> Block:
 
 
 def reason(snapshot: Snapshot) -> list[Block]:
-    """Why the queue is paused or frozen, and when it will be frozen next."""
+    """Why the queue is paused or frozen."""
     paused = queue_parts.pause_blocks(queue_picture.picture(snapshot).pause)
-    frozen = freeze_blocks(snapshot.freezes)
-    return [*paused, *frozen, *next_freeze(snapshot.next_freeze)]
+    return [*paused, *freeze_blocks(snapshot.freezes)]
 
 
 def waiting_page(snapshot: Snapshot, first: int) -> Message:

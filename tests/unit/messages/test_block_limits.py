@@ -1,6 +1,9 @@
 """What is larger than Slack accepts can't be built: the SDK checks most of it, we the rest."""
 
+import json
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -11,6 +14,31 @@ from bot.blocks import blocks
 from bot.blocks.message import DoesNotFit
 from bot.blocks.plainer import plainer_views
 from bot.blocks.text import by_count
+from bot.channels.subscription import ListedSubscription
+from bot.freezes.freeze import Stage
+from bot.health.outage import Outage, SlackOutage
+from bot.home import texts as home_texts
+from bot.home.choices import CalendarPage, SubscriptionsState
+from bot.home.reading import (
+    CALENDAR_PER_PAGE,
+    HOME_QUEUES_SHOWN,
+    SUBSCRIPTIONS_PER_PAGE,
+    SUBSCRIPTIONS_SHOWN,
+)
+from tests.support.clock import NOON
+from tests.support.make import (
+    SITE,
+    make_home,
+    make_known_pause,
+    make_outbox,
+    make_snapshot,
+    make_subscription,
+    make_viewer,
+)
+from tests.support.messages.values import BUSY, CALENDAR, FREEZE, PLANNED_ENTRY, TIMED
+
+LARGEST_TAB = 100_000
+"""Characters of JSON, which a click on the tab sends back to the bot."""
 
 BY_THE_SDK = SlackObjectFormationError
 BY_US = DoesNotFit
@@ -130,3 +158,35 @@ def test_the_sdk_still_leaves_these_to_us() -> None:
 def test_the_sdk_still_has_no_class_for_charts() -> None:
     """Once it has one, ours can go."""
     assert not hasattr(sdk, blocks.DataVisualizationBlock.__name__)
+
+
+def test_a_home_tab_fits_when_everything_is_in_it() -> None:
+    freeze = replace(FREEZE, stage=Stage.IN_FORCE)
+    worst = replace(
+        make_snapshot(BUSY, pause=make_known_pause()), freezes=(freeze,) * 5, next_freeze=FREEZE
+    )
+    home = make_home(
+        *[worst] * HOME_QUEUES_SHOWN,
+        left_out=100,
+        polled={SITE: NOON - timedelta(hours=1)},
+        subscriptions=[make_subscription()] * SUBSCRIPTIONS_SHOWN,
+        timed=[TIMED] * 50,
+        outbox=make_outbox(
+            waiting=5, in_doubt=2, oldest_at=NOON, suspended=[("C0OLD", "is_archived")] * 50
+        ),
+        slack_outage=SlackOutage(NOON),
+        calendar=CALENDAR,
+    )
+    outage = Outage((SITE,), NOON)
+    home = replace(home, first=HOME_QUEUES_SHOWN, outages=[outage] * 50)
+    viewer = make_viewer("ana")
+    person = replace(viewer.person, awaited=[SITE] * 50)
+
+    # A larger view can't be made.
+    tab = home_texts.home(home, replace(viewer, person=person), "/mq")
+    assert len(json.dumps(dict(tab.view))) < LARGEST_TAB
+    full = CalendarPage([PLANNED_ENTRY] * CALENDAR_PER_PAGE, 15, 400, NOON, offers_freezes=True)
+    assert len(json.dumps(dict(home_texts.calendar(full, viewer).view))) < LARGEST_TAB
+    listed = [ListedSubscription(make_subscription(), 1)] * SUBSCRIPTIONS_PER_PAGE
+    page = SubscriptionsState(listed, SUBSCRIPTIONS_PER_PAGE, 400, NOON)
+    assert len(json.dumps(dict(home_texts.subscriptions(page, viewer).view))) < LARGEST_TAB
