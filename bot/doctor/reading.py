@@ -21,12 +21,12 @@ from bot.store.transaction import Transaction
 READ_BACK = timedelta(days=1)
 
 READ_OF_EACH: Mapping[str, int] = {
-    ENTER: 200,
-    CHECKS_START: 300,
-    CHECKS_NOT_STARTED: 50,
-    CHECKS_END: 300,
-    LEAVE: 200,
-    MERGED: 200,
+    ENTER: 50,
+    CHECKS_START: 100,
+    CHECKS_NOT_STARTED: 20,
+    CHECKS_END: 150,
+    LEAVE: 100,
+    MERGED: 100,
 }
 """How many events of each type are read, the newest of the last day."""
 
@@ -44,7 +44,8 @@ def read_log(transaction: Transaction, repository: RepositoryName, at: datetime)
     last = positions.polls([repository]).get(repository)
     return Log(
         by_type,
-        frozenset(last.polled_types) if last is not None else frozenset(),
+        # A database written by hand may name none.
+        frozenset(last.polled_types or ()) if last is not None else frozenset(),
         last.polled_at if last is not None else None,
         max(origin, since) if origin is not None else None,
     )
