@@ -22,6 +22,7 @@ class Action(StrEnum):
     RESUME = "resume"
     EXTEND = "extend"
     KEEP = "keep"  #: that a timed pause stays without an end
+    TAKE_OVER = "take_over"  #: of a pause: being responsible for it
     SNOOZE = "snooze"
     FREEZE = "freeze"
     UNFREEZE = "unfreeze"
@@ -48,6 +49,7 @@ RIGHT_OF_ACTION: Mapping[Action, Right] = {
     Action.RESUME: Right.RESUME,
     Action.EXTEND: Right.PAUSE,
     Action.KEEP: Right.PAUSE,
+    Action.TAKE_OVER: Right.PAUSE,
     Action.SNOOZE: Right.PAUSE,
     Action.FREEZE: Right.FREEZE,
     Action.UNFREEZE: Right.FREEZE,

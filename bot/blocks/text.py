@@ -330,6 +330,15 @@ def countdown(at: datetime) -> str:
     return _date(at, "{ago} ({date_short_pretty} at {time})")
 
 
+def time_and_age(at: datetime, *, is_near: bool = False) -> str:
+    """The time first, as a fact behind its label: "today at 4:16 PM (4 minutes ago)".
+
+    A time to come says how far away it is, "(in 4 minutes)". Slack keeps both true.
+    `is_near`: the age alone tells the day.
+    """
+    return _date(at, "{time} ({ago})" if is_near else "{date_short_pretty} at {time} ({ago})")
+
+
 def utc_time(at: datetime) -> str:
     return at.astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")
 

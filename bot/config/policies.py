@@ -82,6 +82,7 @@ def _policy(settings: Settings, given: Mapping[str, Any]) -> Policy:
     )
     pauses = PauseRules(
         first_reminder=timedelta(minutes=rule("reminder_minutes")),
+        escalates_to=given.get("alert_mention"),
         second_person=given.get("second_person", False),
         auto_pause=_auto_pause(given),
     )

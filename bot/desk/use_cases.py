@@ -13,6 +13,7 @@ from bot.log.sources import Sources
 from bot.pauses.pausing import PauseQueue
 from bot.pauses.reminding import RemindOfPauses
 from bot.pauses.resuming import ResumeQueue
+from bot.pauses.taking_over import TakeOverPause
 from bot.removals.removing import RemovePullRequest
 
 
@@ -24,6 +25,7 @@ class UseCases:
     sources: Sources
     pause_queue: PauseQueue
     resume_queue: ResumeQueue
+    take_over_pause: TakeOverPause
     remove_pull_request: RemovePullRequest
     apply_windows: ApplyWindows
     freeze_queue: FreezeQueue

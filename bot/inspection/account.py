@@ -47,12 +47,15 @@ DIRECT_MESSAGES = "D"
 
 
 _OF_SUBSCRIPTIONS = frozenset({Action.SUBSCRIBE, Action.UNSUBSCRIBE})
-_CHANGE_PAUSES = frozenset({Action.PAUSE, Action.RESUME, Action.EXTEND, Action.KEEP})
+_CHANGE_PAUSES = frozenset(
+    {Action.PAUSE, Action.RESUME, Action.EXTEND, Action.KEEP, Action.TAKE_OVER}
+)
 _ABOUT_ACTS = frozenset({SubjectKind.ACT, SubjectKind.REPLACED})
 _ABOUT_PAUSES = frozenset(
     {
         SubjectKind.ADOPTED,
         SubjectKind.REMINDER,
+        SubjectKind.ESCALATION,
     }
 )
 _ABOUT_ENDS = frozenset(

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from enum import Enum
+from enum import Enum, StrEnum
 from typing import NamedTuple, Self
 
 from bot.acts.asked import Asked
@@ -27,6 +27,23 @@ KEEP = "mq:keep"
 
 
 SNOOZE = "mq:snooze"
+
+
+MORE = "mq:more"
+"""The menu behind three dots; its options hold a `More` and the pause or the group."""
+
+
+class More(StrEnum):
+    """What is in that menu; short, to leave room for the pause."""
+
+    TAKE_OVER = "take"
+    REASON = "reason"
+    NOTIFY = "notify"
+    LOG = "log"
+
+
+REASON_VIEW = "mq:reason_view"
+"""Callback of the form that changes the reason of a pause."""
 
 
 REPLACE = "mq:replace"

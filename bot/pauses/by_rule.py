@@ -49,6 +49,8 @@ class PauseRules:
     """What the settings rule about pauses of a repository."""
 
     first_reminder: timedelta = timedelta()  #: after a pause's beginning; zero for no reminders
+    #: the user group to mention once nobody answers the reminders; None for nobody
+    escalates_to: str | None = None
     second_person: bool = False  #: whether it takes two people to resume somebody else's pause
     auto_pause: AutoPause | None = None  #: when the bot pauses by itself; None for never
 

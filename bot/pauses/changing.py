@@ -38,6 +38,7 @@ from bot.pauses.pause import EarlierLine, PauseEnding, PauseRecord, line_of, wit
 from bot.pauses.requests import touch_pause_requests
 from bot.pauses.rows import Pauses
 from bot.pauses.stored import Stored
+from bot.pauses.timeline import add_to_timeline
 from bot.posts.delivery import Subject, SubjectKind
 from bot.posts.enqueueing import reply
 from bot.store.transaction import Transaction
@@ -346,6 +347,8 @@ class Change:
             began_at=record.since,
             previous_reason=None if is_same else record.reason,
             timer=timer_of(act) if act is not None and is_set else None,
+            taken_over_by=None,
+            taken_over_at=None,
         )
         self._save(changed)
         # What waits for a second person was about the pause as it was.
@@ -360,13 +363,13 @@ class Change:
         notify_replaced(self.transaction, lost, changed, act_id, self.now)
         if void is not None and changed.timer is None:
             notify_void_end(self.transaction, void, lost, changed, self.now)
-        subject = Subject(SubjectKind.PAUSE_CHANGED, self.repository, lost.line_id)
-        identity = changed.line_identity
-        if act is not None:
-            subject = Subject(SubjectKind.ACT, self.repository, act.record_id)
-            identity = act.identity
         cards = cards_of(self.transaction, changed)
-        reply(self.transaction, subject, cards, self.now, identity=identity)
+        if act is not None:
+            add_to_timeline(self.transaction, act, cards, self.now)
+        else:
+            subject = Subject(SubjectKind.PAUSE_CHANGED, self.repository, lost.line_id)
+            identity = changed.line_identity
+            reply(self.transaction, subject, cards, self.now, identity=identity)
         return changed
 
     def _save(self, changed: PauseRecord) -> None:

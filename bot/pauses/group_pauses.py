@@ -7,13 +7,16 @@ from datetime import datetime
 from bot.acts.ends import unended
 from bot.acts.group_act import INTERRUPTED, GroupAct, GroupOutcome, RepositoryResult
 from bot.acts.group_acts import GroupActs
+from bot.acts.permission import is_machine
 from bot.acts.record import Action, ActResult, AuditRecord
 from bot.acts.rows import Audit
 from bot.kernel.repository import RepositoryName
 from bot.pauses.pause import PauseRecord
 from bot.pauses.rows import Pauses
+from bot.people.linking import who_wants
+from bot.people.notices import Notice
 from bot.posts.delivery import Subject, SubjectKind
-from bot.posts.enqueueing import open_live_messages, reply
+from bot.posts.enqueueing import enqueue_urgent, open_live_messages, reply
 from bot.posts.live_message import LiveKind, LiveMessage, LiveSubject
 from bot.posts.live_messages import LiveMessages
 from bot.store.transaction import Transaction
@@ -99,10 +102,25 @@ def notify_together(transaction: Transaction, act: GroupAct, now: datetime) -> N
             other for other in extended.values() if other.channel_id in act.notified_together
         ]
         reply(transaction, subject_of(act), replies, now, identity=act.identity)
+        if act.action is Action.EXTEND:
+            _notify_responsible(transaction, act, now)
     channels = act.notified_together.difference(extended)
     open_live_messages(transaction, shown_group(act), channels, act.at, identity=act.identity)
     is_over = act.ended_at is not None and act.action is not Action.PAUSE
     LiveMessages(transaction).mark(shown_group(act), due_at=now, closed=is_over)
+
+
+def _notify_responsible(transaction: Transaction, act: GroupAct, now: datetime) -> None:
+    """Notify the people whose pauses somebody else extended together, if they want that."""
+    changed = {result.repository for result in act.of(GroupOutcome.CHANGED)}
+    responsible = {pause.person_responsible for pause in Pauses(transaction).open(changed)}
+    people = [
+        person
+        for person in responsible
+        if person is not None and person != act.actor.user_id and not is_machine(person)
+    ]
+    wanted = who_wants(transaction, Notice.REPLACED, people)
+    enqueue_urgent(transaction, subject_of(act), wanted, now, identity=act.identity)
 
 
 def with_recorded(transaction: Transaction, act: GroupAct) -> GroupAct:

@@ -150,7 +150,7 @@ def notify_still_paused(
     touch(transaction, again, now)
     people = _notified_of_end(transaction, ended)
     for person in people:
-        if person != ended.pauser:
+        if person != ended.person_responsible:
             ResumeWatchers(transaction).add(again.pause_id, person)
     corrected = {*people, *shown} if ended.end_notified else people
     _add(transaction, SubjectKind.STILL_PAUSED, ended, ended.end_number, corrected, now)
@@ -173,7 +173,7 @@ def notify_end(
 ) -> None:
     """Post the end once to each of the channels and wherever a live message shows the pause.
 
-    The person who paused is notified too when somebody else resumed the queue. `act` ended it.
+    The person responsible is notified too when somebody else resumed the queue. `act` ended it.
     """
     notified = {*channels, *shown_in(transaction, record, with_group=True)}
     if act is not None:
@@ -181,18 +181,18 @@ def notify_end(
     _add(transaction, SubjectKind.PAUSE_END, record, record.end_number, notified, now)
     if not record.end_notified:
         is_part = act is not None and bool(act.group.act_id)
-        _notify_pauser(transaction, record, now, part_of_group=is_part)
+        _notify_responsible_of_end(transaction, record, now, part_of_group=is_part)
         _notify_timer_setter(transaction, record, now)
         Pauses(transaction).save(replace(record, end_notified=True))
 
 
-def _notify_pauser(
+def _notify_responsible_of_end(
     transaction: Transaction, record: PauseRecord, now: datetime, *, part_of_group: bool
 ) -> None:
     """A group that is resumed as a whole gives one message, with the last of its pauses."""
-    pauser = record.pauser
+    person = record.person_responsible
     is_timer = record.ending is PauseEnding.TIMER
-    if is_timer or pauser is None or _are_one(transaction, pauser, record.ended_by):
+    if is_timer or person is None or _are_one(transaction, person, record.ended_by):
         return
     kind = SubjectKind.RESUMED
     act = None
@@ -203,7 +203,7 @@ def _notify_pauser(
             return
         if len(act.of(GroupOutcome.CHANGED)) > 1:
             kind = SubjectKind.GROUP_RESUMED
-    people = who_wants(transaction, Notice.REPLACED, [pauser])
+    people = who_wants(transaction, Notice.REPLACED, [person])
     _add(transaction, kind, record, record.end_number, people, now)
 
 
@@ -265,14 +265,27 @@ def notify_replaced(
 
     `act_id`: the act that did it, None if it was done outside the bot.
     """
-    pauser = lost.by.user_id if lost.by is not None else ""
-    if not pauser or _are_one(transaction, pauser, record.by):
+    person = lost.responsible.user_id if lost.responsible is not None else ""
+    if not person or _are_one(transaction, person, record.by):
         return
-    people = who_wants(transaction, Notice.REPLACED, [pauser])
+    people = who_wants(transaction, Notice.REPLACED, [person])
     subject = Subject(SubjectKind.REPLACED_ELSEWHERE, record.repository, lost.line_id)
     if act_id is not None:
         subject = Subject(SubjectKind.REPLACED, record.repository, act_id)
     enqueue_urgent(transaction, subject, people, now, identity=record.line_identity)
+
+
+def notify_responsible(transaction: Transaction, pause: PauseRecord, act: AuditRecord) -> None:
+    """Notify the person responsible of what somebody else did to the pause, if they want that.
+
+    `pause`: as it was before the act.
+    """
+    person = pause.person_responsible
+    if person is None or is_machine(person) or person == act.actor.user_id:
+        return
+    people = who_wants(transaction, Notice.REPLACED, [person])
+    subject = Subject(SubjectKind.REPLACED, act.repository, act.record_id)
+    enqueue_urgent(transaction, subject, people, act.at, identity=act.identity)
 
 
 def notify_void_end(
@@ -283,8 +296,8 @@ def notify_void_end(
     Their pause was replaced, of which `notify_replaced` tells.
     """
     person = timer.set_by.user_id
-    is_pausers = lost.by is not None and lost.by.user_id == person
-    if is_pausers or is_machine(person) or _are_one(transaction, person, record.by):
+    is_theirs = lost.responsible is not None and lost.responsible.user_id == person
+    if is_theirs or is_machine(person) or _are_one(transaction, person, record.by):
         return
     people = who_wants(transaction, Notice.REPLACED, [person])
     subject = Subject(SubjectKind.REPLACED_ELSEWHERE, record.repository, lost.line_id)

@@ -65,7 +65,13 @@ class EarlierLine:
     by: Actor | None
     event_id: int | None
     group_act_id: int  #: the act on a group that set it, 0 for none
+    taken_over_by: Actor | None = None
     line_id: int = 0  #: assigned by the store, 0 before
+
+    @property
+    def responsible(self) -> Actor | None:
+        """Who was responsible for it before it was changed."""
+        return self.taken_over_by or self.by
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +113,10 @@ LONGEST_REMINDER_GAP = timedelta(hours=24)
 SHORTEST_SNOOZE = timedelta(minutes=30)
 
 
+UNANSWERED = 2
+"""After so many reminders that nobody answered, the policy's group is mentioned."""
+
+
 RESUMES_SOON = timedelta(minutes=5)
 """Send no reminders of a pause that resumes by itself within this time."""
 
@@ -122,6 +132,8 @@ class ReminderPlan:
     next_at: datetime
     sent: int = 0
     last_at: datetime | None = None
+    unanswered: int = 0  #: those sent since somebody did something about the pause
+    escalated_to: str | None = None  #: the policy's user group, once it was mentioned
 
     def after_one(self, now: datetime, first_gap: timedelta) -> "ReminderPlan":
         """The plan after a reminder: the gap doubles, and counts from now even if late.
@@ -130,7 +142,9 @@ class ReminderPlan:
         """
         sent = self.sent + 1
         gap = min(first_gap * (1 << min(sent, 16)), max(LONGEST_REMINDER_GAP, first_gap))
-        return ReminderPlan(now + gap, sent, now)
+        return replace(
+            self, next_at=now + gap, sent=sent, last_at=now, unanswered=self.unanswered + 1
+        )
 
     @property
     def snooze_length(self) -> timedelta:
@@ -139,7 +153,22 @@ class ReminderPlan:
         return min(max(2 * gap, SHORTEST_SNOOZE), 2 * LONGEST_REMINDER_GAP)
 
     def snoozed(self, now: datetime, length: timedelta) -> "ReminderPlan":
-        return replace(self, next_at=max(self.next_at, now + length))
+        return replace(self, next_at=max(self.next_at, now + length), unanswered=0)
+
+    @property
+    def answered(self) -> "ReminderPlan":
+        """The plan once somebody did something about the pause."""
+        return replace(self, unanswered=0)
+
+    @property
+    def for_another(self) -> "ReminderPlan":
+        """The plan once another person is responsible, who is reminded before the channels."""
+        return replace(self, sent=0, unanswered=0)
+
+    @property
+    def escalates(self) -> bool:
+        """Whether the next reminder mentions the policy's group."""
+        return self.unanswered >= UNANSWERED and self.escalated_to is None
 
 
 def hurried(plan: ReminderPlan | None, now: datetime) -> ReminderPlan:
@@ -181,6 +210,9 @@ class PauseRecord:
     end_notified: bool = False  #: channels were notified of its end
     group_act_id: int = 0  #: the act on a group that made the pause, 0 for none
     timer: Timer | None = None  #: ends the pause; None without an end
+    #: who made themselves responsible for what it says now, and when
+    taken_over_by: Actor | None = None
+    taken_over_at: datetime | None = None
     reminders: ReminderPlan | None = None
     #: its first time, if it has another since: a service may give a changed pause one
     began_at: datetime | None = None
@@ -253,6 +285,16 @@ class PauseRecord:
     def pauser(self) -> str | None:
         """The id of the person who paused through this bot; None if nobody did."""
         return (self.by.user_id or None) if self.by is not None else None
+
+    @property
+    def responsible(self) -> Actor | None:
+        """Who took it over, or else who made it what it says now."""
+        return self.taken_over_by or self.by
+
+    @property
+    def person_responsible(self) -> str | None:
+        """Their Slack id; None if they act outside this bot."""
+        return (self.responsible.user_id or None) if self.responsible is not None else None
 
     @property
     def is_adopted(self) -> bool:
@@ -346,6 +388,7 @@ def line_of(record: PauseRecord) -> EarlierLine:
         by=record.by,
         event_id=record.event_id,
         group_act_id=record.group_act_id,
+        taken_over_by=record.taken_over_by,
     )
 
 

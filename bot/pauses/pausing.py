@@ -22,6 +22,7 @@ from bot.pauses.group_pauses import notified_together, shown_reminder, touch_gro
 from bot.pauses.history import (
     cards_of,
     know_pause,
+    notify_responsible,
     open_pause_cards,
     pause_subscribers,
     touch_pause,
@@ -32,10 +33,9 @@ from bot.pauses.rows import Pauses
 from bot.pauses.second_person import require_own
 from bot.pauses.settling import read_pause, succeed
 from bot.pauses.stop import stop_by_pause
+from bot.pauses.timeline import add_to_timeline
 from bot.people.linking import who_wants
 from bot.people.notices import Notice
-from bot.posts.delivery import Subject, SubjectKind
-from bot.posts.enqueueing import reply
 from bot.posts.live_messages import LiveMessages
 from bot.store.transaction import Transaction
 
@@ -254,6 +254,8 @@ def _store_new_end(
         timer = Timer(act.resumes_at, act.resumes_at, act.actor, known.stored_reason, set_in)
     # Lock pauses before channel queues, as everywhere else.
     record = replace(Pauses(transaction).locked(known) or known, timer=timer)
+    if record.reminders is not None:
+        record = replace(record, reminders=record.reminders.answered)
     if record.pause_id:
         # It has a row, unless its own reading was stale.
         Pauses(transaction).save(record)
@@ -261,6 +263,8 @@ def _store_new_end(
         open_pause_cards(transaction, record, unshown, act.at)
     touch_group(transaction, record, act.at)
     LiveMessages(transaction).mark(shown_reminder(record), due_at=act.at)
-    subject = Subject(SubjectKind.ACT, act.repository, Audit(transaction).add(act))
-    reply(transaction, subject, shown, act.at, identity=act.identity)
+    act = replace(act, record_id=Audit(transaction).add(act))
+    add_to_timeline(transaction, act, shown, act.at)
+    if not act.group.act_id:
+        notify_responsible(transaction, known, act)
     return record

@@ -4,8 +4,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 
+from bot.acts.group_act import GroupAct
 from bot.acts.group_acts import GroupActs
 from bot.acts.record import Action
+from bot.blocks.blocks import without_controls
 from bot.blocks.message import Message
 from bot.log.rows import PullRequests
 from bot.pauses.group_pauses import group_act_of, paused_again, still_paused, with_recorded
@@ -17,7 +19,9 @@ from bot.pauses.texts import (
     ends as pause_ends,
     group_acts,
     reminders,
+    replies as pause_replies,
 )
+from bot.pauses.timeline import changes_of_entry
 from bot.posts.claim import Claim
 from bot.posts.delivery import Delivery, SubjectKind
 from bot.posts.live_message import LiveKind, LiveSubject
@@ -42,13 +46,13 @@ def _of_pause(transaction: Transaction, delivery: Delivery, _: Claim) -> Message
             message = pause_card.still_paused(record)
         case SubjectKind.RESUMED:
             again = Pauses(transaction).open([record.repository])
-            is_theirs = _is_pausers(delivery, record)
+            is_theirs = _is_theirs(delivery, record)
             say = pause_card.resumed_for_you if is_theirs else pause_card.resumed
             message = say(record, is_paused_again=bool(again))
             if not is_theirs and _knows_of_failure(delivery, record):
                 message = pause_ends.worked(record)
         case SubjectKind.GROUP_RESUMED if act := group_act_of(transaction, record):
-            message = group_acts.resumed(act, record, is_yours=_is_pausers(delivery, record))
+            message = group_acts.resumed(act, record, is_yours=_is_theirs(delivery, record))
         case SubjectKind.GROUP_RESUMED:
             message = pause_card.resumed(record)
         case _:
@@ -63,10 +67,11 @@ def _changed(transaction: Transaction, delivery: Delivery, _: Claim) -> Message 
     if line is None or record is None:
         return None
     record = replace(record, previous_reason=line.reason)
-    is_pausers = line.by is not None and line.by.user_id == delivery.channel_id
+    responsible = line.responsible
+    is_theirs = responsible is not None and responsible.user_id == delivery.channel_id
     if delivery.subject.kind is SubjectKind.PAUSE_CHANGED:
         message = pause_card.changed(record)
-    elif is_pausers:
+    elif is_theirs:
         message = pause_card.replaced_elsewhere(record)
     else:
         message = pause_card.end_void(record)
@@ -81,11 +86,15 @@ def _adopted(transaction: Transaction, delivery: Delivery, _: Claim) -> Message 
     return replace(pause_card.adopted(record), happened_at=record.paused_at)
 
 
-def _is_pausers(delivery: Delivery, record: PauseRecord) -> bool:
-    """Whether it goes to the person who paused, and somebody else resumed the queue."""
+def _is_theirs(delivery: Delivery, record: PauseRecord) -> bool:
+    """Whether it goes to the person responsible, and somebody else resumed the queue."""
     person = delivery.channel_id
     has_resumed = record.ended_by is not None and record.ended_by.user_id == person
-    return record.pauser == person and not has_resumed and record.ending is not PauseEnding.TIMER
+    return (
+        record.person_responsible == person
+        and not has_resumed
+        and record.ending is not PauseEnding.TIMER
+    )
 
 
 def _knows_of_failure(delivery: Delivery, record: PauseRecord) -> bool:
@@ -106,14 +115,34 @@ def _direct_reminder(transaction: Transaction, delivery: Delivery, claim: Claim)
     return reminders.reminder(record, claim.at, is_direct=True)
 
 
+def _escalation(transaction: Transaction, delivery: Delivery, claim: Claim) -> Message | None:
+    """That nobody answers the reminders; None if the pause is over."""
+    record = Pauses(transaction).one(delivery.subject.subject_id)
+    if record is None or not record.is_open or record.reminders is None:
+        return None
+    mention = record.reminders.escalated_to
+    if mention is None:
+        return None
+    act = group_act_of(transaction, record)
+    left = still_paused(transaction, act) if act is not None else []
+    group = act.group if act is not None and len(left) > 1 else None
+    return reminders.escalation(record, mention, group, claim.at)
+
+
 def _card(transaction: Transaction, subject: LiveSubject) -> Message | None:
     pause = Pauses(transaction).one(int(subject.key))
     if pause is None:
         return None
+    message = pause_card.card(pause, _around(transaction, pause))
+    return replace(message, happened_at=pause.since)
+
+
+def _around(transaction: Transaction, pause: PauseRecord) -> pause_card.Around:
+    lines = Pauses(transaction).earlier_lines([pause.pause_id])
     evidence = evidence_of(transaction, pause)
     numbers = evidence.pull_requests if evidence is not None else ()
     seen = PullRequests(transaction).linked(pause.repository, numbers) if numbers else {}
-    return replace(pause_card.card(pause, evidence, seen), happened_at=pause.since)
+    return pause_card.Around(lines[0] if lines else None, evidence, seen)
 
 
 def _group_card(transaction: Transaction, subject: LiveSubject) -> Message | None:
@@ -125,11 +154,28 @@ def _group_card(transaction: Transaction, subject: LiveSubject) -> Message | Non
     elif act.action is not Action.PAUSE:
         message = group_acts.act(act)
     else:
-        left = still_paused(transaction, act)
-        names = [known.repository for known in left]
-        since = paused_again(transaction, act) if len(left) < len(act.repositories) else ()
-        message = group_acts.card(act, names, group_acts.ends_of(left), since)
+        message = group_acts.card(act, _group_now(transaction, act))
     return replace(message, happened_at=act.at)
+
+
+def _group_now(transaction: Transaction, act: GroupAct) -> group_acts.GroupNow:
+    left = still_paused(transaction, act)
+    made = Pauses(transaction).of_act(act.group_act_id)
+    return group_acts.GroupNow(
+        left=tuple(pause.repository for pause in left),
+        ends=group_acts.ends_of(left),
+        over=tuple(pause for pause in made if not pause.is_open),
+        again=tuple(paused_again(transaction, act)),
+        taken_over=next((pause for pause in made if pause.taken_over_by is not None), None),
+    )
+
+
+def _changes(transaction: Transaction, subject: LiveSubject) -> Message | None:
+    """An entry of a card's thread, without the buttons, which the card has."""
+    acts = changes_of_entry(transaction, int(subject.key))
+    if not acts:
+        return None
+    return replace(without_controls(pause_replies.changes(acts)), happened_at=acts[0].at)
 
 
 def _reminder(transaction: Transaction, subject: LiveSubject) -> Message | None:
@@ -164,10 +210,12 @@ PAUSE_POSTS: Mapping[SubjectKind, RenderPost] = {
     SubjectKind.PAUSE_CHANGED: _changed,
     SubjectKind.REPLACED_ELSEWHERE: _changed,
     SubjectKind.REMINDER: _direct_reminder,
+    SubjectKind.ESCALATION: _escalation,
 }
 
 PAUSE_LIVE_MESSAGES: Mapping[LiveKind, RenderLiveMessage] = {
     LiveKind.PAUSE: _card,
     LiveKind.GROUP: _group_card,
     LiveKind.REMINDER: _reminder,
+    LiveKind.CHANGES: _changes,
 }

@@ -20,7 +20,7 @@ from bot.pauses.rows import Pauses
 from bot.people.linking import who_wants
 from bot.people.notices import Notice
 from bot.posts.delivery import REMINDER_POST, Subject, SubjectKind
-from bot.posts.enqueueing import enqueue_urgent, open_live_messages
+from bot.posts.enqueueing import enqueue_urgent, open_live_messages, reply
 from bot.posts.live_messages import LiveMessages
 from bot.store.job_lease import JobLease
 from bot.store.transaction import Transaction
@@ -42,9 +42,8 @@ class RemindOfPauses:
     merge_queue: MergeQueue
     acts: ActLog
 
-    def first_gap(self, repository: RepositoryName) -> timedelta:
-        """The time before the first reminder of a pause; zero for no reminders."""
-        return self.acts.check.configured.policies.of(repository).rules(PauseRules).first_reminder
+    def rules(self, repository: RepositoryName) -> PauseRules:
+        return self.acts.check.configured.policies.of(repository).rules(PauseRules)
 
     async def run(self, lease: JobLease) -> None:
         """Send due reminders under `lease`, the one for pause times. Raises StoreError."""
@@ -57,9 +56,9 @@ class RemindOfPauses:
             # The first one's reminder stands for all that were paused together.
             by_act[pause.group_act_id, 0 if pause.group_act_id else pause.pause_id].append(pause)
         for together in by_act.values():
-            first_gap = self.first_gap(together[0].repository)
-            if _is_due(together[0], first_gap, now) and await self.acts.store.run(
-                _remind, lease, together, first_gap, now
+            rules = self.rules(together[0].repository)
+            if _is_due(together[0], rules.first_reminder, now) and await self.acts.store.run(
+                _remind, lease, together, rules, now
             ):
                 self.acts.wake()
 
@@ -78,7 +77,7 @@ class RemindOfPauses:
         act = replace(self.acts.record(caller, Action.SNOOZE, repository), paused_at=paused_at)
         await self.acts.permit(act)
         done = replace(act, result=ActResult.DONE)
-        first_gap = self.first_gap(repository)
+        first_gap = self.rules(repository).first_reminder
         now = self.acts.clock.now()
         snoozed = await self.acts.store.run(_snooze, done, length, first_gap, now)
         if snoozed is not None:
@@ -104,13 +103,15 @@ def _remind(
     transaction: Transaction,
     lease: JobLease,
     seen: Sequence[PauseRecord],
-    first_gap: timedelta,
+    rules: PauseRules,
     now: datetime,
 ) -> bool:
     """Remind once, even if several were missed in an outage; return whether anybody was.
 
-    The first time only the person who paused, if they are in this workspace and want it.
+    The first time only the person responsible, if they are in this workspace and want it. If
+    nobody answers, the policy's user group is mentioned once.
     """
+    first_gap = rules.first_reminder
     if lease.take(transaction, now) is None:
         return False
     # They may have changed since they were seen.
@@ -120,13 +121,16 @@ def _remind(
     pause = together[0]
     plan = _plan(together[0], first_gap)
     people: Collection[str] = ()
-    if plan.sent == 0 and pause.pauser is not None:
-        people = who_wants(transaction, Notice.REMINDER, [pause.pauser])
+    if plan.sent == 0 and pause.person_responsible is not None:
+        people = who_wants(transaction, Notice.REMINDER, [pause.person_responsible])
     if people:
         subject = Subject(SubjectKind.REMINDER, pause.repository, pause.pause_id)
         enqueue_urgent(transaction, subject, people, now, identity=pause.identity)
     else:
         _remind_channels(transaction, pause, now)
+        if plan.escalates and rules.escalates_to is not None:
+            _escalate(transaction, pause, now)
+            plan = replace(plan, escalated_to=rules.escalates_to)
     _save(transaction, together, plan.after_one(now, first_gap))
     return True
 
@@ -159,6 +163,14 @@ def _remind_channels(transaction: Transaction, pause: PauseRecord, now: datetime
         roots=roots,
     )
     LiveMessages(transaction).mark(reminder, due_at=now)
+
+
+def _escalate(transaction: Transaction, pause: PauseRecord, now: datetime) -> None:
+    """A message of its own in the thread of each card, because an edit notifies nobody."""
+    subject = Subject(SubjectKind.ESCALATION, pause.repository, pause.pause_id)
+    cards = history.cards_of(transaction, pause)
+    identity = pause.identity
+    reply(transaction, subject, cards, now, identity=identity, kind=REMINDER_POST)
 
 
 def _save(transaction: Transaction, pauses: Sequence[PauseRecord], plan: ReminderPlan) -> None:

@@ -141,6 +141,11 @@ class Pauses(Numbered[PauseRecord]):
         is_of_group = pauses.c.group_act_id.in_(acts)
         return self._records(PauseRecord, _BY_REPOSITORY.where(IN_FORCE, is_of_group))
 
+    def of_act(self, group_act_id: int) -> Sequence[PauseRecord]:
+        """The pauses made by an act on a group, in force or over, by repository."""
+        is_of_act = pauses.c.group_act_id == group_act_id
+        return self._records(PauseRecord, _BY_REPOSITORY.where(is_of_act))
+
     def untold_ends(self, ended_before: datetime) -> Sequence[PauseRecord]:
         """Pauses that ended before then without a notification."""
         return self._records(PauseRecord, _UNTOLD, before=ended_before)

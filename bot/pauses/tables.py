@@ -27,7 +27,8 @@ pauses = table(
     *required(UtcTime, "paused_at"),
     *required(OutsideText, "stored_reason", "reason"),
     *optional(OutsideText, "previous_reason"),
-    *optional(as_json(Actor), "by", "ended_by", "told_end_by"),
+    *optional(as_json(Actor), "by", "taken_over_by", "ended_by", "told_end_by"),
+    *optional(UtcTime, "taken_over_at"),
     *optional(sa.BigInteger, "event_id", "queued_at_start", "queued_now"),
     *required(SortedSet, "joined", "stopped"),
     *optional(UtcTime, "ended_at"),
@@ -56,6 +57,7 @@ partial_index(pauses.c.repository, unique=True, where=IN_FORCE)
 partial_index(pauses.c.timer_due_at, where=TIMED)
 partial_index(pauses.c.ended_at, pauses.c.pause_id, where=~pauses.c.end_notified)
 sa.Index(None, pauses.c.ended_at)
+partial_index(pauses.c.group_act_id, where=pauses.c.group_act_id != 0)
 
 
 pause_lines = table(
@@ -65,7 +67,7 @@ pause_lines = table(
     sa.Column("pause_id", sa.BigInteger, sa.ForeignKey("pauses.pause_id"), nullable=False),
     *required(UtcTime, "paused_at"),
     *required(OutsideText, "stored_reason", "reason"),
-    *optional(as_json(Actor), "by"),
+    *optional(as_json(Actor), "by", "taken_over_by"),
     *optional(sa.BigInteger, "event_id"),
     *required(sa.BigInteger, "group_act_id"),
     sa.Index(None, "pause_id"),

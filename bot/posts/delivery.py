@@ -60,11 +60,11 @@ class SubjectKind(StrEnum):
     Posted to channels: an event (its id in the log); an act made through this bot (its audit
     record); an act on a group (the act, under the name of its first repository); the first post of
     a live message or its replacement (the live message); the end of a pause, or a correction of a
-    wrongly posted end (that end); that the planned end of a pause isn't known (the pause record); a
-    change of a pause that no event has told of yet (the pause's line before it); an outage and its
-    end (under the name of its first repository); an alert about a queue and its end; the approach,
-    start and end of a freeze (the event that gave it its terms); the statistics of a week (the
-    ordinal number of its Monday).
+    wrongly posted end (that end); that the planned end of a pause isn't known, or that nobody
+    answers its reminders (the pause record); a change of a pause that no event has told of yet (the
+    pause's line before it); an outage and its end (under the name of its first repository); an
+    alert about a queue and its end; the approach, start and end of a freeze (the event that gave it
+    its terms); the statistics of a week (the ordinal number of its Monday).
     Sent to one person: somebody replaced their pause (the audit record), or replaced it, or the
     pause whose end they had set, outside the bot (the line before it); a pause ended that they
     made or asked to be notified of, alone or as the last of a group (that end).
@@ -87,6 +87,7 @@ class SubjectKind(StrEnum):
     RESUMED = "resumed"
     GROUP_RESUMED = "group_resumed"
     REMINDER = "reminder"
+    ESCALATION = "escalation"
     OUTAGE = "outage"
     OUTAGE_OVER = "outage_over"
     SLACK_OUTAGE_OVER = "slack_outage_over"

@@ -12,10 +12,10 @@ class LiveKind(StrEnum):
 
     The key of its subject identifies it: a pause by its id; a group by the act that paused it,
     under the name of its first repository; a queue entry or bisection by its key; a board by its
-    id; a reminder by its pause or its group's act; a freeze by its first
-    event; a request to confirm by the act that asks for it, or its group's. A post about an event
-    is one from the second event with the same verdict on: by the first event and its form. A storm:
-    by its key.
+    id; a reminder by its pause or its group's act; one person's changes of a pause by the first of
+    these acts; a freeze by its first event; a request to confirm by the act that asks for it, or
+    its group's. A post about an event is one from the second event with the same verdict on: by the
+    first event and its form. A storm: by its key.
     """
 
     PAUSE = "pause"
@@ -24,6 +24,7 @@ class LiveKind(StrEnum):
     BISECTION = "bisection"
     BOARD = "board"
     REMINDER = "reminder"
+    CHANGES = "changes"
     FREEZE = "freeze"
     CONFIRMATION = "confirmation"
     REPEATED = "repeated"
@@ -43,6 +44,7 @@ PRIORITIES = {
     LiveKind.PAUSE: Priority.PAUSE,
     LiveKind.GROUP: Priority.PAUSE,
     LiveKind.REMINDER: Priority.PAUSE,
+    LiveKind.CHANGES: Priority.PAUSE,
     LiveKind.FREEZE: Priority.PAUSE,
     LiveKind.CONFIRMATION: Priority.PAUSE,
     LiveKind.BOARD: Priority.BOARD,

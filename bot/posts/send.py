@@ -56,6 +56,7 @@ SHORT_LIVED = frozenset(
     {
         SubjectKind.ADOPTED,
         SubjectKind.REMINDER,
+        SubjectKind.ESCALATION,
         SubjectKind.OUTAGE,
         SubjectKind.ALERT,
         SubjectKind.FREEZE_ANNOUNCED,

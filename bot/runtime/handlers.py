@@ -10,6 +10,7 @@ import bot.home.handlers.me
 import bot.home.handlers.tab
 import bot.pauses.handlers.commands
 import bot.pauses.handlers.ends
+import bot.pauses.handlers.more
 import bot.pauses.handlers.watching
 import bot.people.handlers
 import bot.questions.handlers

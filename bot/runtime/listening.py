@@ -24,6 +24,7 @@ from bot.pauses.pausing import PauseQueue
 from bot.pauses.reminding import RemindOfPauses
 from bot.pauses.resuming import ResumeQueue
 from bot.pauses.rows import is_paused
+from bot.pauses.taking_over import TakeOverPause
 from bot.posts.wake import Wake
 from bot.removals.removing import RemovePullRequest
 from bot.runtime.adapters import Ports
@@ -92,6 +93,7 @@ def build_use_cases(ports: Ports, wake: Wake) -> UseCases:
         sources=sources,
         pause_queue=pause_queue,
         resume_queue=resume_queue,
+        take_over_pause=TakeOverPause(acts),
         remove_pull_request=RemovePullRequest(ports.merge_queue, acts),
         apply_windows=ApplyWindows(pause_queue, freeze_queue, ports.configured, next_start),
         freeze_queue=freeze_queue,

@@ -36,7 +36,7 @@ def _act(transaction: Transaction, delivery: Delivery, _: Claim) -> Message | No
     if act is None:
         return None
     if delivery.subject.kind is not SubjectKind.ACT:
-        message = pause_replies.replaced(act)
+        message = pause_replies.changed_by_other(act)
     elif act.origin is Origin.RULE and act.result in {ActResult.FAILED, ActResult.REFUSED}:
         is_of_auto_pause = act.actor.user_id == AUTO_PAUSE.user_id
         message = (

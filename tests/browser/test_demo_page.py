@@ -77,9 +77,9 @@ async def test_a_person_pauses_the_queue_with_the_form_and_resumes_it_with_the_b
     await outcome.get_by_role("button", name="Close").first.click()
     await expect(outcome).to_have_count(0)
 
-    paused = message(page, "Queue paused acme/site: CI runners are down")
-    await expect(paused).to_contain_text("by alice")
-    await expect(message(bobs_page, "Queue paused acme/site")).to_be_visible()
+    paused = message(page, "acme/site is paused · CI runners are down")
+    await expect(paused).to_contain_text("By alice")
+    await expect(message(bobs_page, "acme/site is paused")).to_be_visible()
     pause = merge_queue.repository("acme/site").pause
     assert pause is not None
     assert pause.reason == "CI runners are down (by alice via Slack)"
@@ -88,8 +88,8 @@ async def test_a_person_pauses_the_queue_with_the_form_and_resumes_it_with_the_b
     question = page.get_by_role("alertdialog", name="Resume the queue?")
     await expect(question).to_contain_text("acme/site was paused by alice:")
     await question.get_by_role("button", name="Resume", exact=True).click()
-    await expect(message(page, "Pause ended acme/site: CI runners are down")).to_be_visible()
-    await expect(message(bobs_page, "Queue resumed acme/site")).to_contain_text("by alice")
+    await expect(message(page, "acme/site was paused · CI runners are down")).to_be_visible()
+    await expect(message(bobs_page, "acme/site has resumed")).to_contain_text("By alice")
     assert merge_queue.repository("acme/site").pause is None
 
 
@@ -99,14 +99,14 @@ async def test_the_second_of_two_people_who_confirm_is_answered_too(
     page = await open_page()
     bobs_page = await open_page("U0BOB")
     await type_command(page, "/mq pause now CI runners are down")
-    paused = "Queue paused acme/site: CI runners are down"
+    paused = "acme/site is paused · CI runners are down"
     questions = []
     for one in (page, bobs_page):
         await message(one, paused).get_by_role("button", name="Resume queue").click()
         questions.append(one.get_by_role("alertdialog", name="Resume the queue?"))
         await expect(questions[-1]).to_be_visible()
     await questions[0].get_by_role("button", name="Resume", exact=True).click()
-    await expect(message(bobs_page, "Queue resumed acme/site")).to_be_visible()
+    await expect(message(bobs_page, "acme/site has resumed")).to_be_visible()
 
     await questions[1].get_by_role("button", name="Resume", exact=True).click()
     answer = bobs_page.locator(".message-ephemeral").filter(has_text="alice")
@@ -124,7 +124,7 @@ async def test_a_mention_with_an_attached_file_and_a_reply_to_the_channel_are_co
     )
     await type_command(page, "@merge-queue pause now CI is down")
     await expect(message(page, "red.png")).to_be_visible()
-    await expect(message(page, "Queue paused acme/site: CI is down")).to_be_visible()
+    await expect(message(page, "acme/site is paused · CI is down")).to_be_visible()
 
     await message(page, "red.png").hover()
     await message(page, "red.png").get_by_role("button", name="Reply in thread").click()
@@ -132,7 +132,7 @@ async def test_a_mention_with_an_attached_file_and_a_reply_to_the_channel_are_co
     await thread.get_by_role("checkbox", name="Also send to the channel").check()
     await thread.get_by_role("textbox", name="Reply").fill("@merge-queue resume")
     await page.keyboard.press("Enter")
-    await expect(message(page, "Queue resumed acme/site")).to_be_visible()
+    await expect(message(page, "acme/site has resumed")).to_be_visible()
     await expect(message(page, "replied to a thread")).to_be_visible()
     assert merge_queue.repository("acme/site").pause is None
 
@@ -168,8 +168,8 @@ async def test_the_end_of_a_pause_and_of_a_freeze_is_picked_in_slacks_own_picker
     await form.get_by_role("button", name="Pause queue").click()
     outcome = page.get_by_role("dialog", name="Merge queue", exact=True)
     await outcome.get_by_role("button", name="Close").first.click()
-    card = message(page, "Queue paused acme/site: Vendor is down")
-    await expect(card).to_contain_text(f"resumes {shown(ends)}")
+    card = message(page, "acme/site is paused · Vendor is down")
+    await expect(card).to_contain_text(f"Until \u200b{ends.hour % 12 or 12}:{ends:%M %p}")
 
     until = in_hours(3)
     await type_command(page, "/mq freeze")
@@ -200,8 +200,8 @@ async def test_a_form_asks_whether_its_reason_holds_an_end_and_keeps_what_was_ty
     assert merge_queue.repository("acme/site").pause is None
     await form.get_by_role("radio", name="Resume to").check()
     await form.get_by_role("button", name="Pause queue").click()
-    card = message(page, "Queue paused acme/site: CI is down")
-    await expect(card).to_contain_text(f"resumes {shown(ends)}")
+    card = message(page, "acme/site is paused · CI is down")
+    await expect(card).to_contain_text(f"Until \u200b{ends.hour % 12 or 12}:{ends:%M %p}")
     pause = merge_queue.repository("acme/site").pause
     assert pause is not None
     assert pause.reason == "CI is down (by alice via Slack)"

@@ -58,7 +58,7 @@ async def test_a_board_follows_the_queue(start_bot: StartBot) -> None:
     assert "*By* bob · *Since* " in board
     assert board.labels == ["Resume queue", "Show everything"]
     await bot.click(board, "Resume queue")
-    await bot.wait_for_post("Queue resumed")
+    await bot.wait_for_post("has resumed")
     await bot.wait_for_direct_message("alice resumed acme/site", by=BOB)
     board = await bot.wait_for_change(board, "is running")
     await bot.click(board, "Show everything")

@@ -52,7 +52,7 @@ async def test_a_pause_ends_at_the_time_on_its_card_when_our_clock_is_set_back(
 
     await bot.pass_time(61)
 
-    assert "late" not in await bot.wait_for_post("Queue resumed")
+    assert "late" not in await bot.wait_for_post("has resumed")
 
 
 async def test_a_pause_whose_time_is_over_once_our_clock_is_set_ahead_ends(
@@ -60,7 +60,7 @@ async def test_a_pause_whose_time_is_over_once_our_clock_is_set_ahead_ends(
 ) -> None:
     await bot.pause("30m deploying 4.2")
     clock.jump(3600)
-    await bot.wait_for_post("Queue resumed")
+    await bot.wait_for_post("has resumed")
     assert bot.pause_reason() is None
 
 
@@ -122,4 +122,4 @@ async def test_an_action_is_reported_once_when_the_clock_changes_before_its_even
     bot.merge_queue.pause("acme/site", "Database migration", by="carol")
     await bot.wait_for_post("Database migration")
     bot.merge_queue.resume("acme/site", by="dave")
-    assert "by dave" in await bot.wait_for_post("Queue resumed")
+    assert "By dave" in await bot.wait_for_post("has resumed")

@@ -44,7 +44,7 @@ async def test_failures_and_pauses_come_at_once(start_bot: StartBot, clock: Move
     number = bot.enqueue(broken_check="lint")
     await bot.wait_for_post(f"*Left the queue* #{number}")
     bot.merge_queue.pause("acme/site", "Night", by="carol")
-    await bot.wait_for_post("Queue paused")
+    await bot.wait_for_post("is paused")
     assert len(bot.posts()) == 2
 
     await bot.pass_time(3600)

@@ -17,10 +17,10 @@ def conversation(bot: BotTester, *people: str) -> str:
 async def test_a_pause_in_a_direct_message_has_its_card_there(bot: BotTester) -> None:
     mine = conversation(bot, ALICE)
     card = await bot.pause("CI runners are down", channel=mine)
-    assert card.labels == ["Resume queue", "Notify me when it resumes", "Set an end…"]
+    assert card.labels == ["Resume queue", "Set an end…", "More actions"]
     await bot.click(card, "Resume queue")
-    await bot.wait_for_change(card, "resumed")
-    await bot.wait_for_post("Queue resumed", mine)
+    await bot.wait_for_change(card, "Resumed by")
+    await bot.wait_for_post("has resumed", mine)
     assert bot.pause_reason() is None
 
 
@@ -40,7 +40,7 @@ async def test_a_pause_in_a_direct_message_has_no_buttons(bot: BotTester) -> Non
     assert bot.pause_reason() == "CI runners are down (by alice via Slack)"
     status = await bot.ask("/mq status", channel=theirs)
     await bot.click(status, "Resume queue")
-    await bot.wait_for_post("Queue resumed", theirs)
+    await bot.wait_for_post("has resumed", theirs)
     await bot.wait_for_change(status, "is running")
 
 

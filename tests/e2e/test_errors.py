@@ -39,7 +39,7 @@ async def test_an_unknown_verb_comes_with_a_button_that_runs_the_nearest(bot: Bo
     answer = await bot.ask("/mq stop CI is down")
     assert "There is no command “stop”. Did you mean `/mq pause CI is down`?" in answer
     await bot.click(answer, "Run /mq pause CI is down")
-    await bot.wait_for_post("Queue paused")
+    await bot.wait_for_post("is paused")
     assert bot.pause_reason() == "CI is down (by alice via Slack)"
 
 
@@ -251,7 +251,7 @@ async def test_a_conflict_reports_the_state_of_the_queue(bot: BotTester) -> None
 async def test_a_pause_with_a_lost_response_is_reported_once(start_bot: StartBot) -> None:
     bot = await start_bot(channels=f"acme/site={MERGE_QUEUE}:enter,pause")
     bot.break_service("drop_after_accept", path="/merge-queue/pause", method="PUT", times=1)
-    card = await bot.publish("/mq pause CI is down", "*Queue paused* acme/site: CI is down")
+    card = await bot.publish("/mq pause CI is down", "*acme/site is paused* · CI is down")
     assert bot.pause_reason() == "CI is down (by alice via Slack)"
     bot.enqueue()
     await bot.wait_for_change(card, "1 queued")

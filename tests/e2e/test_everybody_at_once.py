@@ -135,7 +135,7 @@ async def all_pause_at_once(crowd: Crowd, people: Sequence[str]) -> tuple[Shown,
     }
     assert state is not None
     post = await bot.wait_for_post(state.reason)
-    assert f"by {state.who}" in post
+    assert f"By {state.who}" in post
     asked: dict[str, Shown] = {}
     for end in ends_of(records):
         if end.result is ActResult.UNCHANGED:
@@ -182,7 +182,7 @@ async def test_twenty_people_click_every_button_at_once(start_bot: StartBot) -> 
     notice = [f"{message.line} {message.words}" for message in bot.posts()]
     for end in ends:
         if end.result is ActResult.DONE:
-            assert any(f"by {end.actor.name}" in each for each in notice), end
+            assert any(f"By {end.actor.name}" in each for each in notice), end
     bot.direct_messages(by=ALICE)
 
 
@@ -243,7 +243,10 @@ async def test_concurrent_resume_extend_and_watch_agree(start_bot: StartBot) -> 
         *(bot.type(f"/mq pause 2h second {who}", by=who) for who in pausers),
         *(bot.click(card, "Resume queue", by=who) for who in resumers),
         *(bot.choose(card, "1 h more", menu="Extend…", by=who) for who in extenders),
-        *(bot.click(card, "Notify me when it resumes", by=who) for who in watchers),
+        *(
+            bot.choose(card, "Notify me when it resumes", menu="More actions", by=who)
+            for who in watchers
+        ),
     )
 
     actors = [*pausers, *resumers, *extenders]
@@ -295,12 +298,14 @@ async def watchers_are_notified_once(
             assert None in at.values()
     await bot.type("/mq resume", by=ALICE)
     for who in promised:
-        await bot.wait_for_direct_message("acme/site was resumed", by=who)
+        await bot.wait_for_direct_message("resumed acme/site", by=who)
     settled = 1 + len([one for one in at if one])
     await crowd.until_settled(settled)
     assert bot.pause_reason() is None
     for who in watchers:
-        notice = [message for message in bot.direct_messages(by=who) if "was resumed" in message]
+        notice = [
+            message for message in bot.direct_messages(by=who) if "resumed acme/site" in message
+        ]
         assert len(notice) == int(who in promised)
     bot.replies(by=ALICE)
     bot.direct_messages(by=ALICE)

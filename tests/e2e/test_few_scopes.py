@@ -37,7 +37,7 @@ async def test_people_subscribe_pause_and_resume(bot: BotTester) -> None:
     await bot.publish("/mq subscribe enter pause", "Subscribed")
     card = await bot.pause("CI runners are down", by=ALICE)
     await bot.click(card, "Resume queue", by=BOB)
-    await bot.wait_for_post("Queue resumed")
+    await bot.wait_for_post("has resumed")
     # The direct message to the person who paused.
     bot.expected_refusals |= {"conversations.open missing_scope"}
     number = bot.enqueue()
@@ -56,7 +56,7 @@ async def test_a_private_channel_gets_posts_without_buttons_that_stay_up_to_date
     await bot.type("/mq subscribe pause", channel=channel)
     await bot.wait_for_post("Subscribed", channel)
     bot.merge_queue.pause("acme/site", "Night", by="carol")
-    card = await bot.wait_for_post("Queue paused", channel)
+    card = await bot.wait_for_post("is paused", channel)
     assert card.labels == []
     bot.enqueue()
     await bot.wait_for_change(card, "1 queued")

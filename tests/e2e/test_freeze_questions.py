@@ -82,10 +82,10 @@ async def test_what_was_done_is_said_where_the_second_freeze_fails(bot: BotTeste
 
 async def test_resuming_all_offers_what_was_paused_alone(start_bot: StartBot) -> None:
     bot = await start_bot(repositories={"acme/site": "quiet", "acme/api": "quiet"}, channels="")
-    await bot.publish("/mq pause now acme/api CI is down", "Queue paused")
+    await bot.publish("/mq pause now acme/api CI is down", "is paused")
     answer = await bot.ask("/mq resume all")
     assert "1 queue is paused alone" in answer
     assert "acme/api" in answer
     await bot.click(answer, "Resume queue")
-    await bot.wait_for_post("Queue resumed")
+    await bot.wait_for_post("has resumed")
     assert bot.pause_reason("acme/api") is None

@@ -269,7 +269,7 @@ async def test_the_form_becomes_that_of_a_pause_to_stop_checks_too(bot: BotTeste
     await bot.choose(form, "Checks too: pause the queue", menu="Only merging: checks continue")
     pause = await bot.modal("no batch is running")
     await bot.submit(pause, reason="CI is down")
-    await bot.wait_for_post("Queue paused")
+    await bot.wait_for_post("is paused")
     assert frozen(bot) == []
 
 
@@ -355,7 +355,7 @@ async def test_a_service_without_freezes_is_said_to_have_none_and_a_pause_is_off
     answer = await bot.ask("/mq freeze 2h CI is down")
     assert "/mq pause acme/site 2h CI is down" in answer
     await bot.click(answer, "Pause instead")
-    await bot.wait_for_post("Queue paused")
+    await bot.wait_for_post("is paused")
     assert bot.pause_reason() == "CI is down (by alice via Slack)"
     asked = [
         request for request in bot.merge_queue.requests if request.path.endswith("scheduled_freeze")

@@ -33,16 +33,16 @@ async def test_a_queue_is_resumed_and_paused_from_the_home_tab(start_bot: StartB
     await bot.open_home()
     await bot.click(await bot.home("is paused"), "Resume queue")
     home = await bot.home("*acme/site* is running")
-    post = await bot.wait_for_post("Queue resumed")
-    assert "by alice" in post
-    await bot.wait_for_direct_message("Queue resumed")
+    post = await bot.wait_for_post("has resumed")
+    assert "By alice" in post
+    await bot.wait_for_direct_message("has resumed")
     await bot.wait_for_direct_message("alice resumed acme/site", by=BOB)
     assert bot.pause_reason() is None
 
     await bot.click(home, "Pause queue…")
     await bot.submit(await bot.modal("0 queued"), reason="CI runners are down")
     await bot.modal("acme/site is paused")
-    await bot.wait_for_post("Queue paused", by=BOB)
+    await bot.wait_for_post("is paused", by=BOB)
     await bot.click(await bot.home(), "Refresh")
     home = await bot.home("*acme/site* is paused")
     assert "*By* alice" in home
@@ -54,8 +54,8 @@ async def test_the_home_tab_shows_only_timers_that_will_end_a_pause(bot: BotTest
     assert "*Pauses that resume automatically*" in home
     assert "acme/site resumes" in home
     await bot.click(home, "Resume queue")
-    await bot.wait_for_post("Queue resumed")
-    await bot.wait_for_direct_message("Queue resumed")
+    await bot.wait_for_post("has resumed")
+    await bot.wait_for_direct_message("has resumed")
     assert "Pauses that resume automatically" not in await bot.home("*acme/site* is running")
 
 

@@ -97,9 +97,9 @@ async def test_a_pause_from_a_shell_has_its_card_and_a_person_resumes_it(
     assert (paused.code, paused.complaints) == (0, "")
     assert paused.printed.startswith("acme/site is paused, resumes ")
     assert bot.pause_reason() == "deploying 4.2 (by deploy-job via mqbot)"
-    card = await bot.wait_for_post("Queue paused")
+    card = await bot.wait_for_post("is paused")
     assert "deploying 4.2" in card
-    assert "by deploy-job" in card
+    assert "By deploy-job" in card
     again = await shell(bot, "pause", "acme/site", "--reason", "deploying 4.2", "--end", "45m")
     assert again.code == 0
     assert "already paused by deploy-job" in again.printed
@@ -113,7 +113,7 @@ async def test_a_pause_from_a_shell_has_its_card_and_a_person_resumes_it(
     assert "acme/site is paused: " in why.printed
     assert "It was paused by deploy-job" in why.printed
     await bot.click(await bot.wait_for_change(card, "0 queued"), "Resume queue")
-    await bot.wait_for_post("Queue resumed")
+    await bot.wait_for_post("has resumed")
     resumed = await shell(bot, "unpause", "acme/site")
     assert resumed.code == 0
     assert "acme/site is already running: alice resumed it" in resumed.printed
@@ -130,7 +130,7 @@ async def test_ids_in_a_machines_reason_become_names(start_bot: StartBot) -> Non
     assert (status, answer["changed"]) == (200, True)
     named = "@bob deploys, see #merge-queue or ask @oncall & co"
     assert bot.pause_reason() == f"{named} (by deploy-job via mqbot)"
-    assert named in await bot.wait_for_post("Queue paused")
+    assert named in await bot.wait_for_post("is paused")
     # The same request again is known as its own.
     status, answer = await post(bot, "pause", DEPLOY, target="acme/site", reason=reason)
     assert (status, answer["changed"]) == (200, False)
@@ -150,13 +150,13 @@ async def test_a_machine_resumes_only_its_own_pause_unless_it_says_otherwise(
     assert bot.pause_reason() == "CI runners are down (by bob via Slack)"
     resumed = await shell(bot, "resume", "acme/site", "--any")
     assert (resumed.code, resumed.printed) == (0, "acme/site has resumed.\n")
-    assert "by deploy-job" in await bot.wait_for_post("Queue resumed")
+    assert "By deploy-job" in await bot.wait_for_post("has resumed")
     await bot.wait_for_direct_message("deploy-job resumed acme/site", by=BOB)
     own = await shell(bot, "pause", "acme/site", "--reason", "deploying")
     assert own.code == 0
-    await bot.wait_for_post("Queue paused")
+    await bot.wait_for_post("is paused")
     assert (await shell(bot, "resume", "acme/site")).code == 0
-    await bot.wait_for_post("Queue resumed")
+    await bot.wait_for_post("has resumed")
 
 
 async def test_a_machine_pauses_and_resumes_a_group(start_bot: StartBot, shell: Shell) -> None:
@@ -168,13 +168,13 @@ async def test_a_machine_pauses_and_resumes_a_group(start_bot: StartBot, shell: 
     paused = await shell(bot, "pause", "@release", "--reason", "release", "--end", "until 23:59")
     assert paused.code == 0, paused
     card = await bot.wait_for_post("2 of 2 queues")
-    assert "by deploy-job" in card
+    assert "By deploy-job" in card
     for name in ("acme/site", "acme/api"):
         assert bot.pause_reason(name) == "release (by deploy-job via mqbot)"
     assert "acme/api" in (await shell(bot, "status", "@release")).printed
     assert (await shell(bot, "why", "@release")).code == 1
     assert (await shell(bot, "resume", "@release")).code == 0
-    await bot.wait_for_post("by deploy-job")
+    await bot.wait_for_post("By deploy-job")
     assert bot.pause_reason("acme/api") is None
 
 
@@ -190,7 +190,7 @@ async def test_a_machine_that_is_not_listed_may_look_but_not_pause(
     assert bot.pause_reason() is None
     assert [act.actor.user_id for act in await acts(bot)] == ["machine:nightly"]
     assert (await shell(bot, "pause", "acme/site", "--reason", "deploying")).code == 0
-    await bot.wait_for_post("Queue paused")
+    await bot.wait_for_post("is paused")
 
 
 async def test_a_refusal_is_the_sentence_that_people_read(

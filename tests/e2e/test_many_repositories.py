@@ -46,14 +46,14 @@ async def test_menus_and_forms_reach_a_repository_past_the_hundredth(bot: BotTes
     await bot.choose(modal, LAST, menu=MENU)
     await bot.submit(await bot.modal("0 queued"), reason="CI runners are down")
     await bot.modal(f"{LAST} is paused")
-    await bot.publish(f"/mq resume {LAST}", "Queue resumed")
+    await bot.publish(f"/mq resume {LAST}", "has resumed")
 
     await bot.type(f"/mq pause {LAST}")
     modal = await bot.modal("0 queued")
     assert modal.element(MENU).body["initial_option"]["value"] == LAST
     await bot.submit(modal, reason="CI runners are down")
     await bot.modal(f"{LAST} is paused")
-    await bot.wait_for_post(f"*Queue paused* {LAST}", by=BOB)
+    await bot.wait_for_post(f"*{LAST} is paused*", by=BOB)
     assert bot.pause_reason(LAST) == "CI runners are down (by alice via Slack)"
 
 
@@ -93,7 +93,7 @@ async def test_home_and_the_status_of_all_show_a_paused_queue_first_and_have_pag
     bot: BotTester,
 ) -> None:
     await bot.type(f"/mq pause {LAST} CI runners are down", channel=MERGE_QUEUE)
-    await bot.wait_for_post("Queue paused")
+    await bot.wait_for_post("is paused")
     home = await bot.see_home(f"*{LAST}* is paused")
     assert home.words.index(f"*{LAST}* is paused") < home.words.index("is running")
     assert f"Repositories 1 to 10 of {COUNT}, paused ones first" in home

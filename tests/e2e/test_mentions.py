@@ -61,8 +61,8 @@ async def test_a_mention_in_a_thread_pauses_and_the_thread_says_so(bot: BotTeste
     await bot.wait_in_thread(incident, "acme/site is paused", by=BOB)
     assert bot.pause_reason() == "CI runners are down (by alice via Slack)"
     mention(bot, "resume", by=BOB, beneath=incident)
-    await bot.wait_for_post("Queue resumed", by=BOB)
-    await bot.wait_in_thread(incident, "Queue resumed", by=ALICE)
+    await bot.wait_for_post("has resumed", by=BOB)
+    await bot.wait_in_thread(incident, "has resumed", by=ALICE)
     await bot.wait_for_direct_message("bob resumed acme/site")
     assert bot.pause_reason() is None
 
@@ -72,7 +72,7 @@ async def test_a_direct_message_understands_the_same_words(bot: BotTester) -> No
     status = await bot.wait_for_direct_message("acme/site")
     assert "is running" in status
     write(bot, "pause now database migration")
-    await bot.wait_for_direct_message("Queue paused")
+    await bot.wait_for_direct_message("is paused")
     assert bot.pause_reason() == "database migration (by alice via Slack)"
 
 
@@ -122,20 +122,20 @@ async def test_a_message_becomes_the_reason_of_a_pause(bot: BotTester) -> None:
     assert said.ts.replace(".", "") in reason
     await bot.submit(form, reason=reason)
     await bot.modal("acme/site is paused")
-    await bot.wait_for_post("Queue paused", by=BOB)
+    await bot.wait_for_post("is paused", by=BOB)
     assert said.ts.replace(".", "") in (bot.pause_reason() or "")
 
 
 async def test_a_mention_with_a_file_is_a_command(bot: BotTester) -> None:
     say(bot, "@merge-queue pause now CI is down", files=["red.png"])
-    await bot.wait_for_post("Queue paused")
+    await bot.wait_for_post("is paused")
     assert bot.pause_reason() == "CI is down (by alice via Slack)"
 
 
 async def test_a_reply_that_is_also_sent_to_the_channel_is_a_command(bot: BotTester) -> None:
     incident = say(bot, "CI is red", by=BOB)
     say(bot, "@merge-queue pause now CI is down", beneath=incident, broadcast=True)
-    await bot.wait_for_post("Queue paused")
+    await bot.wait_for_post("is paused")
     await bot.wait_in_thread(incident, "acme/site is paused", by=BOB)
 
 
@@ -179,7 +179,7 @@ async def test_a_preview_of_a_link_is_no_edit(bot: BotTester) -> None:
 async def test_one_message_with_two_event_ids_is_one_request(bot: BotTester) -> None:
     bot.slack.faults.arm({"name": "repeat_event"})
     mention(bot, "pause now CI is down")
-    await bot.wait_for_post("Queue paused")
+    await bot.wait_for_post("is paused")
     await until(lambda: "request_repeated" in bot.log.actions(), "the second event")
 
 
@@ -193,7 +193,7 @@ async def test_people_channels_and_groups_in_a_reason_are_named(bot: BotTester) 
     bot.expected_refusals.add("conversations.info channel_not_found")
     bot.slack.arrangement.set_group("oncall", [BOB])
     mention(bot, "pause now see #general and #incidents, ask @oncall")
-    await bot.wait_for_post("Queue paused")
+    await bot.wait_for_post("is paused")
     reason = bot.pause_reason()
     assert reason == ("see #general and a private channel, ask @oncall (by alice via Slack)")
 
@@ -201,7 +201,7 @@ async def test_people_channels_and_groups_in_a_reason_are_named(bot: BotTester) 
 async def test_a_person_is_shown_as_slack_shows_them(bot: BotTester) -> None:
     bot.slack.arrangement.change_user(BOB, {"display_name": ""})
     await bot.type("/mq pause now CI is down", by=BOB)
-    card = await bot.wait_for_post("Queue paused", by=BOB)
+    card = await bot.wait_for_post("is paused", by=BOB)
     assert "Bob Okafor" in card
     assert bot.pause_reason() == "CI is down (by Bob Okafor via Slack)"
 
@@ -238,7 +238,7 @@ async def test_in_the_thread_of_a_pull_request_commands_mean_that_one(start_bot:
     mention(bot, "status", beneath=root)
     assert "acme/site" in await bot.wait_in_thread(root, "is running")
     mention(bot, "pause now it breaks main", beneath=root)
-    await bot.wait_for_post("*Queue paused* acme/site: it breaks main")
+    await bot.wait_for_post("*acme/site is paused* · it breaks main")
     await bot.wait_in_thread(root, "acme/site is paused")
     assert bot.pause_reason("acme/api") is None
 
@@ -250,8 +250,8 @@ async def test_in_the_thread_of_a_card_resume_means_its_queue(start_bot: StartBo
     cards = {name: await bot.pause(f"now {name} migration") for name in names[:2]}
     await bot.has_posted()
     mention(bot, "resume", beneath=cards["acme/api"])
-    await bot.wait_for_post("*Queue resumed* acme/api")
-    await bot.wait_in_thread(cards["acme/api"], "Queue resumed")
+    await bot.wait_for_post("*acme/api has resumed*")
+    await bot.wait_in_thread(cards["acme/api"], "has resumed")
     assert bot.pause_reason("acme/site") is not None
 
 

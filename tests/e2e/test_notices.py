@@ -224,7 +224,7 @@ async def test_people_can_turn_off_notices_of_replaced_pauses(bot: BotTester) ->
 
 async def test_people_can_list_and_stop_the_queues_they_wait_for(bot: BotTester) -> None:
     paused = await bot.pause("CI runners are down")
-    await bot.click(paused, "Notify me when it resumes")
+    await bot.choose(paused, "Notify me when it resumes", menu="More actions")
     await bot.wait_for_reply("You'll get a direct message when acme/site resumes.")
     await bot.see_home("you're waiting for acme/site")
     card = await bot.ask("/mq me")

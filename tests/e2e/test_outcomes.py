@@ -38,7 +38,7 @@ async def test_pause_resume_and_status_fail_in_words_of_their_own(
     bot.fix_service()
     await bot.pass_time(40)
     await bot.click(paused, "Try pausing again")
-    await bot.wait_for_post("Queue paused")
+    await bot.wait_for_post("is paused")
     bot.break_service(path="/merge-queue/", **fault)
     resumed = await bot.ask("/mq resume")
     assert "*acme/site is still paused*" in resumed
@@ -46,7 +46,7 @@ async def test_pause_resume_and_status_fail_in_words_of_their_own(
     bot.fix_service()
     await bot.pass_time(40)
     await bot.click(resumed, "Try resuming again")
-    await bot.wait_for_post("Queue resumed")
+    await bot.wait_for_post("has resumed")
 
 
 @pytest.mark.parametrize("status", [401, 403, 404, 410, 422])
@@ -75,7 +75,7 @@ async def test_a_pause_that_was_carried_out_is_told_once_the_service_answers(
     assert "*I can't tell yet whether acme/site is paused.*" in answer
     assert "I keep checking and will post the outcome here." in answer
     bot.fix_service()
-    await bot.wait_for_post("Queue paused")
+    await bot.wait_for_post("is paused")
     assert bot.pause_reason() is not None
 
 
@@ -88,7 +88,7 @@ async def test_a_resume_that_was_carried_out_is_told_once_the_service_answers(
     answer = await bot.ask("/mq resume")
     assert "*I can't tell yet whether acme/site is still paused.*" in answer
     bot.fix_service()
-    await bot.wait_for_post("Queue resumed")
+    await bot.wait_for_post("has resumed")
 
 
 async def test_an_act_that_was_not_carried_out_is_told_too(bot: BotTester) -> None:
@@ -101,7 +101,7 @@ async def test_an_act_that_was_not_carried_out_is_told_too(bot: BotTester) -> No
     outcome = await bot.wait_for_post("acme/site is not paused")
     assert bot.pause_reason() is None
     await bot.click(outcome, "Try pausing again")
-    await bot.wait_for_post("Queue paused")
+    await bot.wait_for_post("is paused")
 
 
 async def _breaks_after(bot: BotTester, method: str) -> None:

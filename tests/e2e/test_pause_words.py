@@ -32,7 +32,7 @@ async def test_a_reason_appears_as_typed_without_control_and_bidirectional_chara
     bot: BotTester,
 ) -> None:
     await bot.type("/mq pause deploy\x07ing \u202e4.2\u200b now")
-    await bot.wait_for_post("*Queue paused* acme/site: deploying 4.2 now")
+    await bot.wait_for_post("*acme/site is paused* · deploying 4.2 now")
     assert bot.pause_reason() == "deploying 4.2 now (by alice via Slack)"
     await bot.resume()
 
@@ -43,7 +43,7 @@ async def test_a_reason_appears_as_typed_without_control_and_bidirectional_chara
     assert bot.pause_reason() == f"{typed} (by alice via Slack)"
     await bot.resume()
 
-    await bot.publish("/mq pause 45 tests fail", "*Queue paused* acme/site: 45 tests fail")
+    await bot.publish("/mq pause 45 tests fail", "*acme/site is paused* · 45 tests fail")
 
 
 async def test_among_several_repositories_the_bot_asks_and_continues_with_the_chosen_one(
@@ -55,7 +55,7 @@ async def test_among_several_repositories_the_bot_asks_and_continues_with_the_ch
     assert question.labels == ["acme/site", "acme/api"]
     assert two.pause_reason(SECOND) is None
     await two.click(question, SECOND)
-    await two.wait_for_post("*Queue paused* acme/api: Deploying 4.2")
+    await two.wait_for_post("*acme/api is paused* · Deploying 4.2")
     assert two.pause_reason("acme/site") is None
     assert two.pause_reason(SECOND) == "Deploying 4.2 (by alice via Slack)"
 
@@ -75,19 +75,17 @@ async def test_a_bare_name_in_front_of_a_reason_asks_which_queue_is_meant(
         "Pause acme/site: API gateway returns 500s",
     ]
     await two.click(question, "Pause acme/site: API gateway returns 500s")
-    await two.wait_for_post("*Queue paused* acme/site: API gateway returns 500s")
+    await two.wait_for_post("*acme/site is paused* · API gateway returns 500s")
     await two.wait_until_gone(question)
     assert two.pause_reason(SECOND) is None
     question = await two.ask("/mq pause now `api`: gateway returns 500s")
     await two.click(question, "Pause acme/api: gateway returns 500s")
-    await two.wait_for_post("*Queue paused* acme/api: gateway returns 500s")
+    await two.wait_for_post("*acme/api is paused* · gateway returns 500s")
 
 
 async def test_where_all_that_was_typed_means_one_queue_nothing_is_asked(two: BotTester) -> None:
     await two.publish("/mq default acme/api", "Default repository in this channel")
-    await two.publish(
-        "/mq pause api gateway is down", "*Queue paused* acme/api: api gateway is down"
-    )
+    await two.publish("/mq pause api gateway is down", "*acme/api is paused* · api gateway is down")
 
 
 async def test_a_name_elsewhere_in_a_reason_asks_too(start_bot: StartBot) -> None:
@@ -118,10 +116,10 @@ async def test_a_name_elsewhere_in_a_reason_asks_too(start_bot: StartBot) -> Non
 )
 async def test_a_decorated_name_acts_on_its_queue(two: BotTester, typed: str) -> None:
     await two.publish("/mq default acme/site", "Default repository in this channel")
-    await two.publish(f"/mq pause {typed} CI  is down", "*Queue paused* acme/api: CI is down")
+    await two.publish(f"/mq pause {typed} CI  is down", "*acme/api is paused* · CI is down")
     assert two.pause_reason("acme/site") is None
     assert two.pause_reason(SECOND) == "CI  is down (by alice via Slack)"
-    await two.publish(f"/mq resume {typed}", "*Queue resumed* acme/api")
+    await two.publish(f"/mq resume {typed}", "*acme/api has resumed*")
 
 
 async def test_a_name_of_letters_that_only_look_alike_is_refused(two: BotTester) -> None:
@@ -136,8 +134,8 @@ async def test_a_channel_subscribed_to_one_repository_defaults_to_it(start_bot: 
         repositories={"acme/site": "quiet", "acme/api": "quiet"},
         channels=f"acme/api={MERGE_QUEUE}:failure",
     )
-    await bot.publish("/mq pause Deploying 4.2", "*Queue paused* acme/api: Deploying 4.2")
-    await bot.publish("/mq resume acme/api", "*Queue resumed* acme/api")
+    await bot.publish("/mq pause Deploying 4.2", "*acme/api is paused* · Deploying 4.2")
+    await bot.publish("/mq resume acme/api", "*acme/api has resumed*")
 
 
 async def test_resuming_without_a_name_takes_the_only_queue_that_is_paused(
@@ -147,7 +145,7 @@ async def test_resuming_without_a_name_takes_the_only_queue_that_is_paused(
         repositories=dict.fromkeys(("acme/site", "acme/api", "acme/docs"), "quiet"), channels=""
     )
     await bot.pause("acme/api Deploying 4.2")
-    await bot.publish("/mq resume", "*Queue resumed* acme/api")
+    await bot.publish("/mq resume", "*acme/api has resumed*")
     assert "None of the 3 queues is paused" in await bot.ask("/mq resume")
 
 
@@ -161,7 +159,7 @@ async def test_the_channels_own_queue_runs_and_the_only_paused_one_is_asked_abou
     assert question.line.startswith(f"{asked}\nsince ")
     assert two.pause_reason(SECOND) is not None
     await two.click(question, "Resume queue")
-    await two.wait_for_post("*Queue resumed* acme/api")
+    await two.wait_for_post("*acme/api has resumed*")
     await two.wait_for_change(question, "*acme/api* is running")
     await two.wait_for_direct_message("alice resumed acme/api", by=BOB)
 
@@ -172,7 +170,7 @@ async def test_the_channels_own_queue_is_resumed_before_other_paused_ones(
     await two.publish("/mq default acme/site", "Default repository in this channel")
     await two.pause("acme/api Deploying 4.2")
     two.merge_queue.pause("acme/site", "Night", by="carol")
-    await two.publish("/mq resume", "*Queue resumed* acme/site")
+    await two.publish("/mq resume", "*acme/site has resumed*")
     assert two.pause_reason(SECOND) is not None
 
 
@@ -180,7 +178,7 @@ async def test_of_several_paused_queues_the_question_offers_no_other(start_bot: 
     names = ("acme/site", "acme/api", "acme/docs", "acme/web")
     bot = await start_bot(repositories=dict.fromkeys(names, "quiet"), channels="")
     for name in ("acme/web", "acme/api"):
-        await bot.publish(f"/mq pause {name} Deploying 4.2", f"*Queue paused* {name}")
+        await bot.publish(f"/mq pause {name} Deploying 4.2", f"*{name} is paused*")
     question = await bot.ask("/mq resume")
     assert question.labels == ["acme/api", "acme/web"]
     await bot.publish("/mq default acme/site", "Default repository in this channel")
@@ -188,7 +186,7 @@ async def test_of_several_paused_queues_the_question_offers_no_other(start_bot: 
     asked = "acme/site is running. Which paused queue do you want to resume?"
     assert again.words.startswith(f"*{asked}*")
     await bot.click(again, "acme/web")
-    await bot.wait_for_post("*Queue resumed* acme/web")
+    await bot.wait_for_post("*acme/web has resumed*")
     assert bot.pause_reason("acme/api") is not None
 
 
@@ -197,7 +195,7 @@ async def test_resuming_without_a_name_takes_the_queue_paused_on_the_dashboard(
 ) -> None:
     two.merge_queue.pause(SECOND, "Night", by="carol")
     await two.next_poll(SECOND)
-    await two.publish("/mq resume", "*Queue resumed* acme/api")
+    await two.publish("/mq resume", "*acme/api has resumed*")
 
 
 async def test_a_lone_number_asks_whether_it_is_a_duration(bot: BotTester) -> None:
@@ -208,7 +206,7 @@ async def test_a_lone_number_asks_whether_it_is_a_duration(bot: BotTester) -> No
     await bot.wait_until_gone(question)
     await bot.submit(await bot.modal("0 queued"), reason="CI runners are down")
     await bot.modal("is paused, resumes")
-    await bot.wait_for_post("resumes")
+    await bot.wait_for_post("Until 20")
     assert bot.pause_reason() == "CI runners are down (by alice via Slack)"
 
 
@@ -217,8 +215,8 @@ async def test_a_duration_at_the_end_of_a_reason_asks_for_its_meaning(bot: BotTe
     assert "Pause acme/site until when?" in question
     assert "“CI down 45m”" in question
     await bot.click(question, "Resume in 45 min")
-    card = await bot.wait_for_post("*Queue paused* acme/site: CI down\n")
-    await bot.wait_for_change(card, "resumes")
+    card = await bot.wait_for_post("*acme/site is paused* · CI down\n")
+    await bot.wait_for_change(card, "Until 20")
     await bot.wait_for_change(question, "acme/site is paused, resumes")
     assert bot.pause_reason() == "CI down (by alice via Slack)"
 
@@ -229,8 +227,8 @@ async def test_what_looks_like_a_duration_may_belong_to_the_reason(
 ) -> None:
     question = await bot.ask(f"/mq pause {reason}")
     await bot.click(question, f"No end; the reason is “{reason}”")
-    card = await bot.wait_for_post(f"*Queue paused* acme/site: {reason}")
-    assert "resumes" not in card
+    card = await bot.wait_for_post(f"*acme/site is paused* · {reason}")
+    assert "Until someone" in card
     await bot.wait_for_change(question, "acme/site is paused.")
 
 
@@ -250,7 +248,7 @@ async def test_among_many_repositories_a_menu_follows_what_fits(seven: BotTester
     assert "Pause which queue?" in question
     assert question.labels == ["Choose a repository"]
     await seven.choose(question, "acme/r3", menu="Choose a repository")
-    await seven.wait_for_post("*Queue paused* acme/r3: CI is down")
+    await seven.wait_for_post("*acme/r3 is paused* · CI is down")
     await seven.wait_until_gone(question)
 
     question = await seven.ask("/mq pause all CI is down")
@@ -260,7 +258,7 @@ async def test_among_many_repositories_a_menu_follows_what_fits(seven: BotTester
 
 async def test_the_group_whose_pause_is_in_force_is_offered_first(seven: BotTester) -> None:
     await seven.publish("/mq pause now @release deploying", "2 of 2 queues")
-    await seven.publish("/mq pause acme/r2 migration", "*Queue paused* acme/r2")
+    await seven.publish("/mq pause acme/r2 migration", "*acme/r2 is paused*")
     question = await seven.ask("/mq resume")
     assert question.labels == ["@release (2 queues)", "acme/r2", "acme/r5", "acme/r6"]
     await seven.click(question, "@release (2 queues)")
@@ -271,7 +269,7 @@ async def test_the_group_whose_pause_is_in_force_is_offered_first(seven: BotTest
 
 async def test_a_question_that_was_answered_elsewhere_changes_nothing(two: BotTester) -> None:
     question = await two.ask("/mq pause Deploying 4.2")
-    await two.publish("/mq pause acme/site Deploying 4.2", "*Queue paused* acme/site")
+    await two.publish("/mq pause acme/site Deploying 4.2", "*acme/site is paused*")
     await two.click(question, SECOND)
     await two.wait_for_change(question, "You've already answered this question")
     assert two.pause_reason(SECOND) is None

@@ -41,13 +41,13 @@ async def test_who_may_pause_and_resume_differs_by_repository(
     )
     refused = await bot.ask(f"/mq pause {API} deploying", by=ALICE)
     assert "Only bob and carol can pause a queue." in refused
-    await bot.publish(f"/mq pause {DOCS} deploying", f"*Queue paused* {DOCS}", by=ALICE)
-    card = await bot.publish(f"/mq pause {SITE} deploying", f"*Queue paused* {SITE}", by=BOB)
+    await bot.publish(f"/mq pause {DOCS} deploying", f"*{DOCS} is paused*", by=ALICE)
+    card = await bot.publish(f"/mq pause {SITE} deploying", f"*{SITE} is paused*", by=BOB)
     card = await bot.wait_for_change(card, "0 queued")
     await bot.click(card, "Resume queue", by=BOB)
     assert "Only carol can resume a queue." in await bot.wait_for_reply(by=BOB)
     await bot.click(card, "Resume queue", by=CAROL)
-    await bot.wait_for_post(f"*Queue resumed* {SITE}")
+    await bot.wait_for_post(f"*{SITE} has resumed*")
     await bot.wait_for_direct_message(f"carol resumed {SITE}", by=BOB)
 
 
@@ -93,7 +93,7 @@ async def test_reminders_come_when_the_repositorys_policy_says(
     """
     bot = await start(start_bot, tmp_path, tables)
     for name in (SITE, API, DOCS):
-        await bot.publish(f"/mq pause {name} deploying", f"*Queue paused* {name}")
+        await bot.publish(f"/mq pause {name} deploying", f"*{name} is paused*")
     await bot.pass_time(301)
     await bot.wait_for_direct_message(f"{SITE} is still paused")
     await bot.pass_time(1500)
@@ -116,7 +116,7 @@ async def test_two_organisations_have_a_credential_each(
     )
     by = {}
     for name in (SITE, DOCS):
-        await bot.publish(f"/mq pause {name} deploying", f"*Queue paused* {name}")
+        await bot.publish(f"/mq pause {name} deploying", f"*{name} is paused*")
         paused = await bot.happens("queue.pause.create", repository=name)
         by[name] = str(paused.metadata["created_by"])
     assert "'mqbot'" in by[SITE]
@@ -131,7 +131,7 @@ TWO_PEOPLE = f'[MQBOT_POLICY."{SITE}"]\nsecond_person = true\n'
 
 
 async def paused_by_alice(bot: BotTester) -> Shown:
-    card = await bot.publish(f"/mq pause {SITE} incident", f"*Queue paused* {SITE}", by=ALICE)
+    card = await bot.publish(f"/mq pause {SITE} incident", f"*{SITE} is paused*", by=ALICE)
     return await bot.wait_for_change(card, "0 queued")
 
 
@@ -146,7 +146,7 @@ async def test_two_people_resume_somebody_elses_pause(start_bot: StartBot, tmp_p
     assert len(bot.posts()) == 2
     assert bot.pause_reason(SITE) == "incident (by alice via Slack)"
     await bot.click(asking, "Resume queue", by=CAROL)
-    assert "by carol" in await bot.wait_for_post("Queue resumed")
+    assert "By carol" in await bot.wait_for_post("has resumed")
     await bot.wait_for_direct_message(f"carol resumed {SITE}", by=ALICE)
     assert "waiting for a second person" in await bot.ask(f"/mq audit {SITE}")
 
@@ -178,4 +178,4 @@ async def test_the_person_who_paused_resumes_alone_and_others_cannot_take_the_pa
     assert "Only they can change that pause" in await bot.wait_for_reply(by=BOB)
     assert bot.pause_reason(SITE) == "incident (by alice via Slack)"
     await bot.click(card, "Resume queue", by=ALICE)
-    assert "by alice" in await bot.wait_for_post("Queue resumed")
+    assert "By alice" in await bot.wait_for_post("has resumed")

@@ -40,7 +40,7 @@ async def test_a_workspace_without_charts_gets_the_rest(refusing: BotTester) -> 
 async def test_the_post_of_a_pause(refusing: BotTester) -> None:
     refuse(refusing, "chat.postMessage", "invalid_blocks")
     await refusing.type("/mq pause CI runners are down", by=BOB)
-    post = await refusing.wait_for_post("Queue paused", MERGE_QUEUE)
+    post = await refusing.wait_for_post("is paused", MERGE_QUEUE)
     assert "CI runners are down" in post
     assert "bob" in post
     await refusing.logged("blocks_refused")

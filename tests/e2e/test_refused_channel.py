@@ -103,8 +103,8 @@ async def test_a_channel_whose_id_changed_stays_subscribed_and_its_card_up_to_da
 ) -> None:
     bot = await start_bot(channels=f"acme/site={MERGE_QUEUE}:enter,pause,style:feed")
     bot.merge_queue.pause("acme/site", "Database migration", by="carol")
-    card = await bot.wait_for_post("Queue paused")
-    card = await bot.wait_for_change(card, "by carol · since")
+    card = await bot.wait_for_post("is paused")
+    card = await bot.wait_for_change(card, "By carol · Since")
     card = await bot.wait_for_change(card, "0 queued")
 
     bot.slack.arrangement.change_channel_id(MERGE_QUEUE, MOVED)
@@ -113,8 +113,8 @@ async def test_a_channel_whose_id_changed_stays_subscribed_and_its_card_up_to_da
     number = bot.enqueue()
 
     await bot.wait_for_post(f"#{number}", MOVED)
-    await bot.wait_for_post("Queue resumed", MOVED)
-    await bot.wait_for_change(replace(card, channel=MOVED), "resumed by dave")
+    await bot.wait_for_post("has resumed", MOVED)
+    await bot.wait_for_change(replace(card, channel=MOVED), "Resumed by dave")
     assert len(bot.posts(MOVED)) == 3
 
 

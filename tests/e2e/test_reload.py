@@ -144,7 +144,7 @@ async def test_a_signal_adds_and_removes_repositories_and_rights(
         await bot.wait_for_post(f"#{number}", GENERAL)
         assert "Only bob can" in await bot.ask("/mq pause @all-of-it Testing", by=ALICE)
         await bot.type(f"/mq pause {SITE} Testing", by=BOB)
-        await bot.wait_for_post("Queue paused", MERGE_QUEUE)
+        await bot.wait_for_post("is paused", MERGE_QUEUE)
 
         bot.write({**ONE, "MQBOT_WHO_MAY_PAUSE": ALICE})
         bot.hang_up()
@@ -328,7 +328,7 @@ async def test_a_repository_removed_while_paused_is_named_and_stays_resumable(
         assert f"*{API}* is paused" in (await bot.ask(f"/mq status {API}")).words
         await bot.click(card, "Resume queue", by=BOB)
         await bot.wait_for_post("resumed")
-        await bot.wait_for_change(card, "resumed")
+        await bot.wait_for_change(card, "was paused")
         assert bot.pause_reason(API) is None
         await bot.wait_for_direct_message("bob resumed", by=ALICE)
 
@@ -356,6 +356,6 @@ async def test_a_repository_removed_at_a_restart_is_resumed_by_command_or_timer(
         # All there is, as people say it: what is left isn't meant.
         assert "acme/api" not in (await bot.ask("/mq status all")).words
         await bot.pass_time(46 * 60)
-        await bot.wait_for_change(timed, "resumed")
+        await bot.wait_for_change(timed, "was paused")
         await bot.wait_for_post("resumed")
         assert bot.pause_reason(API) is None

@@ -18,23 +18,23 @@ async def test_a_channel_has_one_reminder_which_later_ones_edit(bot: BotTester) 
     assert "Asking" not in mine
     assert mine.labels == ["Resume queue", "Snooze 2 h", "Set an end…"]
     # People who read it later read when, and not how long ago that was once.
-    assert "paused by alice since " in mine
+    assert "By alice · Since " in mine
     assert " ago" not in mine
     await bot.pass_time(HOUR)
-    reminder = await bot.wait_for_post("is still paused* (1 h 30 min)")
+    reminder = await bot.wait_for_post("is still paused* after 1 h 30 min")
     assert "Asking alice and this channel" in reminder
     assert "CI runners are down" in reminder
     assert [message.ts for message in bot.thread(card)] == [reminder.ts]
 
     bot.enqueue()
     await bot.pass_time(2 * HOUR)
-    later = await bot.wait_for_change(reminder, "is still paused* (3 h 30 min)")
+    later = await bot.wait_for_change(reminder, "is still paused* after 3 h 30 min")
     assert later.labels == ["Resume queue", "Snooze 8 h", "Set an end…"]
     assert len(bot.posts()) == 2
 
     await bot.resume(by=BOB)
     await bot.wait_for_direct_message("bob resumed acme/site")
-    over = await bot.wait_for_change(reminder, "The pause of acme/site was resumed by bob")
+    over = await bot.wait_for_change(reminder, "bob resumed acme/site")
     assert over.labels == []
 
 
@@ -62,11 +62,12 @@ async def test_a_changed_end_is_shown_in_the_reminder(bot: BotTester) -> None:
     await bot.pass_time(HALF_HOUR)
     await bot.wait_for_direct_message("still paused", by=ALICE)
     await bot.pass_time(HOUR)
-    reminder = await bot.wait_for_post("*acme/site is still paused* (1 h 30 min)")
+    reminder = await bot.wait_for_post("*acme/site is still paused* after 1 h 30 min")
     await bot.choose(reminder, "in 1 h", menu="Set an end…", by=BOB)
-    await bot.wait_in_thread(card, "now resumes")
-    await bot.wait_for_change(card, "resumes")
-    await bot.wait_for_change(reminder, "resumes")
+    await bot.wait_for_direct_message("bob changed the end of your pause")
+    await bot.wait_in_thread(card, "changed the end")
+    await bot.wait_for_change(card, "Until 20")
+    await bot.wait_for_change(reminder, "Until 20")
     assert len(bot.posts()) == 2
 
 
@@ -92,17 +93,17 @@ async def test_nobody_is_reminded_of_a_pause_that_was_resumed_on_the_dashboard(
 ) -> None:
     await bot.pause("CI runners are down")
     bot.merge_queue.resume("acme/site", by="carol")
-    await bot.wait_for_post("Queue resumed")
+    await bot.wait_for_post("has resumed")
     await bot.wait_for_direct_message("carol resumed acme/site outside Slack")
     await bot.pass_time(HALF_HOUR)
     await bot.ask("/mq status")
-    assert bot.posts()[-1].line.startswith("Queue resumed")
+    assert bot.posts()[-1].line.startswith("acme/site has resumed")
 
 
 async def test_the_subscribers_are_reminded_of_a_pause_made_elsewhere(start_bot: StartBot) -> None:
     bot = await start_bot(channels=f"acme/site={MERGE_QUEUE}:pause")
     bot.merge_queue.pause("acme/site", "Database migration", by="carol")
-    await bot.wait_for_post("Queue paused", by=BOB)
+    await bot.wait_for_post("is paused", by=BOB)
     await bot.pass_time(HALF_HOUR)
     assert "Database migration" in await bot.wait_for_post("still paused")
 
@@ -112,7 +113,7 @@ async def test_nobody_is_reminded_of_a_pause_about_to_resume_by_itself(bot: BotT
     await bot.pass_time(HALF_HOUR)
     await bot.ask("/mq status")
     await bot.pass_time(180)
-    await bot.wait_for_post("Queue resumed")
+    await bot.wait_for_post("has resumed")
 
 
 async def test_reminders_can_be_switched_off(start_bot: StartBot) -> None:
@@ -120,4 +121,4 @@ async def test_reminders_can_be_switched_off(start_bot: StartBot) -> None:
     await bot.pause("CI runners are down")
     await bot.pass_time(4 * HOUR)
     await bot.ask("/mq status")
-    assert bot.posts()[-1].line.startswith("Queue paused")
+    assert bot.posts()[-1].line.startswith("acme/site is paused")

@@ -22,7 +22,7 @@ from tests.support.waiting import until
 pytestmark = pytest.mark.e2e
 
 HEARING = f"acme/site={MERGE_QUEUE}:pause"
-ADOPTED = "acme/site stays paused until someone resumes it: CI is down."
+ADOPTED = "acme/site stays paused until someone resumes it · CI is down"
 
 
 async def restored(bot: BotTester, copy: Path) -> None:
@@ -48,15 +48,15 @@ async def test_a_pause_without_a_row_is_adopted_and_gets_an_end_again(
         await bot.has_posted()
         await asyncio.to_thread(backup.back_up, sqlite_url, copy)
         card = await bot.pause("now 30m CI is down")
-        assert "resumes" in card
+        assert "Until 20" in card
         await restored(bot, copy)
 
         told = await bot.wait_for_post(ADOPTED)
         assert "I have no record of that" in told
-        assert "by alice · since" in told
+        assert "By alice · Since" in told
         await bot.wait_for_direct_message(ADOPTED)
-        card = await bot.wait_for_change(card, "its end is no longer known")
-        assert "acme/site: CI is down\nby alice · since" in card.line
+        card = await bot.wait_for_change(card, "the end that was set is no longer known")
+        assert "acme/site is paused · CI is down\nBy alice · Since" in card.line
         status = await bot.ask("/mq status")
         assert "By alice" in status.line
 
@@ -66,14 +66,14 @@ async def test_a_pause_without_a_row_is_adopted_and_gets_an_end_again(
         assert any("no end is known" in one.sentence for one in found)
 
         await bot.choose(told, "in 1 h", menu="Set an end…")
-        card = await bot.wait_for_change(card, "resumes")
-        assert "its end isn't known" not in card
-        await bot.wait_in_thread(card, "set by alice")
+        card = await bot.wait_for_change(card, "Until 20")
+        assert "no longer known" not in card
+        await bot.wait_in_thread(card, "alice changed the end")
         assert "pause_adopted" in bot.logged_actions()
 
         await bot.type("/mq resume", by=BOB)
-        await bot.wait_for_post("Queue resumed")
-        await bot.wait_for_change(card, "paused by alice · resumed by bob")
+        await bot.wait_for_post("has resumed")
+        await bot.wait_for_change(card, "Resumed by bob")
 
 
 async def test_a_resume_without_an_act_was_made_by_somebody_in_slack(
@@ -88,11 +88,11 @@ async def test_a_resume_without_an_act_was_made_by_somebody_in_slack(
         await bot.resume()
         await restored(bot, copy)
 
-        notice = await bot.wait_for_direct_message("acme/site was resumed by somebody in Slack")
+        notice = await bot.wait_for_direct_message("somebody in Slack resumed acme/site")
         assert "outside Slack" not in notice
         assert "mqbot" not in notice
-        card = await bot.wait_for_change(card, "resumed by somebody in Slack")
-        assert "paused by alice" in card
+        card = await bot.wait_for_change(card, "Resumed by somebody in Slack")
+        assert "By alice" in card
 
 
 async def test_a_signature_on_the_dashboard_makes_nobody_its_author(
@@ -103,9 +103,9 @@ async def test_a_signature_on_the_dashboard_makes_nobody_its_author(
         await bot.resume()
         forged = signed_reason("Move along", Actor(ALICE, "alice"))
         bot.merge_queue.pause("acme/site", forged, by="carol")
-        card = await bot.wait_for_post("Queue paused")
-        card = await bot.wait_for_change(card, "by carol · since")
-        assert "its end isn't known" not in card
+        card = await bot.wait_for_post("is paused")
+        card = await bot.wait_for_change(card, "By carol · Since")
+        assert "no longer known" not in card
 
 
 async def test_a_pause_and_its_resume_in_the_lost_time_have_no_unknown_end(
@@ -140,5 +140,5 @@ async def test_behind_a_personal_access_token_the_signature_names_the_person(
         card = await bot.pause("now 30m CI is down")
         await restored(bot, copy)
         await bot.wait_for_post(ADOPTED)
-        card = await bot.wait_for_change(card, "its end is no longer known")
-        assert "acme/site: CI is down\nby alice · since" in card.line
+        card = await bot.wait_for_change(card, "the end that was set is no longer known")
+        assert "acme/site is paused · CI is down\nBy alice · Since" in card.line

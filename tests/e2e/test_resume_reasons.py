@@ -11,10 +11,10 @@ pytestmark = [pytest.mark.e2e, OVER_HTTP]
 async def test_a_reason_to_resume_is_posted_and_kept(bot: BotTester) -> None:
     card = await bot.pause("now CI is down")
     await bot.type("/mq resume CI is *green* again, #41 fixed it", by=BOB)
-    line = await bot.wait_for_post("Queue resumed")
-    assert "Queue resumed acme/site: CI is green again, #41 fixed it\n" in line.line
-    assert "by bob · after" in line
-    await bot.wait_for_change(card, "resumed by bob")
+    line = await bot.wait_for_post("has resumed")
+    assert "acme/site has resumed · CI is green again, #41 fixed it\n" in line.line
+    assert "By bob · Paused for" in line
+    await bot.wait_for_change(card, "Resumed by bob")
     await bot.wait_for_direct_message("bob resumed acme/site")
     audit = await bot.ask("/mq audit")
     assert "bob resumed acme/site: CI is green again, #41 fixed it\n" in audit.line
@@ -24,7 +24,7 @@ async def test_a_reason_is_not_kept_for_the_next_resume(bot: BotTester) -> None:
     for reason in ("first one fixed", ""):
         await bot.pause("now CI is down")
         await bot.type(f"/mq resume {reason}")
-        line = await bot.wait_for_post("Queue resumed")
+        line = await bot.wait_for_post("has resumed")
         assert ("first one fixed" in line) is bool(reason)
 
 
@@ -43,8 +43,8 @@ async def test_the_named_queue_is_resumed_and_a_bare_name_is_asked_about(
     assert bot.pause_reason("acme/site") is not None
     assert "acme/api" in question
     await bot.type("/mq resume acme/api CI is green")
-    line = await bot.wait_for_post("Queue resumed")
-    assert "Queue resumed acme/api: CI is green\n" in line.line
+    line = await bot.wait_for_post("has resumed")
+    assert "acme/api has resumed · CI is green\n" in line.line
     assert bot.pause_reason("acme/site") is not None
 
 

@@ -30,7 +30,7 @@ REFUSED = "a second person has to confirm"
 
 
 async def paused(bot: BotTester, *, by: str = ALICE) -> Shown:
-    card = await bot.publish(f"/mq pause {SITE} incident", f"*Queue paused* {SITE}", by=by)
+    card = await bot.publish(f"/mq pause {SITE} incident", f"*{SITE} is paused*", by=by)
     return await bot.wait_for_change(card, "0 queued")
 
 
@@ -65,7 +65,7 @@ async def test_a_first_person_who_has_lost_the_right_counts_no_more(
     await bot.wait_for_post("carol wants to resume")
     assert bot.pause_reason(SITE) == "incident (by alice via Slack)"
     await bot.click(card, "Resume queue", by=DAVE)
-    await bot.wait_for_post("Queue resumed")
+    await bot.wait_for_post("has resumed")
     await bot.wait_for_direct_message(f"dave resumed {SITE}", by=ALICE)
     bot.slack.arrangement.change_user(BOB, {"deleted": False})
 
@@ -86,7 +86,7 @@ async def test_one_request_mentions_who_may_confirm_and_says_who_did(
     await bot.click(request, "Resume queue", by=BOB)
     assert REFUSED in await bot.wait_for_reply(by=BOB)
     await bot.click(request, "Resume queue", by=CAROL)
-    await bot.wait_for_post("Queue resumed")
+    await bot.wait_for_post("has resumed")
     settled = await bot.wait_for_change(request, "bob asked for it, and carol confirmed")
     assert settled.labels == []
     await bot.wait_for_direct_message(f"carol resumed {SITE}", by=ALICE)
@@ -104,7 +104,7 @@ async def test_a_request_closes_when_the_pause_ends_otherwise(
     await bot.wait_for_reply(by=BOB)
     request = await bot.wait_for_post("bob wants to resume")
     await bot.click(card, "Resume queue", by=ALICE)
-    await bot.wait_for_post("Queue resumed")
+    await bot.wait_for_post("has resumed")
     closed = await bot.wait_for_change(request, "Nothing is left to confirm: alice ended that")
     assert closed.labels == []
 
@@ -137,7 +137,7 @@ async def test_a_group_has_one_request_with_one_button(start_bot: StartBot, tmp_
     await bot.click(request, "Resume @release", by=CAROL)
     settled = await bot.wait_for_change(request, "bob asked for it, and carol confirmed")
     assert settled.labels == []
-    await bot.wait_for_change(card, "These pauses are over")
+    await bot.wait_for_change(card, "*@release was paused*")
     await bot.wait_for_post("@release: 2 of 2 queues resumed")
     await bot.wait_for_direct_message("Everything paused for @release has resumed", by=ALICE)
     assert [bot.pause_reason(repository) for repository in (SITE, API)] == [None, None]
@@ -218,7 +218,7 @@ async def test_a_request_closes_when_the_pause_ends_on_the_dashboard(
     bot.merge_queue.resume(SITE, by="erin")
     closed = await bot.wait_for_change(request, "Nothing is left to confirm")
     assert closed.labels == []
-    await bot.wait_for_post("Queue resumed")
+    await bot.wait_for_post("has resumed")
     await bot.wait_for_direct_message(SITE, by=ALICE)
 
 

@@ -61,7 +61,7 @@ async def test_an_edit_limited_with_a_wrong_clock_is_made_later(
     clock.advance(-HOUR)
     await bot.start_bot()
 
-    await bot.wait_for_change(card, "*Pause ended* acme/site")
+    await bot.wait_for_change(card, "*acme/site was paused*")
 
 
 async def test_every_card_has_its_buttons_in_any_number_of_channels(start_bot: StartBot) -> None:

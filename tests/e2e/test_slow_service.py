@@ -48,7 +48,7 @@ async def test_acts_wait_for_answers_that_take_long(start_bot: StartBot) -> None
     await asyncio.gather(*(bot.type(f"/mq pause {name} deploying") for name in SLOW))
     await wait_until_said(bot, len(SLOW))
     for name in SLOW:
-        await bot.wait_for_post(f"*Queue paused* {name}: deploying")
+        await bot.wait_for_post(f"*{name} is paused* · deploying")
     assert all(bot.pause_reason(name) for name in SLOW)
     assert len(said(bot)) == len(SLOW)
 
@@ -57,7 +57,7 @@ async def test_a_command_says_once_that_it_takes_a_while(bot: BotTester) -> None
     slow(bot)
     await bot.type("/mq pause now CI is down")
     await wait_until_said(bot)
-    await bot.wait_for_post("*Queue paused* acme/site: CI is down")
+    await bot.wait_for_post("*acme/site is paused* · CI is down")
     await bot.has_posted()
     assert len(said(bot)) == 1
 
@@ -76,7 +76,7 @@ async def test_in_a_form_it_gives_way_to_the_answer(bot: BotTester) -> None:
     await bot.submit(form, reason="CI is down")
     await bot.modal(STILL)
     await bot.modal("acme/site is paused.")
-    await bot.wait_for_post("*Queue paused* acme/site: CI is down")
+    await bot.wait_for_post("*acme/site is paused* · CI is down")
 
 
 async def test_in_a_direct_message_it_goes_when_the_answer_comes(bot: BotTester) -> None:
@@ -92,7 +92,7 @@ async def test_a_mention_says_so_to_its_author_alone(bot: BotTester) -> None:
     slow(bot)
     mention(bot, "pause now CI is down")
     await wait_until_said(bot)
-    await bot.wait_for_post("*Queue paused* acme/site: CI is down")
+    await bot.wait_for_post("*acme/site is paused* · CI is down")
 
 
 async def test_a_quick_answer_comes_alone(start_bot: StartBot) -> None:

@@ -43,7 +43,7 @@ async def test_a_form_that_takes_a_moment_to_check_is_carried_out_once(bot: BotT
     bot.break_slack("slow", "users.info", seconds=1.8, times=1)
     answer = await bot.submit(form, reason="CI is down")
     assert answer["response_action"] == "update"
-    await bot.wait_for_post("Queue paused")
+    await bot.wait_for_post("is paused")
     await bot.modal("acme/site is paused")
     paused = [event for event in bot.events() if event.type == "queue.pause.create"]
     assert len(paused) == 1

@@ -143,7 +143,7 @@ async def test_a_queue_paused_before_the_start_is_never_called_running(
     for shown in (first, board, home):
         assert notice in shown
     if pause_endpoints == "deprecated":
-        await bot.wait_for_post("Queue paused")
+        await bot.wait_for_post("is paused")
 
 
 async def test_a_freeze_in_force_is_shown_with_its_window_and_reason(start_bot: StartBot) -> None:

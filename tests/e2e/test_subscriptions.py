@@ -141,12 +141,12 @@ async def test_acts_in_a_channel_without_the_bot_say_how_to_invite_it(bot: BotTe
     https://docs.slack.dev/reference/events/app_mention: without membership there is no event.
     """
     bot.expected_refusals = {"conversations.info channel_not_found"}
-    post = await bot.publish("/mq pause now CI is down", "Queue paused", channel=INCIDENTS)
+    post = await bot.publish("/mq pause now CI is down", "is paused", channel=INCIDENTS)
     assert "I'm not in this channel: type `/invite @merge-queue` so that I can post" in post
     assert "/invite @merge-queue" in post.line
     await bot.slack.people.command("U0ALICE", INCIDENTS, "/invite @merge-queue")
     await bot.wait_for_post("Hello!", INCIDENTS)
-    resumed = await bot.publish("/mq resume", "Queue resumed", channel=INCIDENTS)
+    resumed = await bot.publish("/mq resume", "has resumed", channel=INCIDENTS)
     assert "/invite" not in resumed
 
 

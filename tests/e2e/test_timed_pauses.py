@@ -17,14 +17,14 @@ OVERDUE = rf"{UNTIL}: overdue, still trying"
 
 async def test_a_timed_pause_resumes_and_names_its_author(bot: BotTester) -> None:
     post = await bot.pause("45m CI runners are down")
-    assert "resumes" in post
+    assert "Until 20" in post
     assert bot.pause_reason() == "CI runners are down (by alice via Slack)"
 
     await bot.pass_time(44 * 60)
     assert bot.pause_reason() is not None
     await bot.pass_time(61)
-    resumed = await bot.wait_for_post("Queue resumed")
-    assert "by the timer set by alice" in resumed
+    resumed = await bot.wait_for_post("has resumed")
+    assert "By the timer set by alice" in resumed
     assert "late" not in resumed
     assert bot.pause_reason() is None
 
@@ -34,7 +34,7 @@ async def test_a_timer_missed_during_downtime_resumes_late_and_says_so(bot: BotT
     await bot.stop_bot()
     await bot.pass_time(40 * 60)
     await bot.start_bot()
-    assert "25 min late" in await bot.wait_for_post("Queue resumed")
+    assert "25 min late" in await bot.wait_for_post("has resumed")
 
 
 TWO = {"acme/site": "quiet", "acme/api": "quiet"}
@@ -45,38 +45,39 @@ async def test_a_timer_ends_with_its_pause_when_another_pause_follows(
 ) -> None:
     # The channel gets every pause, whether or not the bot first sees the end of the one before.
     bot = await start_bot(repositories=TWO, channels=f"acme/site={MERGE_QUEUE}:pause")
-    await bot.publish("/mq pause acme/site 15m deploying 4.2", "Queue paused* acme/site")
-    await bot.publish("/mq pause acme/api 15m deploying 4.2", "Queue paused* acme/api")
+    await bot.publish("/mq pause acme/site 15m deploying 4.2", "acme/site is paused*")
+    await bot.publish("/mq pause acme/api 15m deploying 4.2", "acme/api is paused*")
     bot.merge_queue.resume("acme/site", by="carol")
     bot.pause_elsewhere("Database migration", seconds_from_now=5)
 
     def is_notice() -> bool:
         lines = [post.line for post in bot.posts() if "Database migration" in post]
-        return any(line.startswith("Queue paused") for line in lines)
+        return any(line.startswith("acme/site is paused") for line in lines)
 
     await until(is_notice, "the pause of somebody else")
     await bot.pass_time(16 * 60)
 
     # The other timer was due at the same moment.
-    await bot.wait_for_post("Queue resumed* acme/api")
+    await bot.wait_for_post("acme/api has resumed*")
     assert bot.pause_reason() == "Database migration"
     assert not [post.line for post in bot.posts() if "did nothing" in post]
     # Whichever the bot saw first: that her pause ended, or that another stood in its place.
     notice = await bot.wait_for_direct_message("acme/site")
     assert (
-        "carol resumed acme/site outside Slack" in notice or "was replaced outside Slack" in notice
+        "carol resumed acme/site outside Slack" in notice
+        or "changed your pause of acme/site outside Slack" in notice
     )
     assert "alice tried" not in await bot.ask("/mq audit acme/site")
 
 
 async def test_a_timer_without_its_pause_does_nothing(start_bot: StartBot) -> None:
     bot = await start_bot(repositories=TWO, channels=f"acme/api={MERGE_QUEUE}:pause")
-    await bot.publish("/mq pause acme/site 15m deploying 4.2", "Queue paused* acme/site")
-    await bot.publish("/mq pause acme/api 15m deploying 4.2", "Queue paused* acme/api")
-    await bot.publish("/mq resume acme/site", "Queue resumed* acme/site", by=BOB)
+    await bot.publish("/mq pause acme/site 15m deploying 4.2", "acme/site is paused*")
+    await bot.publish("/mq pause acme/api 15m deploying 4.2", "acme/api is paused*")
+    await bot.publish("/mq resume acme/site", "acme/site has resumed*", by=BOB)
     await bot.wait_for_direct_message("bob resumed acme/site")
     await bot.pass_time(16 * 60)
-    await bot.wait_for_post("Queue resumed* acme/api")
+    await bot.wait_for_post("acme/api has resumed*")
     assert "by the timer" not in (await bot.ask("/mq audit acme/site")).words
     assert "tried" not in (await bot.ask("/mq audit acme/site")).words
 
@@ -88,7 +89,7 @@ async def test_an_unavailable_service_is_retried(bot: BotTester) -> None:
     await bot.logged("timer_postponed")
     bot.fix_service()
     await bot.pass_time(60)
-    await bot.wait_for_post("Queue resumed")
+    await bot.wait_for_post("has resumed")
 
 
 @pytest.mark.usefixtures("hurried_reminders")
@@ -102,8 +103,8 @@ async def test_a_failed_automatic_resume_is_shown_and_reminded_of(start_bot: Sta
 
     overdue = await bot.wait_for_change(card, "still trying")
     await bot.wait_for_direct_message("couldn't resume acme/site")
-    assert "resumes" not in overdue
-    assert "should have resumed" in overdue
+    assert "still trying" in overdue
+    assert "overdue, still trying" in overdue
     await bot.wait_for_change(board, ": overdue, still trying")
     status = await bot.ask("/mq status", by=BOB)
     assert re.search(OVERDUE, status.words)
@@ -112,14 +113,15 @@ async def test_a_failed_automatic_resume_is_shown_and_reminded_of(start_bot: Sta
 
     await bot.pass_time(301)
 
-    reminder = await bot.wait_for_post("is still paused* (20 min)")
-    assert "should have resumed" in reminder
+    reminder = await bot.wait_for_post("is still paused* after 20 min")
+    assert "overdue, still trying" in reminder
     await bot.choose(reminder, "15 min more", menu="Extend…", by=BOB)
-    await bot.wait_in_thread(card, "now resumes")
-    await bot.wait_for_change(card, "resumes")
+    await bot.wait_in_thread(card, "changed the end")
+    await bot.wait_for_direct_message("bob changed the end of your pause")
+    await bot.wait_for_change(card, "Until 20")
     bot.fix_service()
     await bot.pass_time(15 * 60 + 1)
-    await bot.wait_for_post("Queue resumed")
+    await bot.wait_for_post("has resumed")
     assert len(bot.posts()) == 4
 
 
@@ -142,13 +144,13 @@ async def test_replacing_the_reason_keeps_the_end_and_says_so_to_everybody(bot: 
     first = await bot.pause("45m CI runners are down")
     question = await bot.ask("/mq pause deploying", by=BOB)
     await bot.click(question, "Replace reason, keep end", by=BOB)
-    card = await bot.wait_for_change(first, "*Queue paused* acme/site: deploying")
-    assert "resumes" in card
-    assert "resumes" in await bot.wait_in_thread(card, "*Pause reason changed*")
+    card = await bot.wait_for_change(first, "*acme/site is paused* · deploying")
+    assert "Until 20" in card
+    assert "resumes" in await bot.wait_in_thread(card, "changed why")
     assert "resumes" in await bot.wait_for_direct_message("bob replaced your pause")
     await bot.wait_for_change(question, "acme/site is paused, resumes", by=BOB)
     await bot.pass_time(46 * 60)
-    await bot.wait_for_post("Queue resumed")
+    await bot.wait_for_post("has resumed")
     assert bot.pause_reason() is None
 
 
@@ -157,14 +159,14 @@ async def test_the_same_reason_with_another_duration_changes_the_end(bot: BotTes
     question = await bot.ask("/mq pause 2h deploying 4.2")
     await bot.click(question, "Replace end")
     await bot.wait_for_change(question, "acme/site is paused, resumes")
-    line = await bot.wait_in_thread(card, "*Pause replaced* acme/site: deploying 4.2")
+    line = await bot.wait_in_thread(card, "replaced the pause of acme/site* · deploying 4.2")
     assert "resumes" in line
     assert "before" not in line
     await bot.pass_time(16 * 60)
     await bot.ask("/mq status")
     assert bot.pause_reason() is not None
     await bot.pass_time(2 * 3600)
-    await bot.wait_for_post("Queue resumed")
+    await bot.wait_for_post("has resumed")
 
 
 async def test_repeating_the_same_reason_asks_nothing(bot: BotTester) -> None:
@@ -181,8 +183,9 @@ async def test_a_menu_from_before_the_pause_had_an_end_changes_nothing(bot: BotT
     )
     assert post.element("Set an end…").question == question
     await bot.choose(post, "in 1 h", menu="Set an end…", by=BOB)
-    await bot.wait_in_thread(post, "now resumes")
-    await bot.wait_for_change(post, "resumes")
+    await bot.wait_in_thread(post, "changed the end")
+    await bot.wait_for_direct_message("bob changed the end of your pause")
+    await bot.wait_for_change(post, "Until 20")
     await bot.choose(post, "in 15 min", menu="Set an end…")
     notice = await bot.wait_for_reply(
         "Nothing was changed: the pause of acme/site already has an end"
@@ -192,19 +195,20 @@ async def test_a_menu_from_before_the_pause_had_an_end_changes_nothing(bot: BotT
     await bot.ask("/mq status")
     assert bot.pause_reason() is not None
     await bot.pass_time(41 * 60)
-    await bot.wait_for_post("Queue resumed")
+    await bot.wait_for_post("has resumed")
 
 
 async def test_extending_moves_the_end_and_notifies_the_channel(bot: BotTester) -> None:
     post = await bot.pause("15m deploying 4.2")
     await bot.choose(post, "1 h more", menu="Extend…", by=BOB)
-    assert "set by bob" in await bot.wait_in_thread(post, "now resumes")
+    assert "resumes" in await bot.wait_in_thread(post, "bob changed the end")
+    await bot.wait_for_direct_message("bob changed the end of your pause of acme/site to")
 
     await bot.pass_time(16 * 60)
     await bot.ask("/mq status")
     assert bot.pause_reason() is not None
     await bot.pass_time(60 * 60)
-    assert "by the timer set by bob" in await bot.wait_for_post("Queue resumed")
+    assert "By the timer set by bob" in await bot.wait_for_post("has resumed")
 
 
 async def test_the_form_can_give_a_pause_an_end(bot: BotTester) -> None:
@@ -215,9 +219,9 @@ async def test_the_form_can_give_a_pause_an_end(bot: BotTester) -> None:
     assert "Write it like 45m" in answer["errors"]["end"]
     await bot.submit(form, end="30m")
     assert (await bot.modal("resumes")).title == "Merge queue"
-    await bot.wait_in_thread(post, "now resumes")
+    await bot.wait_in_thread(post, "changed the end")
     await bot.pass_time(31 * 60)
-    await bot.wait_for_post("Queue resumed")
+    await bot.wait_for_post("has resumed")
 
 
 async def test_extending_an_ended_pause_changes_nothing_and_shows_the_current_state(
@@ -227,7 +231,7 @@ async def test_extending_an_ended_pause_changes_nothing_and_shows_the_current_st
     bot.merge_queue.resume("acme/site", by="carol")
     await bot.choose(post, "in 15 min", menu="Set an end…", by=BOB)
     assert "not paused. Nothing to do." in await bot.wait_for_reply(by=BOB)
-    await bot.wait_for_post("Queue resumed")
+    await bot.wait_for_post("has resumed")
     await bot.wait_for_direct_message("carol resumed acme/site outside Slack")
 
 
@@ -236,14 +240,14 @@ async def test_a_duration_typed_without_a_reason_is_preselected_in_the_form(bot:
     form = await bot.modal("0 queued")
     await bot.submit(form, reason="deploying 4.2")
     await bot.modal("is paused")
-    assert "resumes" in await bot.wait_for_post("Queue paused")
+    assert "Until 20" in await bot.wait_for_post("is paused")
     await bot.pass_time(46 * 60)
-    await bot.wait_for_post("Queue resumed")
+    await bot.wait_for_post("has resumed")
 
 
 async def test_a_time_of_day_is_the_persons_own_and_may_be_tomorrows(bot: BotTester) -> None:
     soon = bot.clock.now() + timedelta(hours=9)
-    assert "resumes" in await bot.pause(f"until {soon:%H:%M} UTC night shift")
+    assert "Until 20" in await bot.pause(f"until {soon:%H:%M} UTC night shift")
     assert bot.pause_reason() == "night shift (by alice via Slack)"
 
 
@@ -264,7 +268,7 @@ async def test_a_channel_subscribed_to_pauses_is_notified_of_the_timer_too(
 ) -> None:
     bot = await start_bot(channels=f"acme/site={RELEASES}:pause")
     await bot.pause("15m deploying 4.2")
-    await bot.wait_for_post("Queue paused", RELEASES)
+    await bot.wait_for_post("is paused", RELEASES)
     # The service's clock is 16 minutes behind now, which several of its answers have to say.
     bot.break_service("error", path="/merge-queue/pause", method="DELETE", status=503)
     await bot.pass_time(16 * 60)
@@ -275,12 +279,12 @@ async def test_a_channel_subscribed_to_pauses_is_notified_of_the_timer_too(
     for _ in range(3):
         await bot.pass_time(25)
         await bot.next_poll()
-    await bot.wait_for_post("Queue resumed")
-    await bot.wait_for_post("Queue resumed", RELEASES)
+    await bot.wait_for_post("has resumed")
+    await bot.wait_for_post("has resumed", RELEASES)
     # Its record of our act is no second one.
     bot.pause_elsewhere("Database migration", by="carol")
     card = await bot.wait_for_post("Database migration", RELEASES)
-    await bot.wait_for_change(card, "by carol")
+    await bot.wait_for_change(card, "By carol")
 
 
 async def test_the_same_choice_of_a_menu_works_again_once_the_card_has_changed(

@@ -30,15 +30,15 @@ async def test_what_begins_like_an_end_is_an_end_or_a_question(bot: BotTester) -
     assert offered[-1].startswith("Resume t")
     assert bot.pause_reason() is None
     card = await bot.pause("1½h release 4.2")
-    assert "resumes" in card
+    assert "Until 20" in card
     assert bot.pause_reason() == "release 4.2 (by alice via Slack)"
 
 
 async def test_no_end_is_said_with_the_words_that_are_the_reason(bot: BotTester) -> None:
     question = await bot.ask("/mq pause until we know more")
     await bot.click(question, "No end; the reason is “until we know more”")
-    card = await bot.wait_for_post("*Queue paused* acme/site: until we know more")
-    assert "resumes" not in card
+    card = await bot.wait_for_post("*acme/site is paused* · until we know more")
+    assert "Until someone" in card
 
 
 async def test_another_time_is_chosen_with_slacks_own_picker(bot: BotTester) -> None:
@@ -54,7 +54,7 @@ async def test_another_time_is_chosen_with_slacks_own_picker(bot: BotTester) -> 
     assert "in the past" in str(answer["errors"])
     await bot.submit(form, reason="Vendor is down", end="", end_at=end)
     await bot.modal("is paused")
-    card = await bot.wait_for_post("*Queue paused* acme/site: Vendor is down")
+    card = await bot.wait_for_post("*acme/site is paused* · Vendor is down")
     assert f"{end:%Y-%m-%d %H:%M}" in card
     await bot.choose(card, "Another time…", menu="Extend…")
     later = end + timedelta(hours=1)
@@ -71,7 +71,7 @@ async def test_an_end_that_is_far_away_is_shown_with_its_date_first(bot: BotTest
     assert question.labels[1:] == ["Another time…", "Don't pause"]
     assert bot.pause_reason() is None
     await bot.click(question, question.labels[0])
-    assert f"{day:%Y-%m-%d} 09:00" in await bot.wait_for_post("*Queue paused* acme/site: release")
+    assert f"{day:%Y-%m-%d} 09:00" in await bot.wait_for_post("*acme/site is paused* · release")
 
 
 async def test_a_form_with_a_far_end_shows_its_date_and_is_sent_again(bot: BotTester) -> None:
@@ -83,7 +83,7 @@ async def test_a_form_with_a_far_end_shows_its_date_and_is_sent_again(bot: BotTe
     again = await bot.modal(f"That's {day:%Y-%m-%d} 09:00 UTC")
     assert bot.pause_reason() is None
     await bot.submit(again, reason="release 4.2", end=typed)
-    assert f"{day:%Y-%m-%d} 09:00" in await bot.wait_for_post("*Queue paused* acme/site")
+    assert f"{day:%Y-%m-%d} 09:00" in await bot.wait_for_post("*acme/site is paused*")
 
 
 async def test_a_question_answered_after_its_end_does_not_mean_the_next_day(
@@ -145,8 +145,8 @@ async def test_a_form_whose_reason_may_hold_an_end_asks_until_when(bot: BotTeste
     assert bot.pause_reason() is None
     await bot.submit(asked, reason=reason, end_meant=answers[0], end="")
     await bot.modal("is paused")
-    card = await bot.wait_for_post("*Queue paused* acme/site: CI is down")
-    assert f"resumes {now(bot) + timedelta(minutes=90):%Y-%m-%d %H:%M}" in card
+    card = await bot.wait_for_post("*acme/site is paused* · CI is down")
+    assert f"Until {now(bot) + timedelta(minutes=90):%Y-%m-%d %H:%M}" in card
     assert bot.pause_reason() == "CI is down (by alice via Slack)"
 
 
@@ -159,7 +159,7 @@ async def test_a_form_whose_reason_only_begins_like_an_end_is_sent_without_one_w
     asked = await bot.modal("may say until when")
     await bot.submit(asked, reason=reason, end_meant=NO_END)
     await bot.modal("is paused")
-    assert "resumes" not in await bot.wait_for_post(f"*Queue paused* acme/site: {reason}")
+    assert "Until someone" in await bot.wait_for_post(f"*acme/site is paused* · {reason}")
 
 
 @pytest.mark.parametrize("reason", ["for the release", "2 hours of red builds"])
@@ -167,7 +167,7 @@ async def test_a_form_does_not_ask_about_a_plain_reason(bot: BotTester, reason: 
     await bot.type("/mq pause")
     await bot.submit(await bot.modal("0 queued"), reason=reason)
     await bot.modal("is paused")
-    await bot.wait_for_post(f"*Queue paused* acme/site: {reason}")
+    await bot.wait_for_post(f"*acme/site is paused* · {reason}")
 
 
 async def test_a_form_that_was_asked_takes_another_end_from_its_own_fields(
@@ -178,7 +178,7 @@ async def test_a_form_that_was_asked_takes_another_end_from_its_own_fields(
     asked = await bot.modal("may say until when")
     await bot.submit(asked, reason="until the vendor answers", end="45m")
     await bot.modal("is paused")
-    assert "resumes" in await bot.wait_for_post("acme/site: until the vendor answers")
+    assert "Until 20" in await bot.wait_for_post("acme/site is paused* · until the vendor answers")
 
 
 async def test_the_form_of_a_freeze_reads_the_reason_in_the_same_way(start_bot: StartBot) -> None:

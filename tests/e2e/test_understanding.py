@@ -23,11 +23,11 @@ async def test_in_the_thread_of_a_pause_words_mean_that_pause(start_bot: StartBo
     await bot.pause("now acme/api deploying")
     await bot.has_posted()
     mention(bot, "extend 30m", beneath=card)
-    await bot.wait_in_thread(card, "acme/site* now resumes")
+    await bot.wait_in_thread(card, "changed the end: acme/site resumes")
     mention(bot, "why?", beneath=card)
     assert "migration" in await bot.wait_in_thread(card, "acme/site is paused: migration")
     mention(bot, "pls resume, thanks", beneath=card)
-    await bot.wait_for_post("*Queue resumed* acme/site")
+    await bot.wait_for_post("*acme/site has resumed*")
     assert bot.pause_reason("acme/site") is None
     assert bot.pause_reason("acme/api") == "deploying (by alice via Slack)"
 
@@ -37,7 +37,7 @@ async def test_in_the_thread_of_a_pause_that_is_over_the_next_one_stays(
 ) -> None:
     bot = await with_three(start_bot)
     card = await bot.pause("now acme/site migration")
-    await bot.publish("/mq resume acme/site", "Queue resumed")
+    await bot.publish("/mq resume acme/site", "has resumed")
     await bot.pause("now acme/site another one")
     await bot.has_posted()
     mention(bot, "resume", beneath=card)
@@ -54,7 +54,7 @@ async def test_in_the_thread_of_a_pause_fixed_offers_to_resume_its_queue(
     mention(bot, "it's fixed", beneath=card)
     offer = await bot.wait_in_thread(card, "Did you mean `/mq resume acme/site it's fixed`?")
     await bot.click(offer, "Run /mq resume acme/site it's fixed")
-    await bot.wait_for_post("*Queue resumed* acme/site")
+    await bot.wait_for_post("*acme/site has resumed*")
 
 
 async def test_in_the_thread_of_a_failure_a_question_is_about_that_pull_request(
@@ -74,7 +74,7 @@ async def test_a_polite_question_in_a_direct_message_is_answered(bot: BotTester)
     write(bot, "Hi! Is the queue stuck?")
     await bot.wait_for_direct_message("Nothing is queued in acme/site")
     write(bot, "could you pls pause the queue because CI is down")
-    await bot.wait_for_direct_message("Queue paused")
+    await bot.wait_for_direct_message("is paused")
     assert bot.pause_reason() == "because CI is down (by alice via Slack)"
 
 
@@ -100,11 +100,11 @@ async def test_my_pull_request_is_the_persons_own(start_bot: StartBot) -> None:
 async def test_a_pause_is_extended_by_a_command(bot: BotTester) -> None:
     card = await bot.pause("45m CI runners are down")
     await bot.type("/mq extend by another 30 min please")
-    await bot.wait_in_thread(card, "now resumes")
+    await bot.wait_in_thread(card, "changed the end")
     await bot.pass_time(60 * 60)
     assert bot.pause_reason() is not None
     await bot.pass_time(16 * 60)
-    await bot.wait_for_post("Queue resumed")
+    await bot.wait_for_post("has resumed")
 
 
 async def test_a_pause_without_an_end_gets_one_only_after_a_question(bot: BotTester) -> None:
@@ -112,7 +112,7 @@ async def test_a_pause_without_an_end_gets_one_only_after_a_question(bot: BotTes
     answer = await bot.ask("/mq extend 30m")
     assert "no end to move. Nothing was changed." in answer
     await bot.click(answer, "Resume in 30 min")
-    await bot.wait_in_thread(card, "now resumes")
+    await bot.wait_in_thread(card, "changed the end")
 
 
 async def test_to_extend_without_an_end_opens_the_form(bot: BotTester) -> None:
@@ -120,7 +120,7 @@ async def test_to_extend_without_an_end_opens_the_form(bot: BotTester) -> None:
     await bot.type("/mq extend")
     form = await bot.modal("acme/site")
     await bot.submit(form, end="2h")
-    await bot.wait_in_thread(card, "now resumes")
+    await bot.wait_in_thread(card, "changed the end")
 
 
 async def test_to_extend_another_pause_than_the_channels_is_asked_about(

@@ -70,7 +70,7 @@ async def test_the_log_of_all_finds_the_repository_of_a_number(three: BotTester)
 
 async def test_the_audit_of_a_group_has_its_repositories_alone(three: BotTester) -> None:
     for name in NAMES:
-        await three.publish(f"/mq pause now {name} CI is down", "Queue paused")
+        await three.publish(f"/mq pause now {name} CI is down", "is paused")
     audit = await three.ask("/mq audit @release")
     assert "Actions in @release" in audit
     assert "paused acme/site" in audit
@@ -81,9 +81,9 @@ async def test_the_audit_of_a_group_has_its_repositories_alone(three: BotTester)
 
 async def test_a_page_of_the_audit_of_a_group_stays_with_the_group(three: BotTester) -> None:
     for _ in range(6):
-        await three.publish("/mq pause now acme/site CI is down", "Queue paused")
-        await three.publish("/mq resume acme/site", "Queue resumed")
-    await three.publish("/mq pause now acme/docs CI is down", "Queue paused")
+        await three.publish("/mq pause now acme/site CI is down", "is paused")
+        await three.publish("/mq resume acme/site", "has resumed")
+    await three.publish("/mq pause now acme/docs CI is down", "is paused")
     audit = await three.ask("/mq audit @release")
     await three.click(audit, "Older")
     older = await three.wait_for_other(audit)
@@ -135,7 +135,7 @@ async def test_a_long_command_is_kept_while_it_is_asked_about(start_bot: StartBo
     bot = await start_bot(repositories=SEVEN, channels="")
     question = await bot.ask(f"/mq pause now {LONG}")
     await bot.choose(question, "acme/r6", menu="Choose a repository")
-    await bot.wait_for_post("*Queue paused* acme/r6")
+    await bot.wait_for_post("*acme/r6 is paused*")
     await bot.wait_until_gone(question)
     reason = bot.pause_reason("acme/r6")
     assert reason is not None
@@ -146,7 +146,7 @@ async def test_a_question_that_was_answered_by_typing_does_nothing_after_a_resta
     three: BotTester,
 ) -> None:
     question = await three.ask(f"/mq pause now {LONG}")
-    await three.publish(f"/mq pause now acme/site {LONG}", "*Queue paused* acme/site")
+    await three.publish(f"/mq pause now acme/site {LONG}", "*acme/site is paused*")
     await three.stop_bot()
     await three.start_bot()
     await three.click(question, "acme/api")
@@ -172,7 +172,7 @@ async def test_an_answer_that_failed_leaves_the_question_open(three: BotTester) 
     await three.wait_for_reply("acme/api")
     three.fix_service()
     await three.click(question, "acme/docs")
-    await three.wait_for_post("*Queue paused* acme/docs")
+    await three.wait_for_post("*acme/docs is paused*")
     await three.wait_until_gone(question)
 
 
@@ -197,7 +197,7 @@ async def test_in_direct_messages_an_answered_question_goes(three: BotTester) ->
     question = await three.wait_for_direct_message("Pause which queue?")
     await is_on_record(three, question)
     write(three, "pause now acme/site CI is down")
-    await three.wait_for_post("*Queue paused* acme/site", mine)
+    await three.wait_for_post("*acme/site is paused*", mine)
     await three.wait_until_gone(question)
 
 

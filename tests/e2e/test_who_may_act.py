@@ -224,7 +224,7 @@ async def test_guests_and_external_people_learn_no_names_from_old_buttons(
         assert "secret" not in answer
         assert refusal in answer
     await bot.click(post, "Resume queue")
-    await bot.wait_for_post("Queue resumed")
+    await bot.wait_for_post("has resumed")
     assert "alice resumed acme/site" in await bot.wait_for_direct_message(by=BOB)
 
 
@@ -254,7 +254,7 @@ async def test_all_members_read_and_only_listed_people_pause(start_bot: StartBot
     assert "can resume a queue." in refused
     assert bot.pause_reason() == "CI runners are down (by carol via Slack)"
     await bot.click(post, "Resume queue", by=BOB)
-    await bot.wait_for_post("Queue resumed")
+    await bot.wait_for_post("has resumed")
     await bot.wait_for_direct_message("bob resumed acme/site", by=CAROL)
     denied = "not_listed"
     assert await refusals(bot) == [
@@ -397,13 +397,13 @@ async def test_people_of_the_enterprise_grid_count_as_members(
     await bot.start_bot()
     post = await bot.pause("CI runners are down", by=ALICE)
     await bot.click(post, "Resume queue", by=BOB)
-    await bot.wait_for_post("Queue resumed")
+    await bot.wait_for_post("has resumed")
     await bot.wait_for_direct_message("bob resumed acme/site")
     sue = bot.slack.arrangement.add_user("sue", "member", "T0SISTER", enterprise_id=ORGANISATION)
     bot.slack.arrangement.set_member(MERGE_QUEUE, sue["user"], is_member=True)
     post = await bot.pause("CI runners are down", by=ALICE)
     await bot.click(post, "Resume queue", by=sue["user"])
-    await bot.wait_for_post("Queue resumed")
+    await bot.wait_for_post("has resumed")
     await bot.wait_for_direct_message("sue resumed acme/site")
     eve = bot.slack.arrangement.add_user("eve", "external", OTHER_TEAM, enterprise_id="E0OTHER")
     bot.slack.arrangement.set_member(MERGE_QUEUE, eve["user"], is_member=True)
@@ -440,7 +440,7 @@ async def test_a_shared_channel_gets_posts_without_buttons(bot: BotTester, sign:
     await bot.click(status, "Share in channel")
     assert (await bot.wait_for_post("*acme/site* is paused")).labels == []
     await bot.click(status, "Resume queue")
-    await bot.wait_for_post("Queue resumed")
+    await bot.wait_for_post("has resumed")
     await bot.wait_for_direct_message("alice resumed acme/site", by=BOB)
     await bot.wait_for_change(status, "is running")
 
@@ -458,7 +458,7 @@ async def test_every_decision_on_an_act_is_on_record(bot: BotTester) -> None:
     await bot.click(post, "Resume queue", by=guest)
     await bot.wait_for_reply(by=guest)
     await bot.click(post, "Resume queue", by=BOB)
-    await bot.wait_for_post("Queue resumed")
+    await bot.wait_for_post("has resumed")
     await bot.wait_for_direct_message("bob resumed acme/site")
     await bot.ask("/mq resume")
     assert [(act.actor.name, act.action, act.result) for act in await acts(bot)] == [

@@ -12,8 +12,8 @@ def test_the_channel_shows_events_and_a_pause_and_nothing_is_left_behind(tmp_pat
     with running_demo(*DEMO, cwd=tmp_path) as demo:
         demo.wait_for_messages("*Queued*", "*Merged*", "*Left the queue*")
         demo.type_command("/mq pause now acme/site CI runners are down")
-        demo.wait_for_messages("*Queue paused* acme/site: CI runners are down")
+        demo.wait_for_messages("*acme/site is paused* · CI runners are down")
         demo.type_command("/mq resume acme/site", user="U0BOB")
-        demo.wait_for_messages("*Queue resumed* acme/site")
+        demo.wait_for_messages("*acme/site has resumed*")
         assert demo.messages("C0RELEASE") is not None
     assert list(tmp_path.iterdir()) == []

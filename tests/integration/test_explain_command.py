@@ -289,13 +289,13 @@ def test_every_kind_of_post_can_be_explained(url: str) -> None:
             subject = LiveSubject(live, SITE, LIVE_KEYS.get(live, "1"))
             message_id = LiveMessages(transaction).add(subject, f"C0LIVE{number}", now=NOW)
             assert message_id is not None
-            LiveMessages(transaction).posted(message_id, f"17723682{number}0.000000", 1)
+            LiveMessages(transaction).posted(message_id, f"17723682{number:02}.000000", 1)
 
     change(url, add)
     for number, kind in enumerate(SubjectKind):
         assert f"{SITE}: {kind} 77" in said(url, f"{number:032x}")
     for number, live in enumerate(LiveKind):
-        ts = f"17723682{number}0.000000"
+        ts = f"17723682{number:02}.000000"
         output = said(url, permalink(f"C0LIVE{number}", ts))
         assert output.startswith(f"a message about {SITE}: {live} ")
         assert "its first post isn't stored any more" in output

@@ -30,7 +30,7 @@ async def test_requests_and_deliveries_can_be_traced_by_their_ids_and_a_clean_st
     async with running(sqlite_url, tmp_path) as bot:
         await bot.type("/mq pause CI runners are down")
         for channel in (MERGE_QUEUE, RELEASES):
-            await bot.wait_for_post("Queue paused", channel)
+            await bot.wait_for_post("is paused", channel)
         await bot.type("/mq pause other words")
         await bot.wait_for_reply()
         decided = {record["request"] for record in records(bot, "decision")}

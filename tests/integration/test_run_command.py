@@ -54,7 +54,7 @@ async def test_a_restart_after_a_signal_continues_without_loss_or_repetition(
     bot.merge_queue.pause("acme/site", "Night", by="carol")
     await bot.start_bot()
     await bot.wait_for_post(f"#{meanwhile}")
-    card = await bot.wait_for_post("Queue paused")
+    card = await bot.wait_for_post("is paused")
     bot.enqueue()
     await bot.wait_for_change(card, " queued")
     assert len(bot.posts()) == 3
@@ -67,8 +67,8 @@ async def test_work_in_progress_at_the_signal_is_finished(start_process: StartPr
     await bot.stop_bot()
     assert bot.pause_reason() == "CI runners are down (by alice via Slack)"
     await bot.start_bot()
-    await bot.wait_for_post("*Queue paused* acme/site: CI runners are down", GENERAL)
-    await bot.wait_for_post("*Queue paused* acme/site: CI runners are down", MERGE_QUEUE)
+    await bot.wait_for_post("*acme/site is paused* · CI runners are down", GENERAL)
+    await bot.wait_for_post("*acme/site is paused* · CI runners are down", MERGE_QUEUE)
 
 
 async def test_a_signal_stops_the_bot_while_slack_is_unreachable(tmp_path: Path) -> None:

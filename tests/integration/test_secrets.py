@@ -130,7 +130,7 @@ async def talk(bot: BotTester) -> None:
     await bot.modal(by=BOB)
     status = await bot.ask("/mq status")
     await bot.click(status, "Resume queue")
-    await bot.wait_for_post("Queue resumed")
+    await bot.wait_for_post("has resumed")
     await bot.type("/mq pause", channel=MERGE_QUEUE)
     await bot.submit(await bot.modal("queued"), reason="From the form")
     await bot.modal("is paused")

@@ -76,7 +76,7 @@ async def cut_off(desk: Desk, act: asyncio.Task[object], at: int, *, is_before: 
 
 
 def kinds(world: World, channel: str) -> list[str]:
-    return [re.split(r":| acme/", text)[0] for text in world.shown(channel)]
+    return [re.split(r" · |\n", text)[0] for text in world.shown(channel)]
 
 
 @pytest.mark.parametrize("is_before", [True, False])
@@ -94,7 +94,10 @@ async def test_an_interrupted_pause_is_reported_once_or_did_not_happen(
             continue
         made += 1
         for channel in (CHANNEL, OTHER):
-            assert kinds(desk.world, channel) == ["Pause ended", "Queue resumed"], at
+            assert kinds(desk.world, channel) == [
+                "acme/site was paused",
+                "acme/site has resumed",
+            ], at
     assert 0 < cut < len(cuts)
     assert 0 < made < len(cuts)
 
@@ -110,7 +113,10 @@ async def test_an_interrupted_resume_is_reported_once(cuts: range, *, is_before:
         lifting = asyncio.create_task(desk.resume(BOB))
         cut += await cut_off(desk, lifting, at, is_before=is_before)
         for channel in (CHANNEL, OTHER):
-            assert kinds(desk.world, channel) == ["Pause ended", "Queue resumed"], at
+            assert kinds(desk.world, channel) == [
+                "acme/site was paused",
+                "acme/site has resumed",
+            ], at
     assert 0 < cut < len(cuts)
 
 

@@ -51,4 +51,4 @@ async def test_it_pauses_once_or_not_at_all(at: int, kind: Literal["crash", "sto
     assert pause.resumes_at == begun[0].at + timedelta(minutes=20)
     assert SITE in world.service.pauses
     (card,) = world.shown()
-    assert card.startswith("Queue paused acme/site: unit tests failed in a row")
+    assert card.startswith("acme/site is paused · unit tests failed in a row")

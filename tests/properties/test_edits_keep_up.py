@@ -100,7 +100,7 @@ async def test_an_ended_pause_is_edited_before_500_other_messages() -> None:
     assert len([one for one in waiting if one.due_at < ended_at]) >= 500
 
     await desk.resume()
-    while not world.shown()[0].startswith("Pause ended"):
+    while not world.shown()[0].startswith("acme/site was paused"):
         await desk.turns(1)
 
     assert world.clock.now() - ended_at <= timedelta(seconds=5)

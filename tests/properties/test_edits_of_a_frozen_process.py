@@ -20,7 +20,7 @@ async def test_a_card_is_correct_after_an_edit_was_sent_too_late() -> None:
     async def meanwhile() -> None:
         await other.resume(BOB)
         await other.turns(HUNG_SECONDS)
-        assert world.shown()[0].startswith("Pause ended")
+        assert world.shown()[0].startswith("acme/site was paused")
 
     world.enqueue(1, 2)
     hung.steps.arm(Disturbance("freeze", 1, meanwhile, place="edit"))
@@ -28,4 +28,4 @@ async def test_a_card_is_correct_after_an_edit_was_sent_too_late() -> None:
     assert hung.steps.disturbance is None
     await other.settles(30)
 
-    assert world.shown()[0].startswith("Pause ended")
+    assert world.shown()[0].startswith("acme/site was paused")

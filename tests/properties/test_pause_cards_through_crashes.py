@@ -70,8 +70,8 @@ def assert_posted_once(world: World) -> None:
     assert all(message.closed and message.shown == message.wanted for message in cards)
     for channel in (CHANNEL, OTHER):
         card, line = world.shown(channel)
-        assert card.startswith("Pause ended acme/site: "), world.shown(channel)
-        assert line.startswith("Queue resumed acme/site\nby "), world.shown(channel)
+        assert card.startswith("acme/site was paused · "), world.shown(channel)
+        assert line.startswith("acme/site has resumed\nBy "), world.shown(channel)
     settled_all = all(
         delivery.state.is_settled for delivery in world.database.contents.deliveries.values()
     )
@@ -86,7 +86,7 @@ async def test_a_pause_by_command_is_reported_once_after_any_crash(at: int) -> N
         assert world.shown(CHANNEL) == world.shown(OTHER) == []
         return
     assert_posted_once(world)
-    assert "paused by alice" in world.shown(CHANNEL)[0]
+    assert "By alice" in world.shown(CHANNEL)[0]
 
 
 @TRIED
@@ -94,8 +94,9 @@ async def test_a_dashboard_pause_is_reported_once_after_any_crash(at: int) -> No
     world, _ = await live(by_dashboard, Disturbance("crash", at))
     assert_posted_once(world)
     card, line = world.shown(CHANNEL)
-    assert "paused by carol · resumed by dave" in card
-    assert "by dave" in line
+    assert "By carol" in card
+    assert "Resumed by dave" in card
+    assert "By dave" in line
 
 
 @pytest.mark.parametrize("place", ["edit", "edited", "post", "posted"])
@@ -137,7 +138,7 @@ async def test_watchers_and_the_replaced_person_are_notified_once(at: int) -> No
     await settled(desk.world)
 
     (reported,) = desk.world.shown(BOB.user_id)
-    assert "acme/site was resumed by bob" in reported
+    assert "bob resumed acme/site" in reported
     (to_alice,) = desk.world.shown(ALICE.user_id)
     # What bob replaced is his own, and alice hears no more of it.
     assert ("bob resumed acme/site" in to_alice) is not was_replaced

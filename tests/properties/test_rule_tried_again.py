@@ -52,7 +52,7 @@ async def test_one_failed_request_is_repeated_at_once(error: MergeQueueError, me
     desk.world.service.fail_next(error, method=method)
     await desk.turns_unless_struck(25)
     assert SITE in desk.world.service.pauses
-    assert any(text.startswith("Queue paused acme/site") for text in desk.world.shown())
+    assert any(text.startswith("acme/site is paused") for text in desk.world.shown())
     assert warnings(desk) == []
 
 
@@ -73,7 +73,7 @@ async def test_while_it_does_not_work_channels_read_so_and_it_asks_ever_more_slo
     desk.world.service.forget_failures()
     await desk.turns(30, seconds=10)
     assert SITE in desk.world.service.pauses
-    assert any(text.startswith("Queue paused acme/site") for text in desk.world.shown())
+    assert any(text.startswith("acme/site is paused") for text in desk.world.shown())
     assert len(warnings(desk)) == 1
 
 

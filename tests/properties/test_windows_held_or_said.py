@@ -166,7 +166,7 @@ async def test_after_a_minute_its_channels_read_why_and_then_that_it_holds(
     await one.passes(1.5 * MINUTE)
     assert len(one.frozen) == (1 if has_freezes else 0)
     if not has_freezes:
-        assert any("Queue paused acme/site" in text for text in one.desk.world.shown())
+        assert any("acme/site is paused" in text for text in one.desk.world.shown())
     audit = [act for act in one.desk.world.database.contents.audit.values() if act.setting.after]
     assert len(audit) <= 6, audit
 
@@ -282,7 +282,7 @@ async def test_a_reload_withdraws_or_changes_what_was_planned_and_says_so(
     # Whatever it was, the old time is not held any more.
     assert SITE not in one.desk.world.service.pauses
     if not has_freezes and (is_in_force or how == "shortened"):
-        assert any("Queue resumed" in text for text in shown())
+        assert any("has resumed" in text for text in shown())
 
 
 @pytest.mark.parametrize("has_freezes", [True, False])
@@ -339,7 +339,7 @@ async def test_a_window_shortened_to_what_has_passed_ends_at_once(*, has_freezes
     assert one.frozen == []
     assert SITE not in one.desk.world.service.pauses
     if not has_freezes:
-        (resumed,) = [text for text in one.desk.world.shown() if "Queue resumed" in text]
+        (resumed,) = [text for text in one.desk.world.shown() if "has resumed" in text]
         assert "window night" in resumed
     await one.passes(10 * MINUTE, turn=10)
     assert one.frozen == []

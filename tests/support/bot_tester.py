@@ -317,10 +317,10 @@ class BotTester:
         return await self.wait_for_post(containing, channel)
 
     async def pause(self, asked: str, *, by: str = ALICE, channel: str = MERGE_QUEUE) -> Shown:
-        return await self.publish(f"/mq pause {asked}", "Queue paused", by=by, channel=channel)
+        return await self.publish(f"/mq pause {asked}", "is paused", by=by, channel=channel)
 
     async def resume(self, *, by: str = ALICE, channel: str = MERGE_QUEUE) -> Shown:
-        return await self.publish("/mq resume", "Queue resumed", by=by, channel=channel)
+        return await self.publish("/mq resume", "has resumed", by=by, channel=channel)
 
     async def click(self, shown: Blocks, label: str, *, by: str = ALICE) -> None:
         """Press a button, confirming what Slack may ask.

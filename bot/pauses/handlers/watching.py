@@ -3,15 +3,18 @@
 from bot.desk.registry import Call, handles
 from bot.home.about import stop_waiting as forget_waiting
 from bot.kernel.actor import Origin
-from bot.kernel.groups import Group
+from bot.kernel.groups import Group, Target
 from bot.pauses.texts import group_acts, replies as pause_replies
 from bot.people import actions as people_actions, texts as people_texts
 from bot.slack.payloads import Interaction
 
 
 @handles.click(people_actions.WATCH)
-async def watch(call: Call, click: Interaction) -> None:
-    target = call.held(click).target
+async def press_watch(call: Call, click: Interaction) -> None:
+    await watch(call, call.held(click).target)
+
+
+async def watch(call: Call, target: Target) -> None:
     is_new = await call.bot.use.resume_queue.watch(target, call.actor)
     if is_new is not None:
         await call.reply(group_acts.will_notify(target, is_new=is_new))

@@ -1,40 +1,43 @@
 """The card of a pause, and the notifications that the pause is over."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from bot.acts.reason import REASON_LIMIT
-from bot.acts.record import SOMEBODY, Evidence
+from bot.acts.record import Evidence
 from bot.blocks import blocks, controls
-from bot.blocks.message import Message
+from bot.blocks.message import Block, Colour, Message
 from bot.blocks.text import (
     NAME_LIMIT,
     by_count,
     clean,
+    clock_time,
     duration,
     escape,
     listed,
     local_time,
     mention_group,
+    person,
     plural,
     pull_request,
     quote,
+    time_and_age,
 )
 from bot.kernel.actor import Actor
 from bot.kernel.repository import RepositoryName
 from bot.merge_queue.event_records import PullRequestRecord
 from bot.pauses import actions as pause_actions
 from bot.pauses.by_rule import AUTO_PAUSE
-from bot.pauses.pause import PauseEnding, PauseRecord
+from bot.pauses.pause import EarlierLine, PauseEnding, PauseRecord
 from bot.pauses.texts import ends as pause_ends
-from bot.people import actions as people_actions
 
 CHECK_LIMIT = 60
 BRANCH_SHOWN = 40
 FAILURES_NAMED = 5
 """Pull requests in the reason of a pause by rule."""
 
-END_UNKNOWN = "its end is no longer known"
+END_UNKNOWN = "someone resumes it: the end that was set is no longer known"
 
 CONFIRMED_NAME = 50
 CONFIRMED_REASON = 80
@@ -43,61 +46,109 @@ CONFIRMED_REASON = 80
 PAUSE_CARD_BLOCK = "pause-"
 """Prefix of the block id of a card's buttons."""
 
-NONE_SEEN: Mapping[int, PullRequestRecord] = {}
+ADOPTED = (
+    "It was paused through me, but I have no record of that, as after a restored backup. "
+    "If it should resume automatically, set an end again."
+)
+
+PAUSED = ":double_vertical_bar:"
+RUNS = ":arrow_forward:"
 
 
-def card(
-    record: PauseRecord,
-    evidence: Evidence | None = None,
-    seen: Mapping[int, PullRequestRecord] = NONE_SEEN,
-) -> Message:
-    """The pause as it is now; once it is over, its record without buttons.
+@dataclass(frozen=True, slots=True)
+class Around:
+    """What a card says beside the pause itself."""
 
-    `evidence`: why a rule made it, if one did. `seen`: the pull requests named there.
-    """
-    mark = ":double_vertical_bar:"
-    word = "Queue paused"
-    by = "by"
-    block_id = None
-    details = []
-    buttons = []
-    if record.is_open:
-        was = quote(record.previous_reason or "", REASON_LIMIT)
-        facts = [
-            f"since {local_time(record.since)}",
-            pause_ends.resumes(record.resumes_at, is_overdue=record.is_overdue),
+    #: what the pause said first, if it was changed since
+    first: EarlierLine | None = None
+    #: why a rule made it, if one did
+    evidence: Evidence | None = None
+    #: the pull requests named there, by number
+    seen: Mapping[int, PullRequestRecord] = field(default_factory=dict)
+
+
+ALONE = Around()
+
+
+def card(record: PauseRecord, around: Around = ALONE) -> Message:
+    """The pause as it is now; once it is over, its record without buttons."""
+    return _in_force(record, around) if record.is_open else _over(record, around)
+
+
+def _in_force(record: PauseRecord, around: Around) -> Message:
+    reason = quote(record.reason, REASON_LIMIT)
+    evidence = around.evidence
+    if evidence is not None and evidence.mention is not None:
+        reason = f"{reason}. {mention_group(evidence.mention)}"
+    state = f"*{escape(record.repository)} is paused*"
+    was = quote(record.previous_reason or "", REASON_LIMIT)
+    shown = [
+        blocks.section(blocks.state_line(PAUSED, state, reason)),
+        *blocks.facts(
+            *people(record, around.first),
+            ("Since", time_and_age(record.since, is_near=True)),
+            ("Until", _until(record)),
+        ),
+        *_failed(around),
+        *_counts(
             queued(record.queued_now, record.queued_at_start),
             stopped(len(record.stopped)),
-            f"previous reason: {was}" if was else "",
-            END_UNKNOWN if record.has_unknown_end else "",
-        ]
-        buttons = _buttons(record)
-        block_id = blocks.with_state(f"{PAUSE_CARD_BLOCK}{record.pause_id}", record.resumes_at)
-    else:
-        mark = ":arrow_forward:"
-        word = "Pause ended"
-        by = "paused by"
-        facts = [ending(record), stopped(len(record.stopped)), _joined(record)]
-    reason = quote(record.reason, REASON_LIMIT)
-    headline = f"{mark} *{word}* {escape(record.repository)}: {reason}"
-    if evidence is not None and record.is_open:
-        called = f" {mention_group(evidence.mention)}" if evidence.mention is not None else ""
-        headline = f"{headline}.{called}"
-        shown = [
-            pull_request(number, seen[number].title, seen[number].url)
-            if number in seen
-            else f"#{number}"
-            for number in evidence.pull_requests
-        ]
-        details = [f"Failed: {listed(shown, most=FAILURES_NAMED)}"]
-    return blocks.post(
-        headline,
-        _by(by, record.by),
-        *facts,
-        details=details,
-        buttons=buttons,
-        block_id=block_id,
-    )
+            f"Previous reason: {was}" if was else "",
+        ),
+        blocks.actions(
+            _buttons(record),
+            block_id=blocks.with_state(f"{PAUSE_CARD_BLOCK}{record.pause_id}", record.resumes_at),
+        ),
+    ]
+    return blocks.coloured(Colour.YELLOW, blocks.message(*shown))
+
+
+def _over(record: PauseRecord, around: Around) -> Message:
+    state = f"*{escape(record.repository)} was paused*"
+    shown = [
+        blocks.section(blocks.state_line(RUNS, state, quote(record.reason, REASON_LIMIT))),
+        *blocks.facts(
+            *people(record, around.first),
+            ("Lasted", duration(record.lasted) if record.lasted is not None else ""),
+            ("Resumed by", ended_by(record)),
+        ),
+        *_counts(stopped(len(record.stopped)), _waited(record), _joined(record)),
+    ]
+    return blocks.coloured(Colour.GREEN, blocks.message(*shown))
+
+
+def people(record: PauseRecord, first: EarlierLine | None = None) -> list[tuple[str, str]]:
+    """Who began it, and who is responsible since, if that is somebody else."""
+    began = first.by if first is not None else record.by
+    shown = [("By", person(began.name if began is not None else None))]
+    responsible = record.responsible
+    if responsible is not None and responsible != began:
+        since = record.taken_over_at or record.paused_at
+        shown.append(("With", f"{person(responsible.name)} since {clock_time(since)}"))
+    return shown
+
+
+def _until(record: PauseRecord) -> str:
+    if record.has_unknown_end:
+        return END_UNKNOWN
+    return pause_ends.until(record.resumes_at, is_overdue=record.is_overdue, since=record.since)
+
+
+def _failed(around: Around) -> list[Block]:
+    """The pull requests whose failures made a rule pause the queue."""
+    if around.evidence is None:
+        return []
+    shown = [
+        pull_request(number, around.seen[number].title, around.seen[number].url)
+        if number in around.seen
+        else f"#{number}"
+        for number in around.evidence.pull_requests
+    ]
+    return [blocks.section(f"Failed: {listed(shown, most=FAILURES_NAMED)}")]
+
+
+def _counts(*counted: str) -> list[Block]:
+    return [blocks.context(*counted)] if any(counted) else []
 
 
 def reason_of(found: Evidence) -> str:
@@ -112,16 +163,32 @@ def reason_of(found: Evidence) -> str:
 def _buttons(record: PauseRecord) -> list[blocks.Element]:
     repository = record.repository
     paused_at = record.paused_at
-    by = record.by_name
-    value = controls.held_value(repository, paused_at)
-    second = blocks.button("Notify me when it resumes", action_id=people_actions.WATCH, value=value)
-    if record.timer is not None and record.timer.set_by.user_id == AUTO_PAUSE.user_id:
-        second = blocks.button("Keep paused", action_id=pause_actions.KEEP, value=value)
-    return [
-        resume_button(repository, paused_at, record.reason, by, record.queued_now),
-        second,
+    shown = [
+        resume_button(repository, paused_at, record.reason, record.by_name, record.queued_now),
         pause_ends.extend_menu(repository, paused_at, record.resumes_at),
     ]
+    value = controls.held_value(repository, paused_at)
+    if record.timer is not None and record.timer.set_by.user_id == AUTO_PAUSE.user_id:
+        keep = blocks.button("Keep paused", action_id=pause_actions.KEEP, value=value)
+        shown.insert(1, keep)
+    return [*shown, more_menu(value)]
+
+
+def more_menu(target: str) -> blocks.Element:
+    """The menu behind three dots; a group has no reason of its own to change."""
+    choices = [
+        (pause_actions.More.TAKE_OVER, "Take over"),
+        (pause_actions.More.REASON, "Change the reason…"),
+        (pause_actions.More.NOTIFY, "Notify me when it resumes"),
+        (pause_actions.More.LOG, "Show the log"),
+    ]
+    is_group = target.startswith("@")
+    options = [
+        blocks.option(label, f"{choice} {target}")
+        for choice, label in choices
+        if not (is_group and choice is pause_actions.More.REASON)
+    ]
+    return blocks.overflow(action_id=pause_actions.MORE, options=options)
 
 
 def queued(now: int | None, at_start: int | None) -> str:
@@ -140,19 +207,34 @@ def stopped(batches: int) -> str:
 
 
 def ending(record: PauseRecord) -> str:
-    """How it ended, by whom, and how long it lasted."""
-    how = f"resumed {_resumed_by(record)}"
-    return f"{how.rstrip()} {_lasted(record)}".rstrip()
-
-
-def _resumed_by(record: PauseRecord) -> str:
+    """A sentence that says how it ended, by whom, and how long it lasted."""
+    name = escape(record.repository)
+    after = f" after {duration(record.lasted)}" if record.lasted is not None else ""
+    by = person(record.ended_by.name) if record.ended_by is not None else ""
     if record.ending is PauseEnding.TIMER:
-        return _by("by the timer set by", record.ended_by) or "by its timer"
-    return _by("by", record.ended_by)
+        whose = f"the end that {by} had set" if by else "the end that was set"
+        return f"{name} resumed{after}, at {whose}."
+    if record.ended_by is not None:
+        # Where nobody is named, only the log would know.
+        outside = "" if record.ended_by.user_id else " outside Slack"
+        return f"{by} resumed {name}{outside}{after}."
+    return f"{name} resumed{after}."
 
 
-def _lasted(record: PauseRecord) -> str:
-    return f"after {duration(record.lasted)}" if record.lasted is not None else ""
+def ended_by(record: PauseRecord) -> str:
+    """Who or what resumed the queue, behind its label; empty if unknown."""
+    by = person(record.ended_by.name) if record.ended_by is not None else ""
+    if record.ending is PauseEnding.TIMER:
+        return f"the timer set by {by}" if by else "its timer"
+    return by
+
+
+def _waited(record: PauseRecord) -> str:
+    """How many pull requests waited; empty if that isn't known, and for none."""
+    if not record.queued_at_start:
+        return ""
+    waited = record.queued_at_start + len(record.joined)
+    return by_count(waited, "{count} pull request waited", "{count} pull requests waited")
 
 
 def _joined(record: PauseRecord) -> str:
@@ -170,16 +252,24 @@ def ended(record: PauseRecord, reason: str | None = None) -> Message:
 
     `reason`: of the person who resumed it, if they gave one.
     """
-    is_timer = record.ending is PauseEnding.TIMER
-    why = f": {quote(reason, REASON_LIMIT)}" if reason else ""
-    return blocks.post(
-        f":arrow_forward: *Queue resumed* {escape(record.repository)}{why}",
-        _resumed_by(record),
-        _lasted(record),
-        pause_ends.late_by(record.ended_at, record.resumes_at) if is_timer else "",
-        f"Reason was: {quote(record.reason, REASON_LIMIT)}",
-        _joined(record),
-    )
+    late = ""
+    if record.ending is PauseEnding.TIMER:
+        late = pause_ends.late_by(record.ended_at, record.resumes_at)
+    state = f"*{escape(record.repository)} has resumed*"
+    why = quote(reason, REASON_LIMIT) if reason else ""
+    shown = [
+        blocks.section(blocks.state_line(RUNS, state, why)),
+        *blocks.facts(
+            ("By", ended_by(record)),
+            ("Paused for", duration(record.lasted) if record.lasted is not None else ""),
+        ),
+        blocks.context(
+            f"The timer was {late}" if late else "",
+            f"Reason was: {quote(record.reason, REASON_LIMIT)}",
+            _joined(record),
+        ),
+    ]
+    return blocks.coloured(Colour.GREEN, blocks.message(*shown))
 
 
 def adopted(record: PauseRecord) -> Message:
@@ -187,11 +277,10 @@ def adopted(record: PauseRecord) -> Message:
     name = escape(record.repository)
     reason = quote(record.reason, REASON_LIMIT)
     return blocks.post(
-        f":warning: *{name} stays paused until someone resumes it*: {reason}. It was paused "
-        "through me, but I have no record of that, as after a restored backup. If it should resume "
-        "automatically, set an end again.",
-        _by("by", record.by),
-        f"since {local_time(record.since)}",
+        blocks.state_line(":warning:", f"*{name} stays paused until someone resumes it*", reason),
+        _by("By", record.by),
+        f"Since {local_time(record.since)}",
+        details=[ADOPTED],
         buttons=[
             resume_button(record.repository, record.paused_at, record.reason, record.by_name),
             pause_ends.extend_menu(record.repository, record.paused_at, None),
@@ -209,61 +298,55 @@ def still_paused(record: PauseRecord) -> Message:
 
 def changed(record: PauseRecord) -> Message:
     """In the thread of a card: what the pause says now."""
+    who = person(record.by_name) or "Someone"
+    state = f"*{who} changed why {escape(record.repository)} is paused*"
     return blocks.post(
-        f":double_vertical_bar: *Pause reason changed* {escape(record.repository)}: "
-        f"{quote(record.reason, REASON_LIMIT)}",
-        _by("by", record.by),
+        blocks.state_line(PAUSED, state, quote(record.reason, REASON_LIMIT)),
+        f"Reason was: {quote(record.previous_reason or '', REASON_LIMIT)}"
+        if record.previous_reason
+        else "",
     )
 
 
 def replaced_elsewhere(record: PauseRecord) -> Message:
     """To the person whose pause was replaced; `record` is what it says now."""
-    by = _by(" by", record.by)
+    name = escape(record.repository)
+    who = person(record.by_name) or "Someone"
     where = "" if record.is_adopted else " outside Slack"
-    return blocks.post(
-        f":double_vertical_bar: Your pause of {escape(record.repository)} was replaced"
-        f"{where}{by}. It now says: {quote(record.reason, REASON_LIMIT)}",
-        f"previous reason: {quote(record.previous_reason, REASON_LIMIT)}"
-        if record.previous_reason
-        else "",
-    )
+    return _now_says(f"{PAUSED} {who} changed your pause of {name}{where}.", record)
 
 
 def end_void(record: PauseRecord) -> Message:
     """To the person who had set the end of a pause that somebody else changed since."""
-    by = _by(" by", record.by)
+    name = escape(record.repository)
+    who = person(record.by_name) or "Someone"
+    return _now_says(
+        f":alarm_clock: {name} no longer resumes automatically: {who} changed its pause outside "
+        "Slack.",
+        record,
+    )
+
+
+def _now_says(what: str, record: PauseRecord) -> Message:
+    was = quote(record.previous_reason or "", REASON_LIMIT)
     return blocks.post(
-        f":alarm_clock: {escape(record.repository)} no longer resumes automatically: its pause was "
-        f"changed outside Slack{by}. It now says: {quote(record.reason, REASON_LIMIT)}",
-        f"previous reason: {quote(record.previous_reason, REASON_LIMIT)}"
-        if record.previous_reason
-        else "",
+        f"{what} It now says: {quote(record.reason, REASON_LIMIT)}",
+        f"Reason was: {was}" if was else "",
     )
 
 
 def resumed(record: PauseRecord, *, is_paused_again: bool = False) -> Message:
     """To a person who asked to be notified; possibly late."""
-    mark = ":double_vertical_bar:" if is_paused_again else ":arrow_forward:"
-    rest = ", but it is paused again" if is_paused_again else ""
-    how = f"{escape(record.repository)} was {ending(record)}{rest}."
-    return blocks.sentence(f"{mark} {how} You asked to be notified.")
+    mark = PAUSED if is_paused_again else RUNS
+    again = " It is paused again." if is_paused_again else ""
+    return blocks.sentence(f"{mark} {ending(record)}{again} You asked to be notified.")
 
 
 def resumed_for_you(record: PauseRecord, *, is_paused_again: bool = False) -> Message:
-    """To the person who paused, when someone else resumed the queue."""
-    name = escape(record.repository)
-    by = record.ended_by
-    what = f"{name} has resumed"
-    if by == SOMEBODY:
-        what = f"{name} was resumed{_by(' by', by)}"
-    elif by is not None:
-        what = f"{quote(by.name, NAME_LIMIT)} resumed {name}"
-    # Where nobody is named, only the log would know.
-    outside = " outside Slack" if by is not None and not by.user_id else ""
-    again = " It has been paused again since." if is_paused_again else ""
-    how = f"{what}{outside} {_lasted(record)}".rstrip()
+    """To the person who is responsible, when someone else resumed the queue."""
+    again = " It is paused again." if is_paused_again else ""
     return blocks.sentence(
-        f":arrow_forward: {how}.{again} You had paused it: {quote(record.reason, REASON_LIMIT)}"
+        f"{RUNS} {ending(record)}{again} You had paused it: {quote(record.reason, REASON_LIMIT)}"
     )
 
 

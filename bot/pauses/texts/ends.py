@@ -8,7 +8,16 @@ from bot.acts.reason import REASON_LIMIT
 from bot.acts.record import AuditRecord
 from bot.blocks import blocks, controls
 from bot.blocks.message import Block, Message, View
-from bot.blocks.text import NAME_LIMIT, duration, escape, local_time, quote, within
+from bot.blocks.text import (
+    NAME_LIMIT,
+    SAME_DAY,
+    duration,
+    escape,
+    local_time,
+    quote,
+    time_and_age,
+    within,
+)
 from bot.kernel.durations import For, Lasting, Until, written
 from bot.kernel.repository import RepositoryName
 from bot.pauses import actions as pause_actions
@@ -34,20 +43,27 @@ def resumes(at: datetime | None, *, is_overdue: bool = False) -> str:
     return f"should have resumed {time}; {STILL_TRYING}" if is_overdue else f"resumes {time}"
 
 
-def until(at: datetime | None, *, is_overdue: bool = False) -> str:
-    """The same as a fact behind its label; without an end, that somebody has to resume."""
+def until(at: datetime | None, *, is_overdue: bool = False, since: datetime | None = None) -> str:
+    """The same as a fact behind its label; without an end, that somebody has to resume.
+
+    `since`: the beginning, if that is shown beside it.
+    """
     if at is None:
         return "someone resumes it"
-    time = local_time(at)
-    return f"{time}: overdue, {STILL_TRYING}" if is_overdue else time
+    if is_overdue:
+        return f"{local_time(at)}: overdue, {STILL_TRYING}"
+    return time_and_age(at, is_near=since is not None and at - since < SAME_DAY)
 
 
 def extended(record: AuditRecord) -> Message:
-    end = resumes(record.resumes_at) or f"stays paused {UNTIL_RESUMED}"
-    return blocks.post(
-        f":alarm_clock: *{escape(record.repository)}* now {end}",
-        f"set by {quote(record.actor.name, NAME_LIMIT)}",
-    )
+    """The post about a new end, or that there is none any more."""
+    by = quote(record.actor.name, NAME_LIMIT)
+    name = escape(record.repository)
+    if record.resumes_at is None:
+        said = f"{by} removed the end: {name} stays paused {UNTIL_RESUMED}."
+    else:
+        said = f"{by} changed the end: {name} resumes {time_and_age(record.resumes_at)}."
+    return blocks.sentence(f":alarm_clock: *{said}*")
 
 
 def extended_reply(record: AuditRecord) -> Message:

@@ -8,6 +8,8 @@ from bot.blocks import blocks, controls, targets as target_menus
 from bot.blocks.message import Block, View
 from bot.blocks.text import escape
 from bot.kernel.groups import Group, Target, target_value
+from bot.kernel.repository import RepositoryName
+from bot.pauses import actions as pause_actions
 from bot.pauses.texts import ends as pause_ends
 
 CHOOSE_FIRST = "Choose a repository or a group to see what a pause would stop."
@@ -57,6 +59,19 @@ def form(
         "seen": question.seen if question is not None else "",
     }
     return blocks.modal(controls.PAUSE_VIEW, "Pause a merge queue", shown, carried, submit=submit)
+
+
+def reason_form(
+    repository: RepositoryName, target: str, channel_id: str | None, reason: str
+) -> View:
+    """Changes the reason of a pause in force; `target`: that pause."""
+    shown = [
+        blocks.section(f"*{escape(repository)}*"),
+        reason_input("The pause keeps its start and its end.", reason),
+    ]
+    carried = {"target": target, "channel": channel_id}
+    title = "Change the reason"
+    return blocks.modal(pause_actions.REASON_VIEW, title, shown, carried, submit="Change")
 
 
 def reason_input(hint: str, reason: str = "", example: str = "CI runners are down") -> Block:

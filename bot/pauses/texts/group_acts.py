@@ -1,46 +1,80 @@
 """Messages about acts on a group of repositories, within Slack's limits for a group of any size."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import NamedTuple
 
-from bot.acts.group_act import INTERRUPTED, GroupAct, GroupOutcome, RepositoryResult
+from bot.acts.group_act import GroupAct, GroupOutcome, RepositoryResult
 from bot.acts.reason import REASON_LIMIT
 from bot.acts.record import Action
 from bot.blocks import blocks
 from bot.blocks.groups import name_of, names, queues, show_all
-from bot.blocks.message import Message
-from bot.blocks.text import NAME_LIMIT, clean, escape, listed, local_time, plural, quote
+from bot.blocks.message import Colour, Message
+from bot.blocks.text import (
+    NAME_LIMIT,
+    by_count,
+    clean,
+    duration,
+    escape,
+    listed,
+    local_time,
+    person,
+    plural,
+    quote,
+    time_and_age,
+)
 from bot.kernel.actor import Origin
-from bot.kernel.durations import Until
 from bot.kernel.groups import ALL, Group, Target
 from bot.kernel.repository import RepositoryName
 from bot.pauses import actions as pause_actions
 from bot.pauses.pause import PauseRecord
 from bot.pauses.texts import card as pause_card, ends as pause_ends
-from bot.people import actions as people_actions
 
 TOGETHER = timedelta(minutes=1)
 """Ends that are no further apart are shown as one time."""
 
 PAUSED_AGAIN_LENGTH = 600
 DETAIL_LIMIT = 120
+LIMITS_SHOWN = 120
 FOLLOWS = "I keep checking, and will change this message and tell you the outcome."
 
 
-class _Words(NamedTuple):
-    did: str
-    doing: str
-    mark: str
-
-
-_WORDS_OF = {
-    Action.PAUSE: _Words("paused", "Pausing", ":double_vertical_bar:"),
-    Action.RESUME: _Words("resumed", "Resuming", ":arrow_forward:"),
-    Action.EXTEND: _Words("extended the pause of", "Extending", ":alarm_clock:"),
-    Action.FREEZE: _Words("frozen", "Freezing", ":snowflake:"),
-    Action.UNFREEZE: _Words("unfrozen", "Unfreezing", ":arrow_forward:"),
+_MARK_OF = {
+    Action.PAUSE: pause_card.PAUSED,
+    Action.RESUME: pause_card.RUNS,
+    Action.EXTEND: ":alarm_clock:",
+    Action.FREEZE: ":snowflake:",
+    Action.UNFREEZE: pause_card.RUNS,
+}
+_SO_FAR = {
+    Action.PAUSE: "Pausing {group}: {done} of {queues} so far",
+    Action.RESUME: "Resuming {group}: {done} of {queues} so far",
+    Action.EXTEND: "Extending {group}: {done} of {queues} so far",
+    Action.FREEZE: "Freezing {group}: {done} of {queues} so far",
+    Action.UNFREEZE: "Unfreezing {group}: {done} of {queues} so far",
+}
+_DONE = {
+    Action.PAUSE: "{group}: {done} of {queues} paused",
+    Action.RESUME: "{group}: {done} of {queues} resumed",
+    Action.EXTEND: "{group}: the pauses of {done} of {queues} extended",
+    Action.FREEZE: "{group}: {done} of {queues} frozen",
+    Action.UNFREEZE: "{group}: {done} of {queues} unfrozen",
+}
+_RESTARTED = {
+    Action.PAUSE: "I was restarted while pausing {group}",
+    Action.RESUME: "I was restarted while resuming {group}",
+    Action.EXTEND: "I was restarted while extending {group}",
+    Action.FREEZE: "I was restarted while freezing {group}",
+    Action.UNFREEZE: "I was restarted while unfreezing {group}",
+}
+_PLANNED = "{group}: a freeze of {done} of {queues} is planned"
+_STILL_PAUSED = "{group}: {done} of {queues} still paused"
+_LAST = {
+    Action.PAUSE: "{who} paused {group} last, {when}",
+    Action.RESUME: "{who} resumed {group} last, {when}",
+    Action.EXTEND: "{who} extended the pause of {group} last, {when}",
+    Action.FREEZE: "{who} froze {group} last, {when}",
+    Action.UNFREEZE: "{who} ended the freeze of {group} last, {when}",
 }
 
 _OUTCOMES = {
@@ -70,10 +104,14 @@ _FAILED = {
 }
 
 
+def _filled(sentence: str, group: str, done: int, count: int) -> str:
+    """The sentence about so many of the group's queues."""
+    return sentence.format(group=name_of(group), done=f"{done:,}", queues=queues(count))
+
+
 def progress(act: GroupAct, done: int) -> Message:
-    doing = f"{_WORDS_OF[act.action].doing} {name_of(act.group)}"
-    total = len(act.repositories)
-    return blocks.sentence(f":hourglass_flowing_sand: {doing}: {done:,} of {total:,} …")
+    said = _filled(_SO_FAR[act.action], act.group, done, len(act.repositories))
+    return blocks.sentence(f":hourglass_flowing_sand: {said} …")
 
 
 def act(done: GroupAct) -> Message:
@@ -81,80 +119,34 @@ def act(done: GroupAct) -> Message:
     if done.ended_at is None:
         return going_on(done)
     if done.action is Action.PAUSE:
-        return card(done, [result.repository for result in done.of(GroupOutcome.CHANGED)])
+        left = tuple(result.repository for result in done.of(GroupOutcome.CHANGED))
+        return card(done, GroupNow(left))
     return answer(done, posted_here=False)
 
 
 def outcome_follows(act: GroupAct) -> Message:
     """To a person whose act a restart cut off, while the service doesn't show what became of it."""
-    doing = _WORDS_OF[act.action].doing.lower()
+    began = _RESTARTED[act.action].format(group=name_of(act.group))
     left = [result.repository for result in act.of(GroupOutcome.UNCERTAIN)]
     return blocks.sentence(
-        f":warning: I was restarted while {doing} {name_of(act.group)}, and can't tell yet what "
-        f"became of {names(left)}. I keep checking and will tell you the outcome."
+        f":warning: {began}, and can't tell yet what became of {names(left)}. "
+        "I keep checking and will tell you the outcome."
     )
 
 
 def going_on(act: GroupAct) -> Message:
     """The post while the act is running, with its progress."""
-    count = f"{len(act.results):,} of {queues(len(act.repositories))}"
-    headline = f"{_WORDS_OF[act.action].doing} {name_of(act.group)}: {count} so far"
-    return blocks.post(
-        f":hourglass_flowing_sand: *{headline}*",
-        ", ".join(summary(act)),
-        f"by {quote(act.actor.name, NAME_LIMIT)}",
-        f"since {local_time(act.at)}",
-    )
-
-
-def card(
-    paused: GroupAct,
-    left: Sequence[RepositoryName],
-    ends: "Ends | None" = None,
-    again_paused: Sequence[PauseRecord] = (),
-) -> Message:
-    """The post about a group that was paused, as it is now.
-
-    `left`: the repositories it paused that are still paused; `ends`: when those resume.
-    `again_paused`: other pauses in force instead of the group's.
-    """
-    changed = len(paused.of(GroupOutcome.CHANGED))
-    if ends is None:
-        ends = Ends()
-    again = listed(
-        [f"{escape(pause.repository)}{pause_card.by_whom(pause)}" for pause in again_paused],
-        length=PAUSED_AGAIN_LENGTH,
-    )
-    again = f"paused again since: {again}" if again else ""
-    if not left:
-        headline = f":arrow_forward: *{_headline(paused, 'was ' if changed == 1 else 'were ')}*"
-        state = "; ".join(filter(None, ["these pauses are over", again]))
-        return _post(paused, headline, state=state, is_past=True)
-    is_whole = len(left) == changed
-    headline = _headline(paused)
-    still = ""
-    if not is_whole:
-        total = queues(len(paused.results))
-        headline = f"{name_of(paused.group)}: {len(left):,} of {total} still paused"
-        still = f"still paused: {names(left)}"
-    return _post(
-        paused,
-        f"{_mark(paused)} *{headline}*",
-        ends.said() or _lasting(paused),
-        pause_card.stopped(ends.stopped),
-        state="; ".join(filter(None, [still, again])),
-        buttons=[
-            resume_button(paused.group),
-            blocks.button(
-                "Notify me when it resumes",
-                action_id=people_actions.WATCH,
-                value=f"@{paused.group}",
-            ),
-            extend_menu(paused.group, has_end=bool(ends.ends)),
-            *_again_button(paused),
-        ],
-        is_past=not is_whole,
-    )
+    said = _filled(_SO_FAR[act.action], act.group, len(act.results), len(act.repositories))
+    shown = [
+        blocks.section(f":hourglass_flowing_sand: *{said}*"),
+        *blocks.facts(
+            ("By", person(act.actor.name)), ("Since", time_and_age(act.at, is_near=True))
+        ),
+    ]
+    counted = summary(act)
+    if counted:
+        shown.append(blocks.context(*counted))
+    return blocks.message(*shown)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,25 +158,145 @@ class Ends:
     overdue: int = 0
     stopped: int = 0  #: how many batches these pauses stopped
 
-    def said(self) -> str:
-        """When they resume; empty if none does."""
+    def until(self) -> str:
+        """When they resume, as a fact behind its label."""
         if not self.ends:
-            return ""
+            return "someone resumes them" if self.paused > 1 else "someone resumes it"
         first = min(self.ends)
         last = max(self.ends)
+        if self.overdue and self.overdue == self.paused:
+            return f"{local_time(first)}: overdue, {pause_ends.STILL_TRYING}"
+        when = time_and_age(first)
+        if last - first >= TOGETHER:
+            when = f"between {local_time(first)} and {local_time(last)}"
         if self.overdue:
-            which = f"{self.overdue:,} "
-            if self.overdue == self.paused:
-                which = "" if self.paused == 1 else "they "
-            return f"{which}should have resumed {local_time(first)}; {pause_ends.STILL_TRYING}"
-        if self.paused == 1:
-            return f"resumes {local_time(first)}"
-        which = "they resume"
+            overdue = by_count(self.overdue, "{count} is overdue", "{count} are overdue")
+            return f"{when}; {overdue}, {pause_ends.STILL_TRYING}"
         if len(self.ends) < self.paused:
-            which = "1 resumes" if len(self.ends) == 1 else f"{len(self.ends):,} resume"
-        if last - first < TOGETHER:
-            return f"{which} {local_time(first)}"
-        return f"{which} between {local_time(first)} and {local_time(last)}"
+            some = by_count(len(self.ends), "{count} resumes", "{count} resume")
+            return f"someone resumes them; {some} {when}"
+        return when
+
+
+@dataclass(frozen=True, slots=True)
+class GroupNow:
+    """What became of the queues that an act on a group paused."""
+
+    left: tuple[RepositoryName, ...] = ()  #: those still paused
+    ends: Ends = field(default_factory=Ends)
+    over: tuple[PauseRecord, ...] = ()  #: the pauses that have ended
+    again: tuple[PauseRecord, ...] = ()  #: other pauses in force instead of the act's
+    taken_over: PauseRecord | None = None  #: one that somebody took over, as all others
+
+    @property
+    def ended_at(self) -> datetime | None:
+        """When the last of them ended."""
+        return max((pause.ended_at for pause in self.over if pause.ended_at), default=None)
+
+
+def card(paused: GroupAct, now: GroupNow) -> Message:
+    """The post about a group that was paused, as it is now; in the end, its record."""
+    if not paused.has_changed:
+        return answer(paused, posted_here=False)
+    return _in_force(paused, now) if now.left else _over(paused, now)
+
+
+def _in_force(paused: GroupAct, now: GroupNow) -> Message:
+    changed = paused.of(GroupOutcome.CHANGED)
+    is_whole = len(now.left) == len(changed)
+    state = _headline(paused)
+    if not is_whole:
+        state = _filled(_STILL_PAUSED, paused.group, len(now.left), len(paused.results))
+    shown = [
+        blocks.section(blocks.state_line(_mark(paused), f"*{state}*", _reason(paused))),
+        *blocks.facts(
+            *_people(paused, now),
+            ("Since", time_and_age(paused.at, is_near=True)),
+            ("Until", now.ends.until() if now.ends.paused else _typed_until(paused)),
+        ),
+        *blocks.lines([*_states(now, is_whole=is_whole), *_other_lines(paused)]),
+    ]
+    counted = [pause_card.stopped(now.ends.stopped), _cut_short(paused)]
+    if any(counted):
+        shown.append(blocks.context(*counted))
+    buttons = [
+        resume_button(paused.group),
+        extend_menu(paused.group, has_end=bool(now.ends.ends)),
+        pause_card.more_menu(f"@{paused.group}"),
+        *_again_button(paused),
+        *show_all(paused.group, len(paused.results)),
+    ]
+    shown.append(blocks.actions(buttons, block_id=_block_id(paused)))
+    return blocks.coloured(Colour.YELLOW, blocks.message(*shown))
+
+
+def _over(paused: GroupAct, now: GroupNow) -> Message:
+    ended_at = now.ended_at
+    shown = [
+        blocks.section(
+            blocks.state_line(
+                pause_card.RUNS, f"*{name_of(paused.group)} was paused*", _reason(paused)
+            )
+        ),
+        *blocks.facts(
+            *_people(paused, now),
+            ("Lasted", duration(ended_at - paused.at) if ended_at is not None else ""),
+        ),
+        *blocks.lines([*_states(now, is_whole=False), *_other_lines(paused)]),
+    ]
+    if paused.is_cut_short:
+        shown.append(blocks.context(_cut_short(paused)))
+    buttons = show_all(paused.group, len(paused.results))
+    if buttons:
+        shown.append(blocks.actions(buttons, block_id=_block_id(paused)))
+    return blocks.coloured(Colour.GREEN, blocks.message(*shown))
+
+
+def _people(paused: GroupAct, now: GroupNow) -> list[tuple[str, str]]:
+    """Who paused the group, and who took it over, if somebody did."""
+    if now.taken_over is None:
+        return [("By", person(paused.actor.name))]
+    return pause_card.people(replace(now.taken_over, by=paused.actor))
+
+
+def _states(now: GroupNow, *, is_whole: bool) -> list[str]:
+    """A line for each state that the queues paused together have now."""
+    shown = []
+    if now.left:
+        label = "paused" if is_whole else "still paused"
+        shown.append(f"*{len(now.left):,} {label}:* {names(now.left)}")
+    if now.over:
+        said = [_how_resumed(pause) for pause in now.over]
+        shown.append(f"*{len(now.over):,} resumed:* {listed(said)}")
+    if now.again:
+        said = [f"{escape(pause.repository)}{pause_card.by_whom(pause)}" for pause in now.again]
+        again = listed(said, length=PAUSED_AGAIN_LENGTH)
+        shown.append(f"*{len(now.again):,} paused again since:* {again}")
+    return shown
+
+
+def _how_resumed(pause: PauseRecord) -> str:
+    """The queue, and by whom or what it was resumed."""
+    by = pause_card.ended_by(pause)
+    return f"{escape(pause.repository)} by {by}" if by else escape(pause.repository)
+
+
+def _other_lines(paused: GroupAct) -> list[str]:
+    """What the act found or failed to change."""
+    others = [result for result in paused.results if result.outcome is not GroupOutcome.CHANGED]
+    return lines(replace(paused, results=tuple(others)))
+
+
+def _reason(done: GroupAct) -> str:
+    return quote(done.asked.reason, REASON_LIMIT)
+
+
+def _cut_short(done: GroupAct) -> str:
+    return "Interrupted by a restart of the bot" if done.is_cut_short else ""
+
+
+def _block_id(done: GroupAct) -> str:
+    return blocks.with_state(f"group-{done.group_act_id}", done.resumes_at)
 
 
 def ends_of(pauses: Sequence[PauseRecord]) -> Ends:
@@ -245,76 +357,69 @@ def resumed(paused: GroupAct, last: PauseRecord, *, is_yours: bool = False) -> M
     """
     why = f"You had paused it: {quote(last.reason, REASON_LIMIT)}"
     return blocks.sentence(
-        f":arrow_forward: Everything paused for {name_of(paused.group)} has resumed; the last was "
-        f"{escape(last.repository)}, {pause_card.ending(last)}. "
-        + (why if is_yours else "You asked to be notified.")
+        f":arrow_forward: Everything paused for {name_of(paused.group)} has resumed. "
+        f"The last: {pause_card.ending(last)} " + (why if is_yours else "You asked to be notified.")
     )
 
 
 def answer(done: GroupAct, *, posted_here: bool) -> Message:
     """To the person who acted; without the buttons of the channel's post."""
-    headline = f"{_mark(done)} *{_headline(done)}*"
-    buttons = [] if posted_here else _again_button(done)
-    return _post(done, headline, _lasting(done), buttons=buttons)
-
-
-def _post(
-    done: GroupAct,
-    headline: str,
-    *facts: str,
-    state: str = "",
-    buttons: Sequence[blocks.Element] = (),
-    is_past: bool = False,
-) -> Message:
-    """The post about an act, with a line for each outcome.
-
-    `state`: what has changed since. `is_past`: not everything it paused is still paused.
-    """
-    said = done.asked.reason
-    reason = f": {quote(said, REASON_LIMIT)}" if said and not _changed_nothing(done) else ""
-    whose = "the timer set by " if done.origin is Origin.TIMER else ""
-    is_new_pause = done.action is Action.PAUSE and not _changed_nothing(done)
-    closing = [f"*{state[:1].upper()}{state[1:]}*"] if state else []
-    return blocks.post(
-        f"{headline}{reason}",
-        f"by {whose}{quote(done.actor.name, NAME_LIMIT)}",
+    changed_nothing = _changed_nothing(done)
+    reason = "" if changed_nothing else _reason(done)
+    by = person(done.actor.name)
+    is_new = done.action is Action.PAUSE and not changed_nothing
+    times = [] if changed_nothing else _times(done)
+    shown = [
+        blocks.section(blocks.state_line(_mark(done), f"*{_headline(done)}*", reason)),
+        *blocks.facts(
+            ("By", f"the timer set by {by}" if done.origin is Origin.TIMER else by),
+            ("Since", time_and_age(done.at, is_near=True) if is_new else ""),
+            *times,
+        ),
+        *blocks.lines(lines(done)),
+    ]
+    said = [
         pause_ends.late_by(done.at, done.resumes_at),
-        f"since {local_time(done.at)}" if is_new_pause else "",
-        *facts,
-        INTERRUPTED if done.is_cut_short else "",
-        details=[*lines(done, is_past=is_past), *closing],
-        buttons=[*buttons, *show_all(done.group, len(done.results))],
-        block_id=blocks.with_state(f"group-{done.group_act_id}", done.resumes_at),
-    )
+        quote(done.asked.limits, LIMITS_SHOWN) if done.action is Action.FREEZE else "",
+        _cut_short(done),
+    ]
+    if any(said):
+        shown.append(blocks.context(*said))
+    buttons = [] if posted_here else _again_button(done)
+    buttons = [*buttons, *show_all(done.group, len(done.results))]
+    if buttons:
+        shown.append(blocks.actions(buttons, block_id=_block_id(done)))
+    return blocks.message(*shown)
 
 
-def _lasting(done: GroupAct) -> str:
-    """How long the pauses last, as typed: a time of day is in the person's zone."""
-    if done.action is Action.EXTEND and done.resumes_at is not None:
-        changed = len(done.of(GroupOutcome.CHANGED))
-        return Ends((done.resumes_at,) * changed, changed).said()
+def _times(done: GroupAct) -> list[tuple[str, str]]:
+    """From when a freeze is, and until when a freeze or a pause."""
+    if done.action is Action.EXTEND:
+        return [("Until", pause_ends.until(done.resumes_at))]
+    if done.action is Action.PAUSE:
+        return [("Until", _typed_until(done))]
     if done.action is Action.FREEZE:
         start = pause_ends.instant(done.asked.start)
-        begins = f"from {local_time(start)}" if start is not None else ""
-        ends = f"until {local_time(done.resumes_at)}" if done.resumes_at else "no end given"
-        return ", ".join(filter(None, [begins, ends, quote(done.asked.limits, 120)]))
-    lasting = done.asked.lasting
-    if lasting is None or done.action is not Action.PAUSE:
-        return ""
-    if isinstance(lasting, Until) and done.resumes_at is not None:
-        return f"until {local_time(done.resumes_at)}"
-    return pause_ends.typed_ending(done.asked)
+        begins = local_time(start) if start is not None else ""
+        end = local_time(done.resumes_at) if done.resumes_at is not None else "someone ends it"
+        return [("From", begins), ("Until", end)]
+    return []
 
 
-def _headline(done: GroupAct, was: str = "") -> str:
+def _typed_until(done: GroupAct) -> str:
+    """The end of the pauses that an act makes, before they are known."""
+    if done.resumes_at is not None:
+        return time_and_age(done.resumes_at)
+    if done.asked.lasting is not None:
+        return pause_ends.typed_ending(done.asked)
+    return "someone resumes them"
+
+
+def _headline(done: GroupAct) -> str:
     if _changed_nothing(done):
         return _nothing_changed(done)
-    count = f"{len(done.of(GroupOutcome.CHANGED)):,} of {queues(len(done.results))}"
-    if done.action is Action.EXTEND:
-        return f"{name_of(done.group)}: the pauses of {count} extended"
-    if done.is_planned:
-        return f"{name_of(done.group)}: a freeze of {count} is planned"
-    return f"{name_of(done.group)}: {count} {was}{_WORDS_OF[done.action].did}"
+    sentence = _PLANNED if done.is_planned else _DONE[done.action]
+    return _filled(sentence, done.group, len(done.of(GroupOutcome.CHANGED)), len(done.results))
 
 
 _LEFT_AS_THEY_WERE = frozenset(
@@ -351,7 +456,7 @@ def _nothing_changed(done: GroupAct) -> str:
 def _mark(done: GroupAct) -> str:
     if _changed_nothing(done):
         return ":information_source:"
-    return ":warning:" if done.left_to_try else _WORDS_OF[done.action].mark
+    return ":warning:" if done.left_to_try else _MARK_OF[done.action]
 
 
 def resume_button(name: str) -> blocks.Element:
@@ -386,12 +491,11 @@ def since_then(group: str, latest: GroupAct | None) -> Message:
         return blocks.sentence(
             f"There is nothing left to do for {name_of(group)}. Nothing was changed."
         )
-    how = ", ".join(summary(latest)) if latest.ended_at is not None else "it is still running"
-    did = _WORDS_OF[latest.action].did
-    return blocks.sentence(
-        f"Nothing was changed: {quote(latest.actor.name, NAME_LIMIT)} {did} "
-        f"{name_of(group)} last, {local_time(latest.at)} ({how})."
+    last = _LAST[latest.action].format(
+        who=person(latest.actor.name), group=name_of(group), when=local_time(latest.at)
     )
+    how = ", ".join(summary(latest)) if latest.ended_at is not None else "it is still running"
+    return blocks.sentence(f"Nothing was changed. {last}: {how}.")
 
 
 def summary(done: GroupAct) -> list[str]:
@@ -403,10 +507,8 @@ def summary(done: GroupAct) -> list[str]:
     return counts
 
 
-def _counted(
-    done: GroupAct, *, is_past: bool = False
-) -> list[tuple[GroupOutcome, str, list[RepositoryResult]]]:
-    """The results by outcome; `is_past`: not all that was paused is paused still."""
+def _counted(done: GroupAct) -> list[tuple[GroupOutcome, str, list[RepositoryResult]]]:
+    """The results by outcome."""
     counted = []
     for outcome in GroupOutcome:
         some = done.of(outcome)
@@ -414,16 +516,14 @@ def _counted(
             word = _FAILED.get(outcome) or _OUTCOMES[done.action, outcome]
             if outcome is GroupOutcome.CHANGED and done.is_planned:
                 word = "planned"
-            if outcome is GroupOutcome.CHANGED and is_past:
-                word = f"{word} at first"
             counted.append((outcome, f"{len(some):,} {word}", some))
     return counted
 
 
-def lines(done: GroupAct, *, is_past: bool = False) -> list[str]:
+def lines(done: GroupAct) -> list[str]:
     """A line for each outcome; failures with what went wrong, one below the other."""
     shown = []
-    for outcome, count, some in _counted(done, is_past=is_past):
+    for outcome, count, some in _counted(done):
         said = listed([f"{escape(result.repository)}{_by(result)}" for result in some])
         if outcome in {GroupOutcome.FAILED, GroupOutcome.UNCERTAIN}:
             failures = [

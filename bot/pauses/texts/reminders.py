@@ -7,64 +7,107 @@ from bot.acts.group_act import GroupAct
 from bot.acts.permission import is_machine
 from bot.acts.reason import REASON_LIMIT
 from bot.blocks import blocks, controls
-from bot.blocks.groups import name_of, names, queues
-from bot.blocks.message import Message
-from bot.blocks.text import NAME_LIMIT, duration, escape, local_time, quote, utc_time
+from bot.blocks.groups import name_of, names
+from bot.blocks.message import Block, Colour, Message
+from bot.blocks.text import (
+    by_count,
+    duration,
+    escape,
+    local_time,
+    mention_group,
+    person,
+    quote,
+    utc_time,
+)
 from bot.kernel.durations import For
 from bot.kernel.repository import RepositoryName
 from bot.pauses import actions as pause_actions
 from bot.pauses.pause import SHORTEST_SNOOZE, PauseRecord
 from bot.pauses.texts import card as pause_card, ends as pause_ends, group_acts
 
+STILL_PAUSED = ":hourglass_flowing_sand:"
+ESCALATED = ":rotating_light:"
+
 
 def reminder(record: PauseRecord, now: datetime, *, is_direct: bool = False) -> Message:
     """How long, by whom, why, how the queue has grown, and who is asked.
 
-    `is_direct`: to the person who paused, and not to a channel.
+    `is_direct`: to the person who is responsible, and not to a channel.
     """
-    repository = escape(record.repository)
-    by = pause_card.by_whom(record)
-    reason = quote(record.reason, REASON_LIMIT)
-    since = duration(now - record.since)
-    grown = pause_card.queued(record.queued_now, record.queued_at_start)
     resumes_at = record.resumes_at if record.is_overdue else record.end_to_come(now)
-    text = f"{repository} is still paused{by}, for {since}: {reason}"
-    return Message(
-        text=f"{text} ({grown})" if grown else text,
-        blocks=(
+    state = f"*{escape(record.repository)} is still paused* after {duration(now - record.since)}"
+    shown = [
+        blocks.section(blocks.state_line(STILL_PAUSED, state, quote(record.reason, REASON_LIMIT))),
+        *blocks.facts(
+            *pause_card.people(record),
+            ("Since", local_time(record.since)),
+            ("Until", pause_ends.until(resumes_at, is_overdue=record.is_overdue)),
+        ),
+        *_counts(
+            pause_card.queued(record.queued_now, record.queued_at_start),
+            _asked(record, is_direct=is_direct),
+        ),
+        blocks.actions(
+            [
+                pause_card.resume_button(
+                    record.repository,
+                    record.paused_at,
+                    record.reason,
+                    record.by_name,
+                    record.queued_now,
+                ),
+                _snooze_button(record),
+                pause_ends.extend_menu(record.repository, record.paused_at, resumes_at),
+            ]
+        ),
+    ]
+    return blocks.coloured(Colour.YELLOW, blocks.message(*shown))
+
+
+def escalation(record: PauseRecord, mention: str, group: str | None, now: datetime) -> Message:
+    """Mentions the policy's user group, once, when nobody answered the reminders.
+
+    `group`: the name of the group, if the queue was paused with it.
+    """
+    name = escape(record.repository) if group is None else name_of(group)
+    verb = "is" if group is None else "has queues that are"
+    state = f"*{name} {verb} still paused* after {duration(now - record.since)}"
+    value = controls.held_value(record.repository, record.paused_at)
+    resume = pause_card.resume_button(
+        record.repository,
+        record.paused_at,
+        record.reason,
+        record.by_name,
+        record.queued_now,
+    )
+    controls_shown = [resume, pause_card.more_menu(value)]
+    if group is not None:
+        controls_shown = [group_acts.resume_button(group), pause_card.more_menu(f"@{group}")]
+    return blocks.coloured(
+        Colour.RED,
+        blocks.message(
+            blocks.section(blocks.state_line(ESCALATED, state, quote(record.reason, REASON_LIMIT))),
             blocks.section(
-                f":hourglass_flowing_sand: *{repository} is still paused* ({since}): {reason}"
+                f"{mention_group(mention)} Nobody has answered the reminders. Please resume it, "
+                "or take it over."
             ),
-            blocks.context(
-                f"paused{by} since {local_time(record.since)}",
-                grown,
-                pause_ends.resumes(resumes_at, is_overdue=record.is_overdue),
-                _asked(record, is_direct=is_direct),
-            ),
-            blocks.actions(
-                [
-                    pause_card.resume_button(
-                        record.repository,
-                        record.paused_at,
-                        record.reason,
-                        record.by_name,
-                        record.queued_now,
-                    ),
-                    _snooze_button(record),
-                    pause_ends.extend_menu(record.repository, record.paused_at, resumes_at),
-                ]
-            ),
+            blocks.actions(controls_shown),
         ),
     )
 
 
+def _counts(*counted: str) -> list[Block]:
+    return [blocks.context(*counted)] if any(counted) else []
+
+
 def _asked(record: PauseRecord, *, is_direct: bool) -> str:
-    """The person who paused is asked first, if possible, and then the channels."""
+    """The person responsible is asked first, if possible, and then the channels."""
+    asked = record.responsible
     if is_direct:
         return ""
-    if record.by is None or not record.by.user_id or is_machine(record.by.user_id):
+    if asked is None or not asked.user_id or is_machine(asked.user_id):
         return "Asking this channel"
-    return f"Asking {quote(record.by.name, NAME_LIMIT)} and this channel"
+    return f"Asking {person(asked.name)} and this channel"
 
 
 def _snooze_button(record: PauseRecord) -> blocks.Element:
@@ -78,47 +121,49 @@ def _snooze_button(record: PauseRecord) -> blocks.Element:
 
 def over(record: PauseRecord) -> Message:
     """What a reminder becomes once its pause is over."""
-    what = f"The pause of {escape(record.repository)} was {pause_card.ending(record)}."
-    return blocks.sentence(f":arrow_forward: {what}")
+    return blocks.sentence(f":arrow_forward: {pause_card.ending(record)}")
 
 
 def group_over(act: GroupAct) -> Message:
-    return blocks.sentence(f":arrow_forward: The pauses for {name_of(act.group)} are over.")
+    return blocks.sentence(
+        f":arrow_forward: Everything paused for {name_of(act.group)} has resumed."
+    )
 
 
 def of_group(
     act: GroupAct, left: Sequence[PauseRecord], now: datetime, *, is_direct: bool = False
 ) -> Message:
     """One reminder for all queues paused together; `left` are still paused."""
-    count = f"{queues(len(left))} of {name_of(act.group)}"
-    by = quote(act.actor.name, NAME_LIMIT)
-    reason = quote(act.asked.reason, REASON_LIMIT)
-    since = duration(now - act.at)
+    still = by_count(
+        len(left),
+        "{count} queue of {group} is still paused",
+        "{count} queues of {group} are still paused",
+    )
+    state = f"*{still.replace('{group}', name_of(act.group))}* after {duration(now - act.at)}"
     known = [pause for pause in left if pause.queued_now is not None]
     total = sum(pause.queued_now or 0 for pause in known) if known else None
-    grown = pause_card.queued(total, sum(pause.queued_at_start or 0 for pause in known))
+    at_start = sum(pause.queued_at_start or 0 for pause in known)
     ends = group_acts.ends_of(left)
-    text = f"{count} still paused by {by}, for {since}: {reason}"
-    return Message(
-        text=f"{text} ({grown})" if grown else text,
-        blocks=(
-            blocks.section(f":hourglass_flowing_sand: *{count} still paused* ({since}): {reason}"),
-            blocks.context(
-                f"paused by {by} since {local_time(act.at)}",
-                grown,
-                ends.said(),
-                _asked(left[0], is_direct=is_direct),
-            ),
-            blocks.context(names([pause.repository for pause in left])),
-            blocks.actions(
-                [
-                    group_acts.resume_button(act.group),
-                    _snooze_button(left[0]),
-                    group_acts.extend_menu(act.group, has_end=bool(ends.ends)),
-                ]
-            ),
+    shown = [
+        blocks.section(
+            blocks.state_line(STILL_PAUSED, state, quote(act.asked.reason, REASON_LIMIT))
         ),
-    )
+        *blocks.facts(
+            ("By", person(act.actor.name)),
+            ("Since", local_time(act.at)),
+            ("Until", ends.until()),
+        ),
+        blocks.section(names([pause.repository for pause in left])),
+        *_counts(pause_card.queued(total, at_start), _asked(left[0], is_direct=is_direct)),
+        blocks.actions(
+            [
+                group_acts.resume_button(act.group),
+                _snooze_button(left[0]),
+                group_acts.extend_menu(act.group, has_end=bool(ends.ends)),
+            ]
+        ),
+    ]
+    return blocks.coloured(Colour.YELLOW, blocks.message(*shown))
 
 
 def snoozed(repository: RepositoryName, next_at: datetime, group: str | None = None) -> Message:

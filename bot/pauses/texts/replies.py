@@ -1,51 +1,150 @@
 """Posts and replies about pausing and resuming a queue."""
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 from bot.acts.asked import Asked
 from bot.acts.reason import REASON_LIMIT
 from bot.acts.record import Action, ActResult, AuditRecord
 from bot.blocks import blocks, controls
-from bot.blocks.message import Message
-from bot.blocks.text import NAME_LIMIT, escape, local_time, plural, quote, time_ago
+from bot.blocks.groups import name_of
+from bot.blocks.message import Colour, Message
+from bot.blocks.text import (
+    NAME_LIMIT,
+    escape,
+    local_time,
+    person,
+    plural,
+    quote,
+    time_ago,
+    time_and_age,
+)
+from bot.kernel.groups import Group, Target
 from bot.kernel.repository import RepositoryName
 from bot.merge_queue.queue import QueueStatus
 from bot.pauses import actions as pause_actions
 from bot.pauses.outcomes import NotPaused, OtherEnd, OtherPause
 from bot.pauses.pause import PauseEnding, PauseRecord
+from bot.pauses.taken_over import (
+    AlreadyTheirs,
+    NothingToTakeOver,
+    TakenOver,
+    TakeOverOutcome,
+)
 from bot.pauses.texts import ends as pause_ends
-from bot.pauses.texts.card import by_whom, resume_button
+from bot.pauses.texts.card import PAUSED, by_whom, resume_button
 from bot.pauses.texts.ends import ANSWER_SHOWN
+
+TAKEN = ":raising_hand:"
 
 
 def act(record: AuditRecord) -> Message:
-    """The post about a new reason, another end, or a timer that did nothing."""
-    name = quote(record.actor.name, NAME_LIMIT)
-    reason = quote(record.reason or "", REASON_LIMIT)
-    repository = escape(record.repository)
-    previous = record.previous_reason or ""
+    """The post about a new reason, another end, a taking over, or a timer that did nothing."""
     if record.action in {Action.EXTEND, Action.KEEP}:
         return pause_ends.extended(record)
+    if record.action is Action.TAKE_OVER:
+        return blocks.sentence(f"{TAKEN} *{_taken_over(record, 'the pause')}*")
     if record.action is not Action.PAUSE:
         is_void = record.result is ActResult.UNCHANGED and record.outcome.answer is None
         return pause_ends.void(record) if is_void else pause_ends.failed(record)
-    word = "Queue paused"
-    was = ""
-    if record.previous_paused_at is not None:
-        word = "Pause replaced"
-        if record.previous_reason != record.reason:
-            word = "Pause reason changed"
-            was = quote(previous, REASON_LIMIT)
+    name = escape(record.repository)
+    about = quote(record.reason or "", REASON_LIMIT)
     since = record.paused_at or record.at
-    return blocks.post(
-        f":double_vertical_bar: *{word}* {repository}: {reason}",
-        f"by {name}",
-        f"since {local_time(since)}",
-        pause_ends.resumes(record.resumes_at),
-        f"previous reason: {was}" if was else "",
-        buttons=[
-            resume_button(record.repository, since, record.reason or "", record.actor.name),
-            pause_ends.extend_menu(record.repository, since, record.resumes_at),
-        ],
-    )
+    buttons = [
+        resume_button(record.repository, since, record.reason or "", record.actor.name),
+        pause_ends.extend_menu(record.repository, since, record.resumes_at),
+    ]
+    if record.previous_paused_at is not None:
+        by = person(record.actor.name)
+        state = f"*{by} replaced the pause of {name}*"
+        was = ""
+        if record.previous_reason != record.reason:
+            state = f"*{by} changed why {name} is paused*"
+            was = f"Reason was: {quote(record.previous_reason or '', REASON_LIMIT)}"
+        return blocks.post(
+            blocks.state_line(PAUSED, state, about),
+            was,
+            pause_ends.resumes(record.resumes_at),
+            buttons=buttons,
+        )
+    shown = [
+        blocks.section(blocks.state_line(PAUSED, f"*{name} is paused*", about)),
+        *blocks.facts(
+            ("By", person(record.actor.name)),
+            ("Since", time_and_age(since, is_near=True)),
+            ("Until", pause_ends.until(record.resumes_at, since=since)),
+        ),
+        blocks.actions(buttons),
+    ]
+    return blocks.coloured(Colour.YELLOW, blocks.message(*shown))
+
+
+def changes(acts: Sequence[AuditRecord]) -> Message:
+    """One entry for what one person changed within two minutes, oldest first."""
+    reasons = [act for act in acts if act.action is Action.PAUSE]
+    ends = [act for act in acts if act.action in {Action.EXTEND, Action.KEEP}]
+    taken = [act for act in acts if act.action is Action.TAKE_OVER]
+    first_reason = reasons[0].previous_reason if reasons else None
+    if len(list(filter(None, (reasons, ends, taken)))) == 1:
+        return act(replace(acts[-1], previous_reason=first_reason) if reasons else acts[-1])
+    last = acts[-1]
+    by = person(last.actor.name)
+    end = pause_ends.until((ends or reasons)[-1].resumes_at) if ends or reasons else ""
+    shown = [
+        blocks.section(f"{PAUSED} *{by} changed the pause of {escape(last.repository)}*"),
+        *blocks.facts(
+            ("Reason", quote(reasons[-1].reason or "", REASON_LIMIT) if reasons else ""),
+            ("Until", end),
+            ("Taken over by", by if taken else ""),
+        ),
+    ]
+    if first_reason:
+        shown.append(blocks.context(f"Reason was: {quote(first_reason, REASON_LIMIT)}"))
+    return blocks.message(*shown)
+
+
+def _taken_over(record: AuditRecord, pause: str) -> str:
+    """Who took over which pause, "the pause" or "your pause", as a sentence."""
+    group = record.group.name
+    what = name_of(group) if group is not None else escape(record.repository)
+    return f"{person(record.actor.name)} took over {pause} of {what}."
+
+
+def taken_over(outcome: TakeOverOutcome, target: Target) -> Message:
+    """To the person who pressed *Take over*."""
+    name = name_of(target.name) if isinstance(target, Group) else escape(target)
+    match outcome:
+        case TakenOver():
+            said = f"{TAKEN} You took over the pause of {name}. Its reminders go to you now."
+            return blocks.sentence(said)
+        case AlreadyTheirs():
+            return blocks.sentence(f"The pause of {name} is yours already. Nothing was changed.")
+        case NothingToTakeOver(known=PauseRecord() as known):
+            return other_pause(known.repository, known)
+        case NothingToTakeOver():
+            return blocks.sentence(f"The pause of {name} is over. Nothing was changed.")
+
+
+def changed_by_other(record: AuditRecord) -> Message:
+    """To the person responsible for the pause: what somebody else did to it."""
+    name = escape(record.repository)
+    by = person(record.actor.name)
+    match record.action:
+        case Action.TAKE_OVER:
+            rest = "You get no more reminders of it."
+            return blocks.sentence(f"{TAKEN} {_taken_over(record, 'your pause')} {rest}")
+        case Action.KEEP:
+            return blocks.sentence(
+                f":alarm_clock: {by} removed the end of your pause of {name}. It stays paused "
+                "until someone resumes it."
+            )
+        case Action.EXTEND:
+            end = pause_ends.until(record.resumes_at)
+            return blocks.sentence(
+                f":alarm_clock: {by} changed the end of your pause of {name} to {end}."
+            )
+        case _:
+            return replaced(record)
 
 
 def not_paused_by_rule(record: AuditRecord) -> Message:
@@ -67,17 +166,17 @@ def paused_reply(record: AuditRecord) -> Message:
 
 def replaced(record: AuditRecord) -> Message:
     """To the person whose pause it was; without a previous reason, it had ended unseen."""
+    name = escape(record.repository)
+    by = person(record.actor.name)
+    what = f"{by} replaced your pause of {name}."
+    was = quote(record.previous_reason or "", REASON_LIMIT)
     if record.previous_reason is None:
-        return blocks.post(
-            f":double_vertical_bar: Your pause of {escape(record.repository)} had ended, and "
-            f"{quote(record.actor.name, NAME_LIMIT)} paused it again: "
-            f"{quote(record.reason or '', REASON_LIMIT)}",
-            pause_ends.resumes(record.resumes_at),
-        )
+        what = f"Your pause of {name} had ended, and {by} paused it again."
+    elif record.previous_reason == record.reason:
+        was = ""
     return blocks.post(
-        f":double_vertical_bar: {quote(record.actor.name, NAME_LIMIT)} replaced your pause of "
-        f"{escape(record.repository)}. It now says: {quote(record.reason or '', REASON_LIMIT)} "
-        f"(previous reason: {quote(record.previous_reason, REASON_LIMIT)})",
+        f":double_vertical_bar: {what} It now says: {quote(record.reason or '', REASON_LIMIT)}",
+        f"Reason was: {was}" if was else "",
         pause_ends.resumes(record.resumes_at),
     )
 

@@ -28,6 +28,7 @@ _VERBS = {
     Action.RESUME: ("resumed", "resume", ""),
     Action.EXTEND: ("extended", "extend", "the pause of"),
     Action.KEEP: ("removed", "remove", "the end of the pause of"),
+    Action.TAKE_OVER: ("took over", "take over", "the pause of"),
     Action.SNOOZE: ("put off", "put off", "the reminders of the pause of"),
     Action.FREEZE: ("froze", "freeze", ""),
     Action.UNFREEZE: ("ended", "end", "the freeze of"),

@@ -143,7 +143,13 @@ _WATCHED_PAUSE = sa.select(pauses.c.repository, pauses.c.paused_at).where(
 _WATCHED_REPOSITORY = _WATCHED_PAUSE.with_only_columns(pauses.c.repository).scalar_subquery()
 _WATCHED_SINCE = _WATCHED_PAUSE.with_only_columns(pauses.c.paused_at).scalar_subquery()
 
-MAYBE_NEVER_CLOSED = (LiveKind.ENTRY, LiveKind.BISECTION, LiveKind.REPEATED, LiveKind.STORM)
+MAYBE_NEVER_CLOSED = (
+    LiveKind.ENTRY,
+    LiveKind.BISECTION,
+    LiveKind.REPEATED,
+    LiveKind.STORM,
+    LiveKind.CHANGES,
+)
 """Maybe nothing ever closes them; they are over once they haven't changed for long."""
 
 RULES = (

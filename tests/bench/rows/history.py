@@ -297,7 +297,7 @@ def _home_of(bot: BotTester, person: str) -> object:
 
 async def pause_and_resume(bot: BotTester, person: str) -> None:
     await bot.pause("acme/site now CI is down", by=person)
-    await bot.publish("/mq resume acme/site", "Queue resumed", by=person)
+    await bot.publish("/mq resume acme/site", "has resumed", by=person)
 
 
 async def idle(_: BotTester, _person: str) -> None:

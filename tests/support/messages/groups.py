@@ -25,7 +25,7 @@ from bot.kernel.groups import ALL, Group
 from bot.kernel.repository import RepositoryName
 from bot.pauses.pause import PauseEnding, PauseRecord
 from bot.pauses.texts import ends as pause_ends, form as pause_form, group_acts, reminders
-from bot.pauses.texts.group_acts import Ends
+from bot.pauses.texts.group_acts import Ends, GroupNow
 from bot.questions.texts import audit as question_audit
 from bot.queues.snapshot import ReadQueue
 from bot.queues.texts import group_status, impact as queue_impact
@@ -103,6 +103,13 @@ READ: list[ReadQueue] = [BUSY, PAUSED, DOCS]
 UNREAD: list[ReadQueue] = [SITE, API, DOCS]
 FREEZE = PauseRecord(SITE, NOON, "freeze", "freeze", queued_at_start=2, queued_now=5)
 
+RESUMED_SITE = replace(
+    FREEZE,
+    ended_by=BOB,
+    ended_at=NOON + timedelta(minutes=42),
+    ending=PauseEnding.RESUMED,
+)
+
 said = cases_of(group_acts.act)
 card = cases_of(group_acts.card)
 confirm = cases_of(queue_impact.confirm)
@@ -161,21 +168,34 @@ CASES: Cases = {
             resumes_at=NOON + timedelta(hours=5),
         )
     ),
-    "group_card": card(ALL_TRIED, [SITE]),
-    "group_card_of_two": card(BOTH, [API]),
-    "group_card_all_overdue": card(BOTH, [SITE, API], Ends((NOON,) * 2, 2, overdue=2)),
-    "group_card_paused_anew": card(BOTH, [SITE], again_paused=[PAUSED_ANEW]),
-    "group_card_over_and_paused_anew": card(BOTH, [], again_paused=[replace(PAUSED_ANEW, by=None)]),
+    "group_card": card(ALL_TRIED, GroupNow((SITE,))),
+    "group_card_taken_over": card(
+        BOTH,
+        GroupNow(
+            (SITE, API),
+            taken_over=replace(FREEZE, taken_over_by=BOB, taken_over_at=IN_HALF_AN_HOUR),
+        ),
+    ),
+    "group_card_of_two": card(BOTH, GroupNow((API,), over=(RESUMED_SITE,))),
+    "group_card_all_overdue": card(BOTH, GroupNow((SITE, API), Ends((NOON,) * 2, 2, overdue=2))),
+    "group_card_paused_anew": card(BOTH, GroupNow((SITE,), again=(PAUSED_ANEW,))),
+    "group_card_over_and_paused_anew": card(
+        BOTH, GroupNow(over=(RESUMED_SITE,), again=(replace(PAUSED_ANEW, by=None),))
+    ),
     "group_card_overdue": card(
-        BOTH_FOR_A_WHILE, [SITE, API], Ends((IN_HALF_AN_HOUR,) * 2, 2, overdue=1)
+        BOTH_FOR_A_WHILE, GroupNow((SITE, API), Ends((IN_HALF_AN_HOUR,) * 2, 2, overdue=1))
     ),
-    "group_card_that_is_over": card(make_group_act(*RESULTS, asked="30m freeze for 4.2"), []),
+    "group_card_that_is_over": card(
+        make_group_act(*RESULTS, asked="30m freeze for 4.2"), GroupNow(over=(RESUMED_SITE,))
+    ),
     "group_card_that_lifts_itself": card(
-        BOTH_FOR_A_WHILE, [SITE, API], Ends((IN_HALF_AN_HOUR,) * 2, 2)
+        BOTH_FOR_A_WHILE, GroupNow((SITE, API), Ends((IN_HALF_AN_HOUR,) * 2, 2))
     ),
-    "group_card_of_which_one_lifts_itself": card(BOTH, [SITE, API], Ends((IN_HALF_AN_HOUR,), 2)),
+    "group_card_of_which_one_lifts_itself": card(
+        BOTH, GroupNow((SITE, API), Ends((IN_HALF_AN_HOUR,), 2))
+    ),
     "group_card_with_ends_apart": card(
-        BOTH, [SITE, API], Ends((IN_HALF_AN_HOUR, NOON + timedelta(minutes=90)), 2)
+        BOTH, GroupNow((SITE, API), Ends((IN_HALF_AN_HOUR, NOON + timedelta(minutes=90)), 2))
     ),
     "group_confirm": confirm(RELEASE, read_asked("freeze for 4.2"), READ),
     "group_all_paused": partial(group_status.all_paused, Group("release", (SITE,)), [PAUSED]),

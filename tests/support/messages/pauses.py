@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 from bot.acts.asked import Asked, typed_ends
 from bot.acts.errors import PermissionDenied
 from bot.acts.permission import Right, WhoCan
-from bot.acts.record import SOMEBODY, Action, ActResult, Circumstance, Outcome
+from bot.acts.record import SOMEBODY, Action, ActResult, Circumstance, Outcome, PartOfGroup
 from bot.acts.texts.permissions import denied
 from bot.blocks import modal
 from bot.desk import end_questions
@@ -20,7 +20,8 @@ from bot.kernel.repository import RepositoryName
 from bot.merge_queue.queue import RemovalImpact
 from bot.pauses.actions import EndSeen
 from bot.pauses.outcomes import OtherEnd, OtherPause
-from bot.pauses.pause import PauseEnding
+from bot.pauses.pause import PauseEnding, line_of
+from bot.pauses.taken_over import AlreadyTheirs, NothingToTakeOver, TakenOver
 from bot.pauses.texts import (
     card as pause_card,
     ends as pause_ends,
@@ -75,6 +76,9 @@ already = cases_of(pause_replies.already_paused)
 ended = cases_of(pause_card.ended)
 left_alone = cases_of(pause_replies.left_alone)
 not_paused = cases_of(pause_replies.not_paused)
+changes = cases_of(pause_replies.changes)
+taken_over = cases_of(pause_replies.taken_over)
+changed_by_other = cases_of(pause_replies.changed_by_other)
 resumed_for_you = cases_of(pause_card.resumed_for_you)
 not_removed = cases_of(removal_texts.not_removed)
 
@@ -193,7 +197,42 @@ CASES: Cases = {
     "pause-card": card(),
     "pause-card-timed": card(queued_now=7, timer=make_timer()),
     "pause-card-of-nobody": card(by=None, queued_at_start=None, queued_now=None),
-    "pause-card-changed": card(previous_reason="night"),
+    "pause-card-changed": partial(
+        pause_card.card,
+        replace(CARD, previous_reason="night", by=Actor("U0BOB", "bob")),
+        pause_card.Around(replace(line_of(CARD), reason="night")),
+    ),
+    "pause-card-taken-over": card(
+        taken_over_by=Actor("U0CAROL", "carol"), taken_over_at=NOON + timedelta(minutes=54)
+    ),
+    "pause-taken-over": posted(make_act(Action.TAKE_OVER)),
+    "pause-changed-twice": changes(
+        [
+            replace(REPLACED, previous_reason="night"),
+            make_act(Action.EXTEND, resumes_at=NOON + timedelta(hours=2)),
+            make_act(Action.TAKE_OVER),
+        ]
+    ),
+    "pause-reason-changed-twice": changes(
+        [replace(REPLACED, previous_reason="night"), replace(REPLACED, reason="CI is back")]
+    ),
+    "pause-took-over": taken_over(TakenOver([CARD]), SITE),
+    "pause-yours-already": taken_over(AlreadyTheirs(), SITE),
+    "pause-to-take-over-is-over": taken_over(NothingToTakeOver(), SITE),
+    "pause-to-take-over-is-another": taken_over(NothingToTakeOver(BY_HAND), SITE),
+    "pause-taken-over-from-you": changed_by_other(make_act(Action.TAKE_OVER)),
+    "pause-taken-over-of-a-group": changed_by_other(
+        replace(make_act(Action.TAKE_OVER), group=PartOfGroup("release"))
+    ),
+    "pause-extended-for-you": changed_by_other(
+        make_act(Action.EXTEND, resumes_at=NOON + timedelta(hours=2))
+    ),
+    "pause-kept-for-you": changed_by_other(make_act(Action.KEEP)),
+    "reason-form": partial(pause_form.reason_form, SITE, "acme/site x", "C0MERGEQ", CARD.reason),
+    "escalation": partial(reminders.escalation, CARD, "S0ONCALL", None, NOON + timedelta(hours=3)),
+    "escalation-of-a-group": partial(
+        reminders.escalation, CARD, "S0ONCALL", "release", NOON + timedelta(hours=3)
+    ),
     "pause-card-overdue": card(timer=make_timer(failures=1)),
     "pause-card-by-rule": partial(
         pause_card.card,
@@ -203,8 +242,7 @@ CASES: Cases = {
             by=RULE,
             timer=replace(make_timer(), set_by=RULE),
         ),
-        BY_RULE,
-        {41: SEEN},
+        pause_card.Around(evidence=BY_RULE, seen={41: SEEN}),
     ),
     "pause-card-lifted": partial(pause_card.card, PAUSE_ENDED),
     "pause-card-lifted-by-nobody": partial(pause_card.card, ENDED_BY_NOBODY),

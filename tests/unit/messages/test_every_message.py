@@ -148,7 +148,7 @@ def test_no_message_uses_a_banned_word() -> None:
 
 DATE = re.compile(r"(?P<before>[^<>|]*)<!date\^\d+\^(?P<format>[^|>]*)\|[^>]+>")
 DAY = "{date_short_pretty} at {time}"
-FORMS = {DAY, "{time}", "{ago}", f"{{ago}} ({DAY})"}
+FORMS = {DAY, "{time}", "{ago}", f"{{ago}} ({DAY})", f"{DAY} ({{ago}})", "{time} ({ago})"}
 LOWER = "\u200b"
 BEFORE_A_CLOCK = re.compile(r"\b(at|since|until|Updated) \Z")
 

@@ -43,6 +43,7 @@ const PICTURES = {
   no_bell: [...bell, line("M3 3l14 14", RED, 2.4)],
   no_entry: [circle(10, 10, 8.5, RED), box(5, 8.5, 10, 3, WHITE)],
   outbox_tray: tray("M10 9V2M7 5l3-3 3 3"),
+  raising_hand: [circle(9, 8, 4, YELLOW), shape("M2 19c0-4 3-6.5 7-6.5s7 2.500 7 6.5z", BLUE), line("M16 14V3", YELLOW, 2.4)],
   rotating_light: [shape("M5 14V9a5 5 0 0 1 10 0v5z", RED), box(3, 14, 14, 4, INK, 1), line("M10 1v1.5M2.5 4l1.300 1M17.5 4l-1.300 1", YELLOW, 1.6)],
   round_pushpin: [line("M10 9v9", GREY, 1.8), circle(10, 6, 4.5, RED)],
   scroll: [shape("M4 3h11v12H6a2 2 0 0 0-2 2z", "#ecdcb4"), line("M7 6h5M7 9h5M7 12h4M4 17h10a2 2 0 0 0 2-2h1.5", "#8a6d3b", 1.4)],

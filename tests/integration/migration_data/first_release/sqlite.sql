@@ -259,6 +259,7 @@ CREATE TABLE pauses (
     reason TEXT NOT NULL,
     previous_reason TEXT,
     "by" TEXT,
+    taken_over_by TEXT,
     ended_by TEXT,
     told_end_by TEXT,
     event_id BIGINT,
@@ -284,6 +285,7 @@ CREATE TABLE pauses (
 );
 CREATE INDEX ix_pauses_ended_at ON pauses (ended_at);
 CREATE INDEX ix_pauses_ended_at_pause_id ON pauses (ended_at, pause_id) WHERE end_notified = 0;
+CREATE INDEX ix_pauses_group_act_id ON pauses (group_act_id) WHERE group_act_id != 0;
 CREATE UNIQUE INDEX ix_pauses_repository ON pauses (repository) WHERE ended_at IS NULL;
 CREATE INDEX ix_pauses_timer_due_at ON pauses (timer_due_at) WHERE timer_due_at IS NOT NULL;
 CREATE TABLE pending_restarts (

@@ -29,7 +29,7 @@ from tests.support.store import InMemoryStore
 from tests.support.transactions import begin
 
 OTHER = "C0OTHER"
-PAUSED = "Queue paused acme/site: CI runners are down\nby alice · since 2026-07-20 12:00 UTC"
+PAUSED = "acme/site is paused · CI runners are down\nBy alice · Since 2026-07-20 12:00 UTC"
 
 
 async def begun(world: World | None = None, *channels: str) -> Desk:
@@ -57,16 +57,16 @@ async def test_without_a_log_the_service_is_asked_and_no_person_is_shown() -> No
     desk.world.service.paused_by("carol", "Database migration")
     await desk.turns(100)
     (card,) = desk.world.shown(OTHER)
-    assert card.startswith("Queue paused acme/site: Database migration\nsince")
+    assert card.startswith("acme/site is paused · Database migration\nSince")
 
     desk.world.service.resumed_by("dave")
     desk.world.service.statuses[SITE] = make_status(paused=False)
     await desk.turns(15)
     (card,) = desk.world.shown(OTHER)
-    assert card.startswith("Pause ended acme/site: Database migration\nresumed after")
+    assert card.startswith("acme/site was paused · Database migration\nLasted ")
     await desk.turns(30)
     _, line = desk.world.shown(OTHER)
-    assert line.startswith("Queue resumed acme/site\nafter")
+    assert line.startswith("acme/site has resumed\nPaused for ")
 
 
 async def test_what_a_poll_found_is_credited_by_its_event_on_the_same_card() -> None:
@@ -77,10 +77,10 @@ async def test_what_a_poll_found_is_credited_by_its_event_on_the_same_card() -> 
     await desk.watch()
     await desk.post()
     (card,) = desk.world.shown(OTHER)
-    assert card.startswith("Queue paused acme/site: Database migration\nsince")
+    assert card.startswith("acme/site is paused · Database migration\nSince")
     await desk.turns(15)
     (card,) = desk.world.shown(OTHER)
-    assert card.startswith("Queue paused acme/site: Database migration\nby carol · since")
+    assert card.startswith("acme/site is paused · Database migration\nBy carol · Since")
 
     desk.world.service.resumed_by("dave")
     desk.world.service.statuses[SITE] = make_status(paused=False)
@@ -88,11 +88,11 @@ async def test_what_a_poll_found_is_credited_by_its_event_on_the_same_card() -> 
     await desk.watch()
     await desk.edit()
     (card,) = desk.world.shown(OTHER)
-    assert "paused by carol · resumed after" in card
+    assert "By carol · Lasted " in card
     await desk.turns(40)
     card, line = desk.world.shown(OTHER)
-    assert "resumed by dave after" in card
-    assert "by dave" in line
+    assert "Resumed by dave" in card
+    assert "By dave" in line
     assert len(cards(desk)) == 1
 
 
@@ -112,9 +112,9 @@ async def test_a_person_whose_pause_is_replaced_on_the_dashboard_is_notified_onc
     await desk.turns(30)
 
     (reported,) = desk.world.shown(ALICE.user_id)
-    who = "" if looked_at_first else " by carol"
-    assert f"Your pause of acme/site was replaced outside Slack{who}." in reported
-    assert "It now says: Deploying 4.2\nprevious reason: CI runners are down" in reported
+    who = "Someone" if looked_at_first else "carol"
+    assert f"{who} changed your pause of acme/site outside Slack." in reported
+    assert "It now says: Deploying 4.2\nReason was: CI runners are down" in reported
 
 
 async def test_a_person_who_replaces_their_own_pause_elsewhere_gets_no_notification() -> None:
@@ -137,9 +137,7 @@ async def test_a_dashboard_change_of_reason_with_the_same_time_changes_the_one_c
     await desk.turns(15)
 
     card, line = desk.world.shown(OTHER)
-    assert card.startswith(
-        "Queue paused acme/site: Still night\nby dave · since 2026-07-20 12:00 UTC"
-    )
+    assert card.startswith("acme/site is paused · Still night\nBy carol · With dave since")
     assert line.startswith("Pause reason changed")
     assert len(desk.world.pauses()) == 1
 
@@ -152,10 +150,8 @@ async def test_a_dashboard_change_of_reason_with_a_new_time_changes_the_one_card
     await desk.turns(15)
 
     card, line = desk.world.shown(OTHER)
-    assert card.startswith(
-        "Queue paused acme/site: Still night\nby dave · since 2026-07-20 12:00 UTC"
-    )
-    assert "previous reason: Night" in card
+    assert card.startswith("acme/site is paused · Still night\nBy carol · With dave since")
+    assert "Previous reason: Night" in card
     assert line.startswith("Pause reason changed")
     (pause,) = desk.world.pauses()
     assert pause.since < pause.paused_at
@@ -170,8 +166,8 @@ async def test_each_change_of_a_persons_pause_notifies_them() -> None:
         await desk.turns(15)
 
     assert [text.partition("It now says: ")[2] for text in desk.world.shown(ALICE.user_id)] == [
-        "Night of Monday\nprevious reason: Monday",
-        "Night of Tuesday\nprevious reason: Tuesday",
+        "Night of Monday\nReason was: Monday",
+        "Night of Tuesday\nReason was: Tuesday",
     ]
 
 
@@ -187,8 +183,9 @@ async def test_the_person_whose_end_is_void_is_told_once() -> None:
     (told,) = desk.world.shown(BOB.user_id)
     assert "acme/site no longer resumes automatically" in told
     assert "It now says: Night" in told
-    (told,) = desk.world.shown(ALICE.user_id)
-    assert told.startswith("Your pause of acme/site was replaced outside Slack by carol.")
+    extended, told = desk.world.shown(ALICE.user_id)
+    assert extended.startswith("bob changed the end of your pause of acme/site to ")
+    assert told.startswith("carol changed your pause of acme/site outside Slack.")
     (pause,) = desk.world.pauses()
     assert pause.timer is None
 
@@ -247,7 +244,7 @@ async def test_a_closed_card_that_was_deleted_stays_deleted() -> None:
     await desk.turns(5)
 
     (line,) = desk.world.shown()
-    assert line.startswith("Queue resumed")
+    assert line.startswith("acme/site has resumed")
 
 
 async def test_an_edit_limited_often_is_made_soon_after_a_failure() -> None:
@@ -258,7 +255,7 @@ async def test_an_edit_limited_often_is_made_soon_after_a_failure() -> None:
     await desk.resume()
     await desk.turns(30)
 
-    assert desk.world.shown()[0].startswith("Pause ended")
+    assert desk.world.shown()[0].startswith("acme/site was paused")
 
 
 async def test_a_first_post_found_later_is_as_it_was_when_sent() -> None:
@@ -271,7 +268,7 @@ async def test_a_first_post_found_later_is_as_it_was_when_sent() -> None:
 
     await desk.turns(40)
     (card,) = desk.world.shown()
-    assert card.endswith(" · 0 queued")
+    assert card.endswith("\n0 queued")
 
 
 async def test_an_edit_in_doubt_is_repeated() -> None:
@@ -281,7 +278,7 @@ async def test_an_edit_in_doubt_is_repeated() -> None:
     await desk.resume()
     await desk.turns(10)
 
-    assert desk.world.shown()[0].startswith("Pause ended")
+    assert desk.world.shown()[0].startswith("acme/site was paused")
     assert all(card.wanted == card.shown and card.failures == 0 for card in cards(desk))
 
 
@@ -292,7 +289,7 @@ async def test_with_rejected_blocks_the_text_remains() -> None:
     await desk.turns(3)
 
     card = desk.world.poster.history[0]
-    assert card.message.text.startswith("Pause ended")
+    assert card.message.text.startswith("acme/site was paused")
     assert card.message.blocks == ()
 
 
@@ -314,7 +311,7 @@ async def test_an_archived_channel_is_tried_less_and_less_often() -> None:
     desk.world.poster.closed.clear()
     desk.world.clock.advance(30 * 60)
     await desk.edit()
-    assert desk.world.shown()[0].startswith("Pause ended")
+    assert desk.world.shown()[0].startswith("acme/site was paused")
 
 
 async def test_only_one_process_edits() -> None:
@@ -389,9 +386,9 @@ async def test_a_card_posted_after_its_pause_ended_is_a_record_at_once() -> None
 
     (card,) = desk.world.database.contents.live_messages.values()
     assert card.closed
-    assert [text.partition(" acme/")[0] for text in desk.world.shown()] == [
-        "Pause ended",
-        "Queue resumed",
+    assert [text.partition("\n")[0] for text in desk.world.shown()] == [
+        "acme/site has resumed",
+        "acme/site was paused · Night",
     ]
 
 
@@ -430,7 +427,7 @@ async def test_a_card_that_cannot_be_rendered_delays_no_other(
 
     untouched, edited = world.shown(CHANNEL)
     assert untouched == "Was posted"
-    assert edited.startswith("Queue paused acme/api")
+    assert edited.startswith("acme/api is paused")
     logged = [vars(event).get("action") for event in caplog.records if event.levelname == "ERROR"]
     assert logged == ["not_rendered"]
 
@@ -448,4 +445,4 @@ async def test_a_database_failure_loses_no_edit(monkeypatch: pytest.MonkeyPatch)
 
     await desk.turns(5)
 
-    assert desk.world.shown()[0].startswith("Pause ended")
+    assert desk.world.shown()[0].startswith("acme/site was paused")

@@ -79,7 +79,7 @@ async def test_an_unreachable_channel_is_reminded_of_a_pause_once(bot: Channels)
         await bot.passes(SUSPENDED_RETRY)
 
     (reported,) = bot.poster.shown("C1")
-    assert "for 7 h" in reported
+    assert "after 7 h" in reported
 
 
 async def test_the_pauser_gets_a_reminder_even_if_the_channel_got_one(bot: Channels) -> None:
@@ -146,5 +146,5 @@ async def test_a_watcher_learns_that_the_queue_is_paused_again(
     await bot.run()
 
     (reported,) = bot.poster.shown(ALICE)
-    assert "resumed by bob" in reported
-    assert ("it is paused again" in reported) is is_paused_again
+    assert "bob resumed acme/site" in reported
+    assert ("It is paused again" in reported) is is_paused_again

@@ -1,0 +1,65 @@
+"""The menu behind the three dots of a card: taking over, changing the reason, and the rest."""
+
+from functools import partial
+
+from bot.acts.asked import Asked
+from bot.acts.reason import check_reason
+from bot.acts.record import Action
+from bot.blocks import controls, modal
+from bot.blocks.controls import Repeat
+from bot.desk import dispatch
+from bot.desk.registry import Accepted, Call, field_checked, handles
+from bot.kernel.groups import target_value
+from bot.pauses import actions as pause_actions
+from bot.pauses.handlers.commands import pause_target
+from bot.pauses.handlers.watching import watch
+from bot.pauses.rows import Pauses
+from bot.pauses.texts import form as pause_form, replies as pause_replies
+from bot.slack.payloads import Interaction
+
+
+@handles.click(pause_actions.MORE)
+async def choose_more(call: Call, click: Interaction) -> None:
+    choice, _, value = click.chosen.partition(" ")
+    held = call.held(value)
+    match pause_actions.More(choice):
+        case pause_actions.More.TAKE_OVER:
+            await _take_over(call, held)
+        case pause_actions.More.REASON:
+            await _open_reason_form(call, held, value)
+        case pause_actions.More.NOTIFY:
+            await watch(call, held.target)
+        case pause_actions.More.LOG:
+            await dispatch.run(call, f"log {target_value(held.target)}")
+
+
+async def _take_over(call: Call, held: controls.Held) -> None:
+    outcome = await call.bot.use.take_over_pause.run(call.caller, held.target, held.paused_at)
+    await call.reply(pause_replies.taken_over(outcome, held.target))
+
+
+async def _open_reason_form(call: Call, held: controls.Held, value: str) -> None:
+    """With the reason of now in it; if that is another pause, show that instead."""
+    repository = held.repository
+    await call.permit(Action.PAUSE, repository)
+    found = await call.bot.sources.store.read(
+        lambda transaction: Pauses(transaction).open([repository])
+    )
+    if not found:
+        await call.reply(pause_replies.over(repository))
+    elif not found[0].is_of(held.paused_at):
+        await call.reply(pause_replies.other_pause(repository, found[0]))
+    else:
+        view = pause_form.reason_form(repository, value, call.channel_id, found[0].reason)
+        await call.open_modal(view)
+
+
+@handles.form(pause_actions.REASON_VIEW)
+async def submit_reason(call: Call, form: Interaction) -> Accepted:
+    held = call.held(form.target)
+    with field_checked(controls.REASON_BLOCK):
+        asked = Asked(check_reason(form.reason))
+    choice = pause_actions.PauseChoice(target_value(held.target), asked, held.paused_at)
+    repeat = Repeat(pause_actions.REPLACE, controls.value_of(choice))
+    work = partial(pause_target, target=held.target, asked=asked, replacing=held.paused_at)
+    return Accepted(modal.working_modal(held.repository), work, repeat)
