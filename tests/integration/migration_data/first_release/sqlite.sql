@@ -262,6 +262,7 @@ CREATE TABLE pauses (
     taken_over_by TEXT,
     ended_by TEXT,
     told_end_by TEXT,
+    taken_over_at BIGINT,
     event_id BIGINT,
     queued_at_start BIGINT,
     queued_now BIGINT,
@@ -484,6 +485,7 @@ CREATE TABLE pause_lines (
     stored_reason TEXT NOT NULL,
     reason TEXT NOT NULL,
     "by" TEXT,
+    taken_over_by TEXT,
     event_id BIGINT,
     group_act_id BIGINT NOT NULL,
     CONSTRAINT fk_pause_lines_pause_id FOREIGN KEY(pause_id) REFERENCES pauses (pause_id)

@@ -138,7 +138,7 @@ async def test_a_dashboard_change_of_reason_with_the_same_time_changes_the_one_c
 
     card, line = desk.world.shown(OTHER)
     assert card.startswith("acme/site is paused · Still night\nBy carol · With dave since")
-    assert line.startswith("Pause reason changed")
+    assert line.startswith("dave changed why acme/site is paused")
     assert len(desk.world.pauses()) == 1
 
 
@@ -152,7 +152,7 @@ async def test_a_dashboard_change_of_reason_with_a_new_time_changes_the_one_card
     card, line = desk.world.shown(OTHER)
     assert card.startswith("acme/site is paused · Still night\nBy carol · With dave since")
     assert "Previous reason: Night" in card
-    assert line.startswith("Pause reason changed")
+    assert line.startswith("dave changed why acme/site is paused")
     (pause,) = desk.world.pauses()
     assert pause.since < pause.paused_at
 
@@ -387,8 +387,8 @@ async def test_a_card_posted_after_its_pause_ended_is_a_record_at_once() -> None
     (card,) = desk.world.database.contents.live_messages.values()
     assert card.closed
     assert [text.partition("\n")[0] for text in desk.world.shown()] == [
-        "acme/site has resumed",
         "acme/site was paused · Night",
+        "acme/site has resumed",
     ]
 
 
