@@ -18,8 +18,9 @@ export function emojiNode(name, tone, unicode) {
   const character = unicode ? fromCodePoints(unicode) : TABLE.get(name);
   if (!character) return null;
   const whole = tone ? character.replace(/\uFE0F$/, "") + TONES[tone] : character;
-  // Where the system has no picture, one of ours, or the name: an empty box says nothing.
-  const shown = isDrawn(whole) ? whole : picture(name) ?? `:${name}:`;
+  // Where the system has no picture, or only a black sign, one of ours, or the name: an empty box says nothing.
+  const ours = isDrawn(whole) && isColoured(whole) ? null : picture(name);
+  const shown = ours ?? (isDrawn(whole) ? whole : `:${name}:`);
   return el("span", { class: "emoji", role: "img", "aria-label": name.replace(/[_-]/g, " "), title: `:${name}:` }, shown);
 }
 
@@ -49,8 +50,24 @@ function isDrawn(character) {
 }
 
 function inkOf(character) {
+  return pixelsOf(character).join();
+}
+
+const coloured = new Map();
+
+/** Whether the system's picture has colours: a text font has black signs for some emoji. */
+function isColoured(character) {
+  if (!coloured.has(character)) {
+    const pixels = pixelsOf(character);
+    const isGrey = (at) => pixels[at] === pixels[at + 1] && pixels[at] === pixels[at + 2];
+    coloured.set(character, pixels.some((value, at) => at % 4 === 0 && !isGrey(at)));
+  }
+  return coloured.get(character);
+}
+
+function pixelsOf(character) {
   Object.assign(pen.canvas, { width: 24, height: 24 });
-  pen.font = "16px sans-serif";
+  pen.font = '16px "Apple Color Emoji", "Segoe UI Emoji", "Noto Color Emoji", sans-serif';
   pen.fillText(character, 2, 18);
-  return pen.getImageData(0, 0, 24, 24).data.join();
+  return pen.getImageData(0, 0, 24, 24).data;
 }
