@@ -15,6 +15,9 @@ class LogReading:
     began_at: ServiceTime | None = None  #: when the walk began; None if that was not recorded
     #: how far the service's clock is ahead of the bot's, None until known
     clock_ahead: timedelta | None = None
+    read_to: datetime | None = None  #: the newest event of the last walk
+    overlap_read_at: datetime | None = None  #: when the last walk began that read all of it
+    overlap_pages: int = 0  #: how many pages that walk read
     watermark_moved_at: datetime | None = None  #: when a walk last moved it
     final_to: datetime | None = None  #: the watermark before which nothing appears any more
     cursor_failures: int = 0  #: failed pages behind a cursor, in a row

@@ -30,6 +30,9 @@ logger = logging.getLogger(__name__)
 CURSOR_FAILURES = 3
 """After this many failures in a row, a page is requested without its cursor."""
 
+PAGE_SECONDS = timedelta(seconds=1)
+"""The time between reads of the overlap, for each of its pages but the first."""
+
 PROBES = 3
 """The number of the service's times to compare until one agrees with earlier ones."""
 
@@ -83,8 +86,7 @@ class PollEventLog:
             position = reading.known_position
             if position.walk is None:
                 reading.began_at = self._time(reading)
-            # Once nothing can appear late, a walk begins at the watermark.
-            overlap = timedelta() if reading.is_final else self.events.overlap
+            overlap = self._overlap(reading, position)
             walk = feed_walk.next_walk(position, self._time(reading), overlap, length)
             progress = feed_walk.WalkProgress(walk.window, walk)
             await self._pages(poll, position, progress)
@@ -99,6 +101,24 @@ class PollEventLog:
             # Everything was read up to the time of the request.
             types = poll.state.types
             types.last = log_position.LastPoll(poll.asked_at, types.asked)
+
+    def _overlap(self, reading: LogReading, position: log_position.Position) -> timedelta:
+        """How far before the watermark to begin, so that a burst isn't read with every poll.
+
+        The full overlap is read again after a second for each of its pages, and in between only
+        what is newer. Once nothing can appear late, a walk begins at the watermark.
+        """
+        full = self.events.overlap
+        if reading.is_final:
+            return timedelta()
+        if reading.overlap_read_at is None or not reading.read_to:
+            return full
+        rest = min(full, (reading.overlap_pages - 1) * PAGE_SECONDS)
+        since = self.clock.now() - reading.overlap_read_at
+        is_resting = timedelta() <= since < rest
+        if is_resting and not feed_walk.is_behind(position, self._time(reading)):
+            return position.watermark - reading.read_to
+        return full
 
     async def _earlier_freezes(self, poll: Poll, origin: datetime) -> Sequence[Freeze]:
         """The freezes as of `origin`; raises MergeQueueUnavailable, to be asked again.
@@ -162,14 +182,16 @@ class PollEventLog:
         reading = poll.state.reading
         walk = replace(progress.walk, window=progress.window)
         finished = feed_walk.finish_walk(position, walk, newest, reading.began_at)
+        reading.read_to = finished.watermark
         is_final = reading.final_to == position.watermark
         overlap = timedelta() if is_final else self.events.overlap
         overlap_start = max(position.watermark - overlap, position.origin)
         if progress.window.received_from > overlap_start:
-            # The process that began the walk knew that nothing can appear before its window.
             await self.events.finish(poll, replace(position, walk=None))
             return
         await self.events.finish(poll, finished)
+        reading.overlap_read_at = began_at
+        reading.overlap_pages = progress.pages
         if reading.watermark_moved_at is None or finished.watermark != position.watermark:
             reading.watermark_moved_at = self.clock.now()
             return

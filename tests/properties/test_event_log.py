@@ -234,7 +234,7 @@ def test_a_quiet_log_is_not_read_from_far_back(drawn: tuple[World, list[Step]]) 
         max_size=14,
     )
 )
-async def test_reading_a_burst_skips_nothing(steps: list[tuple[str, int]]) -> None:
+async def test_rarely_reading_a_burst_skips_nothing(steps: list[tuple[str, int]]) -> None:
     """Each event within the overlap is reported once, also with wrong times and interruptions."""
     bot = Reading()
     bot.merge_queue.page_size = 2

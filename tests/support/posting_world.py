@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from typing_extensions import override
 
 from bot.blocks.message import Message, Thread
+from bot.feed.poll_event_log import PAGE_SECONDS
 from bot.kernel.errors import BotError
 from bot.kernel.repository import RepositoryName
 from bot.merge_queue.event_records import EventRecord
@@ -50,9 +51,6 @@ WORDS = {
     "nothing": ("action.queue.leave", {"merged": True, "dequeue_code": "PR_MERGED"}, ""),
 }
 PAGE_SIZE = 4
-
-PAGE_SECONDS = timedelta(seconds=1)
-"""How long a walk may take for each page behind its first, interruptions included."""
 _POST = re.compile(r"(Queued|Merged|Left the queue) #(\d+)\b")
 
 
@@ -163,7 +161,8 @@ class World:
     def may_be_overtaken(self, late: EventRecord, later: EventRecord) -> bool:
         """Whether `late` showed up late in a log of several pages, and `later` soon after.
 
-        A walk may have read its page before (docs/reliability.md, the exceptions).
+        Such a log is read from the newest known event on, and in whole after a second for each
+        of its pages (docs/reliability.md, the exceptions).
         """
         log = [one for name, one, _ in self.events if name == late.repository]
         before = [event.received_at for event in log if event.event_id < late.event_id]
