@@ -70,7 +70,7 @@ async def _life_of_a_card(page: Page) -> None:
     """A timed pause: its card while it is in force, and what is left of it afterwards."""
     card = message(page, REASON).first
     await expect(card.get_by_role("button", name="Resume queue")).to_be_visible()
-    await expect(card).to_contain_text("resumes")
+    await expect(card).to_contain_text("Until")
     await _picture(page, card, CARD_IN_FORCE)
     # While the queue is paused, its card counts what arrives.
     await expect(card).to_contain_text("since the pause")
