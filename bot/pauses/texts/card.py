@@ -379,6 +379,7 @@ def resume_button(
         action_id=pause_actions.RESUME,
         value=controls.held_value(repository, paused_at),
         style="primary",
+        spoken=f"Resume queue {repository}",
         confirm=blocks.confirmation(
             "Resume the queue?",
             f"{clean(repository, CONFIRMED_NAME)} was paused{who}: "
