@@ -24,7 +24,6 @@ from bot.freezes.reading import listed_freezes
 from bot.kernel.errors import BotError
 from bot.kernel.repository import RepositoryName
 from bot.kernel.tasks import Tasks
-from bot.merge_queue.errors import MergeQueueProtocolError
 from bot.merge_queue.freezes import ends_as
 from bot.merge_queue.port import MergeQueue
 from bot.merge_queue.position import still_queued
@@ -166,19 +165,12 @@ class TellOutcomes:
         return True
 
     async def _has_resumed(self, started: AuditRecord) -> bool:
-        """Whether the queue runs and nothing more will say who resumed it.
-
-        That it runs doesn't prove the act: only the log does, which ends it.
-        """
+        """Whether the queue runs, which doesn't prove whose doing that is: only the log does."""
         repository = started.repository
         if await read_pause(self.acts, self.merge_queue, repository) is not None:
             return False
         await self.acts.require_running(self.merge_queue, repository)
-        if await self.acts.store.read(self.acts.is_paused, repository):
-            raise MergeQueueProtocolError("the end of the pause isn't believed yet")
         now = self.acts.clock.now()
-        if now - started.at < SURELY_OVER:
-            return False
         await self.acts.store.run(_end_looked_up, started, Circumstance.FOUND_RUNNING, now)
         return True
 
@@ -375,10 +367,15 @@ def _with_those_that_run(transaction: Transaction, act: GroupAct) -> GroupAct:
     """A queue that was to resume and runs is as asked, whoever resumed it."""
     if act.action is not Action.RESUME:
         return act
-    paused = {pause.repository for pause in Pauses(transaction).open(act.repositories)}
+    records = Audit(transaction).of_group_act(act.group_act_id, act.at)
+    running = {
+        record.repository
+        for record in records
+        if record.outcome.circumstance is Circumstance.FOUND_RUNNING
+    }
     results = [
         RepositoryResult(result.repository, GroupOutcome.CHANGED)
-        if result.outcome is GroupOutcome.UNCERTAIN and result.repository not in paused
+        if result.outcome is GroupOutcome.UNCERTAIN and result.repository in running
         else result
         for result in act.results
     ]
