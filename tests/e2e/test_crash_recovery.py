@@ -264,7 +264,7 @@ async def test_killed_before_the_first_queue_of_a_group_it_asks_before_it_retrie
 
     notice = await bot.wait_for_direct_message("@release: 0 of 2 queues paused")
     assert "*2 not tried:* acme/site, acme/api" in notice
-    assert "interrupted by a restart of the bot" in notice
+    assert "Interrupted by a restart of the bot" in notice
     await bot.click(notice, "Retry the rest")
     post = await bot.wait_for_post("@release: 2 of 2 queues paused")
     assert "*2 paused:* acme/site, acme/api" in post
