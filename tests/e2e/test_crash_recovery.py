@@ -231,7 +231,9 @@ async def test_frozen_before_resuming_it_leaves_a_newer_pause_alone(
 
     assert "Database migration" in await bot.wait_for_reply()
     # What it reads before it acts counts like any reading.
-    await bot.wait_for_direct_message("Your pause of acme/site was replaced")
+    await bot.wait_for_direct_message(
+        "Someone changed your pause of acme/site outside Slack. It now says: Database migration"
+    )
     assert bot.pause_reason() == "Database migration"
     assert bot.requests("/merge-queue/pause").count(DELETE) == 0
 
@@ -519,7 +521,7 @@ async def test_a_person_whose_act_a_kill_cut_off_is_told_that_nobody_can_tell_ye
     assert "I keep checking and will tell you the outcome." in told
     assert told.labels == []
     bot.fix_service()
-    await bot.wait_for_post("Queue paused" if name == "pause" else "Queue resumed")
+    await bot.wait_for_post("is paused" if name == "pause" else "is not paused any more")
     bot.posts()
     bot.direct_messages(by=ALICE)
 

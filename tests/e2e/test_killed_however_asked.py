@@ -50,7 +50,7 @@ async def submit(bot: ProcessTester, shown: Blocks | None) -> None:
 
 async def card(bot: ProcessTester) -> Blocks | None:
     await bot.type("/mq pause 45m CI is down")
-    shown = await bot.wait_for_post("Queue paused")
+    shown = await bot.wait_for_post("is paused")
     return await bot.wait_for_change(shown, "0 queued")
 
 

@@ -165,7 +165,9 @@ async def test_a_machine_pauses_and_resumes_a_group(start_bot: StartBot, shell: 
         environment={**WITH_MACHINES, "MQBOT_GROUPS": "release=acme/site,acme/api"},
         channels=f"{PAUSES};acme/api={MERGE_QUEUE}:pause",
     )
-    paused = await shell(bot, "pause", "@release", "--reason", "release", "--end", "until 23:59")
+    paused = await shell(
+        bot, "pause", "@release", "--reason", "release", "--end", "until tomorrow 9:00"
+    )
     assert paused.code == 0, paused
     card = await bot.wait_for_post("2 of 2 queues")
     assert "By deploy-job" in card
