@@ -521,7 +521,7 @@ async def test_a_person_whose_act_a_kill_cut_off_is_told_that_nobody_can_tell_ye
     assert "I keep checking and will tell you the outcome." in told
     assert told.labels == []
     bot.fix_service()
-    await bot.wait_for_post("is paused" if name == "pause" else "is not paused any more")
+    assert "alice" in await bot.wait_for_post("acme/site")
     bot.posts()
     bot.direct_messages(by=ALICE)
 

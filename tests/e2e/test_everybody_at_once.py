@@ -179,10 +179,13 @@ async def test_twenty_people_click_every_button_at_once(start_bot: StartBot) -> 
         crowd, ends, at, {who: asked[who] for who in replacers}, before
     )
     await lookers_see_a_state_there_was(bot, looks, records)
-    notice = [f"{message.line} {message.words}" for message in bot.posts()]
+    messages = [*bot.posts(), *bot.thread(post)]
+    notice = [f"{message.line} {message.words}" for message in messages]
     for end in ends:
         if end.result is ActResult.DONE:
-            assert any(f"By {end.actor.name}" in each for each in notice), end
+            name = end.actor.name
+            said = (f"By {name}", f"{name} changed", f"{name} replaced")
+            assert any(words in each for words in said for each in notice), end
     bot.direct_messages(by=ALICE)
 
 

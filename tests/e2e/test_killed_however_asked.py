@@ -128,7 +128,7 @@ def _is_repeated(bot: ProcessTester, name: str, shown: Blocks | None) -> bool:
     if name.startswith("button"):
         return bot.pause_reason() is None
     assert isinstance(shown, Shown)
-    return any("now resumes" in reply for reply in bot.thread(shown))
+    return any("changed the end" in reply for reply in bot.thread(shown))
 
 
 async def test_a_first_person_whose_answer_a_kill_cut_off_reads_that_a_second_has_to_confirm(

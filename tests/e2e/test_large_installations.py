@@ -74,7 +74,7 @@ async def test_the_repository_menu_and_the_form_find_any_repository(bot: BotTest
     question = await bot.ask("/mq status")
     assert len(question.line) <= TEXT_LIMIT
     named = len(NAME.findall(question.line))
-    assert question.line.endswith(f"and {ALL - named} more")
+    assert question.line.endswith(f"and {ALL - named} more. You typed `status`")
     assert await bot.suggestions(question, LAST[-9:], menu=MENU) == [LAST]
     await bot.choose(question, LAST, menu=MENU)
     assert f"*{LAST}* is running" in await bot.wait_for_reply()

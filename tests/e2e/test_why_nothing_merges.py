@@ -41,7 +41,7 @@ async def test_a_pause_is_the_cause_and_ends_from_there(bot: BotTester) -> None:
     assert "*Who can act:* anyone who may resume this queue." in answer
     assert "1 is queued." in answer
     await bot.click(answer, "Resume queue")
-    await bot.wait_for_post("*acme/site* has resumed")
+    await bot.wait_for_post("*acme/site has resumed*")
     await bot.wait_for_direct_message("alice resumed acme/site", by=BOB)
     assert bot.pause_reason() is None
 
