@@ -296,5 +296,5 @@ async def test_the_bot_goes_on_where_it_was(sqlite_url: str, empty_postgres: str
         assert "moving house" in status.words
         assert "resumes" in status.words
         await bot.resume()
-        await bot.wait_for_change(card, "resumed")
+        await bot.wait_for_change(card, "was paused")
         await bot.stop_bot()

@@ -24,7 +24,7 @@ from bot.store.lease_values import POLL_LEASE, Lease
 from tests.support.clock import FakeClock
 from tests.support.make import SITE, make_event, make_subscription
 from tests.support.merge_queue import FakeMergeQueue
-from tests.support.store import InMemoryStore
+from tests.support.store import InlineStore, InMemoryStore
 from tests.support.transactions import begin
 
 OVERLAP = timedelta(seconds=120)
@@ -105,7 +105,8 @@ class Reading:
         await self.use_case.run(self.begun(lease or await self._lease_for_half_its_time()))
 
     def begun(self, lease: Lease) -> Poll:
-        with begin(self.store) as transaction:
+        # As another process would: the store of the one that polls may be away.
+        with begin(InlineStore(self.store.database)) as transaction:
             revision = Revisions(transaction).of(SITE)
         return Poll(
             lease, self.state, SITE, self.merge_queue, self.clock, self.concurrency, revision

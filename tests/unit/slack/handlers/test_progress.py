@@ -69,7 +69,7 @@ async def test_an_ephemeral_button_shows_its_progress_in_place(conversation: Con
 
     assert [how for how, _ in sent] == ["in place"] * 2
     shown = [text.rpartition(": ")[2] for _, text in sent]
-    assert shown == ["5 of 200 …", "20 of 200 …"]
+    assert shown == ["5 of 200 queues so far …", "20 of 200 queues so far …"]
     # The line at the beginning, the answer, and what a channel without the bot is told.
     assert len(sent) + 3 <= REPLIES_TAKEN
 
