@@ -83,8 +83,8 @@ def _findings(freeze: Frozen, channel: str, messages: list[Message]) -> Iterator
         yield f"{len(cards)} messages show {name}"
         return
     posts = {
-        "changed": f"Scheduled freeze changed: {freeze.reason}, ",
-        "removed": f"Scheduled freeze removed: {freeze.reason} done, ",
+        "changed": f"Scheduled freeze changed {REPOSITORY}: {freeze.reason}\nby carol ",
+        "removed": f"Scheduled freeze removed {REPOSITORY}: {freeze.reason} done\nby carol ",
         "over": f"Freeze over {REPOSITORY}: {freeze.reason}\n",
     }
     for what, begins in posts.items():
