@@ -204,6 +204,26 @@ async def test_a_reason_that_nobody_read_and_the_log_tells_of_late_is_of_the_one
     assert pause.paused_at - pause.since >= timedelta(seconds=1)
 
 
+async def test_a_pause_of_the_second_in_which_its_own_reading_ends_another_is_a_change_of_it() -> (
+    None
+):
+    desk = await begun(World(is_silent=True))
+    await desk.subscribe(OTHER)
+    await desk.pause()
+    await desk.turns(40)
+    desk.world.service.resumed_by("dave")
+    # Only the reading before the request of the pause proves the end.
+    await desk.turns(3, seconds=15)
+    await desk.pause("Deploying", BOB)
+    await desk.turns(3)
+
+    card, entry = desk.world.shown(OTHER)
+    assert card.startswith("acme/site is paused · Deploying\n")
+    assert entry == (
+        "bob changed why acme/site is paused · Deploying\nReason was: CI runners are down"
+    )
+
+
 async def test_an_unchanged_pause_causes_only_reads() -> None:
     desk = await begun()
     await desk.pause()
