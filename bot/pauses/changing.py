@@ -283,6 +283,8 @@ class Change:
             record = replace(record, began_at=None)
         last = pause.last_line
         row = known.get((last.reason, last.paused_at))
+        if row is None and last.is_named and last.event_id == was.last_line.event_id:
+            return self._with_name(record, was, pause)
         if row is None:
             return self._with_new_line(record, pause)
         if row.line_id:

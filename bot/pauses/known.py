@@ -97,6 +97,11 @@ class KnownPause:
         return self.lines[-1]
 
     @property
+    def is_told_only(self) -> bool:
+        """Whether only the event log has told of the last line, whose time is the event's."""
+        return self.last_line.is_named and self.last_line.paused_at > self.seen_at
+
+    @property
     def reopened(self) -> "KnownPause":
         """The pause after an end that was false."""
         return replace(

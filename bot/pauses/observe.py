@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 
 from bot.kernel.actor import Actor
 from bot.pauses.known import (
+    LOG_EARLY,
     ActKind,
     ActState,
     EventKind,
@@ -19,6 +20,7 @@ from bot.pauses.known import (
     Shown,
     StatusSays,
     TimerState,
+    same_reason,
     tells_of,
 )
 
@@ -159,7 +161,12 @@ def _with_line(known: Known, pause: KnownPause, reading: Reading, shown: Shown) 
     told_end = pause.told_end
     if told_end is not None and told_end.at <= shown.paused_at:
         told_end = None
+    told = pause.last_line if pause.is_told_only else None
     pause = replace(pause, seen_at=reading.at, told_end=told_end)
+    if told is not None and _is_line_of(told, shown):
+        # The time is the service's, now that a reading has one.
+        index = len(pause.lines) - 1
+        return _changed(known, pause.with_line(index, replace(told, paused_at=shown.paused_at)))
     for line in pause.lines:
         if line.shows(shown):
             others = (other for other in pause.lines if other is not line)
@@ -178,6 +185,12 @@ def _with_line(known: Known, pause: KnownPause, reading: Reading, shown: Shown) 
         timer = replace(pause.timer, state=TimerState.VOID)
     pause = replace(pause, lines=lines, timer=timer or pause.timer)
     return _changed(_proved(known, act), pause).without(_placed(name, earlier))
+
+
+def _is_line_of(told: Line, shown: Shown) -> bool:
+    """Whether a line that only the log has told of is the one that the service shows."""
+    is_after = shown.paused_at <= told.paused_at + LOG_EARLY
+    return is_after and same_reason(told.reason, shown.reason)
 
 
 def _ended(

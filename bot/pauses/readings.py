@@ -226,6 +226,8 @@ def _shown(known: Known, pause: Pause, at: datetime, *, is_answer: bool) -> Show
     if last is None:
         return Shown(pause.reason, pause.paused_at if pause.is_dated else at)
     if pause.is_dated:
+        if last.is_told_only and same_reason(last.last_line.reason, pause.reason):
+            return Shown(pause.reason, pause.paused_at)
         for line in reversed(last.lines):
             is_its_time = same_moment(line.paused_at, pause.paused_at)
             if is_its_time and same_reason(line.reason, pause.reason):

@@ -224,6 +224,26 @@ async def test_a_pause_of_the_second_in_which_its_own_reading_ends_another_is_a_
     )
 
 
+async def test_a_reason_that_the_log_alone_told_of_has_the_services_time_once_it_is_read() -> None:
+    desk = await begun(World(), OTHER)
+    desk.world.service.paused_by("carol", "Database migration")
+    await desk.turns(40)
+    desk.world.hides_pause = True
+    changed = desk.world.service.paused_by("carol", "Deploying")
+    desk.world.clock.advance(15)
+    await desk.turns(14, seconds=15)
+    (ended,) = desk.world.pauses()
+    assert not ended.is_open
+    desk.world.hides_pause = False
+    await desk.turns(14, seconds=15)
+
+    (pause,) = desk.world.pauses()
+    assert pause.is_open
+    assert pause.paused_at == changed.paused_at
+    assert pause.by_name == "carol"
+    assert "is still paused" in desk.world.shown(OTHER)[-1]
+
+
 async def test_an_unchanged_pause_causes_only_reads() -> None:
     desk = await begun()
     await desk.pause()
