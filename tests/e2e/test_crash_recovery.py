@@ -301,6 +301,7 @@ async def test_killed_anywhere_in_a_group_action_each_queue_is_paused_once(
     await bot.click(notice, "Retry the rest")
     left = len(names) - len(done)
     await bot.wait_for_post(f"all: {left} of {left} queue")
+    await bot.wait_for_direct_message(f"all: {left} of {left} queue")
     for name in names:
         assert [event.type for event in bot.events(name)] == ["queue.pause.create"]
     bot.direct_messages(by=ALICE)
@@ -489,6 +490,7 @@ async def test_killed_in_the_middle_of_unfreezing_a_group_its_own_ends_are_count
     notice = await bot.wait_for_direct_message(f"all: {ended} of 12 queues unfrozen")
     await bot.click(notice, "Retry the rest")
     await bot.wait_for_post(f"all: {len(left)} of {len(left)} queue")
+    await bot.wait_for_direct_message(f"all: {len(left)} of {len(left)} queue")
     assert not any(bot.merge_queue.repository(name).freezes for name in names)
     bot.posts()
     bot.replies()
