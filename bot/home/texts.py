@@ -182,7 +182,12 @@ def _repository(queue: ReadQueue, state: HomeState, viewer: Viewer) -> list[Bloc
     block_id = f"home:{repository}"[:255]
     if not isinstance(queue, Snapshot):
         text = f":warning: *{escape(repository)}*: the merge queue service isn't responding"
-        retry = blocks.button("Try again", action_id=controls.REFRESH, value=f"status {repository}")
+        retry = blocks.button(
+            "Try again",
+            action_id=controls.REFRESH,
+            value=f"status {repository}",
+            spoken=f"Try again: {repository}",
+        )
         return [
             blocks.section(text),
             *([blocks.context(last_poll)] if last_poll else []),

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import NamedTuple
 
@@ -62,15 +62,19 @@ async def complete(
 ) -> Snapshot:
     """The snapshot for a status that a poll has read, after the log. Raises MergeQueueError."""
     paused = await _pause(repository, read_pause, sources)
+    running = await unpaused(repository, status, sources)
+    return replace(running, pause=paused.pause, is_pause_known=paused.is_known)
+
+
+async def unpaused(repository: RepositoryName, status: QueueStatus, sources: Sources) -> Snapshot:
+    """The snapshot for a status just read of a queue that isn't paused, without a request."""
     now = sources.clock.now()
     stored = await _stored_freezes(repository, sources)
     return Snapshot(
         repository,
         status,
-        paused.pause,
-        now,
         None,
-        paused.is_known,
+        now,
         freezes=_in_force(stored, now),
         next_freeze=next_freeze(stored, now),
     )

@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+from bot.sandbox.merge_queue.controls import FreezeTerms
 from tests.e2e.conftest import StartBot
 from tests.support.bot_tester import (
     ALICE,
@@ -188,6 +189,21 @@ async def test_a_pause_that_stops_running_checks_is_confirmed_with_the_numbers(
     assert "CI runners are down" in card
     assert bot.pause_reason() == "CI runners are down (by alice via Slack)"
     assert len(numbers) == 2
+
+
+async def test_the_question_before_a_pause_expects_no_merge_during_a_freeze(
+    start_bot: StartBot,
+) -> None:
+    bot = await start_bot(channels=f"acme/site={RELEASES}:freeze", speed=2.0)
+    bot.enqueue(hangs=True)
+    await bot.checks_run(1)
+    question = await bot.ask("/mq pause CI runners are down")
+    assert "Next merge expected" in question
+    bot.merge_queue.freeze("acme/site", FreezeTerms("release week"))
+    await bot.wait_for_post("Scheduled freeze in force", RELEASES)
+    question = await bot.ask("/mq pause CI is down again")
+    assert "*Pause acme/site?* 1 running batch stops, and " in question
+    assert "Next merge expected" not in question
 
 
 async def test_now_and_a_personal_setting_skip_the_question(bot: BotTester) -> None:

@@ -19,7 +19,7 @@ from bot.pauses import actions as pause_actions
 from bot.pauses.outcomes import AlreadyPaused
 from bot.pauses.texts import form as pause_form, replies as pause_replies
 from bot.pauses.texts.ends import EndQuestion
-from bot.queues.reading import read_queues
+from bot.queues.reading import read_queues, unpaused
 from bot.queues.snapshot import ReadQueue, Snapshot
 from bot.queues.texts import group_status, impact as queue_impact
 from bot.slack.forms import FormTurn
@@ -51,8 +51,15 @@ async def type_pause(call: Call, target: Target, *, asked: Asked, is_confirmed: 
         stops = pause_replies.stops(impact)
         await call.reply(end_questions.which_end(target, asked, typed, [stops] if stops else []))
     elif impact is not None:
+        snapshot = await unpaused(target, impact, call.bot.sources)
         await call.reply(
-            pause_replies.confirm(target, typed.with_end(asked), impact, call.bot.command)
+            pause_replies.confirm(
+                target,
+                typed.with_end(asked),
+                impact,
+                call.bot.command,
+                merge_expected_at=snapshot.merge_expected_at,
+            )
         )
     else:
         await pause_target(call, target, typed.with_end(asked), in_place=False)

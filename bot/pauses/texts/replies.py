@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime
 
 from bot.acts.asked import Asked
 from bot.acts.reason import REASON_LIMIT
@@ -262,10 +263,22 @@ def already_paused(
     return blocks.message(*shown, yours, blocks.actions(buttons))
 
 
-def confirm(repository: RepositoryName, asked: Asked, status: QueueStatus, command: str) -> Message:
-    """The question before a typed pause stops running batches, with the numbers."""
+def confirm(
+    repository: RepositoryName,
+    asked: Asked,
+    status: QueueStatus,
+    command: str,
+    *,
+    merge_expected_at: datetime | None,
+) -> Message:
+    """The question before a typed pause stops running batches, with the numbers.
+
+    `merge_expected_at`: None where no merge can be expected.
+    """
     count = len(status.waiting_pull_requests)
-    due = status.next_merge_at
+    expected = ""
+    if merge_expected_at is not None:
+        expected = f"Next merge expected {local_time(merge_expected_at)}"
     waiting = f" {plural(count, 'pull request')} waiting." if count else ""
     value = controls.value_of(pause_actions.PauseChoice(repository, asked))
     return blocks.message(
@@ -273,7 +286,7 @@ def confirm(repository: RepositoryName, asked: Asked, status: QueueStatus, comma
             f":double_vertical_bar: *Pause {escape(repository)}?* {stops(status)}{waiting}"
         ),
         blocks.context(
-            f"Next merge expected {local_time(due)}" if due is not None else "",
+            expected,
             f"Reason: {quote(asked.reason, REASON_LIMIT)}",
             pause_ends.ending(asked) or pause_ends.UNTIL_RESUMED,
         ),

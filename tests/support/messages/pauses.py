@@ -146,10 +146,11 @@ CASES: Cases = {
         SITE,
         Asked("CI runners are down", LENGTH),
         make_status(
-            *(make_batch(checks=(0, 8), estimated_merge_at=NOON) for _ in range(3)),
+            *(make_batch(checks=(0, 8)) for _ in range(3)),
             waiting=[make_queued(number) for number in range(12)],
         ),
         "/mq",
+        merge_expected_at=NOON,
     ),
     "pause-confirm-one": partial(
         pause_replies.confirm,
@@ -157,6 +158,7 @@ CASES: Cases = {
         Asked("CI runners are down"),
         make_status(make_batch(checks=(0, 1))),
         "/mq",
+        merge_expected_at=None,
     ),
     "still-working": partial(modal.still_working),
     "pause-confirm-bisection": partial(
@@ -168,6 +170,7 @@ CASES: Cases = {
             make_bisected(make_batch(checks=(2, 5)), make_batch(checks=(0, 5))),
         ),
         "/mq",
+        merge_expected_at=None,
     ),
     "pause-in-doubt": in_doubt("CI down 45m"),
     "pause-in-doubt-running": in_doubt(

@@ -137,7 +137,7 @@ CASES: Cases = {
     "me-link-form": partial(people_texts.link_form, "ada"),
     "me-link-form-saving": partial(people_texts.linking),
     "home-unreadable-and-more": at_home(
-        make_home(SITE, left_out=4), make_viewer(may_pause=False), "/mq"
+        make_home(SITE, API, left_out=4), make_viewer(may_pause=False), "/mq"
     ),
     "home-nothing-of-mine": at_home(make_home(make_snapshot()), make_viewer("zoe"), "/mq"),
     "home-not-well": at_home(
