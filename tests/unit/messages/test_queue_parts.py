@@ -133,3 +133,12 @@ def test_a_queue_with_unreadable_entries_never_looks_empty() -> None:
         assert "2 entries could not be read" in said
         assert "is running\n" in said
     assert "is running, the queue is empty" in status(make_snapshot()).text
+
+
+def test_a_merge_is_expected_only_while_nothing_holds_the_queue_and_its_time_is_to_come() -> None:
+    due = NOON + timedelta(minutes=5)
+    merging = make_status(make_batch(estimated_merge_at=due))
+    assert make_snapshot(merging).merge_expected_at == due
+    assert make_snapshot(merging, pause=make_known_pause()).merge_expected_at is None
+    late = due + timedelta(seconds=1)
+    assert make_snapshot(merging, read_at=late).merge_expected_at is None
