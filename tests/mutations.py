@@ -39,6 +39,7 @@ class Mutation:
 
 READINGS = ("tests/properties/test_pause_readings.py",)
 WITNESS = ("tests/properties/test_pause_witness.py",)
+EVENTS_OF_PAUSES = ("tests/unit/domain/test_events_of_pauses.py",)
 BY_RULE = ("tests/unit/usecases/polling/test_pause_by_rule.py",)
 
 PERMISSION = ("tests/unit/domain/test_permissions.py",)
@@ -48,6 +49,7 @@ UNDERSTOOD = ("tests/unit/domain/test_understanding.py",)
 OBSERVE = "bot/pauses/observe.py"
 PLACE = "bot/pauses/place.py"
 ROWS_READ = "bot/pauses/readings.py"
+ACT_STEPS = "bot/pauses/act_steps.py"
 CHANGING = "bot/pauses/changing.py"
 
 MUTATIONS = (
@@ -275,6 +277,69 @@ MUTATIONS = (
         "if act.state is ActState.OPEN and act.read is not None:",
         "if False:",
         WITNESS,
+    ),
+    Mutation(
+        "pause: its line",
+        PLACE,
+        "return is_first is not is_create, apart",
+        "return False, apart",
+        EVENTS_OF_PAUSES,
+    ),
+    Mutation(
+        "pause: nearest",
+        PLACE,
+        "return is_first is not is_create, apart",
+        "return is_first is not is_create, timedelta()",
+        EVENTS_OF_PAUSES,
+    ),
+    Mutation(
+        "pause: named once",
+        PLACE,
+        "state=ActState.DONE, is_named=True)",
+        "state=ActState.DONE)",
+        EVENTS_OF_PAUSES,
+    ),
+    Mutation(
+        "pause: answered",
+        PLACE,
+        "(ActState.DONE, ActState.OPEN):",
+        "(ActState.OPEN, ActState.DONE):",
+        EVENTS_OF_PAUSES,
+    ),
+    Mutation(
+        "pause: its end",
+        PLACE,
+        "ended_at = min(pause.ended_at, event.at)",
+        "ended_at = event.at",
+        EVENTS_OF_PAUSES,
+    ),
+    Mutation(
+        "pause: unseen",
+        PLACE,
+        "if events[0].at <= pause.first_line.paused_at < end.at:",
+        "if False:",
+        EVENTS_OF_PAUSES,
+    ),
+    Mutation(
+        "pause: open last",
+        PLACE,
+        "key=lambda pause: (pause.is_open, pause.first_line.paused_at)",
+        "key=lambda pause: pause.first_line.paused_at",
+        EVENTS_OF_PAUSES,
+    ),
+    Mutation(
+        "pause: own act",
+        ACT_STEPS,
+        "None if known.acting == act.act_id else known.acting",
+        "None",
+        EVENTS_OF_PAUSES,
+    ),
+    Mutation(
+        "pause: ended first",
+        ACT_STEPS,
+        "known = _with_named_end(known, act)",
+        "pass",
+        EVENTS_OF_PAUSES,
     ),
     Mutation(
         "permission: outside",
