@@ -21,7 +21,7 @@ from bot.store.backup import back_up, presence
 from bot.store.engines import create_engine, sqlite_path
 from bot.store.errors import StoreUnusable
 from bot.store.transactions import Store
-from tests.support.bot_tester import RELEASES, BotTester
+from tests.support.bot_tester import ALICE, RELEASES, BotTester
 from tests.support.clock import FakeClock, ImpatientClock, StandingClock
 from tests.support.database_fixtures import migrated
 from tests.support.databases import PATIENT
@@ -133,6 +133,9 @@ async def test_a_restored_copy_forgets_what_the_operations_page_lists(
         posts = [post.line for post in bot.posts(RELEASES)]
         assert len([post for post in posts if f"#{later}" in post]) == 1
         assert bot.now(board) == shown
+        # Where the log is read only after she has resumed it, the audit knows alice by then.
+        bot.posts()
+        bot.direct_messages(by=ALICE)
 
 
 async def _has_forgotten(bot: BotTester, path: Path) -> None:
