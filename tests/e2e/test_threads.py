@@ -252,6 +252,8 @@ async def test_pull_requests_held_by_a_pause_say_so_until_the_queue_resumes(
     root = await bot.wait_for_post(f"*Queued* #{running}")
     await bot.wait_for_post(f"*Queued* #{running}", RELEASES, by=BOB)
     bot.emit("action.queue.checks_start", running)
+    # A pause stops what the bot has seen running.
+    await bot.next_poll()
     bot.merge_queue.pause("acme/site", "CI is down", by="carol")
     late = bot.enqueue()
     other = await bot.wait_for_post(f"*Queued* #{late}")
