@@ -215,7 +215,7 @@ async def _show_saved(
 
 @handles.click(channel_actions.SUBSCRIPTION_END)
 async def end_subscription(call: Call, click: Interaction) -> None:
-    """From the list on the Home tab: the channel is told who did it."""
+    """From the list on the Home tab: a post in the channel says who did it."""
     channel_id, target = channel_actions.read(click.chosen)
     where = call.bot.groups.target(target)
     there = _elsewhere(call, channel_id)

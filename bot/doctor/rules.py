@@ -288,7 +288,8 @@ def _refused_start(case: Case) -> NeverStart | None:
         if attempts:
             later = [attempt for attempt in attempts if attempt.received_at > event.received_at]
             tried[event.pull_request or 0] = later
-    number, attempts = max(tried.items(), key=lambda item: len(item[1]), default=(0, []))
+    number = max(tried, key=lambda number: len(tried[number]), default=0)
+    attempts = tried.get(number, [])
     if len(attempts) < SEVERAL:
         return None
     said = attempts[-1].details.reason or ""

@@ -77,7 +77,7 @@ class NotifyFreezes:
     wake: Wake
     merge_queue: MergeQueue
     configured: Configured
-    #: how far the service's clock is ahead of ours, if known
+    #: how far the service's clock is ahead of the bot's, if known
     service_ahead: Callable[[], timedelta | None]
     lease: JobLease | None = None
     """That of polling, because only the process that polls knows the service's time. Without one

@@ -364,7 +364,7 @@ def _tell_group(
 
 
 def _with_those_that_run(transaction: Transaction, act: GroupAct) -> GroupAct:
-    """A queue that was to resume and runs is as asked, whoever resumed it."""
+    """A queue that was to resume and runs is as asked, no matter who resumed it."""
     if act.action is not Action.RESUME:
         return act
     records = Audit(transaction).of_group_act(act.group_act_id, act.at)

@@ -130,7 +130,7 @@ def _pause(record: PauseRecord, earlier: Sequence[EarlierLine]) -> KnownPause:
     seen_at = record.seen_at or record.paused_at
     timer = None
     if record.timer is not None and record.timer.set_by == record.by:
-        # An end that somebody else has set means the line whoever set that.
+        # An end that somebody else has set belongs to no particular line.
         timer = LineTimer(record.timer.set_by, lines[-1].shown)
     if record.ended_at is None:
         told_end = None

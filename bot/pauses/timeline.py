@@ -14,7 +14,7 @@ from bot.posts.live_messages import LiveMessages
 from bot.store.transaction import Transaction
 
 ONE_ENTRY = timedelta(minutes=2)
-"""How long after the first change another one of the same person is told with it."""
+"""How long after the first change another one of the same person joins its entry."""
 
 LOOKBACK = 10 * ONE_ENTRY
 """How far back the beginning of an entry is searched, so that one change is in one entry only."""
@@ -67,7 +67,7 @@ def _is_change(act: AuditRecord) -> bool:
 def _is_told_with(act: AuditRecord, first: AuditRecord) -> bool:
     """Whether it is the same person's, soon after, and neither makes another pause.
 
-    What a pause begins with is told by its card.
+    The card says what a pause begins with.
     """
     begins = act.action is Action.PAUSE and act.previous_paused_at is None
     began = first.action is Action.PAUSE and first.previous_paused_at is None

@@ -26,7 +26,7 @@ END_QUESTION = "The channel gets no more posts about it, and waiting posts are d
 
 
 def line(listed: ListedSubscription) -> str:
-    """The channel, what it is subscribed to, at which level, and how it is told.
+    """The channel, what it is subscribed to, at which level, and how it gets its posts.
 
     A link to the channel: Slack shows the name only to people who may see it.
     """
@@ -160,7 +160,7 @@ def saving() -> View:
 def saved(
     channel_id: str, where: Target, found: Sequence[Subscription], *, is_new: bool
 ) -> Message:
-    """In the form: what the channel gets from now on; the channel itself is told too."""
+    """In the form: what the channel gets from now on; a post in the channel says it too."""
     options = options_text(found[0]) if found else ""
     name = quote(target_value(where), NAME_LIMIT)
     to = f"{channel(channel_id)} is now subscribed to {name}: {options}."

@@ -195,7 +195,7 @@ def outcome_follows(found: Outcome) -> Message:
 
 
 def _is_as_asked(act: AuditRecord) -> bool:
-    """Whether it was carried out, or the queue runs, whoever resumed it."""
+    """Whether it was carried out, or the queue runs, no matter who resumed it."""
     is_found_running = act.outcome.circumstance is Circumstance.FOUND_RUNNING
     return act.result is ActResult.DONE or is_found_running
 

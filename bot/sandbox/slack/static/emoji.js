@@ -18,7 +18,7 @@ export function emojiNode(name, tone, unicode) {
   const character = unicode ? fromCodePoints(unicode) : TABLE.get(name);
   if (!character) return null;
   const whole = tone ? character.replace(/\uFE0F$/, "") + TONES[tone] : character;
-  // Where the system has no picture, or only a black sign, one of ours, or the name: an empty box says nothing.
+  // Where the system has no picture, or only a black sign: our own picture, or the name.
   const ours = isDrawn(whole) && isColoured(whole) ? null : picture(name);
   const shown = ours ?? (isDrawn(whole) ? whole : `:${name}:`);
   return el("span", { class: "emoji", role: "img", "aria-label": name.replace(/[_-]/g, " "), title: `:${name}:` }, shown);
