@@ -307,9 +307,16 @@ MUTATIONS = (
         EVENTS_OF_PAUSES,
     ),
     Mutation(
+        "pause: its second",
+        "bot/pauses/known.py",
+        "return told_at if told_at < seen_at + DATE_PRECISION else seen_at",
+        "return min(told_at, seen_at)",
+        EVENTS_OF_PAUSES,
+    ),
+    Mutation(
         "pause: its end",
         PLACE,
-        "ended_at = min(pause.ended_at, event.at)",
+        "ended_at = end_between(pause.ended_at, event.at)",
         "ended_at = event.at",
         EVENTS_OF_PAUSES,
     ),

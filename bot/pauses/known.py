@@ -161,6 +161,18 @@ LOG_EARLY = timedelta(seconds=1)
 """How much earlier than a line its event may be stamped: the log has a clock of its own."""
 
 
+DATE_PRECISION = timedelta(seconds=1)
+"""The `Date` of an answer is rounded down, so what it tells may have happened that much later."""
+
+
+def end_between(seen_at: datetime, told_at: datetime) -> datetime:
+    """When a pause ended: by the `Date` of the answer that showed it, and by the log's event.
+
+    The earlier time counts, but within the second of a `Date` the log is exact.
+    """
+    return told_at if told_at < seen_at + DATE_PRECISION else seen_at
+
+
 def tells_of(event: "PauseEvent", line: Line | Shown) -> bool:
     """Whether the event may tell who set the line."""
     is_after = line.paused_at <= event.at + LOG_EARLY

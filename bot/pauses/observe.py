@@ -20,6 +20,7 @@ from bot.pauses.known import (
     Shown,
     StatusSays,
     TimerState,
+    end_between,
     same_reason,
     tells_of,
 )
@@ -96,7 +97,7 @@ def _not_paused(known: Known, reading: Reading, answer_to: int | None) -> Observ
         actor = known.act(answer_to).actor
         return Observed(_ended(known, pause, reading.at, actor, reading.at))
     if pause.told_end is not None:
-        at = min(reading.at, pause.told_end.at)
+        at = end_between(reading.at, pause.told_end.at)
         ended = replace(pause, is_end_named=True)
         return Observed(_ended(known, ended, at, pause.told_end.by, reading.at))
     if reading.status is StatusSays.PAUSED:

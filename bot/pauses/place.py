@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from bot.pauses.known import (
+    DATE_PRECISION,
     ActKind,
     ActState,
     EventKind,
@@ -14,11 +15,9 @@ from bot.pauses.known import (
     PauseEvent,
     TimerState,
     ToldEnd,
+    end_between,
     tells_of,
 )
-
-DATE_PRECISION = timedelta(seconds=1)
-"""The `Date` of an answer is rounded down, so what it tells may have happened that much later."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +154,7 @@ def _place_end(known: Known, event: PauseEvent, now: datetime) -> Known:
         has_later_line = any(line.paused_at > event.at for line in pause.lines)
         if pause.is_end_named or has_later_line:
             return known
-        ended_at = min(pause.ended_at, event.at)
+        ended_at = end_between(pause.ended_at, event.at)
         pause = replace(pause, ended_by=event.by, ended_at=ended_at, is_end_named=True)
         return known.with_pause(number, pause)
     if event.at <= pause.last_line.paused_at:

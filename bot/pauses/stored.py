@@ -26,6 +26,7 @@ from bot.pauses.known import (
     PauseEvent,
     Shown,
     ToldEnd,
+    end_between,
 )
 from bot.pauses.pause import PAUSE_LOOKBACK, EarlierLine, PauseRecord, line_of
 from bot.pauses.place import named_by_us
@@ -140,7 +141,7 @@ def _pause(record: PauseRecord, earlier: Sequence[EarlierLine]) -> KnownPause:
             tuple(lines), seen_at, told_end=told_end, timer=timer, pause_id=record.pause_id
         )
     end_seen_at = record.end_seen_at or record.ended_at
-    ended_at = min(end_seen_at, record.told_end_at or end_seen_at)
+    ended_at = end_between(end_seen_at, record.told_end_at or end_seen_at)
     return KnownPause(
         tuple(lines),
         seen_at,

@@ -24,6 +24,7 @@ from bot.pauses.known import (
     Shown,
     TimerState,
 )
+from bot.pauses.observe import observe
 from bot.pauses.place import cause, place
 from tests.support.clock import NOON
 from tests.support.make import ALICE, BOB, CAROL
@@ -237,12 +238,26 @@ def test_an_end_is_that_of_the_last_pause_that_began_before() -> None:
     assert place(known, removed(-1), NOW) == known
 
 
-@pytest.mark.parametrize(("told", "end"), [(8, 8), (12, 10)])
+IN_ITS_SECOND = (10.9, 10.9)
+"""The `Date` of an answer is rounded down, so the log's time in that second is the better one."""
+
+
+@pytest.mark.parametrize(("told", "end"), [(8, 8), (12, 10), (11, 10), IN_ITS_SECOND])
 def test_the_earlier_time_of_an_end_counts(told: float, end: float) -> None:
     found = place(Known((pause(line("CI", 0), end=10),)), removed(told), NOW).pauses[0]
 
     assert found.ended_at == at(end)
     assert found.is_end_named
+
+
+@pytest.mark.parametrize(("told", "end"), [(8, 8), IN_ITS_SECOND])
+def test_a_reading_ends_a_pause_when_the_log_told(told: float, end: float) -> None:
+    known = place(Known((pause(line("CI", 0)),)), removed(told), NOW)
+
+    found = observe(known, Reading(None, at(10)), known.revision).known.pauses[0]
+
+    assert found.ended_at == at(end)
+    assert found.ended_by == CAROL
 
 
 def test_an_end_is_named_once_and_never_before_a_later_line() -> None:
