@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.bot_process import ProcessTester
 from tests.support.bot_tester import ALICE, BOB, MERGE_QUEUE
-from tests.support.shown import Blocks, Shown
+from tests.support.shown import Blocks, Shown, ShownView
 from tests.support.waiting import until
 
 pytestmark = pytest.mark.e2e
@@ -45,7 +45,8 @@ async def form(bot: ProcessTester) -> Blocks | None:
 
 
 async def submit(bot: ProcessTester, shown: Blocks | None) -> None:
-    await bot.submit(shown, reason="CI is down")  # type: ignore[arg-type]
+    assert isinstance(shown, ShownView)
+    await bot.submit(shown, reason="CI is down")
 
 
 async def card(bot: ProcessTester) -> Blocks | None:
