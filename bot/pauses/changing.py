@@ -110,14 +110,18 @@ class Change:
                 continue
             if act.state is not ActState.DONE:
                 continue
-            stored = self.stored.ends.get(act.act_id)
-            if stored is not None and stored.result is ActResult.DONE:
-                self.proved[act.act_id] = stored
+            if self._was_done(act.act_id):
+                self.proved[act.act_id] = self.stored.ends[act.act_id]
                 continue
             done = end_of(begun, ActResult.DONE, FROM_LOG if self.is_logged else SEEN_IN_FORCE)
             if act.reason is not None:
                 done = replace(done, paused_at=self._made_at(act.actor, act.reason))
             self.proved[act.act_id] = end_act(self.transaction, done).record
+
+    def _was_done(self, act_id: int) -> bool:
+        """Whether its end was stored before, and so the channel of its actor was notified."""
+        stored = self.stored.ends.get(act_id)
+        return stored is not None and stored.result is ActResult.DONE
 
     def _made_at(self, actor: Actor, reason: str) -> datetime | None:
         """The time of the latest line with the reason of an act; None while its event waits."""
@@ -152,11 +156,13 @@ class Change:
                 return act
         return None
 
-    def _everywhere(self, act: AuditRecord | PauseRecord) -> set[str]:
+    def _everywhere(self, part: AuditRecord | PauseRecord) -> set[str]:
         here = {*self.channels}
-        if isinstance(act, AuditRecord) and act is not self.answered and act.channel_id:
-            here.add(act.channel_id)
-        return to_notify(self.transaction, act, here)
+        act = part if isinstance(part, AuditRecord) else None
+        if act is not None and act is not self.answered and not self._was_done(act.act_id):
+            # It was cut off, and nobody has looked whether the bot can post there.
+            here |= {act.channel_id} - {None}
+        return to_notify(self.transaction, part, here)
 
     # The pauses.
 

@@ -484,6 +484,11 @@ async def test_a_channel_without_the_bot_is_still_notified(three: BotTester) -> 
 
     await three.wait_for_post("@release: 2 of 2 queues resumed", INCIDENTS, by=BOB)
     await three.wait_for_direct_message("Everything paused for @release has resumed")
+    # The log names the ends by now, which is no reason to post to the channel again.
+    for name in NAMES[:2]:
+        await three.next_poll(name)
+        await three.next_poll(name)
+    await three.has_posted()
     assert len(three.posts(INCIDENTS)) == 2
 
 
