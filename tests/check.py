@@ -18,6 +18,7 @@ STEPS = {
     "types": ("mypy",),
     "imports": ("lint-imports", "--no-logo"),
     "dependencies": ("deptry", "bot"),
+    "page": ("python", "-m", "tests.page_code"),
     "tests": ("pytest", "-n", "6"),
 }
 

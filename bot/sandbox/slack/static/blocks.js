@@ -19,26 +19,33 @@ export function renderBlocks(blocks, surface) {
 
 const RENDERERS = {
   section: renderSection,
-  header: (block) => el(
-    "div",
-    { class: "block block-header", role: "heading", "aria-level": Math.min(Math.max(Number(block.level) || 2, 2), 6) },
-    renderPlain(block.text?.text, block.text?.emoji !== false),
-  ),
+  header: (block) =>
+    el(
+      "div",
+      {
+        class: "block block-header",
+        role: "heading",
+        "aria-level": Math.min(Math.max(Number(block.level) || 2, 2), 6),
+      },
+      renderPlain(block.text?.text, block.text?.emoji !== false),
+    ),
   context: renderContext,
   actions: renderActions,
   context_actions: renderActions,
   divider: () => el("div", { class: "block block-divider" }, el("hr")),
   image: renderImageBlock,
   input: renderInput,
-  rich_text: (block, surface) => el("div", { class: "block block-rich" }, renderRichText(block, surface.directory)),
+  rich_text: (block, surface) =>
+    el("div", { class: "block block-rich" }, renderRichText(block, surface.directory)),
   table: renderTable,
   data_visualization: renderChart,
   markdown: (block) => el("div", { class: "block block-markdown" }, renderMarkdown(block.text)),
-  alert: (block, surface) => el(
-    "div",
-    { class: `block block-alert block-alert-${block.level ?? "default"}`, role: "note" },
-    renderText(block.text, surface.directory),
-  ),
+  alert: (block, surface) =>
+    el(
+      "div",
+      { class: `block block-alert block-alert-${block.level ?? "default"}`, role: "note" },
+      renderText(block.text, surface.directory),
+    ),
 };
 
 function renderBlock(block, surface) {
@@ -53,54 +60,83 @@ function renderBlock(block, surface) {
 }
 
 function unsupported(type, why = "is not shown in this workspace") {
-  return el("div", { class: "block unsupported" }, `The block “${type ?? "without a type"}” ${why}.`);
+  return el(
+    "div",
+    { class: "block unsupported" },
+    `The block “${type ?? "without a type"}” ${why}.`,
+  );
 }
 
 function renderSection(block, surface) {
   const body = el("div", { class: "section-body" });
-  if (block.text) body.append(el("div", { class: "section-text" }, renderText(block.text, surface.directory)));
-  if (block.fields?.length) body.append(el(
-    "div",
-    { class: "fields" },
-    block.fields.map((field) => el("div", { class: "field" }, renderText(field, surface.directory))),
-  ));
+  if (block.text)
+    body.append(el("div", { class: "section-text" }, renderText(block.text, surface.directory)));
+  if (block.fields?.length)
+    body.append(
+      el(
+        "div",
+        { class: "fields" },
+        block.fields.map((field) =>
+          el("div", { class: "field" }, renderText(field, surface.directory)),
+        ),
+      ),
+    );
   const accessory = block.accessory && accessoryNode(block, surface);
-  return el("div", { class: accessory ? "block block-section with-accessory" : "block block-section" }, body, accessory);
+  return el(
+    "div",
+    { class: accessory ? "block block-section with-accessory" : "block block-section" },
+    body,
+    accessory,
+  );
 }
 
 function accessoryNode(block, surface) {
-  if (block.accessory.type === "image") return el("div", { class: "accessory accessory-image" }, picture(block.accessory));
+  if (block.accessory.type === "image")
+    return el("div", { class: "accessory accessory-image" }, picture(block.accessory));
   return el("div", { class: "accessory" }, renderElement(block.accessory, block, surface));
 }
 
 function renderContext(block, surface) {
   const items = (block.elements ?? []).map((element) =>
-    element.type === "image" ? picture(element) : el("span", { class: "context-text" }, renderText(element, surface.directory)),
+    element.type === "image"
+      ? picture(element)
+      : el("span", { class: "context-text" }, renderText(element, surface.directory)),
   );
   return el("div", { class: "block block-context" }, items);
 }
 
 function renderActions(block, surface) {
-  return el("div", { class: "block block-actions" }, (block.elements ?? []).map((element) => renderElement(element, block, surface)));
+  return el(
+    "div",
+    { class: "block block-actions" },
+    (block.elements ?? []).map((element) => renderElement(element, block, surface)),
+  );
 }
 
 function picture(image) {
   const address = safeUrl(image.image_url ?? image.slack_file?.url);
   if (!address) return el("span", { class: "unsupported" }, image.alt_text || "Picture");
-  const node = el("img", { src: address, alt: image.alt_text ?? "", loading: "lazy", referrerpolicy: "no-referrer" });
-  node.addEventListener(
-    "error",
-    () => node.replaceWith(el(
-      "span",
-      { class: "picture-missing", role: "img", "aria-label": image.alt_text ?? "" },
-      image.alt_text || "Picture that could not be loaded",
-    )),
+  const node = el("img", {
+    src: address,
+    alt: image.alt_text ?? "",
+    loading: "lazy",
+    referrerpolicy: "no-referrer",
+  });
+  node.addEventListener("error", () =>
+    node.replaceWith(
+      el(
+        "span",
+        { class: "picture-missing", role: "img", "aria-label": image.alt_text ?? "" },
+        image.alt_text || "Picture that could not be loaded",
+      ),
+    ),
   );
   return node;
 }
 
 function renderImageBlock(block) {
-  const title = block.title && el("figcaption", {}, renderPlain(block.title.text, block.title.emoji !== false));
+  const title =
+    block.title && el("figcaption", {}, renderPlain(block.title.text, block.title.emoji !== false));
   return el("figure", { class: "block block-image" }, title, picture(block));
 }
 
@@ -110,19 +146,38 @@ function renderTable(block, surface) {
     el(
       "tr",
       {},
-      (cells ?? []).map((cell, column) => el(
-        tag,
-        { class: cellClass(settings[column], cell), scope: tag === "th" ? "col" : null },
-        cellNodes(cell, surface),
-      )),
+      (cells ?? []).map((cell, column) =>
+        el(
+          tag,
+          { class: cellClass(settings[column], cell), scope: tag === "th" ? "col" : null },
+          cellNodes(cell, surface),
+        ),
+      ),
     );
   const [head, ...rows] = block.rows ?? [];
-  const table = el("table", { class: "table" }, head && el("thead", {}, row(head, "th")), el("tbody", {}, rows.map((cells) => row(cells, "td"))));
-  return el("div", { class: "block table-frame", tabindex: 0, role: "region", "aria-label": "Table" }, table);
+  const table = el(
+    "table",
+    { class: "table" },
+    head && el("thead", {}, row(head, "th")),
+    el(
+      "tbody",
+      {},
+      rows.map((cells) => row(cells, "td")),
+    ),
+  );
+  return el(
+    "div",
+    { class: "block table-frame", tabindex: 0, role: "region", "aria-label": "Table" },
+    table,
+  );
 }
 
 function cellClass(setting, cell) {
-  const align = ["left", "center", "right"].includes(setting?.align) ? setting.align : cell?.type === "raw_number" ? "right" : "left";
+  const align = ["left", "center", "right"].includes(setting?.align)
+    ? setting.align
+    : cell?.type === "raw_number"
+      ? "right"
+      : "left";
   return setting?.is_wrapped ? `align-${align} wrapped` : `align-${align}`;
 }
 
@@ -135,7 +190,11 @@ function cellNodes(cell, surface) {
 /** A labelled form block. Its error line is filled by the modal that owns it. */
 function renderInput(block, surface) {
   const id = uniqueId("input");
-  const names = { label: `${id}-label`, hint: block.hint ? `${id}-hint` : null, error: `${id}-error` };
+  const names = {
+    label: `${id}-label`,
+    hint: block.hint ? `${id}-hint` : null,
+    error: `${id}-error`,
+  };
   const control = renderElement(block.element ?? {}, block, surface, names);
   const label = el(
     "div",
@@ -148,7 +207,12 @@ function renderInput(block, surface) {
     { class: "block block-input", dataset: { input: block.block_id ?? "" } },
     label,
     control,
-    block.hint && el("div", { class: "input-hint", id: names.hint }, renderPlain(block.hint.text, block.hint.emoji !== false)),
+    block.hint &&
+      el(
+        "div",
+        { class: "input-hint", id: names.hint },
+        renderPlain(block.hint.text, block.hint.emoji !== false),
+      ),
     el("div", { class: "input-error", id: names.error, hidden: true }),
   );
 }

@@ -6,7 +6,21 @@ import { el, fill, icon, iconButton } from "./dom.js";
 import { MessageList } from "./messages.js";
 import { openMenu } from "./popup.js";
 import { recall, remember } from "./preferences.js";
-import { changed, channelMessages, conversation, dismissMessage, goTo, isReply, loadEarlier, notice, onArrival, openChannel, openThread, state, watch } from "./state.js";
+import {
+  changed,
+  channelMessages,
+  conversation,
+  dismissMessage,
+  goTo,
+  isReply,
+  loadEarlier,
+  notice,
+  onArrival,
+  openChannel,
+  openThread,
+  state,
+  watch,
+} from "./state.js";
 import { examplesOf } from "./suggestions.js";
 import { explain } from "./surface.js";
 
@@ -14,21 +28,30 @@ const ROWS_MOST = 600;
 const ROWS_KEPT = 300;
 
 const list = el("ol", { class: "messages", role: "list" });
-const earlier = el("button", { type: "button", class: "earlier button", hidden: true }, "Show earlier messages");
+const earlier = el(
+  "button",
+  { type: "button", class: "earlier button", hidden: true },
+  "Show earlier messages",
+);
 const empty = el("div", { class: "channel-start" });
-const scroller = el("div", { class: "scroller", tabindex: 0, role: "region", "aria-label": "Messages" }, empty, earlier, list);
+const scroller = el(
+  "div",
+  { class: "scroller", tabindex: 0, role: "region", "aria-label": "Messages" },
+  empty,
+  earlier,
+  list,
+);
 const jump = el("button", { type: "button", class: "jump", hidden: true });
 const tips = el("div", { class: "tips-place" });
 let waiting = 0;
 let shownChannel = null;
 const drafts = new Map();
 
-const bolt = iconButton(
-  "bolt",
-  "Shortcuts",
-  (event) => openShortcuts(event.currentTarget),
-  { id: "shortcuts", "aria-haspopup": "menu", "aria-expanded": "false" },
-);
+const bolt = iconButton("bolt", "Shortcuts", (event) => openShortcuts(event.currentTarget), {
+  id: "shortcuts",
+  "aria-haspopup": "menu",
+  "aria-expanded": "false",
+});
 
 export const composer = new Composer({
   id: "composer-text",
@@ -38,7 +61,14 @@ export const composer = new Composer({
   commands: () => state.directory?.app.commands ?? [],
   extra: bolt,
 });
-export const channelBody = el("div", { class: "conversation" }, scroller, el("div", { class: "jump-place" }, jump), tips, composer.node);
+export const channelBody = el(
+  "div",
+  { class: "conversation" },
+  scroller,
+  el("div", { class: "jump-place" }, jump),
+  tips,
+  composer.node,
+);
 
 /** Ephemeral messages are dismissed on this page only, as in Slack. */
 export function dismiss(channel, message) {
@@ -80,18 +110,25 @@ earlier.addEventListener("click", async () => {
     await loadEarlier(openChannel());
   }
   // The rows stand after the next frame; what was read stays where it was.
-  requestAnimationFrame(() => requestAnimationFrame(() => (scroller.scrollTop = scroller.scrollHeight - below)));
+  requestAnimationFrame(() =>
+    requestAnimationFrame(() => (scroller.scrollTop = scroller.scrollHeight - below)),
+  );
 });
 
 function drawJump() {
   jump.hidden = messages.pinned;
-  fill(jump, waiting ? `${waiting} new message${waiting === 1 ? "" : "s"}` : "To the newest", icon("arrow"));
+  fill(
+    jump,
+    waiting ? `${waiting} new message${waiting === 1 ? "" : "s"}` : "To the newest",
+    icon("arrow"),
+  );
   jump.classList.toggle("jump-new", waiting > 0);
 }
 
 onArrival((channel, message) => {
   if (channel !== openChannel() || isReply(message) || messages.pinned) return;
-  if ((message.user === state.user && !message.ephemeral) || hasJustActed()) messages.setPinned(true);
+  if ((message.user === state.user && !message.ephemeral) || hasJustActed())
+    messages.setPinned(true);
   else waiting += 1;
   drawJump();
 });
@@ -101,18 +138,22 @@ async function sendFromChannel(text, files) {
   // Whoever asks wants to see the answer, however far up they have read.
   messages.toBottom();
   try {
-    if (!text.startsWith("/") || files.length) await control.message(state.user, channel, text, { files });
+    if (!text.startsWith("/") || files.length)
+      await control.message(state.user, channel, text, { files });
     else await control.command(state.user, channel, text);
     return null;
   } catch (error) {
     // Slackbot tells these two in the channel; the box only keeps what was typed.
-    if (state.online && ["app_not_connected", "unknown_command"].includes(error.code)) return KEEP_TEXT;
+    if (state.online && ["app_not_connected", "unknown_command"].includes(error.code))
+      return KEEP_TEXT;
     return explain(error.code, error.message);
   }
 }
 
 export function openShortcuts(anchor = bolt) {
-  const shortcuts = (state.directory.app.shortcuts ?? []).filter((shortcut) => shortcut.type === "global");
+  const shortcuts = (state.directory.app.shortcuts ?? []).filter(
+    (shortcut) => shortcut.type === "global",
+  );
   const run = async (shortcut) => {
     try {
       await control.shortcut(state.user, shortcut.callback_id);
@@ -120,13 +161,29 @@ export function openShortcuts(anchor = bolt) {
       notice(`“${shortcut.name}” did not work: ${explain(error.code, error.message)}`);
     }
   };
-  const items = shortcuts.map((shortcut) => ({ label: shortcut.name, detail: shortcut.description, mark: icon("bolt"), pick: () => run(shortcut) }));
-  openMenu(anchor, "Shortcuts", items.length ? [{ label: "Shortcuts" }, ...items] : [{ label: "This app declares no shortcuts." }]);
+  const items = shortcuts.map((shortcut) => ({
+    label: shortcut.name,
+    detail: shortcut.description,
+    mark: icon("bolt"),
+    pick: () => run(shortcut),
+  }));
+  openMenu(
+    anchor,
+    "Shortcuts",
+    items.length
+      ? [{ label: "Shortcuts" }, ...items]
+      : [{ label: "This app declares no shortcuts." }],
+  );
 }
 
-/** Goes to one message, wherever it is shown, and marks it for a moment. False when it is not shown. */
+/**
+ * Goes to one message, wherever it is shown, and marks it for a moment. False when it is not
+ * shown.
+ */
 export function showMessage(ts) {
-  const row = [...document.querySelectorAll(".message")].reverse().find((node) => node.dataset.ts === ts);
+  const row = [...document.querySelectorAll(".message")]
+    .reverse()
+    .find((node) => node.dataset.ts === ts);
   if (!row) return false;
   messages.setPinned(false);
   row.scrollIntoView({ block: "center" });
@@ -138,7 +195,8 @@ export function showMessage(ts) {
 function drawTips() {
   const { app } = state.directory;
   if (recall("tips") === "dismissed") return fill(tips);
-  const type = (text) => el("button", { type: "button", class: "try", on: { click: () => composer.set(text) } }, text);
+  const type = (text) =>
+    el("button", { type: "button", class: "try", on: { click: () => composer.set(text) } }, text);
   const away = () => {
     remember("tips", "dismissed");
     drawTips();
@@ -154,12 +212,13 @@ function drawTips() {
         { class: "tips-words" },
         el("span", {}, el("strong", {}, "New here?"), " Try"),
         examplesOf(app.commands ?? []).map(type),
-        app.home_tab_enabled && el(
-          "button",
-          { type: "button", class: "try", on: { click: () => goTo({ kind: "home" }) } },
-          icon("home"),
-          "Open Home",
-        ),
+        app.home_tab_enabled &&
+          el(
+            "button",
+            { type: "button", class: "try", on: { click: () => goTo({ kind: "home" }) } },
+            icon("home"),
+            "Open Home",
+          ),
         el("span", { class: "tips-end" }, "and press the buttons in the answers."),
       ),
       iconButton("close", "Dismiss this tip", away),
@@ -168,10 +227,18 @@ function drawTips() {
 }
 
 function startOf(all, kept) {
-  return kept.from ? Math.max(0, all.findIndex((message) => Number(message.ts) >= Number(kept.from))) : 0;
+  return kept.from
+    ? Math.max(
+        0,
+        all.findIndex((message) => Number(message.ts) >= Number(kept.from)),
+      )
+    : 0;
 }
 
-/** The rows that stand: at the end of a long channel only its last ones, so that thousands cost nothing. */
+/**
+ * The rows that stand: at the end of a long channel only its last ones, so that thousands cost
+ * nothing.
+ */
 function rowsOf(all, kept) {
   let start = startOf(all, kept);
   if (messages.pinned && all.length - start > ROWS_MOST) {
@@ -187,9 +254,21 @@ function drawStart(channel, hasEarlier) {
   empty.hidden = hasEarlier || !kept.loaded;
   fill(
     empty,
-    el("h2", {}, `${channel.kind === "public" || channel.kind === "private" ? "#" : ""}${channel.name}`),
-    el("p", {}, channel.kind === "private" ? "This is the beginning of this private channel." : "This is the beginning of this conversation."),
-    !channel.bot_is_member && channel.kind !== "im" && el("p", {}, `${state.directory.app.name} is not a member here.`),
+    el(
+      "h2",
+      {},
+      `${channel.kind === "public" || channel.kind === "private" ? "#" : ""}${channel.name}`,
+    ),
+    el(
+      "p",
+      {},
+      channel.kind === "private"
+        ? "This is the beginning of this private channel."
+        : "This is the beginning of this conversation.",
+    ),
+    !channel.bot_is_member &&
+      channel.kind !== "im" &&
+      el("p", {}, `${state.directory.app.name} is not a member here.`),
   );
 }
 
@@ -213,7 +292,9 @@ function draw() {
   }
   const name = `${channel.kind === "im" ? "" : "#"}${channel.name}`;
   list.setAttribute("aria-label", `Messages in ${name}`);
-  composer.text.placeholder = channel.is_archived ? `${name} is archived` : `Message ${name} or type /`;
+  composer.text.placeholder = channel.is_archived
+    ? `${name} is archived`
+    : `Message ${name} or type /`;
   composer.text.disabled = Boolean(channel.is_archived);
   const all = channelMessages(id);
   const rows = rowsOf(all, kept);

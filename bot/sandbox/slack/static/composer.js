@@ -10,7 +10,10 @@ const HISTORY = 50;
 export const KEEP_TEXT = Symbol("keep the text");
 
 export class Composer {
-  /** `send(text, files)` resolves to an error sentence, or to nothing when all went well; `commands()` are the declared ones. */
+  /**
+   * `send(text, files)` resolves to an error sentence, or to nothing when all went well;
+   * `commands()` are the declared ones.
+   */
   constructor({ id, label, placeholder, send, commands, extra, below }) {
     this.send = send;
     this.commands = commands;
@@ -18,21 +21,60 @@ export class Composer {
     this.back = 0;
     this.listId = uniqueId("suggestions");
     this.text = el("textarea", {
-      id, rows: 1, class: "composer-text", placeholder, "aria-label": label, autocomplete: "off", "aria-autocomplete": "list", "aria-haspopup": "listbox", "aria-controls": this.listId,
-      "aria-describedby": `${id}-error`, dataset: { focus: id },
+      id,
+      rows: 1,
+      class: "composer-text",
+      placeholder,
+      "aria-label": label,
+      autocomplete: "off",
+      "aria-autocomplete": "list",
+      "aria-haspopup": "listbox",
+      "aria-controls": this.listId,
+      "aria-describedby": `${id}-error`,
+      dataset: { focus: id },
     });
-    this.list = el("ul", { class: "suggestions", role: "listbox", id: this.listId, "aria-label": "Suggestions", hidden: true });
+    this.list = el("ul", {
+      class: "suggestions",
+      role: "listbox",
+      id: this.listId,
+      "aria-label": "Suggestions",
+      hidden: true,
+    });
     this.error = el("div", { class: "composer-error", id: `${id}-error`, role: "alert" });
     this.button = el(
       "button",
-      { type: "button", class: "send", "aria-label": "Send", title: "Send", on: { click: () => this.submit() } },
+      {
+        type: "button",
+        class: "send",
+        "aria-label": "Send",
+        title: "Send",
+        on: { click: () => this.submit() },
+      },
       icon("send"),
     );
     this.files = [];
     this.attached = el("div", { class: "files" });
-    this.chooser = el("input", { type: "file", multiple: true, hidden: true, on: { change: () => this.attach(this.chooser.files) } });
-    const clip = iconButton("file", "Attach a file (only its name is kept here)", () => this.chooser.click(), { id: `${id}-attach` });
-    this.node = el("div", { class: "composer" }, this.list, this.error, this.attached, el("div", { class: "composer-box" }, extra, clip, this.chooser, this.text, this.button), below);
+    this.chooser = el("input", {
+      type: "file",
+      multiple: true,
+      hidden: true,
+      on: { change: () => this.attach(this.chooser.files) },
+    });
+    const clip = iconButton(
+      "file",
+      "Attach a file (only its name is kept here)",
+      () => this.chooser.click(),
+      { id: `${id}-attach` },
+    );
+    this.node = el(
+      "div",
+      { class: "composer" },
+      this.list,
+      this.error,
+      this.attached,
+      el("div", { class: "composer-box" }, extra, clip, this.chooser, this.text, this.button),
+      below,
+    );
     this.text.addEventListener("input", () => this.typed());
     this.text.addEventListener("keydown", (event) => this.press(event));
     this.text.addEventListener("blur", () => this.showSuggestions([]));
@@ -57,33 +99,57 @@ export class Composer {
       this.files = this.files.filter((one) => one !== name);
       this.showFiles();
     };
-    fill(this.attached, this.files.map((name) => el("span", { class: "file" }, icon("file"), name, iconButton("close", `Remove ${name}`, without(name)))));
+    fill(
+      this.attached,
+      this.files.map((name) =>
+        el(
+          "span",
+          { class: "file" },
+          icon("file"),
+          name,
+          iconButton("close", `Remove ${name}`, without(name)),
+        ),
+      ),
+    );
     this.typed();
   }
 
   typed() {
     this.button.disabled = !this.text.value.trim() && !this.files.length;
     this.text.style.height = "";
-    if (this.text.isConnected && this.text.value) this.text.style.height = `${Math.min(this.text.scrollHeight, 220)}px`;
+    if (this.text.isConnected && this.text.value)
+      this.text.style.height = `${Math.min(this.text.scrollHeight, 220)}px`;
     if (document.activeElement !== this.text) return;
     fill(this.error);
-    const { options, preselect } = suggest(this.text.value.slice(0, this.text.selectionStart), this.commands());
+    const { options, preselect } = suggest(
+      this.text.value.slice(0, this.text.selectionStart),
+      this.commands(),
+    );
     this.showSuggestions(options, preselect);
   }
 
   showSuggestions(options, preselect = false) {
     this.options = options;
     this.list.hidden = !options.length;
-    fill(this.list, options.map((option, index) =>
-      el(
-        "li",
-        { role: "option", id: `${this.listId}-${index}`, class: "option suggestion", "aria-selected": "false", dataset: { at: index } },
-        option.mark && el("span", { class: "suggestion-mark" }, option.mark),
-        el("span", { class: "suggestion-name" }, option.label),
-        option.hint && el("span", { class: "suggestion-hint" }, option.hint),
-        option.detail && el("span", { class: "suggestion-detail" }, option.detail),
+    fill(
+      this.list,
+      options.map((option, index) =>
+        el(
+          "li",
+          {
+            role: "option",
+            id: `${this.listId}-${index}`,
+            class: "option suggestion",
+            "aria-selected": "false",
+            dataset: { at: index },
+          },
+          option.mark && el("span", { class: "suggestion-mark" }, option.mark),
+          el("span", { class: "suggestion-name" }, option.label),
+          option.hint && el("span", { class: "suggestion-hint" }, option.hint),
+          option.detail && el("span", { class: "suggestion-detail" }, option.detail),
+        ),
       ),
-    ));
+    );
     this.mark(preselect ? 0 : -1);
   }
 
@@ -129,7 +195,8 @@ export class Composer {
     const count = this.options.length;
     if (event.key === "ArrowDown") this.mark((this.at + 1) % count);
     else if (event.key === "ArrowUp") this.mark(this.at <= 0 ? count - 1 : this.at - 1);
-    else if (event.key === "Tab" && !event.shiftKey && this.text.value) this.pick(Math.max(this.at, 0));
+    else if (event.key === "Tab" && !event.shiftKey && this.text.value)
+      this.pick(Math.max(this.at, 0));
     else if (event.key === "Enter" && !event.shiftKey && this.at >= 0) this.pick(this.at);
     else if (event.key === "Escape") this.showSuggestions([]);
     else return false;
@@ -140,7 +207,8 @@ export class Composer {
   pressHistory(event) {
     const history = recall("history", []);
     const recalled = this.back > 0 && history.at(-this.back) === this.text.value;
-    if (event.key === "ArrowUp" && (!this.text.value || recalled) && this.back < history.length) this.back += 1;
+    if (event.key === "ArrowUp" && (!this.text.value || recalled) && this.back < history.length)
+      this.back += 1;
     else if (event.key === "ArrowDown" && recalled) this.back -= 1;
     else return false;
     this.set(this.back ? history.at(-this.back) : "");
@@ -170,8 +238,10 @@ export class Composer {
       this.typed();
       if (problem !== KEEP_TEXT) fill(this.error, problem);
     } else if (text.startsWith("/")) {
-      remember("history", [...recall("history", []).filter((one) => one !== text), text].slice(-HISTORY));
+      remember(
+        "history",
+        [...recall("history", []).filter((one) => one !== text), text].slice(-HISTORY),
+      );
     }
   }
 }
-

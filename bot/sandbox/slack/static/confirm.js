@@ -19,7 +19,11 @@ export function askConfirmation(confirm, directory) {
         el(
           "div",
           { class: "dialog-buttons" },
-          el("button", { type: "button", class: "button", on: { click: () => shut() } }, text(confirm.deny, "Cancel")),
+          el(
+            "button",
+            { type: "button", class: "button", on: { click: () => shut() } },
+            text(confirm.deny, "Cancel"),
+          ),
           el(
             "button",
             {

@@ -10,7 +10,8 @@ const parts = {
   full: format({ dateStyle: "full", timeStyle: "long" }),
 };
 const two = (number) => String(number).padStart(2, "0");
-// Intl puts a narrow no-break space before AM and PM; a plain one is what people type and search for.
+// Intl puts a narrow no-break space before AM and PM; a plain one is what people type and search
+// for.
 const plain = (text) => text.replace(/\u202f/g, " ");
 
 function ordinal(day) {
@@ -25,11 +26,18 @@ function daysFromToday(date, now) {
   return Math.round((midnight(date) - midnight(now)) / 86_400_000);
 }
 
-const relative = (date, now) => ({ "-1": "yesterday", 0: "today", 1: "tomorrow" })[daysFromToday(date, now)];
+const relative = (date, now) =>
+  ({ "-1": "yesterday", 0: "today", 1: "tomorrow" })[daysFromToday(date, now)];
 
 function ago(date, now = new Date()) {
   const seconds = Math.round((now - date) / 1000);
-  const units = [["year", 31_536_000], ["month", 2_592_000], ["day", 86_400], ["hour", 3600], ["minute", 60]];
+  const units = [
+    ["year", 31_536_000],
+    ["month", 2_592_000],
+    ["day", 86_400],
+    ["hour", 3600],
+    ["minute", 60],
+  ];
   const [unit, length] = units.find(([, size]) => Math.abs(seconds) >= size) ?? [];
   if (!unit) return seconds >= 0 ? "just now" : "in a moment";
   const count = Math.floor(Math.abs(seconds) / length);
@@ -37,24 +45,31 @@ function ago(date, now = new Date()) {
   return seconds >= 0 ? `${words} ago` : `in ${words}`;
 }
 
-const year = (date, now) => (date.getFullYear() === now.getFullYear() ? "" : `, ${date.getFullYear()}`);
+const year = (date, now) =>
+  date.getFullYear() === now.getFullYear() ? "" : `, ${date.getFullYear()}`;
 const TOKENS = {
   date_num: (d) => `${d.getFullYear()}-${two(d.getMonth() + 1)}-${two(d.getDate())}`,
   date_slash: (d) => `${two(d.getDate())}/${two(d.getMonth() + 1)}/${d.getFullYear()}`,
   date: (d, now) => `${parts.month.format(d)} ${ordinal(d.getDate())}${year(d, now)}`,
   date_short: (d) => `${parts.shortMonth.format(d)} ${d.getDate()}, ${d.getFullYear()}`,
-  date_long: (d) => `${parts.weekday.format(d)}, ${parts.month.format(d)} ${ordinal(d.getDate())}, ${d.getFullYear()}`,
+  date_long: (d) =>
+    `${parts.weekday.format(d)}, ${parts.month.format(d)} ${ordinal(d.getDate())}, ${d.getFullYear()}`,
   date_long_full: (d) => `${parts.month.format(d)} ${d.getDate()}, ${d.getFullYear()}`,
   date_pretty: (d, now) => relative(d, now) ?? TOKENS.date(d, now),
   date_short_pretty: (d, now) => relative(d, now) ?? TOKENS.date_short(d),
   date_long_pretty: (d, now) => relative(d, now) ?? TOKENS.date_long(d),
-  day_divider_pretty: (d, now) => relative(d, now) ?? `${parts.weekday.format(d)}, ${parts.month.format(d)} ${ordinal(d.getDate())}${year(d, now)}`,
+  day_divider_pretty: (d, now) =>
+    relative(d, now) ??
+    `${parts.weekday.format(d)}, ${parts.month.format(d)} ${ordinal(d.getDate())}${year(d, now)}`,
   time: (d) => plain(parts.time.format(d)),
   time_secs: (d) => plain(parts.seconds.format(d)),
   ago,
 };
 
-/** Replaces the tokens of `template`; null when the instant or a token is not one Slack knows, so that the fallback is shown. */
+/**
+ * Replaces the tokens of `template`; null when the instant or a token is not one Slack knows, so
+ * that the fallback is shown.
+ */
 export function formatDate(timestamp, template, now = new Date()) {
   const text = String(timestamp);
   if (!/^\d{1,12}$/.test(text)) return null;

@@ -1,10 +1,14 @@
-// Modal dialogs over the browser's own: focus kept inside and given back, Escape for the top one only.
+// Modal dialogs over the browser's own: focus kept inside and given back, Escape for the top one
+// only.
 
 import { add, el, uniqueId } from "./dom.js";
 
 const FOCUSABLE = 'a[href], button, input, textarea, select, [tabindex]:not([tabindex="-1"])';
 
-const focusable = (dialog) => [...dialog.querySelectorAll(FOCUSABLE)].filter((node) => !node.disabled && node.getClientRects().length > 0);
+const focusable = (dialog) =>
+  [...dialog.querySelectorAll(FOCUSABLE)].filter(
+    (node) => !node.disabled && node.getClientRects().length > 0,
+  );
 
 function keepTabInside(event, dialog) {
   if (event.key !== "Tab") return;
@@ -19,16 +23,31 @@ function keepTabInside(event, dialog) {
 
 /** Where the focus goes when what had it is gone by the time the dialog closes. */
 function giveBack(opener) {
-  const again = opener?.isConnected ? opener : [...document.querySelectorAll("[data-focus]")].find((node) => node.dataset.focus === opener?.dataset?.focus && opener?.dataset?.focus);
-  const target = again ?? document.querySelector("dialog[open]:last-of-type") ?? document.getElementById("composer-text");
+  const again = opener?.isConnected
+    ? opener
+    : [...document.querySelectorAll("[data-focus]")].find(
+        (node) => node.dataset.focus === opener?.dataset?.focus && opener?.dataset?.focus,
+      );
+  const target =
+    again ??
+    document.querySelector("dialog[open]:last-of-type") ??
+    document.getElementById("composer-text");
   target?.focus({ preventScroll: true });
 }
 
-/** Opens a dialog. `content({ dialog, close, titleId })` gives what is inside; `escaped` may refuse Escape by returning false; `closed` is told last. */
+/**
+ * Opens a dialog. `content({ dialog, close, titleId })` gives what is inside; `escaped` may refuse
+ * Escape by returning false; `closed` is told last.
+ */
 export function openDialog({ label, className, role = "dialog", content, escaped, closed }) {
   const opener = document.activeElement;
   const titleId = uniqueId("dialog-title");
-  const dialog = el("dialog", { class: className, role, "aria-modal": "true", "aria-labelledby": titleId });
+  const dialog = el("dialog", {
+    class: className,
+    role,
+    "aria-modal": "true",
+    "aria-labelledby": titleId,
+  });
   let shut = false;
   const close = () => {
     if (shut) return;
@@ -52,7 +71,10 @@ export function openDialog({ label, className, role = "dialog", content, escaped
   return { dialog, close, titleId };
 }
 
-/** Has `node` read with the words of the dialog's body: nobody comes past them on the way to a button. */
+/**
+ * Has `node` read with the words of the dialog's body: nobody comes past them on the way to a
+ * button.
+ */
 function describe(node, dialog) {
   const body = dialog.querySelector(".dialog-body");
   if (!body) return;

@@ -2,13 +2,16 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 
-/** Properties: `class`, `on` (event → listener), `dataset`, `props` (DOM properties), anything else is an attribute.
- *  `false`, `null` and `undefined` leave an attribute out; `true` makes it empty. */
+/**
+ * Properties: `class`, `on` (event → listener), `dataset`, `props` (DOM properties), anything else
+ * is an attribute. `false`, `null` and `undefined` leave an attribute out; `true` makes it empty.
+ */
 export function el(tag, properties = {}, ...children) {
   const node = document.createElement(tag);
   for (const [name, value] of Object.entries(properties)) {
     if (value === undefined || value === null || value === false) continue;
-    if (name === "on") for (const [event, listener] of Object.entries(value)) node.addEventListener(event, listener);
+    if (name === "on")
+      for (const [event, listener] of Object.entries(value)) node.addEventListener(event, listener);
     else if (name === "dataset") Object.assign(node.dataset, value);
     else if (name === "props") Object.assign(node, value);
     else node.setAttribute(name, value === true ? "" : String(value));
@@ -56,7 +59,12 @@ const ICONS = {
 
 export function icon(name) {
   const svg = document.createElementNS(SVG, "svg");
-  for (const [key, value] of Object.entries({ viewBox: "0 0 18 18", class: `icon icon-${name}`, "aria-hidden": "true", focusable: "false" })) {
+  for (const [key, value] of Object.entries({
+    viewBox: "0 0 18 18",
+    class: `icon icon-${name}`,
+    "aria-hidden": "true",
+    focusable: "false",
+  })) {
     svg.setAttribute(key, value);
   }
   const path = document.createElementNS(SVG, "path");
@@ -67,23 +75,52 @@ export function icon(name) {
 
 /** A button with only a picture: its label is what assistive technology and the tooltip say. */
 export function iconButton(name, label, onClick, properties = {}) {
-  return el("button", { type: "button", class: "icon-button", "aria-label": label, title: label, ...properties, on: { click: onClick } }, icon(name));
+  return el(
+    "button",
+    {
+      type: "button",
+      class: "icon-button",
+      "aria-label": label,
+      title: label,
+      ...properties,
+      on: { click: onClick },
+    },
+    icon(name),
+  );
 }
 
-/** Renders into `root` and puts the focus back on the element with the same `data-focus` key, else on `fallback()`. */
+/**
+ * Renders into `root` and puts the focus back on the element with the same `data-focus` key, else
+ * on `fallback()`.
+ */
 export function keepFocus(root, render, fallback) {
   const active = document.activeElement;
   const inside = active && active !== document.body && root.contains(active);
-  const key = inside ? active.dataset.focus ?? active.closest("[data-focus]")?.dataset.focus : null;
-  const selection = inside && typeof active.selectionStart === "number" ? [active.selectionStart, active.selectionEnd] : null;
+  const key = inside
+    ? (active.dataset.focus ?? active.closest("[data-focus]")?.dataset.focus)
+    : null;
+  const selection =
+    inside && typeof active.selectionStart === "number"
+      ? [active.selectionStart, active.selectionEnd]
+      : null;
   render();
   if (!inside || root.contains(document.activeElement)) return;
-  const again = key && [...root.querySelectorAll("[data-focus]")].find((node) => node.dataset.focus === key);
+  const again =
+    key && [...root.querySelectorAll("[data-focus]")].find((node) => node.dataset.focus === key);
   const target = again ?? fallback?.();
   if (!target) return;
   target.focus({ preventScroll: true });
-  if (again && selection && "setSelectionRange" in again && /^(text|search|url|tel|textarea)$/.test(again.type)) again.setSelectionRange(...selection);
+  if (
+    again &&
+    selection &&
+    "setSelectionRange" in again &&
+    /^(text|search|url|tel|textarea)$/.test(again.type)
+  )
+    again.setSelectionRange(...selection);
 }
 
 let counter = 0;
-export const uniqueId = (prefix) => `${prefix}-${(counter += 1)}`;
+export function uniqueId(prefix) {
+  counter += 1;
+  return `${prefix}-${counter}`;
+}

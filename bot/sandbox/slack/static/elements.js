@@ -1,12 +1,17 @@
 // Shows the interactive elements of Block Kit; each sends or keeps its value through its surface.
 
-import { el, icon } from "./dom.js";
 import { renderCheckboxes, renderRadioButtons } from "./checks.js";
-import { renderDatePicker, renderDateTimePicker, renderTextInput, renderTimePicker } from "./inputs.js";
+import { el, icon } from "./dom.js";
+import {
+  renderDatePicker,
+  renderDateTimePicker,
+  renderTextInput,
+  renderTimePicker,
+} from "./inputs.js";
 import { safeUrl } from "./mentions.js";
 import { renderPlain } from "./mrkdwn.js";
 import { openMenu } from "./popup.js";
-import { SELECTS, renderSelect } from "./selects.js";
+import { renderSelect, SELECTS } from "./selects.js";
 
 const RENDERERS = {
   button: renderButton,
@@ -28,11 +33,19 @@ export function renderElement(element, block, surface, names = {}) {
   const known = Object.hasOwn(RENDERERS, element.type) ? RENDERERS[element.type] : null;
   if (known) return known(element, block, surface, names);
   if (Object.hasOwn(SELECTS, element.type)) return renderSelect(element, block, surface, names);
-  return el("span", { class: "unsupported" }, `The element “${element.type ?? "without a type"}” is not shown in this workspace.`);
+  return el(
+    "span",
+    { class: "unsupported" },
+    `The element “${element.type ?? "without a type"}” is not shown in this workspace.`,
+  );
 }
 
 function renderButton(element, block, surface) {
-  if (element.visible_to_user_ids?.length && !element.visible_to_user_ids.includes(surface.directory.viewer.id)) return document.createDocumentFragment();
+  if (
+    element.visible_to_user_ids?.length &&
+    !element.visible_to_user_ids.includes(surface.directory.viewer.id)
+  )
+    return document.createDocumentFragment();
   const style = ["primary", "danger"].includes(element.style) ? ` button-${element.style}` : "";
   const words = renderPlain(element.text?.text, element.text?.emoji !== false);
   const properties = {
@@ -41,7 +54,10 @@ function renderButton(element, block, surface) {
     dataset: { focus: surface.focusKey(block, element), action: element.action_id ?? "" },
   };
   const url = element.url && safeUrl(element.url);
-  const fields = { ...(element.value === undefined ? {} : { value: element.value }), ...(element.text ? { text: element.text } : {}) };
+  const fields = {
+    ...(element.value === undefined ? {} : { value: element.value }),
+    ...(element.text ? { text: element.text } : {}),
+  };
   if (url && !element.confirm) {
     return el(
       "a",

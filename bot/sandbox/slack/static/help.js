@@ -35,12 +35,18 @@ export function openHelp() {
       el(
         "div",
         { class: "dialog-body" },
-        el("p", {}, "A Slack workspace that lives on this machine: nothing leaves it. The app in it is connected exactly as it would be to Slack."),
+        el(
+          "p",
+          {},
+          "A Slack workspace that lives on this machine: nothing leaves it. The app in it is connected exactly as it would be to Slack.",
+        ),
         el(
           "table",
           { class: "keys" },
           el("caption", { class: "unseen" }, "Keys"),
-          KEYS.map(([key, does]) => el("tr", {}, el("th", { scope: "row" }, el("kbd", {}, key)), el("td", {}, does))),
+          KEYS.map(([key, does]) =>
+            el("tr", {}, el("th", { scope: "row" }, el("kbd", {}, key)), el("td", {}, does)),
+          ),
         ),
       ),
     ],

@@ -2,7 +2,12 @@
 
 import { el } from "./dom.js";
 
-const KINDS = { plain_text_input: "text", number_input: "text", email_text_input: "email", url_text_input: "url" };
+const KINDS = {
+  plain_text_input: "text",
+  number_input: "text",
+  email_text_input: "email",
+  url_text_input: "url",
+};
 
 /** Characters as people count them, not UTF-16 units. */
 export const countCharacters = (text) => [...text].length;
@@ -10,7 +15,7 @@ export const countCharacters = (text) => [...text].length;
 function attributes(element, block, surface, names) {
   return {
     "aria-labelledby": names.label,
-    "aria-label": names.label ? null : element.placeholder?.text ?? "Text",
+    "aria-label": names.label ? null : (element.placeholder?.text ?? "Text"),
     "aria-describedby": [names.hint, names.error].filter(Boolean).join(" ") || null,
     "aria-required": block.type === "input" && !block.optional ? "true" : null,
     "data-first": element.focus_on_load ? true : null,
@@ -20,15 +25,26 @@ function attributes(element, block, surface, names) {
 
 export function renderTextInput(element, block, surface, names) {
   const start = surface.kept(block, element)?.value ?? element.initial_value ?? "";
-  const shared = { class: "field-input", placeholder: element.placeholder?.text, autocomplete: "off", ...attributes(element, block, surface, names) };
+  const shared = {
+    class: "field-input",
+    placeholder: element.placeholder?.text,
+    autocomplete: "off",
+    ...attributes(element, block, surface, names),
+  };
   const decimals = element.is_decimal_allowed ? "decimal" : "numeric";
   const field = element.multiline
     ? el("textarea", { ...shared, rows: 4 })
-    : el("input", { ...shared, type: KINDS[element.type], inputmode: element.type === "number_input" ? decimals : null });
+    : el("input", {
+        ...shared,
+        type: KINDS[element.type],
+        inputmode: element.type === "number_input" ? decimals : null,
+      });
   field.value = start;
   const fields = () => ({ value: field.value === "" ? null : field.value });
   surface.register(block, element, fields);
-  const counter = element.max_length ? el("span", { class: "counter", "aria-hidden": "true" }) : null;
+  const counter = element.max_length
+    ? el("span", { class: "counter", "aria-hidden": "true" })
+    : null;
   const count = () => {
     if (!counter) return;
     const left = element.max_length - countCharacters(field.value);
@@ -38,7 +54,8 @@ export function renderTextInput(element, block, surface, names) {
   field.addEventListener("input", () => {
     count();
     surface.values.set(surface.key(block, element), fields());
-    if (triggers(element).includes("on_character_entered") && dispatches(block)) surface.act(block, element, fields(), field);
+    if (triggers(element).includes("on_character_entered") && dispatches(block))
+      surface.act(block, element, fields(), field);
   });
   field.addEventListener("keydown", (event) => {
     if (event.key !== "Enter" || element.multiline || event.isComposing) return;
@@ -51,11 +68,16 @@ export function renderTextInput(element, block, surface, names) {
 }
 
 const dispatches = (block) => block.type !== "input" || block.dispatch_action;
-const triggers = (element) => element.dispatch_action_config?.trigger_actions_on ?? ["on_enter_pressed"];
+const triggers = (element) =>
+  element.dispatch_action_config?.trigger_actions_on ?? ["on_enter_pressed"];
 
 function renderMoment(type, element, block, surface, names, { initial, toField, toPayload, name }) {
   const kept = surface.kept(block, element);
-  const field = el("input", { type, class: "field-input field-moment", ...attributes(element, block, surface, names) });
+  const field = el("input", {
+    type,
+    class: "field-input field-moment",
+    ...attributes(element, block, surface, names),
+  });
   field.value = toField(kept ? kept[name] : element[initial]) ?? "";
   const fields = () => ({ [name]: field.value ? toPayload(field.value) : null });
   surface.register(block, element, fields);
@@ -69,16 +91,20 @@ function renderMoment(type, element, block, surface, names, { initial, toField, 
 
 const same = (value) => value;
 
-export const renderDatePicker = (...parts) => renderMoment(
-  "date",
-  ...parts,
-  { initial: "initial_date", name: "selected_date", toField: same, toPayload: same },
-);
-export const renderTimePicker = (...parts) => renderMoment(
-  "time",
-  ...parts,
-  { initial: "initial_time", name: "selected_time", toField: same, toPayload: same },
-);
+export const renderDatePicker = (...parts) =>
+  renderMoment("date", ...parts, {
+    initial: "initial_date",
+    name: "selected_date",
+    toField: same,
+    toPayload: same,
+  });
+export const renderTimePicker = (...parts) =>
+  renderMoment("time", ...parts, {
+    initial: "initial_time",
+    name: "selected_time",
+    toField: same,
+    toPayload: same,
+  });
 
 /** Seconds since 1970 in the payload, the clock of this time zone in the field. */
 export const renderDateTimePicker = (...parts) =>

@@ -1,7 +1,8 @@
-// Shows `markdown` blocks: the standard Markdown that Slack accepts there, as far as messages use it.
+// Shows `markdown` blocks: the standard Markdown that Slack accepts there, as far as messages use
+// it.
 
 import { add, el } from "./dom.js";
-import { emojiNode, EMOJI_PATTERN } from "./emoji.js";
+import { EMOJI_PATTERN, emojiNode } from "./emoji.js";
 import { linkNode } from "./mentions.js";
 
 const ITEM = /^(\s*)([-*+]|\d+[.)])\s+(.*)$/;
@@ -46,7 +47,11 @@ function readHeading(lines, at) {
   return {
     node: el(
       "div",
-      { class: `md-heading md-heading-${Math.min(level, 3)}`, role: "heading", "aria-level": Math.min(level + 3, 6) },
+      {
+        class: `md-heading md-heading-${Math.min(level, 3)}`,
+        role: "heading",
+        "aria-level": Math.min(level + 3, 6),
+      },
       inline(match[2]),
     ),
     next: at + 1,
@@ -61,35 +66,66 @@ function readQuote(lines, at) {
   let end = at;
   while (end < lines.length && /^\s*>/.test(lines[end])) end += 1;
   if (end === at) return null;
-  const inside = lines.slice(at, end).map((line) => line.replace(/^\s*> ?/, "")).join("\n");
+  const inside = lines
+    .slice(at, end)
+    .map((line) => line.replace(/^\s*> ?/, ""))
+    .join("\n");
   return { node: el("blockquote", {}, renderMarkdown(inside)), next: end };
 }
 
 function readTable(lines, at) {
   if (!lines[at].includes("|") || !TABLE_RULE.test(lines[at + 1] ?? "")) return null;
-  const cells = (line) => line.trim().replace(/^\||\|$/g, "").split("|").map((cell) => cell.trim());
-  const aligns = cells(lines[at + 1]).map((cell) => (cell.endsWith(":") ? (cell.startsWith(":") ? "center" : "right") : "left"));
+  const cells = (line) =>
+    line
+      .trim()
+      .replace(/^\||\|$/g, "")
+      .split("|")
+      .map((cell) => cell.trim());
+  const aligns = cells(lines[at + 1]).map((cell) =>
+    cell.endsWith(":") ? (cell.startsWith(":") ? "center" : "right") : "left",
+  );
   let end = at + 2;
   while (end < lines.length && lines[end].includes("|")) end += 1;
-  const row = (line, tag) => el(
-    "tr",
-    {},
-    cells(line).map((cell, column) => el(tag, { class: `align-${aligns[column] ?? "left"}`, scope: tag === "th" ? "col" : null }, inline(cell))),
-  );
+  const row = (line, tag) =>
+    el(
+      "tr",
+      {},
+      cells(line).map((cell, column) =>
+        el(
+          tag,
+          { class: `align-${aligns[column] ?? "left"}`, scope: tag === "th" ? "col" : null },
+          inline(cell),
+        ),
+      ),
+    );
   const table = el(
     "table",
     { class: "table" },
     el("thead", {}, row(lines[at], "th")),
-    el("tbody", {}, lines.slice(at + 2, end).map((line) => row(line, "td"))),
+    el(
+      "tbody",
+      {},
+      lines.slice(at + 2, end).map((line) => row(line, "td")),
+    ),
   );
-  return { node: el("div", { class: "table-frame", tabindex: 0, role: "region", "aria-label": "Table" }, table), next: end };
+  return {
+    node: el(
+      "div",
+      { class: "table-frame", tabindex: 0, role: "region", "aria-label": "Table" },
+      table,
+    ),
+    next: end,
+  };
 }
 
 function readList(lines, at) {
   const first = ITEM.exec(lines[at]);
   if (!first) return null;
   const ordered = /\d/.test(first[2]);
-  const list = el(ordered ? "ol" : "ul", { class: "md-list", start: ordered ? Number.parseInt(first[2], 10) : null });
+  const list = el(ordered ? "ol" : "ul", {
+    class: "md-list",
+    start: ordered ? Number.parseInt(first[2], 10) : null,
+  });
   let end = at;
   while (end < lines.length) {
     const item = ITEM.exec(lines[end]);
@@ -115,7 +151,11 @@ function listItem(text) {
   return el(
     "li",
     { class: "md-task" },
-    el("span", { class: "md-box", role: "img", "aria-label": done ? "Done" : "Not done" }, done ? "☑" : "☐"),
+    el(
+      "span",
+      { class: "md-box", role: "img", "aria-label": done ? "Done" : "Not done" },
+      done ? "☑" : "☐",
+    ),
     " ",
     inline(task[2]),
   );
@@ -123,9 +163,16 @@ function listItem(text) {
 
 function readParagraph(lines, at) {
   let end = at + 1;
-  while (end < lines.length && lines[end].trim() && !READERS.slice(0, -1).some((read) => read(lines, end))) end += 1;
+  while (
+    end < lines.length &&
+    lines[end].trim() &&
+    !READERS.slice(0, -1).some((read) => read(lines, end))
+  )
+    end += 1;
   const node = el("p", {});
-  lines.slice(at, end).forEach((line, index) => add(node, index ? [el("br"), inline(line)] : inline(line)));
+  for (const [index, line] of lines.slice(at, end).entries()) {
+    add(node, index ? [el("br"), inline(line)] : inline(line));
+  }
   return { node, next: end };
 }
 
@@ -135,7 +182,10 @@ const INLINE = [
   [/^(\*\*|__)(?=\S)(.+?\S|\S)\1/, (match) => el("strong", {}, inline(match[2]))],
   [/^~~(?=\S)(.+?)~~/, (match) => el("s", {}, inline(match[1]))],
   [/^([*_])(?=\S)(.+?)\1(?![\p{L}\p{N}])/u, (match) => el("em", {}, inline(match[2]))],
-  [/^!?\[([^\]]*)\]\(([^()\s]+)(?:\s+"[^"]*")?\)/, (match) => linkNode(match[2], inline(match[1] || match[2]))],
+  [
+    /^!?\[([^\]]*)\]\(([^()\s]+)(?:\s+"[^"]*")?\)/,
+    (match) => linkNode(match[2], inline(match[1] || match[2])),
+  ],
   [/^<(https?:\/\/[^\s<>]+)>/, (match) => linkNode(match[1])],
   [/^https?:\/\/[^\s<>|]*[^\s<>|.,;:!?'")\]*_~]/, (match) => linkNode(match[0])],
 ];

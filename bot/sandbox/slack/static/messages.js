@@ -1,9 +1,9 @@
 // Draws a list of messages and keeps it drawn: only rows whose message changed are made again.
 
-import { attachmentNodes, fileNodes, reactionNodes } from "./extras.js";
 import { renderBlocks } from "./blocks.js";
 import { clockTime, dayKey, dayName, fullTime, momentOf } from "./dates.js";
 import { el, fill, icon, iconButton, keepFocus } from "./dom.js";
+import { attachmentNodes, fileNodes, reactionNodes } from "./extras.js";
 import { personName } from "./mentions.js";
 import { renderMrkdwn } from "./mrkdwn.js";
 import { isReply } from "./state.js";
@@ -21,23 +21,38 @@ export function authorOf(message, directory) {
 }
 
 export function avatar({ name, isApp, id }, size = "") {
-  const initials = name.split(/[\s_-]+/).filter(Boolean).slice(0, 2).map((word) => [...word][0].toUpperCase()).join("");
+  const initials = name
+    .split(/[\s_-]+/)
+    .filter(Boolean)
+    .slice(0, 2)
+    .map((word) => [...word][0].toUpperCase())
+    .join("");
   const tint = [...id].reduce((sum, character) => (sum * 31 + character.codePointAt(0)) % 8, 7);
-  return el("span", { class: `avatar tint-${tint} ${isApp ? "avatar-app" : ""} ${size}`, "aria-hidden": "true" }, initials || "?");
+  return el(
+    "span",
+    { class: `avatar tint-${tint} ${isApp ? "avatar-app" : ""} ${size}`, "aria-hidden": "true" },
+    initials || "?",
+  );
 }
 
 export class MessageList {
-  /** `scroller` scrolls, `list` holds the rows; `actions` = { reply, dismiss, openRoot }; `inThread` hides what only a channel shows. */
+  /**
+   * `scroller` scrolls, `list` holds the rows; `actions` = { reply, dismiss, openRoot };
+   * `inThread` hides what only a channel shows.
+   */
   constructor({ scroller, list, channel, actions, inThread = false, onPinned = () => {} }) {
     Object.assign(this, { scroller, list, channel, actions, inThread, onPinned });
     this.rows = new Map();
-    // What was chosen in the menus of each message: they keep it while their ids stay the same, as in Slack.
+    // What was chosen in the menus of each message: they keep it while their ids stay the same, as
+    // in Slack.
     this.chosen = new Map();
     this.pinned = true;
     this.lastTop = 0;
     this.scroller.addEventListener("scroll", () => this.scrolled(), { passive: true });
     this.scroller.addEventListener("keydown", (event) => this.walk(event));
-    this.list.addEventListener("focusin", (event) => this.offerTools(event.target.closest(".message")));
+    this.list.addEventListener("focusin", (event) =>
+      this.offerTools(event.target.closest(".message")),
+    );
     new ResizeObserver(() => this.pinned && this.toBottom()).observe(this.list);
     new ResizeObserver(() => this.pinned && this.toBottom()).observe(this.scroller);
   }
@@ -46,7 +61,10 @@ export class MessageList {
     return this.scroller.scrollHeight - this.scroller.scrollTop - this.scroller.clientHeight;
   }
 
-  /** Only a person scrolling up unpins: rows that grow as they come into view move the end away, not the reader. */
+  /**
+   * Only a person scrolling up unpins: rows that grow as they come into view move the end away,
+   * not the reader.
+   */
   scrolled() {
     const top = this.scroller.scrollTop;
     const at = this.distance();
@@ -61,23 +79,35 @@ export class MessageList {
     this.onPinned(pinned);
   }
 
-  /** With the keyboard: arrows go from message to message, R replies to the one that has the focus. */
+  /**
+   * With the keyboard: arrows go from message to message, R replies to the one that has the focus.
+   */
   walk(event) {
     const row = event.target.closest(".message");
     if (event.target !== this.scroller && event.target !== row) return;
     if (event.altKey || event.ctrlKey || event.metaKey) return;
     const rows = [...this.list.querySelectorAll(":scope > .message")];
     const at = rows.indexOf(row);
-    const moves = { ArrowUp: at < 0 ? rows.length - 1 : at - 1, ArrowDown: at < 0 ? rows.length - 1 : at + 1, Home: 0, End: rows.length - 1 };
+    const moves = {
+      ArrowUp: at < 0 ? rows.length - 1 : at - 1,
+      ArrowDown: at < 0 ? rows.length - 1 : at + 1,
+      Home: 0,
+      End: rows.length - 1,
+    };
     if (event.key in moves) rows[Math.max(0, Math.min(moves[event.key], rows.length - 1))]?.focus();
-    else if (event.key.toLowerCase() === "r" && row) row.querySelector(".message-tools button")?.click();
+    else if (event.key.toLowerCase() === "r" && row)
+      row.querySelector(".message-tools button")?.click();
     else return;
     event.preventDefault();
   }
 
-  /** The tools of a message are reached by Tab from that message only, not one by one through all of them. */
+  /**
+   * The tools of a message are reached by Tab from that message only, not one by one through all
+   * of them.
+   */
   offerTools(row) {
-    if (this.offered && this.offered !== row) for (const tool of this.offered.querySelectorAll(".message-tools button")) tool.tabIndex = -1;
+    if (this.offered && this.offered !== row)
+      for (const tool of this.offered.querySelectorAll(".message-tools button")) tool.tabIndex = -1;
     this.offered = row;
     if (row) for (const tool of row.querySelectorAll(".message-tools button")) tool.tabIndex = 0;
   }
@@ -98,7 +128,10 @@ export class MessageList {
     if (this.pinned) this.toBottom();
   }
 
-  /** The rows in order, each with a key, a signature that says when it must be made again, and how to make it. */
+  /**
+   * The rows in order, each with a key, a signature that says when it must be made again, and how
+   * to make it.
+   */
   plan(messages, directory, firstUnread) {
     const rows = [];
     let before = null;
@@ -106,21 +139,37 @@ export class MessageList {
     for (const message of messages) {
       if (dayKey(message.ts) !== day && !(this.inThread && !day)) {
         const name = dayName(message.ts);
-        rows.push({ key: `day:${dayKey(message.ts)}`, signature: name, make: () => el("li", { class: "day" }, el("span", {}, name)) });
+        rows.push({
+          key: `day:${dayKey(message.ts)}`,
+          signature: name,
+          make: () => el("li", { class: "day" }, el("span", {}, name)),
+        });
         before = null;
       }
       day = dayKey(message.ts);
       if (message.ts === firstUnread) {
-        rows.push({ key: "new", signature: "", make: () => el("li", { class: "new-line" }, el("span", {}, "New")) });
+        rows.push({
+          key: "new",
+          signature: "",
+          make: () => el("li", { class: "new-line" }, el("span", {}, "New")),
+        });
         before = null;
       }
       const grouped = before && this.belongsTo(before, message);
-      const count = this.inThread ? 0 : message.reply_count ?? 0;
+      const count = this.inThread ? 0 : (message.reply_count ?? 0);
       const signature = JSON.stringify([message, Boolean(grouped), count, directory.names]);
-      rows.push({ key: message.ts, signature, make: () => this.row(message, grouped, count, directory) });
+      rows.push({
+        key: message.ts,
+        signature,
+        make: () => this.row(message, grouped, count, directory),
+      });
       if (this.inThread && message === messages[0] && messages.length > 1) {
         const words = `${messages.length - 1} ${messages.length === 2 ? "reply" : "replies"}`;
-        rows.push({ key: "replies", signature: words, make: () => el("li", { class: "day replies" }, el("span", {}, words)) });
+        rows.push({
+          key: "replies",
+          signature: words,
+          make: () => el("li", { class: "day replies" }, el("span", {}, words)),
+        });
         before = null;
       } else {
         before = message;
@@ -130,7 +179,12 @@ export class MessageList {
   }
 
   belongsTo(before, message) {
-    return before.user === message.user && !before.ephemeral === !message.ephemeral && !message.broadcast && Number(message.ts) - Number(before.ts) < GROUPED_SECONDS;
+    return (
+      before.user === message.user &&
+      !before.ephemeral === !message.ephemeral &&
+      !message.broadcast &&
+      Number(message.ts) - Number(before.ts) < GROUPED_SECONDS
+    );
   }
 
   reconcile(wanted) {
@@ -157,7 +211,11 @@ export class MessageList {
 
   row(message, grouped, count, directory) {
     const author = authorOf(message, directory);
-    const time = el("time", { datetime: momentOf(message.ts).toISOString(), title: fullTime(momentOf(message.ts)) }, clockTime(message.ts));
+    const time = el(
+      "time",
+      { datetime: momentOf(message.ts).toISOString(), title: fullTime(momentOf(message.ts)) },
+      clockTime(message.ts),
+    );
     const head = el(
       "div",
       { class: "message-head" },
@@ -165,12 +223,14 @@ export class MessageList {
       author.isApp && el("span", { class: "badge" }, "APP"),
       time,
     );
-    const short = el("span", { class: "side-time", title: time.title }, clockTime(message.ts).replace(/ [AP]M$/, ""));
-    const side = grouped ? el(
+    const short = el(
       "span",
-      { class: "message-side", "aria-hidden": "true" },
-      short,
-    ) : el("span", { class: "message-side" }, avatar(author));
+      { class: "side-time", title: time.title },
+      clockTime(message.ts).replace(/ [AP]M$/, ""),
+    );
+    const side = grouped
+      ? el("span", { class: "message-side", "aria-hidden": "true" }, short)
+      : el("span", { class: "message-side" }, avatar(author));
     return el(
       "li",
       {
@@ -183,7 +243,9 @@ export class MessageList {
       el(
         "div",
         { class: "message-main" },
-        grouped ? el("span", { class: "unseen" }, `${author.name}, ${clockTime(message.ts)}`) : head,
+        grouped
+          ? el("span", { class: "unseen" }, `${author.name}, ${clockTime(message.ts)}`)
+          : head,
         this.body(message, directory),
         this.footer(message, count, directory),
       ),
@@ -192,7 +254,12 @@ export class MessageList {
   }
 
   container(message) {
-    return { type: "message", channel: this.channel, ts: message.ts, ...(message.ephemeral ? { ephemeral: true } : {}) };
+    return {
+      type: "message",
+      channel: this.channel,
+      ts: message.ts,
+      ...(message.ephemeral ? { ephemeral: true } : {}),
+    };
   }
 
   chosenIn(message) {
@@ -204,17 +271,34 @@ export class MessageList {
     const edited = message.edited && el("span", { class: "edited" }, " (edited)");
     // What a person typed comes as rich text too, but only its text still has the emoji shortcodes.
     if (message.deleted) return el("div", { class: "message-body message-deleted" }, message.text);
-    if (message.blocks?.length && authorOf(message, directory).isApp) return el(
+    if (message.blocks?.length && authorOf(message, directory).isApp)
+      return el(
+        "div",
+        { class: "message-body blocks" },
+        renderBlocks(
+          message.blocks,
+          new Surface({
+            directory,
+            container: this.container(message),
+            values: this.chosenIn(message),
+          }),
+        ),
+        edited,
+      );
+    return el(
       "div",
-      { class: "message-body blocks" },
-      renderBlocks(message.blocks, new Surface({ directory, container: this.container(message), values: this.chosenIn(message) })),
+      { class: "message-body message-text" },
+      renderMrkdwn(message.text, { directory, names: false }),
       edited,
     );
-    return el("div", { class: "message-body message-text" }, renderMrkdwn(message.text, { directory, names: false }), edited);
   }
 
   footer(message, count, directory) {
-    const parts = [fileNodes(message.files), attachmentNodes(message.attachments, directory, this.container(message)), reactionNodes(message.reactions, directory)];
+    const parts = [
+      fileNodes(message.files),
+      attachmentNodes(message.attachments, directory, this.container(message)),
+      reactionNodes(message.reactions, directory),
+    ];
     if (message.ephemeral) {
       parts.push(
         el(
@@ -225,7 +309,12 @@ export class MessageList {
           " · ",
           el(
             "button",
-            { type: "button", class: "link-button", "aria-label": "Dismiss this message", on: { click: () => this.actions.dismiss(message) } },
+            {
+              type: "button",
+              class: "link-button",
+              "aria-label": "Dismiss this message",
+              on: { click: () => this.actions.dismiss(message) },
+            },
             "Dismiss",
           ),
         ),
@@ -233,12 +322,19 @@ export class MessageList {
     }
     if (count > 0) {
       const words = `${count} ${count === 1 ? "reply" : "replies"}`;
-      parts.push(el(
-        "button",
-        { type: "button", class: "thread-button", dataset: { focus: `thread:${message.ts}` }, on: { click: () => this.actions.reply(message) } },
-        icon("reply"),
-        words,
-      ));
+      parts.push(
+        el(
+          "button",
+          {
+            type: "button",
+            class: "thread-button",
+            dataset: { focus: `thread:${message.ts}` },
+            on: { click: () => this.actions.reply(message) },
+          },
+          icon("reply"),
+          words,
+        ),
+      );
     }
     return parts;
   }
@@ -248,7 +344,15 @@ export class MessageList {
       "div",
       { class: "broadcast-line" },
       "replied to ",
-      el("button", { type: "button", class: "link-button", on: { click: () => this.actions.openRoot(message) } }, "a thread"),
+      el(
+        "button",
+        {
+          type: "button",
+          class: "link-button",
+          on: { click: () => this.actions.openRoot(message) },
+        },
+        "a thread",
+      ),
     );
   }
 
@@ -257,7 +361,10 @@ export class MessageList {
     return el(
       "div",
       { class: "message-tools" },
-      iconButton("reply", "Reply in thread", () => this.actions.reply(message), { tabindex: -1, dataset: { focus: `reply:${message.ts}` } }),
+      iconButton("reply", "Reply in thread", () => this.actions.reply(message), {
+        tabindex: -1,
+        dataset: { focus: `reply:${message.ts}` },
+      }),
     );
   }
 

@@ -1,4 +1,5 @@
-// The app's modals: the top of this person's stack of views, filled in, checked, submitted and closed.
+// The app's modals: the top of this person's stack of views, filled in, checked, submitted and
+// closed.
 
 import { renderBlocks } from "./blocks.js";
 import { control } from "./control.js";
@@ -48,7 +49,9 @@ function makeFrame() {
 /** What the workspace still holds of a form that was open when the page was loaded. */
 function keptBefore(view) {
   const kept = new Map();
-  for (const [block, actions] of Object.entries(view.state?.values ?? {})) for (const [action, fields] of Object.entries(actions)) kept.set(`${block}\u0000${action}`, fields);
+  for (const [block, actions] of Object.entries(view.state?.values ?? {}))
+    for (const [action, fields] of Object.entries(actions))
+      kept.set(`${block}\u0000${action}`, fields);
   return kept;
 }
 
@@ -65,14 +68,22 @@ async function leave() {
 function fillFrame(view) {
   // Values live as long as the view, so that an update keeps what was typed in blocks that stay.
   if (!values.has(view.id)) values.set(view.id, keptBefore(view));
-  const surface = new Surface({ directory: state.directory, container: { type: "view", view_id: view.id }, values: values.get(view.id) });
+  const surface = new Surface({
+    directory: state.directory,
+    container: { type: "view", view_id: view.id },
+    values: values.get(view.id),
+  });
   const deep = state.views.length > 1;
   const submit = () => send(view, surface);
-  const plain = (object, otherwise) => (object?.text ? renderPlain(object.text, object.emoji !== false) : otherwise);
+  const plain = (object, otherwise) =>
+    object?.text ? renderPlain(object.text, object.emoji !== false) : otherwise;
   const form = el("div", { class: "dialog-body blocks" }, renderBlocks(view.blocks, surface));
   form.addEventListener("keydown", (event) => {
     if (event.key !== "Enter" || !view.submit || event.defaultPrevented) return;
-    const wanted = event.ctrlKey || event.metaKey || (event.target.matches("input.field-input") && !event.isComposing);
+    const wanted =
+      event.ctrlKey ||
+      event.metaKey ||
+      (event.target.matches("input.field-input") && !event.isComposing);
     if (!wanted) return;
     event.preventDefault();
     submit();
@@ -83,7 +94,11 @@ function fillFrame(view) {
       "header",
       { class: "modal-head" },
       deep && iconButton("back", "Back", leave),
-      el("span", { class: "avatar avatar-app avatar-small tint-7", "aria-hidden": "true" }, [...state.directory.app.name][0]),
+      el(
+        "span",
+        { class: "avatar avatar-app avatar-small tint-7", "aria-hidden": "true" },
+        [...state.directory.app.name][0],
+      ),
       el("h2", { class: "modal-title", id: open.titleId }, plain(view.title, "")),
       iconButton("close", "Close", leave),
     ),
@@ -92,18 +107,23 @@ function fillFrame(view) {
     el(
       "footer",
       { class: "dialog-buttons" },
-      el("button", { type: "button", class: "button", on: { click: leave } }, plain(view.close, view.submit ? "Cancel" : "Close")),
-      view.submit && el(
+      el(
         "button",
-        {
-          type: "button",
-          disabled: view.submit_disabled === true,
-          class: "button button-primary modal-submit",
-          dataset: { focus: "modal-submit" },
-          on: { click: submit },
-        },
-        plain(view.submit, "Submit"),
+        { type: "button", class: "button", on: { click: leave } },
+        plain(view.close, view.submit ? "Cancel" : "Close"),
       ),
+      view.submit &&
+        el(
+          "button",
+          {
+            type: "button",
+            disabled: view.submit_disabled === true,
+            class: "button button-primary modal-submit",
+            dataset: { focus: "modal-submit" },
+            on: { click: submit },
+          },
+          plain(view.submit, "Submit"),
+        ),
     ),
   );
 }
@@ -121,8 +141,12 @@ async function send(view, surface) {
   open.dialog.classList.add("modal-busy");
   try {
     const answer = await telling(() => control.submit(view.id, state.user, filled));
-    if (answer.response_action === "errors") showErrors(answer.errors ?? {}) || showTrouble("The app refused this without saying why.");
-    else if (answer.acknowledged === false || answer.error) showTrouble(`We had some trouble connecting. ${explain(answer.error ?? "operation_timeout")}`);
+    if (answer.response_action === "errors")
+      showErrors(answer.errors ?? {}) || showTrouble("The app refused this without saying why.");
+    else if (answer.acknowledged === false || answer.error)
+      showTrouble(
+        `We had some trouble connecting. ${explain(answer.error ?? "operation_timeout")}`,
+      );
     else await loadViews();
   } catch (error) {
     showTrouble(explain(error.code, error.message));
@@ -149,7 +173,12 @@ function showErrors(errors) {
       field?.removeAttribute("aria-invalid");
     }
   }
-  const elsewhere = Object.entries(errors).filter(([block]) => ![...open.dialog.querySelectorAll("[data-input]")].some((node) => node.dataset.input === block));
+  const elsewhere = Object.entries(errors).filter(
+    ([block]) =>
+      ![...open.dialog.querySelectorAll("[data-input]")].some(
+        (node) => node.dataset.input === block,
+      ),
+  );
   if (elsewhere.length) showTrouble(elsewhere.map(([, words]) => words).join(" "));
   first?.focus();
   first?.closest(".block")?.scrollIntoView({ block: "nearest" });

@@ -1,8 +1,9 @@
-// Turns Slack's mrkdwn and plain text into nodes; whatever is not recognised stays the text that was sent.
+// Turns Slack's mrkdwn and plain text into nodes; whatever is not recognised stays the text that
+// was sent.
 
-import { broadcastNode, channelNode, dateNode, groupNode, linkNode, userNode } from "./mentions.js";
 import { el } from "./dom.js";
-import { emojiNode, EMOJI_PATTERN } from "./emoji.js";
+import { EMOJI_PATTERN, emojiNode } from "./emoji.js";
+import { broadcastNode, channelNode, dateNode, groupNode, linkNode, userNode } from "./mentions.js";
 
 /** Slack escapes exactly these three characters, once. */
 function decode(text) {
@@ -13,13 +14,19 @@ const MARKS = { "*": "strong", _: "em", "~": "s" };
 const BARE_URL = /^https?:\/\/[^\s<>|]+/;
 const WORD = /[\p{L}\p{N}]/u;
 
-/** `names`: also read bare @here, @channel, @everyone and #channel, as Slack does in blocks without `verbatim`. */
+/**
+ * `names`: also read bare @here, @channel, @everyone and #channel, as Slack does in blocks without
+ * `verbatim`.
+ */
 export function renderMrkdwn(text, { directory, verbatim = false, names = !verbatim } = {}) {
   const fragment = document.createDocumentFragment();
   const options = { directory, urls: !verbatim, names };
   const pieces = String(text ?? "").split(/```([\s\S]+?)```/);
   pieces.forEach((piece, index) => {
-    if (index % 2) fragment.append(el("pre", { class: "pre" }, codeNodes(piece.replace(/^\n|\n$/g, ""), options)));
+    if (index % 2)
+      fragment.append(
+        el("pre", { class: "pre" }, codeNodes(piece.replace(/^\n|\n$/g, ""), options)),
+      );
     else fragment.append(...lines(piece, options, index > 0, index < pieces.length - 1));
   });
   return fragment;
@@ -37,7 +44,8 @@ function lines(text, options, afterPre, beforePre) {
       return nodes;
     }
     const quoted = [];
-    while (at < rows.length && /^(&gt;|>)/.test(rows[at])) quoted.push(rows[at++].replace(/^(&gt;|>) ?/, ""));
+    while (at < rows.length && /^(&gt;|>)/.test(rows[at]))
+      quoted.push(rows[at++].replace(/^(&gt;|>) ?/, ""));
     if (quoted.length) {
       nodes.push(el("blockquote", {}, paragraph(quoted, options)));
       at -= 1;
@@ -49,7 +57,10 @@ function lines(text, options, afterPre, beforePre) {
   return nodes;
 }
 
-const paragraph = (rows, options) => rows.flatMap((row, index) => (index ? [el("br"), ...inline(row, options)] : inline(row, options)));
+const paragraph = (rows, options) =>
+  rows.flatMap((row, index) =>
+    index ? [el("br"), ...inline(row, options)] : inline(row, options),
+  );
 
 function inline(text, options) {
   const nodes = [];
@@ -58,7 +69,7 @@ function inline(text, options) {
     if (plain) nodes.push(document.createTextNode(decode(plain)));
     plain = "";
   };
-  for (let at = 0; at < text.length;) {
+  for (let at = 0; at < text.length; ) {
     const found = readAt(text, at, options);
     if (found) {
       flush();
@@ -119,7 +130,13 @@ function readCode(text, at, options) {
 
 /** Inside code only <…> is read. */
 function codeNodes(text, options) {
-  return text.split(/(<[^<>\n]+>)/).map((piece) => (piece.startsWith("<") && angleNode(piece.slice(1, -1), options.directory)) || decode(piece));
+  return text
+    .split(/(<[^<>\n]+>)/)
+    .map(
+      (piece) =>
+        (piece.startsWith("<") && angleNode(piece.slice(1, -1), options.directory)) ||
+        decode(piece),
+    );
 }
 
 function readStyle(text, at, options) {
@@ -140,7 +157,12 @@ function closing(text, at, mark) {
     } else if (text[next] === "`") {
       const end = text.indexOf("`", next + 1);
       if (end > 0) next = end;
-    } else if (text[next] === mark && !/\s/.test(text[next - 1]) && !WORD.test(text[next + 1] ?? " ") && text[next + 1] !== mark) {
+    } else if (
+      text[next] === mark &&
+      !/\s/.test(text[next - 1]) &&
+      !WORD.test(text[next + 1] ?? " ") &&
+      text[next + 1] !== mark
+    ) {
       return next;
     }
   }
@@ -162,7 +184,9 @@ function readUrl(text, at) {
 }
 
 function readName(text, at, { directory }) {
-  const match = /^(@(here|channel|everyone)|#([a-z0-9_-]{1,80}))(?![\p{L}\p{N}_-])/u.exec(text.slice(at));
+  const match = /^(@(here|channel|everyone)|#([a-z0-9_-]{1,80}))(?![\p{L}\p{N}_-])/u.exec(
+    text.slice(at),
+  );
   if (!match) return null;
   const end = at + match[0].length;
   if (match[2]) return { node: broadcastNode(match[2]), end };
@@ -170,12 +194,14 @@ function readName(text, at, { directory }) {
   return channel ? { node: channelNode(channel.id, directory), end } : null;
 }
 
-/** Plain text: only emoji shortcodes are read, and only when `emoji` allows; line breaks are kept. */
+/**
+ * Plain text: only emoji shortcodes are read, and only when `emoji` allows; line breaks are kept.
+ */
 export function renderPlain(text, emoji = true) {
   const fragment = document.createDocumentFragment();
   const source = String(text ?? "");
   let plain = "";
-  for (let at = 0; at < source.length;) {
+  for (let at = 0; at < source.length; ) {
     const found = emoji && source[at] === ":" ? readEmoji(source, at) : null;
     if (found) {
       fragment.append(plain, found.node);
@@ -190,9 +216,12 @@ export function renderPlain(text, emoji = true) {
   return fragment;
 }
 
-/** A Block Kit text object of either kind. Names in blocks are read unless `verbatim` forbids it. */
+/**
+ * A Block Kit text object of either kind. Names in blocks are read unless `verbatim` forbids it.
+ */
 export function renderText(object, directory) {
   if (!object || typeof object !== "object") return document.createDocumentFragment();
-  if (object.type === "mrkdwn") return renderMrkdwn(object.text, { directory, verbatim: object.verbatim === true });
+  if (object.type === "mrkdwn")
+    return renderMrkdwn(object.text, { directory, verbatim: object.verbatim === true });
   return renderPlain(object.text, object.emoji !== false);
 }

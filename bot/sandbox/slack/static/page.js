@@ -10,7 +10,21 @@ import { authorOf } from "./messages.js";
 import { renderMrkdwn } from "./mrkdwn.js";
 import { applyTheme, recallHere, toggleTheme } from "./preferences.js";
 import { count, openPeople, places, samePlace, startSidebar } from "./sidebar.js";
-import { become, changed, conversation, goTo, isAppChannel, loadEarlier, loadMessages, onArrival, onReplacement, openChannel, openThread, state, watch } from "./state.js";
+import {
+  become,
+  changed,
+  conversation,
+  goTo,
+  isAppChannel,
+  loadEarlier,
+  loadMessages,
+  onArrival,
+  onReplacement,
+  openChannel,
+  openThread,
+  state,
+  watch,
+} from "./state.js";
 import { startThread } from "./thread.js";
 
 applyTheme();
@@ -28,7 +42,19 @@ const title = el("h1", {});
 const topic = el("p", { class: "topic" });
 const tabs = el("nav", { class: "tabs", "aria-label": "The app's tabs", hidden: true });
 const banner = el("div", { class: "banner", role: "status", hidden: true });
-fill(main, el("header", { class: "place-head" }, menuButton, el("div", { class: "place-words" }, title, topic)), tabs, banner, channelBody, homeBody);
+fill(
+  main,
+  el(
+    "header",
+    { class: "place-head" },
+    menuButton,
+    el("div", { class: "place-words" }, title, topic),
+  ),
+  tabs,
+  banner,
+  channelBody,
+  homeBody,
+);
 
 /** On a narrow screen the sidebar is a drawer. */
 function setDrawer(open) {
@@ -37,7 +63,8 @@ function setDrawer(open) {
   if (open) sidebar.querySelector("[aria-current]")?.focus();
 }
 document.addEventListener("keydown", (event) => {
-  if (event.key !== "Escape" || event.defaultPrevented || !shell.classList.contains("with-drawer")) return;
+  if (event.key !== "Escape" || event.defaultPrevented || !shell.classList.contains("with-drawer"))
+    return;
   setDrawer(false);
   menuButton.focus();
 });
@@ -50,7 +77,11 @@ watch(["place", "directory"], () => {
   if (!state.directory) return;
   const channel = state.directory.channels.find((one) => one.id === openChannel());
   if (channel) {
-    fill(title, icon(channel.kind === "private" ? "lock" : channel.kind === "public" ? "hash" : "person"), channel.name);
+    fill(
+      title,
+      icon(channel.kind === "private" ? "lock" : channel.kind === "public" ? "hash" : "person"),
+      channel.name,
+    );
     fill(topic, channel.topic);
   } else {
     fill(title, icon("home"), state.directory.app.name);
@@ -68,24 +99,26 @@ function drawTabs(channel) {
   tabs.hidden = Boolean(channel && !isAppChannel(channel)) || !app.home_tab_enabled;
   if (tabs.hidden) return;
   const unread = direct ? conversation(direct.id).unread : 0;
-  const tab = (name, place, ...more) => el(
-    "button",
-    {
-      type: "button",
-      class: "tab",
-      "aria-current": samePlace(place, state.place) ? "page" : null,
-      dataset: { focus: `tab:${name}` },
-      on: { click: () => goTo(place) },
-    },
-    name,
-    more,
-  );
-  keepFocus(
-    tabs,
-    () => fill(
+  const tab = (name, place, ...more) =>
+    el(
+      "button",
+      {
+        type: "button",
+        class: "tab",
+        "aria-current": samePlace(place, state.place) ? "page" : null,
+        dataset: { focus: `tab:${name}` },
+        on: { click: () => goTo(place) },
+      },
+      name,
+      more,
+    );
+  keepFocus(tabs, () =>
+    fill(
       tabs,
       tab("Home", { kind: "home" }),
-      direct && app.messages_tab_enabled !== false && tab("Messages", { kind: "channel", id: direct.id }, unread > 0 && count(unread)),
+      direct &&
+        app.messages_tab_enabled !== false &&
+        tab("Messages", { kind: "channel", id: direct.id }, unread > 0 && count(unread)),
     ),
   );
 }
@@ -94,7 +127,10 @@ watch(["directory", "connection"], () => {
   const app = state.directory?.app;
   const words = !state.online
     ? "The connection to the local workspace is lost. Trying again…"
-    : state.problem ?? (app && !app.connected ? `${app.name} is not connected: commands and buttons are not answered until it is.` : "");
+    : (state.problem ??
+      (app && !app.connected
+        ? `${app.name} is not connected: commands and buttons are not answered until it is.`
+        : ""));
   banner.hidden = !words;
   banner.classList.toggle("banner-lost", !state.online || Boolean(state.problem));
   fill(banner, icon("warning"), words);
@@ -158,7 +194,8 @@ async function followLink() {
   const thread = link.get("thread_ts");
   if (thread && thread !== ts) await openThread(channel, thread);
   else await loadMessages(channel);
-  const drawn = () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+  const drawn = () =>
+    new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
   await drawn();
   if (showMessage(ts)) return;
   await loadEarlier(channel);

@@ -1,22 +1,56 @@
 // A select that is typed into: a combobox with a list, for one choice or several.
 
 import { add, el, fill, icon, uniqueId } from "./dom.js";
-import { showPopup, place } from "./popup.js";
+import { place, showPopup } from "./popup.js";
 
 /** An option here: { key, label (string), node? (what is shown), detail?, group? }. */
 export class Picker {
-  /** `find(typed)` gives options, at once or by a promise; `chosen` is the list of chosen options at the start. */
-  constructor({ find, chosen = [], multiple = false, most = Infinity, placeholder = "", names = {}, label, focusKey, onChange }) {
+  /**
+   * `find(typed)` gives options, at once or by a promise; `chosen` is the list of chosen options
+   * at the start.
+   */
+  constructor({
+    find,
+    chosen = [],
+    multiple = false,
+    most = Infinity,
+    placeholder = "",
+    names = {},
+    label,
+    focusKey,
+    onChange,
+  }) {
     Object.assign(this, { find, chosen, multiple, most, placeholder, onChange });
     this.listId = uniqueId("options");
     this.input = el("input", {
-      type: "text", role: "combobox", class: "picker-input", autocomplete: "off", spellcheck: "false",
-      "aria-autocomplete": "list", "aria-expanded": "false", "aria-controls": this.listId, "aria-labelledby": names.label, "aria-label": names.label ? null : label,
-      "aria-describedby": [names.hint, names.error].filter(Boolean).join(" ") || null, placeholder, dataset: { focus: focusKey },
+      type: "text",
+      role: "combobox",
+      class: "picker-input",
+      autocomplete: "off",
+      spellcheck: "false",
+      "aria-autocomplete": "list",
+      "aria-expanded": "false",
+      "aria-controls": this.listId,
+      "aria-labelledby": names.label,
+      "aria-label": names.label ? null : label,
+      "aria-describedby": [names.hint, names.error].filter(Boolean).join(" ") || null,
+      placeholder,
+      dataset: { focus: focusKey },
     });
     this.chips = el("span", { class: "picker-chips" });
-    this.node = el("div", { class: multiple ? "picker picker-multiple" : "picker" }, this.chips, this.input, icon("down"));
-    this.list = el("ul", { class: "popup options", role: "listbox", id: this.listId, "aria-multiselectable": multiple ? "true" : null });
+    this.node = el(
+      "div",
+      { class: multiple ? "picker picker-multiple" : "picker" },
+      this.chips,
+      this.input,
+      icon("down"),
+    );
+    this.list = el("ul", {
+      class: "popup options",
+      role: "listbox",
+      id: this.listId,
+      "aria-multiselectable": multiple ? "true" : null,
+    });
     this.at = -1;
     this.listen();
     this.showChosen();
@@ -51,7 +85,8 @@ export class Picker {
   }
 
   async open(typed) {
-    const turn = (this.turn = (this.turn ?? 0) + 1);
+    this.turn = (this.turn ?? 0) + 1;
+    const { turn } = this;
     const found = this.find(typed);
     if (found instanceof Promise) this.showNote("Loading…");
     let options;
@@ -74,7 +109,8 @@ export class Picker {
     fill(this.list);
     let group = null;
     this.options.forEach((option, index) => {
-      if (option.group && option.group !== group) add(this.list, el("li", { class: "menu-caption", role: "presentation" }, option.group));
+      if (option.group && option.group !== group)
+        add(this.list, el("li", { class: "menu-caption", role: "presentation" }, option.group));
       group = option.group;
       add(this.list, this.item(option, index));
     });
@@ -87,7 +123,13 @@ export class Picker {
     const chosen = this.isChosen(option);
     return el(
       "li",
-      { role: "option", id: `${this.listId}-${index}`, class: "option", "aria-selected": String(chosen), dataset: { at: index } },
+      {
+        role: "option",
+        id: `${this.listId}-${index}`,
+        class: "option",
+        "aria-selected": String(chosen),
+        dataset: { at: index },
+      },
       el(
         "span",
         { class: "menu-words" },
@@ -121,7 +163,8 @@ export class Picker {
 
   mark(index) {
     this.at = index;
-    for (const item of this.list.querySelectorAll("[role=option]")) item.classList.toggle("option-active", Number(item.dataset.at) === index);
+    for (const item of this.list.querySelectorAll("[role=option]"))
+      item.classList.toggle("option-active", Number(item.dataset.at) === index);
     const active = this.list.querySelector(".option-active");
     if (active) this.input.setAttribute("aria-activedescendant", active.id);
     active?.scrollIntoView({ block: "nearest" });
@@ -137,7 +180,12 @@ export class Picker {
       this.choose(this.options[this.at]);
     } else if (event.key === "Escape" && open) {
       this.close();
-    } else if (event.key === "Backspace" && this.multiple && !this.input.value && this.chosen.length) {
+    } else if (
+      event.key === "Backspace" &&
+      this.multiple &&
+      !this.input.value &&
+      this.chosen.length
+    ) {
       this.set(this.chosen.slice(0, -1));
     } else return;
     event.preventDefault();
@@ -176,7 +224,10 @@ export class Picker {
       return;
     }
     this.input.value = "";
-    fill(this.chips, this.chosen.map((option) => this.chip(option)));
+    fill(
+      this.chips,
+      this.chosen.map((option) => this.chip(option)),
+    );
   }
 
   chip(option) {
@@ -185,7 +236,16 @@ export class Picker {
       "span",
       { class: "chip" },
       option.label,
-      el("button", { type: "button", class: "chip-remove", "aria-label": `Remove ${option.label}`, on: { click: remove } }, icon("close")),
+      el(
+        "button",
+        {
+          type: "button",
+          class: "chip-remove",
+          "aria-label": `Remove ${option.label}`,
+          on: { click: remove },
+        },
+        icon("close"),
+      ),
     );
   }
 }
@@ -193,5 +253,7 @@ export class Picker {
 /** Finds in a fixed list: every word typed must occur in the label or the detail. */
 export const finder = (options) => (typed) => {
   const words = typed.toLowerCase().split(/\s+/).filter(Boolean);
-  return options.filter((option) => words.every((word) => `${option.label} ${option.detail ?? ""}`.toLowerCase().includes(word)));
+  return options.filter((option) =>
+    words.every((word) => `${option.label} ${option.detail ?? ""}`.toLowerCase().includes(word)),
+  );
 };

@@ -14,10 +14,15 @@ export function place(popup, anchor, { matchWidth = false } = {}) {
   const up = popup.offsetHeight > below && above > below;
   popup.style.maxHeight = `${Math.max(120, Math.min(360, up ? above : below))}px`;
   popup.style.left = `${Math.max(EDGE, Math.min(at.left, innerWidth - popup.offsetWidth - EDGE))}px`;
-  popup.style.top = up ? `${Math.max(EDGE, at.top - GAP - popup.offsetHeight)}px` : `${at.bottom + GAP}px`;
+  popup.style.top = up
+    ? `${Math.max(EDGE, at.top - GAP - popup.offsetHeight)}px`
+    : `${at.bottom + GAP}px`;
 }
 
-/** A popup inside the same dialog as its anchor, since everything outside an open dialog is inert; else in the page's main part. */
+/**
+ * A popup inside the same dialog as its anchor, since everything outside an open dialog is inert;
+ * else in the page's main part.
+ */
 export function showPopup(popup, anchor, options) {
   popup.setAttribute("popover", "manual");
   (anchor.closest("dialog") ?? document.getElementById("place")).append(popup);
@@ -25,9 +30,17 @@ export function showPopup(popup, anchor, options) {
   place(popup, anchor, options);
 }
 
-/** Opens a menu at `anchor`. Items: { label, detail?, mark?, pick }, all strings or nodes; an item without `pick` is a caption. */
+/**
+ * Opens a menu at `anchor`. Items: { label, detail?, mark?, pick }, all strings or nodes; an item
+ * without `pick` is a caption.
+ */
 export function openMenu(anchor, label, items) {
-  const menu = el("div", { class: "popup menu", role: "menu", "aria-label": label, id: uniqueId("menu") });
+  const menu = el("div", {
+    class: "popup menu",
+    role: "menu",
+    "aria-label": label,
+    id: uniqueId("menu"),
+  });
   const close = (giveBack) => {
     document.removeEventListener("pointerdown", outside, true);
     removeEventListener("resize", leave);
@@ -42,7 +55,12 @@ export function openMenu(anchor, label, items) {
   for (const item of items) menu.append(menuItem(item, close));
   menu.addEventListener("keydown", (event) => moveInMenu(event, menu, close));
   menu.addEventListener("focusout", (event) => {
-    if (event.relatedTarget && !menu.contains(event.relatedTarget) && event.relatedTarget !== anchor) close(false);
+    if (
+      event.relatedTarget &&
+      !menu.contains(event.relatedTarget) &&
+      event.relatedTarget !== anchor
+    )
+      close(false);
   });
   anchor.setAttribute("aria-expanded", "true");
   showPopup(menu, anchor);
@@ -61,7 +79,13 @@ function menuItem(item, close) {
   const checked = item.checked === undefined ? {} : { "aria-checked": String(item.checked) };
   return el(
     "div",
-    { class: "menu-item", role: item.checked === undefined ? "menuitem" : "menuitemradio", tabindex: -1, ...checked, on: { click: pick } },
+    {
+      class: "menu-item",
+      role: item.checked === undefined ? "menuitem" : "menuitemradio",
+      tabindex: -1,
+      ...checked,
+      on: { click: pick },
+    },
     item.mark,
     el(
       "span",
@@ -75,12 +99,20 @@ function menuItem(item, close) {
 function moveInMenu(event, menu, close) {
   const items = [...menu.querySelectorAll("[role^=menuitem]")];
   const at = items.indexOf(document.activeElement);
-  const moves = { ArrowDown: (at + 1) % items.length, ArrowUp: (at - 1 + items.length) % items.length, Home: 0, End: items.length - 1 };
+  const moves = {
+    ArrowDown: (at + 1) % items.length,
+    ArrowUp: (at - 1 + items.length) % items.length,
+    Home: 0,
+    End: items.length - 1,
+  };
   if (event.key in moves) items[moves[event.key]]?.focus();
   else if (event.key === "Enter" || event.key === " ") document.activeElement.click();
   else if (event.key === "Escape") close(true);
   else if (event.key === "Tab") close(true);
-  else if (event.key.length === 1) items.find((item) => item.textContent.trim().toLowerCase().startsWith(event.key.toLowerCase()))?.focus();
+  else if (event.key.length === 1)
+    items
+      .find((item) => item.textContent.trim().toLowerCase().startsWith(event.key.toLowerCase()))
+      ?.focus();
   else return;
   event.preventDefault();
   event.stopPropagation();

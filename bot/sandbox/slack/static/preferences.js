@@ -1,4 +1,5 @@
-// What this browser remembers: person, channel, theme, dismissed tips, typed commands. Storage may be refused; then nothing is remembered.
+// What this browser remembers: person, channel, theme, dismissed tips, typed commands. Storage may
+// be refused; then nothing is remembered.
 
 const PREFIX = "sandbox.slack.";
 

@@ -42,7 +42,10 @@ function renderList(list, directory) {
   const indent = Math.min(Math.max(Number(list.indent) || 0, 0), 8);
   const node = el(
     ordered ? "ol" : "ul",
-    { class: list.border ? "rich-list rich-list-border" : "rich-list", start: ordered && list.offset ? Number(list.offset) + 1 : null },
+    {
+      class: list.border ? "rich-list rich-list-border" : "rich-list",
+      start: ordered && list.offset ? Number(list.offset) + 1 : null,
+    },
     (list.elements ?? []).map((item) => el("li", {}, inlineNodes(item.elements, directory))),
   );
   node.style.setProperty("--indent", String(indent));
@@ -69,13 +72,19 @@ function inlineNode(element, directory) {
     case "broadcast":
       return broadcastNode(element.range);
     case "team":
-      return el("span", { class: "mention" }, directory?.team?.id === element.team_id ? directory.team.name : element.team_id);
+      return el(
+        "span",
+        { class: "mention" },
+        directory?.team?.id === element.team_id ? directory.team.name : element.team_id,
+      );
     case "emoji":
-      return emojiNode(
-        element.name,
-        element.skin_tone ? `skin-tone-${element.skin_tone}` : "",
-        element.unicode,
-      ) ?? document.createTextNode(`:${element.name}:`);
+      return (
+        emojiNode(
+          element.name,
+          element.skin_tone ? `skin-tone-${element.skin_tone}` : "",
+          element.unicode,
+        ) ?? document.createTextNode(`:${element.name}:`)
+      );
     case "date":
       return dateNode(element.timestamp, element.format ?? "", element.fallback, element.url);
     case "color":

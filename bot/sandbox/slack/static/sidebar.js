@@ -12,7 +12,13 @@ export function startSidebar(root, { openHelp, leave }) {
   const draw = () => {
     if (!state.directory) return;
     const unread = state.directory.channels.map((channel) => conversation(channel.id).unread);
-    const signature = JSON.stringify([state.directory, state.place, state.online, unread, shownTheme()]);
+    const signature = JSON.stringify([
+      state.directory,
+      state.place,
+      state.online,
+      unread,
+      shownTheme(),
+    ]);
     if (signature === drawn) return;
     drawn = signature;
     keepFocus(root, () => fill(root, top(), body(leave), bottom(openHelp, draw)));
@@ -26,34 +32,60 @@ function top() {
     "div",
     { class: "sidebar-top" },
     el("span", { class: "team-mark", "aria-hidden": "true" }, [...team.name][0]),
-    el("div", {}, el("div", { class: "team-name" }, team.name), el("div", { class: "team-kind" }, "Local Slack workspace")),
+    el(
+      "div",
+      {},
+      el("div", { class: "team-name" }, team.name),
+      el("div", { class: "team-kind" }, "Local Slack workspace"),
+    ),
   );
 }
 
 /** The order the channels stand in, which the keyboard follows too. */
 export function places() {
   const { channels, app } = state.directory;
-  const kinds = (wanted) => channels.filter((channel) => wanted.includes(channel.kind) && !isAppChannel(channel)).map((channel) => ({ kind: "channel", id: channel.id, channel }));
-  return [...kinds(["public", "private"]), ...kinds(["im", "mpim"]), ...(app.home_tab_enabled ? [{ kind: "home" }] : [])];
+  const kinds = (wanted) =>
+    channels
+      .filter((channel) => wanted.includes(channel.kind) && !isAppChannel(channel))
+      .map((channel) => ({ kind: "channel", id: channel.id, channel }));
+  return [
+    ...kinds(["public", "private"]),
+    ...kinds(["im", "mpim"]),
+    ...(app.home_tab_enabled ? [{ kind: "home" }] : []),
+  ];
 }
 
 export const samePlace = (one, other) => one?.kind === other?.kind && one?.id === other?.id;
 
 function body(leave) {
   const all = places();
-  const group = (title, items) => items.length > 0 && el(
-    "section",
-    { class: "sidebar-group" },
-    el("h2", {}, title),
-    el("ul", {}, items.map((item) => el("li", {}, item))),
+  const group = (title, items) =>
+    items.length > 0 &&
+    el(
+      "section",
+      { class: "sidebar-group" },
+      el("h2", {}, title),
+      el(
+        "ul",
+        {},
+        items.map((item) => el("li", {}, item)),
+      ),
+    );
+  const rooms = all.filter(
+    ({ channel }) => channel && ["public", "private"].includes(channel.kind),
   );
-  const rooms = all.filter(({ channel }) => channel && ["public", "private"].includes(channel.kind));
   const direct = all.filter(({ channel }) => channel && ["im", "mpim"].includes(channel.kind));
   return el(
     "div",
     { class: "sidebar-body" },
-    group("Channels", rooms.map((place) => channelLink(place, leave))),
-    group("Direct messages", direct.map((place) => channelLink(place, leave))),
+    group(
+      "Channels",
+      rooms.map((place) => channelLink(place, leave)),
+    ),
+    group(
+      "Direct messages",
+      direct.map((place) => channelLink(place, leave)),
+    ),
     group("Apps", [appLink(leave)]),
   );
 }
@@ -69,13 +101,21 @@ function channelLink(place, leave) {
       class: `place-link ${unread ? "place-unread" : ""}`,
       "aria-current": current ? "page" : null,
       dataset: { focus: `place:${channel.id}`, channel: channel.id },
-      on: { click: () => (goTo({ kind: "channel", id: channel.id }), leave()) },
+      on: {
+        click: () => {
+          goTo({ kind: "channel", id: channel.id });
+          leave();
+        },
+      },
     },
     icon(channel.kind === "private" ? "lock" : channel.kind === "public" ? "hash" : "person"),
     el("span", { class: "place-name" }, channel.name),
     channel.is_private && channel.kind === "private" && unseen("private"),
     channel.is_archived && el("span", { class: "place-note" }, "archived"),
-    channel.is_ext_shared && [el("span", { class: "place-note" }, "shared"), unseen("with another organisation")],
+    channel.is_ext_shared && [
+      el("span", { class: "place-note" }, "shared"),
+      unseen("with another organisation"),
+    ],
     unread > 0 && count(unread),
   );
 }
@@ -83,7 +123,10 @@ function channelLink(place, leave) {
 /** Said aloud beside what is seen; a label of its own would have to repeat all of it. */
 const unseen = (words) => el("span", { class: "unseen" }, words);
 
-export const count = (unread) => [el("span", { class: "count" }, unread > 99 ? "99+" : unread), unseen("new")];
+export const count = (unread) => [
+  el("span", { class: "count" }, unread > 99 ? "99+" : unread),
+  unseen("new"),
+];
 
 function appLink(leave) {
   const { app } = state.directory;
@@ -96,7 +139,11 @@ function appLink(leave) {
     el("span", { class: "place-name" }, app.name),
     unseen(connected ? "connected" : "not connected"),
     unread > 0 && count(unread),
-    el("span", { class: `presence ${connected ? "presence-on" : ""}`, "aria-hidden": "true", title: connected ? "Connected" : "Not connected" }),
+    el("span", {
+      class: `presence ${connected ? "presence-on" : ""}`,
+      "aria-hidden": "true",
+      title: connected ? "Connected" : "Not connected",
+    }),
   ];
   if (!app.home_tab_enabled) return el("div", { class: "place-link" }, content);
   // What is new is in the direct messages; else the Home tab has more to show.
@@ -108,7 +155,12 @@ function appLink(leave) {
       class: `place-link ${unread ? "place-unread" : ""}`,
       "aria-current": isOpen ? "page" : null,
       dataset: { focus: "place:home" },
-      on: { click: () => (goTo(target), leave()) },
+      on: {
+        click: () => {
+          goTo(target);
+          leave();
+        },
+      },
     },
     content,
   );
@@ -120,7 +172,12 @@ export function openPeople(anchor) {
     { label: "Look at the workspace as" },
     ...people.map((user) => ({
       label: personName(user),
-      detail: [`@${user.name}`, user.kind && !["member", "full"].includes(user.kind) && user.kind.replaceAll("_", " ")].filter(Boolean).join(" · "),
+      detail: [
+        `@${user.name}`,
+        user.kind && !["member", "full"].includes(user.kind) && user.kind.replaceAll("_", " "),
+      ]
+        .filter(Boolean)
+        .join(" · "),
       mark: avatar({ name: personName(user), id: user.id }, "avatar-small"),
       checked: user.id === state.user,
       pick: () => user.id !== state.user && become(user.id),
@@ -155,7 +212,10 @@ function bottom(openHelp, draw) {
       unseen("switch person"),
       icon("down"),
     ),
-    iconButton(dark ? "sun" : "moon", dark ? "Light theme" : "Dark theme", theme, { id: "theme", dataset: { focus: "theme" } }),
+    iconButton(dark ? "sun" : "moon", dark ? "Light theme" : "Dark theme", theme, {
+      id: "theme",
+      dataset: { focus: "theme" },
+    }),
     iconButton("help", "Keyboard and help", openHelp, { dataset: { focus: "help" } }),
   );
 }

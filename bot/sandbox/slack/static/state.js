@@ -1,4 +1,5 @@
-// What the page knows of the workspace, kept true by reading state and applying the stream's changes; who cares is told once a frame.
+// What the page knows of the workspace, kept true by reading state and applying the stream's
+// changes; who cares is told once a frame.
 
 import { control, follow } from "./control.js";
 import { recall, remember } from "./preferences.js";
@@ -24,19 +25,34 @@ const watchers = new Map();
 const stale = new Set();
 let frame = 0;
 
-/** Calls `watcher` at most once a frame after any of the topics changed: directory, place, messages, thread, views, home, connection. */
+/**
+ * Calls `watcher` at most once a frame after any of the topics changed: directory, place,
+ * messages, thread, views, home, connection.
+ */
 export function watch(topics, watcher) {
   watchers.set(watcher, topics);
 }
 
-// A click needs the same node under the pointer when it goes down and up: nothing is drawn anew in between.
-// How long a release may be missing that the browser does not tell; a slow device takes seconds for a click.
+// A click needs the same node under the pointer when it goes down and up: nothing is drawn anew in
+// between.
+// How long a release may be missing that the browser does not tell; a slow device takes seconds for
+// a click.
 const HELD_MILLISECONDS = 10_000;
 let pressedAt = -Infinity;
 const release = () => (pressedAt = -Infinity);
-addEventListener("pointerdown", (event) => event.button === 0 && (pressedAt = performance.now()), true);
-for (const told of ["pointerup", "pointercancel", "contextmenu", "dragend"]) addEventListener(told, release, true);
-addEventListener("pointermove", (event) => event.buttons === 0 && release(), { capture: true, passive: true });
+addEventListener(
+  "pointerdown",
+  (event) => {
+    if (event.button === 0) pressedAt = performance.now();
+  },
+  true,
+);
+for (const told of ["pointerup", "pointercancel", "contextmenu", "dragend"])
+  addEventListener(told, release, true);
+addEventListener("pointermove", (event) => event.buttons === 0 && release(), {
+  capture: true,
+  passive: true,
+});
 addEventListener("blur", release);
 
 export function changed(...topics) {
@@ -50,37 +66,58 @@ export function changed(...topics) {
     frame = 0;
     const now = new Set(stale);
     stale.clear();
-    for (const [watcher, wanted] of watchers) if (wanted.some((topic) => now.has(topic))) watcher(now);
+    for (const [watcher, wanted] of watchers)
+      if (wanted.some((topic) => now.has(topic))) watcher(now);
   };
   // A hidden tab draws no frames, but its title still counts what is unread.
   frame = document.hidden ? setTimeout(flush, 100) : requestAnimationFrame(flush);
 }
 
 export function conversation(channel) {
-  if (!state.conversations.has(channel)) state.conversations.set(
-    channel,
-    { messages: new Map(), limit: PAGE, loaded: false, more: false, unread: 0, firstUnread: null, from: null, readings: new Set() },
-  );
+  if (!state.conversations.has(channel))
+    state.conversations.set(channel, {
+      messages: new Map(),
+      limit: PAGE,
+      loaded: false,
+      more: false,
+      unread: 0,
+      firstUnread: null,
+      from: null,
+      readings: new Set(),
+    });
   return state.conversations.get(channel);
 }
 
 export const isReply = (message) => Boolean(message.thread_ts) && message.thread_ts !== message.ts;
 const byTs = (one, other) => Number(one.ts) - Number(other.ts);
 
-/** What the channel's list shows: roots and replies that were also sent to the channel, oldest first. */
+/**
+ * What the channel's list shows: roots and replies that were also sent to the channel, oldest
+ * first.
+ */
 export function channelMessages(channel) {
-  return [...conversation(channel).messages.values()].filter((message) => !isReply(message) || message.broadcast).sort(byTs);
+  return [...conversation(channel).messages.values()]
+    .filter((message) => !isReply(message) || message.broadcast)
+    .sort(byTs);
 }
 
 export function threadMessages(channel, ts) {
-  return [...conversation(channel).messages.values()].filter((message) => message.ts === ts || message.thread_ts === ts).sort(byTs);
+  return [...conversation(channel).messages.values()]
+    .filter((message) => message.ts === ts || message.thread_ts === ts)
+    .sort(byTs);
 }
 
-/** A reply brings its root with the count it has now, which is shown where the root is: counting here would be wrong whenever what was
- *  read or streamed is later than the reply it is told with. */
+/**
+ * A reply brings its root with the count it has now, which is shown where the root is: counting
+ * here would be wrong whenever what was read or streamed is later than the reply it is told with.
+ */
 function keepRoot(kept, root) {
   if (!root) return;
-  for (const reading of kept.readings) reading.set(root.ts, { message: root, isRoot: !reading.has(root.ts) || reading.get(root.ts).isRoot });
+  for (const reading of kept.readings)
+    reading.set(root.ts, {
+      message: root,
+      isRoot: !reading.has(root.ts) || reading.get(root.ts).isRoot,
+    });
   if (kept.messages.has(root.ts)) kept.messages.set(root.ts, root);
 }
 
@@ -100,17 +137,29 @@ export function dismissMessage(channel, ts) {
   changed("messages", "thread");
 }
 
-/** Reads messages; what the stream brings meanwhile wins over what was read, whichever of several readings ends first. */
+/**
+ * Reads messages; what the stream brings meanwhile wins over what was read, whichever of several
+ * readings ends first.
+ */
 export async function loadMessages(channel, thread) {
   const kept = conversation(channel);
   const arrived = new Map();
   kept.readings.add(arrived);
   try {
-    const { messages } = await control.messages(state.user, channel, { thread, limit: thread ? MOST_READ : kept.limit });
-    const local = [...kept.messages.values()].filter((message) => message.notice || (!thread && isReply(message) && !message.broadcast) || (thread && message.thread_ts !== thread && message.ts !== thread));
+    const { messages } = await control.messages(state.user, channel, {
+      thread,
+      limit: thread ? MOST_READ : kept.limit,
+    });
+    const local = [...kept.messages.values()].filter(
+      (message) =>
+        message.notice ||
+        (!thread && isReply(message) && !message.broadcast) ||
+        (thread && message.thread_ts !== thread && message.ts !== thread),
+    );
     const shown = messages.filter((message) => !dismissed.has(`${channel}/${message.ts}`));
     kept.messages = new Map([...local, ...shown].map((message) => [message.ts, message]));
-    for (const [ts, { message, isRoot }] of arrived) if (!isRoot || kept.messages.has(ts)) applyTo(kept, ts, message);
+    for (const [ts, { message, isRoot }] of arrived)
+      if (!isRoot || kept.messages.has(ts)) applyTo(kept, ts, message);
     if (!thread) {
       kept.loaded = true;
       kept.more = messages.length >= kept.limit && kept.limit < MOST_READ;
@@ -131,8 +180,10 @@ export async function loadEarlier(channel) {
   await loadMessages(channel);
 }
 
-/** Called when something is asked; what it gives says at the answer whether that still counts: not when one that was asked for later came before,
- *  nor when somebody else looks at the page. */
+/**
+ * Called when something is asked; what it gives says at the answer whether that still counts: not
+ * when one that was asked for later came before, nor when somebody else looks at the page.
+ */
 function inOrder() {
   let asked = 0;
   let answered = 0;
@@ -155,7 +206,10 @@ async function loadDirectory() {
   const counts = askDirectory();
   const answer = await control.workspace(state.user);
   if (!counts()) return;
-  const viewer = typeof answer.viewer === "string" ? answer.users.find((user) => user.id === answer.viewer) : answer.viewer;
+  const viewer =
+    typeof answer.viewer === "string"
+      ? answer.users.find((user) => user.id === answer.viewer)
+      : answer.viewer;
   // Rows of messages are drawn again only when a name they may show has changed.
   const names = JSON.stringify([
     answer.users.map((user) => [user.id, user.real_name, user.name]),
@@ -214,7 +268,10 @@ export function closeThread() {
   changed("thread", "messages");
 }
 
-/** A failed reading leaves what was known and says so in the banner; the next connection reads again. */
+/**
+ * A failed reading leaves what was known and says so in the banner; the next connection reads
+ * again.
+ */
 async function attempt(reading) {
   try {
     await reading;
@@ -233,7 +290,10 @@ export const onArrival = (listener) => arrivals.add(listener);
 
 const replacements = new Set();
 
-/** Calls `listener(channel, message)` for each message that takes the place of one for this person alone. */
+/**
+ * Calls `listener(channel, message)` for each message that takes the place of one for this person
+ * alone.
+ */
 export const onReplacement = (listener) => replacements.add(listener);
 
 function keep(channel, ts, message) {
@@ -287,7 +347,18 @@ export function notice(text, channel = openChannel() ?? state.directory?.channel
 export function tell(text, channel = openChannel()) {
   if (!channel) return;
   const ts = (Date.now() / 1000).toFixed(6);
-  arrive({ channel, message: { ts, user: "USLACKBOT", username: "Slackbot", is_bot: true, text, ephemeral: true, notice: true } });
+  arrive({
+    channel,
+    message: {
+      ts,
+      user: "USLACKBOT",
+      username: "Slackbot",
+      is_bot: true,
+      text,
+      ephemeral: true,
+      notice: true,
+    },
+  });
 }
 
 const APPLY = {
@@ -312,7 +383,9 @@ const APPLY = {
 };
 
 function apply(change) {
-  const needsMessage = ["message", "ephemeral", "message_changed", "ephemeral_replaced"].includes(change.kind);
+  const needsMessage = ["message", "ephemeral", "message_changed", "ephemeral_replaced"].includes(
+    change.kind,
+  );
   if (needsMessage && !change.message) {
     if (conversation(change.channel).loaded) attempt(loadMessages(change.channel));
     return;
@@ -324,7 +397,8 @@ async function readAll() {
   await attempt(loadDirectory());
   if (!state.directory) return;
   state.place ??= placeToStart();
-  for (const [channel, kept] of state.conversations) if (channel !== openChannel()) kept.loaded = false;
+  for (const [channel, kept] of state.conversations)
+    if (channel !== openChannel()) kept.loaded = false;
   const reads = [loadViews()];
   if (openChannel()) reads.push(loadMessages(openChannel()));
   if (state.thread) reads.push(loadMessages(state.thread.channel, state.thread.ts));
@@ -334,16 +408,28 @@ async function readAll() {
 
 function placeToStart() {
   const link = new URLSearchParams(location.search);
-  const wanted = link.has("channel") ? { kind: "channel", id: link.get("channel") } : recall("place");
+  const wanted = link.has("channel")
+    ? { kind: "channel", id: link.get("channel") }
+    : recall("place");
   const { channels, app } = state.directory;
   if (wanted?.kind === "home" && app.home_tab_enabled) return { kind: "home" };
   const known = channels.find((channel) => channel.id === wanted?.id);
-  return { kind: "channel", id: (known ?? channels.find((channel) => channel.is_member && channel.bot_is_member) ?? channels[0]).id };
+  return {
+    kind: "channel",
+    id: (
+      known ??
+      channels.find((channel) => channel.is_member && channel.bot_is_member) ??
+      channels[0]
+    ).id,
+  };
 }
 
 let unfollow = () => {};
 
-/** Becomes this person (or the first, when there is no such person): forgets what the one before saw and follows the stream anew. */
+/**
+ * Becomes this person (or the first, when there is no such person): forgets what the one before
+ * saw and follows the stream anew.
+ */
 export async function become(user) {
   unfollow();
   Object.assign(state, { user, thread: null, views: [], home: null, homeAsked: null });
@@ -353,7 +439,11 @@ export async function become(user) {
     state.user = null;
     await attempt(loadDirectory());
   }
-  if (state.place?.kind === "channel" && !state.directory?.channels.some((channel) => channel.id === state.place.id)) state.place = null;
+  if (
+    state.place?.kind === "channel" &&
+    !state.directory?.channels.some((channel) => channel.id === state.place.id)
+  )
+    state.place = null;
   if (state.directory) state.place ??= placeToStart();
   if (state.place?.kind === "home") openHome();
   changed("place", "home", "thread", "views");

@@ -1,7 +1,8 @@
-// A surface is one place where blocks stand (a message, a modal, a Home tab): it keeps what people filled in and sends what they do.
+// A surface is one place where blocks stand (a message, a modal, a Home tab): it keeps what people
+// filled in and sends what they do.
 
-import { control } from "./control.js";
 import { askConfirmation } from "./confirm.js";
+import { control } from "./control.js";
 import { el } from "./dom.js";
 import { tell, telling } from "./state.js";
 
@@ -11,7 +12,8 @@ const WORDS = {
   workspace_unreachable: "The local workspace does not answer.",
 };
 
-export const explain = (code, detail) => WORDS[code] ?? (detail && detail !== code ? detail : `That did not work (${code}).`);
+export const explain = (code, detail) =>
+  WORDS[code] ?? (detail && detail !== code ? detail : `That did not work (${code}).`);
 
 export class Surface {
   /** `values` outlives the surface, so that a view that is drawn again keeps what was typed. */
@@ -50,7 +52,10 @@ export class Surface {
     return values;
   }
 
-  /** A stateful element changed: in an input block that stays here, unless the block asks for it. False when a confirmation was declined. */
+  /**
+   * A stateful element changed: in an input block that stays here, unless the block asks for it.
+   * False when a confirmation was declined.
+   */
   async changed(block, element, fields, node) {
     if (block.type !== "input" || block.dispatch_action) {
       const done = await this.act(block, element, fields, node);
@@ -60,25 +65,32 @@ export class Surface {
     return true;
   }
 
-  /** Sends an action, showing that it is on its way and, when it was not acknowledged, that it failed. False when a person declined. */
+  /**
+   * Sends an action, showing that it is on its way and, when it was not acknowledged, that it
+   * failed. False when a person declined.
+   */
   async act(block, element, fields, node) {
     if (node.getAttribute("aria-busy") === "true") return false;
     if (element.confirm && !(await askConfirmation(element.confirm, this.directory))) return false;
     clearFailure(node);
     node.setAttribute("aria-busy", "true");
     try {
-      const answer = await telling(() => control.action({
-        user: this.directory.viewer.id,
-        container: this.container,
-        block_id: block.block_id,
-        action_id: element.action_id,
-        type: element.type,
-        // A message may be edited while a confirmation is open: what is pressed then still reaches the app.
-        not_redrawn: true,
-        ...fields,
-        ...(this.container.type === "view" ? { values: this.state() } : {}),
-      }));
-      if (answer.acknowledged === false) this.fail(node, explain(answer.error ?? "operation_timeout", answer.detail));
+      const answer = await telling(() =>
+        control.action({
+          user: this.directory.viewer.id,
+          container: this.container,
+          block_id: block.block_id,
+          action_id: element.action_id,
+          type: element.type,
+          // A message may be edited while a confirmation is open: what is pressed then still
+          // reaches the app.
+          not_redrawn: true,
+          ...fields,
+          ...(this.container.type === "view" ? { values: this.state() } : {}),
+        }),
+      );
+      if (answer.acknowledged === false)
+        this.fail(node, explain(answer.error ?? "operation_timeout", answer.detail));
     } catch (error) {
       this.fail(node, explain(error.code ?? "unknown_error", error.message));
     } finally {
@@ -89,7 +101,11 @@ export class Surface {
 
   /** Says that it failed where the element stands now, else, where it is gone, as Slackbot. */
   fail(node, words) {
-    const again = node.isConnected ? node : [...document.querySelectorAll("[data-focus]")].find((one) => one.dataset.focus === node.dataset.focus);
+    const again = node.isConnected
+      ? node
+      : [...document.querySelectorAll("[data-focus]")].find(
+          (one) => one.dataset.focus === node.dataset.focus,
+        );
     if (again) showFailure(again, words);
     else tell(words, this.container.channel);
   }

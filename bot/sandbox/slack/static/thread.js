@@ -11,22 +11,44 @@ import { explain } from "./surface.js";
 const broadcast = el("input", { type: "checkbox", id: "broadcast" });
 
 export function startThread(root) {
-  const list = el("ol", { class: "messages", role: "list", "aria-label": "Messages in the thread" });
-  const scroller = el("div", { class: "scroller", tabindex: 0, role: "region", "aria-label": "Thread messages" }, list);
+  const list = el("ol", {
+    class: "messages",
+    role: "list",
+    "aria-label": "Messages in the thread",
+  });
+  const scroller = el(
+    "div",
+    { class: "scroller", tabindex: 0, role: "region", "aria-label": "Thread messages" },
+    list,
+  );
   const title = el("span", { class: "thread-place" });
   const shut = () => {
     const { ts } = state.thread;
     closeThread();
-    const opener = [...document.querySelectorAll("[data-focus]")].find((node) => node.dataset.focus === `thread:${ts}`) ?? document.getElementById("composer-text");
+    const opener =
+      [...document.querySelectorAll("[data-focus]")].find(
+        (node) => node.dataset.focus === `thread:${ts}`,
+      ) ?? document.getElementById("composer-text");
     opener.focus();
   };
-  const composer = new Composer({ id: "thread-text", label: "Reply", placeholder: "Reply…", send, commands: () => [], below: el("label", { class: "broadcast-choice" }, broadcast, "Also send to the channel") });
+  const composer = new Composer({
+    id: "thread-text",
+    label: "Reply",
+    placeholder: "Reply…",
+    send,
+    commands: () => [],
+    below: el("label", { class: "broadcast-choice" }, broadcast, "Also send to the channel"),
+  });
   const messages = new MessageList({
     scroller,
     list,
     channel: null,
     inThread: true,
-    actions: { dismiss: (message) => dismiss(state.thread.channel, message), reply: () => {}, openRoot: () => {} },
+    actions: {
+      dismiss: (message) => dismiss(state.thread.channel, message),
+      reply: () => {},
+      openRoot: () => {},
+    },
   });
   fill(
     root,
@@ -66,9 +88,14 @@ export function startThread(root) {
 }
 
 async function send(text, files) {
-  if (text.startsWith("/")) return "Slash commands cannot be used in threads. Type it in the channel, or use a button.";
+  if (text.startsWith("/"))
+    return "Slash commands cannot be used in threads. Type it in the channel, or use a button.";
   try {
-    await control.message(state.user, state.thread.channel, text, { thread: state.thread.ts, files, broadcast: broadcast.checked });
+    await control.message(state.user, state.thread.channel, text, {
+      thread: state.thread.ts,
+      files,
+      broadcast: broadcast.checked,
+    });
     broadcast.checked = false;
     return null;
   } catch (error) {
