@@ -100,6 +100,7 @@ class Http:
         self._last_answer_at: datetime | None = None
         self.silence = Silence(clock)
         self._service_clock = ServiceClock()
+        self._last_date: datetime | None = None
         self.refused_settings: set[str] = set()
         """The settings whose credential the service didn't know when it was last used."""
         # By setting, when a key was taken over that hasn't been used yet.
@@ -152,8 +153,15 @@ class Http:
 
     @property
     def service_time(self) -> datetime:
-        """The service's time, from the `Date` of its last answers; ours if it sends none."""
-        return self.clock.now() + (self._service_clock.ahead or timedelta())
+        """The service's time, from the `Date` of its last answers; ours if it sends none.
+
+        An answer that was long on its way says a time that has passed. It is never earlier than
+        what the last answer said, so nothing that the service did before seems to come later.
+        """
+        believed = self.clock.now() + (self._service_clock.ahead or timedelta())
+        if self._last_date is None or not self._service_clock.agrees:
+            return believed
+        return max(believed, self._last_date)
 
     async def call(self, call: Call, read: Callable[[httpx.Response], T]) -> T:
         """Send a request, repeat it where that is safe, and read its answer.
@@ -298,6 +306,7 @@ class Http:
         date = http_date(answer.headers.get("date"))
         if date is not None:
             self._service_clock.add(date - self.clock.now())
+            self._last_date = date
 
     def _lost(
         self, call: Call, error: TimeoutError | httpx.HTTPError, *, arrived: bool

@@ -420,7 +420,8 @@ class Change:
         ended_at = record.ended_at or self.now
         over = replace(over, ending=ending)
         ended = end_pause(self.transaction, over, ended_at, pause.ended_by, self.now, ending=ending)
-        self._notify_end(ended, act)
+        if not record.end_notified:
+            self._notify_end(ended, act)
 
     def _notify_end(self, ended: PauseRecord, act: AuditRecord | None) -> None:
         channels = self._everywhere(act if act is not None else ended)

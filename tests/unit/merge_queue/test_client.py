@@ -7,6 +7,8 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import timedelta
+from email.utils import format_datetime
 
 import httpx
 import pytest
@@ -84,6 +86,25 @@ async def test_a_wait_over_five_minutes_is_shortened_and_reported(
     assert (caught.value.status, caught.value.retry_after) == (status, 300.0)
     (logged,) = [record for record in caplog.records if getattr(record, "action", "") == "wait_cut"]
     assert logged.__dict__["asked_seconds"] >= 86400
+
+
+async def test_the_services_time_is_not_before_what_its_last_answer_said() -> None:
+    clock = FakeClock()
+
+    def said(seconds: float) -> Behaviour:
+        date = format_datetime(clock.now() + timedelta(seconds=seconds), usegmt=True)
+        return answer(STATUS, headers=(("Date", date),))
+
+    late = [said(-3)] * 3
+    # The last one is an hour off, which no other answer confirms.
+    async with scripted(*late, said(0), said(3600), clock=clock) as (_, client):
+        for _answer in late:
+            await client.status(SITE)
+        assert client.service_time == clock.now() - timedelta(seconds=3)
+        await client.status(SITE)
+        assert client.service_time == clock.now()
+        await client.status(SITE)
+        assert client.service_time == clock.now()
 
 
 async def test_a_refusal_is_not_retried() -> None:
