@@ -119,7 +119,7 @@ def test_the_unit_agrees_with_the_program() -> None:
 
 def test_a_settings_file_is_read_through_a_group_and_reloaded_without_a_restart() -> None:
     section = settings()
-    page = (OPERATIONS / "README.md").read_text()
+    page = (ROOT / "docs" / "installation.md").read_text()
     group = section["SupplementaryGroups"]
     assert f"groupadd --system {group}\n" in page
     assert f"install -m 0640 -g {group} " in page

@@ -19,7 +19,7 @@ from bot.config.settings import Settings, variable
 from bot.config.tables import PolicyTable, WindowTable
 from bot.desk.situation import Situation
 from bot.desk.table import parse_command
-from bot.kernel.groups import Groups, Repositories
+from bot.kernel.groups import Group, Groups, Repositories
 from bot.kernel.repository import RepositoryName
 from tests.documentation import FILES, ROOT, TABLES, with_table
 from tests.support.every_message import ON_THE_PAGE
@@ -102,13 +102,25 @@ def test_every_secret_has_steps_that_replace_it_and_a_sign_that_it_worked() -> N
     assert "tried by `tests/e2e/test_rotation.py`" in index
 
 
-def test_commands_in_the_readme_can_be_parsed() -> None:
-    typed = re.findall(r"`/mq ?([^`]*)`", README)
+@pytest.mark.parametrize("page", ["README.md", "docs/first-hour.md", "docs/recipes.md"])
+def test_commands_in_the_pages_for_beginners_can_be_parsed(page: str) -> None:
+    typed = re.findall(r"(?:`|^)/mq ?([^`\n]*)(?:`|$)", (ROOT / page).read_text(), re.MULTILINE)
     assert len(typed) > 5
-    repositories = Repositories((RepositoryName.parse("acme/site"),))
-    here = Situation(Groups((), repositories))
+    names = ("acme/site", "acme/api")
+    repositories = Repositories(tuple(RepositoryName.parse(name) for name in names))
+    release = Group("release", repositories.names)
+    here = Situation(Groups((release,), repositories))
     for words in typed:
         parse_command(words, here)
+
+
+def test_log_records_that_pages_for_operators_name_exist() -> None:
+    pages = [ROOT / "docs" / "troubleshooting.md", *(ROOT / "docs" / "operations").glob("*.md")]
+    text = "".join(page.read_text() for page in pages)
+    named = set(re.findall(r"`action=(\w+)`", text))
+    assert len(named) > 20
+    code = "".join(file.read_text() for file in (ROOT / "bot").rglob("*.py"))
+    assert {action for action in named if f'"{action}"' not in code} == set()
 
 
 def test_the_readmes_settings_are_all_required_settings() -> None:
