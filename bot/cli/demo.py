@@ -3,27 +3,58 @@
 import asyncio
 import tempfile
 from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import click
+from typing_extensions import override
 
 from bot.cli.manifest import manifest_path
 from bot.cli.process import cancelled_by_signals, forever
 from bot.cli.sandbox import PORT, Speed, port_refused
 from bot.config.settings import GivenSettings
 from bot.runtime import logs
+from bot.runtime.clock import SystemClock
+from bot.runtime.intervals import Intervals
 from bot.runtime.process import build_runtime
+from bot.runtime.surroundings import Surroundings
 from bot.sandbox.merge_queue.server import MergeQueueSandbox
 from bot.sandbox.server import Sandbox, SandboxAddresses
 from bot.sandbox.slack.server import SlackSandbox
+from bot.sandbox.story.script import STORY
+from bot.sandbox.story.telling import Teller
 from bot.store import migrate
 
 REPOSITORIES = {"acme/site": "demo", "acme/api": "calm"}
-CHANNELS = (
-    "acme/site=C0MERGEQ:enter,merge,failure,dequeue,pause;"
-    "acme/api=C0RELEASE:enter,merge,failure,pause"
-)
+"""How lively each repository is once the story is told."""
+
 GROUPS = "release=acme/site,acme/api"
+LOGINS = "U0ALICE=alice,U0BOB=bob,U0CAROL=carol,U0DAVE=dave"
+
+STORY_LASTS = timedelta(hours=14)
+"""It begins last night, for people who try the demo by day."""
+
+EVERY = Intervals(polls=0.05, shortest_poll=0.5, posts=0.25)
+"""The story is told as fast as the bot follows."""
+
+
+class StoryClock(SystemClock):
+    """This machine's clock, set back to where the story is."""
+
+    def __init__(self, behind: timedelta) -> None:
+        self._behind = behind
+
+    @override
+    def now(self) -> datetime:
+        return super().now() - self._behind
+
+    @override
+    def monotonic(self) -> float:
+        return super().monotonic() - self._behind.total_seconds()
+
+    def move(self, seconds: float) -> None:
+        """Let so much time pass at once."""
+        self._behind -= timedelta(seconds=seconds)
 
 
 @click.command(context_settings={"show_default": True})
@@ -37,7 +68,7 @@ GROUPS = "release=acme/site,acme/api"
 @click.option(
     "--speed",
     type=Speed(),
-    default=24.0,
+    default=6.0,
     help="Simulation speed; 1 is real time.",
 )
 @click.option(
@@ -50,13 +81,14 @@ GROUPS = "release=acme/site,acme/api"
 def demo(port: int, seed: int, speed: float, log_level: str, *, opens: bool) -> None:
     """Try everything on two local services, with no account."""
     logs.configure(log_level, "text")
-    sandbox = Sandbox(
-        MergeQueueSandbox(repositories=REPOSITORIES, seed=seed, speed=speed),
-        SlackSandbox(manifest_path()),
-        slack_port=port,
+    service = MergeQueueSandbox(
+        repositories=dict.fromkeys(REPOSITORIES, "staged"),
+        seed=seed,
+        start_at=datetime.now(UTC) - STORY_LASTS,
     )
+    sandbox = Sandbox(service, SlackSandbox(manifest_path()), slack_port=port)
     try:
-        asyncio.run(run(sandbox, opens=opens))
+        asyncio.run(run(sandbox, speed, opens=opens))
     except OSError as error:
         raise click.ClickException(f"{port_refused(port, error)}; try --port 0") from None
 
@@ -68,17 +100,26 @@ def _invite_others(slack: SlackSandbox) -> None:
     outsider = arrangement.add_user("oscar", kind="external", team_id="T0OTHER")["user"]
     partners = arrangement.add_channel("partners", ["U0ALICE", "U0BOB", guest, outsider])["channel"]
     arrangement.set_member("C0MERGEQ", guest, is_member=True)
+    for member in ("U0CAROL", slack.installation.bot_user_id):
+        arrangement.set_member("C0INCIDENT", member, is_member=True)
     arrangement.change_channel(partners, {"is_ext_shared": True})
 
 
-async def run(sandbox: Sandbox, *, opens: bool = False) -> None:
+async def run(sandbox: Sandbox, speed: float, *, opens: bool = False) -> None:
     """Run until SIGINT or SIGTERM; nothing is kept afterwards."""
+    clock = StoryClock(STORY_LASTS)
     with tempfile.TemporaryDirectory(prefix="mqbot-demo-") as folder:
         async with cancelled_by_signals(), sandbox:
+            teller = Teller(sandbox, STORY_LASTS.total_seconds(), clock.move)
             _invite_others(sandbox.slack)
             settings = GivenSettings.model_validate(environment(sandbox.addresses, Path(folder)))
             migrate.upgrade(settings.database_url.get_secret_value())
-            async with build_runtime(settings):
+            async with build_runtime(settings, Surroundings(clock, EVERY)):
+                click.echo("Acme's engineers are working through last night and this morning …")
+                await teller.tell(STORY)
+                sandbox.merge_queue.set_speed(speed)
+                for repository, scenario in REPOSITORIES.items():
+                    sandbox.merge_queue.follow(repository, scenario)
                 _greet(sandbox.addresses.page_url)
                 if opens:
                     click.launch(sandbox.addresses.page_url)
@@ -91,8 +132,8 @@ def environment(addresses: SandboxAddresses, folder: Path) -> Mapping[str, str]:
         "MQBOT_API_URL": addresses.api_url,
         "MQBOT_API_TOKEN": addresses.api_token,
         "MQBOT_REPOSITORIES": ",".join(REPOSITORIES),
-        "MQBOT_CHANNELS": CHANNELS,
         "MQBOT_GROUPS": GROUPS,
+        "MQBOT_LOGINS": LOGINS,
         "MQBOT_POLL_SECONDS": "1",
         "SLACK_BOT_TOKEN": addresses.slack_bot_token,
         "SLACK_APP_TOKEN": addresses.slack_app_token,

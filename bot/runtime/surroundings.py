@@ -13,7 +13,7 @@ from bot.slack.app import PersonalPace
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """Tests move the clock, shorten the intervals, or keep work waiting; nothing else does."""
+    """Tests and the demo move the clock and shorten the intervals; tests also keep work waiting."""
 
     clock: Clock = field(default_factory=SystemClock)
     every: Intervals = USUAL

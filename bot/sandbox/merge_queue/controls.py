@@ -136,14 +136,14 @@ class Controls:
 
     repositories: a scenario for each `owner/name`. token: an application key with scope `admin`
     for all of them; `credentials` are further ones. seed decides all chance. speed divides
-    simulated durations. real_time: the clock is the wall clock; otherwise it stands still, from
-    `start_at` (now when None), until `advance`. host, dialect and metadata: see `Dialect`
-    (dialect is `document` or `live`). mode: see `Repository`.
-    pause_endpoints: those that there are: `both`, `current`, `deprecated` or `none`; the control
-    methods pause all the same. lacks: paths below a repository's, such as `queues/branches` or
-    `merge-queue/pull`, that are not there, nor anything below them. log_limit: events kept per
-    repository. pause_lag: seconds from a pause to its event in the log. logs_pauses: whether the
-    log has events of pauses.
+    simulated durations. The clock begins at `start_at` (now when None). real_time: it goes on like
+    the wall clock, and `skip` moves it ahead; otherwise it stands still until `advance`.
+    host, dialect and metadata: see `Dialect` (dialect is `document` or `live`). mode: see
+    `Repository`. pause_endpoints: those that there are: `both`, `current`, `deprecated` or `none`;
+    the control methods pause all the same. lacks: paths below a repository's, such as
+    `queues/branches` or `merge-queue/pull`, that are not there, nor anything below them. log_limit:
+    events kept per repository. pause_lag: seconds from a pause to its event in the log.
+    logs_pauses: whether the log has events of pauses.
 
     Raise ValueError for an unknown scenario, dialect, metadata, mode or family of pause endpoints,
     a speed that is not positive or no repository.
@@ -176,8 +176,8 @@ class Controls:
         self.request_count = 0
         self._wall_start = time.time_ns() // 1000
         self._running_since = time.monotonic()
-        self.ahead = 0.0
         start = self._wall_start if self.start_at is None else from_datetime(self.start_at)
+        self.ahead = (start - self._wall_start) / SECOND
         lag = round(self.pause_lag * SECOND)
         self.service = Service(start, self.speed, lag, self.logs_pauses)
         made = [
@@ -215,6 +215,11 @@ class Controls:
     def skip(self, seconds: float) -> None:
         """Move a clock that follows the wall clock ahead of it, for good."""
         self.ahead += seconds
+
+    def set_speed(self, speed: float) -> None:
+        """Divide the durations that begin from now on by `speed`."""
+        self.catch_up()
+        self.service.speed = speed
 
     def advance(self, seconds: float) -> list[Event]:
         """Move the clock by hand and return what happened, oldest first.
@@ -277,6 +282,13 @@ class Controls:
     def set_pace(self, repository: str, arrival: float | None) -> None:
         """Let pull requests arrive by themselves, `arrival` seconds apart on average, or none."""
         entering.set_pace(self.turn(repository), arrival)
+
+    def follow(self, repository: str, scenario: str) -> None:
+        """Let a repository be as lively as a scenario makes it, from now on, with its checks."""
+        turn = self.turn(repository)
+        checks = turn.repository.tempo.checks
+        turn.repository.tempo = replace(scenarios.tempo(scenario), checks=checks)
+        entering.set_pace(turn, turn.repository.tempo.arrival)
 
     def queued(self, repository: str, number: int) -> PullRequest:
         """Find a queued pull request; raise LookupError when it is not in the queue."""

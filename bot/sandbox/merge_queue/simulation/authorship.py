@@ -1,6 +1,7 @@
 """The people, titles and labels that make simulated pull requests look like real work."""
 
 from bot.sandbox.merge_queue.simulation.state import Actor, Person, PullRequest
+from bot.sandbox.merge_queue.simulation.titles import BUMPS, TITLES
 from bot.sandbox.merge_queue.simulation.turn import Turn
 
 PEOPLE = (
@@ -12,13 +13,6 @@ PEOPLE = (
     Person(10_406, "dependabot[bot]"),
 )
 
-_VERBS = ("Fix", "Add", "Remove", "Speed up", "Simplify", "Document", "Rename", "Handle")
-_PARTS = {
-    "frontend": ("the sign-in page", "the search box", "dark mode colours", "the price table"),
-    "backend": ("invoice totals", "the session cache", "retries of failed jobs", "rate limits"),
-    "infra": ("the deploy script", "log rotation", "the base image", "health checks"),
-}
-_ENDINGS = ("", "", " for guests", " on slow connections", " after a restart", " in reports")
 _LABEL_COLOURS = {
     "bug": "d73a4a",
     "enhancement": "a2eeef",
@@ -46,13 +40,12 @@ def write_pull_request(turn: Turn) -> PullRequest:
     """Make up a pull request, in the tempo of its repository."""
     chance = turn.random
     tempo = turn.repository.tempo
-    scope = chance.choice(sorted(_PARTS))
     author = chance.choice(PEOPLE)
-    title = f"{chance.choice(_VERBS)} {chance.choice(_PARTS[scope])}{chance.choice(_ENDINGS)}"
-    labels = [chance.choice(("bug", "enhancement"))]
+    about = chance.choice(TITLES)
+    title = about.text
+    labels = [about.label]
     if author.login.endswith("[bot]"):
-        version = f"{chance.randrange(1, 9)}.{chance.randrange(0, 30)}"
-        title = f"Bump the test dependencies to {version}"
+        title = chance.choice(BUMPS)
         labels = ["dependencies"]
     base_ref = "release/4.2" if chance.random() < tempo.release else "main"
     if chance.random() < tempo.urgent:
@@ -66,7 +59,7 @@ def write_pull_request(turn: Turn) -> PullRequest:
         base_ref=base_ref,
         head_sha=turn.sha(),
         labels=tuple(labels),
-        scopes=(scope,),
+        scopes=(about.scope,),
     )
     _decide_fate(turn, pull)
     return pull

@@ -27,12 +27,11 @@ _CHECKS = (
     CheckPlan("unit tests", 40, 80),
     CheckPlan("end-to-end tests", 60, 120),
 )
-_SLOW_CHECKS = (
-    CheckPlan("lint", 20, 40),
-    CheckPlan("unit tests", 60, 110),
-    CheckPlan("end-to-end tests", 90, 135),
+_CHECKS_AS_IN_LIFE = (
+    CheckPlan("lint", 45, 80),
+    CheckPlan("unit tests", 150, 260),
+    CheckPlan("end-to-end tests", 280, 460),
 )
-"""Slow enough to keep something in the queue, though little arrives."""
 
 _RULES = (
     QueueRule("hotfix", batch_size=1, batch_max_wait=0, checks_timeout=240),
@@ -59,31 +58,39 @@ _LIVELY = Tempo(
 _TEMPOS = {
     "calm": replace(_LIVELY, arrival=600, broken=0.08),
     "busy": _LIVELY,
-    "demo": replace(_LIVELY, arrival=90, broken=0.2, checks=_SLOW_CHECKS),
+    "demo": replace(_LIVELY, arrival=200, broken=0.12, checks=_CHECKS_AS_IN_LIFE),
     "failing": replace(_LIVELY, arrival=45, broken=0.6, release=0.5),
     "bisecting": replace(_LIVELY, arrival=60, broken=0.3, release=0.0),
     "paused": replace(_LIVELY, arrival=60),
     "frozen": replace(_LIVELY, arrival=60, release=0.4),
     "quiet": Tempo(arrival=None, checks=_CHECKS, fixed=0.0),
+    "staged": Tempo(arrival=None, checks=_CHECKS_AS_IN_LIFE, fixed=0.0),
 }
 ALIASES = {"empty": "quiet"}
 NAMES = (*_TEMPOS, *ALIASES)
 
 
-def make_repository(name: str, scenario: str, host: str, log_limit: int) -> Repository:
-    """Make a repository at rest, with the tempo of a scenario; raise ValueError for an unknown."""
+def tempo(scenario: str) -> Tempo:
+    """How lively a scenario makes a repository; raise ValueError for an unknown one."""
     scenario = ALIASES.get(scenario, scenario)
     if scenario not in _TEMPOS:
         raise ValueError(f"unknown scenario {scenario!r}; choose one of {', '.join(NAMES)}")
+    return _TEMPOS[scenario]
+
+
+def make_repository(name: str, scenario: str, host: str, log_limit: int) -> Repository:
+    """Make a repository at rest, with the tempo of a scenario; raise ValueError for an unknown."""
+    known = tempo(scenario)
+    scenario = ALIASES.get(scenario, scenario)
     rules: tuple[QueueRule, ...] = _RULES
     if scenario == "bisecting":
         rules = (*_RULES[:2], replace(_RULES[2], batch_size=6))
-    if scenario == "demo":
-        rules = tuple(replace(rule, checks_timeout=2 * rule.checks_timeout) for rule in _RULES)
+    if scenario in ("demo", "staged"):
+        rules = tuple(replace(rule, checks_timeout=1_800) for rule in _RULES)
     repository = Repository(
         name=name,
         host=host,
-        tempo=_TEMPOS[scenario],
+        tempo=known,
         rules=rules,
         priority_rules=_PRIORITY_RULES,
         rule_of_branch={"main": "default", "release/4.2": "release"},

@@ -214,6 +214,7 @@ class Workspace:
         self.groups: dict[str, UserGroup] = {}
         self._listeners: list[Callable[[Change], None]] = []
         self._last_micros = 0
+        self.ahead = 0.0  #: seconds from the machine's clock to the workspace's
         self._serial = itertools.count(1)
 
     def on_change(self, listener: Callable[[Change], None]) -> None:
@@ -225,12 +226,16 @@ class Workspace:
 
     def new_ts(self) -> str:
         """Mint a message time: seconds and six digits, later than every one minted before."""
-        self._last_micros = max(time.time_ns() // 1000, self._last_micros + 1)
+        self._last_micros = max(int(self.now() * 1_000_000), self._last_micros + 1)
         return f"{self._last_micros // 1_000_000}.{self._last_micros % 1_000_000:06d}"
 
     def move_clock(self, seconds: float) -> None:
-        """Let what is minted from now on be so much later."""
-        self._last_micros = time.time_ns() // 1000 + int(seconds * 1_000_000)
+        """Let the workspace be so much later than the machine, or earlier."""
+        self.ahead = seconds
+
+    def now(self) -> float:
+        """Seconds since the epoch, by the workspace's clock."""
+        return time.time() + self.ahead
 
     def sees(self, user_id: str, channel: Channel) -> bool:
         return channel.kind == "public" or user_id in channel.members
@@ -261,7 +266,7 @@ class Workspace:
         name = "" if kind == "im" else f"mpdm-{names}-1"
         letter = "D" if kind == "im" else "G"
         channel_id = f"{letter}0{next(self._serial):06d}"
-        opened = Channel(channel_id, name, kind, members, created=int(time.time()))
+        opened = Channel(channel_id, name, kind, members, created=int(self.now()))
         self.channels[opened.id] = opened
         self.notify(Change("channel", channel=opened.id))
         return opened

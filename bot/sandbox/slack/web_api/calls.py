@@ -1,6 +1,5 @@
 """One Web API call: its arguments read by type, and the log of the calls received."""
 
-import itertools
 import json
 import time
 from collections import deque
@@ -77,13 +76,14 @@ class CallLog:
 
     def __init__(self) -> None:
         self._entries: deque[Json] = deque(maxlen=_CALLS_KEPT)
-        self._serial = itertools.count(1)
+        self.count = 0
 
     def add(self, method: str, kind: str | None, arguments: Mapping[str, object]) -> Json:
         """Record a call; the entry's `ok` and `error` are filled in when it is answered."""
         shown = {name: value for name, value in arguments.items() if name != "token"}
+        self.count += 1
         entry: Json = {
-            "n": next(self._serial),
+            "n": self.count,
             "method": method,
             "token_kind": kind,
             "arguments": shown,

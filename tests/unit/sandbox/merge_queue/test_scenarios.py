@@ -2,17 +2,14 @@
 
 from collections import Counter
 from datetime import UTC, datetime
-from typing import Any
 
 import pytest
 
-from bot.cli import demo
 from bot.sandbox.merge_queue.controls import Controls
 from bot.sandbox.merge_queue.simulation.event_log import Event, EventLog, Selection
 from bot.sandbox.merge_queue.simulation.vocabulary import BATCH_STATUS_CODES
 
 NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
-SEEN_SOON = {"enter", "merged", "failure"}
 
 
 def start(scenario: str, seed: int = 1, speed: float = 1.0) -> Controls:
@@ -37,21 +34,9 @@ def queued(controls: Controls) -> int:
     return sum(1 for line in lines for _ in line.queued())
 
 
-def test_mqbot_demo_shows_all_three_within_eight_seconds() -> None:
-    defaults: dict[str | None, Any] = {param.name: param.default for param in demo.demo.params}
-    controls = Controls(
-        repositories=demo.REPOSITORIES,
-        seed=defaults["seed"],
-        speed=defaults["speed"],
-        real_time=False,
-        start_at=NOW,
-    )
-    assert kinds(controls.advance(8)).keys() >= SEEN_SOON
-
-
 def test_the_queue_of_the_demo_is_seldom_empty() -> None:
-    controls = start("demo", speed=24)
-    looks = 300
+    controls = start("demo", speed=6)
+    looks = 900
     found = 0
     for _ in range(looks):
         controls.advance(1)

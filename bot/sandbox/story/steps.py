@@ -1,0 +1,71 @@
+"""What people do in a story, as plain values; times are minutes from its end, so below zero."""
+
+from dataclasses import dataclass
+
+from bot.sandbox.merge_queue.controls import NewPullRequest
+
+SITE = "acme/site"
+API = "acme/api"
+
+MERGE_QUEUE = "C0MERGEQ"
+RELEASES = "C0RELEASE"
+GENERAL = "C0GENERAL"
+INCIDENTS = "C0INCIDENT"
+
+ALICE = "U0ALICE"
+BOB = "U0BOB"
+CAROL = "U0CAROL"
+DAVE = "U0DAVE"
+
+
+@dataclass(frozen=True, slots=True)
+class Enter:
+    """A pull request enters a queue."""
+
+    minute: float
+    repository: str
+    pull: NewPullRequest
+
+
+@dataclass(frozen=True, slots=True)
+class Say:
+    """A person writes a message, or a reply to the newest message that contains `below`."""
+
+    minute: float
+    person: str
+    channel: str
+    text: str
+    below: str | None = None
+    is_broadcast: bool = False
+    files: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Type:
+    """A person types a slash command."""
+
+    minute: float
+    person: str
+    channel: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class React:
+    """People put an emoji below the newest message that contains `below`."""
+
+    minute: float
+    people: tuple[str, ...]
+    channel: str
+    emoji: str
+    below: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rest:
+    """Nothing happens, so that the app reads titles after a long time without events."""
+
+    minute: float
+
+
+Step = Enter | Say | Type | React | Rest

@@ -1,0 +1,158 @@
+"""Tells a story: people act in both services, and time passes between."""
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+
+from bot.sandbox.server import Sandbox
+from bot.sandbox.slack.state.workspace import Message
+from bot.sandbox.story.steps import Enter, React, Rest, Say, Step, Type
+
+MINUTE = 60.0
+
+_GRAIN_SECONDS = 15.0
+"""The longest time that passes at once; what happens within it is posted at its end."""
+
+_POLL_SECONDS = 5.0
+"""After this time the app reads a log again, whenever it read it last."""
+
+_POSTED_ABOUT = ("action.queue.enter", "action.queue.leave", "queue.pause.", "scheduled_freeze.")
+_NEWEST_EVENTS = 40
+"""More than happen within a grain."""
+
+_LOOK_SECONDS = 0.02
+_QUIET_SECONDS = 0.12
+_SETTLING_SECONDS = 3.0
+_ANSWER_SECONDS = 15.0
+
+MoveClock = Callable[[float], None]
+"""Lets so many seconds pass on the app's clock."""
+
+
+class Teller:
+    """Moves the clocks of both services and of the app together, as fast as the app follows."""
+
+    def __init__(self, sandbox: Sandbox, behind: float, move_clock: MoveClock) -> None:
+        """`behind`: how many seconds the service and the app are behind this machine's clock."""
+        self._service = sandbox.merge_queue
+        self._slack = sandbox.slack
+        self._workspace = sandbox.slack.installation.workspace
+        self._move_clock = move_clock
+        self._behind = behind
+        self._ends_at = time.time()
+        self._workspace.move_clock(-behind)
+
+    async def tell(self, steps: Sequence[Step]) -> None:
+        """Carry the steps out in order, each at its minute; then all clocks are this machine's."""
+        await self.settle(list(self._service.repositories))
+        for step in sorted(steps, key=lambda step: step.minute):
+            await self._pass_until(step.minute)
+            await self._take(step)
+        self._move(self._behind)
+        await self.settle(list(self._service.repositories))
+
+    async def _pass_until(self, minute: float) -> None:
+        """Let time pass up to a minute of the story; the app sees all that happens on the way."""
+        target = self._ends_at + minute * MINUTE
+        while (left := target - self._workspace.now()) > 0:
+            before = self._service.service.next_event_id
+            self._move(min(left, _GRAIN_SECONDS))
+            changed = self._with_news(before)
+            if changed:
+                await self.settle(changed)
+
+    def _move(self, seconds: float) -> None:
+        self._behind -= seconds
+        self._move_clock(seconds)
+        self._service.skip(seconds)
+        self._service.catch_up()
+        self._workspace.move_clock(-self._behind)
+
+    def _with_news(self, first_event: int) -> list[str]:
+        """The repositories with an event, from that number on, which the app posts about."""
+        return [
+            name
+            for name in self._service.repositories
+            if any(
+                event.id >= first_event and event.type.startswith(_POSTED_ABOUT)
+                for event in self._service.events(name)[-_NEWEST_EVENTS:]
+            )
+        ]
+
+    async def settle(self, repositories: Sequence[str]) -> None:
+        """Wait until the app has read their logs, and posts and edits nothing more.
+
+        Goes on after a few seconds: a slow machine may tell the story less well, but to its end.
+        """
+        asked = self._service.request_count
+        await _wait_for(lambda: self._has_read_logs(repositories, asked), _SETTLING_SECONDS)
+        for _ in range(round(_SETTLING_SECONDS / _QUIET_SECONDS)):
+            calls = self._slack.calls.count
+            await asyncio.sleep(_QUIET_SECONDS)
+            if self._slack.calls.count == calls:
+                return
+
+    def _has_read_logs(self, repositories: Sequence[str], asked: int) -> bool:
+        count = self._service.request_count - asked
+        newest = list(self._service.requests)[-count:] if count else []
+        read = [request.path for request in newest if request.status and "/logs" in request.path]
+        return all(any(name in path for path in read) for name in repositories)
+
+    async def _take(self, step: Step) -> None:
+        match step:
+            case Enter():
+                self._service.enqueue(step.repository, step.pull)
+                self._move(_POLL_SECONDS)
+                await self.settle([step.repository])
+            case Say():
+                self._say(step)
+            case Type():
+                await self._type(step)
+            case React():
+                self._react(step)
+            case Rest():
+                await self.settle(list(self._service.repositories))
+
+    async def _type(self, step: Type) -> None:
+        """Type a command, and wait for the app's answer that everybody in the channel sees."""
+        before = self._newest_of_app(step.channel)
+        await self._slack.people.command(step.person, step.channel, step.text)
+        await _wait_for(lambda: self._newest_of_app(step.channel) != before, _ANSWER_SECONDS)
+        self._move(_POLL_SECONDS)
+        await self.settle(list(self._service.repositories))
+
+    def _newest_of_app(self, channel: str) -> str | None:
+        messages = self._workspace.channels[channel].messages.newest_first()
+        return next((message.ts for message in messages if message.from_app), None)
+
+    def _say(self, step: Say) -> None:
+        root = None if step.below is None else self._find(step.channel, step.below)
+        self._slack.people.message(
+            step.person,
+            step.channel,
+            step.text,
+            root.ts if root else None,
+            broadcast=step.is_broadcast,
+            files=step.files,
+        )
+
+    def _react(self, step: React) -> None:
+        message = self._find(step.channel, step.below)
+        if message is None:
+            return
+        for person in step.people:
+            self._workspace.react(message, person, step.emoji)
+
+    def _find(self, channel: str, text: str) -> Message | None:
+        """The newest message that the channel shows and that contains the text."""
+        for message in self._workspace.channels[channel].messages.newest_first():
+            if text in message.text and message.is_listed:
+                return message
+        return None
+
+
+async def _wait_for(condition: Callable[[], bool], seconds: float) -> None:
+    for _ in range(round(seconds / _LOOK_SECONDS)):
+        if condition():
+            return
+        await asyncio.sleep(_LOOK_SECONDS)
