@@ -92,17 +92,16 @@ class ObservePause:
                 self.wake()
 
     async def _measure(self, known: PauseRecord, reading: Poll, state: QueueState) -> PauseRecord:
-        """Update how many wait now, how many did at the start, and who joined since, if due."""
+        """Update who waits, how many do now, and how many did at the start, if due."""
         now = self.clock.now()
         is_measured = known.queued_at_start is not None
         if is_measured and state.depth_at is not None and state.depth_at > now:
             return known
         state.depth_at = now + DEPTH_INTERVALS * self.interval
         queued = (await reading.status()).queued
-        joined = frozenset(
-            pull_request.number for pull_request in queued if pull_request.queued_at > known.since
-        )
         at_start = known.queued_at_start
+        if at_start is None:
+            at_start = sum(pull_request.queued_at <= known.since for pull_request in queued)
         stopped = known.stopped
         if not stopped and self.clock.now() - known.since <= STOPPED_WITHIN:
             around = Window(known.since - STOPPED_WITHIN, known.since + STOPPED_WITHIN)
@@ -112,8 +111,8 @@ class ObservePause:
         return replace(
             known,
             queued_now=len(queued),
-            queued_at_start=len(queued) - len(joined) if at_start is None else at_start,
-            joined=known.joined | joined,
+            queued_at_start=at_start,
+            waited=known.waited.union(pull_request.number for pull_request in queued),
             stopped=stopped,
         )
 

@@ -30,6 +30,7 @@ from bot.kernel.tasks import POLL_REQUESTS, ConcurrencyLimit, LimitClosed, Tasks
 from bot.log.position import LastPoll
 from bot.log.rows import Events, Positions
 from bot.merge_queue.port import MergeQueue
+from bot.pauses.pause import MERGES_COUNTED_FOR
 from bot.pauses.rows import Pauses
 from bot.people.notices import Notice
 from bot.people.rows import People
@@ -215,12 +216,19 @@ class PollRepositories:
         if self.pauses_known_until is not None and now < self.pauses_known_until:
             return
         names = list(self.schedules)
-        found = await self.store.read(lambda transaction: Pauses(transaction).open(names))
+        since = now - MERGES_COUNTED_FOR
+        found, ended = await self.store.read(
+            lambda transaction: (
+                Pauses(transaction).open(names),
+                Pauses(transaction).ended_since(since),
+            )
+        )
         self.pauses_known_until = now + self.pauses_read_every
         known = {pause.repository: pause for pause in found}
         for name in names:
             schedule = self.schedules[name]
             schedule.pause = known.get(name)
+            schedule.counts_merges = schedule.pause is not None or name in ended
             if schedule.pause is None:
                 continue
             schedule.due_at = min(schedule.due_at, now + self.interval.usual)
@@ -329,6 +337,7 @@ class PollRepositories:
             schedule.share = crc32(name.encode()) / 2**32 if is_one_of_many else 1.0
         state.types.subscriptions = prepared.subscriptions.get(name, ())
         state.types.personal = prepared.personal
+        state.types.counts_merges = schedule.counts_merges
         state.types.has_rule = self.rule is not None and self.rule.is_wanted(name)
         schedule.token = lease.token
         if self.observe is not None:

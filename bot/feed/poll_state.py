@@ -47,6 +47,9 @@ class PollSchedule:
     pause: PauseRecord | None = None
     """The one on record."""
 
+    counts_merges: bool = False
+    """A pause is in force, or ended a short while ago."""
+
     failures: Failures = field(default_factory=Failures)
     running: bool = False
     token: int | None = None

@@ -26,6 +26,7 @@ class RequestedTypes:
     subscriptions: Sequence[Subscription] = ()
     personal: frozenset[str] = frozenset()  #: topics of which some people want direct messages
     has_rule: bool = False  #: a rule pauses the queue after failures in a row
+    counts_merges: bool = False  #: a pause is in force, or its record counts what merges since
     asked: Collection[str] = ()  #: the types of the running poll; empty for all
     last: LastPoll | None = None  #: the last complete poll, perhaps by another process
     #: since when additional types are requested
@@ -75,6 +76,8 @@ class RequestedTypes:
             topics |= subscription.topics
         if self.has_rule:
             topics.add(Topic.HEALTH)
+        if self.counts_merges:
+            topics.add(Topic.MERGE)
         types = event_types_for(frozenset(topics)) | PAUSE_TYPES | {*FREEZE_TYPES}
         has_threads = any(subscription.style is Style.THREAD for subscription in self.subscriptions)
         if has_threads:

@@ -37,6 +37,7 @@ from bot.log.rows import Events, PullRequests
 from bot.log.types import FREEZE_TYPES
 from bot.merge_queue.event_records import EventRecord, PullRequestRecord
 from bot.merge_queue.event_types import ENTER, MERGED, Turn
+from bot.pauses.merges import mark_records
 from bot.pauses.rows import Pauses
 from bot.people.notices import Notice
 from bot.people.rows import MutedPullRequests, People
@@ -113,6 +114,7 @@ def route_events(
     if found.storm is not None:
         found.storm.finish(edit_at)
     _end_removals(transaction, found.removals, routed, now)
+    _count_merges(transaction, routed, edit_at)
     for event in ready:
         if event.act is None and event.record.type in FREEZE_TYPES:
             Audit(transaction).add(seen_act(event.record))
@@ -126,6 +128,16 @@ def route_events(
     left = None if part.is_more else part.records[len(routed) :]
     is_more = part.is_more and bool(routed)
     return Routed(added, left, more=is_more, grace_period=grace_period)
+
+
+def _count_merges(
+    transaction: Transaction, routed: Sequence[EventRecord], edit_at: datetime
+) -> None:
+    """Records of pauses count what merges of those that waited."""
+    merges = [record for record in routed if record.type == MERGED]
+    if merges:
+        numbers = {record.pull_request for record in merges if record.pull_request is not None}
+        mark_records(transaction, merges[0].repository, numbers, edit_at)
 
 
 def _route_pauses(

@@ -86,6 +86,15 @@ class PauseEnd:
 
 
 @dataclass(frozen=True, slots=True)
+class MergedSince:
+    """What merged after pauses, of the pull requests that waited during them."""
+
+    count: int = 0
+    waited: int = 0  #: how many had waited
+    last_at: datetime | None = None  #: when the last of them merged, None for none
+
+
+@dataclass(frozen=True, slots=True)
 class Timer:
     """When a pause is to end by itself, and who set that."""
 
@@ -115,6 +124,10 @@ SHORTEST_SNOOZE = timedelta(minutes=30)
 
 UNANSWERED = 2
 """After so many reminders that nobody answered, the policy's group is mentioned."""
+
+
+MERGES_COUNTED_FOR = timedelta(hours=4)
+"""How long after a pause its record counts what merges of those that waited."""
 
 
 RESUMES_SOON = timedelta(minutes=5)
@@ -198,7 +211,7 @@ class PauseRecord:
     previous_reason: str | None = None
     queued_at_start: int | None = None  #: pull requests in batches and in line, if read
     queued_now: int | None = None  #: the same now
-    joined: frozenset[int] = frozenset()  #: the numbers of those queued since
+    waited: frozenset[int] = frozenset()  #: the numbers of all that were seen in the queue
     #: the batches whose checks the pause stopped, by the pull requests in each
     stopped: frozenset[str] = frozenset()
     ended_at: datetime | None = None
@@ -276,6 +289,11 @@ class PauseRecord:
         if self.ended_at is None:
             return None
         return max(self.ended_at - self.since, timedelta())
+
+    @property
+    def added(self) -> int:
+        """How many pull requests were added to the queue during the pause."""
+        return max(len(self.waited) - (self.queued_at_start or 0), 0)
 
     @property
     def by_name(self) -> str | None:

@@ -11,6 +11,7 @@ from bot.blocks.blocks import without_controls
 from bot.blocks.message import Message
 from bot.log.rows import PullRequests
 from bot.pauses.group_pauses import group_act_of, paused_again, still_paused, with_recorded
+from bot.pauses.merges import merged_since
 from bot.pauses.pause import PauseEnding, PauseRecord
 from bot.pauses.reasons import evidence_of, reason_of_end
 from bot.pauses.rows import Pauses
@@ -142,7 +143,8 @@ def _around(transaction: Transaction, pause: PauseRecord) -> pause_card.Around:
     evidence = evidence_of(transaction, pause)
     numbers = evidence.pull_requests if evidence is not None else ()
     seen = PullRequests(transaction).linked(pause.repository, numbers) if numbers else {}
-    return pause_card.Around(lines[0] if lines else None, evidence, seen)
+    merged = merged_since(transaction, [pause])
+    return pause_card.Around(lines[0] if lines else None, evidence, seen, merged)
 
 
 def _group_card(transaction: Transaction, subject: LiveSubject) -> Message | None:
@@ -166,6 +168,7 @@ def _group_now(transaction: Transaction, act: GroupAct) -> group_acts.GroupNow:
         ends=group_acts.ends_of(left),
         over=tuple(pause for pause in made if not pause.is_open),
         again=tuple(paused_again(transaction, act)),
+        merged=merged_since(transaction, made),
         taken_over=next((pause for pause in made if pause.taken_over_by is not None), None),
     )
 

@@ -146,6 +146,11 @@ class Pauses(Numbered[PauseRecord]):
         is_of_act = pauses.c.group_act_id == group_act_id
         return self._records(PauseRecord, _BY_REPOSITORY.where(is_of_act))
 
+    def ended_since(self, since: datetime) -> Collection[RepositoryName]:
+        """The repositories with a pause that ended since then."""
+        ended = select(pauses.c.repository).where(pauses.c.ended_at >= since)
+        return {row.repository for row in self._run(ended.distinct())}
+
     def untold_ends(self, ended_before: datetime) -> Sequence[PauseRecord]:
         """Pauses that ended before then without a notification."""
         return self._records(PauseRecord, _UNTOLD, before=ended_before)

@@ -30,7 +30,7 @@ pauses = table(
     *optional(as_json(Actor), "by", "taken_over_by", "ended_by", "told_end_by"),
     *optional(UtcTime, "taken_over_at"),
     *optional(sa.BigInteger, "event_id", "queued_at_start", "queued_now"),
-    *required(SortedSet, "joined", "stopped"),
+    *required(SortedSet, "waited", "stopped"),
     *optional(UtcTime, "ended_at"),
     *optional(as_text(PauseEnding), "ending"),
     *optional(sa.BigInteger, "end_id"),

@@ -29,7 +29,7 @@ from bot.kernel.repository import RepositoryName
 from bot.merge_queue.event_records import PullRequestRecord
 from bot.pauses import actions as pause_actions
 from bot.pauses.by_rule import AUTO_PAUSE
-from bot.pauses.pause import EarlierLine, PauseEnding, PauseRecord
+from bot.pauses.pause import EarlierLine, MergedSince, PauseEnding, PauseRecord
 from bot.pauses.texts import ends as pause_ends
 
 CHECK_LIMIT = 60
@@ -54,6 +54,8 @@ ADOPTED = (
 PAUSED = ":double_vertical_bar:"
 RUNS = ":arrow_forward:"
 
+NOTHING_MERGED = MergedSince()
+
 
 @dataclass(frozen=True, slots=True)
 class Around:
@@ -65,6 +67,7 @@ class Around:
     evidence: Evidence | None = None
     #: the pull requests named there, by number
     seen: Mapping[int, PullRequestRecord] = field(default_factory=dict)
+    merged: MergedSince = NOTHING_MERGED  #: since it is over
 
 
 ALONE = Around()
@@ -112,7 +115,12 @@ def _over(record: PauseRecord, around: Around) -> Message:
             ("Lasted", duration(record.lasted) if record.lasted is not None else ""),
             ("Resumed by", ended_by(record)),
         ),
-        *_counts(stopped(len(record.stopped)), _waited(record), _joined(record)),
+        *_counts(
+            stopped(len(record.stopped)),
+            waited(len(record.waited)),
+            merged(around.merged),
+            added(record.added),
+        ),
     ]
     return blocks.coloured(Colour.GREEN, blocks.message(*shown))
 
@@ -229,22 +237,34 @@ def ended_by(record: PauseRecord) -> str:
     return by
 
 
-def _waited(record: PauseRecord) -> str:
-    """How many pull requests waited; empty if that isn't known, and for none."""
-    if not record.queued_at_start:
+def waited(pull_requests: int) -> str:
+    """How many pull requests waited; empty for none."""
+    if not pull_requests:
         return ""
-    waited = record.queued_at_start + len(record.joined)
-    return by_count(waited, "{count} pull request waited", "{count} pull requests waited")
+    return by_count(pull_requests, "{count} pull request waited", "{count} pull requests waited")
 
 
-def _joined(record: PauseRecord) -> str:
-    if not record.joined:
+def added(pull_requests: int) -> str:
+    """How many of them came during the pause; empty for none."""
+    if not pull_requests:
         return ""
     return by_count(
-        len(record.joined),
+        pull_requests,
         "{count} pull request was added during the pause",
         "{count} pull requests were added during the pause",
     )
+
+
+def merged(since: MergedSince) -> str:
+    """How many of those that waited have merged since, and when the last did; empty for none."""
+    if since.last_at is None:
+        return ""
+    when = local_time(since.last_at)
+    if since.waited == 1:
+        return f"It merged {when}"
+    if since.count >= since.waited:
+        return f"All of them merged since, the last {when}"
+    return f"{since.count:,} of them merged since, the last {when}"
 
 
 def ended(record: PauseRecord, reason: str | None = None) -> Message:
@@ -266,7 +286,7 @@ def ended(record: PauseRecord, reason: str | None = None) -> Message:
         blocks.context(
             f"The timer was {late}" if late else "",
             f"Reason was: {quote(record.reason, REASON_LIMIT)}",
-            _joined(record),
+            added(record.added),
         ),
     ]
     return blocks.coloured(Colour.GREEN, blocks.message(*shown))

@@ -27,7 +27,7 @@ from bot.kernel.actor import Origin
 from bot.kernel.groups import ALL, Group, Target
 from bot.kernel.repository import RepositoryName
 from bot.pauses import actions as pause_actions
-from bot.pauses.pause import PauseRecord
+from bot.pauses.pause import MergedSince, PauseRecord
 from bot.pauses.texts import card as pause_card, ends as pause_ends
 
 TOGETHER = timedelta(minutes=1)
@@ -187,6 +187,7 @@ class GroupNow:
     over: tuple[PauseRecord, ...] = ()  #: the pauses that have ended
     again: tuple[PauseRecord, ...] = ()  #: other pauses in force instead of the act's
     taken_over: PauseRecord | None = None  #: one that somebody took over, as all others
+    merged: MergedSince = pause_card.NOTHING_MERGED  #: since they are over
 
     @property
     def ended_at(self) -> datetime | None:
@@ -244,8 +245,15 @@ def _over(paused: GroupAct, now: GroupNow) -> Message:
         ),
         *blocks.lines([*_states(now, is_whole=False), *_other_lines(paused)]),
     ]
-    if paused.is_cut_short:
-        shown.append(blocks.context(_cut_short(paused)))
+    counted = [
+        pause_card.stopped(sum(len(pause.stopped) for pause in now.over)),
+        pause_card.waited(sum(len(pause.waited) for pause in now.over)),
+        pause_card.merged(now.merged),
+        pause_card.added(sum(pause.added for pause in now.over)),
+        _cut_short(paused),
+    ]
+    if any(counted):
+        shown.append(blocks.context(*counted))
     buttons = show_all(paused.group, len(paused.results))
     if buttons:
         shown.append(blocks.actions(buttons, block_id=_block_id(paused)))

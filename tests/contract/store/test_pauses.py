@@ -63,7 +63,7 @@ def test_a_pause_comes_back_as_it_was_saved(transaction: Transaction) -> None:
         previous_reason="before \N{SNOWMAN}",
         queued_at_start=3,
         queued_now=5,
-        joined=frozenset({44, 45}),
+        waited=frozenset({44, 45}),
         ended_by=Actor("", "dave"),
         timer=Timer(after(9), after(10), Actor("", "eve"), "deploying", "C1", failures=3),
         reminders=ReminderPlan(after(11), sent=2),

@@ -28,7 +28,7 @@ INSERT INTO live_messages (kind, repository, key, channel_id, is_second, message
          ('board', 'acme/site', '1', 'C1', FALSE, NULL, 1, 0, NULL, 2, 1772368845123456, 0, FALSE, FALSE, 1772368845123456, 1772368845123456);
 INSERT INTO boards (repository, channel_id, made_by, made_at) VALUES ('acme/site', 'C1', 'alice', 1772368845123456);
 
-INSERT INTO pauses (repository, paused_at, stored_reason, reason, by, event_id, previous_reason, queued_at_start, queued_now, joined, stopped, ended_at, ended_by, ending, end_notified, group_act_id, timer, timer_due_at, reminders)
+INSERT INTO pauses (repository, paused_at, stored_reason, reason, by, event_id, previous_reason, queued_at_start, queued_now, waited, stopped, ended_at, ended_by, ending, end_notified, group_act_id, timer, timer_due_at, reminders)
   VALUES ('acme/site', 1772368245123456, 'deploying 4.2 (by Ada via Slack)', 'deploying 4.2', '{"name":"Ada","user_id":"U1"}', NULL, NULL, 3, 5, '[44,45]', '["41"]', NULL, NULL, NULL, FALSE, 1, '{"resumes_at":"2026-03-01T13:40:45.123456Z","due_at":"2026-03-01T13:40:45.123456Z","set_by":{"name":"Ada","user_id":"U1"},"stored_reason":"deploying 4.2 (by Ada via Slack)","channel_id":"C1"}', 1772372445123456, '{"next_at":"2026-03-01T13:40:45.123456Z","sent":2}'),
          ('acme/shop', 1772368000000000, 'night', 'night', '{"user_id":"","name":"carol"}', 91, 'day', NULL, NULL, '[]', '[]', 1772368300000000, '{"user_id":"","name":"dave"}', 'resumed', TRUE, 0, NULL, NULL, NULL);
 INSERT INTO freezes (repository, event_id, set_id, set_at, terms, stage, by, begins_at, ends_at)

@@ -23,7 +23,7 @@ from bot.kernel.durations import at_instant
 from bot.kernel.ends.phrases import read_end
 from bot.kernel.groups import ALL, Group
 from bot.kernel.repository import RepositoryName
-from bot.pauses.pause import PauseEnding, PauseRecord
+from bot.pauses.pause import MergedSince, PauseEnding, PauseRecord
 from bot.pauses.texts import ends as pause_ends, form as pause_form, group_acts, reminders
 from bot.pauses.texts.group_acts import Ends, GroupNow
 from bot.questions.texts import audit as question_audit
@@ -110,6 +110,8 @@ RESUMED_SITE = replace(
     ending=PauseEnding.RESUMED,
 )
 
+WAITED = replace(RESUMED_SITE, waited=frozenset(range(5)), stopped=frozenset({"41 43"}))
+
 said = cases_of(group_acts.act)
 card = cases_of(group_acts.card)
 confirm = cases_of(queue_impact.confirm)
@@ -187,6 +189,13 @@ CASES: Cases = {
     ),
     "group_card_that_is_over": card(
         make_group_act(*RESULTS, asked="30m freeze for 4.2"), GroupNow(over=(RESUMED_SITE,))
+    ),
+    "group_card_with_what_merged": card(
+        BOTH,
+        GroupNow(
+            over=(WAITED, replace(WAITED, repository=API)),
+            merged=MergedSince(7, 10, NOON + timedelta(minutes=55)),
+        ),
     ),
     "group_card_that_lifts_itself": card(
         BOTH_FOR_A_WHILE, GroupNow((SITE, API), Ends((IN_HALF_AN_HOUR,) * 2, 2))

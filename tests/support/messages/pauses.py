@@ -20,7 +20,7 @@ from bot.kernel.repository import RepositoryName
 from bot.merge_queue.queue import RemovalImpact
 from bot.pauses.actions import EndSeen
 from bot.pauses.outcomes import OtherEnd, OtherPause
-from bot.pauses.pause import PauseEnding, line_of
+from bot.pauses.pause import MergedSince, PauseEnding, line_of
 from bot.pauses.taken_over import AlreadyTheirs, NothingToTakeOver, TakenOver
 from bot.pauses.texts import (
     card as pause_card,
@@ -65,7 +65,8 @@ from tests.support.messages.values import (
 SEEN = make_pull_request_record()
 ADOPTED = replace(CARD, by=Actor("", "alice"), timer=None)
 IN_DOUBT = replace(REMOVAL, outcome=Outcome(circumstance=Circumstance.LEFT_UNSEEN))
-ENDED_BY_NOBODY = replace(PAUSE_ENDED, ended_by=None, joined=frozenset())
+ENDED_BY_NOBODY = replace(PAUSE_ENDED, ended_by=None, waited=frozenset({41, 42}))
+MERGED_AT = NOON + timedelta(minutes=131)
 ENDED_BY_TIMER = replace(PAUSE_ENDED, ending=PauseEnding.TIMER)
 BY_HAND = make_known_pause()
 LENGTH = For(timedelta(minutes=45))
@@ -101,6 +102,11 @@ def doubted(typed: str) -> pause_ends.EndQuestion:
 
 def card(**changed: Any) -> Case:
     return partial(pause_card.card, replace(CARD, **changed))
+
+
+def record_with(merged: MergedSince) -> Case:
+    record = replace(PAUSE_ENDED, waited=frozenset(range(merged.waited)))
+    return partial(pause_card.card, record, pause_card.Around(merged=merged))
 
 
 def question(impact: RemovalImpact) -> Case:
@@ -248,6 +254,9 @@ CASES: Cases = {
         pause_card.Around(evidence=BY_RULE, seen={41: SEEN}),
     ),
     "pause-card-lifted": partial(pause_card.card, PAUSE_ENDED),
+    "pause-card-with-what-merged": record_with(MergedSince(8, 11, MERGED_AT)),
+    "pause-card-with-all-merged": record_with(MergedSince(11, 11, MERGED_AT)),
+    "pause-card-with-the-only-one-merged": record_with(MergedSince(1, 1, MERGED_AT)),
     "pause-card-lifted-by-nobody": partial(pause_card.card, ENDED_BY_NOBODY),
     "pause-card-lifted-by-timer": partial(pause_card.card, ENDED_BY_TIMER),
     "pause-ended": ended(PAUSE_ENDED),

@@ -119,7 +119,7 @@ STATE = later(seen, None, make_snapshot(BUSY))
 ELSEWHERE = replace(make_known_pause("by hand", actor=None), by=Actor("", "carol"))
 PAUSE_ENDED = replace(
     CARD,
-    joined=frozenset(range(9)),
+    waited=frozenset(range(11)),
     ended_at=NOON + timedelta(minutes=102),
     ended_by=Actor("U0BOB", "bob"),
     ending=PauseEnding.RESUMED,

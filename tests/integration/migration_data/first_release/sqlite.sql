@@ -266,7 +266,7 @@ CREATE TABLE pauses (
     event_id BIGINT,
     queued_at_start BIGINT,
     queued_now BIGINT,
-    joined TEXT NOT NULL,
+    waited TEXT NOT NULL,
     stopped TEXT NOT NULL,
     ended_at BIGINT,
     ending TEXT,

@@ -264,7 +264,44 @@ async def test_a_pull_request_that_joined_and_left_counts_as_joined() -> None:
     desk.world.service.statuses[SITE] = make_status()
     desk.world.enqueue(42)
     await desk.turns(70)
-    assert [len(pause.joined) for pause in desk.world.pauses()] == [2]
+    assert [pause.added for pause in desk.world.pauses()] == [2]
+
+
+async def test_the_record_counts_what_merges_since_of_those_that_waited() -> None:
+    desk = await begun()
+    desk.world.enqueue(41, 42)
+    desk.world.clock.advance(1)
+    await desk.pause()
+    await desk.turns(15)
+    await desk.resume()
+    await desk.turns(15)
+    record, _ = desk.world.shown()
+    assert "2 pull requests waited" in record
+    assert "merged" not in record
+
+    for number in (41, 43):
+        desk.world.log("action.queue.merged", number)
+    await desk.turns(30)
+    assert "1 of them merged since, the last 2026-07-20 12:00 UTC" in desk.world.shown()[0]
+    desk.world.log("action.queue.merged", 42)
+    await desk.turns(30)
+    assert "All of them merged since, the last 2026-07-20 12:01 UTC" in desk.world.shown()[0]
+
+
+async def test_the_record_is_final_four_hours_after_the_pause() -> None:
+    desk = await begun()
+    desk.world.enqueue(41, 42)
+    desk.world.clock.advance(1)
+    await desk.pause()
+    await desk.turns(15)
+    await desk.resume()
+    desk.world.log("action.queue.merged", 41)
+    await desk.turns(30)
+    desk.world.clock.advance(4 * 3600)
+    desk.world.log("action.queue.merged", 42)
+    await desk.turns(30)
+
+    assert "1 of them merged since" in desk.world.shown()[0]
 
 
 async def test_an_unreadable_paused_queue_is_read_no_more_often_than_others() -> None:
