@@ -21,8 +21,12 @@ PROGRAMS = {
     "demo": ("demo", "Try everything on two local services, with no account."),
     "pause": ("running_bot", "Pause a queue through the running bot, from a shell or a CI job."),
     "resume": ("running_bot", "Resume a queue the same way; `unpause` does the same."),
+    "freeze": ("running_bot", "Freeze a queue the same way: checks run, nothing merges."),
+    "unfreeze": ("running_bot", "End a freeze the same way."),
+    "allow": ("running_bot", "Let one pull request through a freeze the same way."),
     "status": ("running_bot", "Print the live queue the same way."),
-    "why": ("running_bot", "Print why nothing merges in a queue, and who can act."),
+    "why": ("running_bot", "Print why nothing merges, or what happened to a pull request."),
+    "log": ("running_bot", "Print the event log the same way."),
     "check": ("check", "Check settings, database, merge queue service and Slack."),
     "audit": (
         "audit",

@@ -1,10 +1,13 @@
-"""`mqbot pause`, `resume`, `status` and `why`, through the running bot."""
+"""What machines do and ask through the running bot, such as `mqbot pause` and `mqbot status`."""
 
+import json
 import os
+from collections.abc import Mapping
 from typing import NoReturn
 
 import click
 import httpx
+from pydantic import JsonValue
 
 from bot.cli.process import UNAVAILABLE_EXIT, complaining, say
 from bot.kernel.errors import ConfigurationError
@@ -31,16 +34,26 @@ NOT_EVEN_SENT = (
 )
 """Failures before the request was on its way; after any other the bot may carry it out."""
 
+READING = frozenset({"status", "why", "log"})
+"""What changes nothing, so that a lost answer leaves nobody in doubt."""
+
 OUTCOME = "/api/v1/outcome/"
 ASKED_MOST = 12
 """How often to ask for an outcome; the bot waits ten seconds for it each time."""
 
 
+as_json = click.option(
+    "--json", "is_json", is_flag=True, help="Print the whole answer as JSON, also a refusal."
+)
+reason_why = click.option("--reason", required=True, help="Why, in 1 to 255 characters.")
+
+
 @click.command()
 @click.argument("target")
-@click.option("--reason", required=True, help="Why, in 1 to 255 characters.")
+@reason_why
 @click.option("--end", default="", help="When it resumes by itself: 45m, or until 15:00 (UTC).")
-def pause(target: str, reason: str, end: str) -> None:
+@as_json
+def pause(target: str, reason: str, end: str, *, is_json: bool) -> None:
     """Pause TARGET: owner/name, @group or all.
 
     Needs MQBOT_URL and MQBOT_TOKEN. Repeating it changes nothing. Exit code 0: it is paused for
@@ -48,13 +61,14 @@ def pause(target: str, reason: str, end: str) -> None:
     connection to the bot was lost, or the service hasn't said within two minutes whether it is
     paused; the bot keeps checking.
     """
-    ask("pause", target=target, reason=reason, end=end)
+    ask("pause", {"target": target, "reason": reason, "end": end}, is_json=is_json)
 
 
 @click.command()
 @click.argument("target")
 @click.option("--any", "is_any", is_flag=True, help="Resume a pause that somebody else made too.")
-def resume(target: str, *, is_any: bool) -> None:
+@as_json
+def resume(target: str, *, is_any: bool, is_json: bool) -> None:
     """Resume TARGET: owner/name, @group or all.
 
     Ends only this caller's own pause; of a group, what was paused through the group. Needs
@@ -62,35 +76,126 @@ def resume(target: str, *, is_any: bool) -> None:
     3: the connection to the bot was lost, or the service hasn't said within two minutes whether it
     has resumed.
     """
-    ask("resume", target=target, any=is_any)
+    ask("resume", {"target": target, "any": is_any}, is_json=is_json)
 
 
 @click.command()
 @click.argument("target")
-def status(target: str) -> None:
-    """Print the queue of TARGET: owner/name, @group or all.
+@reason_why
+@click.option("--end", default="", help="When it ends by itself: 45m, or until 15:00 (UTC).")
+@click.option(
+    "--except",
+    "exceptions",
+    multiple=True,
+    help="What may merge all the same: a label, @author or #pull-request. May be repeated.",
+)
+@click.option(
+    "--branch", "branches", multiple=True, help="Hold only this base branch. May be repeated."
+)
+@as_json
+def freeze(
+    target: str,
+    reason: str,
+    end: str,
+    exceptions: tuple[str, ...],
+    branches: tuple[str, ...],
+    *,
+    is_json: bool,
+) -> None:
+    """Freeze TARGET (owner/name, @group or all): checks run, nothing merges.
 
-    Needs MQBOT_URL and MQBOT_TOKEN. Exit code 0: printed. 1: refused, or failed. 2: used wrongly.
+    Needs MQBOT_URL and MQBOT_TOKEN. Repeating it changes nothing. Exit codes as of `mqbot pause`.
     """
-    ask("status", target=target)
+    asked: dict[str, JsonValue] = {"target": target, "reason": reason, "end": end}
+    asked |= {"exceptions": [*exceptions], "branches": [*branches]}
+    ask("freeze", asked, is_json=is_json)
+
+
+@click.command()
+@click.argument("target")
+@reason_why
+@click.option("--id", "freeze_id", default="", help="The freeze to end, if there are several.")
+@click.option("--any", "is_any", is_flag=True, help="End a freeze that somebody else made too.")
+@as_json
+def unfreeze(target: str, reason: str, freeze_id: str, *, is_any: bool, is_json: bool) -> None:
+    """End the freeze of TARGET: owner/name, @group or all.
+
+    Ends only this caller's own freeze; of a group, those made through the group. Needs MQBOT_URL
+    and MQBOT_TOKEN. Exit codes as of `mqbot resume`.
+    """
+    asked: dict[str, JsonValue] = {"target": target, "reason": reason, "any": is_any}
+    ask("unfreeze", asked | {"freeze": freeze_id}, is_json=is_json)
 
 
 @click.command()
 @click.argument("repository")
-def why(repository: str) -> None:
-    """Print why nothing merges in REPOSITORY (owner/name), and who can act.
+@click.argument("pull_request", type=int)
+@reason_why
+@as_json
+def allow(repository: str, pull_request: int, reason: str, *, is_json: bool) -> None:
+    """Let PULL_REQUEST of REPOSITORY (owner/name) through the freezes in force.
+
+    Needs MQBOT_URL and MQBOT_TOKEN. Exit codes as of `mqbot pause`.
+    """
+    asked: dict[str, JsonValue] = {"target": repository, "pull_request": pull_request}
+    ask("allow", asked | {"reason": reason}, is_json=is_json)
+
+
+@click.command()
+@click.argument("target")
+@as_json
+def status(target: str, *, is_json: bool) -> None:
+    """Print the queue of TARGET: owner/name, @group or all.
 
     Needs MQBOT_URL and MQBOT_TOKEN. Exit code 0: printed. 1: refused, or failed. 2: used wrongly.
     """
-    ask("why", target=repository)
+    ask("status", {"target": target}, is_json=is_json)
 
 
-def ask(what: str, **asked: str | bool) -> None:
+@click.command()
+@click.argument("repository")
+@click.argument("pull_request", type=int, required=False)
+@as_json
+def why(repository: str, pull_request: int | None, *, is_json: bool) -> None:
+    """Print why nothing merges in REPOSITORY (owner/name), or what happened to PULL_REQUEST.
+
+    Needs MQBOT_URL and MQBOT_TOKEN. Exit code 0: printed. 1: refused, or failed. 2: used wrongly.
+    """
+    ask("why", {"target": repository, "pull_request": pull_request}, is_json=is_json)
+
+
+@click.command()
+@click.argument("repository")
+@click.option("--since", default="1d", help="How far back: 2h or 7d, at most 30 days.")
+@click.option("--pr", "pull_request", type=int, help="Only events of this pull request.")
+@click.option("--branch", help="Only events of this base branch.")
+@click.option("--events", default=20, help="How many at most, up to 100.")
+@as_json
+def log(
+    repository: str,
+    since: str,
+    pull_request: int | None,
+    branch: str | None,
+    events: int,
+    *,
+    is_json: bool,
+) -> None:
+    """Print the event log of REPOSITORY (owner/name), newest first.
+
+    Needs MQBOT_URL and MQBOT_TOKEN. Exit code 0: printed. 1: refused, or failed. 2: used wrongly.
+    """
+    asked: dict[str, JsonValue] = {"target": repository, "since": since, "events": events}
+    asked |= {"pull_request": pull_request, "branch": branch}
+    ask("log", asked, is_json=is_json)
+
+
+def ask(what: str, asked: Mapping[str, JsonValue], *, is_json: bool = False) -> None:
     """Print the bot's answer.
 
     Exits with CONFIGURATION_EXIT if a variable is missing or unusable, and with UNAVAILABLE_EXIT
     and a sentence on standard error if the bot refused, failed or didn't answer. With
-    UNCERTAIN_EXIT if nobody can tell whether it was carried out.
+    UNCERTAIN_EXIT if nobody can tell whether it was carried out. With `is_json` it prints every
+    answer of the bot's as it came, on standard output, with the same exit codes.
     """
     with complaining():
         url = _required(URL, "the address of the running bot")
@@ -117,19 +222,34 @@ def ask(what: str, **asked: str | bool) -> None:
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         is_late = isinstance(error, httpx.TimeoutException)
         why = why_lost(error) or ("no answer in time" if is_late else NO_CONNECTION)
-        was_sent = what != "status" and not isinstance(error, NOT_EVEN_SENT)
+        was_sent = what not in READING and not isinstance(error, NOT_EVEN_SENT)
         _fail(
             f"{URL}: the bot gave no answer ({why}). Check `mqbot status` before a retry.",
             UNCERTAIN_EXIT if was_sent else UNAVAILABLE_EXIT,
         )
+    _print(answer, is_json=is_json)
+
+
+def _print(answer: httpx.Response, *, is_json: bool) -> None:
+    """The answer, on standard error if it is a refusal; exits with its code."""
     sentence = _sentence(answer)
+    if is_json and sentence is not None:
+        say(json.dumps(answer.json()))
+        raise SystemExit(_exit_code(answer))
     if answer.status_code == httpx.codes.ACCEPTED:
         _fail("Still not known. Check `mqbot status`.", UNCERTAIN_EXIT)
-    if answer.status_code != httpx.codes.OK or sentence is None:
-        _fail(sentence or f"the answer is not the bot's (status {answer.status_code})")
-    if answer.json().get("done") is False:
+    if sentence is None:
+        _fail(f"the answer is not the bot's (status {answer.status_code})")
+    if _exit_code(answer):
         _fail(sentence)
     say(sentence)
+
+
+def _exit_code(answer: httpx.Response) -> int:
+    if answer.status_code == httpx.codes.ACCEPTED:
+        return UNCERTAIN_EXIT
+    is_as_asked = answer.json().get("done") is not False
+    return 0 if answer.status_code == httpx.codes.OK and is_as_asked else UNAVAILABLE_EXIT
 
 
 def _outcome(client: httpx.Client, answer: httpx.Response) -> httpx.Response:

@@ -201,7 +201,7 @@ class Settings(DatabaseSettings):
     """port of `/healthz`, `/readyz` and `/metrics`; `mqbot web` also serves the first two beside
     Slack's path"""
     machine_tokens: Annotated[SecretStr | None, BeforeValidator(values.machine_tokens)] = None
-    """machines that may use `mqbot pause`, `resume`, `status` and `why`, each with its own token of
+    """machines that may act and read [through the bot](#machines), each with its own token of
     at least 24 characters: `deploy-job=…;nightly=…`; two at once while you
     [rotate](operations/secrets.md#machine-tokens) one: `deploy-job=NEW;deploy-job=OLD until
     2030-01-31`; `mqbot run` also needs `MQBOT_HEALTH_PORT`"""

@@ -255,6 +255,15 @@ def _already(known: Freeze, now: datetime) -> Message:
     )
 
 
+def not_yours(known: Freeze) -> Message:
+    """To a machine that ends only the freezes it made, unless it says otherwise."""
+    by = f" {_by(known)}" if known.by else ""
+    return blocks.sentence(
+        f"{FREEZE_MARK} {escape(known.repository)} is frozen{by}: {_reason(known)}. That isn't "
+        "your freeze, so nothing was changed; `--any` ends it."
+    )
+
+
 def unfrozen(ended: Sequence[Freeze], by: str, reason: str) -> Message:
     """The post about freezes of one repository that somebody ended."""
     why = listed([_reason(freeze) for freeze in ended if freeze.reason], "; ")

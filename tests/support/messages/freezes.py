@@ -167,6 +167,7 @@ CASES: Cases = {
     "not-frozen": unchanged(Was.NOT_FROZEN),
     "not-frozen-any-more": unchanged(Was.NOT_FROZEN, ended=UNFROZEN),
     "unfrozen": partial(freeze_forms.unfrozen, [KNOWN], "bob", "shipped"),
+    "freeze-not-yours": partial(freeze_forms.not_yours, KNOWN),
     "unfrozen-reply": partial(freeze_forms.unfrozen_reply, [KNOWN]),
     "freeze-end-changed": partial(freeze_forms.end_changed, KNOWN),
     "freeze-other-end": unchanged(Was.OTHER_END, KNOWN),

@@ -1,0 +1,256 @@
+"""What machines do: pause, resume, freeze, unfreeze, and let a pull request through."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from http import HTTPStatus
+
+from bot.acts.asked import BRANCH_PREFIX, EXCEPT, NOTHING_ASKED, Asked, read_options
+from bot.acts.group_act import GroupAct, GroupOutcome
+from bot.acts.record import Action
+from bot.blocks.message import Message
+from bot.desk.explain import sentence_of
+from bot.desk.use_cases import UseCases
+from bot.freezes.freeze import Freeze
+from bot.freezes.outcomes import FreezeOutcome, FreezesAsTheyWere
+from bot.freezes.texts import forms as freeze_forms
+from bot.kernel.actor import Caller
+from bot.kernel.durations import Lasting, Until
+from bot.kernel.ends.phrases import read_end
+from bot.kernel.errors import is_uncertain
+from bot.kernel.groups import Group, Target
+from bot.kernel.repository import RepositoryName
+from bot.machines.answers import Acted
+from bot.machines.replying import Reply, WrongField, pending, plain
+from bot.machines.requests import (
+    AllowRequest,
+    FreezeRequest,
+    PauseRequest,
+    Request,
+    ResumeRequest,
+    UnfreezeRequest,
+)
+from bot.machines.shapes import freeze_shape, pause_shape, repository_shapes
+from bot.pauses.group_work import ignore_progress
+from bot.pauses.outcomes import AlreadyPaused, NotPaused, OtherPause, PauseChange
+from bot.pauses.pause import PauseRecord
+from bot.pauses.texts import group_acts, replies as pause_replies
+
+COMMAND = "mqbot"
+"""What the texts tell people to type."""
+
+NO_OWN_PAUSE = datetime.fromtimestamp(0, UTC)
+"""The time of no pause."""
+
+
+async def act(use: UseCases, caller: Caller, target: Target, asked: Request) -> Reply:
+    """Carry out what the machine asks for.
+
+    Raises UserError, and MergeQueueError, as the use case of the act does.
+    """
+    match asked:
+        case PauseRequest():
+            return await _pause(use, caller, target, asked)
+        case ResumeRequest():
+            return await _resume(use, caller, target, asked)
+        case FreezeRequest():
+            return await _freeze(use, caller, target, asked)
+        case UnfreezeRequest():
+            return await _unfreeze(use, caller, target, asked)
+        case AllowRequest():
+            return await _allow(use, caller, one_repository(target), asked)
+        case _:
+            raise TypeError(asked)
+
+
+def one_repository(target: Target) -> RepositoryName:
+    """Raises WrongField for a group."""
+    if isinstance(target, Group):
+        raise WrongField("target", "Name one repository: owner/name.")
+    return target
+
+
+async def _pause(use: UseCases, caller: Caller, target: Target, asked: PauseRequest) -> Reply:
+    end = _end(asked.end)
+    if isinstance(target, Group):
+        return await _act_on_group(use, caller, Action.PAUSE, target, Asked(asked.reason, end))
+    match await use.pause_queue.run(caller, target, asked.reason, lasting=end):
+        case PauseChange(act=act, pause=pause):
+            return _of_pause(pause_replies.paused_reply(act), pause, changed=True)
+        case AlreadyPaused(known=known):
+            is_own = known.pauser == caller.actor.user_id
+            is_repeated = is_own and known.reason == asked.reason.strip()
+            status = HTTPStatus.OK if is_repeated else HTTPStatus.CONFLICT
+            return _of_pause(pause_replies.left_as_paused(known), known, status=status)
+
+
+def _end(text: str) -> Lasting | None:
+    """Machines have no time zone of their own."""
+    if not text:
+        return None
+    end = read_end(text)
+    if isinstance(end, Until):
+        return replace(end, zone=end.zone or "UTC")
+    return end
+
+
+async def _resume(use: UseCases, caller: Caller, target: Target, asked: ResumeRequest) -> Reply:
+    """Resume the machine's own pause: it can't know of a person's that has come since."""
+    if isinstance(target, Group):
+        return await _act_on_group(use, caller, Action.RESUME, target)
+    expected = None if asked.any else await _own_pause(use, caller, target)
+    match await use.resume_queue.run(caller, target, expected=expected):
+        case PauseChange():
+            return _of_pause(pause_replies.resumed_reply(target), None, changed=True)
+        case NotPaused(ended=ended):
+            return _of_pause(pause_replies.not_paused(target, ended), None)
+        case OtherPause(known=known):
+            said = pause_replies.not_yours(known)
+            return _of_pause(said, known, status=HTTPStatus.CONFLICT)
+
+
+async def _own_pause(use: UseCases, caller: Caller, repository: RepositoryName) -> datetime:
+    """The time of the machine's own pause."""
+    paused = await use.resume_queue.paused_instead(None, [repository])
+    for pause in paused:
+        if pause.pauser == caller.actor.user_id:
+            return pause.paused_at
+    return NO_OWN_PAUSE
+
+
+def _of_pause(
+    said: Message,
+    pause: PauseRecord | None,
+    *,
+    changed: bool = False,
+    status: HTTPStatus = HTTPStatus.OK,
+) -> Reply:
+    answer = Acted(
+        message=plain(said),
+        changed=changed,
+        pause=pause_shape(pause),
+        freezes=[],
+        repositories=[],
+    )
+    return Reply(answer, status)
+
+
+async def _act_on_group(
+    use: UseCases, caller: Caller, action: Action, group: Group, asked: Asked = NOTHING_ASKED
+) -> Reply:
+    act = GroupAct.by(caller, use.sources.clock.now(), action, group, asked)
+    ended = await use.groups.act(act, ignore_progress)
+    if not isinstance(ended, GroupAct):  # only a retry, or an extension, ends so
+        raise TypeError(ended)
+    said = group_acts.answer(ended, posted_here=True)
+    if ended.of(GroupOutcome.UNCERTAIN):
+        return pending(said, caller.request)
+    failed = ended.of(GroupOutcome.FAILED, GroupOutcome.NOT_TRIED)
+    answer = Acted(
+        message=plain(said),
+        changed=ended.has_changed,
+        pause=None,
+        freezes=[],
+        repositories=repository_shapes(ended.results),
+    )
+    return Reply(answer, HTTPStatus.BAD_GATEWAY if failed else HTTPStatus.OK)
+
+
+async def _freeze(use: UseCases, caller: Caller, target: Target, asked: FreezeRequest) -> Reply:
+    words = [f"{BRANCH_PREFIX}{branch}" for branch in asked.branches]
+    words += [f"{EXCEPT}{exception}" for exception in asked.exceptions]
+    limits = read_options(words).asked
+    wanted = replace(limits, reason=asked.reason, lasting=_end(asked.end))
+    if isinstance(target, Group):
+        return await _act_on_group(use, caller, Action.FREEZE, target, wanted)
+    outcome = await use.freeze_queue.freeze(caller, target, wanted)
+    if outcome.because is not None:
+        first = outcome.freezes[0]
+        is_repeated = _is_made_by(caller, first) and first.reason == asked.reason.strip()
+        return _unchanged(use, target, outcome, is_as_asked=is_repeated)
+    said = freeze_forms.frozen_reply(outcome.freezes[0], use.sources.clock.now())
+    return _of_freezes(use, said, outcome.freezes, changed=True)
+
+
+def _is_made_by(caller: Caller, freeze: Freeze) -> bool:
+    return freeze.act is not None and freeze.act.actor.user_id == caller.actor.user_id
+
+
+async def _unfreeze(use: UseCases, caller: Caller, target: Target, asked: UnfreezeRequest) -> Reply:
+    """End the machine's own freeze: it can't know of a person's that has come since."""
+    if isinstance(target, Group):
+        wanted = Asked(asked.reason)
+        return await _act_on_group(use, caller, Action.UNFREEZE, target, wanted)
+    queue = use.freeze_queue
+    await queue.acts.permit(queue.acts.record(caller, Action.UNFREEZE, target))
+    freeze_id = asked.freeze or None
+    if not asked.any:
+        found = await queue.meant(target, freeze_id)
+        own = [freeze for freeze in found if _is_made_by(caller, freeze)]
+        if found and not own:
+            said = freeze_forms.not_yours(found[0])
+            return _of_freezes(use, said, found, status=HTTPStatus.CONFLICT)
+        if len(own) > 1:
+            several = FreezeOutcome(own, FreezesAsTheyWere.SEVERAL)
+            return _unchanged(use, target, several)
+        if own:
+            freeze_id = own[0].freeze_id
+    outcome = await queue.unfreeze(caller, target, asked.reason, freeze_id=freeze_id)
+    if outcome.because is not None:
+        return _unchanged(use, target, outcome, is_as_asked=not outcome.freezes)
+    return _of_freezes(
+        use, freeze_forms.unfrozen_reply(outcome.freezes), outcome.freezes, changed=True
+    )
+
+
+async def _allow(
+    use: UseCases, caller: Caller, repository: RepositoryName, asked: AllowRequest
+) -> Reply:
+    number = asked.pull_request
+    outcome = await use.freeze_queue.allow(caller, repository, number, asked.reason)
+    if outcome.because is not None:
+        is_excepted = outcome.because is FreezesAsTheyWere.EXCEPTED
+        return _unchanged(use, repository, outcome, number, is_as_asked=is_excepted)
+    if outcome.error is not None:
+        failure = sentence_of(outcome.error, COMMAND)
+        said = freeze_forms.partly_allowed(number, outcome, failure)
+        if is_uncertain(outcome.error):
+            return pending(said, caller.request)
+        status = HTTPStatus.BAD_GATEWAY
+        return _of_freezes(use, said, outcome.freezes, changed=True, status=status)
+    said = freeze_forms.allowed(number, outcome.freezes, caller.actor.name, asked.reason)
+    return _of_freezes(use, said, outcome.freezes, changed=True)
+
+
+def _unchanged(
+    use: UseCases,
+    repository: RepositoryName,
+    outcome: FreezeOutcome,
+    pull_request: int | None = None,
+    *,
+    is_as_asked: bool = False,
+) -> Reply:
+    """Nothing had to change, or something else is in the way."""
+    now = use.sources.clock.now()
+    said = freeze_forms.unchanged(repository, outcome, now, pull_request)
+    status = HTTPStatus.OK if is_as_asked else HTTPStatus.CONFLICT
+    return _of_freezes(use, said, outcome.freezes, status=status)
+
+
+def _of_freezes(
+    use: UseCases,
+    said: Message,
+    freezes: Sequence[Freeze],
+    *,
+    changed: bool = False,
+    status: HTTPStatus = HTTPStatus.OK,
+) -> Reply:
+    now = use.sources.clock.now()
+    answer = Acted(
+        message=plain(said),
+        changed=changed,
+        pause=None,
+        freezes=[freeze_shape(freeze, now) for freeze in freezes],
+        repositories=[],
+    )
+    return Reply(answer, status)

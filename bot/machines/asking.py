@@ -1,0 +1,89 @@
+"""What machines ask: the live queue, why nothing merges, what happened, and the event log."""
+
+from datetime import timedelta
+
+from bot.acts.permission import Right
+from bot.desk.use_cases import UseCases
+from bot.doctor import texts as doctor_texts
+from bot.kernel.actor import Caller
+from bot.kernel.durations import read_length
+from bot.kernel.errors import InvalidDuration
+from bot.kernel.groups import Group, Target
+from bot.kernel.repository import RepositoryName
+from bot.machines.acting import one_repository
+from bot.machines.answers import StatusAnswer
+from bot.machines.replying import Reply, WrongField, plain
+from bot.machines.requests import LogRequest, Request, StatusRequest, WhyRequest
+from bot.machines.shapes import diagnosis_shape, explanation_shape, log_shape, queue_shape
+from bot.questions.explaining import explain
+from bot.questions.reading_log import newest_page, page_at
+from bot.questions.snapshots import LogPlace, LogSelection
+from bot.questions.texts import event_log, why
+from bot.queues.reading import read_queue, read_queues
+from bot.queues.texts import group_status, status as queue_status
+
+
+async def answer(use: UseCases, caller: Caller, target: Target, asked: Request) -> Reply:
+    """Raises PermissionDenied, WrongField and MergeQueueError."""
+    await use.check_permission.require(caller.actor, Right.READ)
+    match asked:
+        case StatusRequest():
+            return await _status(use, target)
+        case WhyRequest():
+            return await _why(use, one_repository(target), asked.pull_request)
+        case LogRequest():
+            return await _log(use, one_repository(target), asked)
+        case _:
+            raise TypeError(asked)
+
+
+async def _status(use: UseCases, target: Target) -> Reply:
+    if isinstance(target, Group):
+        read = await read_queues(target.repositories, use.sources)
+        said = group_status.status(target, read)
+        return Reply(StatusAnswer(message=plain(said), queues=[*map(queue_shape, read)]))
+    snapshot = await read_queue(target, use.sources)
+    said = queue_status.status(snapshot)
+    return Reply(StatusAnswer(message=plain(said), queues=[queue_shape(snapshot)]))
+
+
+async def _why(use: UseCases, repository: RepositoryName, pull_request: int | None) -> Reply:
+    if pull_request is not None:
+        found = await explain(repository, pull_request, use.sources)
+        return Reply(explanation_shape(found, plain(why.why(found))))
+    diagnosis = await use.examine_queue.run(repository)
+    return Reply(diagnosis_shape(diagnosis, plain(doctor_texts.why_queue(diagnosis))))
+
+
+async def _log(use: UseCases, repository: RepositoryName, asked: LogRequest) -> Reply:
+    since = _length(asked.since)
+    if asked.cursor is None:
+        page = await newest_page(
+            repository,
+            use.sources,
+            since,
+            pull_request=asked.pull_request,
+            branch=asked.branch,
+            per_page=asked.events,
+        )
+    else:
+        window = await use.sources.window(repository, since)
+        selection = LogSelection(
+            repository,
+            window,
+            pull_request=asked.pull_request,
+            branch=asked.branch,
+            per_page=asked.events,
+        )
+        page = await page_at(LogPlace(selection, asked.cursor), use.sources)
+        if page.restarted:
+            raise WrongField("cursor", "The service doesn't know this page any more.")
+    return Reply(log_shape(page, plain(event_log.event_log(page))))
+
+
+def _length(text: str) -> timedelta:
+    try:
+        return read_length(text).length
+    except InvalidDuration:
+        problem = "Write a length such as 2h or 7d, at most 30 days."
+        raise WrongField("since", problem) from None

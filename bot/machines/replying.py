@@ -1,0 +1,123 @@
+"""A reply to a machine: an answer in its documented shape, and its status."""
+
+import html
+from collections.abc import Mapping
+from dataclasses import dataclass
+from http import HTTPStatus
+
+from pydantic import ValidationError
+from typing_extensions import override
+
+from bot.acts.errors import InvalidCondition, InvalidReason, PermissionDenied
+from bot.blocks.message import Message
+from bot.kernel.errors import (
+    BotError,
+    InvalidDuration,
+    RepositoryNotAllowed,
+    UnknownGroup,
+    UserError,
+)
+from bot.machines.answers import Answer, Pending, Problem, ProblemKind
+from bot.machines.document import PREFIX
+from bot.merge_queue.errors import NotOffered
+
+OUTCOME_ADDRESS = f"{PREFIX}outcome/"
+
+STATUS_OF_PROBLEM: Mapping[ProblemKind, HTTPStatus] = {
+    ProblemKind.WRONG_FIELD: HTTPStatus.UNPROCESSABLE_ENTITY,
+    ProblemKind.NOT_ACCEPTED: HTTPStatus.UNPROCESSABLE_ENTITY,
+    ProblemKind.NOT_PERMITTED: HTTPStatus.FORBIDDEN,
+    ProblemKind.NOT_FOUND: HTTPStatus.NOT_FOUND,
+    ProblemKind.TOO_MANY: HTTPStatus.TOO_MANY_REQUESTS,
+    ProblemKind.UNAVAILABLE: HTTPStatus.SERVICE_UNAVAILABLE,
+}
+
+
+@dataclass(eq=False)
+class WrongField(BotError):
+    """A field of the body is missing, unknown or has a value that it can't have."""
+
+    field: str
+    problem: str
+
+    @override
+    def __str__(self) -> str:
+        return f"{self.field}: {self.problem}"
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What the machine gets."""
+
+    answer: Answer
+    status: HTTPStatus = HTTPStatus.OK
+    follows: str | None = None  #: the address of the outcome, if that isn't known yet
+
+
+def plain(said: str | Message) -> str:
+    """The text of a message without markup's escapes."""
+    return html.unescape(said.text) if isinstance(said, Message) else said
+
+
+def pending(said: str | Message, request: str | None) -> Reply:
+    """Nobody can tell yet; the machine may ask again at the address."""
+    address = f"{OUTCOME_ADDRESS}{request}"
+    answer = Pending(message=plain(said), changed=None, outcome=address)
+    return Reply(answer, HTTPStatus.ACCEPTED, address)
+
+
+def problem(
+    kind: ProblemKind,
+    said: str | Message,
+    *,
+    field: str | None = None,
+    status: HTTPStatus | None = None,
+) -> Reply:
+    """A refusal or a failure: one sentence, which begins with the field if one is wrong."""
+    message = plain(said) if field is None else f"{field}: {plain(said)}"
+    answer = Problem(message=message, error=kind, field=field)
+    return Reply(answer, status or STATUS_OF_PROBLEM[kind])
+
+
+def wrong_body(error: ValidationError) -> Reply:
+    """Names the first field that is wrong."""
+    first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+    path = ".".join(str(part) for part in first["loc"])
+    if not path:
+        said = "The body isn't a JSON object with the fields of this request."
+        return problem(ProblemKind.WRONG_FIELD, said, status=HTTPStatus.BAD_REQUEST)
+    said = _OF_FIELDS.get(first["type"]) or f"{first['msg']}."
+    return problem(ProblemKind.WRONG_FIELD, said, field=path, status=HTTPStatus.BAD_REQUEST)
+
+
+_OF_FIELDS = {
+    "missing": "This field is missing.",
+    "extra_forbidden": "This request has no such field.",
+}
+
+
+def failed(error: Exception, said: Message) -> Reply:
+    """`said`: the sentence that people read about it."""
+    if isinstance(error, PermissionDenied):
+        return problem(ProblemKind.NOT_PERMITTED, said)
+    if isinstance(error, UserError):
+        field = _field_of(error)
+        kind = ProblemKind.NOT_ACCEPTED if field is None else ProblemKind.WRONG_FIELD
+        return problem(kind, said, field=field)
+    if isinstance(error, NotOffered):
+        return problem(ProblemKind.NOT_ACCEPTED, said)
+    return problem(ProblemKind.UNAVAILABLE, said)
+
+
+def _field_of(error: UserError) -> str | None:
+    if isinstance(error, InvalidCondition):
+        return "branches" if error.word.lower().startswith("branch") else "exceptions"
+    return next((field for kind, field in _FIELDS.items() if isinstance(error, kind)), None)
+
+
+_FIELDS: Mapping[type[UserError], str] = {
+    RepositoryNotAllowed: "target",
+    UnknownGroup: "target",
+    InvalidReason: "reason",
+    InvalidDuration: "end",
+}

@@ -1,0 +1,91 @@
+"""What machines send: the body of each request."""
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from bot.merge_queue.window import LARGEST_PAGE, PULL_REQUEST_END
+
+EVENTS_WITHOUT_A_NUMBER = 20
+"""Events of one answer, unless the request says how many."""
+
+
+class Request(BaseModel):
+    """Any request; a field that it doesn't have is refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+    target: str
+    """`owner/name`, `@group`, `owner/*` or `all`; of `allow`, `why` and `log`, one repository."""
+
+
+class PauseRequest(Request):
+    """Pauses a queue."""
+
+    reason: str = ""
+    """Why, in 1 to 255 characters."""
+    end: str = ""
+    """`45m` or `until 15:00`, in UTC unless it names a zone; empty: until someone resumes it."""
+
+
+class ResumeRequest(Request):
+    """Resumes a queue that this machine paused."""
+
+    any: bool = False
+    """Resume somebody else's pause too."""
+
+
+class FreezeRequest(Request):
+    """Keeps pull requests from merging while their checks go on."""
+
+    reason: str = ""
+    """Why, in 1 to 255 characters."""
+    end: str = ""
+    """As of a pause; empty: until someone ends it."""
+    exceptions: tuple[str, ...] = ()
+    """What may merge all the same: labels, `@author` or `#pull-request`."""
+    branches: tuple[str, ...] = ()
+    """The base branches that it holds; empty for all."""
+
+
+class UnfreezeRequest(Request):
+    """Ends a freeze that this machine made."""
+
+    reason: str = ""
+    """Why, in 1 to 255 characters."""
+    freeze: str = ""
+    """The id of the freeze to end; empty for this machine's only one."""
+    any: bool = False
+    """End somebody else's freeze too."""
+
+
+class AllowRequest(Request):
+    """Lets one pull request through the freezes in force."""
+
+    pull_request: int = Field(ge=1, lt=PULL_REQUEST_END)
+    reason: str = ""
+    """Why, in 1 to 255 characters."""
+
+
+class StatusRequest(Request):
+    """Asks for the live queue."""
+
+
+class WhyRequest(Request):
+    """Asks why a queue doesn't merge, or what happened to one pull request."""
+
+    pull_request: int | None = Field(default=None, ge=1, lt=PULL_REQUEST_END)
+    """Leave it out to ask about the queue."""
+
+
+class LogRequest(Request):
+    """Asks for events of the log, newest first."""
+
+    since: str = "1d"
+    """How far back: a length such as `2h` or `7d`, at most 30 days."""
+    pull_request: int | None = Field(default=None, ge=1, lt=PULL_REQUEST_END)
+    """Only its events."""
+    branch: str | None = None
+    """Only events of this base branch."""
+    events: int = Field(default=EVENTS_WITHOUT_A_NUMBER, ge=1, le=LARGEST_PAGE)
+    """How many at most."""
+    cursor: str | None = Field(default=None, max_length=2000)
+    """The `older` of an answer to the same request, for the events before it."""

@@ -1,0 +1,181 @@
+"""What machines freeze and read: answers in their documented shape."""
+
+import json
+
+import jsonschema_rs
+import pytest
+
+from tests.e2e.conftest import OVER_SOCKET_MODE, StartBot
+from tests.e2e.test_freezes_by_people import froze, frozen
+from tests.e2e.test_machines import (
+    DEPLOY,
+    NIGHTLY,
+    WITH_MACHINES,
+    Shell,
+    documented,
+    post,
+    shell,
+)
+from tests.e2e.test_who_may_act import acts
+from tests.support.bot_tester import MERGE_QUEUE, RELEASES, BotTester
+
+pytestmark = [pytest.mark.e2e, OVER_SOCKET_MODE]
+
+__all__ = ["shell"]
+
+SITE = "acme/site"
+
+
+async def start(start_bot: StartBot) -> BotTester:
+    return await start_bot(environment=WITH_MACHINES, channels=f"{SITE}={RELEASES}:ci")
+
+
+async def test_a_machine_freezes_with_exceptions_and_ends_its_own_freeze(
+    start_bot: StartBot,
+) -> None:
+    bot = await start(start_bot)
+    asked = {"target": SITE, "reason": "main is red", "end": "2h"}
+    limits = {"exceptions": ["fix-main", "@bob"], "branches": ["main"]}
+    status, answer = await post(bot, "freeze", DEPLOY, **asked, **limits)
+    assert (status, answer["changed"]) == (200, True)
+    (made,) = answer["freezes"]
+    assert made["by"] == "deploy-job"
+    assert made["reason"] == "main is red"
+    assert made["conditions"] == ["base=main"]
+    assert made["exceptions"] == ["(label=fix-main or author=bob)"]
+    (known,) = frozen(bot)
+    assert (known.id, known.reason) == (made["id"], "main is red (by deploy-job via mqbot)")
+    status, again = await post(bot, "freeze", DEPLOY, **asked, **limits)
+    assert (status, again["changed"]) == (200, False)
+    assert [freeze["id"] for freeze in again["freezes"]] == [made["id"]]
+    asked["reason"] = "the nightly build"
+    status, answer = await post(bot, "freeze", NIGHTLY, **asked, **limits)
+    assert (status, answer["changed"]) == (409, False)
+    status, answer = await post(bot, "unfreeze", NIGHTLY, target=SITE, reason="done")
+    assert (status, answer["changed"]) == (409, False)
+    assert "That isn't your freeze" in answer["message"]
+    assert len(frozen(bot)) == 1
+    status, answer = await post(bot, "unfreeze", DEPLOY, target=SITE, reason="main is green")
+    assert (status, answer["changed"]) == (200, True)
+    assert frozen(bot) == []
+    status, answer = await post(bot, "unfreeze", DEPLOY, target=SITE, reason="main is green")
+    assert (status, answer["changed"]) == (200, False)
+    ended = [(act.action, act.actor.name) for act in await acts(bot)]
+    assert ("unfreeze", "deploy-job") in ended
+
+
+async def test_a_machine_lets_one_pull_request_through_a_persons_freeze(
+    start_bot: StartBot, shell: Shell
+) -> None:
+    bot = await start(start_bot)
+    await froze(bot, "/mq freeze 2h cutting 4.2")
+    ended = await shell(bot, "allow", SITE, "41", "--reason", "fixes main", "--json")
+    assert (ended.code, ended.complaints) == (0, "")
+    answer = json.loads(ended.printed)
+    assert answer["changed"] is True
+    assert [freeze["reason"] for freeze in answer["freezes"]] == ["cutting 4.2"]
+    assert [freeze.exclude_conditions for freeze in frozen(bot)] == [("number=41",)]
+    await bot.wait_for_post("Scheduled freeze changed")
+    again = await shell(bot, "allow", SITE, "41", "--reason", "fixes main")
+    assert (again.code, again.complaints) == (0, "")
+    assert "#41 is already an exception" in again.printed
+    left = await shell(bot, "unfreeze", SITE, "--reason", "green", "--json")
+    assert (left.code, json.loads(left.printed)["changed"]) == (1, False)
+    ended = await shell(bot, "unfreeze", SITE, "--reason", "green", "--any")
+    assert (ended.code, frozen(bot)) == (0, [])
+    await bot.wait_for_post("Scheduled freeze removed")
+
+
+async def test_what_a_machine_reads_is_values(start_bot: StartBot, shell: Shell) -> None:
+    bot = await start_bot(environment=WITH_MACHINES, channels=f"{SITE}={MERGE_QUEUE}:pause")
+    failed = bot.enqueue(broken_check="lint", title="Breaks the build")
+    await bot.happens("action.queue.leave", failed)
+    await bot.pause("now CI runners are down")
+    waiting = bot.enqueue(title="Waits for CI")
+    status, answer = await post(bot, "status", DEPLOY, target=SITE)
+    assert status == 200
+    (queue,) = answer["queues"]
+    assert (queue["repository"], queue["state"], queue["queued"]) == (SITE, "paused", 1)
+    assert (queue["pause"]["reason"], queue["pause"]["by"]) == ("CI runners are down", "alice")
+    titles = [waits["title"] for waits in queue["waiting"]]
+    numbers = [number for batch in queue["batches"] for number in batch["pull_requests"]]
+    assert titles == ["Waits for CI"] or numbers == [waiting]
+    status, answer = await post(bot, "why", DEPLOY, target=SITE)
+    assert status == 200
+    assert answer["findings"][0]["verdict"] == "paused"
+    status, answer = await post(bot, "why", DEPLOY, target=SITE, pull_request=failed)
+    assert status == 200
+    assert (answer["where"], answer["cause"], answer["turn"]) == ("left", "failed", "author")
+    assert [check["name"] for check in answer["checks"]] == ["lint"]
+    status, answer = await post(bot, "why", DEPLOY, target=SITE, pull_request=999_999)
+    assert (status, answer["where"], answer["cause"]) == (200, "unknown", None)
+    for arguments in (("status", SITE), ("why", SITE), ("why", SITE, str(failed))):
+        ended = await shell(bot, *arguments, "--json")
+        assert (ended.code, ended.complaints) == (0, "")
+        said = await shell(bot, *arguments)
+        assert json.loads(ended.printed)["message"].splitlines()[0] in said.printed
+
+
+async def test_a_machine_reads_the_log_page_by_page(start_bot: StartBot, shell: Shell) -> None:
+    bot = await start(start_bot)
+    failed = bot.enqueue(broken_check="lint")
+    await bot.happens("action.queue.leave", failed)
+    asked = {"target": SITE, "pull_request": failed}
+    status, answer = await post(bot, "log", DEPLOY, **asked, events=1)
+    assert status == 200
+    (last,) = answer["events"]
+    assert last["pull_request"] == failed
+    status, answer = await post(bot, "log", DEPLOY, **asked, events=100, cursor=answer["older"])
+    assert status == 200
+    types = [event["type"] for event in [last, *answer["events"]]]
+    assert {"action.queue.leave", "action.queue.enter"} <= set(types)
+    assert answer["older"] is None
+    status, answer = await post(bot, "log", DEPLOY, **asked, cursor="no such page")
+    assert (status, answer["field"]) == (422, "cursor")
+    ended = await shell(bot, "log", SITE, "--pr", str(failed), "--json")
+    assert ended.code == 0
+    assert [event["id"] for event in json.loads(ended.printed)["events"]][:1] == [last["id"]]
+    assert f"#{failed}" in (await shell(bot, "log", SITE)).printed
+
+
+async def test_a_wrong_field_is_named(start_bot: StartBot, shell: Shell) -> None:
+    bot = await start(start_bot)
+    for what, body, named in (
+        ("pause", {}, "target"),
+        ("pause", {"target": 1}, "target"),
+        ("pause", {"target": SITE, "sudo": True}, "sudo"),
+        ("pause", {"target": "acme/other", "reason": "x"}, "target"),
+        ("pause", {"target": "@web", "reason": "x"}, "target"),
+        ("pause", {"target": SITE, "reason": " "}, "reason"),
+        ("pause", {"target": SITE, "reason": "x", "end": "soon"}, "end"),
+        ("freeze", {"target": SITE, "reason": "x", "exceptions": ["@"]}, "exceptions"),
+        ("freeze", {"target": SITE, "reason": "x", "branches": ["*"]}, "branches"),
+        ("allow", {"target": SITE, "pull_request": 0, "reason": "x"}, "pull_request"),
+        ("allow", {"target": "all", "pull_request": 1, "reason": "x"}, "target"),
+        ("why", {"target": "all"}, "target"),
+        ("log", {"target": SITE, "since": "long"}, "since"),
+        ("log", {"target": SITE, "events": 101}, "events"),
+    ):
+        status, answer = await post(bot, what, DEPLOY, **body)
+        assert status in {400, 422}, answer
+        assert (answer["error"], answer["field"]) == ("wrong_field", named)
+        assert answer["message"].startswith(f"{named}: ")
+    ended = await shell(bot, "log", SITE, "--since", "long", "--json")
+    assert (ended.code, json.loads(ended.printed)["field"]) == (1, "since")
+    assert frozen(bot) == []
+    assert bot.pause_reason() is None
+
+
+async def test_the_document_is_valid_and_has_every_request(start_bot: StartBot) -> None:
+    bot = await start(start_bot)
+    document = await documented(bot)
+    assert document["openapi"] == "3.1.0"
+    paths = {path.rpartition("/v1/")[2] for path in document["paths"]}
+    acting = {"pause", "resume", "freeze", "unfreeze", "allow"}
+    assert paths == acting | {"status", "why", "log", "outcome/{request}"}
+    for schema in document["components"]["schemas"].values():
+        assert jsonschema_rs.meta.is_valid(schema)
+        assert schema.get("type") != "object" or schema["additionalProperties"] is False
+    whole = json.dumps(document)
+    for name in document["components"]["schemas"]:
+        assert f"#/components/schemas/{name}" in whole
