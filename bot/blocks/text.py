@@ -73,6 +73,42 @@ _SAFE_HOST = re.compile(r"https?://[a-z0-9.-]+(?::\d+)?(?:[/?#].*)?", re.IGNOREC
 _BARE_LINK = re.compile(r"<(https?:[^|>]*)>", re.IGNORECASE)
 
 
+_STYLE = "*_~`\uff0a\uff3f\uff40"
+"""What begins and ends a style, with the wide forms of eastern keyboards."""
+
+
+_LITERAL = "<!date^00000000^{{_}}|{character}>"
+"""A date without a known form, of which Slack shows the rest as it is, without styles.
+
+There is no other way to show these characters: no escape exists, and a zero-width space beside one
+even begins a style within a word
+(https://github.com/yhatt/jsx-slack/blob/main/docs/about-escape-and-exact-mode.md).
+"""
+
+
+_LITERALS = re.compile(rf"<!date\^00000000\^\{{_\}}\|([{_STYLE}])>")
+
+
+_SIMILAR = str.maketrans(_STYLE, "\u2217\u02cd\u223c\u02cb\ufe61\u2e0f\u02cb")
+"""Characters that look the same."""
+
+
+_PRIVATE = str.maketrans({character: chr(0xE000 + at) for at, character in enumerate(_STYLE)})
+_FROM_PRIVATE = {ord(private): chr(character) for character, private in _PRIVATE.items()}
+
+
+_MOST_LITERALS = 30
+"""Each takes 22 characters, and a message has a limit; a text with more gets those alike."""
+
+
+_STYLED = re.compile(
+    r"https?://[^\s<>|`*]+|:[a-z0-9+][\w+'-]*:"
+    rf"|(?P<style>[*`\uff0a\uff40]|(?<![^\W_])[{_STYLE}]|[{_STYLE}](?![^\W_]))",
+    re.IGNORECASE,
+)
+"""Addresses, emoji, and what may begin or end a style; `_` and `~` do nothing within a word."""
+
+
 _UNSAFE_IN_LINK = {"<": "%3C", ">": "%3E", "|": "%7C", " ": "%20", '"': "%22"}
 
 
@@ -182,6 +218,23 @@ def quote(text: str, limit: int = NAME_LIMIT) -> str:
     return escape(clean(text, limit))
 
 
+def literal(text: str, limit: int) -> str:
+    """What a person wrote: the same with each `*`, `_`, `~` and backtick as a character.
+
+    Addresses and emoji stay whole.
+    """
+    escaped = quote(text, limit)
+    found = [match for match in _STYLED.finditer(escaped) if match["style"]]
+    if len(found) > _MOST_LITERALS:
+        return escaped.translate(_SIMILAR)
+    return _STYLED.sub(_as_it_is, escaped) if found else escaped
+
+
+def _as_it_is(found: re.Match[str]) -> str:
+    style = found["style"]
+    return _LITERAL.format(character=style) if style else found[0]
+
+
 def person(name: str | None) -> str:
     """A person by the name that Slack shows; unlike `mention`, it notifies nobody."""
     return quote(name) if name else ""
@@ -194,8 +247,8 @@ def by(name: str | None) -> str:
 
 def code(text: str, limit: int = NAME_LIMIT) -> str:
     """Outside text as inline code, without backticks, which would end it early."""
-    literal = quote(text.replace("`", "'"), limit)
-    return f"`{literal}`"
+    shown = quote(text.replace("`", "'"), limit)
+    return f"`{shown}`"
 
 
 def link(url: str, label: str) -> str:
@@ -238,8 +291,15 @@ def pull_request(number: int, title: str, url: str) -> str:
 
 def without_markup(text: str) -> str:
     """Our own markup as plain text: links and times by their labels, no bold, no icons."""
-    labelled = _BARE_LINK.sub(r"\1", _LABELLED.sub(r"\1", text))
-    return _BOLD.sub(r"\1", _ICON.sub("", labelled))
+    # What somebody typed is no markup.
+    typed = _LITERALS.sub(_private, text)
+    labelled = _BARE_LINK.sub(r"\1", _LABELLED.sub(r"\1", typed))
+    plain = _BOLD.sub(r"\1", _ICON.sub("", labelled))
+    return plain.translate(_FROM_PRIVATE)
+
+
+def _private(found: re.Match[str]) -> str:
+    return found[1].translate(_PRIVATE)
 
 
 def mention(user_id: str) -> str:

@@ -7,7 +7,7 @@ from hashlib import sha256
 from bot.blocks import blocks, controls
 from bot.blocks.message import Message
 from bot.blocks.targets import name_shown, target_menu
-from bot.blocks.text import ELLIPSIS, alternatives, clean, code, escape, listed, quote
+from bot.blocks.text import ELLIPSIS, alternatives, clean, code, escape, listed, literal, quote
 from bot.desk.table import with_target
 from bot.freezes import actions as freeze_actions
 from bot.kernel.errors import Reading, TargetNotClear
@@ -209,7 +209,7 @@ def which_target(unclear: TargetNotClear, own: RepositoryName | None, typed: str
         asked = "which queue"
     lines = [f"*{quote(_verb(unclear.action))} {asked}?*"]
     for name, reading in named:
-        because = f" · Reason: {quote(reading.reason, REASON_SHOWN)}" if reading.reason else ""
+        because = f" · Reason: {literal(reading.reason, REASON_SHOWN)}" if reading.reason else ""
         lines.append(f"• *{quote(name, NAME_SHOWN)}*{because}")
     may_be_a_reason = any(reading.target is None for reading in readings)
     buttons = [

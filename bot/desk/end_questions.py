@@ -8,7 +8,16 @@ from zoneinfo import ZoneInfo
 from bot.acts.asked import Asked, TypedEnd, TypedEnds
 from bot.blocks import blocks, controls
 from bot.blocks.message import Message
-from bot.blocks.text import alternatives, clean, duration, escape, listed, local_time, quote, within
+from bot.blocks.text import (
+    alternatives,
+    clean,
+    duration,
+    escape,
+    listed,
+    literal,
+    local_time,
+    within,
+)
 from bot.freezes import actions as freeze_actions
 from bot.kernel.durations import For, written
 from bot.kernel.groups import Group, Target, target_value
@@ -53,7 +62,7 @@ def which_end(
     if typed.is_doubt:
         question = f"{mark} *{verb} {name} until when?*"
         said = []
-        words = f"“{quote(asked.reason or asked.written, END_TYPED_SHOWN)}”"
+        words = f"“{literal(asked.reason or asked.written, END_TYPED_SHOWN)}”"
     else:
         at = ends[0].at
         start = instant(ends[0].asked.start)
@@ -61,7 +70,7 @@ def which_end(
         question = f"{mark} *{verb} {name}{begins} until {local_time(at)}?*"
         said = [f"That's {within(at - typed.now)} from now."]
         words = ""
-    kept = [quote(end.asked.reason, END_TYPED_SHOWN) for end in ends if end.asked.reason]
+    kept = [literal(end.asked.reason, END_TYPED_SHOWN) for end in ends if end.asked.reason]
     reasons = list(dict.fromkeys(kept))
     impact = listed(facts, " ", length=FACTS_LENGTH)
     return blocks.message(
@@ -147,6 +156,6 @@ def doubt_in_form(asked: Asked, typed: TypedEnds, *, is_freeze: bool = False) ->
         value = written(end.asked.lasting) if end.asked.lasting is not None else ""
         options.append(blocks.option(label, value))
     options.append(blocks.option("No end: it belongs to the reason", controls.NO_END_OPTION))
-    question = f":alarm_clock: “{quote(asked.reason, END_TYPED_SHOWN)}” may say until when."
+    question = f":alarm_clock: “{literal(asked.reason, END_TYPED_SHOWN)}” may say until when."
     note = f"{question} Choose what you mean, or fill in another end below."
     return EndQuestion(note, choices=tuple(options))

@@ -13,7 +13,7 @@ from bot.blocks import blocks, controls
 from bot.blocks.controls import Repeat
 from bot.blocks.explain import SENTENCE_LIMIT
 from bot.blocks.message import Message
-from bot.blocks.text import clean, code, duration, escape, listed, quote, time_ago
+from bot.blocks.text import clean, code, duration, escape, listed, literal, quote, time_ago
 from bot.kernel import errors as kernel_errors
 from bot.kernel.durations import DurationProblem
 from bot.merge_queue import errors as merge_queue_errors
@@ -271,7 +271,7 @@ def _conflict(error: merge_queue_errors.StateConflict, command: str, repository:
         return f"{refused} Check `{escape(command)} status` for its state now."
     if error.pause is None:
         return f"{refused} The queue isn't paused now."
-    return f"{refused} The queue is paused now: {quote(error.pause.reason, REASON_LIMIT)}"
+    return f"{refused} The queue is paused now: {literal(error.pause.reason, REASON_LIMIT)}"
 
 
 def _second_person(error: act_errors.SecondPersonNeeded, _command: str, _repository: str) -> str:

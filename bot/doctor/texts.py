@@ -20,6 +20,7 @@ from bot.blocks.text import (
     escape,
     link,
     listed,
+    literal,
     local_time,
     plural,
     quote,
@@ -82,7 +83,7 @@ def headline(diagnosis: Diagnosis) -> str:
     name = escape(diagnosis.facts.repository)
     match diagnosis.first:
         case Paused(pause=PauseRecord() as pause):
-            words = f"{name} is paused: {quote(pause.stored_reason, REASON_LIMIT)}"
+            words = f"{name} is paused: {literal(pause.stored_reason, REASON_LIMIT)}"
         case Frozen(is_outside_hours=True):
             words = f"{name} is outside the hours in which it merges"
         case Paused() | Frozen() | Normal() as state:

@@ -10,7 +10,16 @@ from bot.acts.record import Action, AuditRecord
 from bot.blocks import blocks, controls
 from bot.blocks.groups import name_of, names
 from bot.blocks.message import Colour, Message
-from bot.blocks.text import NAME_LIMIT, escape, listed, local_time, mention, mention_group, quote
+from bot.blocks.text import (
+    NAME_LIMIT,
+    escape,
+    listed,
+    literal,
+    local_time,
+    mention,
+    mention_group,
+    quote,
+)
 from bot.freezes import actions as freeze_actions
 from bot.pauses.texts import group_acts
 from bot.pauses.texts.card import resume_button
@@ -112,9 +121,9 @@ def _open(request: Request, sentences: Sentences) -> Message:
     if request.group_act is None and first.previous_reason:
         since = local_time(first.previous_paused_at) if first.previous_paused_at else ""
         facts.append((sentences.since, since))
-        facts.append(("Reason", quote(first.previous_reason, REASON_LIMIT)))
+        facts.append(("Reason", literal(first.previous_reason, REASON_LIMIT)))
     if first.reason:
-        facts.append((f"{asker}'s reason", quote(first.reason, REASON_LIMIT)))
+        facts.append((f"{asker}'s reason", literal(first.reason, REASON_LIMIT)))
     facts.append(("Open until", local_time(first.at + CONFIRMATION_LASTS)))
     asked = blocks.message(
         blocks.section(f":hourglass_flowing_sand: {_said(sentences.open, request)}"),

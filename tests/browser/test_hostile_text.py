@@ -3,15 +3,20 @@
 import pytest
 from playwright.async_api import Page, expect
 
+from bot.acts.reason import REASON_LIMIT
+from bot.blocks.blocks import sentence
+from bot.blocks.text import literal
 from tests.browser.gallery import rich, words
 from tests.browser.page_parts import message, messages
 from tests.browser.scripted_app import ScriptedApp
 from tests.support.block_kit import actions, button, mrkdwn, option, plain, section
+from tests.support.typed_reasons import REASONS
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
 SCRIPT = "<script>window.taken = 1</script><img src=x onerror='window.taken = 1'>"
 ESCAPED = "&lt;script&gt;window.taken = 1&lt;/script&gt;"
+STYLES = "strong, em, s, code, pre"
 MENTIONS = "<!channel> <@U0ALICE> <https://evil.example/|click> *bold*"
 
 
@@ -112,3 +117,12 @@ async def test_the_page_itself_forbids_foreign_and_inline_scripts(page: Page) ->
     )
     assert blocked in {"script-src-elem", "trusted types", "require-trusted-types-for"}
     assert await page.evaluate("window.taken") is None
+
+
+async def test_a_reason_is_shown_as_it_was_typed(page: Page, app: ScriptedApp) -> None:
+    for reason in REASONS:
+        shown = sentence(f"Reason was: {literal(reason, REASON_LIMIT)}")
+        await app.post(shown.text, blocks=shown.wire()[0])
+        row = message(page, reason)
+        await expect(row).to_contain_text(f"Reason was: {reason}")
+        await expect(row.locator(".message-body").locator(STYLES)).to_have_count(0)

@@ -17,6 +17,7 @@ from bot.blocks.text import (
     escape,
     link,
     listed,
+    literal,
     local_time,
     person,
     plural,
@@ -418,7 +419,7 @@ def _bisection_ended(record: EventRecord) -> Post:
 
 def _pause(record: EventRecord, word: str) -> Post:
     reason = unsigned_reason(record.details.reason or "", _name(record))
-    said = quote(reason, REASON_LIMIT) if reason else ""
+    said = literal(reason, REASON_LIMIT) if reason else ""
     return Post(":double_vertical_bar:", word, said, by=person(_name(record)))
 
 
@@ -497,7 +498,7 @@ def _list(numbers: Sequence[int]) -> str:
 
 
 def _reason(of: EventDetails | FreezeAttributes) -> str:
-    return quote(of.reason, REASON_LIMIT) if of.reason else ""
+    return literal(of.reason, REASON_LIMIT) if of.reason else ""
 
 
 def _time_in_queue(record: EventRecord) -> str:

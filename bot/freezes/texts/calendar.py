@@ -7,7 +7,7 @@ from bot.acts.permission import Right
 from bot.acts.reason import REASON_LIMIT
 from bot.blocks import blocks, controls
 from bot.blocks.message import Block, View
-from bot.blocks.text import NAME_LIMIT, countdown, escape, listed, local_time, person, quote
+from bot.blocks.text import NAME_LIMIT, countdown, escape, listed, literal, local_time, person
 from bot.freezes import actions
 from bot.freezes.calendar import CalendarEntry, EntryState
 from bot.freezes.texts.cards import FREEZE_MARK, conditions
@@ -36,7 +36,7 @@ def short_line(entry: CalendarEntry) -> str:
 
 
 def _headline(entry: CalendarEntry) -> str:
-    reason = quote(entry.reason, REASON_LIMIT)
+    reason = literal(entry.reason, REASON_LIMIT)
     about = f": {reason}" if reason else ""
     return f"{_mark(entry)} *{escape(entry.repository)}*{about}"
 
@@ -90,7 +90,7 @@ def _overlap(entry: CalendarEntry) -> str:
     """What else is in force at the same time."""
     if not entry.overlaps:
         return ""
-    names = [f"“{quote(reason, NAME_LIMIT)}”" for reason in entry.overlaps]
+    names = [f"“{literal(reason, NAME_LIMIT)}”" for reason in entry.overlaps]
     others = listed(names, most=OVERLAPS_NAMED)
     return f"Overlaps with {others}: merging starts again once all are over"
 

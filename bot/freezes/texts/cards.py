@@ -12,6 +12,7 @@ from bot.blocks.text import (
     duration,
     escape,
     listed,
+    literal,
     local_time,
     person,
     plural,
@@ -49,7 +50,7 @@ def card(freeze: Freeze, buttons: Sequence[blocks.Element] = ()) -> Message:
         buttons = ()
         facts = [
             _by("Removed by", freeze.ending.by) or ("Removed" if freeze.is_removed else ""),
-            quote(freeze.ending.reason or "", REASON_LIMIT),
+            literal(freeze.ending.reason or "", REASON_LIMIT),
             f"Lasted {duration(freeze.lasted)}" if freeze.lasted else "",
         ]
     shown = [
@@ -118,7 +119,7 @@ def _name(freeze: Freeze) -> str:
 
 def freeze_reason(freeze: Freeze, limit: int = REASON_LIMIT) -> str:
     """Without the maker's name, which stands beside it."""
-    return quote(unsigned_reason(freeze.terms.reason or "", freeze.by), limit)
+    return literal(unsigned_reason(freeze.terms.reason or "", freeze.by), limit)
 
 
 def _by(words: str, name: str | None) -> str:
@@ -127,7 +128,7 @@ def _by(words: str, name: str | None) -> str:
 
 def freeze_changes(before: FreezeAttributes, after: FreezeAttributes) -> list[str]:
     """What a change changed: the new reason, times and conditions."""
-    reason = [quote(after.reason or "", REASON_LIMIT)] if after.reason != before.reason else []
+    reason = [literal(after.reason or "", REASON_LIMIT)] if after.reason != before.reason else []
     facts = zip(
         freeze_facts(before), freeze_facts(after), ("", "for all", "no exceptions"), strict=True
     )
@@ -220,7 +221,7 @@ def planned_pause(plan: AuditRecord) -> Message:
     """The post ahead of the pause, with a button that skips it."""
     value = controls.held_value(plan.repository, plan.setting.after or "")
     skip = blocks.button("Skip this one", action_id=freeze_actions.SKIP, value=value)
-    reason = quote(plan.reason or "", REASON_LIMIT)
+    reason = literal(plan.reason or "", REASON_LIMIT)
     return blocks.message(
         blocks.section(f":alarm_clock: *Pause planned* {escape(plan.repository)}: {reason}"),
         *blocks.facts(
@@ -245,7 +246,7 @@ def window_not_applied(act: AuditRecord) -> Message:
     planned = act.paused_at
     shown = [
         blocks.section(
-            blocks.state_line(":warning:", f"*{state}*", quote(act.reason or "", REASON_LIMIT))
+            blocks.state_line(":warning:", f"*{state}*", literal(act.reason or "", REASON_LIMIT))
         ),
         blocks.section(keeps),
         *blocks.facts(
@@ -261,7 +262,7 @@ def skipped_pause(act: AuditRecord) -> Message:
         headline = f":fast_forward: *Planned pause withdrawn* {escape(act.repository)}"
         at = f"it was planned from {local_time(act.paused_at)}" if act.paused_at else ""
         return blocks.post(headline, at, "the settings changed", _by("by", act.actor.name))
-    reason = f": {quote(act.reason, REASON_LIMIT)}" if act.reason else ""
+    reason = f": {literal(act.reason, REASON_LIMIT)}" if act.reason else ""
     headline = f":fast_forward: *Skipped this time* {escape(act.repository)}{reason}"
     at = f"it was planned from {local_time(act.paused_at)}" if act.paused_at else ""
     return blocks.post(headline, at, _by("by", act.actor.name))

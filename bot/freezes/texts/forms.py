@@ -20,6 +20,7 @@ from bot.blocks.text import (
     code,
     escape,
     listed,
+    literal,
     local_time,
     plural,
     quote,
@@ -89,7 +90,7 @@ def _by(known: Freeze) -> str:
 
 
 def _reason(known: Freeze) -> str:
-    return quote(known.reason, REASON_LIMIT)
+    return literal(known.reason, REASON_LIMIT)
 
 
 def controls(freeze: Freeze, label: str = END) -> list[blocks.Element]:
@@ -222,7 +223,7 @@ def unchanged(
         case FreezesAsTheyWere.NOT_FROZEN | None:
             if found.ended is not None:
                 act = found.ended
-                why = f": {quote(act.reason, REASON_LIMIT)}" if act.reason else ""
+                why = f": {literal(act.reason, REASON_LIMIT)}" if act.reason else ""
                 ended = f"{quote(act.actor.name, NAME_LIMIT)} ended it {time_ago(act.at)}{why}"
                 said = f"That freeze of {name} is over. {ended}. {nothing}"
     return blocks.sentence(f"{said}.")
@@ -269,7 +270,7 @@ def unfrozen(ended: Sequence[Freeze], by: str, reason: str) -> Message:
     why = listed([_reason(freeze) for freeze in ended if freeze.reason], "; ")
     name = escape(ended[0].repository)
     return blocks.post(
-        f":arrow_forward: *Freeze ended* {name}: {quote(reason, REASON_LIMIT)}",
+        f":arrow_forward: *Freeze ended* {name}: {literal(reason, REASON_LIMIT)}",
         f"by {quote(by, NAME_LIMIT)}",
         f"Reason was: {why}" if why else "",
     )
@@ -346,7 +347,7 @@ def allowed(pull_request: int, known: Sequence[Freeze], by: str, reason: str) ->
     frozen_for = listed([_reason(freeze) for freeze in known if freeze.reason], "; ")
     return blocks.post(
         f"{FREEZE_MARK} *#{pull_request} of {escape(known[0].repository)} may merge during the "
-        f"freeze:* {quote(reason, REASON_LIMIT)}",
+        f"freeze:* {literal(reason, REASON_LIMIT)}",
         f"by {quote(by, NAME_LIMIT)}",
         f"The freeze is for: {frozen_for}" if frozen_for else "",
     )
@@ -395,7 +396,7 @@ def confirm(
     return blocks.post(
         f"{FREEZE_MARK} *Freeze {named(where)} {start}{end}?*{waits} "
         "Checks continue, and merging waits.",
-        f"Reason: {quote(asked.reason, REASON_LIMIT)}",
+        f"Reason: {literal(asked.reason, REASON_LIMIT)}",
         names(where.repositories) if isinstance(where, Group) else "",
         left,
         quote(asked.limits, NAME_LIMIT),

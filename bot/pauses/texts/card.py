@@ -16,6 +16,7 @@ from bot.blocks.text import (
     duration,
     escape,
     listed,
+    literal,
     local_time,
     mention_group,
     person,
@@ -79,12 +80,12 @@ def card(record: PauseRecord, around: Around = ALONE) -> Message:
 
 
 def _in_force(record: PauseRecord, around: Around) -> Message:
-    reason = quote(record.reason, REASON_LIMIT)
+    reason = literal(record.reason, REASON_LIMIT)
     evidence = around.evidence
     if evidence is not None and evidence.mention is not None:
         reason = f"{reason}. {mention_group(evidence.mention)}"
     state = f"*{escape(record.repository)} is paused*"
-    was = quote(record.previous_reason or "", REASON_LIMIT)
+    was = literal(record.previous_reason or "", REASON_LIMIT)
     shown = [
         blocks.section(blocks.state_line(PAUSED, state, reason)),
         *blocks.facts(
@@ -109,7 +110,7 @@ def _in_force(record: PauseRecord, around: Around) -> Message:
 def _over(record: PauseRecord, around: Around) -> Message:
     state = f"*{escape(record.repository)} was paused*"
     shown = [
-        blocks.section(blocks.state_line(RUNS, state, quote(record.reason, REASON_LIMIT))),
+        blocks.section(blocks.state_line(RUNS, state, literal(record.reason, REASON_LIMIT))),
         *blocks.facts(
             *people(record, around.first),
             ("Lasted", duration(record.lasted) if record.lasted is not None else ""),
@@ -276,7 +277,7 @@ def ended(record: PauseRecord, reason: str | None = None) -> Message:
     if record.ending is PauseEnding.TIMER:
         late = pause_ends.late_by(record.ended_at, record.resumes_at)
     state = f"*{escape(record.repository)} has resumed*"
-    why = quote(reason, REASON_LIMIT) if reason else ""
+    why = literal(reason, REASON_LIMIT) if reason else ""
     shown = [
         blocks.section(blocks.state_line(RUNS, state, why)),
         *blocks.facts(
@@ -285,7 +286,7 @@ def ended(record: PauseRecord, reason: str | None = None) -> Message:
         ),
         blocks.context(
             f"The timer was {late}" if late else "",
-            f"Reason was: {quote(record.reason, REASON_LIMIT)}",
+            f"Reason was: {literal(record.reason, REASON_LIMIT)}",
             added(record.added),
         ),
     ]
@@ -295,7 +296,7 @@ def ended(record: PauseRecord, reason: str | None = None) -> Message:
 def adopted(record: PauseRecord) -> Message:
     """To each channel and the person who paused, once: nobody ends a pause that isn't on record."""
     name = escape(record.repository)
-    reason = quote(record.reason, REASON_LIMIT)
+    reason = literal(record.reason, REASON_LIMIT)
     return blocks.post(
         blocks.state_line(":warning:", f"*{name} stays paused until someone resumes it*", reason),
         _by("By", record.by),
@@ -321,8 +322,8 @@ def changed(record: PauseRecord) -> Message:
     who = person(record.by_name) or "Someone"
     state = f"*{who} changed why {escape(record.repository)} is paused*"
     return blocks.post(
-        blocks.state_line(PAUSED, state, quote(record.reason, REASON_LIMIT)),
-        f"Reason was: {quote(record.previous_reason or '', REASON_LIMIT)}"
+        blocks.state_line(PAUSED, state, literal(record.reason, REASON_LIMIT)),
+        f"Reason was: {literal(record.previous_reason or '', REASON_LIMIT)}"
         if record.previous_reason
         else "",
     )
@@ -348,9 +349,9 @@ def end_void(record: PauseRecord) -> Message:
 
 
 def _now_says(what: str, record: PauseRecord) -> Message:
-    was = quote(record.previous_reason or "", REASON_LIMIT)
+    was = literal(record.previous_reason or "", REASON_LIMIT)
     return blocks.post(
-        f"{what} It now says: {quote(record.reason, REASON_LIMIT)}",
+        f"{what} It now says: {literal(record.reason, REASON_LIMIT)}",
         f"Reason was: {was}" if was else "",
     )
 
@@ -366,7 +367,7 @@ def resumed_for_you(record: PauseRecord, *, is_paused_again: bool = False) -> Me
     """To the person who is responsible, when someone else resumed the queue."""
     again = " It is paused again." if is_paused_again else ""
     return blocks.sentence(
-        f"{RUNS} {ending(record)}{again} You had paused it: {quote(record.reason, REASON_LIMIT)}"
+        f"{RUNS} {ending(record)}{again} You had paused it: {literal(record.reason, REASON_LIMIT)}"
     )
 
 

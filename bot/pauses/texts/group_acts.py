@@ -17,6 +17,7 @@ from bot.blocks.text import (
     duration,
     escape,
     listed,
+    literal,
     local_time,
     person,
     plural,
@@ -296,7 +297,7 @@ def _other_lines(paused: GroupAct) -> list[str]:
 
 
 def _reason(done: GroupAct) -> str:
-    return quote(done.asked.reason, REASON_LIMIT)
+    return literal(done.asked.reason, REASON_LIMIT)
 
 
 def _cut_short(done: GroupAct) -> str:
@@ -330,7 +331,7 @@ def paused_alone(group: Group, paused: Sequence[PauseRecord]) -> Message:
         )
     ]
     for pause in paused[:SHOWN_ALONE]:
-        reason = quote(pause.reason, NAME_LIMIT)
+        reason = literal(pause.reason, NAME_LIMIT)
         button = pause_card.resume_button(
             pause.repository, pause.paused_at, pause.reason, pause.by_name
         )
@@ -363,7 +364,7 @@ def resumed(paused: GroupAct, last: PauseRecord, *, is_yours: bool = False) -> M
 
     `is_yours`: to the person who paused the group, when somebody else resumed it.
     """
-    why = f"You had paused it: {quote(last.reason, REASON_LIMIT)}"
+    why = f"You had paused it: {literal(last.reason, REASON_LIMIT)}"
     return blocks.sentence(
         f":arrow_forward: Everything paused for {name_of(paused.group)} has resumed. "
         f"The last: {pause_card.ending(last)} " + (why if is_yours else "You asked to be notified.")

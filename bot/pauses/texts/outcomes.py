@@ -9,7 +9,7 @@ from bot.acts.unanswered import Unanswered
 from bot.blocks import blocks, controls
 from bot.blocks.controls import Repeat
 from bot.blocks.message import Message
-from bot.blocks.text import NAME_LIMIT, code, escape, quote, time_ago
+from bot.blocks.text import NAME_LIMIT, code, escape, literal, quote, time_ago
 from bot.kernel.errors import ActState, FailedAct, Follows
 from bot.kernel.repository import RepositoryName
 from bot.pauses.outcomes import Outcome
@@ -212,7 +212,7 @@ def _state(act: AuditRecord, words: _Words, in_force: PauseRecord | None) -> str
     if in_force is None or not is_of_pause:
         return words.undone
     still = "still " if act.action is Action.RESUME or act.previous_paused_at is not None else ""
-    reason = quote(in_force.reason, REASON_LIMIT)
+    reason = literal(in_force.reason, REASON_LIMIT)
     paused = f"{escape(act.repository)} is {still}paused{by_whom(in_force)}: {reason}"
     return paused if act.action is Action.RESUME else f"{paused}. Your pause wasn't carried out"
 

@@ -13,10 +13,10 @@ from bot.blocks.text import (
     by_count,
     duration,
     escape,
+    literal,
     local_time,
     mention_group,
     person,
-    quote,
     utc_time,
 )
 from bot.kernel.durations import For
@@ -37,7 +37,9 @@ def reminder(record: PauseRecord, now: datetime, *, is_direct: bool = False) -> 
     resumes_at = record.resumes_at if record.is_overdue else record.end_to_come(now)
     state = f"*{escape(record.repository)} is still paused* after {duration(now - record.since)}"
     shown = [
-        blocks.section(blocks.state_line(STILL_PAUSED, state, quote(record.reason, REASON_LIMIT))),
+        blocks.section(
+            blocks.state_line(STILL_PAUSED, state, literal(record.reason, REASON_LIMIT))
+        ),
         *blocks.facts(
             *pause_card.people(record),
             ("Since", local_time(record.since)),
@@ -86,7 +88,9 @@ def escalation(record: PauseRecord, mention: str, group: str | None, now: dateti
     return blocks.coloured(
         Colour.RED,
         blocks.message(
-            blocks.section(blocks.state_line(ESCALATED, state, quote(record.reason, REASON_LIMIT))),
+            blocks.section(
+                blocks.state_line(ESCALATED, state, literal(record.reason, REASON_LIMIT))
+            ),
             blocks.section(
                 f"{mention_group(mention)} Nobody has answered the reminders. Please resume it, "
                 "or take it over."
@@ -146,7 +150,7 @@ def of_group(
     ends = group_acts.ends_of(left)
     shown = [
         blocks.section(
-            blocks.state_line(STILL_PAUSED, state, quote(act.asked.reason, REASON_LIMIT))
+            blocks.state_line(STILL_PAUSED, state, literal(act.asked.reason, REASON_LIMIT))
         ),
         *blocks.facts(
             ("By", person(act.actor.name)),

@@ -13,6 +13,7 @@ from bot.blocks.message import Colour, Message
 from bot.blocks.text import (
     NAME_LIMIT,
     escape,
+    literal,
     local_time,
     person,
     plural,
@@ -49,7 +50,7 @@ def act(record: AuditRecord) -> Message:
         is_void = record.result is ActResult.UNCHANGED and record.outcome.answer is None
         return pause_ends.void(record) if is_void else pause_ends.failed(record)
     name = escape(record.repository)
-    about = quote(record.reason or "", REASON_LIMIT)
+    about = literal(record.reason or "", REASON_LIMIT)
     since = record.paused_at or record.at
     buttons = [
         resume_button(record.repository, since, record.reason or "", record.actor.name),
@@ -61,7 +62,7 @@ def act(record: AuditRecord) -> Message:
         was = ""
         if record.previous_reason != record.reason:
             state = f"*{by} changed why {name} is paused*"
-            was = f"Reason was: {quote(record.previous_reason or '', REASON_LIMIT)}"
+            was = f"Reason was: {literal(record.previous_reason or '', REASON_LIMIT)}"
         return blocks.post(
             blocks.state_line(PAUSED, state, about),
             was,
@@ -94,13 +95,13 @@ def changes(acts: Sequence[AuditRecord]) -> Message:
     shown = [
         blocks.section(f"{PAUSED} *{by} changed the pause of {escape(last.repository)}*"),
         *blocks.facts(
-            ("Reason", quote(reasons[-1].reason or "", REASON_LIMIT) if reasons else ""),
+            ("Reason", literal(reasons[-1].reason or "", REASON_LIMIT) if reasons else ""),
             ("Until", end),
             ("Taken over by", by if taken else ""),
         ),
     ]
     if first_reason:
-        shown.append(blocks.context(f"Reason was: {quote(first_reason, REASON_LIMIT)}"))
+        shown.append(blocks.context(f"Reason was: {literal(first_reason, REASON_LIMIT)}"))
     return blocks.message(*shown)
 
 
@@ -152,7 +153,7 @@ def not_paused_by_rule(record: AuditRecord) -> Message:
     """The post about a pause that a rule decided on and can't carry out."""
     answer = quote(record.outcome.answer or record.outcome.explanation, ANSWER_SHOWN)
     why = f" The merge queue service answered “{answer}”." if answer else ""
-    reason = quote(record.reason or "", REASON_LIMIT)
+    reason = literal(record.reason or "", REASON_LIMIT)
     return blocks.sentence(
         f":warning: *{escape(record.repository)} should be paused, and isn't yet*: {reason}.{why} "
         "I'll keep trying while the failures last."
@@ -170,13 +171,13 @@ def replaced(record: AuditRecord) -> Message:
     name = escape(record.repository)
     by = person(record.actor.name)
     what = f"{by} replaced your pause of {name}."
-    was = quote(record.previous_reason or "", REASON_LIMIT)
+    was = literal(record.previous_reason or "", REASON_LIMIT)
     if record.previous_reason is None:
         what = f"Your pause of {name} had ended, and {by} paused it again."
     elif record.previous_reason == record.reason:
         was = ""
     return blocks.post(
-        f":double_vertical_bar: {what} It now says: {quote(record.reason or '', REASON_LIMIT)}",
+        f":double_vertical_bar: {what} It now says: {literal(record.reason or '', REASON_LIMIT)}",
         f"Reason was: {was}" if was else "",
         pause_ends.resumes(record.resumes_at),
     )
@@ -227,7 +228,7 @@ def not_yours(known: PauseRecord) -> Message:
 
 def _still_paused(known: PauseRecord) -> str:
     facts = ", ".join(filter(None, pause_times(known)))
-    reason = quote(known.reason, REASON_LIMIT)
+    reason = literal(known.reason, REASON_LIMIT)
     return f"{escape(known.repository)} is already paused{by_whom(known)} ({facts}): {reason}"
 
 
@@ -241,7 +242,7 @@ def already_paused(
     """
     paused = f"{escape(repository)} is already paused{by_whom(known)}"
     shown = [
-        blocks.section(f":double_vertical_bar: {paused}: {quote(known.reason, REASON_LIMIT)}"),
+        blocks.section(f":double_vertical_bar: {paused}: {literal(known.reason, REASON_LIMIT)}"),
         blocks.context(*pause_times(known)),
     ]
     if is_same:
@@ -259,7 +260,7 @@ def already_paused(
         blocks.button(label, action_id=pause_actions.REPLACE, value=value),
         blocks.button("Leave it", action_id=controls.DISMISS, value=repository),
     ]
-    yours = blocks.context(f"your reason: {quote(asked.reason, REASON_LIMIT)}", end)
+    yours = blocks.context(f"your reason: {literal(asked.reason, REASON_LIMIT)}", end)
     return blocks.message(*shown, yours, blocks.actions(buttons))
 
 
@@ -287,7 +288,7 @@ def confirm(
         ),
         blocks.context(
             expected,
-            f"Reason: {quote(asked.reason, REASON_LIMIT)}",
+            f"Reason: {literal(asked.reason, REASON_LIMIT)}",
             pause_ends.ending(asked) or pause_ends.UNTIL_RESUMED,
         ),
         blocks.actions(
@@ -329,7 +330,7 @@ def resume_other(running: RepositoryName, known: PauseRecord) -> Message:
     value = controls.held_value(known.repository, known.paused_at)
     return blocks.post(
         f":double_vertical_bar: {escape(running)} is running. {escape(known.repository)} is "
-        f"paused{by_whom(known)}: {quote(known.reason, REASON_LIMIT)}. *Resume it?*",
+        f"paused{by_whom(known)}: {literal(known.reason, REASON_LIMIT)}. *Resume it?*",
         *pause_times(known),
         buttons=[
             blocks.button("Resume queue", action_id=pause_actions.RESUME_OTHER, value=value),
@@ -342,7 +343,7 @@ def other_pause(repository: RepositoryName, known: PauseRecord) -> Message:
     """Reply to a stale button: the pause in force now, with a button for it."""
     return blocks.post(
         f":double_vertical_bar: That pause is over. {escape(repository)} is now "
-        f"paused{by_whom(known)}: {quote(known.reason, REASON_LIMIT)}",
+        f"paused{by_whom(known)}: {literal(known.reason, REASON_LIMIT)}",
         *pause_times(known),
         buttons=[resume_button(repository, known.paused_at, known.reason, known.by_name)],
     )

@@ -16,7 +16,7 @@ from bot.acts.record import (
 from bot.blocks import blocks, controls as block_controls
 from bot.blocks.groups import name_of
 from bot.blocks.message import Block, Message
-from bot.blocks.text import NAME_LIMIT, cut_markup, escape, local_time, quote
+from bot.blocks.text import NAME_LIMIT, cut_markup, escape, literal, local_time, quote
 from bot.kernel.actor import Origin
 from bot.questions import actions as question_actions
 
@@ -115,7 +115,7 @@ def _entry(record: AuditRecord) -> str:
     mark, result = _RESULTS[record.result]
     if record.times > 1:
         result = f"{result.removesuffix('.')}, {record.times:,} times within a minute."
-    reason = f": {quote(record.reason, REASON_LIMIT)}" if record.reason else ""
+    reason = f": {literal(record.reason, REASON_LIMIT)}" if record.reason else ""
     sentence = f"{mark} *{_who(record)}* {_did(record)}{reason}"
     if result:
         sentence += f". {result}"
@@ -170,7 +170,7 @@ def _change(record: AuditRecord) -> str:
         after = quote(setting.after, DETAIL_LIMIT) or "none"
         return f"before: {before}, now: {after}"
     if record.previous_reason:
-        return f"previous reason: {quote(record.previous_reason, DETAIL_LIMIT)}"
+        return f"previous reason: {literal(record.previous_reason, DETAIL_LIMIT)}"
     return ""
 
 

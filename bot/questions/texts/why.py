@@ -14,6 +14,7 @@ from bot.blocks.text import (
     duration,
     escape,
     listed,
+    literal,
     local_time,
     person,
     plural,
@@ -195,7 +196,7 @@ def _held(explanation: Explanation, place: InBatch | InQueue) -> str:
     pause = explanation.snapshot.pause
     if pause is not None:
         since = local_time(pause.paused_at)
-        reason = quote(pause.reason, REASON_LIMIT)
+        reason = literal(pause.reason, REASON_LIMIT)
         return f"the pause{by_whom(pause)} to end, since {since}: {reason}"
     if known is not None and known.kind is ObstacleKind.FREEZE:
         return f"{_freeze(explanation.snapshot.freezes)} to end"

@@ -6,7 +6,7 @@ from bot.blocks import blocks
 from bot.blocks.groups import name_of, queues
 from bot.blocks.message import Message
 from bot.blocks.overview import GROUP_QUEUES_PER_PAGE, UNREAD, page_of_lines
-from bot.blocks.text import NAME_LIMIT, by, by_count, escape, listed, quote
+from bot.blocks.text import NAME_LIMIT, by, by_count, escape, listed, literal
 from bot.freezes.texts.cards import freeze_period, freeze_reason
 from bot.kernel.groups import Group
 from bot.kernel.repository import RepositoryName
@@ -52,7 +52,7 @@ def _status_line(queue: Snapshot | RepositoryName) -> str:
     if queue.pause is not None:
         end = pause_ends.resumes(queue.pause.resumes_at, is_overdue=queue.pause.is_overdue)
         state = ", ".join(filter(None, [f"paused{by_whom(queue.pause)}", end]))
-        state += f": {quote(queue.pause.reason, NAME_LIMIT)}"
+        state += f": {literal(queue.pause.reason, NAME_LIMIT)}"
     elif queue.freezes:
         freeze = queue.freezes[0]
         frozen = f"frozen {by(freeze.by)}".rstrip()

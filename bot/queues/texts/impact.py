@@ -8,7 +8,7 @@ from bot.acts.reason import REASON_LIMIT
 from bot.blocks import blocks, controls, modal
 from bot.blocks.groups import name_of, names, queues, show_all
 from bot.blocks.message import Message
-from bot.blocks.text import by_count, escape, listed, local_time, quote
+from bot.blocks.text import by_count, escape, listed, literal, local_time
 from bot.kernel.groups import ALL, Group, Target, target_value
 from bot.kernel.repository import RepositoryName
 from bot.pauses import actions as pause_actions
@@ -45,7 +45,7 @@ def confirm(
     label = f"Pause {count}"
     value = controls.value_of(pause_actions.PauseChoice(target_value(group), asked))
     return blocks.post(
-        f":double_vertical_bar: *Pause {which}?* Reason: {quote(asked.reason, REASON_LIMIT)}",
+        f":double_vertical_bar: *Pause {which}?* Reason: {literal(asked.reason, REASON_LIMIT)}",
         names(group.repositories),
         details=["\n".join([ending, *impact(read)])],
         buttons=[

@@ -3,7 +3,7 @@
 from datetime import datetime
 
 from bot.acts.reason import REASON_LIMIT
-from bot.blocks.text import local_time, quote
+from bot.blocks.text import literal, local_time
 from bot.freezes.texts.cards import FREEZES_LISTED, freeze_line
 from bot.pauses.texts.card import by_whom
 from bot.pauses.texts.replies import pause_times, stopped_work
@@ -29,7 +29,7 @@ def queue_notes(snapshot: Snapshot) -> list[str]:
     if known is not None:
         times = ", ".join(filter(None, pause_times(known)))
         note = f":double_vertical_bar: Already paused{by_whom(known)} {times}: "
-        note += quote(known.reason, REASON_LIMIT)
+        note += literal(known.reason, REASON_LIMIT)
     else:
         queued = f"{len(status.queued):,} queued"
         running = len(status.running)

@@ -13,6 +13,7 @@ from bot.blocks.text import (
     escape,
     expected,
     listed,
+    literal,
     local_time,
     person,
     plural,
@@ -84,7 +85,7 @@ def headline(
     if picture.pause is not None:
         mark = ":double_vertical_bar:"
         state = "paused"
-        about = quote(picture.pause.reason, REASON_LIMIT)
+        about = literal(picture.pause.reason, REASON_LIMIT)
     elif not picture.is_pause_known:
         mark = ":snowflake:" if picture.freezes else ":grey_question:"
         state = "running or paused: the merge queue service doesn't say which"

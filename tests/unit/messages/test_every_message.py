@@ -146,7 +146,9 @@ def test_no_message_uses_a_banned_word() -> None:
     assert found == set()
 
 
-DATE = re.compile(r"(?P<before>[^<>|]*)<!date\^\d+\^(?P<format>[^|>]*)\|[^>]+>")
+DATE = re.compile(r"(?P<before>[^<>|]*)<!date\^\d+\^(?!\{_\})(?P<format>[^|>]*)\|[^>]+>")
+"""Not a character that is shown as it was typed."""
+
 DAY = "{date_short_pretty} at {time}"
 FORMS = {DAY, "{time}", "{ago}", f"{{ago}} ({DAY})", f"{DAY} ({{ago}})", "{time} ({ago})"}
 LOWER = "\u200b"
