@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from bot.kernel.actor import Actor
 from bot.pauses.pause import PauseRecord
 
 
@@ -11,6 +12,7 @@ class TakenOver:
     """The pauses that the person is now responsible for; those that were theirs are left out."""
 
     pauses: Sequence[PauseRecord]
+    before: Sequence[Actor] = ()  #: who was responsible until then, as far as known
 
 
 @dataclass(frozen=True, slots=True)

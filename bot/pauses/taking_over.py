@@ -71,7 +71,8 @@ def _take_over(
         return AlreadyTheirs()
     taken = [_store(transaction, act, pause) for pause in others]
     _tell(transaction, replace(act, repository=taken[0].repository), others, taken)
-    return TakenOver(taken)
+    before = dict.fromkeys(pause.responsible for pause in others if pause.responsible is not None)
+    return TakenOver(taken, tuple(before))
 
 
 def _store(transaction: Transaction, act: AuditRecord, pause: PauseRecord) -> PauseRecord:

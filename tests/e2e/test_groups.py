@@ -1,5 +1,6 @@
 """Groups of repositories: confirmed, paused together, restored exactly, shown in one post."""
 
+import asyncio
 import re
 
 import pytest
@@ -8,6 +9,7 @@ from tests.e2e.conftest import NAMES, OVER_HTTP, TWO_GROUPS, StartBot
 from tests.support.bot_tester import (
     ALICE,
     BOB,
+    CAROL,
     GENERAL,
     INCIDENTS,
     MERGE_QUEUE,
@@ -64,6 +66,33 @@ async def test_a_group_that_is_configured_stays_and_is_named(three: BotTester) -
     await three.type("/mq subscribe @papers merge", channel=RELEASES)
     notice = await three.wait_for_post("the 1 repository of @papers", RELEASES)
     assert "From the configuration: acme/docs" in notice
+
+
+async def test_two_people_who_take_over_a_group_at_once_each_see_from_whom(
+    three: BotTester,
+) -> None:
+    post = await paused(three)
+    people = {"bob": BOB, "carol": CAROL}
+    await asyncio.gather(
+        *(three.choose(post, "Take over", menu="More actions", by=who) for who in people.values())
+    )
+    replies = {name: await three.wait_for_reply(by=who) for name, who in people.items()}
+    await until(lambda: len(three.thread(post)) == 2, "both entries in the thread")
+    entry, last_entry = (reply.line for reply in three.thread(post))
+    first = entry.partition(" ")[0]
+    last = last_entry.partition(" ")[0]
+    assert {first, last} == {*people}
+
+    assert "You took over the pause of @release from alice." in replies[first]
+    assert f"You took over the pause of @release from {first}." in replies[last]
+    assert entry == f"{first} took over the pause of @release."
+    await three.wait_for_change(post, f"By alice · With {last} since ")
+    told = await three.wait_for_direct_message(
+        f"{last} took over your pause of @release.", by=people[first]
+    )
+    assert len(three.posts(told.channel, by=people[first])) == 1
+    told = await three.wait_for_direct_message(f"{first} took over your pause of @release.")
+    assert len(three.posts(told.channel)) == 1
 
 
 async def test_a_group_pause_is_confirmed_and_shown_in_one_post(three: BotTester) -> None:

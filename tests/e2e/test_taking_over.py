@@ -19,7 +19,7 @@ HOUR = 3601
 async def test_who_takes_over_a_pause_is_on_its_card_and_hears_of_its_end(bot: BotTester) -> None:
     card = await bot.pause("CI runners are down")
     await bot.choose(card, "Take over", menu=MORE, by=BOB)
-    assert "You took over the pause of acme/site." in await bot.wait_for_reply(by=BOB)
+    assert "You took over the pause of acme/site from alice." in await bot.wait_for_reply(by=BOB)
     card = await bot.wait_for_change(card, "By alice · With bob since ")
     await bot.wait_in_thread(card, "bob took over the pause of acme/site.")
     await bot.wait_for_direct_message("bob took over your pause of acme/site.", by=ALICE)
@@ -41,12 +41,15 @@ async def test_two_people_who_take_over_at_once_are_both_told_and_the_last_has_i
     await asyncio.gather(
         *(bot.choose(card, "Take over", menu=MORE, by=who) for who in (BOB, CAROL))
     )
-    for who in (BOB, CAROL):
-        assert "You took over" in await bot.wait_for_reply(by=who)
+    replies = {who: await bot.wait_for_reply(by=who) for who in (BOB, CAROL)}
     await until(lambda: len(bot.thread(card)) == 2, "both entries in the thread")
     last = bot.thread(card)[-1].line.partition(" ")[0]
     await bot.wait_for_change(card, f"By alice · With {last} since ")
     first = {"carol": BOB, "bob": CAROL}[last]
+    second = {"carol": CAROL, "bob": BOB}[last]
+    assert "You took over the pause of acme/site from alice." in replies[first]
+    name = {BOB: "bob", CAROL: "carol"}[first]
+    assert f"You took over the pause of acme/site from {name}." in replies[second]
     await bot.wait_for_direct_message(f"{last} took over your pause of acme/site.", by=first)
     await bot.wait_for_direct_message("took over your pause of acme/site.", by=ALICE)
 
@@ -123,7 +126,7 @@ async def test_a_groups_pause_is_taken_over_as_a_whole(start_bot: StartBot) -> N
     )
     card = await bot.publish("/mq pause now @release freeze", "2 of 2 queues paused")
     await bot.choose(card, "Take over", menu=MORE, by=BOB)
-    assert "You took over the pause of @release." in await bot.wait_for_reply(by=BOB)
+    assert "You took over the pause of @release from alice." in await bot.wait_for_reply(by=BOB)
     await bot.wait_for_change(card, "By alice · With bob since ")
     await bot.wait_in_thread(card, "bob took over the pause of @release.")
     await bot.wait_for_direct_message("bob took over your pause of @release.", by=ALICE)

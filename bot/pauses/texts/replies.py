@@ -20,6 +20,7 @@ from bot.blocks.text import (
     quote,
     time_ago,
     time_and_age,
+    together,
 )
 from bot.kernel.groups import Group, Target
 from bot.kernel.repository import RepositoryName
@@ -116,8 +117,10 @@ def taken_over(outcome: TakeOverOutcome, target: Target) -> Message:
     """To the person who pressed *Take over*."""
     name = name_of(target.name) if isinstance(target, Group) else escape(target)
     match outcome:
-        case TakenOver():
-            said = f"{TAKEN} You took over the pause of {name}. Its reminders go to you now."
+        case TakenOver(before=before):
+            names = together([person(actor.name) for actor in before])
+            whose = f"{name} from {names}" if before else name
+            said = f"{TAKEN} You took over the pause of {whose}. Its reminders go to you now."
             return blocks.sentence(said)
         case AlreadyTheirs():
             return blocks.sentence(f"The pause of {name} is yours already. Nothing was changed.")

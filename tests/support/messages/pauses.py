@@ -37,6 +37,7 @@ from bot.slack.person import DenialReason, Denied
 from tests.support.clock import NOON
 from tests.support.make import (
     API,
+    BOB,
     SITE,
     make_act,
     make_batch,
@@ -225,7 +226,8 @@ CASES: Cases = {
     "pause-reason-changed-twice": changes(
         [replace(REPLACED, previous_reason="night"), replace(REPLACED, reason="CI is back")]
     ),
-    "pause-took-over": taken_over(TakenOver([CARD]), SITE),
+    "pause-took-over": taken_over(TakenOver([CARD], [BOB]), SITE),
+    "pause-took-over-of-nobody": taken_over(TakenOver([CARD]), SITE),
     "pause-yours-already": taken_over(AlreadyTheirs(), SITE),
     "pause-to-take-over-is-over": taken_over(NothingToTakeOver(), SITE),
     "pause-to-take-over-is-another": taken_over(NothingToTakeOver(BY_HAND), SITE),
