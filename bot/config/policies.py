@@ -69,6 +69,7 @@ def _policy(settings: Settings, given: Mapping[str, Any]) -> Policy:
         AlertKind.BATCH: math.ceil(rule("health_batch_minutes") * 60),
         AlertKind.DEPTH: rule("health_depth"),
         AlertKind.FAILURES: rule("health_failures"),
+        AlertKind.CAUSE: math.ceil(rule("health_cause_minutes") * 60),
     }
     rights = RightRules(
         {

@@ -45,6 +45,7 @@ RELOADED = (
     "health_batch_minutes",
     "health_depth",
     "health_failures",
+    "health_cause_minutes",
     "policy",
     "window",
     "api_token",

@@ -175,6 +175,9 @@ class Settings(DatabaseSettings):
     """alert when more pull requests than this are queued; 0 to 100000, 0 turns it off"""
     health_failures: Failures = 5
     """alert when this many pull requests in a row fail and leave; 0 to 1000, 0 turns it off"""
+    health_cause_minutes: AlertMinutes = 10.0
+    """minutes that one cause, such as a pull request that can't advance, may keep a queue from
+    merging before an alert; 0 to 10080, 0 turns it off"""
     overlap_seconds: Annotated[float, Field(ge=0, le=43_200)] = 120.0
     """seconds that each poll reads again, for events that show up late; 0 to 43200"""
     backfill_minutes: Annotated[float, Field(ge=0, le=129_600)] = 0.0

@@ -70,6 +70,7 @@ class PolicyTable(_Table):
     health_batch_minutes: AlertMinutes | None = None
     health_depth: Depth | None = None
     health_failures: Failures | None = None
+    health_cause_minutes: AlertMinutes | None = None
     second_person: bool | None = None
     """`true` or `false`: whether it takes two people to resume somebody else's pause"""
     auto_pause_failures: int | None = Field(default=None, ge=0, le=100)

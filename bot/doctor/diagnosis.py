@@ -265,3 +265,12 @@ class Diagnosis:
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
         return tuple(finding.verdict for finding in self.findings)
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """Why nothing merges, in words that are safe to show."""
+
+    verdict: Verdict
+    said: str  #: a clause
+    evidence: str = ""  #: sentences about it

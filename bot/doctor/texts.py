@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import singledispatch
 from html import unescape
@@ -29,6 +29,7 @@ from bot.blocks.text import (
 )
 from bot.doctor import actions as doctor_actions
 from bot.doctor.diagnosis import (
+    Cause,
     ComesBack,
     Diagnosis,
     Done,
@@ -108,7 +109,7 @@ _STATE_WORDS = {
 }
 
 
-def cause_of(diagnosis: Diagnosis) -> Told | None:
+def cause_of(diagnosis: Diagnosis) -> Cause | None:
     """The cause for an alert; None if nobody can tell, or if there is nothing to explain."""
     no_cause = {Verdict.UNKNOWN, Verdict.NORMAL, Verdict.EMPTY}
     causes = [finding for finding in diagnosis.findings if finding.verdict not in no_cause]
@@ -116,7 +117,7 @@ def cause_of(diagnosis: Diagnosis) -> Told | None:
         return None
     said = told(causes[0], diagnosis)
     evidence = (cut_markup(sentence, ALERT_EVIDENCE) for sentence in said.evidence if sentence)
-    return replace(said, evidence=tuple(evidence))
+    return Cause(causes[0].verdict, said.cause, " ".join(evidence))
 
 
 def _unknown(diagnosis: Diagnosis) -> str:

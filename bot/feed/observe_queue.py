@@ -1,34 +1,29 @@
 """Reads a queue once for all its users: its pause, its boards, alerts about its health."""
 
 import logging
-from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from bot.boards.board import WhyUnread
 from bot.boards.keeping import mark_boards, mark_unread
-from bot.channels.rows import Subscriptions
-from bot.channels.subscription import Topic, subscribed_channels
+from bot.doctor.diagnosis import Cause
 from bot.doctor.examining import ExamineQueue
-from bot.doctor.texts import Told, cause_of
+from bot.doctor.texts import cause_of
 from bot.feed.observe_pause import ObservePause
 from bot.feed.poll import Poll
 from bot.feed.poll_state import PollSchedule, QueueState, asked_to_wait, failure, level_of
 from bot.feed.polling import queue_due
-from bot.health.alert import Alert, AlertRules, changes, readings
-from bot.health.rows import Alerts
+from bot.health.alert import AlertRules
+from bot.health.alerting import measure, store_alerts
+from bot.health.cause import CauseWatch
 from bot.kernel.configured import Configured
 from bot.kernel.errors import MergeQueueError, MergeQueueRefused
 from bot.kernel.repository import RepositoryName
 from bot.kernel.tasks import ConcurrencyLimit
-from bot.log.preceding import LONGEST_QUEUE_TIME
 from bot.log.sources import Sources
 from bot.merge_queue.errors import MergeQueueUnavailable, PauseNotOffered
 from bot.merge_queue.queue import QueueStatus
-from bot.pauses.rows import Pauses
-from bot.posts.delivery import Subject, SubjectKind
-from bot.posts.enqueueing import enqueue_urgent
 from bot.posts.wake import Wake
 from bot.queues import reading as queue_reading
 from bot.store.coordination import Leases
@@ -77,7 +72,7 @@ class ObserveQueue:
             with suppress(PauseNotOffered):
                 await self.pause.run(poll, schedule.pause, queue)
             if queue.interest.health:
-                await self.observe_health(poll)
+                await self.observe_health(poll, queue.watch)
             if queue.interest.boards:
                 await self._mark_boards(poll, queue)
             if schedule.pause is None:
@@ -89,33 +84,38 @@ class ObserveQueue:
             queue.failures.end()
             queue.retry_at = None
 
-    async def observe_health(self, poll: Poll) -> None:
+    async def observe_health(self, poll: Poll, watch: CauseWatch) -> None:
         """Compare a queue with its thresholds; one transaction stores alerts with deliveries.
 
+        While an alert lasts, or a cause may begin one, the queue is examined from time to time.
         Raises MergeQueueError, StoreError or LimitClosed.
         """
-        repository = poll.repository
         status = await poll.status()
-        rules = self.configured.policies.of(repository).rules(AlertRules)
-        async with self.storing.slot():
-            changed = await self.sources.store.run(
-                _change, rules, repository, status, self.sources.clock.now()
-            )
-        if not changed:
-            return
-        # Only the service may know a pause made elsewhere a moment ago.
+        rules = self.configured.policies.of(poll.repository).rules(AlertRules)
+        now = self.sources.clock.now()
+        health = await self.sources.store.read(measure, poll.repository, status, now)
+        health.take_over(watch)
+        is_examined = health.is_to_examine(rules, watch)
+        if is_examined:
+            watch.add(await self._cause(poll, status), now)
+        changed = health.changes(rules, watch)
         begins = any(alert.ended_at is None for alert in changed)
+        # Only the service may know a pause made elsewhere a moment ago.
         if begins and await poll.pause() is not None:
             return
-        cause = await self._cause(poll, status) if begins else None
+        if begins and watch.cause is None:
+            cause = watch.found if is_examined else await self._cause(poll, status)
+            watch.begin_with(cause, now, now)
+        if not changed and health.is_told(watch.cause):
+            return
         async with self.storing.slot():
             await self.sources.store.run(
-                _store_alerts, rules, poll, status, cause, self.sources.clock.now()
+                _store_alerts, rules, poll, status, watch, self.sources.clock.now()
             )
         self.wake()
 
-    async def _cause(self, poll: Poll, status: QueueStatus) -> Told | None:
-        """Why nothing merges, for the alerts that begin; None if nobody can tell.
+    async def _cause(self, poll: Poll, status: QueueStatus) -> Cause | None:
+        """Why nothing merges; None if nobody can tell.
 
         Raises MergeQueueError, StoreError or LimitClosed.
         """
@@ -167,42 +167,8 @@ def _store_alerts(  # a transaction body takes what was read before
     rules: AlertRules,
     poll: Poll,
     status: QueueStatus,
-    cause: Told | None,
+    watch: CauseWatch,
     now: datetime,
 ) -> None:
     Leases(transaction).require(poll.lease, now)
-    alerts = Alerts(transaction)
-    for alert in _change(transaction, rules, poll.repository, status, now):
-        if alert.ended_at is None:
-            begun = replace(alert, mention=rules.mention)
-            if cause is not None:
-                begun = replace(begun, cause=cause.cause, evidence=" ".join(cause.evidence))
-            alert_id = alerts.begin(begun)
-            if alert_id is not None:
-                _notify(transaction, SubjectKind.ALERT, replace(begun, alert_id=alert_id), now)
-        elif alerts.end(alert.alert_id, now) and alert.kind in rules.thresholds:
-            _notify(transaction, SubjectKind.ALERT_OVER, alert, now)
-
-
-def _change(
-    transaction: Transaction,
-    rules: AlertRules,
-    repository: RepositoryName,
-    status: QueueStatus,
-    now: datetime,
-) -> Sequence[Alert]:
-    """The alerts that begin and end with this status."""
-    alerts = Alerts(transaction)
-    pauses = Pauses(transaction).of(repository, now - LONGEST_QUEUE_TIME)
-    is_paused = bool(status.paused) or any(pause.is_open for pause in pauses)
-    measured = readings(status, alerts.streak(repository), pauses, now)
-    active = alerts.active(repository)
-    return changes(measured, active, rules.thresholds, repository, now, is_paused=is_paused)
-
-
-def _notify(transaction: Transaction, kind: SubjectKind, alert: Alert, now: datetime) -> None:
-    subscriptions = Subscriptions(transaction).of_repository(alert.repository)
-    channels = subscribed_channels(subscriptions, Topic.HEALTH)
-    subject = Subject(kind, alert.repository, alert.alert_id)
-    identity = f"{alert.kind} {alert.began_at.isoformat()}"
-    enqueue_urgent(transaction, subject, channels, now, identity=identity)
+    store_alerts(transaction, rules, measure(transaction, poll.repository, status, now), watch)

@@ -8,6 +8,7 @@ from bot.feed.log_reading import LogReading
 from bot.feed.polling import QueueInterest
 from bot.feed.read_events import ReadEvents
 from bot.feed.requested_types import RequestedTypes
+from bot.health.cause import CauseWatch
 from bot.health.outage import PollProblem
 from bot.kernel.pacing import Failures
 from bot.kernel.repository import RepositoryName
@@ -33,6 +34,8 @@ class QueueState:
     retry_at: datetime | None = None  #: no reading before then
     answered_at: datetime | None = None  #: when the service last answered for boards
     edit_at: datetime | None = None  #: no edit of boards before then
+    #: what keeps it from merging, for alerts
+    watch: CauseWatch = field(default_factory=CauseWatch)
 
 
 @dataclass(slots=True)
@@ -74,7 +77,7 @@ class PollSchedule:
 
     def set_back(self, back: timedelta) -> None:
         """Shift all times after the clock was set back."""
-        for times in (self, self.failures, self.queue, self.queue.failures):
+        for times in (self, self.failures, self.queue, self.queue.failures, self.queue.watch):
             for time_field in fields(times):
                 at = getattr(times, time_field.name)
                 if isinstance(at, datetime):

@@ -1,11 +1,12 @@
 """Queue health: what is measured of a queue, and when an alert begins or ends."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import NamedTuple
 
+from bot.doctor.diagnosis import Verdict
 from bot.kernel.repository import RepositoryName
 from bot.log.classification import EventKind
 from bot.merge_queue.event_records import EventRecord
@@ -27,6 +28,7 @@ class AlertKind(StrEnum):
     BATCH = "batch"  #: how long a batch has been checked, in seconds
     DEPTH = "depth"  #: how many pull requests are in the queue
     FAILURES = "failures"  #: how many in a row left it on failures
+    CAUSE = "cause"  #: how long one cause has kept it from merging, in seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +64,8 @@ class Alert:
     batch: str | None = None
     ended_at: datetime | None = None  #: None while it lasts
     mention: str | None = None  #: the user group to mention, if any
-    #: why nothing merged when it began, in words that are safe to show; None if nobody could tell
-    cause: str | None = None
+    verdict: Verdict | None = None  #: why nothing merges, as it shows now; None if nobody can tell
+    cause: str | None = None  #: the same in words that are safe to show
     evidence: str | None = None  #: sentences about that cause
     alert_id: int = 0  #: assigned by the store, 0 before
 
@@ -81,11 +83,13 @@ def changes(
 
     For failures one begins at the threshold, for the others above it. It ends at three quarters of
     it, so that it doesn't flap. A kind without a threshold (at least 1) is switched off. A kind
-    without a reading stays as it is. While the queue is paused on purpose, nothing begins or ends.
+    without a reading stays as it is. One cause begins one alert: see `_is_told`. While the queue is
+    paused on purpose, nothing begins or ends.
     """
     if is_paused:
         return []
     known = {alert.kind: alert for alert in active}
+    lasting = set(known)
     changed = [
         replace(alert, ended_at=now) for alert in known.values() if alert.kind not in thresholds
     ]
@@ -99,12 +103,20 @@ def changes(
                 changed.append(replace(alert, ended_at=now))
             continue
         least = threshold if kind is AlertKind.FAILURES else threshold + 1
-        if read.value >= least:
+        if read.value >= least and not _is_told(kind, lasting):
+            lasting.add(kind)
             begun = Alert(
                 repository, kind, read.value, threshold, now, read.pull_request, read.batch
             )
             changed.append(begun)
     return changed
+
+
+def _is_told(kind: AlertKind, lasting: Collection[AlertKind]) -> bool:
+    """Whether an alert that lasts tells the same: each of them names the cause."""
+    if kind is AlertKind.CAUSE:
+        return bool(lasting)
+    return kind is not AlertKind.DEPTH and AlertKind.CAUSE in lasting
 
 
 COUNTED = 1_000

@@ -5,11 +5,12 @@ from collections.abc import Mapping
 from bot.blocks.message import Message
 from bot.health import texts as health_texts
 from bot.health.outage_rows import Outages, SlackOutages
-from bot.health.rows import Alerts
+from bot.health.rows import AlertCauses, Alerts
 from bot.log.rows import PullRequests
 from bot.posts.claim import Claim
 from bot.posts.delivery import Delivery, SubjectKind
-from bot.posts.rendering import RenderPost
+from bot.posts.live_message import LiveKind, LiveSubject
+from bot.posts.rendering import RenderLiveMessage, RenderPost
 from bot.store.transaction import Transaction
 
 
@@ -28,22 +29,35 @@ def _slack_outage_over(transaction: Transaction, delivery: Delivery, _: Claim) -
     return health_texts.slack_outage_over(outage) if outage is not None else None
 
 
-def _alert(transaction: Transaction, delivery: Delivery, _: Claim) -> Message | None:
-    """None for an alert that ended before it was posted: its end says what it was about."""
-    alert = Alerts(transaction).one(delivery.subject.subject_id)
+def _alert(transaction: Transaction, subject: LiveSubject) -> Message | None:
+    alert = Alerts(transaction).one(int(subject.key))
     if alert is None:
         return None
-    if delivery.subject.kind is SubjectKind.ALERT_OVER:
-        return health_texts.over(alert)
     number = alert.pull_request or 0
     seen = PullRequests(transaction).get(alert.repository, [number] if number else [])
-    return health_texts.alert(alert, seen.get(number)) if alert.ended_at is None else None
+    return health_texts.alert(alert, seen.get(number))
+
+
+def _alert_cause(transaction: Transaction, delivery: Delivery, _: Claim) -> Message | None:
+    """None once the alert is over."""
+    told = AlertCauses(transaction).one(delivery.subject.subject_id)
+    alert = Alerts(transaction).one(told.alert_id) if told is not None else None
+    if told is None or alert is None or alert.ended_at is not None:
+        return None
+    return health_texts.cause_found(told)
+
+
+def _alert_over(transaction: Transaction, delivery: Delivery, _: Claim) -> Message | None:
+    alert = Alerts(transaction).one(delivery.subject.subject_id)
+    return health_texts.over(alert) if alert is not None else None
 
 
 HEALTH_POSTS: Mapping[SubjectKind, RenderPost] = {
     SubjectKind.OUTAGE: _outage,
     SubjectKind.OUTAGE_OVER: _outage,
     SubjectKind.SLACK_OUTAGE_OVER: _slack_outage_over,
-    SubjectKind.ALERT: _alert,
-    SubjectKind.ALERT_OVER: _alert,
+    SubjectKind.ALERT_CAUSE: _alert_cause,
+    SubjectKind.ALERT_OVER: _alert_over,
 }
+
+HEALTH_LIVE_MESSAGES: Mapping[LiveKind, RenderLiveMessage] = {LiveKind.ALERT: _alert}

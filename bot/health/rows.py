@@ -5,10 +5,25 @@ from datetime import datetime
 
 from sqlalchemy import select
 
+from bot.doctor.diagnosis import Cause
 from bot.health.alert import Alert, FailureStreak
-from bot.health.tables import ALERT_LASTS, alerts, failures_in_a_row
+from bot.health.cause import ToldCause
+from bot.health.tables import ALERT_LASTS, alert_causes, alerts, failures_in_a_row
 from bot.kernel.repository import RepositoryName
 from bot.store.statements import Numbered, as_row
+
+
+class AlertCauses(Numbered[ToldCause]):
+    """The causes that the threads of alerts have named."""
+
+    kind = ToldCause
+    rows = select(alert_causes)
+    number = alert_causes.c.cause_id
+
+    def add(self, told: ToldCause) -> int | None:
+        """Store one and return its id; None if the alert has named that verdict before."""
+        added = self._add_new(alert_causes, as_row(alert_causes, told))
+        return added[0] if added else None
 
 
 class Alerts(Numbered[Alert]):
@@ -26,6 +41,15 @@ class Alerts(Numbered[Alert]):
     def end(self, alert_id: int, at: datetime) -> bool:
         """End an alert; False if it had ended already."""
         return self._change(alerts, alerts.c.alert_id == alert_id, ALERT_LASTS, ended_at=at) > 0
+
+    def show(self, alert_id: int, cause: Cause | None) -> bool:
+        """Store what an active alert shows as its cause; False if it has ended."""
+        shown = {
+            "verdict": cause.verdict if cause is not None else None,
+            "cause": cause.said if cause is not None else None,
+            "evidence": cause.evidence if cause is not None else None,
+        }
+        return self._change(alerts, alerts.c.alert_id == alert_id, ALERT_LASTS, **shown) > 0
 
     def active(self, repository: RepositoryName) -> Sequence[Alert]:
         active = self.rows.where(alerts.c.repository == repository, ALERT_LASTS)

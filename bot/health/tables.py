@@ -4,6 +4,7 @@ from datetime import datetime
 
 import sqlalchemy as sa
 
+from bot.doctor.diagnosis import Verdict
 from bot.health.alert import AlertKind
 from bot.health.outage import OutageCause
 from bot.kernel.repository import RepositoryName
@@ -40,6 +41,7 @@ alerts = table(
     *required(sa.BigInteger, "value", "threshold"),
     *optional(sa.BigInteger, "pull_request"),
     *optional(OutsideText, "batch", "cause", "evidence"),
+    *optional(as_text(Verdict), "verdict"),
     *optional(sa.Text, "mention"),
     sa.Index(None, "ended_at"),
 )
@@ -47,6 +49,20 @@ alerts = table(
 
 ALERT_LASTS = alerts.c.ended_at.is_(None)
 partial_index(alerts.c.repository, alerts.c.kind, unique=True, where=ALERT_LASTS)
+
+
+alert_causes = table(
+    "alert_causes",
+    "A cause that the thread of one alert has named; each is named once.",
+    row_number("cause_id"),
+    *required(sa.BigInteger, "alert_id"),
+    *required(Repository, "repository"),
+    *required(as_text(Verdict), "verdict"),
+    *required(OutsideText, "said"),
+    *required(UtcTime, "found_at"),
+    sa.UniqueConstraint("alert_id", "verdict"),
+    sa.Index(None, "found_at"),
+)
 
 
 outages = table(

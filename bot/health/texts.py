@@ -16,6 +16,7 @@ from bot.blocks.text import (
     quote,
 )
 from bot.health.alert import Alert, AlertKind
+from bot.health.cause import ToldCause
 from bot.health.outage import Outage, OutageCause, SlackOutage
 from bot.merge_queue.event_records import PullRequestRecord
 from bot.queues.texts.parts import pause_button
@@ -33,6 +34,7 @@ _HINTS = {
     AlertKind.FAILURES: (
         "If they share a cause, such as CI or the base branch, pause the queue until it's fixed."
     ),
+    AlertKind.CAUSE: "*Why?* shows what I know about it.",
 }
 _OUTAGE_CAUSES: Mapping[OutageCause | None, str] = {
     OutageCause.SILENT: "the merge queue service isn't responding",
@@ -60,6 +62,7 @@ _OVER = {
     AlertKind.BATCH: "no batch is stuck any more",
     AlertKind.DEPTH: "the queue is short again",
     AlertKind.FAILURES: "the queue is merging again",
+    AlertKind.CAUSE: "nothing keeps the queue from merging any more",
 }
 
 
@@ -70,7 +73,7 @@ def alert(raised: Alert, seen: PullRequestRecord | None = None) -> Message:
         blocks.button("Why?", action_id=controls.WHY_BUTTON, value=f"why {name}"),
         blocks.button("Show status", action_id=controls.RETRY, value=f"status {name}"),
     ]
-    if raised.kind is AlertKind.FAILURES:
+    if raised.kind in {AlertKind.FAILURES, AlertKind.CAUSE}:
         buttons.append(pause_button(name))
     elif raised.pull_request is not None:
         label = f"Log of #{raised.pull_request}"
@@ -100,8 +103,15 @@ _WHICH = {
     AlertKind.BATCH: "In the batch",
     AlertKind.DEPTH: "Latest",
     AlertKind.FAILURES: "Latest",
+    AlertKind.CAUSE: "Pull request",
 }
 """The label of the pull request that it is about."""
+
+
+def cause_found(told: ToldCause) -> Message:
+    """In the thread of an alert, when its cause is found or is another one."""
+    name = escape(told.repository)
+    return blocks.sentence(f":mag_right: *{name}* · The cause now: {told.said}.")
 
 
 def over(raised: Alert) -> Message:
@@ -132,10 +142,12 @@ def _state(raised: Alert) -> str:
                 "{count} pull request failed and left the queue",
                 "{count} pull requests in a row failed and left the queue",
             )
+        case AlertKind.CAUSE:
+            return f"the queue has been stuck for {duration(timedelta(seconds=raised.value))}"
 
 
 def _limit(raised: Alert) -> str:
-    if raised.kind in {AlertKind.HEAD, AlertKind.BATCH}:
+    if raised.kind in {AlertKind.HEAD, AlertKind.BATCH, AlertKind.CAUSE}:
         return duration(timedelta(seconds=raised.threshold))
     return f"{raised.threshold:,}"
 

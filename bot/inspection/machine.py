@@ -213,6 +213,8 @@ def _alert(kind: AlertKind, limit: int) -> str:
             return f"more than {limit:,} queued"
         case AlertKind.FAILURES:
             return f"{limit:,} failures in a row"
+        case AlertKind.CAUSE:
+            return f"stuck for {duration(timedelta(seconds=limit))}"
 
 
 def clock(other: str, ahead: timedelta | None) -> CheckResult:

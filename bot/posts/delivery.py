@@ -62,9 +62,10 @@ class SubjectKind(StrEnum):
     a live message or its replacement (the live message); the end of a pause, or a correction of a
     wrongly posted end (that end); that the planned end of a pause isn't known, or that nobody
     answers its reminders (the pause record); a change of a pause that no event has told of yet (the
-    pause's line before it); an outage and its end (under the name of its first repository); an
-    alert about a queue and its end; the approach, start and end of a freeze (the event that gave it
-    its terms); the statistics of a week (the ordinal number of its Monday).
+    pause's line before it); an outage and its end (under the name of its first repository); a cause
+    that an alert hasn't named before (that cause), and the end of an alert (the alert); the
+    approach, start and end of a freeze (the event that gave it its terms); the statistics of a week
+    (the ordinal number of its Monday).
     Sent to one person: somebody replaced their pause (the audit record), or replaced it, or the
     pause whose end they had set, outside the bot (the line before it); a pause ended that they
     made or asked to be notified of, alone or as the last of a group (that end).
@@ -91,7 +92,7 @@ class SubjectKind(StrEnum):
     OUTAGE = "outage"
     OUTAGE_OVER = "outage_over"
     SLACK_OUTAGE_OVER = "slack_outage_over"
-    ALERT = "alert"
+    ALERT_CAUSE = "alert_cause"
     ALERT_OVER = "alert_over"
     FREEZE_ANNOUNCED = "freeze_announced"
     FREEZE_BEGUN = "freeze_begun"

@@ -29,6 +29,7 @@ class LiveKind(StrEnum):
     CONFIRMATION = "confirmation"
     REPEATED = "repeated"
     STORM = "storm"
+    ALERT = "alert"
 
 
 class Priority(IntEnum):
@@ -47,12 +48,17 @@ PRIORITIES = {
     LiveKind.CHANGES: Priority.PAUSE,
     LiveKind.FREEZE: Priority.PAUSE,
     LiveKind.CONFIRMATION: Priority.PAUSE,
+    LiveKind.ALERT: Priority.FAILURE,
     LiveKind.BOARD: Priority.BOARD,
 }
 """Of the others REST, and FAILURE while they wait to show one."""
 
 POSTED_FIRST = frozenset(PRIORITIES)
 """Their first posts are urgent, because a person waits for them."""
+
+
+NOT_POSTED_ONCE_CLOSED = frozenset({LiveKind.REMINDER, LiveKind.ALERT})
+"""Their end has a post of its own, or needs none."""
 
 
 LATEST_EDIT = timedelta(minutes=45)

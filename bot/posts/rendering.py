@@ -12,7 +12,7 @@ from bot.blocks.message import Message
 from bot.kernel.errors import BotError
 from bot.posts.claim import Claim, is_first_post
 from bot.posts.delivery import Delivery, SubjectKind
-from bot.posts.live_message import LiveKind, LiveSubject
+from bot.posts.live_message import NOT_POSTED_ONCE_CLOSED, LiveKind, LiveSubject
 from bot.posts.live_messages import LiveMessages
 from bot.store.engines import as_store_errors
 from bot.store.lease_values import Lease
@@ -82,7 +82,7 @@ class Renderers:
         self, transaction: Transaction, delivery: Delivery, claim: Claim
     ) -> Message | None:
         live = claim.live.get(delivery.subject.subject_id)
-        if live is None or (live.closed and live.subject.kind is LiveKind.REMINDER):
+        if live is None or (live.closed and live.subject.kind in NOT_POSTED_ONCE_CLOSED):
             return None
         return self.live_messages[live.subject.kind](transaction, live.subject)
 

@@ -21,6 +21,7 @@ from bot.posts.delivery import (
     DeliveryState,
     SubjectKind,
 )
+from bot.posts.live_message import NOT_POSTED_ONCE_CLOSED, LiveMessage
 from bot.posts.wake import Wake
 from bot.slack.errors import PostError, PostInDoubt, PostPostponed, PostRefused, Refusal
 from bot.slack.ports import ChannelPoster, Sent
@@ -58,7 +59,7 @@ SHORT_LIVED = frozenset(
         SubjectKind.REMINDER,
         SubjectKind.ESCALATION,
         SubjectKind.OUTAGE,
-        SubjectKind.ALERT,
+        SubjectKind.ALERT_CAUSE,
         SubjectKind.FREEZE_ANNOUNCED,
         SubjectKind.FREEZE_BEGUN,
         SubjectKind.FREEZE_OVER,
@@ -66,6 +67,13 @@ SHORT_LIVED = frozenset(
     }
 )
 """What is not posted any more once it is over."""
+
+
+def _is_short_lived(delivery: Delivery, live: LiveMessage | None) -> bool:
+    """Whether it isn't posted any more once it is over; `live`: whose first post it is."""
+    if live is not None and live.subject.kind in NOT_POSTED_ONCE_CLOSED:
+        return True
+    return delivery.subject.kind in SHORT_LIVED or delivery.kind == REMINDER_POST
 
 
 @dataclass(slots=True)
@@ -131,7 +139,7 @@ class Sender:
             message = claim.messages.get(delivery.delivery_id)
             if message is not None:
                 return await self._first(delivery, message, claim)
-            is_over = delivery.subject.kind in SHORT_LIVED or delivery.kind == REMINDER_POST
+            is_over = _is_short_lived(delivery, claim.posted_by(delivery))
             if not is_over:
                 logger.error("nothing to post", extra=claim.log_fields("subject_missing", delivery))
             code = "no_longer_true" if is_over else "subject_missing"

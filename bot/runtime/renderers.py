@@ -80,6 +80,7 @@ RENDERERS = Renderers(
         **board_posts.BOARD_LIVE_MESSAGES,
         **feed_posts.FEED_LIVE_MESSAGES,
         **storm_posts.STORM_LIVE_MESSAGES,
+        **health_posts.HEALTH_LIVE_MESSAGES,
     },
     summary=summary_post,
     when_posted=begin_counting,

@@ -7,6 +7,7 @@ import pytest
 from bot.sandbox.merge_queue.controls import NewPullRequest
 from tests.e2e.conftest import OVER_SOCKET_MODE, StartBot
 from tests.support.bot_tester import BOB, GENERAL, MERGE_QUEUE, BotTester
+from tests.support.waiting import until
 
 pytestmark = [pytest.mark.e2e, OVER_SOCKET_MODE]
 
@@ -120,6 +121,54 @@ async def test_an_alert_begins_with_the_cause(start_bot: StartBot) -> None:
     assert "*Measured* 4 pull requests in a row failed" in alert
     await bot.click(alert, "Why?")
     await bot.wait_for_reply("*Also:* the same check fails in every batch.")
+
+
+async def looked_at(bot: BotTester, minutes: int) -> None:
+    """So much later, and the bot has looked at the queue once more."""
+    await bot.pass_time(minutes * MINUTES)
+    looks = len(bot.requests("/status"))
+    await until(lambda: len(bot.requests("/status")) > looks + 1, "another look at the queue")
+
+
+async def test_an_alert_is_edited_when_its_cause_changes_and_its_thread_says_so(
+    start_bot: StartBot,
+) -> None:
+    only_failures = {
+        "MQBOT_HEALTH_FAILURES": "4",
+        "MQBOT_HEALTH_HEAD_MINUTES": "0",
+        "MQBOT_HEALTH_BATCH_MINUTES": "0",
+    }
+    bot = await start_bot(channels=HEALTH, environment=only_failures)
+    for _ in range(4):
+        number = bot.enqueue(labels=("hotfix",), broken_check="lint")
+        await bot.happens("action.queue.leave", number)
+    await bot.pass_time(MINUTES)
+    alert = await bot.wait_for_post("*acme/site: the same check fails in every batch*")
+
+    number = enqueue_for_ever(bot)
+    await bot.checks_run(1)
+    await looked_at(bot, 150)
+    await looked_at(bot, 3)
+    await looked_at(bot, 3)
+    hangs = f"the checks of #{number} take far longer than usual"
+    edited = await bot.wait_for_change(alert, f"*acme/site: {hangs}*")
+    assert "*Measured* 4 pull requests in a row failed" in edited
+    await bot.wait_in_thread(alert, f"*acme/site* · The cause now: {hangs}.")
+    assert len(bot.posts()) == 1
+
+
+async def test_a_cause_that_lasts_begins_an_alert(start_bot: StartBot) -> None:
+    bot = await start_bot(channels=HEALTH)
+    for _ in range(3):
+        number = bot.enqueue(labels=("hotfix",), broken_check="lint")
+        await bot.happens("action.queue.leave", number)
+    for _ in range(7):
+        await looked_at(bot, 2)
+    alert = await bot.wait_for_post(":rotating_light: *acme/site: ")
+    assert "*acme/site: the same check fails in every batch*" in alert
+    assert "*Measured* the queue has been stuck for 1" in alert
+    assert "*Limit* 10 min" in alert
+    assert alert.labels == ["Why?", "Show status", "Pause queue…"]
 
 
 async def test_status_and_board_lead_to_it(start_bot: StartBot) -> None:

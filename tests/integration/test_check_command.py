@@ -922,7 +922,8 @@ async def test_a_settings_file_shows_its_policies_and_a_warning_if_others_may_re
         "Pausing: everyone. Resuming: @release (S0RELEASE, 1 person), bob (U0BOB). "
         "Removing others' pull requests: everyone. "
         "Alerts: head after 1 h 30 min, batch after 1 h, more than 20 queued, "
-        "5 failures in a row; they mention @oncall (S0ONCALL, 1 person). Reminders: none. "
+        "5 failures in a row, stuck for 10 min; they mention @oncall (S0ONCALL, 1 person). "
+        "Reminders: none. "
         f'Credential: api_token in MQBOT_POLICY."{REPOSITORY}".'
     )
     assert report.of("merge queue", REPOSITORY)["standing"] == "ok"

@@ -53,6 +53,7 @@ def test_without_tables_the_settings_rule_all_repositories(tmp_path: Path) -> No
         AlertKind.HEAD: 5400,
         AlertKind.BATCH: 3600,
         AlertKind.FAILURES: 5,
+        AlertKind.CAUSE: 600,
     }
     assert policy.rules(AlertRules).mention is None
 

@@ -14,7 +14,14 @@ from bot.channels.tables import channel_defaults, followed, subscriptions
 from bot.desk.tables import questions
 from bot.feed.tables import bisections, queue_entries
 from bot.freezes.tables import freezes, window_occurrences
-from bot.health.tables import ALERT_LASTS, alerts, failures_in_a_row, outages, slack_outages
+from bot.health.tables import (
+    ALERT_LASTS,
+    alert_causes,
+    alerts,
+    failures_in_a_row,
+    outages,
+    slack_outages,
+)
 from bot.kernel.repository import RepositoryName
 from bot.log.tables import events, pull_requests, repositories
 from bot.pauses.tables import IN_FORCE, pause_ends, pause_lines, pauses, resume_watchers
@@ -114,6 +121,10 @@ _PAUSE_OF_LINE = sa.select(pauses.c.repository).where(
     pauses.c.pause_id == pause_lines.c.pause_id, IN_FORCE
 )
 
+_CAUSE_IS_OF_AN_ACTIVE_ALERT = sa.exists().where(
+    alerts.c.alert_id == alert_causes.c.alert_id, ALERT_LASTS
+)
+
 _WATCHED_PAUSE_ENDED_AT = (
     sa.select(pauses.c.ended_at)
     .where(pauses.c.pause_id == resume_watchers.c.pause_id, pauses.c.end_notified)
@@ -149,6 +160,7 @@ MAYBE_NEVER_CLOSED = (
     LiveKind.REPEATED,
     LiveKind.STORM,
     LiveKind.CHANGES,
+    LiveKind.ALERT,
 )
 """Maybe nothing ever closes them; they are over once they haven't changed for long."""
 
@@ -200,6 +212,7 @@ RULES = (
     Rule(storms, storms.c.last_at),
     Rule(alerts, alerts.c.ended_at),
     Rule(alerts, alerts.c.began_at, ALERT_LASTS, unmanaged=alerts.c.repository),
+    Rule(alert_causes, alert_causes.c.found_at, ~_CAUSE_IS_OF_AN_ACTIVE_ALERT),
     Rule(outages, outages.c.ended_at),
     Rule(slack_outages, slack_outages.c.ended_at),
     # Other acts are kept for ever.

@@ -11,7 +11,7 @@ from bot.boards.tables import IS_OPEN_BOARD, board_states, boards
 from bot.channels.tables import channel_defaults, followed, subscriptions
 from bot.feed.tables import bisections, queue_entries
 from bot.freezes.tables import freezes, window_occurrences
-from bot.health.tables import ALERT_LASTS, alerts, failures_in_a_row, outages
+from bot.health.tables import ALERT_LASTS, alert_causes, alerts, failures_in_a_row, outages
 from bot.kernel.repository import RepositoryName
 from bot.log.tables import events, pull_requests, repositories
 from bot.pauses.tables import IN_FORCE, pause_ends, pause_lines, pauses, resume_watchers
@@ -32,6 +32,7 @@ _OF_ONE = (
     bisections,
     storms,
     alerts,
+    alert_causes,
     failures_in_a_row,
     board_states,
     channel_defaults,

@@ -58,6 +58,8 @@ INSERT INTO people (user_id, login, linked_at, choices)
 
 INSERT INTO alerts (repository, kind, value, threshold, began_at, pull_request)
   VALUES ('acme/site', 'head', 5460, 5400, 1772368845123456, 41);
+INSERT INTO alert_causes (alert_id, repository, verdict, said, found_at)
+  VALUES (1, 'acme/site', 'hangs', 'the checks of #41 take far longer than usual', 1772368845123456);
 INSERT INTO outages (repositories, recovered, began_at, notified_at)
   VALUES ('["acme/site","acme/shop"]', '{"acme/shop":"2026-03-01T12:42:45.123456+00:00"}', 1772368845123456, 1772368905123456);
 INSERT INTO slack_outages (began_at) VALUES (1772368845123456);

@@ -6,10 +6,12 @@ from functools import partial
 from typing import Any
 
 from bot.blocks import explain
+from bot.doctor.diagnosis import Verdict
 from bot.feed.repeats import Repeats
 from bot.feed.texts import event_posts, summaries
 from bot.health import texts as health_texts
 from bot.health.alert import Alert, AlertKind
+from bot.health.cause import ToldCause
 from bot.health.outage import Outage, OutageCause, SlackOutage
 from bot.log.classification import EventKind
 from bot.merge_queue.event_records import EventRecord
@@ -34,6 +36,7 @@ VALUES = {
     AlertKind.BATCH: (3605, 3600),
     AlertKind.DEPTH: (51, 50),
     AlertKind.FAILURES: (5, 5),
+    AlertKind.CAUSE: (660, 600),
 }
 
 
@@ -140,11 +143,26 @@ CASES: Cases = {
         health_texts.alert,
         replace(
             make_alert(AlertKind.HEAD),
+            verdict=Verdict.SAME_CHECK,
             cause=A_CAUSE,
             evidence=ITS_EVIDENCE,
         ),
         OF_42,
     ),
+    "alert-cause": partial(
+        health_texts.alert,
+        replace(
+            make_alert(AlertKind.CAUSE),
+            pull_request=None,
+            verdict=Verdict.SAME_CHECK,
+            cause=A_CAUSE,
+            evidence=ITS_EVIDENCE,
+        ),
+    ),
+    "alert-another-cause": partial(
+        health_texts.cause_found, ToldCause(7, SITE, Verdict.SAME_CHECK, A_CAUSE, NOON)
+    ),
+    "alert-cause-over": over(AlertKind.CAUSE),
     "alert-head-over": over(AlertKind.HEAD),
     "alert-batch-over": over(AlertKind.BATCH),
     "alert-depth-over": over(AlertKind.DEPTH),

@@ -1,5 +1,17 @@
 -- The schema of revision 0001_initial. It changes until the first release, then never.
 -- `python -m tests.documentation` writes it.
+CREATE TABLE alert_causes (
+    cause_id BIGSERIAL NOT NULL,
+    alert_id BIGINT NOT NULL,
+    repository TEXT NOT NULL,
+    verdict TEXT NOT NULL,
+    said TEXT NOT NULL,
+    found_at BIGINT NOT NULL,
+    CONSTRAINT pk_alert_causes PRIMARY KEY (cause_id),
+    CONSTRAINT uq_alert_causes_alert_id_verdict UNIQUE (alert_id, verdict)
+);
+COMMENT ON TABLE alert_causes IS 'A cause that the thread of one alert has named; each is named once.';
+CREATE INDEX ix_alert_causes_found_at ON alert_causes (found_at);
 CREATE TABLE alerts (
     alert_id BIGSERIAL NOT NULL,
     repository TEXT NOT NULL,
@@ -12,6 +24,7 @@ CREATE TABLE alerts (
     batch TEXT,
     cause TEXT,
     evidence TEXT,
+    verdict TEXT,
     mention TEXT,
     CONSTRAINT pk_alerts PRIMARY KEY (alert_id)
 );

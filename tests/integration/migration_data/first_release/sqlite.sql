@@ -1,5 +1,15 @@
 -- The schema of revision 0001_initial. It changes until the first release, then never.
 -- `python -m tests.documentation` writes it.
+CREATE TABLE alert_causes (
+    cause_id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    alert_id BIGINT NOT NULL,
+    repository TEXT NOT NULL,
+    verdict TEXT NOT NULL,
+    said TEXT NOT NULL,
+    found_at BIGINT NOT NULL,
+    CONSTRAINT uq_alert_causes_alert_id_verdict UNIQUE (alert_id, verdict)
+);
+CREATE INDEX ix_alert_causes_found_at ON alert_causes (found_at);
 CREATE TABLE alerts (
     alert_id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
     repository TEXT NOT NULL,
@@ -12,6 +22,7 @@ CREATE TABLE alerts (
     batch TEXT,
     cause TEXT,
     evidence TEXT,
+    verdict TEXT,
     mention TEXT
 );
 CREATE INDEX ix_alerts_ended_at ON alerts (ended_at);

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 
@@ -13,16 +13,20 @@ from bot.boards.board import Board
 from bot.boards.keeping import add_board
 from bot.channels.rows import Subscriptions
 from bot.channels.subscription import Subscription
+from bot.doctor.diagnosis import Verdict
 from bot.feed.polling import UNWATCHED_INTERVALS
 from bot.health.alert import AlertKind
+from bot.health.cause import CauseWatch
 from bot.health.rows import Alerts
 from bot.kernel.actor import Actor
 from bot.kernel.repository import RepositoryName
 from bot.merge_queue.errors import MergeQueueUnavailable
-from bot.merge_queue.queue import Pause
+from bot.merge_queue.queue import Pause, QueueStatus
 from bot.pauses.history import know_pause
 from bot.pauses.pause import PauseEnding, PauseRecord
 from bot.pauses.rows import Pauses
+from bot.posts.delivery import SubjectKind
+from bot.posts.live_message import LiveKind
 from bot.store.coordination import Leases
 from bot.store.errors import LeaseLost
 from tests.support.clock import NOON
@@ -30,6 +34,7 @@ from tests.support.loops import Loop
 from tests.support.make import (
     CHANNEL,
     SITE,
+    make_batch,
     make_event,
     make_queued,
     make_status,
@@ -59,9 +64,7 @@ class Watch:
         self.clock = self.reading.clock
         self.merge_queue = self.reading.merge_queue
         self.merge_queue.repositories = self.repositories
-        self.loop = Loop(
-            self.store, self.merge_queue, self.clock, self.repositories, wake=self.reading.wake
-        ).with_queues(self.limits)
+        self.start_over()
 
     @property
     def store(self) -> InMemoryStore:
@@ -86,7 +89,32 @@ class Watch:
         self.merge_queue.statuses[SITE] = make_status(waiting=queued)
 
     def reported(self, channel_id: str = CHANNEL) -> list[str]:
-        return [kind for kind, _ in self.reading.reported(channel_id) if kind.startswith("alert")]
+        """The alerts of the channel, their ends and the causes named in their threads."""
+        contents = self.store.database.contents
+        alerts = {
+            message.message_id
+            for message in contents.live_messages.values()
+            if message.subject.kind is LiveKind.ALERT
+        }
+        kinds = []
+        for kind, subject_id in self.reading.reported(channel_id):
+            if kind == SubjectKind.LIVE_MESSAGE and subject_id in alerts:
+                kinds.append("alert")
+            elif kind.startswith("alert"):
+                kinds.append(kind)
+        return kinds
+
+    def shown(self) -> Verdict | None:
+        """The cause that the only active alert shows."""
+        with begin(self.store) as transaction:
+            (alert,) = Alerts(transaction).active(SITE)
+        return alert.verdict
+
+    def start_over(self) -> None:
+        """Another process takes over."""
+        self.loop = Loop(
+            self.store, self.merge_queue, self.clock, self.repositories, wake=self.reading.wake
+        ).with_queues(self.limits)
 
     async def pause(self, *, known: bool = True) -> None:
         at = self.clock.now()
@@ -134,7 +162,7 @@ async def test_a_process_that_lost_its_lease_reports_nothing() -> None:
         )
     assert watch.loop.observe is not None
     with pytest.raises(LeaseLost):
-        await watch.loop.observe.observe_health(poll)
+        await watch.loop.observe.observe_health(poll, CauseWatch())
     assert watch.reported() == []
     with begin(watch.store) as transaction:
         assert Alerts(transaction).active(SITE) == []
@@ -205,6 +233,98 @@ async def test_alerts_start_over_after_a_time_without_subscribers() -> None:
     watch.waits(1, 2, 3, 4)
     await watch.read_again()
     assert watch.reported() == ["alert", "alert"]
+
+
+def held(since: datetime) -> QueueStatus:
+    """A queue whose only pull request waits for another one."""
+    queued = make_queued(41, queued_at=since)
+    return make_status(waiting=[queued.model_copy(update={"depends_on_pull_requests": (39,)})])
+
+
+def starved(since: datetime) -> QueueStatus:
+    """Two batches without a result: runners."""
+    batches = [
+        make_batch(make_queued(number, queued_at=since), name=f"B{number}", checks=(0, 5))
+        for number in (41, 42)
+    ]
+    return make_status(*(batch.model_copy(update={"started_at": since}) for batch in batches))
+
+
+async def test_an_alert_follows_the_cause_and_its_thread_names_each_cause_once() -> None:
+    watch = await Watch({AlertKind.HEAD: 3600}).on_answer()
+    await watch.read_again()
+    since = watch.clock.now()
+    watch.merge_queue.statuses[SITE] = held(since)
+    await watch.read_again(3700)
+    assert watch.reported() == ["alert"]
+    assert watch.shown() == Verdict.HELD
+
+    watch.merge_queue.statuses[SITE] = starved(since)
+    await watch.read_again(130)
+    assert watch.shown() == Verdict.HELD
+    await watch.read_again(130)
+    assert watch.shown() == Verdict.START_LATE
+    assert watch.reported() == ["alert", "alert_cause"]
+
+    for status in (held, starved, held, starved):
+        watch.merge_queue.statuses[SITE] = status(since)
+        await watch.read_again(130)
+    assert watch.shown() == Verdict.START_LATE
+    watch.merge_queue.statuses[SITE] = held(since)
+    for _ in range(3):
+        await watch.read_again(130)
+    assert watch.shown() == Verdict.HELD
+    assert watch.reported() == ["alert", "alert_cause"]
+
+
+async def test_another_process_follows_the_cause_that_an_alert_shows() -> None:
+    watch = await Watch({AlertKind.CAUSE: 600}).on_answer()
+    await watch.read_again()
+    watch.merge_queue.statuses[SITE] = held(watch.clock.now())
+    await watch.read_again(3700)
+    for _ in range(6):
+        await watch.read_again(130)
+    assert watch.reported() == ["alert"]
+    watch.start_over()
+    for _ in range(3):
+        await watch.read_again(130)
+    assert watch.shown() == Verdict.HELD
+    assert watch.reported() == ["alert"]
+
+
+async def test_a_cause_that_lasts_begins_an_alert_which_no_threshold_repeats() -> None:
+    watch = await Watch({AlertKind.HEAD: 6000, AlertKind.CAUSE: 600}).on_answer()
+    await watch.read_again()
+    watch.merge_queue.statuses[SITE] = held(watch.clock.now())
+    await watch.read_again(3700)
+    for _ in range(4):
+        await watch.read_again(130)
+    assert watch.reported() == []
+    for _ in range(2):
+        await watch.read_again(130)
+    assert watch.reported() == ["alert"]
+    await watch.read_again(3000)
+    assert watch.reported() == ["alert"]
+
+    watch.waits()
+    for _ in range(2):
+        await watch.read_again(130)
+    assert watch.reported() == ["alert", "alert_over"]
+
+
+async def test_examining_a_queue_asks_for_nothing_but_its_heads_details_once_a_minute() -> None:
+    watch = await Watch({AlertKind.HEAD: 3600}).on_answer()
+    await watch.read_again()
+    watch.merge_queue.statuses[SITE] = held(watch.clock.now())
+    await watch.read_again(3700)
+    assert watch.reported() == ["alert"]
+    watch.merge_queue.calls.clear()
+    for _ in range(40):
+        await watch.read_again(15)
+    made = Counter(call.method for call in watch.merge_queue.calls)
+    assert set(made) <= {"event_page", "status", "current_pause", "queued_details"}
+    assert made["status"] == made["current_pause"]
+    assert 1 <= made["queued_details"] <= 10
 
 
 INTERVAL = 10

@@ -18,7 +18,9 @@ from bot.pauses.pause import PauseEnding, PauseRecord
 from bot.pauses.reminding import RemindOfPauses
 from bot.pauses.rows import Pauses
 from bot.posts.delivery import NewDelivery, Subject, SubjectKind
-from bot.posts.enqueueing import enqueue_urgent
+from bot.posts.enqueueing import enqueue_urgent, open_live_messages
+from bot.posts.live_message import LiveKind, LiveSubject
+from bot.posts.live_messages import LiveMessages
 from bot.posts.outbox import Outbox
 from bot.posts.send import SUSPENDED_RETRY
 from bot.slack.errors import PostPostponed
@@ -105,7 +107,8 @@ async def test_what_ended_before_its_report_shows_its_end(bot: Channels, *, is_o
         alert = Alerts(transaction).begin(Alert(SITE, AlertKind.DEPTH, 12, 10, now))
         assert alert is not None
         bot.tell(transaction, SubjectKind.OUTAGE, outage)
-        bot.tell(transaction, SubjectKind.ALERT, alert)
+        shown = LiveSubject(LiveKind.ALERT, SITE, str(alert))
+        open_live_messages(transaction, shown, ["C1"], now, identity="alert")
     await bot.passes(timedelta())
     assert bot.poster.shown("C1") == []
 
@@ -115,6 +118,7 @@ async def test_what_ended_before_its_report_shows_its_end(bot: Channels, *, is_o
             ended = Outage((SITE,), now, notified_at=now, ended_at=now, outage_id=outage)
             assert Outages(transaction).save(ended)
             assert Alerts(transaction).end(alert, now)
+            LiveMessages(transaction).mark(shown, due_at=now, closed=True)
             bot.tell(transaction, SubjectKind.OUTAGE_OVER, outage)
             bot.tell(transaction, SubjectKind.ALERT_OVER, alert)
     for _ in range(2):
