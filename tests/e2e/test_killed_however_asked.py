@@ -7,16 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.bot_process import ProcessTester
-from tests.support.bot_tester import ALICE, BOB, MERGE_QUEUE
+from tests.support.bot_process import MqbotProcess, ProcessTester
+from tests.support.bot_tester import ALICE, BOB, CAROL, MERGE_QUEUE
 from tests.support.shown import Blocks, Shown, ShownView
 from tests.support.waiting import until
 
 pytestmark = pytest.mark.e2e
 
 PAUSE = "/merge-queue/pause"
+FREEZE = "/scheduled_freeze"
 
 StartProcess = Callable[..., Awaitable[ProcessTester]]
+Shell = Callable[..., Awaitable[MqbotProcess]]
 Ask = Callable[[ProcessTester, Blocks | None], Awaitable[None]]
 Open = Callable[[ProcessTester], Awaitable[Blocks | None]]
 
@@ -25,14 +27,15 @@ Open = Callable[[ProcessTester], Awaitable[Blocks | None]]
 async def start_process(tmp_path: Path) -> AsyncIterator[StartProcess]:
     async with AsyncExitStack() as stack:
 
-        async def start(policy: str = "") -> ProcessTester:
+        async def start(policy: str = "", **environment: str) -> ProcessTester:
             settings = tmp_path / "mqbot.toml"
             settings.write_text(policy)
+            common = {"MQBOT_POLL_SECONDS": "60", "MQBOT_CONFIG": str(settings)}
             tester = ProcessTester(
                 f"sqlite:///{tmp_path / 'bot.sqlite3'}",
                 folder=tmp_path,
                 channels=f"acme/site={MERGE_QUEUE}:pause",
-                environment={"MQBOT_POLL_SECONDS": "60", "MQBOT_CONFIG": str(settings)},
+                environment={**common, **environment},
             )
             return await stack.enter_async_context(tester)
 
@@ -69,6 +72,25 @@ async def type_end(bot: ProcessTester, _shown: Blocks | None) -> None:
     await bot.type("/mq extend 2h")
 
 
+async def freeze_form(bot: ProcessTester) -> Blocks | None:
+    await bot.type("/mq freeze")
+    return await bot.modal("0 queued")
+
+
+async def submit_end(bot: ProcessTester, shown: Blocks | None) -> None:
+    assert isinstance(shown, ShownView)
+    await bot.submit(shown, reason="CI is down", end="2h")
+
+
+async def unfreeze_form(bot: ProcessTester) -> Blocks | None:
+    await bot.type("/mq freeze 2h release day")
+    await bot.wait_for_reply("is frozen from")
+    # No poll reads the freezes later, for their events.
+    await bot.wait_for_post("release day")
+    await bot.type("/mq unfreeze")
+    return await bot.modal("In force: release day")
+
+
 @dataclass(frozen=True)
 class Way:
     """One way to ask, where the process dies, and what the person reads after the restart."""
@@ -90,6 +112,22 @@ WAYS = {
     ),
     "menu": Way(card, choose_end, "GET", PAUSE, "no queue was changed", ("Try again",)),
     "extend": Way(card, type_end, "GET", PAUSE, "no queue was changed", ("Try again",)),
+    "freeze form, before": Way(
+        freeze_form, submit_end, "GET", FREEZE, "no queue was changed", ("Try again",)
+    ),
+    "freeze form, after": Way(
+        freeze_form, submit_end, "POST", FREEZE, "while freezing acme/site: acme/site is frozen"
+    ),
+    "unfreeze form, before": Way(
+        unfreeze_form, submit, "GET", FREEZE, "no queue was changed", ("Try again",)
+    ),
+    "unfreeze form, after": Way(
+        unfreeze_form,
+        submit,
+        "POST",
+        "/delete",
+        "while unfreezing acme/site: the freeze of acme/site has ended",
+    ),
 }
 
 
@@ -126,16 +164,25 @@ async def test_what_a_kill_cut_off_is_told_however_it_was_asked_for(
 def _is_repeated(bot: ProcessTester, name: str, shown: Blocks | None) -> bool:
     if name.startswith("form"):
         return bot.pause_reason() is not None
+    if name.startswith(("freeze", "unfreeze")):
+        is_frozen = bool(bot.merge_queue.repository("acme/site").freezes)
+        return is_frozen is name.startswith("freeze")
     if name.startswith("button"):
         return bot.pause_reason() is None
     assert isinstance(shown, Shown)
     return any("changed the end" in reply for reply in bot.thread(shown))
 
 
+NO_LATER_POLL = {"MQBOT_POLL_SECONDS": "1000"}
+"""The one with which the bot starts is over before anything is asked for."""
+
+TWO_PEOPLE = '[MQBOT_POLICY."acme/site"]\nsecond_person = true\n'
+
+
 async def test_a_first_person_whose_answer_a_kill_cut_off_reads_that_a_second_has_to_confirm(
     start_process: StartProcess,
 ) -> None:
-    bot = await start_process('[MQBOT_POLICY."acme/site"]\nsecond_person = true\n')
+    bot = await start_process(TWO_PEOPLE)
     shown = await card(bot)
     assert shown is not None
     death = bot.kill_when_slack_has_posted()
@@ -150,3 +197,166 @@ async def test_a_first_person_whose_answer_a_kill_cut_off_reads_that_a_second_ha
     bot.replies(by=BOB)
     bot.direct_messages(by=BOB)
     bot.direct_messages(by=ALICE)
+
+
+@pytest.mark.parametrize("carried_out", [True, False])
+async def test_a_second_person_whose_press_a_kill_cut_off_reads_what_became_of_it(
+    start_process: StartProcess, *, carried_out: bool
+) -> None:
+    bot = await start_process(TWO_PEOPLE, **NO_LATER_POLL)
+    shown = await card(bot)
+    assert shown is not None
+    await bot.click(shown, "Resume queue", by=BOB)
+    await bot.wait_for_reply("a second person has to confirm", by=BOB)
+    request = await bot.wait_for_post("bob wants to resume")
+    death = bot.kill_when_service_has_answered("DELETE" if carried_out else "GET", PAUSE)
+    await bot.click(request, "Resume queue", by=CAROL)
+    await until(death.is_set, "the process killed as the second person confirms")
+    await restarted(bot)
+    answer = await bot.wait_for_direct_message("I was restarted", by=CAROL)
+    if carried_out:
+        assert "while resuming acme/site: acme/site is not paused any more" in answer
+        assert answer.labels == []
+    else:
+        assert "no queue was changed" in answer
+        assert bot.pause_reason() is not None
+        assert answer.labels == ["Try again"]
+        await bot.click(answer, "Try again", by=CAROL)
+    settled = await bot.wait_for_change(request, "bob asked for it, and carol confirmed")
+    assert settled.labels == []
+    await bot.wait_for_post("has resumed")
+    await bot.wait_for_direct_message("carol resumed acme/site", by=ALICE)
+    assert bot.pause_reason() is None
+    await bot.stop_bot()
+    bot.posts()
+    bot.replies(by=CAROL)
+    bot.direct_messages(by=CAROL)
+
+
+REMOVED_BY_AUTHOR = f"""
+    MQBOT_LOGINS = "{ALICE}=ana"
+    [MQBOT_POLICY."acme/site"]
+    who_may_remove = ["{CAROL}"]
+"""
+
+
+@pytest.mark.parametrize("carried_out", [True, False])
+async def test_an_author_whose_removal_a_kill_cut_off_reads_what_became_of_it(
+    start_process: StartProcess, *, carried_out: bool
+) -> None:
+    bot = await start_process(REMOVED_BY_AUTHOR, **NO_LATER_POLL)
+    number = bot.enqueue(author="ana", hangs=True)
+    await bot.happens("action.queue.enter", number)
+    question = await bot.ask(f"/mq remove {number}")
+    if carried_out:
+        death = bot.kill_when_service_has_answered("POST", "/dequeue")
+    else:
+        death = bot.kill_when_service_has_answered("GET", "/merge-queue/status")
+    await bot.click(question, "Remove")
+    await until(death.is_set, "the process killed while it removes the pull request")
+    await restarted(bot)
+    answer = await bot.wait_for_direct_message("I was restarted")
+    left = f"removing #{number} of acme/site from the queue: #{number} of acme/site has left"
+    if carried_out:
+        assert f"I was restarted while {left} the queue" in answer
+        assert answer.labels == []
+    else:
+        assert "no queue was changed" in answer
+        assert answer.labels == ["Try again"]
+        await bot.click(answer, "Try again")
+    await bot.happens("action.queue.leave", number)
+    await bot.stop_bot()
+    bot.posts()
+    bot.replies()
+    bot.replies(channel=answer.channel)
+    bot.direct_messages(by=ALICE)
+
+
+TOKEN = "d" * 24
+
+
+@pytest.fixture
+def shell(tmp_path: Path) -> Shell:
+    """Run `mqbot` as a machine that knows the bot's address and a token."""
+    count = 0
+
+    async def run(bot: ProcessTester, *arguments: str) -> MqbotProcess:
+        nonlocal count
+        count += 1
+        folder = tmp_path / f"shell {count}"
+        folder.mkdir()
+        opened = [record for record in bot.log_records() if record.get("action") == "health_open"]
+        url = f"http://127.0.0.1:{opened[-1]['port']}"
+        environ = {"MQBOT_URL": url, "MQBOT_TOKEN": TOKEN}
+        return await MqbotProcess.start(*arguments, folder=folder, environ=environ)
+
+    return run
+
+
+PAUSED_BY_MACHINE = ("pause", "acme/site", "--reason", "deploying 4.2")
+RESUMED_BY_MACHINE = ("resume", "acme/site")
+
+
+@dataclass(frozen=True)
+class MachineAct:
+    """What a machine runs, where the bot dies, and what the machine reads from a bot restarted."""
+
+    asked: tuple[str, ...]
+    method: str
+    status: str
+    again: str  #: the answer to the same once more
+    is_carried_out: bool = False
+
+
+MACHINE_ACTS = {
+    "pause, undone": MachineAct(
+        PAUSED_BY_MACHINE, "PUT", "acme/site is running", "acme/site is paused"
+    ),
+    "pause, done": MachineAct(
+        PAUSED_BY_MACHINE,
+        "PUT",
+        "By deploy-job",
+        "already paused by deploy-job",
+        is_carried_out=True,
+    ),
+    "resume, undone": MachineAct(RESUMED_BY_MACHINE, "DELETE", "By deploy-job", "has resumed"),
+    "resume, done": MachineAct(
+        RESUMED_BY_MACHINE,
+        "DELETE",
+        "acme/site is running",
+        "is already running",
+        is_carried_out=True,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MACHINE_ACTS)
+async def test_a_machine_whose_bot_is_killed_reads_that_nobody_can_tell_and_then_how_it_is(
+    start_process: StartProcess, shell: Shell, name: str
+) -> None:
+    act = MACHINE_ACTS[name]
+    machines = {"MQBOT_MACHINE_TOKENS": f"deploy-job={TOKEN}", "MQBOT_HEALTH_PORT": "0"}
+    bot = await start_process("", **machines)
+    if act.asked is RESUMED_BY_MACHINE:
+        prepared = await shell(bot, *PAUSED_BY_MACHINE)
+        assert await prepared.ends() == 0, prepared.complaints
+    if not act.is_carried_out:
+        bot.break_service("error", path=PAUSE, method=act.method, status=502, times=1)
+    death = bot.kill_when_service_has_answered(act.method, PAUSE)
+    cut_off = await shell(bot, *act.asked)
+    await until(death.is_set, "the process killed while it carries it out")
+    assert await cut_off.ends() == 3
+    assert "gave no answer" in cut_off.complaints
+    assert "Check `mqbot status` before a retry." in cut_off.complaints
+    await restarted(bot)
+    status = await shell(bot, "status", "acme/site")
+    assert await status.ends() == 0, status.complaints
+    assert act.status in status.printed
+    again = await shell(bot, *act.asked)
+    assert await again.ends() == 0, again.complaints
+    assert act.again in again.printed
+    is_paused = act.asked is PAUSED_BY_MACHINE
+    assert (bot.pause_reason() is not None) is is_paused
+    await bot.wait_for_post("is paused" if is_paused else "has resumed")
+    await bot.stop_bot()
+    bot.posts()
