@@ -1,6 +1,6 @@
 """A scheduled freeze, and the stages that it goes through."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta, tzinfo
 from enum import StrEnum
@@ -133,6 +133,14 @@ class Freeze:
     def is_to_come(self, now: datetime) -> bool:
         return self.begins_at is not None and self.begins_at > now and self.over_at is None
 
+    def continues(self, other: "Freeze") -> bool:
+        """Whether no time without either lies between them; an unreadable time is far away."""
+        begins_at = self.begins_at or EARLIEST
+        other_begins_at = other.begins_at or EARLIEST
+        begins_in_time = other.ends_at is None or begins_at <= other.ends_at
+        ends_late_enough = self.ends_at is None or other_begins_at <= self.ends_at
+        return begins_in_time and ends_late_enough
+
     @property
     def is_removed(self) -> bool:
         """Whether somebody ended it before its time."""
@@ -169,6 +177,11 @@ class Freeze:
         return only.removeprefix("base=") if only.startswith("base=") and not others else None
 
     @property
+    def has_conditions(self) -> bool:
+        """Whether some pull requests may merge in spite of it."""
+        return bool(self.terms.matching_conditions or self.terms.exclude_conditions)
+
+    @property
     def has_unread_conditions(self) -> bool:
         """Whether it has conditions that only the service interprets."""
         matching = self.terms.matching_conditions
@@ -178,6 +191,22 @@ class Freeze:
     @property
     def began_when_set(self) -> bool:
         return self.begins_at is not None and self.told.set_at > self.begins_at - SURELY_READ
+
+
+def beside(freeze: Freeze, others: Sequence[Freeze]) -> list[Freeze]:
+    """Those of the others that hold merges with it, without a gap, in the order that is given."""
+    together = [freeze]
+    # It grows: each freeze that is found may have others beside it.
+    for known in together:
+        together += [other for other in others if other not in together and other.continues(known)]
+    return [other for other in others if other in together[1:]]
+
+
+def held_until(freezes: Sequence[Freeze]) -> datetime | None:
+    """The last end; None if one of them stays until somebody ends it, or its end is unreadable."""
+    ends = [freeze.ends_at for freeze in freezes]
+    known = [end for end in ends if end is not None]
+    return max(known) if known and len(known) == len(ends) else None
 
 
 def next_freeze(freezes: Iterable[Freeze], now: datetime) -> Freeze | None:

@@ -12,7 +12,7 @@ from bot.acts.recording import ActLog
 from bot.freezes import outcomes as freeze_outcomes
 from bot.freezes.causes import with_makers
 from bot.freezes.following import show_made, shows_freezes
-from bot.freezes.freeze import Freeze
+from bot.freezes.freeze import Freeze, beside
 from bot.freezes.outcomes import ids_of, stop_by_freezes
 from bot.freezes.reading import listed_freezes
 from bot.freezes.requests import touch_freeze_requests
@@ -112,7 +112,7 @@ class FreezeQueue:
             async with few:
                 known = await self.freezes(repository)
             return next(
-                (other for other in known if freeze_outcomes.overlaps(other, terms, now)),
+                (other for other in known if freeze_outcomes.is_needless(terms, other, now)),
                 None,
             )
 
@@ -127,10 +127,7 @@ class FreezeQueue:
     async def meant(self, repository: RepositoryName, freeze_id: str | None = None) -> list[Freeze]:
         """Which somebody may end: the one of that id, or those in force, else those to come."""
         known = await self.freezes(repository)
-        now = self.acts.clock.now()
-        if freeze_id is None:
-            return [freeze for freeze in known if freeze.has_begun(now)] or known
-        return [freeze for freeze in known if freeze.freeze_id == freeze_id]
+        return freeze_outcomes.meant_by(freeze_id, known, self.acts.clock.now())
 
     async def queued(self, repository: RepositoryName) -> int | None:
         """How many pull requests a freeze would keep waiting; None if that takes too long."""
@@ -159,7 +156,7 @@ class FreezeQueue:
         act = replace(act, resumes_at=wanted.end, setting=SettingChange(after=asked.limits or None))
         async with self.acts.locked(act):
             known = await self.freezes(repository)
-            same = [other for other in known if freeze_outcomes.overlaps(other, wanted, act.at)]
+            same = [other for other in known if freeze_outcomes.is_needless(wanted, other, act.at)]
             if same:
                 return await self._unchanged(act, freeze_outcomes.FreezesAsTheyWere.FROZEN, same)
             # No card is shown in a channel where the bot can't post.
@@ -178,7 +175,8 @@ class FreezeQueue:
         await self.acts.store.run(show_made, done, self.acts.clock.now())
         self.acts.wake()
         posted_here = act.channel_id is not None or await self._has_card(act)
-        return freeze_outcomes.FreezeOutcome([ours], posted_here=posted_here)
+        others = beside(ours, known)
+        return freeze_outcomes.FreezeOutcome([ours], posted_here=posted_here, beside=others)
 
     async def unfreeze(
         self,
@@ -195,7 +193,8 @@ class FreezeQueue:
         """
         act = await self.acts.permitted(caller, Action.UNFREEZE, repository, reason, part_of)
         async with self.acts.locked(act):
-            meant = await self._to_end(repository, freeze_id, part_of)
+            known = await self.freezes(repository)
+            meant = self._to_end(known, freeze_id, part_of)
             if not meant:
                 return await self._unchanged(act)
             is_chosen = freeze_id is not None or part_of is not None
@@ -213,15 +212,16 @@ class FreezeQueue:
             return outcome
         if not outcome.freezes:
             return await self._not_frozen(act)
-        return replace(outcome, posted_here=posted_here)
+        now = self.acts.clock.now()
+        still = [freeze for freeze in known if freeze not in meant and freeze.has_begun(now)]
+        return replace(outcome, posted_here=posted_here, beside=still)
 
-    async def _to_end(
-        self, repository: RepositoryName, freeze_id: str | None, part_of: GroupAct | None
+    def _to_end(
+        self, known: Sequence[Freeze], freeze_id: str | None, part_of: GroupAct | None
     ) -> list[Freeze]:
         """Those made for the group, or those that somebody may mean."""
         if part_of is None:
-            return await self.meant(repository, freeze_id)
-        known = await self.freezes(repository)
+            return freeze_outcomes.meant_by(freeze_id, known, self.acts.clock.now())
         return [freeze for freeze in known if _is_of_group(freeze, part_of)]
 
     async def _end(
@@ -261,7 +261,8 @@ class FreezeQueue:
         act = self.acts.record(caller, Action.CHANGE_FREEZE, repository)
         await self.acts.permit(act)
         async with self.acts.locked(act):
-            found = await self.meant(repository, freeze_id)
+            listed = await self.freezes(repository)
+            found = freeze_outcomes.meant_by(freeze_id, listed, self.acts.clock.now())
             if not found:
                 return await self._unchanged(act)
             known = found[0]
@@ -276,7 +277,7 @@ class FreezeQueue:
             if is_shortened:
                 await require_own(self.acts, act, stop_by_freezes([known]))
             change = merge_queue_freezes.FreezeChange(end, known.zone)
-            return await self._change(act, known, change)
+            return await self._change(act, known, change, listed)
 
     async def move(
         self,
@@ -291,7 +292,8 @@ class FreezeQueue:
         act = self.acts.record(caller, Action.CHANGE_FREEZE, repository)
         await self.acts.permit(act)
         async with self.acts.locked(act):
-            found = await self.meant(repository, freeze_id)
+            listed = await self.freezes(repository)
+            found = freeze_outcomes.meant_by(freeze_id, listed, self.acts.clock.now())
             if not found:
                 return await self._unchanged(act)
             known = found[0]
@@ -303,16 +305,22 @@ class FreezeQueue:
             act = _about(replace(act, paused_at=times.start, resumes_at=times.end), found)
             await require_own(self.acts, act, stop_by_freezes([known]))
             change = merge_queue_freezes.FreezeChange(times.end, known.zone, start=times.start)
-            return await self._change(act, known, change)
+            return await self._change(act, known, change, listed)
 
     async def _change(
-        self, act: AuditRecord, known: Freeze, change: merge_queue_freezes.FreezeChange
+        self,
+        act: AuditRecord,
+        known: Freeze,
+        change: merge_queue_freezes.FreezeChange,
+        listed: Sequence[Freeze],
     ) -> freeze_outcomes.FreezeOutcome:
         async with self.recorded(act) as answers:
             changed = await self.merge_queue.change_freeze(
                 known.repository, known.listed_id, change, on_answer=answers.append
             )
-        return freeze_outcomes.FreezeOutcome([replace(known, terms=changed)])
+        after = replace(known, terms=changed)
+        others = beside(after, [freeze for freeze in listed if freeze != known])
+        return freeze_outcomes.FreezeOutcome([after], beside=others)
 
     async def allow(
         self, caller: Caller, repository: RepositoryName, pull_request: int, reason: str

@@ -144,8 +144,9 @@ async def freeze(call: Call, target: Target, asked: Asked) -> None:
         return
     (made,) = outcome.freezes
     now = call.bot.clock.now()
-    said = freeze_forms.frozen_reply(made, now)
-    await _show(call, said, freeze_forms.frozen(made, now), posted_here=outcome.posted_here)
+    said = freeze_forms.frozen_reply(made, now, outcome.beside)
+    post = freeze_forms.frozen(made, now, outcome.beside)
+    await _show(call, said, post, posted_here=outcome.posted_here)
 
 
 async def _show(call: Call, said: Message, post: Message, *, posted_here: bool) -> None:
@@ -308,8 +309,8 @@ async def unfreeze(call: Call, held: controls.Held, reason: str) -> None:
     if outcome.because is not None:
         await call.reply(unchanged(call, target, outcome))
         return
-    said = freeze_forms.unfrozen_reply(outcome.freezes)
-    post = freeze_forms.unfrozen(outcome.freezes, call.actor.name, reason)
+    said = freeze_forms.unfrozen_reply(outcome.freezes, outcome.beside)
+    post = freeze_forms.unfrozen(outcome.freezes, call.actor.name, reason, outcome.beside)
     await _show(call, said, post, posted_here=outcome.posted_here)
 
 
@@ -409,7 +410,7 @@ async def _move_freeze(call: Call, held: controls.Held, times: Times, *, drawn_f
     if outcome.because is not None:
         await call.reply(unchanged(call, held.repository, outcome))
     else:
-        await call.reply(freeze_forms.end_changed(outcome.freezes[0]))
+        await call.reply(freeze_forms.end_changed(outcome.freezes[0], outcome.beside))
 
 
 async def _move_occurrence(call: Call, held: controls.Held, times: Times) -> None:

@@ -15,8 +15,8 @@ from bot.merge_queue.event_records import FreezeAttributes
 from bot.merge_queue.freezes import Condition, FreezeTerms
 from bot.pauses.stop import Stop
 
-SAME_START = timedelta(minutes=1)
-"""A freeze that begins so soon begins now, by whichever clock."""
+SAME_MINUTE = timedelta(minutes=1)
+"""Freezes that begin, or end, so close together do so at once, by whichever clock."""
 
 
 ASK_FROM = timedelta(hours=12)
@@ -93,18 +93,19 @@ class FreezeOutcome:
     left: Sequence[Freeze] = ()
     """Those that were meant too and are as they were."""
 
+    beside: Sequence[Freeze] = ()
+    """The queue's other freezes, which keep merges waiting too."""
+
     error: MergeQueueError | None = None
     """Why they are."""
 
 
-def overlaps(freeze: Freeze, wanted: FreezeTerms, now: datetime) -> bool:
-    """Whether all that waits for the wanted one waits for it, at some of its time.
+def is_needless(wanted: FreezeTerms, freeze: Freeze, now: datetime) -> bool:
+    """Whether the wanted freeze would change nothing beside this one.
 
-    The service takes any freezes beside each other. What is only planned keeps nobody from freezing
-    the queue now, nor does a freeze with exceptions from one without them.
+    The service takes any freezes beside each other. One that keeps more waiting, or for longer, is
+    made. The same request again is not, though a length counts from a later moment by then.
     """
-    if wanted.start is None and not freeze.has_begun(now + SAME_START):
-        return False
     asked = FreezeAttributes.model_validate(wanted.sent)
     matching = {*freeze.terms.matching_conditions}
     if matching and matching != {*asked.matching_conditions}:
@@ -112,16 +113,35 @@ def overlaps(freeze: Freeze, wanted: FreezeTerms, now: datetime) -> bool:
     excepted = {*freeze.terms.exclude_conditions}
     if excepted and excepted != {*asked.exclude_conditions}:
         return False
+    return _lasts_as_long(wanted, freeze, now) or _is_asked_again(wanted, freeze, now)
+
+
+def _lasts_as_long(wanted: FreezeTerms, freeze: Freeze, now: datetime) -> bool:
+    """Whether the freeze is in force at all of the wanted time."""
     begins = freeze.begins_at or now
+    if begins > (wanted.start or now) + SAME_MINUTE:
+        return False
     ends = freeze.ends_at
-    is_before_end = ends is None or (wanted.start or now) < ends
-    return is_before_end and (wanted.end is None or begins < wanted.end)
+    return ends is None or (wanted.end is not None and wanted.end <= ends + SAME_MINUTE)
+
+
+def _is_asked_again(wanted: FreezeTerms, freeze: Freeze, now: datetime) -> bool:
+    """Whether the same person froze the queue for the same reason, and it still is frozen."""
+    is_same = bool(wanted.reason) and freeze.terms.reason == wanted.reason
+    return is_same and wanted.start is None and freeze.has_begun(now)
 
 
 def times_of(freeze: Freeze) -> Times | None:
     """None if its start is unreadable."""
     begins_at = freeze.begins_at
     return Times(begins_at, freeze.ends_at) if begins_at is not None else None
+
+
+def meant_by(freeze_id: str | None, known: Sequence[Freeze], now: datetime) -> list[Freeze]:
+    """Which somebody may end: the one of that id, or those in force, else those to come."""
+    if freeze_id is None:
+        return [freeze for freeze in known if freeze.has_begun(now)] or [*known]
+    return [freeze for freeze in known if freeze.freeze_id == freeze_id]
 
 
 def ids_of(freezes: Sequence[Freeze]) -> frozenset[str]:

@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from bot.blocks.message import Message
-from bot.freezes.freeze import Stage
+from bot.freezes.freeze import Freeze, Stage
 from bot.freezes.notifying import POST_OF_STAGE as STAGE_POSTS
 from bot.freezes.rows import Freezes
 from bot.freezes.texts import cards as freeze_cards, forms as freeze_forms
+from bot.freezes.texts.together import still_frozen
 from bot.merge_queue.features import ServiceFeature
 from bot.posts.claim import Claim
 from bot.posts.delivery import Delivery, SubjectKind
@@ -23,15 +24,23 @@ def _stage(transaction: Transaction, delivery: Delivery, _: Claim) -> Message | 
     freeze = Freezes(transaction).set_by(about.repository, about.subject_id)
     if freeze is None or STAGE_POSTS.get(freeze.stage) is not about.kind:
         return None
-    say = _STAGES[freeze.stage]
-    return replace(say(freeze), happened_at=freeze.told.set_at)
+    post = _say(transaction, freeze)
+    return replace(post, happened_at=freeze.told.set_at)
 
 
-_STAGES = {
-    Stage.ANNOUNCED: freeze_cards.announced,
-    Stage.IN_FORCE: freeze_cards.begun,
-    Stage.OVER: freeze_cards.over,
-}
+def _say(transaction: Transaction, freeze: Freeze) -> Message:
+    if freeze.stage is Stage.ANNOUNCED:
+        return freeze_cards.announced(freeze)
+    if freeze.stage is Stage.IN_FORCE:
+        return freeze_cards.begun(freeze)
+    return freeze_cards.over(freeze, still_frozen(_in_force_after(transaction, freeze)))
+
+
+def _in_force_after(transaction: Transaction, freeze: Freeze) -> list[Freeze]:
+    """The queue's other freezes that hold merges once this one is over."""
+    others = Freezes(transaction).of([freeze.repository])
+    ended_at = freeze.over_at
+    return [other for other in others if ended_at is not None and other.is_in_force(ended_at)]
 
 
 def _card(transaction: Transaction, subject: LiveSubject) -> Message | None:

@@ -168,7 +168,8 @@ async def _freeze(use: UseCases, caller: Caller, target: Target, asked: FreezeRe
         first = outcome.freezes[0]
         is_repeated = _is_made_by(caller, first) and first.reason == asked.reason.strip()
         return _unchanged(use, target, outcome, is_as_asked=is_repeated)
-    said = freeze_forms.frozen_reply(outcome.freezes[0], use.sources.clock.now())
+    now = use.sources.clock.now()
+    said = freeze_forms.frozen_reply(outcome.freezes[0], now, outcome.beside)
     return _of_freezes(use, said, outcome.freezes, changed=True)
 
 
@@ -198,9 +199,8 @@ async def _unfreeze(use: UseCases, caller: Caller, target: Target, asked: Unfree
     outcome = await queue.unfreeze(caller, target, asked.reason, freeze_id=freeze_id)
     if outcome.because is not None:
         return _unchanged(use, target, outcome, is_as_asked=not outcome.freezes)
-    return _of_freezes(
-        use, freeze_forms.unfrozen_reply(outcome.freezes), outcome.freezes, changed=True
-    )
+    said = freeze_forms.unfrozen_reply(outcome.freezes, outcome.beside)
+    return _of_freezes(use, said, outcome.freezes, changed=True)
 
 
 async def _allow(

@@ -395,7 +395,7 @@ ACTS = {
         ("GET", FREEZES),
         ("POST", "/delete"),
         "unfreezing acme/site",
-        "acme/site is not frozen any more",
+        "the freeze of acme/site has ended",
     ),
     "allow": Act(
         _frozen_and_queued,

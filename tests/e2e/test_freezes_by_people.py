@@ -176,7 +176,7 @@ async def test_a_freeze_of_touching_or_other_times_is_in_nobodys_way(bot: BotTes
     assert [made.reason for made in frozen(bot)] == [
         f"{name} (by alice via Slack)" for name in ("middle", "before", "after")
     ]
-    refused = await bot.ask(f"/mq freeze now from {at[0]} until {at[2]} both")
+    refused = await bot.ask(f"/mq freeze now from {at[1]} until {at[2]} again")
     assert "A freeze of acme/site is already planned by alice for that time" in refused
     assert "already frozen" not in refused
 
@@ -209,7 +209,7 @@ async def test_a_freeze_with_exceptions_is_in_the_way_of_none_without(bot: BotTe
 async def test_a_second_freeze_changes_nothing_and_shows_who_froze(bot: BotTester) -> None:
     await asyncio.gather(
         bot.type("/mq freeze 1h Alice has a reason"),
-        bot.type("/mq freeze 2h Bob has one too", by=BOB),
+        bot.type("/mq freeze 1h Bob has one too", by=BOB),
     )
     post = await bot.wait_for_post("*Scheduled freeze in force*")
     if "*By* alice" in post:
@@ -223,6 +223,36 @@ async def test_a_second_freeze_changes_nothing_and_shows_who_froze(bot: BotTeste
     assert f"acme/site is already frozen by {winner}:" in answer
     assert answer.labels == ["End now…", "Extend…"]
     assert len(frozen(bot)) == 1
+
+
+async def test_a_freeze_that_lasts_longer_is_made_beside_the_first_and_each_ends_alone(
+    bot: BotTester,
+) -> None:
+    await bot.type("/mq freeze 1h cutting 4.2")
+    first = await bot.wait_for_reply("acme/site is frozen from")
+    assert "Merging waits until" not in first
+    await bot.type("/mq freeze 2h database migration", by=BOB)
+    second = await bot.wait_for_reply("acme/site is frozen from", by=BOB)
+    migration, *_ = reversed(frozen(bot))
+    assert migration.end is not None
+    assert "Another freeze holds merges too: cutting 4.2 by alice, from" in second
+    assert f"Merging waits until {to_datetime(migration.end):%Y-%m-%d %H:%M} UTC." in second
+    status = await bot.ask("/mq status")
+    assert f"is frozen until {to_datetime(migration.end):%Y-%m-%d %H:%M} UTC" in status
+    again = await bot.ask("/mq freeze 3h database migration", by=BOB)
+    assert "acme/site is already frozen by bob: database migration" in again
+
+    question = await bot.ask("/mq unfreeze 4.2 is out")
+    assert "acme/site has several freezes. Which one?" in question
+    await bot.click(question, "End now…")
+    await bot.submit(await bot.modal("In force: cutting 4.2"), reason="4.2 is out")
+    ended = await bot.modal("The freeze of acme/site has ended")
+    assert "Reason was: cutting 4.2" in ended
+    assert "Still frozen by another freeze: database migration by bob, from" in ended
+    assert [made.id for made in frozen(bot)] == [migration.id]
+    await bot.stop_bot()
+    bot.posts()
+    bot.direct_messages(by=ALICE)
 
 
 async def test_the_form_asks_what_to_stop_and_takes_all_that_the_command_takes(

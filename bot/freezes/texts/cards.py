@@ -106,10 +106,17 @@ def begun(freeze: Freeze) -> Message:
     )
 
 
-def over(freeze: Freeze) -> Message:
-    """At its end by time; somebody's removal is an event with its own post."""
+def over(freeze: Freeze, still_frozen: str = "") -> Message:
+    """At its end by time; somebody's removal is an event with its own post.
+
+    `still_frozen`: what other freezes keep merges waiting, escaped.
+    """
     ended = _time(freeze.terms.end, freeze.terms)
-    return blocks.post(f":arrow_forward: *Freeze over* {_name(freeze)}", f"since {ended}")
+    return blocks.post(
+        f":arrow_forward: *Freeze over* {_name(freeze)}",
+        f"since {ended}",
+        details=[still_frozen],
+    )
 
 
 def _name(freeze: Freeze) -> str:

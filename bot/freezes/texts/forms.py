@@ -36,6 +36,7 @@ from bot.freezes.texts.cards import (
     freeze_period,
     labelled,
 )
+from bot.freezes.texts.together import NO_REASON, holding_too, still_frozen
 from bot.freezes.windows import is_of_window
 from bot.kernel.errors import ActState
 from bot.kernel.groups import Group, GroupAnswers, Target, target_value
@@ -45,9 +46,6 @@ from bot.pauses import actions as pause_actions
 from bot.pauses.texts import ends as pause_ends, form as pause_form, outcomes as pause_outcomes
 
 END = "End now…"
-
-
-NO_REASON = "No reason given"
 
 
 BEFORE = frozenset({Stage.PLANNED, Stage.ANNOUNCED})
@@ -114,26 +112,30 @@ def card_controls(freeze: Freeze) -> list[blocks.Element]:
     return controls(freeze, "Skip this one…" if is_skipped else END)
 
 
-def frozen(known: Freeze, now: datetime) -> Message:
-    """The post in a channel that gets no card of the freeze."""
+def frozen(known: Freeze, now: datetime, others: Sequence[Freeze] = ()) -> Message:
+    """The post in a channel that gets no card of the freeze.
+
+    `others`: those that hold merges with it, without a gap.
+    """
     word = "Queue frozen" if known.has_begun(now) else "Freeze planned"
     return blocks.post(
         f"{FREEZE_MARK} *{word}* {escape(known.repository)}: {_reason(known)}",
         _by(known),
         *freeze_facts(known.terms),
+        details=[holding_too(known, others)],
         buttons=controls(known),
     )
 
 
-def frozen_reply(known: Freeze, now: datetime) -> Message:
+def frozen_reply(known: Freeze, now: datetime, others: Sequence[Freeze] = ()) -> Message:
     """To the actor; the channel sees more."""
     if not known.has_begun(now):
-        return _says(known, "A freeze of {} is planned {}.")
-    return _says(known, "{} is frozen {}. Checks continue.")
+        return _says(known, "A freeze of {} is planned {}.", others)
+    return _says(known, "{} is frozen {}. Checks continue.", others)
 
 
-def end_changed(known: Freeze) -> Message:
-    return _says(known, "The freeze of {} now holds {}.")
+def end_changed(known: Freeze, others: Sequence[Freeze] = ()) -> Message:
+    return _says(known, "The freeze of {} now holds {}.", others)
 
 
 def gone(repository: RepositoryName) -> Message:
@@ -151,9 +153,10 @@ def window_moved(made: Freeze, now: datetime) -> Message:
     )
 
 
-def _says(known: Freeze, text: str) -> Message:
+def _says(known: Freeze, text: str, others: Sequence[Freeze]) -> Message:
     facts = ", ".join(filter(None, freeze_facts(known.terms)))
-    return blocks.sentence(f"{FREEZE_MARK} {text.format(escape(known.repository), facts)}")
+    said = f"{FREEZE_MARK} {text.format(escape(known.repository), facts)}"
+    return blocks.post(said, details=[holding_too(known, others)])
 
 
 def freezes(repository: RepositoryName, known: Sequence[Freeze], now: datetime) -> Message:
@@ -265,25 +268,29 @@ def not_yours(known: Freeze) -> Message:
     )
 
 
-def unfrozen(ended: Sequence[Freeze], by: str, reason: str) -> Message:
-    """The post about freezes of one repository that somebody ended."""
+def unfrozen(
+    ended: Sequence[Freeze], by: str, reason: str, others: Sequence[Freeze] = ()
+) -> Message:
+    """The post about freezes of one repository that somebody ended; `others` are still in force."""
     why = listed([_reason(freeze) for freeze in ended if freeze.reason], "; ")
     name = escape(ended[0].repository)
     return blocks.post(
         f":arrow_forward: *Freeze ended* {name}: {literal(reason, REASON_LIMIT)}",
         f"by {quote(by, NAME_LIMIT)}",
         f"Reason was: {why}" if why else "",
+        details=[still_frozen(others)],
     )
 
 
-def unfrozen_reply(ended: Sequence[Freeze]) -> Message:
-    """Which freeze it was, from when until when."""
+def unfrozen_reply(ended: Sequence[Freeze], others: Sequence[Freeze] = ()) -> Message:
+    """Which freeze it was, from when until when, and the `others` that are still in force."""
     known = ended[0]
     period = freeze_period(known.terms)
     return blocks.post(
         f":arrow_forward: The freeze of {escape(known.repository)} has ended.",
         f"Reason was: {_reason(known)}" if known.reason else "",
         period and f"it was {period}",
+        details=[still_frozen(others)],
     )
 
 

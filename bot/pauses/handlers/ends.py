@@ -196,7 +196,7 @@ async def _change_end_of_freeze(
     if outcome.because is not None:
         await call.reply(unchanged(call, repository, outcome))
     else:
-        await call.reply(freeze_forms.end_changed(outcome.freezes[0]))
+        await call.reply(freeze_forms.end_changed(outcome.freezes[0], outcome.beside))
 
 
 @handles.click(pause_actions.KEEP)

@@ -59,6 +59,9 @@ def _status_line(queue: Snapshot | RepositoryName) -> str:
         state = ", ".join(filter(None, [frozen, freeze_period(freeze.terms)]))
         reason = freeze_reason(freeze, NAME_LIMIT)
         state += f": {reason}" if reason else ""
+        if queue.freezes[1:]:
+            count = len(queue.freezes) - 1
+            state += by_count(count, ", and 1 other freeze", ", and {count} other freezes")
     else:
         state = "running" if queue.is_pause_known else "running or paused"
     return f"• *{escape(queue.repository)}* {state} · {len(queue.status.queued):,} queued"

@@ -21,6 +21,7 @@ from bot.blocks.text import (
     quote,
     since,
 )
+from bot.freezes.freeze import beside, held_until
 from bot.kernel.repository import RepositoryName
 from bot.merge_queue.queue import Batch, Obstacle, ObstacleKind
 from bot.pauses import actions as pause_actions
@@ -91,7 +92,7 @@ def headline(
         state = "running or paused: the merge queue service doesn't say which"
     elif picture.freezes:
         mark = ":snowflake:"
-        state = "frozen"
+        state = _frozen(picture)
     else:
         mark = ":arrow_forward:"
         state = "running"
@@ -99,6 +100,16 @@ def headline(
             state += f", {_happening(picture)}"
     verb = "is" if is_current else "was"
     return blocks.section(blocks.state_line(mark, f"{name} {verb} {state}", about))
+
+
+def _frozen(picture: Picture) -> str:
+    """Until the last end, if every pull request waits until then, as far as the bot knows."""
+    planned = [picture.next_freeze] if picture.next_freeze is not None else []
+    together = [picture.freezes[0], *beside(picture.freezes[0], [*picture.freezes[1:], *planned])]
+    end = held_until(together)
+    if end is None or any(freeze.has_conditions for freeze in together):
+        return "frozen"
+    return f"frozen until {local_time(end)}"
 
 
 def _happening(picture: Picture) -> str:

@@ -18,6 +18,7 @@ from bot.freezes.texts import (
     calendar as calendar_texts,
     cards as freeze_cards,
     forms as freeze_forms,
+    together,
 )
 from bot.kernel.actor import Actor, Origin
 from bot.kernel.durations import For, Until
@@ -42,6 +43,11 @@ SENT = {
 LISTED = ListedFreeze.model_validate(SENT)
 KNOWN = Freeze(SITE, LISTED.id, LISTED, "alice")
 ENDLESS = replace(KNOWN, terms=ListedFreeze.model_validate({**SENT, "end": None}))
+PLAIN = {**SENT, "matching_conditions": [], "exclude_conditions": []}
+NIGHT = replace(KNOWN, terms=ListedFreeze.model_validate(PLAIN))
+NO_END = ListedFreeze.model_validate({**PLAIN, "end": None})
+LONGER = {**PLAIN, "reason": "database migration", "end": "2026-07-20T20:00:00"}
+MIGRATION = Freeze(SITE, "second", ListedFreeze.model_validate(LONGER), "bob")
 TYPED = Asked("release week", branches=("main",), excepted=("label=hotfix",))
 TIMED = replace(TYPED, lasting=For(timedelta(hours=2)), start=Until(NOON.time()))
 TERMS = terms_of(TYPED, NOON, ZoneInfo("UTC"))
@@ -99,6 +105,11 @@ CASES: Cases = {
     "freeze-announced": partial(freeze_cards.announced, replace(FREEZE, stage=Stage.ANNOUNCED)),
     "freeze-begun": partial(freeze_cards.begun, replace(FREEZE, stage=Stage.IN_FORCE)),
     "freeze-ended": partial(freeze_cards.over, replace(FREEZE, stage=Stage.OVER, ending=OVER)),
+    "freeze-ended-still-frozen": partial(
+        freeze_cards.over,
+        replace(FREEZE, stage=Stage.OVER, ending=OVER),
+        later(together.still_frozen, [MIGRATION]),
+    ),
     "pause-planned": partial(freeze_cards.planned_pause, PLAN),
     "pause-planned-skipped": partial(freeze_cards.skipped_pause, SKIP),
     "pause-planned-withdrawn": partial(
@@ -128,6 +139,13 @@ CASES: Cases = {
     "frozen": frozen(KNOWN, NOON),
     "frozen-later": frozen(ENDLESS, NOON - timedelta(days=1)),
     "frozen-reply": partial(freeze_forms.frozen_reply, KNOWN, NOON),
+    "frozen-reply-beside-another": partial(freeze_forms.frozen_reply, NIGHT, NOON, [MIGRATION]),
+    "frozen-reply-beside-one-without-an-end": partial(
+        freeze_forms.frozen_reply, NIGHT, NOON, [MIGRATION, replace(NIGHT, terms=NO_END)]
+    ),
+    "frozen-reply-beside-one-with-conditions": partial(
+        freeze_forms.frozen_reply, NIGHT, NOON, [KNOWN]
+    ),
     "frozen-reply-planned": partial(freeze_forms.frozen_reply, KNOWN, NOON - timedelta(days=1)),
     "frozen-already": unchanged(Was.FROZEN, KNOWN),
     "frozen-already-planned": partial(
@@ -169,6 +187,10 @@ CASES: Cases = {
     "unfrozen": partial(freeze_forms.unfrozen, [KNOWN], "bob", "shipped"),
     "freeze-not-yours": partial(freeze_forms.not_yours, KNOWN),
     "unfrozen-reply": partial(freeze_forms.unfrozen_reply, [KNOWN]),
+    "unfrozen-reply-still-frozen": partial(freeze_forms.unfrozen_reply, [NIGHT], [MIGRATION]),
+    "unfrozen-still-frozen": partial(
+        freeze_forms.unfrozen, [NIGHT], "bob", "shipped", [MIGRATION, KNOWN]
+    ),
     "freeze-end-changed": partial(freeze_forms.end_changed, KNOWN),
     "freeze-other-end": unchanged(Was.OTHER_END, KNOWN),
     "freeze-no-end": unchanged(Was.OTHER_END, ENDLESS),
