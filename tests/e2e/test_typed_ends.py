@@ -22,7 +22,13 @@ def in_minutes(bot: BotTester, minutes: int) -> str:
 
 async def test_what_begins_like_an_end_is_an_end_or_a_question(bot: BotTester) -> None:
     offered = []
-    for typed in ("until we know more", "till the vendor answers", "until 5 tests pass", "EOD"):
+    for typed in (
+        "40m after the copy",
+        "until we know more",
+        "till the vendor answers",
+        "until 5 tests pass",
+        "EOD",
+    ):
         question = await bot.ask(f"/mq pause now {typed}")
         assert "Pause acme/site until when?" in question
         assert question.labels[-2:] == ["Another time…", f"No end; the reason is “{typed}”"]
@@ -150,7 +156,10 @@ async def test_a_form_whose_reason_may_hold_an_end_asks_until_when(bot: BotTeste
     assert bot.pause_reason() == "CI is down (by alice via Slack)"
 
 
-@pytest.mark.parametrize("reason", ["until we know more", "till 5 tests pass", "until EOD deploy"])
+@pytest.mark.parametrize(
+    "reason",
+    ["until we know more", "till 5 tests pass", "until EOD deploy", "2 hours of red builds"],
+)
 async def test_a_form_whose_reason_only_begins_like_an_end_is_sent_without_one_when_they_say_so(
     bot: BotTester, reason: str
 ) -> None:
@@ -162,7 +171,7 @@ async def test_a_form_whose_reason_only_begins_like_an_end_is_sent_without_one_w
     assert "Until someone" in await bot.wait_for_post(f"*acme/site is paused* · {reason}")
 
 
-@pytest.mark.parametrize("reason", ["for the release", "2 hours of red builds"])
+@pytest.mark.parametrize("reason", ["for the release", "2 hours ago main broke"])
 async def test_a_form_does_not_ask_about_a_plain_reason(bot: BotTester, reason: str) -> None:
     await bot.type("/mq pause")
     await bot.submit(await bot.modal("0 queued"), reason=reason)

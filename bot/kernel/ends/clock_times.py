@@ -136,7 +136,7 @@ def _clock_of(shown: str, found: re.Match[str], *, is_marked: bool) -> ClockTime
         hour, minute = divmod(int(found["military"]), 100)
         exact = _exact(shown, hour, minute, None)
         clock = replace(exact, is_sure=found["military_hours"] is not None)
-    elif is_marked:
+    elif is_marked or found["past"] in {"half", "quarter"}:
         clock = _past(shown, found)
     return clock
 

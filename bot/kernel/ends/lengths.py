@@ -67,7 +67,7 @@ _NAMED_PARTS = {"half": 0.5, "quarter": 0.25, "three quarters": 0.75}
 _VAGUE_LENGTH = re.compile(
     rf"{ABOUT}(?:(?:an?\s+)?(?P<word>couple(?:\s+of)?|few|several)\s+(?:more\s+)?"
     r"(?P<unit>minutes?|mins?|hours?|hrs?|days?|weeks?)"
-    r"|(?P<low>\d+)\s*(?P<first>h|m|min)?\s*(?:-|\u2013|to|or)\s*(?P<high>\d+)\s*"
+    r"|(?P<low>\d+)\s*(?P<first>h|m|min)?\s*(?:-|\u2013|(?<=[a-z])/|to|or)\s*(?P<high>\d+)\s*"
     rf"(?P<range>minutes?|mins?|m|hours?|hrs?|h|days?|d)){EDGE}"
 )
 _WHILE = re.compile(
@@ -77,11 +77,17 @@ _WHILE = re.compile(
 )
 """After "for": nobody knows how long."""
 
-_NOT_A_LENGTH = re.compile(
-    r"(?:ago|of|late|later|old|long|older|after|before|since|behind|earlier|too\s+late|from|left"
-    r"|in\s+a\s+row)(?![a-z])"
+_IN_THE_PAST = re.compile(
+    r"(?:ago|late|old|older|since|behind|earlier|too\s+late|in\s+a\s+row)(?![a-z])"
 )
-"""Words of a reason: "2 hours of red builds", "an hour ago CI broke"."""
+"""Words of a reason: "an hour ago CI broke"."""
+
+_FROM_ANOTHER_TIME = r"after|before|from|once(?!\s+(?:more|again))|when|as\s+soon\s+as|or"
+_COUNTS_LATER = re.compile(rf"(?:\d\d\s+)?(?:{_FROM_ANOTHER_TIME})(?![a-z])")
+"""A length that doesn't count from now, as far as anybody can say: "40m after the copy"."""
+
+_OF_SOMETHING = re.compile(rf"(?:\d\d\s+)?(?:of|long|later|left|if|{_FROM_ANOTHER_TIME})(?![a-z])")
+"""Of a reason, or of an end: "2 hours of red builds", but "2 hours of maintenance" too."""
 
 _IN_SECONDS = re.compile(r"\d+\s*s")
 STATUS_CODE = re.compile(r"[45]\d\ds")
@@ -107,8 +113,8 @@ def read_length(text: TypedText, at: int, *, is_marked: bool) -> Beginning | Non
     if found is None:
         return _read_misspelled(text, at)
     rest = text.rest(found.end())
-    is_reason = bool(rest) and _NOT_A_LENGTH.match(rest) is not None
-    if is_reason and not (is_marked and half is not None):
+    is_past = bool(rest) and _IN_THE_PAST.match(rest) is not None
+    if is_past and not (is_marked and half is not None):
         return None
     if not is_marked and STATUS_CODE.match(text.small, at):
         return None
@@ -120,7 +126,9 @@ def read_length(text: TypedText, at: int, *, is_marked: bool) -> Beginning | Non
     # "a day without deploys": nobody can be sure, unless "for" says so.
     is_counted = half is not None or found[0].lstrip()[0] not in "ao"
     is_hyphenated = _HYPHENATED.match(found[0]) is not None
-    is_sure = is_marked or not rest or (is_counted and not is_hyphenated)
+    is_plain = is_counted and not is_hyphenated and _OF_SOMETHING.match(rest) is None
+    is_marked_well = is_marked and _COUNTS_LATER.match(rest) is None
+    is_sure = is_marked_well or not rest or is_plain
     return Beginning((For(length),), text.words_to(found.end()), is_sure=is_sure)
 
 
@@ -215,7 +223,7 @@ def _read_vague(text: TypedText, at: int, *, is_marked: bool) -> Beginning | Non
         if unbounded is None:
             return None
         return Beginning((), text.words_to(unbounded.end()), is_sure=False)
-    if _NOT_A_LENGTH.match(text.rest(found.end())):
+    if _IN_THE_PAST.match(text.rest(found.end())):
         return None
     lengths = _vague_minutes(found)
     longest = LONGEST_TIME / timedelta(minutes=1)

@@ -50,10 +50,14 @@ _SPAN = re.compile(
 _FROM = re.compile(r"from\s+")
 _OR = re.compile(r"(?:or|/)\s+(?:until\s+|till?\s+)?")
 _IN = re.compile(
-    r"(?:in|by|before|through|thru|not?\s+later\s+than|eta:?"
+    r"(?:in|by|before|not\s+before|after|through|thru|not?\s+later\s+than|eta:?"
+    r"|within(?:\s+the\s+next)?|(?:during\s+)?(?:the\s+)?next"
     r"|(?:end(?:s|ing)?|resum(?:e|es|ing)|back)(?:\s+(?:at|by|in|on|around))?)\s+"
 )
-_ALONE = re.compile(r"(?:(?:over\s+)?the\s+|this\s+)?weekend|overnight")
+_ALONE = re.compile(
+    r"(?:(?:over\s+)?the\s+|this\s+)?weekend|overnight"
+    r"|within\s+the\s+hour|(?:the\s+)?next\s+(?:hour|day|week)"
+)
 """Only without another word."""
 
 
