@@ -29,6 +29,7 @@ from bot.sandbox.merge_queue.control_api import ControlApi
 from bot.sandbox.merge_queue.faults import EFFECTS
 from bot.sandbox.merge_queue.server import MergeQueueSandbox
 from bot.sandbox.slack.control.arrangement_api import ArrangementApi
+from bot.sandbox.slack.control.stage import StageApi
 from bot.sandbox.slack.faults import EFFECT_ON_CALLS, EFFECT_ON_SOCKETS
 from bot.sandbox.slack.server import SlackSandbox
 from tests.support.clock import FakeClock
@@ -178,7 +179,8 @@ def _sentences(handler: object) -> str:
 
 def slack_control_table() -> str:
     sandbox = SlackSandbox(ROOT / "manifest.yml")
-    parts = (sandbox._control, ArrangementApi(sandbox.arrangement), sandbox._page)
+    stage = StageApi(lambda: sandbox.stage)
+    parts = (sandbox._control, ArrangementApi(sandbox.arrangement), stage, sandbox._page)
     routes = [route for part in parts for route in part.routes()]
     return control_table(routes, "/control")
 

@@ -22,6 +22,7 @@ from bot.sandbox.merge_queue.server import MergeQueueSandbox
 from bot.sandbox.server import Sandbox, SandboxAddresses
 from bot.sandbox.slack.server import SlackSandbox
 from bot.sandbox.story.script import STORY
+from bot.sandbox.story.stage import DemoStage
 from bot.sandbox.story.telling import Teller
 from bot.store import migrate
 
@@ -120,6 +121,7 @@ async def run(sandbox: Sandbox, speed: float, *, opens: bool = False) -> None:
                 sandbox.merge_queue.set_speed(speed)
                 for repository, scenario in REPOSITORIES.items():
                     sandbox.merge_queue.follow(repository, scenario)
+                sandbox.slack.stage = DemoStage(sandbox, teller, speed)
                 _greet(sandbox.addresses.page_url)
                 if opens:
                     click.launch(sandbox.addresses.page_url)
@@ -147,6 +149,6 @@ def _greet(page_url: str) -> None:
   The merge queue demo is running.
 
   Open      {page_url}
-  Then      type  /mq status   or   /mq pause CI runners are down
+  Then      take the first steps that it lists on the left
   To stop   press Ctrl-C
 """)

@@ -73,6 +73,7 @@ class ScriptedApp:
         self._handler: AsyncSocketModeHandler | None = None
         self._bolt.command("/mq")(self._typed)
         self._bolt.shortcut("pause_queue")(self._shortcut)
+        self._bolt.shortcut("pause_because")(self._shortcut_of_message)
         self._bolt.view("reason")(self._reason)
         self._bolt.view("form")(self._form)
         self._bolt.view("details")(self._closed_details)
@@ -135,6 +136,12 @@ class ScriptedApp:
     async def _shortcut(self, ack: Any, shortcut: dict[str, Any], client: AsyncWebClient) -> None:
         await ack()
         await client.views_open(trigger_id=shortcut["trigger_id"], view=reason_modal())
+
+    async def _shortcut_of_message(
+        self, ack: Any, shortcut: dict[str, Any], client: AsyncWebClient
+    ) -> None:
+        await self._hear("message", shortcut["message"]["text"])
+        await self._shortcut(ack, shortcut, client)
 
     async def _reason(self, ack: Any, view: dict[str, Any], client: AsyncWebClient) -> None:
         reason = view["state"]["values"]["why"]["entered"]["value"]

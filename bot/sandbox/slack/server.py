@@ -20,6 +20,7 @@ from bot.sandbox.slack.control.fault_control import FaultControl
 from bot.sandbox.slack.control.page import Page
 from bot.sandbox.slack.control.requests import answering, unknown_path
 from bot.sandbox.slack.control.sight import Sight
+from bot.sandbox.slack.control.stage import Stage, StageApi
 from bot.sandbox.slack.delivering.app_events import AppEvents
 from bot.sandbox.slack.delivering.delivery import Delivery, Terms
 from bot.sandbox.slack.delivering.request_url import RequestUrl
@@ -119,6 +120,7 @@ class SlackSandbox:
             Method(self._open_connection, TIER_3, ("connections:write",), ("app",)),
         )
         self._wire_people()
+        self.stage: Stage | None = None
         self._runner: web.AppRunner | None = None
 
     def _wire_people(self) -> None:
@@ -159,6 +161,7 @@ class SlackSandbox:
                 web.post("/response/{key}", self.response_urls.handle),
                 *self._control.routes(),
                 *ArrangementApi(self.arrangement).routes(),
+                *StageApi(lambda: self.stage).routes(),
                 *self._page.routes(),
                 web.route("*", "/control/{path:.*}", answering(unknown_path)),
             ]

@@ -13,6 +13,8 @@ MINUTE = 60.0
 _GRAIN_SECONDS = 15.0
 """The longest time that passes at once; what happens within it is posted at its end."""
 
+_STRIDE_MINUTES = 5
+
 _POLL_SECONDS = 5.0
 """After this time the app reads a log again, whenever it read it last."""
 
@@ -50,6 +52,14 @@ class Teller:
             await self._take(step)
         self._move(self._behind)
         await self.settle(list(self._service.repositories))
+
+    async def pass_time(self, minutes: int, speed: float) -> None:
+        """Let time pass as in life, whatever the speed before and after."""
+        self._service.set_speed(1.0)
+        for _ in range(0, minutes, _STRIDE_MINUTES):
+            self._move(_STRIDE_MINUTES * MINUTE)
+            await self.settle(list(self._service.repositories))
+        self._service.set_speed(speed)
 
     async def _pass_until(self, minute: float) -> None:
         """Let time pass up to a minute of the story; the app sees all that happens on the way."""

@@ -31,6 +31,7 @@ from bot.sandbox.slack.delivering.interaction_payloads import (
     suggestion_payload,
     view_action_payload,
 )
+from bot.sandbox.slack.state.acts import Act
 from bot.sandbox.slack.state.installation import Installation
 from bot.sandbox.slack.state.manifest import SlashCommand
 from bot.sandbox.slack.state.views import View
@@ -95,6 +96,7 @@ class Interactions:
         self, user: User, channel: Channel, command: SlashCommand, text: str
     ) -> Json:
         body = command_payload(self._installation, user, channel, command, text)
+        self._installation.acts.note(Act(user.id, "command", f"{command.command} {text}".strip()))
         url, target = self._response_urls.mint(user.id, channel.id, is_of_command=True)
         payload = Payload("slash_commands", {**body, "response_url": url}, answerable=True)
         outcome = await ask(self._delivery, payload)
@@ -148,6 +150,7 @@ class Interactions:
             return {"ok": True, "acknowledged": True, "sent": False}
         if not _is_dispatched(source, block_id):
             return {"ok": True, "acknowledged": True, "sent": False}
+        self._installation.acts.note(Act(user.id, "action", _words(element, entry)))
         action = action_json(self._installation, block_id, element, entry)
         body = self._action_body(user, source)
         return await self._send({**body, "actions": [action]})
@@ -256,6 +259,7 @@ class Interactions:
         if shortcut is None:
             detail = f"the manifest declares no shortcut {callback_id}"
             raise ControlRefusal("unknown_shortcut", detail)
+        self._installation.acts.note(Act(user.id, "shortcut", shortcut.name))
         if shortcut.type == "global":
             return await self._send(shortcut_payload(self._installation, user, shortcut))
         message = self._standing.seen_message(user, request.get("channel"), request.get("ts"))
@@ -295,6 +299,16 @@ class Interactions:
 
     def _notice(self, user: User, channel: Channel, text: str) -> None:
         self._installation.workspace.tell(user.id, channel.id, text)
+
+
+def _words(element: Json, entry: Json) -> str:
+    """What an element and the choice in it say, with their values."""
+    chosen = entry.get("selected_option") or {}
+    parts = [
+        *(part.get("text", {}).get("text") for part in (element, chosen)),
+        *(part.get("value") for part in (element, chosen)),
+    ]
+    return " ".join(str(part) for part in parts if part)
 
 
 def _is_dispatched(source: Message | View, block_id: str) -> bool:

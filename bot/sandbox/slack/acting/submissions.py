@@ -1,5 +1,7 @@
 """What people do with modals: fill and submit them, or close them."""
 
+import json
+
 from bot.sandbox.slack.acting.reach import ask
 from bot.sandbox.slack.acting.response_urls import ResponseUrls
 from bot.sandbox.slack.acting.standing import Standing
@@ -8,6 +10,7 @@ from bot.sandbox.slack.block_kit.view_rules import accepted_view
 from bot.sandbox.slack.delivering.background import Background
 from bot.sandbox.slack.delivering.delivery import Delivery, Payload
 from bot.sandbox.slack.delivering.interaction_payloads import closed_payload, submission_payload
+from bot.sandbox.slack.state.acts import Act
 from bot.sandbox.slack.state.installation import Installation
 from bot.sandbox.slack.state.views import View
 from bot.sandbox.slack.state.workspace import User
@@ -54,6 +57,7 @@ class Submissions:
         return await self._send(user, view)
 
     async def _send(self, user: User, view: View) -> Json:
+        self._installation.acts.note(Act(user.id, "submission", json.dumps(view.values)))
         urls = self._response_urls_of(user, view)
         body = submission_payload(self._installation, user, view, urls)
         outcome = await ask(self._delivery, Payload("interactive", body, answerable=True))

@@ -55,7 +55,10 @@ class ControlApi:
         ]
 
     async def _workspace(self, request: web.Request) -> Json:
-        """Take `?user=`; answer `team`, `viewer`, `users`, `channels` that they see, `app`."""
+        """Take `?user=`; answer `team`, `viewer`, `users`, `channels` that they see, `app`.
+
+        `clock_ahead`: seconds from the machine's clock to the workspace's.
+        """
         return self._sight.workspace(request.query.get("user") or None)
 
     async def _messages(self, request: web.Request) -> Json:

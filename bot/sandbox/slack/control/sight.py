@@ -34,6 +34,7 @@ class Sight:
                 "domain": workspace.team.domain,
             },
             "viewer": viewer.id,
+            "clock_ahead": round(workspace.ahead),
             "users": [_user_json(each) for each in workspace.users.values()],
             "channels": [self._channel_json(viewer, each) for each in shown],
             "app": {

@@ -3,6 +3,7 @@
 import random
 from dataclasses import dataclass, field
 
+from bot.sandbox.slack.state.acts import Acts
 from bot.sandbox.slack.state.manifest import Manifest
 from bot.sandbox.slack.state.payloads import Payloads
 from bot.sandbox.slack.state.seed import APP_ID, BOT_ID, BOT_USER_ID
@@ -31,6 +32,8 @@ class Installation:
     history_most: int = 1000
     uninvited: dict[str, Message] = field(default_factory=dict)
     """The last message of each channel that mentioned the app while it wasn't there."""
+
+    acts: Acts = field(default_factory=Acts)
 
     @property
     def bot(self) -> User:

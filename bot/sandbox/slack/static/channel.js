@@ -194,7 +194,8 @@ export function showMessage(ts) {
 
 function drawTips() {
   const { app } = state.directory;
-  if (recall("tips") === "dismissed") return fill(tips);
+  // The checklist of a demo says the same at length.
+  if (recall("tips") === "dismissed" || state.stage) return fill(tips);
   const type = (text) =>
     el("button", { type: "button", class: "try", on: { click: () => composer.set(text) } }, text);
   const away = () => {
@@ -303,4 +304,4 @@ function draw() {
 }
 
 watch(["messages", "place", "directory"], draw);
-watch(["directory"], () => state.directory && drawTips());
+watch(["directory", "stage"], () => state.directory && drawTips());

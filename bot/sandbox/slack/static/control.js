@@ -67,7 +67,11 @@ export const control = {
     }),
   action: (fields) => act("actions", fields),
   suggestions: (fields) => request("suggestions", fields),
-  shortcut: (user, callback) => act("shortcuts", { user, callback_id: callback }),
+  /** `where` names the message of a message shortcut: { channel, ts }. */
+  shortcut: (user, callback, where = {}) =>
+    act("shortcuts", { user, callback_id: callback, ...where }),
+  stage: () => request("stage"),
+  bringAbout: (name) => act("stage", { name }),
   views: (user) => request(`views?${query({ user })}`),
   submit: (view, user, values) => act(`views/${id(view)}/submit`, { user, values }),
   close: (view, user) => request(`views/${id(view)}/close`, { user }),

@@ -29,7 +29,16 @@ function daysFromToday(date, now) {
 const relative = (date, now) =>
   ({ "-1": "yesterday", 0: "today", 1: "tomorrow" })[daysFromToday(date, now)];
 
-function ago(date, now = new Date()) {
+let ahead = 0;
+
+/** The workspace's clock may be ahead of this machine's, by so many seconds. */
+export function setClockAhead(seconds) {
+  ahead = seconds * 1000;
+}
+
+export const present = () => new Date(Date.now() + ahead);
+
+function ago(date, now = present()) {
   const seconds = Math.round((now - date) / 1000);
   const units = [
     ["year", 31_536_000],
@@ -70,7 +79,7 @@ const TOKENS = {
  * Replaces the tokens of `template`; null when the instant or a token is not one Slack knows, so
  * that the fallback is shown.
  */
-export function formatDate(timestamp, template, now = new Date()) {
+export function formatDate(timestamp, template, now = present()) {
   const text = String(timestamp);
   if (!/^\d{1,12}$/.test(text)) return null;
   const date = new Date(Number(text) * 1000);
@@ -92,7 +101,7 @@ export const clockTime = (ts) => plain(parts.time.format(momentOf(ts)));
 export const fullTime = (when) => plain(parts.full.format(when));
 export const dayKey = (ts) => momentOf(ts).toDateString();
 
-export function dayName(ts, now = new Date()) {
+export function dayName(ts, now = present()) {
   const name = TOKENS.day_divider_pretty(momentOf(ts), now);
   return name.charAt(0).toUpperCase() + name.slice(1);
 }

@@ -55,6 +55,7 @@ const ICONS = {
   warning: "M9 2.8 16.2 15H1.8zM9 7.4v3.2M9 12.9h.01",
   file: "M5 2.5h5.5L14 6v9.5H5zM10.5 2.5V6H14",
   back: "M11 4 6 9l5 5",
+  link: "M7.5 10.5 10.5 7.5M8 5.5l1.6-1.6a3 3 0 0 1 4.3 4.3L12.3 10M5.7 8 4.1 9.7a3 3 0 0 0 4.3 4.3L10 12.4",
 };
 
 export function icon(name) {

@@ -80,6 +80,10 @@ const PICTURES = {
     circle(8, 8, 5.5, "#cfe3f5"),
     line("M8 2.5a5.5 5.5 0 1 1 0 11 5.5 5.5 0 0 1 0-11zM12.2 12.2l5 5", LINE),
   ],
+  mag_right: [
+    circle(12, 8, 5.5, "#cfe3f5"),
+    line("M12 2.5a5.5 5.5 0 1 0 0 11 5.5 5.5 0 0 0 0-11zM7.8 12.2l-5 5", LINE),
+  ],
   newspaper: [
     box(2, 3, 16, 14, "#e8ebed", 1),
     line("M5 7h10M5 10h4M5 13h4M12 10h3v3h-3z", INK, 1.4),

@@ -10,7 +10,7 @@ const KEYS = [
   ["Alt + S", "Shortcuts of the app"],
   ["Alt + U", "Become another person"],
   ["Alt + T", "Light or dark"],
-  ["↑ ↓ in the messages", "Go through them; R replies in a thread"],
+  ["↑ ↓ in the messages", "Go through them; R replies in a thread, M opens the menu"],
   ["Enter", "Send"],
   ["Shift + Enter", "New line"],
   ["↑ in an empty box", "The command before"],

@@ -5,6 +5,7 @@ import { clockTime, dayKey, dayName, fullTime, momentOf } from "./dates.js";
 import { el, fill, icon, iconButton, keepFocus } from "./dom.js";
 import { attachmentNodes, fileNodes, reactionNodes } from "./extras.js";
 import { personName } from "./mentions.js";
+import { openMessageMenu } from "./message-menu.js";
 import { renderMrkdwn } from "./mrkdwn.js";
 import { isReply } from "./state.js";
 import { Surface } from "./surface.js";
@@ -34,6 +35,8 @@ export function avatar({ name, isApp, id }, size = "") {
     initials || "?",
   );
 }
+
+const tool = (row, name) => row.querySelector(`.message-tools [data-focus^="${name}:"]`);
 
 export class MessageList {
   /**
@@ -95,8 +98,8 @@ export class MessageList {
       End: rows.length - 1,
     };
     if (event.key in moves) rows[Math.max(0, Math.min(moves[event.key], rows.length - 1))]?.focus();
-    else if (event.key.toLowerCase() === "r" && row)
-      row.querySelector(".message-tools button")?.click();
+    else if (event.key.toLowerCase() === "r" && row) tool(row, "reply")?.click();
+    else if (event.key.toLowerCase() === "m" && row) tool(row, "more")?.click();
     else return;
     event.preventDefault();
   }
@@ -357,13 +360,20 @@ export class MessageList {
   }
 
   tools(message) {
-    if (this.inThread || message.ephemeral || isReply(message)) return null;
+    if (message.ephemeral || message.deleted) return null;
+    const mayReply = !this.inThread && !isReply(message);
+    const reply = () => this.actions.reply(message);
+    const more = (event) =>
+      openMessageMenu(event.currentTarget, this.channel, message, mayReply ? reply : null);
+    const reached = (name) => ({ tabindex: -1, dataset: { focus: `${name}:${message.ts}` } });
     return el(
       "div",
       { class: "message-tools" },
-      iconButton("reply", "Reply in thread", () => this.actions.reply(message), {
-        tabindex: -1,
-        dataset: { focus: `reply:${message.ts}` },
+      mayReply && iconButton("reply", "Reply in thread", reply, reached("reply")),
+      iconButton("more", "Message actions", more, {
+        ...reached("more"),
+        "aria-haspopup": "menu",
+        "aria-expanded": "false",
       }),
     );
   }

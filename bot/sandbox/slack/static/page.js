@@ -10,6 +10,7 @@ import { authorOf } from "./messages.js";
 import { renderMrkdwn } from "./mrkdwn.js";
 import { applyTheme, recallHere, toggleTheme } from "./preferences.js";
 import { count, openPeople, places, samePlace, startSidebar } from "./sidebar.js";
+import { progress, startStage } from "./stage.js";
 import {
   become,
   changed,
@@ -31,6 +32,7 @@ applyTheme();
 const shell = document.getElementById("shell");
 const sidebar = document.getElementById("sidebar");
 const main = document.getElementById("place");
+const stage = el("div", { class: "stage", hidden: true });
 
 const menuButton = iconButton(
   "menu",
@@ -38,6 +40,12 @@ const menuButton = iconButton(
   () => setDrawer(!shell.classList.contains("with-drawer")),
   { class: "icon-button drawer-button", "aria-expanded": "false", "aria-controls": "sidebar" },
 );
+const stageButton = el("button", {
+  type: "button",
+  class: "button stage-button",
+  hidden: true,
+  on: { click: () => setDrawer(true) },
+});
 const title = el("h1", {});
 const topic = el("p", { class: "topic" });
 const tabs = el("nav", { class: "tabs", "aria-label": "The app's tabs", hidden: true });
@@ -49,12 +57,18 @@ fill(
     { class: "place-head" },
     menuButton,
     el("div", { class: "place-words" }, title, topic),
+    stageButton,
   ),
   tabs,
   banner,
   channelBody,
   homeBody,
 );
+
+watch(["stage"], () => {
+  stageButton.hidden = !state.stage;
+  if (state.stage) fill(stageButton, `First steps: ${progress(state.stage.tasks)}`);
+});
 
 /** On a narrow screen the sidebar is a drawer. */
 function setDrawer(open) {
@@ -70,7 +84,8 @@ document.addEventListener("keydown", (event) => {
 });
 shell.addEventListener("click", (event) => event.target === shell && setDrawer(false));
 
-startSidebar(sidebar, { openHelp, leave: () => setDrawer(false) });
+startSidebar(sidebar, { openHelp, leave: () => setDrawer(false), stage });
+startStage(stage, { type: (text) => composer.set(text), leave: () => setDrawer(false) });
 startThread(document.getElementById("thread"));
 
 watch(["place", "directory"], () => {

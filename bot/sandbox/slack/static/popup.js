@@ -54,6 +54,12 @@ export function openMenu(anchor, label, items) {
   };
   for (const item of items) menu.append(menuItem(item, close));
   menu.addEventListener("keydown", (event) => moveInMenu(event, menu, close));
+  // One item is in the order of Tab, so that a list that scrolls can be reached.
+  menu.addEventListener("focusin", (event) => {
+    for (const item of menu.querySelectorAll("[role^=menuitem]")) {
+      item.tabIndex = item === event.target ? 0 : -1;
+    }
+  });
   menu.addEventListener("focusout", (event) => {
     if (
       event.relatedTarget &&

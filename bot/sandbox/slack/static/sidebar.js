@@ -7,7 +7,7 @@ import { openMenu } from "./popup.js";
 import { shownTheme, toggleTheme } from "./preferences.js";
 import { become, conversation, goTo, isAppChannel, state, watch } from "./state.js";
 
-export function startSidebar(root, { openHelp, leave }) {
+export function startSidebar(root, { openHelp, leave, stage }) {
   let drawn = null;
   const draw = () => {
     if (!state.directory) return;
@@ -21,7 +21,7 @@ export function startSidebar(root, { openHelp, leave }) {
     ]);
     if (signature === drawn) return;
     drawn = signature;
-    keepFocus(root, () => fill(root, top(), body(leave), bottom(openHelp, draw)));
+    keepFocus(root, () => fill(root, top(), body(leave, stage), bottom(openHelp, draw)));
   };
   watch(["directory", "place", "connection"], draw);
 }
@@ -57,7 +57,7 @@ export function places() {
 
 export const samePlace = (one, other) => one?.kind === other?.kind && one?.id === other?.id;
 
-function body(leave) {
+function body(leave, stage) {
   const all = places();
   const group = (title, items) =>
     items.length > 0 &&
@@ -87,6 +87,7 @@ function body(leave) {
       direct.map((place) => channelLink(place, leave)),
     ),
     group("Apps", [appLink(leave)]),
+    stage,
   );
 }
 

@@ -2,7 +2,9 @@
 // changes; who cares is told once a frame.
 
 import { control, follow } from "./control.js";
+import { present, setClockAhead } from "./dates.js";
 import { recall, remember } from "./preferences.js";
+import { toast } from "./toast.js";
 
 const PAGE = 200;
 const MOST_KEPT = 4000;
@@ -17,6 +19,7 @@ export const state = {
   views: [],
   home: null,
   homeAsked: null,
+  stage: null,
   online: true,
   problem: null,
 };
@@ -216,6 +219,7 @@ async function loadDirectory() {
     answer.channels.map((channel) => [channel.id, channel.name]),
     viewer.id,
   ]);
+  setClockAhead(answer.clock_ahead ?? 0);
   state.directory = { ...answer, viewer, names };
   state.user = viewer.id;
   changed("directory", "messages", "thread");
@@ -228,6 +232,12 @@ export async function loadViews() {
   state.views = views;
   state.home = home;
   changed("views", "home");
+}
+
+async function loadStage() {
+  const { stage } = await control.stage();
+  state.stage = stage;
+  changed("stage");
 }
 
 /** Chooses what is shown: { kind: "channel", id } or { kind: "home" }. */
@@ -337,16 +347,19 @@ export async function telling(run) {
 }
 
 /** What Slackbot would tell this person: shown as a message that only this page has. */
-export function notice(text, channel = openChannel() ?? state.directory?.channels[0]?.id) {
+export function notice(text, channel = openChannel()) {
   // What an element or a form says itself, where it was used, is not said twice.
-  if (!channel || acting > 0) return;
-  tell(text, channel);
+  if (acting === 0) tell(text, channel);
 }
 
 /** The same, also for what an element would have said itself, were it still there. */
 export function tell(text, channel = openChannel()) {
-  if (!channel) return;
-  const ts = (Date.now() / 1000).toFixed(6);
+  // Where no channel is open, nothing would show a message.
+  if (!channel) {
+    toast(text);
+    return;
+  }
+  const ts = (present() / 1000).toFixed(6);
   arrive({
     channel,
     message: {
@@ -379,6 +392,7 @@ const APPLY = {
   app: () => attempt(loadDirectory()),
   view: () => attempt(loadViews()),
   home: () => attempt(loadViews()),
+  stage: () => attempt(loadStage()),
   notice: ({ text, channel }) => (channel ? tell(text, channel) : notice(text)),
 };
 
@@ -399,7 +413,7 @@ async function readAll() {
   state.place ??= placeToStart();
   for (const [channel, kept] of state.conversations)
     if (channel !== openChannel()) kept.loaded = false;
-  const reads = [loadViews()];
+  const reads = [loadViews(), loadStage()];
   if (openChannel()) reads.push(loadMessages(openChannel()));
   if (state.thread) reads.push(loadMessages(state.thread.channel, state.thread.ts));
   await attempt(Promise.all(reads));

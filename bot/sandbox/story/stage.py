@@ -1,0 +1,218 @@
+"""The demo's stage: a checklist that ticks itself, and a panel that makes things happen."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+
+from bot.sandbox.merge_queue.controls import NewPullRequest
+from bot.sandbox.merge_queue.faults import Fault
+from bot.sandbox.server import Sandbox
+from bot.sandbox.slack.state.acts import Act
+from bot.sandbox.slack.state.workspace import Change
+from bot.sandbox.slack.wire import ControlRefusal, Json
+from bot.sandbox.story.steps import SITE
+from bot.sandbox.story.tasks import FREEZE, PAUSE, SECOND, TASKS, WHY_MINE, done_by
+from bot.sandbox.story.telling import Teller
+
+DASHBOARD_REASON = "The payment provider is down"
+
+FAILURE_BRANCH = "release/4.2"
+BISECTION_BRANCH = "release/5.0"
+BATCH_BRANCH = "next"
+"""Branches of their own: nothing ahead is in the way."""
+
+_HOUR_MINUTES = 60
+_SERVICE_UNAVAILABLE = 503
+_SLACK_CALLS = 100_000
+"""More than the app makes during an outage that somebody watches."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trigger:
+    """Something that can be made to happen; one that lasts is ended the same way."""
+
+    label: str
+    detail: str
+    run: Callable[[], Awaitable[None]]
+
+
+class DemoStage:
+    """Follows what people do in both services."""
+
+    def __init__(self, sandbox: Sandbox, teller: Teller, speed: float) -> None:
+        self._service = sandbox.merge_queue
+        self._slack = sandbox.slack
+        self._workspace = sandbox.slack.installation.workspace
+        self._teller = teller
+        self._speed = speed
+        self._done: set[str] = set()
+        self._lasting: set[str] = set()
+        self._last_before_pause: str | None = None
+        self._failed = self._newest_failure()
+        self._passing = asyncio.Lock()
+        self._triggers: Mapping[str, Trigger] = {
+            "failure": Trigger(
+                "A pull request fails",
+                "Alice's hotfix breaks lint, within half a minute",
+                self._fail,
+            ),
+            "bisection": Trigger(
+                "A batch fails and is bisected",
+                "Three pull requests, and one breaks the unit tests",
+                self._bisect,
+            ),
+            "batch": Trigger(
+                "A batch merges", "Three pull requests, in a minute or two", self._merge_batch
+            ),
+            "dashboard": Trigger(
+                "Dave pauses the queue on the dashboard",
+                "Outside Slack; the bot sees it and posts the card",
+                self._pause_elsewhere,
+            ),
+            "hour": Trigger(
+                "An hour passes", "Pause the queue first to see its reminders", self._pass_hour
+            ),
+            "service": Trigger(
+                "The merge queue service is down",
+                "Lasts until you choose this again",
+                self._switch_service,
+            ),
+            "slack": Trigger(
+                "Slack takes no messages",
+                "Lasts until you choose this again",
+                self._switch_slack,
+            ),
+        }
+        sandbox.slack.installation.acts.on_act(self._follow_act)
+        self._workspace.on_change(self._follow_change)
+
+    def state(self) -> Json:
+        """`tasks` and `triggers`, as the page shows them."""
+        tasks: list[Json] = [
+            {
+                "name": task.name,
+                "title": task.title,
+                "hint": task.hint,
+                "command": task.command and task.command.format(number=self._failed or ""),
+                "person": task.person,
+                "is_done": task.name in self._done,
+            }
+            for task in TASKS
+        ]
+        triggers: list[Json] = [
+            {
+                "name": name,
+                "label": trigger.label,
+                "detail": trigger.detail,
+                "is_on": name in self._lasting,
+            }
+            for name, trigger in self._triggers.items()
+        ]
+        return {"tasks": tasks, "triggers": triggers}
+
+    def _newest_failure(self) -> int | None:
+        """At the end of the story, that is Alice's; None without a story."""
+        return next(
+            (
+                event.pull_request
+                for event in reversed(self._service.events(SITE))
+                if event.type == "action.queue.leave" and not event.metadata["merged"]
+            ),
+            None,
+        )
+
+    async def bring_about(self, name: str) -> None:
+        """Make something happen; raises ControlRefusal `unknown_trigger`."""
+        trigger = self._triggers.get(name)
+        if trigger is None:
+            raise ControlRefusal("unknown_trigger", f"there is no trigger {name}", status=404)
+        await trigger.run()
+        self._workspace.notify(Change("stage"))
+
+    # What people do
+
+    def _follow_act(self, act: Act) -> None:
+        if self._service.repository(SITE).pause is None:
+            self._last_before_pause = act.user
+        elif act.user != self._last_before_pause:
+            self._tick(SECOND)
+        done = done_by(act.words)
+        if done is not None and (done != WHY_MINE or act.kind in ("command", "action")):
+            self._tick(done)
+
+    def _follow_change(self, change: Change) -> None:
+        """The app shows what it has done: then the service has it."""
+        if change.kind not in ("message", "message_changed"):
+            return
+        repositories = [self._service.repository(name) for name in self._service.repositories]
+        reasons = [repository.pause.reason for repository in repositories if repository.pause]
+        if any(reason != DASHBOARD_REASON for reason in reasons):
+            self._tick(PAUSE)
+        if any(repository.freezes for repository in repositories):
+            self._tick(FREEZE)
+
+    def _tick(self, task: str) -> None:
+        if task not in self._done:
+            self._done.add(task)
+            self._workspace.notify(Change("stage"))
+
+    # What happens
+
+    async def _fail(self) -> None:
+        broken = NewPullRequest(
+            "Fix the total on the receipt", "alice", FAILURE_BRANCH, broken_check="lint"
+        )
+        self._failed = self._service.enqueue(SITE, broken)
+
+    async def _bisect(self) -> None:
+        self._enter(
+            NewPullRequest("Fix the empty basket badge", "carol", BISECTION_BRANCH),
+            NewPullRequest(
+                "Use one query for the order history",
+                "bob",
+                BISECTION_BRANCH,
+                broken_check="unit tests",
+            ),
+            NewPullRequest("Wrap long names in the address card", "erin-k", BISECTION_BRANCH),
+        )
+
+    async def _merge_batch(self) -> None:
+        self._enter(
+            NewPullRequest("Offer pick-up in store", "carol", BATCH_BRANCH),
+            NewPullRequest("Scale the search workers by queue length", "dave", BATCH_BRANCH),
+            NewPullRequest("Treat an empty coupon as no coupon", "bob", BATCH_BRANCH),
+        )
+
+    def _enter(self, *pulls: NewPullRequest) -> None:
+        for pull in pulls:
+            self._service.enqueue(SITE, pull)
+
+    async def _pause_elsewhere(self) -> None:
+        if self._service.repository(SITE).pause is not None:
+            raise ControlRefusal("already_paused", "acme/site is paused already.")
+        self._service.pause(SITE, DASHBOARD_REASON, by="dave")
+
+    async def _pass_hour(self) -> None:
+        async with self._passing:
+            await self._teller.pass_time(_HOUR_MINUTES, self._speed)
+        # The page shows times by the workspace's clock.
+        self._workspace.notify(Change("app"))
+
+    async def _switch_service(self) -> None:
+        if self._switch("service"):
+            detail = {"detail": "Service unavailable"}
+            fault = Fault("error", times=None, status=_SERVICE_UNAVAILABLE, body=detail)
+            self._service.faults.arm(fault)
+        else:
+            self._service.faults.disarm()
+
+    async def _switch_slack(self) -> None:
+        if self._switch("slack"):
+            self._slack.faults.arm({"name": "http_500", "times": _SLACK_CALLS})
+        else:
+            self._slack.faults.disarm()
+
+    def _switch(self, name: str) -> bool:
+        """Begin what lasts, or end it; whether it is on now."""
+        self._lasting ^= {name}
+        return name in self._lasting

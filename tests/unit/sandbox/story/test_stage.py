@@ -1,0 +1,149 @@
+"""The demo's stage: what ticks each task of the checklist, and what each trigger brings about."""
+
+import pytest
+
+from bot.cli.manifest import manifest_path
+from bot.sandbox.merge_queue.server import MergeQueueSandbox
+from bot.sandbox.server import Sandbox
+from bot.sandbox.slack.server import SlackSandbox
+from bot.sandbox.slack.state.acts import Act
+from bot.sandbox.slack.state.workspace import Message
+from bot.sandbox.slack.wire import ControlRefusal
+from bot.sandbox.story.stage import DASHBOARD_REASON, DemoStage
+from bot.sandbox.story.steps import ALICE, BOB, MERGE_QUEUE, SITE
+from bot.sandbox.story.telling import Teller
+
+MINUTES = 60.0
+
+
+class Visit:
+    """A stage, and somebody who tries it; there is no app."""
+
+    def __init__(self) -> None:
+        self.service = MergeQueueSandbox(repositories={SITE: "staged"})
+        self.slack = SlackSandbox(manifest_path())
+        sandbox = Sandbox(self.service, self.slack)
+        self.app_seconds = 0.0
+        self.stage = DemoStage(sandbox, Teller(sandbox, 0.0, self._move), speed=6.0)
+
+    def _move(self, seconds: float) -> None:
+        self.app_seconds += seconds
+
+    def acts(self, words: str, *, by: str = ALICE) -> None:
+        self.slack.installation.acts.note(Act(by, "command", words))
+
+    def app_posts(self) -> None:
+        workspace = self.slack.installation.workspace
+        workspace.post(Message(MERGE_QUEUE, workspace.new_ts(), "U0MQBOT", "news", from_app=True))
+
+    def wait(self, minutes: float) -> None:
+        self.service.skip(minutes * MINUTES)
+        self.service.catch_up()
+
+    def reasons(self) -> list[str]:
+        """Why pull requests left the queue."""
+        left = (event for event in self.service.events(SITE) if event.type.endswith(".leave"))
+        return [str(event.metadata["dequeue_code"]) for event in left]
+
+    @property
+    def done(self) -> set[str]:
+        return {task["name"] for task in self.stage.state()["tasks"] if task["is_done"]}
+
+
+@pytest.fixture
+def visit() -> Visit:
+    return Visit()
+
+
+@pytest.mark.parametrize(
+    ("words", "task"),
+    [
+        ("/mq", "see"),
+        ("/mq status acme/site", "see"),
+        ("/mq why 3841", "why-mine"),
+        ("Why? why 3841 acme/site", "why-mine"),
+        ("/mq why", "why-queue"),
+        ("Why? why acme/site", "why-queue"),
+        ("/mq subscribe acme/site quiet", "quiet"),
+    ],
+)
+def test_what_people_type_and_press_ticks_a_task(visit: Visit, words: str, task: str) -> None:
+    visit.acts(words)
+    assert visit.done == {task}
+
+
+@pytest.mark.parametrize("words", ["/mq help", "/mq subscribe acme/site normal", "Log log 3841"])
+def test_other_acts_tick_nothing(visit: Visit, words: str) -> None:
+    visit.acts(words)
+    assert visit.done == set()
+
+
+def test_a_pause_is_ticked_once_the_app_shows_it_and_the_service_has_it(visit: Visit) -> None:
+    visit.acts("/mq pause CI is down")
+    visit.app_posts()
+    assert visit.done == set()
+    visit.service.pause(SITE, "CI is down (by alice via Slack)")
+    visit.app_posts()
+    assert visit.done == {"pause"}
+
+
+def test_only_somebody_else_than_who_paused_is_the_second_person(visit: Visit) -> None:
+    visit.acts("/mq pause CI is down")
+    visit.service.pause(SITE, "CI is down (by alice via Slack)")
+    visit.acts("/mq extend 1h")
+    assert visit.done == set()
+    visit.acts("Resume queue", by=BOB)
+    assert visit.done == {"second"}
+
+
+async def test_a_pause_on_the_dashboard_ticks_nothing_and_happens_once(visit: Visit) -> None:
+    await visit.stage.bring_about("dashboard")
+    visit.app_posts()
+    pause = visit.service.repository(SITE).pause
+    assert pause is not None
+    assert pause.reason == DASHBOARD_REASON
+    assert visit.done == set()
+    with pytest.raises(ControlRefusal, match="paused already"):
+        await visit.stage.bring_about("dashboard")
+
+
+async def test_a_failure_is_the_one_that_the_checklist_asks_about(visit: Visit) -> None:
+    await visit.stage.bring_about("failure")
+    visit.wait(minutes=3)
+    assert visit.reasons() == ["CHECKS_FAILED"]
+    (failed,) = {
+        event.pull_request
+        for event in visit.service.events(SITE)
+        if event.type == "action.queue.leave"
+    }
+    tasks = {task["name"]: task for task in visit.stage.state()["tasks"]}
+    assert tasks["why-mine"]["command"] == f"/mq why {failed}"
+
+
+async def test_a_batch_merges_and_another_is_bisected(visit: Visit) -> None:
+    await visit.stage.bring_about("batch")
+    visit.wait(minutes=15)
+    assert visit.reasons() == ["PR_MERGED"] * 3
+    await visit.stage.bring_about("bisection")
+    visit.wait(minutes=45)
+    assert sorted(visit.reasons()[3:]) == ["CHECKS_FAILED", "PR_MERGED", "PR_MERGED"]
+    types = {event.type for event in visit.service.events(SITE)}
+    assert "action.queue.batch_bisection_end" in types
+
+
+async def test_outages_last_until_they_are_ended(visit: Visit) -> None:
+    for name in ("service", "slack"):
+        await visit.stage.bring_about(name)
+    triggers = visit.stage.state()["triggers"]
+    assert {each["name"] for each in triggers if each["is_on"]} == {"service", "slack"}
+    assert visit.service.faults.meet("GET", "/v1/anything", has_cursor=False)
+    assert visit.slack.faults.listing()["faults"]
+    for name in ("service", "slack"):
+        await visit.stage.bring_about(name)
+    assert not visit.service.faults.armed
+    assert not visit.slack.faults.listing()["faults"]
+
+
+async def test_an_unknown_trigger_is_refused(visit: Visit) -> None:
+    with pytest.raises(ControlRefusal, match="there is no trigger flood"):
+        await visit.stage.bring_about("flood")
