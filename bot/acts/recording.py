@@ -251,8 +251,8 @@ class ActLog:
     async def end(self, started: AuditRecord, result: ActResult, detail: str | None = None) -> int:
         """Store an end that only the actor sees; return the id of the record."""
         ended = end_of(replace(started, at=self.clock.now()), result, detail)
-        state = ActState.DONE if result is ActResult.DONE else ActState.NOT_DONE
-        with failing(failed_act(started, state)):
+        known = {ActResult.DONE: ActState.DONE, ActResult.FAILED: ActState.UNCERTAIN}
+        with failing(failed_act(started, known.get(result, ActState.NOT_DONE))):
             return await self.store.run(_end, ended)
 
     async def require_running(self, merge_queue: MergeQueue, repository: RepositoryName) -> None:

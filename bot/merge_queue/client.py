@@ -1,17 +1,19 @@
 """The merge queue service over HTTP: the endpoints of the API document, and some beyond it."""
 
+import asyncio
 import logging
 from collections import deque
-from collections.abc import Callable, Collection
-from contextlib import AbstractAsyncContextManager
+from collections.abc import Awaitable, Callable, Collection
+from contextlib import AbstractAsyncContextManager, suppress
 from copy import copy
 from datetime import UTC, datetime, timedelta
 from functools import cached_property, partial
 from urllib.parse import quote
 
+import httpx
 from typing_extensions import override
 
-from bot.kernel.errors import InvalidRequest
+from bot.kernel.errors import InvalidRequest, MergeQueueError
 from bot.kernel.pacing import http_date
 from bot.kernel.repository import RepositoryName
 from bot.merge_queue import models
@@ -21,12 +23,14 @@ from bot.merge_queue.errors import (
     NotOffered,
     ResourceNotFound,
     about,
+    answer_of,
+    is_undone,
 )
 from bot.merge_queue.event_records import EventPage
 from bot.merge_queue.freezes import FreezeChange, FreezeList, FreezeTerms, ListedFreeze
 from bot.merge_queue.http import NO_REPOSITORY, Call, Http
 from bot.merge_queue.models import T
-from bot.merge_queue.pauses import PauseEndpoints, Read
+from bot.merge_queue.pauses import LOST, PauseEndpoints
 from bot.merge_queue.port import FreezeSupport, OnAnswer, ignore
 from bot.merge_queue.position import still_queued
 from bot.merge_queue.queue import (
@@ -41,6 +45,12 @@ from bot.merge_queue.window import LARGEST_PAGE, Window
 
 logger = logging.getLogger(__name__)
 
+Read = Callable[[httpx.Response], T]
+LookUp = Callable[[], Awaitable[T | None]]
+
+FOUND_DONE = "seen done when looked up"  # Recorded after the lost answer of a change.
+LOOKUPS = 2
+LOOKUP_RETRY_SECONDS = 1.0  # A slow service may still be working on it.
 FREEZES_PATH = "scheduled_freeze"
 LARGEST_EVENT = 64 * 1024
 SMALLEST_LIMIT = 1024 * 1024
@@ -207,6 +217,36 @@ class MergeQueueClient(PauseEndpoints, AbstractAsyncContextManager["MergeQueueCl
         except ResourceNotFound as error:
             await self._check_offered(repository, error, number)
             return Removal.NOT_QUEUED
+
+    async def _change(self, call: Call, read: Read[T], look_up: LookUp[T]) -> T:
+        """Send a change; if its answer is lost, look up whether it was made.
+
+        `look_up`: what the change made; None if that is not there.
+        """
+        deadline = self.http.clock.monotonic() + self.http.patience.total
+        try:
+            return await self.http.call(call, read)
+        except LOST as lost:
+            if is_undone(lost):
+                raise
+            made = await self._looked_up(look_up, deadline)
+            if made is None:
+                raise
+            call.on_answer(answer_of(lost))
+            call.on_answer(FOUND_DONE)
+            return made
+
+    async def _looked_up(self, look_up: LookUp[T], deadline: float) -> T | None:
+        with suppress(MergeQueueError, TimeoutError):
+            for attempt in range(LOOKUPS):
+                if attempt:
+                    await self.http.clock.sleep(LOOKUP_RETRY_SECONDS)
+                rest = deadline - self.http.clock.monotonic()
+                async with asyncio.timeout(max(rest, self.http.patience.read_back)):
+                    made = await look_up()
+                if made is not None:
+                    return made
+        return None
 
     async def _list(self, call: Call, read: Read[T]) -> T:
         try:

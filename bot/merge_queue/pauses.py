@@ -1,4 +1,4 @@
-"""Status and pauses, over either family of endpoints; changes whose answers are lost."""
+"""Status and pauses, over either family of endpoints."""
 
 import asyncio
 import logging
@@ -15,20 +15,13 @@ from bot.kernel.repository import RepositoryName
 from bot.merge_queue import errors as merge_queue_errors, models
 from bot.merge_queue.http import Call, Http
 from bot.merge_queue.models import T
-from bot.merge_queue.port import OnAnswer, ignore
+from bot.merge_queue.port import OnAnswer, Unclear, ignore
 from bot.merge_queue.queue import Pause, PauseAnswer, QueueStatus
 
 logger = logging.getLogger(__name__)
 
-Read = Callable[[httpx.Response], T]
-LookUp = Callable[[], Awaitable[T | None]]
 Send = Callable[[Call], Awaitable[T]]
 
-FOUND_DONE = "seen done when looked up"  # Recorded after the lost answer of a change.
-PAUSE_LOOKUPS = 2
-LOOKUP_RETRY_SECONDS = (
-    1.0  # A slow service may still be working on it, so there is a second lookup.
-)
 BELIEVED_SECONDS = 300.0  # For so long an uncertain finding is used.
 NOT_BROKEN = frozenset({*range(500), 501}) - {429}
 MISSING = frozenset({404, 405, 410, 501})  # Answers at an endpoint that a service doesn't have.
@@ -72,14 +65,8 @@ class PauseEndpoints:
 
     async def pause(
         self, repository: RepositoryName, reason: str, on_answer: OnAnswer = ignore
-    ) -> Pause:
-        """Endpoint 2 or 9. If the answer is lost, a pause with this reason counts as ours."""
-
-        async def ours() -> Pause | None:
-            pause = await self.current_pause(repository)
-            if pause is None or pause.reason.strip() != reason.strip():
-                return None
-            return pause
+    ) -> Pause | Unclear:
+        """Endpoint 2 or 9."""
 
         def read(response: httpx.Response) -> Pause:
             pause = self._read_pause(response)
@@ -91,23 +78,19 @@ class PauseEndpoints:
 
         body = {"reason": reason}
         call = Call(repository, "set_pause", "PUT", CURRENT, json=body, on_answer=on_answer)
-        return await self._change_pause(call, partial(self._change, read=read, look_up=ours))
+        return await self._change_pause(call, partial(self.http.call, read=read))
 
     async def resume(
         self,
         repository: RepositoryName,
         on_answer: OnAnswer = ignore,
         may_send: Callable[[], bool] | None = None,
-    ) -> bool:
-        """Endpoint 3, 10 or 12. If the answer is lost, no pause counts as resumed by us.
+    ) -> bool | Unclear:
+        """Endpoint 3, 10 or 12.
 
         Raises ResourceNotFound if the repository doesn't exist, StateConflict if a pause remains.
         """
-
-        async def gone() -> bool | None:
-            return await self.current_pause(repository) is None or None
-
-        change = partial(self._change, read=lambda _response: True, look_up=gone)
+        change = partial(self.http.call, read=lambda _response: True)
 
         async def remove(call: Call) -> bool:
             try:
@@ -135,8 +118,12 @@ class PauseEndpoints:
             await self.status(repository)
             return False
 
-    async def _change_pause(self, call: Call, send: Send[T]) -> T:
-        """Like `_over_family`; a conflict carries the pause in force just after it."""
+    async def _change_pause(self, call: Call, send: Send[T]) -> T | Unclear:
+        """Like `_over_family`; a conflict carries the pause in force just after it.
+
+        If the answer is lost, that pause is all that is known.
+        """
+        deadline = self.http.clock.monotonic() + self.http.patience.total
         try:
             return await self._over_family(call, send)
         except merge_queue_errors.StateConflict as error:
@@ -144,36 +131,16 @@ class PauseEndpoints:
                 error.pause = await self.current_pause(call.repository)
                 error.is_state_known = True
             raise
-
-    async def _change(self, call: Call, read: Read[T], look_up: LookUp[T]) -> T:
-        """Send a change; if its answer is lost, look up whether it was made.
-
-        `look_up`: what the change made; None if that is not there.
-        """
-        deadline = self.http.clock.monotonic() + self.http.patience.total
-        try:
-            return await self.http.call(call, read)
         except LOST as lost:
             if merge_queue_errors.is_undone(lost):
                 raise
-            made = await self._looked_up(look_up, deadline)
-            if made is None:
-                raise
-            call.on_answer(merge_queue_errors.answer_of(lost))
-            call.on_answer(FOUND_DONE)
-            return made
-
-    async def _looked_up(self, look_up: LookUp[T], deadline: float) -> T | None:
-        with suppress(kernel_errors.MergeQueueError, TimeoutError):
-            for attempt in range(PAUSE_LOOKUPS):
-                if attempt:
-                    await self.http.clock.sleep(LOOKUP_RETRY_SECONDS)
+            with suppress(kernel_errors.MergeQueueError, TimeoutError):
                 rest = deadline - self.http.clock.monotonic()
                 async with asyncio.timeout(max(rest, self.http.patience.read_back)):
-                    made = await look_up()
-                if made is not None:
-                    return made
-        return None
+                    pause = await self.current_pause(call.repository)
+                call.on_answer(merge_queue_errors.answer_of(lost))
+                return Unclear(lost, pause)
+            raise
 
     async def _over_family(self, call: Call, send: Send[T]) -> T:
         """Send to the assumed family, and to the other if the service doesn't have that one.
@@ -183,10 +150,6 @@ class PauseEndpoints:
         assumed = self._family or CURRENT
         try:
             return await send(replace(call, path=assumed))
-        except LOST:
-            # The lookup may have shown that there is no such endpoint.
-            if self._family is None or self._family == assumed:
-                raise
         except kernel_errors.MergeQueueRefused as error:
             if error.status not in MISSING:
                 raise

@@ -1,10 +1,12 @@
 """Interfaces of the use cases: time, the service, and Slack."""
 
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import Enum
 from typing import Protocol
 
+from bot.kernel.errors import MergeQueueError
 from bot.kernel.repository import RepositoryName
 from bot.merge_queue.event_records import EventPage
 from bot.merge_queue.freezes import FreezeChange, FreezeList, FreezeTerms, ListedFreeze
@@ -29,6 +31,14 @@ Answers that raise an error are left out: `bot.kernel.errors` words them.
 
 def ignore(_answer: str) -> None:
     """Nobody puts it on record."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unclear:
+    """A change of the pause whose answer was lost: it may have been carried out, or still be."""
+
+    lost: MergeQueueError  #: why there is no answer
+    pause: Pause | None  #: the one in force just after; None if the service shows none
 
 
 class FreezeSupport(Enum):
@@ -62,8 +72,11 @@ class MergeQueue(Protocol):
 
     async def pause(
         self, repository: RepositoryName, reason: str, *, on_answer: OnAnswer = ignore
-    ) -> Pause:
-        """The pause now in force; `on_answer` receives the service's answer."""
+    ) -> Pause | Unclear:
+        """The pause now in force; `on_answer` receives the service's answer.
+
+        If that is lost, and the pause can't be read afterwards either, it raises why.
+        """
         ...
 
     async def resume(
@@ -72,8 +85,8 @@ class MergeQueue(Protocol):
         *,
         on_answer: OnAnswer = ignore,
         may_send: Callable[[], bool] | None = None,
-    ) -> bool:
-        """Whether a pause was in force and the queue is now resumed.
+    ) -> bool | Unclear:
+        """Whether a pause was in force and the queue is now resumed; a lost answer as above.
 
         `may_send` is called just before each request. If it returns False, nothing is sent and
         StaleReading is raised.

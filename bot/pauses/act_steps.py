@@ -24,8 +24,14 @@ def answered(known: Known, act_id: int, answer: Reading, revision: int) -> Known
     return _over(known, act, ActState.DONE, answer.at)
 
 
-def unanswered(known: Known, act_id: int) -> Known:
-    """The answer was lost, so the act stays open until something proves it."""
+def unanswered(known: Known, act_id: int, read: Reading | None, revision: int) -> Known:
+    """The answer was lost, so the act stays open until something proves it.
+
+    `read`: what the service said afterwards, which may prove it; None if it said nothing.
+    `revision`: that of `known` when the request left.
+    """
+    if read is not None:
+        known = observe(known, read, revision, is_own=True).known
     act = known.act(act_id)
     return _over(known, act, act.state, None)
 

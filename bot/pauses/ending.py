@@ -261,7 +261,8 @@ def _tell_of_failure(
     """Record the first failure, and tell the person who set the timer of the first refusal."""
     record = _record_of_failure(transaction, pause, timer, outcome, now)
     is_told_of = isinstance(outcome, MergeQueueRefused)
-    if isinstance(outcome, NotPaused) and record.outcome.answer is not None:
+    is_refused = record.outcome.answer is not None and record.outcome.circumstance is None
+    if isinstance(outcome, NotPaused) and is_refused:
         is_told_of = timer.failures == NOT_PAUSED_TWICE
     if is_told_of and not timer.is_told:
         subject = Subject(SubjectKind.ACT, pause.repository, record.record_id)

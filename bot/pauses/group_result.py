@@ -14,6 +14,9 @@ def result_of(
             return RepositoryResult(repository, GroupOutcome.CHANGED)
         case AlreadyPaused(known=known):
             return RepositoryResult(repository, GroupOutcome.ALREADY_PAUSED, known.by_name)
+        case NotPaused(is_answer_lost=True):
+            # It is as asked, no matter who resumed it.
+            return RepositoryResult(repository, GroupOutcome.CHANGED)
         case NotPaused():
             return RepositoryResult(repository, GroupOutcome.NOT_PAUSED)
         case OtherPause(known=known) | OtherEnd(known=known):

@@ -50,7 +50,7 @@ def observe(
     `revision`: that of `known` when the request began. A reading counts only if nothing about its
     repository was stored since.
     `answer_to`: the id of the act that the service answered with it.
-    `is_own`: the act under way has read it before its request.
+    `is_own`: the act under way has read it, before its request or after the answer was lost.
     """
     unchanged = Observed(known, reads_again=True)
     if revision != known.revision:

@@ -26,9 +26,10 @@ class AlreadyPaused:
 
 @dataclass(frozen=True, slots=True)
 class NotPaused:
-    """Nothing to resume. `ended` is the last pause, if known."""
+    """The queue runs, and the act is not known to be why. `ended` is the last pause, if known."""
 
     ended: PauseRecord | None = None
+    is_answer_lost: bool = False  #: the service was asked to resume, and perhaps did
 
 
 @dataclass(frozen=True, slots=True)

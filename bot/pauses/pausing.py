@@ -14,7 +14,7 @@ from bot.kernel.durations import Lasting, resumes_at
 from bot.kernel.errors import MergeQueueError
 from bot.kernel.repository import RepositoryName
 from bot.merge_queue.errors import join_answers
-from bot.merge_queue.port import MergeQueue
+from bot.merge_queue.port import MergeQueue, Unclear
 from bot.merge_queue.queue import QueueStatus
 from bot.pauses import outcomes as pause_outcomes
 from bot.pauses.actions import EndSeen
@@ -31,7 +31,7 @@ from bot.pauses.pause import PauseRecord, Timer
 from bot.pauses.readings import PauseReading
 from bot.pauses.rows import Pauses
 from bot.pauses.second_person import require_own
-from bot.pauses.settling import read_pause, succeed
+from bot.pauses.settling import prove, read_pause, succeed
 from bot.pauses.stop import stop_by_pause
 from bot.pauses.timeline import add_to_timeline
 from bot.people.linking import who_wants
@@ -230,6 +230,13 @@ class PauseQueue:
             pause = await self.merge_queue.pause(
                 act.repository, act.stored_reason or "", on_answer=answers.append
             )
+            if isinstance(pause, Unclear):
+                unanswered = started.answered(join_answers(answers))
+                reading = PauseReading(pause.pause, self.merge_queue.service_time)
+                change = await prove(self.acts, unanswered, reading, revision)
+                if change is None:
+                    raise pause.lost
+                return change
         done = replace(started, stored_reason=pause.reason, paused_at=pause.paused_at)
         answered = done.answered(join_answers(answers))
         reading = PauseReading(pause, self.merge_queue.service_time)

@@ -4,16 +4,17 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from bot.acts.ends import end_act
+from bot.acts.ends import end_act, end_of
 from bot.acts.locks import is_acted_upon
-from bot.acts.record import Action, AuditRecord
+from bot.acts.record import Action, ActResult, AuditRecord
 from bot.kernel.repository import RepositoryName
 from bot.merge_queue.event_records import EventRecord
 from bot.merge_queue.queue import Pause
-from bot.pauses.act_steps import answered
-from bot.pauses.changing import Change
+from bot.pauses.act_steps import answered, unanswered
+from bot.pauses.changing import SEEN_IN_FORCE, Change
 from bot.pauses.history import touch_pause
 from bot.pauses.known import (
+    ActState,
     EventKind,
     Known,
     PauseEvent,
@@ -27,7 +28,7 @@ from bot.pauses.outcomes import pause_of, timer_of
 from bot.pauses.pause import PAUSE_LOOKBACK, PauseEnding, PauseRecord, over, same_moment
 from bot.pauses.place import place
 from bot.pauses.rows import Pauses
-from bot.pauses.stored import as_act, as_event, load_stored
+from bot.pauses.stored import Stored, as_act, as_event, load_stored
 from bot.store.transaction import Transaction
 
 ANOTHER_PROCESS = -1
@@ -92,11 +93,7 @@ def observe_answer(
     """
     repository = done.repository
     stored = load_stored(transaction, repository, min(now, reading.at))
-    known = stored.known
-    if done.act_id not in stored.acts:
-        # It began longer ago than acts are read.
-        begun = replace(done, record_id=done.act_id, act_id=0, service_at=None)
-        known = replace(known, acts=(*known.acts, as_act(begun, None, known.pauses)))
+    known = _with_begun(stored, replace(done, record_id=done.act_id))
     answer = _reading(known, reading, is_answer=True)
     if answer.shown is not None:
         done = replace(done, paused_at=answer.shown.paused_at)
@@ -104,6 +101,45 @@ def observe_answer(
     record = end_act(transaction, done).record
     Change(transaction, repository, stored, after, now, answered=record, channels=here).store()
     return AnsweredAct(record, _pause_of_act(transaction, record, now))
+
+
+def observe_unanswered(
+    transaction: Transaction,
+    started: AuditRecord,
+    here: Collection[str],
+    reading: PauseReading,
+    revision: int,
+    now: datetime,
+) -> AnsweredAct | None:
+    """Store and tell what was read after an act's answer was lost, and its end if that proves it.
+
+    `revision`: the repository's, from when the request left. `here`: the channel of the person.
+    """
+    repository = started.repository
+    stored = load_stored(transaction, repository, min(now, reading.at))
+    known = _with_begun(stored, started)
+    after = unanswered(known, started.record_id, _reading(known, reading), revision)
+    is_proved = after.act(started.record_id).state is ActState.DONE
+    if not is_proved or reading.pause is None:
+        Change(transaction, repository, stored, after, now).store()
+        return None
+    done = replace(
+        end_of(started, ActResult.DONE, SEEN_IN_FORCE),
+        stored_reason=reading.pause.reason,
+        paused_at=reading.pause.paused_at,
+    )
+    record = end_act(transaction, done).record
+    Change(transaction, repository, stored, after, now, answered=record, channels=here).store()
+    return AnsweredAct(record, _pause_of_act(transaction, record, now))
+
+
+def _with_begun(stored: Stored, begun: AuditRecord) -> Known:
+    """What is known, with an act under way that may have begun longer ago than acts are read."""
+    known = stored.known
+    if begun.record_id in stored.acts:
+        return known
+    act = as_act(replace(begun, act_id=0, service_at=None), None, known.pauses)
+    return replace(known, acts=(*known.acts, act))
 
 
 def _pause_of_act(transaction: Transaction, act: AuditRecord, now: datetime) -> PauseRecord:

@@ -7,13 +7,14 @@ from datetime import datetime
 from bot.acts.group_act import GroupAct
 from bot.acts.permission import Right
 from bot.acts.reason import check_reason
-from bot.acts.record import Action, ActResult, AuditRecord
+from bot.acts.record import Action, ActResult, AuditRecord, Circumstance
 from bot.acts.recording import RECALLED, ActLog
 from bot.kernel.actor import Actor, Caller
+from bot.kernel.errors import MergeQueueError
 from bot.kernel.groups import Group, Target
 from bot.kernel.repository import RepositoryName
 from bot.merge_queue.errors import MergeQueueUnavailable, StaleReading, join_answers
-from bot.merge_queue.port import MergeQueue, OnAnswer
+from bot.merge_queue.port import MergeQueue, OnAnswer, Unclear
 from bot.merge_queue.queue import Pause
 from bot.pauses.history import know_pause
 from bot.pauses.outcomes import NotPaused, OtherPause, ResumeOutcome
@@ -21,7 +22,7 @@ from bot.pauses.pause import PauseRecord, Timer
 from bot.pauses.readings import PauseReading
 from bot.pauses.rows import Pauses, ResumeWatchers
 from bot.pauses.second_person import require_second
-from bot.pauses.settling import keep_own_reading, succeed
+from bot.pauses.settling import keep_own_reading, prove, status_says, succeed
 from bot.pauses.stop import stop_by_pause
 from bot.store.transaction import Transaction
 
@@ -150,6 +151,9 @@ class ResumeQueue:
     ) -> ResumeOutcome:
         async with self.acts.begun(act) as (started, answers, revision):
             resumed = await self._ask_service(known, act.repository, is_fresh, answers.append)
+            if isinstance(resumed, Unclear):
+                unanswered = started.answered(join_answers(answers))
+                return await self._after_lost_answer(unanswered, resumed, revision)
         if isinstance(resumed, Pause):
             other = await know_pause(self.acts.store, started.repository, resumed)
             found = replace(
@@ -163,6 +167,27 @@ class ResumeQueue:
             return NotPaused(await self._ended_last(act.repository))
         reading = PauseReading(None, self.merge_queue.service_time)
         return await succeed(self.acts, answered, reading, revision)
+
+    async def _after_lost_answer(
+        self, started: AuditRecord, unclear: Unclear, revision: int
+    ) -> NotPaused:
+        """The queue runs, and only the log can tell whose doing that is.
+
+        Where it is paused, or that can't be read, it raises why there was no answer.
+        """
+        if unclear.pause is not None:
+            raise unclear.lost
+        try:
+            status = await self.merge_queue.status(started.repository)
+        except MergeQueueError:
+            raise unclear.lost from None
+        reading = PauseReading(None, self.merge_queue.service_time, status_says(status))
+        await prove(self.acts, started, reading, revision)
+        if status.paused:
+            raise unclear.lost
+        if not started.act_id:
+            await self.acts.end(started.under(Circumstance.FOUND_RUNNING), ActResult.FAILED)
+        return NotPaused(await self._ended_last(started.repository), is_answer_lost=True)
 
     async def _ended_last(self, repository: RepositoryName) -> PauseRecord | None:
         """The last pause that ended; None while one is open, whose end is not known yet."""
@@ -202,7 +227,7 @@ class ResumeQueue:
         repository: RepositoryName,
         is_fresh: IsFresh,
         on_answer: OnAnswer,
-    ) -> bool | Pause:
+    ) -> bool | Pause | Unclear:
         """Whether the queue was resumed; another pause if that has taken its place."""
         for _ in range(READS):
             try:

@@ -12,7 +12,12 @@ from bot.merge_queue.port import MergeQueue
 from bot.merge_queue.queue import Pause, QueueStatus
 from bot.pauses.known import StatusSays
 from bot.pauses.outcomes import PauseChange
-from bot.pauses.readings import PauseReading, observe_answer, observe_reading
+from bot.pauses.readings import (
+    PauseReading,
+    observe_answer,
+    observe_reading,
+    observe_unanswered,
+)
 
 
 async def succeed(
@@ -29,6 +34,24 @@ async def succeed(
         answered = await acts.store.run(observe_answer, done, here, reading, revision, now)
     acts.wake()
     return PauseChange(answered.record, answered.pause, posted_here=bool(here))
+
+
+async def prove(
+    acts: ActLog, started: AuditRecord, reading: PauseReading, revision: int
+) -> PauseChange | None:
+    """Store what was read after the answer to an act was lost; None if it doesn't prove the act.
+
+    `revision`: the repository's, from when the request left.
+    """
+    here = await acts.here(started.channel_id)
+    now = acts.clock.now()
+    begun = replace(started, at=now, service_at=reading.at)
+    with failing(failed_act(started, ActState.UNCERTAIN)):
+        proved = await acts.store.run(observe_unanswered, begun, here, reading, revision, now)
+    acts.wake()
+    if proved is None:
+        return None
+    return PauseChange(proved.record, proved.pause, posted_here=bool(here))
 
 
 async def read_pause(

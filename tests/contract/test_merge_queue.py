@@ -22,7 +22,8 @@ from bot.merge_queue.event_records import EventPage, EventRecord
 from bot.merge_queue.event_types import EVENT_TYPES, is_known_event_type
 from bot.merge_queue.freezes import FreezeChange, FreezeTerms, ends_as, moment
 from bot.merge_queue.http import Http
-from bot.merge_queue.queue import QueueRule, QueueStatus
+from bot.merge_queue.port import Unclear
+from bot.merge_queue.queue import Pause, QueueRule, QueueStatus
 from bot.merge_queue.window import Window
 from bot.sandbox.merge_queue import payloads
 from bot.sandbox.merge_queue.controls import NewPullRequest, SentEvent
@@ -79,7 +80,9 @@ class FakeWorld:
         return event_id
 
     def lose_next_answer(self, method: str) -> None:
-        """Do nothing: the adapter looks up lost responses itself."""
+        """Of freezes the adapter finds by itself what it did."""
+        if method in {"pause", "resume"}:
+            self.fake.lose_next_answer(method)
 
     def be_down(self) -> None:
         self.fake.fail_next(MergeQueueUnavailable("down", status=503))
@@ -161,6 +164,7 @@ async def test_a_pause_is_in_force_until_it_is_resumed_once(world: World) -> Non
 
     paused = await queue.pause(SITE, "deploying 4.2, émoji 🚀")
 
+    assert isinstance(paused, Pause)
     assert (paused.reason, paused.paused_at) == ("deploying 4.2, émoji 🚀", NOW)
     assert await queue.current_pause(SITE) == paused
     await queue.pause(SITE, "second")
@@ -181,17 +185,33 @@ async def test_a_reason_has_255_characters_at_most_or_names_its_field(world: Wor
     assert caught.value.detail.startswith("reason: ")
     assert await queue.current_pause(SITE) is None
     for length in (1, 255):
-        assert (await queue.pause(SITE, "é" * length)).reason == "é" * length
+        paused = await queue.pause(SITE, "é" * length)
+        assert isinstance(paused, Pause)
+        assert paused.reason == "é" * length
 
 
 @EVERYWHERE
-async def test_changes_whose_answers_are_lost_are_found(world: World) -> None:
+async def test_changes_whose_answers_are_lost_are_unclear_and_the_pause_is_read_afterwards(
+    world: World,
+) -> None:
+    queue = world.merge_queue
+    # As each act does before its request.
+    assert await queue.current_pause(SITE) is None
+    answers: list[str] = []
     world.lose_next_answer("pause")
-    assert (await world.merge_queue.pause(SITE, "deploying")).reason == "deploying"
+    paused = await queue.pause(SITE, "deploying", on_answer=answers.append)
+    assert isinstance(paused, Unclear)
+    assert paused.pause == await queue.current_pause(SITE)
+    assert paused.pause is not None
+    assert paused.pause.reason == "deploying"
 
     world.lose_next_answer("resume")
-    assert await world.merge_queue.resume(SITE) is True
-    assert await world.merge_queue.current_pause(SITE) is None
+    resumed = await queue.resume(SITE, on_answer=answers.append)
+    assert isinstance(resumed, Unclear)
+    assert resumed.pause is None
+    assert await queue.current_pause(SITE) is None
+    assert [answer.partition(":")[0] for answer in answers] == ["no answer", "no answer"]
+    assert (paused.lost.repository, resumed.lost.repository) == (SITE, SITE)
 
 
 @EVERYWHERE

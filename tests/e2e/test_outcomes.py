@@ -91,6 +91,18 @@ async def test_a_resume_that_was_carried_out_is_told_once_the_service_answers(
     await bot.wait_for_post("has resumed")
 
 
+async def test_a_resume_whose_answer_alone_was_lost_tells_at_once_how_the_queue_stands(
+    bot: BotTester,
+) -> None:
+    """Only the log says whose doing it is, and the post names them then."""
+    await bot.pause("CI is down")
+    bot.break_service("drop_after_accept", path="/merge-queue/pause", method="DELETE", times=1)
+    answer = await bot.ask("/mq resume")
+    assert "acme/site is not paused any more. The service's answer was lost" in answer
+    post = await bot.wait_for_post("has resumed")
+    assert "By alice" in post
+
+
 async def test_an_act_that_was_not_carried_out_is_told_too(bot: BotTester) -> None:
     bot.break_service("slow", path="/merge-queue/pause", method="PUT", times=1, seconds=0)
     await _lost_before(bot)

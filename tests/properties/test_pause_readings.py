@@ -24,6 +24,7 @@ from bot.pauses.readings import (
     PauseReading,
     observe_answer,
     observe_reading,
+    observe_unanswered,
     place_event,
 )
 from bot.pauses.rows import Pauses
@@ -123,15 +124,25 @@ class Rows:
     def stores_end(self, state: State, acting: Acting) -> None:
         begun = self.begun[acting.act_id]
         end = replace(begun, at=state.now, act_id=begun.record_id, record_id=0)
-        if acting.answer is Answer.LOST or acting.reading is None:
-            Audit(self.transaction).add(replace(end, result=ActResult.FAILED))
-        elif acting.answer is Answer.NOTHING_TO_REMOVE:
+        if acting.answer is Answer.LOST:
+            if not self.is_proved(state, begun, acting.reading):
+                Audit(self.transaction).add(replace(end, result=ActResult.FAILED))
+        elif acting.answer is Answer.NOTHING_TO_REMOVE or acting.reading is None:
             Audit(self.transaction).add(replace(end, result=ActResult.UNCHANGED))
         else:
             answer = as_read(acting.reading)
             done = replace(end, result=ActResult.DONE, service_at=answer.at)
             observe_answer(self.transaction, done, (), answer, self.sent_at, state.now)
         self.unlock()
+
+    def is_proved(self, state: State, begun: AuditRecord, read: Reading | None) -> bool:
+        """Whether what was read after a lost answer proves the act."""
+        if read is None:
+            return False
+        found = observe_unanswered(
+            self.transaction, begun, (), as_read(read), self.sent_at, state.now
+        )
+        return found is not None
 
     def unlock(self) -> None:
         assert self.lock is not None

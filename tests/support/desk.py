@@ -20,7 +20,7 @@ from bot.kernel.durations import Lasting
 from bot.kernel.errors import BotError
 from bot.kernel.repository import RepositoryName
 from bot.merge_queue.freezes import FreezeChange, FreezeTerms, ListedFreeze
-from bot.merge_queue.port import OnAnswer, ignore
+from bot.merge_queue.port import OnAnswer, Unclear, ignore
 from bot.merge_queue.queue import Pause, QueueStatus
 from bot.pauses.outcomes import PauseOutcome, ResumeOutcome
 from bot.pauses.pause import PauseRecord
@@ -215,16 +215,16 @@ class _LoggingService(FakeMergeQueue):
     @override
     async def pause(
         self, repository: RepositoryName, reason: str, *, on_answer: OnAnswer = ignore
-    ) -> Pause:
+    ) -> Pause | Unclear:
         before = self.pauses.get(repository)
         try:
-            await super().pause(repository, reason, on_answer=on_answer)
+            answer = await super().pause(repository, reason, on_answer=on_answer)
         finally:
             # Its log tells of what was done also where the answer is lost.
             if self.pauses.get(repository) is not before:
                 self._restore(repository, before)
                 self.paused_by("mqbot", reason)
-        return self.pauses[repository]
+        return answer if isinstance(answer, Unclear) else self.pauses[repository]
 
     def _restore(self, repository: RepositoryName, before: Pause | None) -> None:
         if before is not None:
@@ -239,7 +239,7 @@ class _LoggingService(FakeMergeQueue):
         *,
         on_answer: OnAnswer = ignore,
         may_send: Callable[[], bool] | None = None,
-    ) -> bool:
+    ) -> bool | Unclear:
         if repository not in self.pauses:
             return await super().resume(repository, on_answer=on_answer, may_send=may_send)
         before = self.pauses[repository]

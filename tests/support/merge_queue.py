@@ -14,7 +14,14 @@ from bot.acts.reason import REASON_LIMIT
 from bot.kernel.clock import Clock
 from bot.kernel.errors import InvalidRequest, MergeQueueError
 from bot.kernel.repository import RepositoryName
-from bot.merge_queue.errors import FreezesNotOffered, ResourceNotFound, StaleReading, about
+from bot.merge_queue.errors import (
+    FreezesNotOffered,
+    MergeQueueUnavailable,
+    ResourceNotFound,
+    StaleReading,
+    about,
+    answer_of,
+)
 from bot.merge_queue.event_records import EventPage, EventRecord
 from bot.merge_queue.freezes import (
     FreezeChange,
@@ -24,7 +31,7 @@ from bot.merge_queue.freezes import (
     local,
     moment,
 )
-from bot.merge_queue.port import FreezeSupport, MergeQueue, OnAnswer, ignore
+from bot.merge_queue.port import FreezeSupport, MergeQueue, OnAnswer, Unclear, ignore
 from bot.merge_queue.position import InBatch, InQueue, still_queued
 from bot.merge_queue.queue import (
     Account,
@@ -104,6 +111,9 @@ class FakeMergeQueue(MergeQueue):
     calls: list[Call] = field(default_factory=list)
     before_answer: Callable[[Call], Awaitable[None]] | None = None
     _failures: list[PlannedFailure] = field(default_factory=list)
+    _lost: list[str] = field(default_factory=list)
+    #: what happens between a lost answer and the reading after it
+    before_unclear: Callable[[], object] = field(default=lambda: None)
 
     def __post_init__(self) -> None:
         self.repositories = {RepositoryName.parse(name) for name in self.repositories}
@@ -113,6 +123,18 @@ class FakeMergeQueue(MergeQueue):
     ) -> None:
         """Let the next call fail; several are used up in order."""
         self._failures.append(PlannedFailure(error, method, after))
+
+    def lose_next_answer(self, method: str) -> None:
+        """Do what the next call of `pause` or `resume` asks for, but let its answer be lost."""
+        self._lost.append(method)
+
+    def _unclear(self, method: str, repository: RepositoryName, on_answer: OnAnswer) -> Unclear:
+        self._lost.remove(method)
+        self.before_unclear()
+        lost = MergeQueueUnavailable("the connection was lost")
+        lost.repository = repository
+        on_answer(answer_of(lost))
+        return Unclear(lost, self.pauses.get(repository))
 
     def forget_failures(self) -> None:
         """Answer again."""
@@ -149,12 +171,14 @@ class FakeMergeQueue(MergeQueue):
     @override
     async def pause(
         self, repository: RepositoryName, reason: str, *, on_answer: OnAnswer = ignore
-    ) -> Pause:
+    ) -> Pause | Unclear:
         if len(reason) > REASON_LIMIT:
             raise InvalidRequest(None, "reason: at most 255 characters")
         async with self._call(Call("pause", repository, reason=reason)):
             paused = Pause(reason=reason, paused_at=self._now())
             self.pauses[repository] = paused
+        if "pause" in self._lost:
+            return self._unclear("pause", repository, on_answer)
         on_answer("200")
         return paused
 
@@ -165,11 +189,13 @@ class FakeMergeQueue(MergeQueue):
         *,
         on_answer: OnAnswer = ignore,
         may_send: Callable[[], bool] | None = None,
-    ) -> bool:
+    ) -> bool | Unclear:
         if may_send is not None and not may_send():
             raise StaleReading
         async with self._call(Call("resume", repository)):
             resumed = self.pauses.pop(repository, None) is not None
+        if "resume" in self._lost:
+            return self._unclear("resume", repository, on_answer)
         on_answer("204" if resumed else "404 not found: not paused")
         return resumed
 

@@ -80,6 +80,7 @@ class Wish:
 class Step(StrEnum):
     READ = "read"
     SEND = "send"
+    READ_AFTER = "read what became of it"
     STORE_END = "store its end"
 
 
@@ -307,10 +308,15 @@ class World:
         acting = replace(acting, step=Step.STORE_END, answer=answer, reading=reading)
         return replace(state, acting=acting)
 
+    def reads_after(self, state: State, acting: Acting, mode: Mode = Mode.TRUE) -> State:
+        """After a lost answer."""
+        read = replace(acting, step=Step.STORE_END, reading=self.answer(state, mode))
+        return replace(state, acting=read)
+
     def stores_end(self, state: State, acting: Acting) -> State:
-        if acting.answer is Answer.LOST or acting.reading is None:
-            known = unanswered(state.known, acting.act_id)
-        elif acting.answer is Answer.NOTHING_TO_REMOVE:
+        if acting.answer is Answer.LOST:
+            known = unanswered(state.known, acting.act_id, acting.reading, acting.revision)
+        elif acting.answer is Answer.NOTHING_TO_REMOVE or acting.reading is None:
             known = not_done(state.known, acting.act_id)
         else:
             known = answered(state.known, acting.act_id, acting.reading, acting.revision)
@@ -403,28 +409,37 @@ class World:
 
     def _of_act(self, state: State, acting: Acting) -> Iterator[tuple[str, State]]:
         name = f"act {acting.act_id}"
-        fewer = replace(state, faults=state.faults - 1)
         if acting.step is Step.READ:
             for mode, after in self._modes(state):
                 yield f"{name} reads ({mode})", self.reads(after, acting, mode)
+        elif acting.step is Step.READ_AFTER:
+            unread = replace(acting, step=Step.STORE_END)
+            yield f"{name} can't be looked up", replace(state, acting=unread)
+            for mode, after in self._modes(state):
+                yield f"{name} is looked up ({mode})", self.reads_after(after, acting, mode)
         elif acting.step is Step.STORE_END:
             yield f"{name}: its end is stored", self.stores_end(state, acting)
         else:
-            sent = self.sends(state, acting)
-            yield f"{name} is carried out and answered", sent
-            if state.faults:
-                lost = replace(acting, step=Step.STORE_END)
-                is_done = replace(sent, acting=lost, faults=state.faults - 1)
-                yield f"{name} is carried out, its answer lost", is_done
-                yield f"{name}: its request is lost", replace(fewer, acting=lost)
-                in_flight = (*state.in_flight, acting.act_id)
-                late = replace(fewer, acting=lost, in_flight=in_flight)
-                yield f"{name}: its request is late, its answer lost", late
+            yield from self._sends(state, acting, name)
         if state.kills:
             free = replace(state, known=replace(state.known, acting=None), kills=state.kills - 1)
             if state.known.acting is not None:
                 yield f"the lock of {name} expires, its process goes on", free
             yield f"the process of {name} is killed", replace(free, acting=None)
+
+    def _sends(self, state: State, acting: Acting, name: str) -> Iterator[tuple[str, State]]:
+        sent = self.sends(state, acting)
+        yield f"{name} is carried out and answered", sent
+        if not state.faults:
+            return
+        fewer = state.faults - 1
+        lost = replace(acting, step=Step.READ_AFTER)
+        is_done = replace(sent, acting=lost, faults=fewer)
+        yield f"{name} is carried out, its answer lost", is_done
+        not_sent = replace(state, acting=lost, faults=fewer)
+        yield f"{name}: its request is lost", not_sent
+        late = replace(not_sent, in_flight=(*state.in_flight, acting.act_id))
+        yield f"{name}: its request is late, its answer lost", late
 
     def _late(self, state: State) -> Iterator[tuple[str, State]]:
         for index, act_id in enumerate(state.in_flight):
@@ -457,6 +472,8 @@ class World:
                 state = self.reads(state, acting)
             elif acting.step is Step.SEND:
                 state = self.sends(state, acting)
+            elif acting.step is Step.READ_AFTER:
+                state = self.reads_after(state, acting)
             else:
                 state = self.stores_end(state, acting)
         for index in range(self.polls):

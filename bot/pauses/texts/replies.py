@@ -189,6 +189,8 @@ def replaced(record: AuditRecord) -> Message:
 def left_alone(repository: RepositoryName, found: NotPaused | OtherPause | OtherEnd) -> Message:
     """The reply to a person for whom nothing was changed: what is in force now."""
     match found:
+        case NotPaused(is_answer_lost=True):
+            return resumed_unseen(repository)
         case NotPaused(ended=ended):
             return not_paused(repository, ended)
         case OtherPause(known=known):
@@ -208,6 +210,14 @@ def not_paused(repository: RepositoryName, ended: PauseRecord | None = None) -> 
         how = f"{quote(ended.ended_by.name, NAME_LIMIT)} resumed it"
     return blocks.sentence(
         f"{escape(repository)} is already running: {how} {time_ago(ended.ended_at)}."
+    )
+
+
+def resumed_unseen(repository: RepositoryName) -> Message:
+    """The reply to a resume whose answer was lost, once the queue runs."""
+    return blocks.sentence(
+        f":arrow_forward: {escape(repository)} is not paused any more. The service's answer was "
+        "lost, so I can't tell whether your request resumed it."
     )
 
 

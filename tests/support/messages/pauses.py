@@ -19,7 +19,7 @@ from bot.kernel.durations import For, Until, at_instant
 from bot.kernel.repository import RepositoryName
 from bot.merge_queue.queue import RemovalImpact
 from bot.pauses.actions import EndSeen
-from bot.pauses.outcomes import OtherEnd, OtherPause
+from bot.pauses.outcomes import NotPaused, OtherEnd, OtherPause
 from bot.pauses.pause import MergedSince, PauseEnding, line_of
 from bot.pauses.taken_over import AlreadyTheirs, NothingToTakeOver, TakenOver
 from bot.pauses.texts import (
@@ -331,6 +331,7 @@ CASES: Cases = {
     ),
     "pause-kept-reply": partial(pause_ends.extended_reply, make_act(Action.KEEP)),
     "pause-other-end": left_alone(SITE, OtherEnd(TIMED)),
+    "pause-resumed-unseen": left_alone(SITE, NotPaused(is_answer_lost=True)),
     "pause-no-end": left_alone(SITE, OtherEnd(BY_HAND)),
     "pause-no-end-to-extend": partial(
         pause_ends.other_end, SITE, BY_HAND, For(timedelta(minutes=30))

@@ -351,7 +351,7 @@ def test_an_act_is_under_way_from_its_beginning_to_its_end() -> None:
     known = begun(Known(), pausing(1, ALICE))
     assert (known.acting, known.revision) == (1, 1)
 
-    ends = (unanswered(known, 1), not_done(known, 1))
+    ends = (unanswered(known, 1, None, 1), not_done(known, 1))
 
     assert [(end.acting, end.revision) for end in ends] == [(None, 2), (None, 2)]
     assert [end.act(1).state for end in ends] == [ActState.OPEN, ActState.NOT_DONE]

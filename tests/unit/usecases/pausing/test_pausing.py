@@ -4,12 +4,13 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from bot.acts.record import ActResult
+from bot.acts.record import ActResult, Circumstance
 from bot.acts.rows import Audit
 from bot.kernel.actor import Caller, Origin
 from bot.kernel.durations import For
+from bot.kernel.errors import ActState
 from bot.merge_queue.errors import CredentialRefused, MergeQueueProtocolError, MergeQueueUnavailable
-from bot.pauses.outcomes import PauseChange
+from bot.pauses.outcomes import NotPaused, PauseChange
 from bot.pauses.rows import Pauses
 from bot.pauses.settling import read_pause
 from tests.support.acting import Acting
@@ -64,6 +65,101 @@ async def test_a_service_failure_records_a_start_and_a_failure() -> None:
         await bot.resume()
 
     assert (await bot.results())[-2:] == ["started", "failed"]
+
+
+async def test_a_pause_whose_answer_was_lost_is_done_once_its_whole_reason_is_read() -> None:
+    bot = Acting()
+    bot.merge_queue.lose_next_answer("pause")
+
+    outcome = await bot.pause()
+
+    assert isinstance(outcome, PauseChange)
+    assert outcome.posted_here
+    assert outcome.pause.by == ALICE
+    _, done = await bot.audit()
+    assert done.result is ActResult.DONE
+    assert done.outcome.answer == "no answer: the connection was lost"
+    assert done.paused_at == bot.merge_queue.pauses[SITE].paused_at
+    with begin(bot.store) as transaction:
+        (known,) = Pauses(transaction).open([SITE])
+    assert known == outcome.pause
+
+
+async def test_an_end_that_a_pause_sets_counts_also_if_its_answer_was_lost() -> None:
+    bot = Acting()
+    bot.merge_queue.lose_next_answer("pause")
+    caller = Caller(ALICE, Origin.COMMAND, CHANNEL)
+
+    outcome = await bot.pausing.run(caller, SITE, "CI runners are down", lasting=For(HOUR))
+
+    assert isinstance(outcome, PauseChange)
+    assert outcome.pause.resumes_at == bot.clock.now() + HOUR
+
+
+@pytest.mark.parametrize("read", [None, "CI runners are down (by alice via Slack), still"])
+async def test_a_pause_whose_answer_was_lost_is_not_done_by_what_else_is_read(
+    read: str | None,
+) -> None:
+    """A part of the reason proves nothing, because people copy."""
+    bot = Acting()
+    bot.merge_queue.lose_next_answer("pause")
+    bot.merge_queue.before_unclear = bot.merge_queue.pauses.clear
+    if read is not None:
+        bot.merge_queue.before_unclear = lambda: bot.paused_elsewhere(read, at=bot.clock.now())
+
+    with pytest.raises(MergeQueueUnavailable, match="connection was lost") as raised:
+        await bot.pause()
+
+    assert raised.value.act is not None
+    assert raised.value.act.state is ActState.UNCERTAIN
+    assert await bot.results() == ["started", "failed"]
+    with begin(bot.store) as transaction:
+        known = Pauses(transaction).open([SITE])
+    assert [pause.stored_reason for pause in known] == ([read] if read is not None else [])
+    assert [pause.pauser for pause in known] == [None] * len(known)
+
+
+async def test_a_resume_whose_answer_was_lost_tells_that_the_queue_runs_and_names_nobody() -> None:
+    bot = Acting()
+    await bot.pause()
+    bot.clock.advance(60)
+    bot.merge_queue.statuses[SITE] = make_status(paused=False)
+    bot.merge_queue.lose_next_answer("resume")
+
+    outcome = await bot.resume(BOB)
+
+    assert isinstance(outcome, NotPaused)
+    assert outcome.is_answer_lost
+    assert outcome.ended is not None
+    assert outcome.ended.ended_by is None
+    ended = (await bot.audit())[-1]
+    assert ended.result is ActResult.FAILED
+    assert ended.outcome.circumstance is Circumstance.FOUND_RUNNING
+
+
+@pytest.mark.parametrize("what", ["the pause", "the status", "no status"])
+async def test_a_resume_whose_answer_was_lost_is_open_while_the_queue_may_be_paused(
+    what: str,
+) -> None:
+    bot = Acting()
+    await bot.pause()
+    bot.merge_queue.lose_next_answer("resume")
+    if what == "the pause":
+        still = bot.merge_queue.pauses[SITE]
+        bot.merge_queue.before_unclear = lambda: bot.merge_queue.pauses.update({SITE: still})
+    elif what == "the status":
+        bot.merge_queue.statuses[SITE] = make_status(paused=True)
+    else:
+        bot.merge_queue.fail_next(MergeQueueUnavailable("down", status=503), method="status")
+
+    with pytest.raises(MergeQueueUnavailable, match="connection was lost") as raised:
+        await bot.resume(BOB)
+
+    assert raised.value.act is not None
+    assert raised.value.act.state is ActState.UNCERTAIN
+    assert (await bot.audit())[-1].outcome.circumstance is None
+    with begin(bot.store) as transaction:
+        assert Pauses(transaction).open([SITE])
 
 
 async def test_an_unreadable_service_starts_nothing() -> None:
