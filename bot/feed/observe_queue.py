@@ -55,6 +55,8 @@ class ObserveQueue:
         queue = schedule.queue
         if queue.retry_at is not None and now < queue.retry_at:
             return False
+        if schedule.state is not None and schedule.state.events.pause_wanted:
+            return True
         active_at = now
         if schedule.state is not None and schedule.state.active_at is not None:
             active_at = schedule.state.active_at
@@ -71,6 +73,7 @@ class ObserveQueue:
             # If the service doesn't say whether it is paused, only the event log shows it.
             with suppress(PauseNotOffered):
                 await self.pause.run(poll, schedule.pause, queue)
+            poll.state.events.pause_wanted &= queue.read_at is None
             if queue.interest.health:
                 await self.observe_health(poll, queue.watch)
             if queue.interest.boards:

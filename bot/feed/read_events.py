@@ -41,6 +41,8 @@ class ReadEvents:
     titles_wanted: bool = False
     #: whether freezes have no ids yet, because the service's list couldn't be read
     freezes_wanted: bool = False
+    #: an event told of a pause that could not be read
+    pause_wanted: bool = False
 
     @property
     def are_all_routed(self) -> bool:

@@ -193,6 +193,7 @@ class StoreEvents:
         except MergeQueueError as error:
             extra = failure("pause_not_read", poll.repository, error)
             logger.log(level_of(error, logging.INFO), "pause not read", extra=extra)
+            poll.state.events.pause_wanted = True
             return ReadAfter()
         reading = PauseReading(pause, poll.merge_queue.service_time, status)
         return ReadAfter(reading, poll.revision)

@@ -158,11 +158,19 @@ class Change:
 
     def _everywhere(self, part: AuditRecord | PauseRecord) -> set[str]:
         here = {*self.channels}
-        act = part if isinstance(part, AuditRecord) else None
-        if act is not None and act is not self.answered and not self._was_done(act.act_id):
-            # It was cut off, and nobody has looked whether the bot can post there.
-            here |= {act.channel_id} - {None}
+        if isinstance(part, AuditRecord) and part.channel_id is not None and self._is_news(part):
+            # Nobody has looked whether the bot can post there.
+            here.add(part.channel_id)
         return to_notify(self.transaction, part, here)
+
+    def _is_news(self, act: AuditRecord) -> bool:
+        """Whether the channel of its actor gets what it did only now.
+
+        The log may have told of a pause before any reading showed it.
+        """
+        if act is self.answered:
+            return False
+        return act.action is Action.PAUSE or not self._was_done(act.act_id)
 
     # The pauses.
 

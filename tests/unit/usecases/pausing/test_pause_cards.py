@@ -117,6 +117,24 @@ async def test_a_person_whose_pause_is_replaced_on_the_dashboard_is_notified_onc
     assert "It now says: Deploying 4.2\nReason was: CI runners are down" in reported
 
 
+async def test_a_pause_of_which_the_log_told_first_is_shown_where_it_was_asked_for() -> None:
+    """Its answer is lost, and the pause can't be read, but the log can."""
+    desk = await begun(None, OTHER)
+    service = desk.world.service
+    service.fail_next(MergeQueueUnavailable("lost"), method="pause", after=True)
+    with pytest.raises(MergeQueueUnavailable):
+        await desk.pause()
+    service.fail_next(MergeQueueUnavailable("down"), method="current_pause")
+    desk.world.clock.advance(5)
+    await desk.poll()
+    assert desk.world.pauses() == []
+
+    await desk.turns(15)
+
+    (card,) = desk.world.shown(CHANNEL)
+    assert card.startswith("acme/site is paused · CI runners are down\nBy alice")
+
+
 async def test_a_person_who_replaces_their_own_pause_elsewhere_gets_no_notification() -> None:
     desk = await begun()
     with begin(InMemoryStore(desk.world.database)) as transaction:
