@@ -70,15 +70,19 @@ def secrets_of(command: str) -> set[str]:
     return {name + SUFFIX for name in secret_variables(settings) if name in required}
 
 
-def test_a_release_is_tried_on_each_python_named_by_the_package_with_pinned_actions() -> None:
-    jobs = _load(ROOT / ".github" / "workflows" / "release.yml")["jobs"]
+@pytest.mark.parametrize(("workflow", "job"), [("check", "python"), ("release", "installs")])
+def test_each_python_named_by_the_package_is_tried_with_pinned_actions(
+    workflow: str, job: str
+) -> None:
+    jobs = _load(ROOT / ".github" / "workflows" / f"{workflow}.yml")["jobs"]
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     prefix = "Programming Language :: Python :: "
     named = [
         text.removeprefix(prefix) for text in project["classifiers"] if text.startswith(prefix)
     ]
-    assert jobs["installs"]["strategy"]["matrix"]["python"] == named
-    used = [step["uses"] for job in jobs.values() for step in job["steps"] if "uses" in step]
+    assert jobs[job]["strategy"]["matrix"]["python"] == named
+    steps = [step for each in jobs.values() for step in each["steps"]]
+    used = [step["uses"] for step in steps if "uses" in step]
     assert used
     assert [action for action in used if not re.fullmatch(r"[\w/-]+@[0-9a-f]{40}", action)] == []
 

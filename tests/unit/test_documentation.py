@@ -35,7 +35,7 @@ DEMO = SET_UP.format(pins=r"requirements\.txt", start=r"\.venv/bin/mqbot demo")
 TESTS = SET_UP.format(pins=r"tests/requirements\.txt", start=r"\.venv/bin/python -m pytest -n 8")
 ARCHITECTURE = ROOT / "docs" / "architecture.md"
 EVERY_MESSAGE = ROOT / "docs" / "every-message.md"
-AT_THE_TOP = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md")
+AT_THE_TOP = ("README.md", "CHANGELOG.md", "CODE_OF_CONDUCT.md", "CONTRIBUTING.md", "SECURITY.md")
 DOCUMENTS = [*(ROOT / one for one in AT_THE_TOP), *sorted((ROOT / "docs").rglob("*.md"))]
 
 
