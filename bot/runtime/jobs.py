@@ -119,7 +119,9 @@ class Jobs:
             lambda: ports.slack.client.seen if self._posts.lease.current is not None else None,
         )
         self.scheduler.every(self._every.outages, Job("notify of outages", outages.run))
-        storms = EndStorms(ports.store, ports.clock, self.wake_posts, self.polls.read_until)
+        storms = EndStorms(
+            ports.store, ports.clock, self.wake_posts, ports.configured, self.polls.read_until
+        )
         self.scheduler.every(self._every.storms, Job("end storms", storms.run))
 
     def note_connections(self, connection: SocketMode) -> None:

@@ -2,12 +2,21 @@
 
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from enum import StrEnum
 
 from bot.kernel.repository import RepositoryName
 from bot.verdicts.verdict import STORM_SPAN
 
 CALM = timedelta(minutes=10)
 """How long nothing may have failed when a merge ends the storm."""
+
+
+class StormEnd(StrEnum):
+    """Why a storm is over."""
+
+    MERGED = "merged"
+    LAPSED = "lapsed"  #: nothing failed any more, though nothing merged
+    UNFOLLOWED = "unfollowed"  #: the settings don't name its repository any more
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +28,7 @@ class FailureStorm:
     began_at: datetime  #: the first of its failures
     last_at: datetime  #: the latest of them
     ended_at: datetime | None = None  #: None while it lasts
-    has_lapsed: bool = False  #: it ended without a merge, because nothing failed any more
+    ending: StormEnd | None = None  #: why it is over
 
     def lasts_at(self, at: datetime) -> bool:
         """Whether what happens then belongs to it."""
@@ -31,11 +40,14 @@ class FailureStorm:
     def after_merge(self, at: datetime) -> "FailureStorm":
         """Single pull requests may merge while most fail."""
         is_over = self.ended_at is None and at - self.last_at > CALM
-        return replace(self, ended_at=at) if is_over else self
+        return self.ended(at, StormEnd.MERGED) if is_over else self
 
     def after_reading(self, read_until: datetime) -> "FailureStorm":
         """The storm once the log is known until then; it may have lapsed."""
         lapsed_at = self.last_at + STORM_SPAN
         if self.ended_at is not None or read_until <= lapsed_at:
             return self
-        return replace(self, ended_at=lapsed_at, has_lapsed=True)
+        return self.ended(lapsed_at, StormEnd.LAPSED)
+
+    def ended(self, at: datetime, ending: StormEnd) -> "FailureStorm":
+        return replace(self, ended_at=at, ending=ending)

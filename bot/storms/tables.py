@@ -5,12 +5,14 @@ import sqlalchemy as sa
 from bot.store.schema import (
     Repository,
     UtcTime,
+    as_text,
     key,
     optional,
     partial_index,
     required,
     table,
 )
+from bot.storms.storm import StormEnd
 
 storms = table(
     "storms",
@@ -19,7 +21,7 @@ storms = table(
     *key(sa.Text, "key"),
     *required(UtcTime, "began_at", "last_at"),
     *optional(UtcTime, "ended_at"),
-    *required(sa.Boolean, "has_lapsed"),
+    *optional(as_text(StormEnd), "ending"),
     sa.Index(None, "repository", "last_at"),
     sa.Index(None, "last_at"),
 )

@@ -18,13 +18,15 @@ from bot.blocks.text import (
 )
 from bot.merge_queue.event_records import EventRecord, PullRequestRecord
 from bot.queues.texts.parts import pause_button
-from bot.storms.storm import FailureStorm
+from bot.storms.storm import FailureStorm, StormEnd
 from bot.verdicts.verdict import STORM_SPAN
 
 NEXT_STEP = (
     "*Next step:* find out what these failures have in common. Don't requeue anything until pull "
     "requests merge again."
 )
+
+NOTHING_FAILED = f"Nothing failed in the {duration(STORM_SPAN)} after that."
 
 CHECKS_NAMED = 3
 PULL_REQUESTS_NAMED = 5
@@ -44,8 +46,11 @@ def storm(found: FailureStorm, failures: Sequence[Failed]) -> Message:
     if found.ended_at is None:
         return _lasting(found, failures)
     name = escape(found.repository)
-    if found.has_lapsed:
-        return _lapsed(found, failures)
+    if found.ending is StormEnd.LAPSED:
+        return _without_a_merge(found, failures, NOTHING_FAILED)
+    if found.ending is StormEnd.UNFOLLOWED:
+        why = f"I don't follow {name} any more: it was removed from my settings."
+        return _without_a_merge(found, failures, why)
     over = blocks.message(
         blocks.section(f":white_check_mark: *{name}: pull requests are merging again*"),
         *blocks.facts(("Since", since(found.ended_at))),
@@ -74,7 +79,8 @@ def _lasting(found: FailureStorm, failures: Sequence[Failed]) -> Message:
     return blocks.coloured(Colour.RED, post)
 
 
-def _lapsed(found: FailureStorm, failures: Sequence[Failed]) -> Message:
+def _without_a_merge(found: FailureStorm, failures: Sequence[Failed], why: str) -> Message:
+    """`why`: it is over, escaped."""
     count = len(_numbers(failures))
     # Their events may be pruned already.
     failed = "pull requests failed"
@@ -83,7 +89,7 @@ def _lapsed(found: FailureStorm, failures: Sequence[Failed]) -> Message:
     return blocks.message(
         blocks.section(f":heavy_minus_sign: *{escape(found.repository)}: {failed}*"),
         *blocks.facts(("From", local_time(found.began_at)), ("Until", local_time(found.last_at))),
-        blocks.section(f"Nothing failed in the {duration(STORM_SPAN)} after that."),
+        blocks.section(why),
         *map(blocks.section, _details(failures)),
     )
 

@@ -16,6 +16,7 @@ from bot.runtime.clock import SystemClock
 from bot.sandbox.merge_queue.credentials import Credential
 from bot.store.engines import create_engine
 from bot.store.transactions import Store
+from tests.e2e.test_storms import fail
 from tests.support.bot_process import ProcessTester
 from tests.support.bot_tester import (
     ALICE,
@@ -337,6 +338,27 @@ async def test_a_repository_removed_while_paused_is_named_and_stays_resumable(
             return "don't manage" in answer.words
 
         await until_true(is_unknown, "nobody can act on it")
+
+
+STORMY = {**BOTH, "MQBOT_CHANNELS": f"{SITE}={MERGE_QUEUE}:failure"}
+
+
+async def test_a_storm_of_a_repository_that_is_removed_ends_and_says_why(
+    sqlite_url: str, tmp_path: Path, file: Path
+) -> None:
+    async with FileOfProcess(sqlite_url, folder=tmp_path, file=file, given=STORMY) as bot:
+        await is_polled(bot, SITE)
+        for number in range(41, 47):
+            fail(bot, number)
+        storm = await bot.wait_for_post(f"{SITE}: ")
+        await bot.wait_for_change(storm, f"{SITE}: 6 pull requests have failed since")
+        bot.write({"MQBOT_REPOSITORIES": API, "MQBOT_CHANNELS": "", "MQBOT_GROUPS": ""})
+        bot.hang_up()
+        await bot.logs("settings_reloaded")
+        over = await bot.wait_for_change(storm, f"{SITE}: 6 pull requests failed")
+        assert f"I don't follow {SITE} any more: it was removed from my settings." in over
+        assert over.labels == []
+        bot.posts()
 
 
 @pytest.mark.parametrize("mode", ["socket", "http"])

@@ -78,4 +78,4 @@ INSERT INTO muted_pull_requests (user_id, repository, pull_request, until) VALUE
 INSERT INTO bot_logins (word) VALUES ('*-bot');
 INSERT INTO service_features (feature) VALUES ('freezes');
 INSERT INTO write_checks (name, written_at) VALUES ('mqbot check', 1772368945123456);
-INSERT INTO storms (repository, key, began_at, last_at, ended_at, has_lapsed) VALUES ('acme/site', '1', 1772368245123456, 1772368945123456, NULL, FALSE);
+INSERT INTO storms (repository, key, began_at, last_at, ended_at, ending) VALUES ('acme/site', '1', 1772368245123456, 1772368945123456, NULL, NULL);

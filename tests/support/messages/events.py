@@ -17,7 +17,7 @@ from bot.log.classification import EventKind
 from bot.merge_queue.event_records import EventRecord
 from bot.merge_queue.event_types import DEQUEUE_CODES
 from bot.storms import texts as storm_texts
-from bot.storms.storm import FailureStorm
+from bot.storms.storm import FailureStorm, StormEnd
 from bot.storms.texts import Failed
 from bot.verdicts.verdict import Facts, judge
 from tests.support.clock import NOON
@@ -95,12 +95,15 @@ STORMED = [
     Failed(failure_of(42, "lint"), SEEN),
     *(Failed(failure_of(number, "unit <tests>"), None) for number in range(43, 50)),
 ]
-STORM_OVER = replace(STORM, ended_at=NOON + timedelta(minutes=15))
+STORM_OVER = STORM.after_merge(NOON + timedelta(minutes=15))
 STORM_LAPSED = STORM.after_reading(NOON + timedelta(hours=1))
 
 CASES: Cases = {
     "storm": partial(storm_texts.storm, STORM, STORMED),
     "storm-over": partial(storm_texts.storm, STORM_OVER, STORMED),
+    "storm-of-a-removed-repository": partial(
+        storm_texts.storm, STORM.ended(NOON, StormEnd.UNFOLLOWED), STORMED
+    ),
     "storm-lapsed": partial(storm_texts.storm, STORM_LAPSED, STORMED),
     "storm-lapsed-and-forgotten": partial(storm_texts.storm, STORM_LAPSED, []),
     "storm-forgotten": partial(storm_texts.storm, STORM, []),

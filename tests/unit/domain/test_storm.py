@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from bot.storms.storm import CALM, FailureStorm
+from bot.storms.storm import CALM, FailureStorm, StormEnd
 from bot.verdicts.verdict import STORM_SPAN
 from tests.support.clock import NOON
 from tests.support.make import SITE
@@ -34,11 +34,11 @@ def test_it_lapses_once_the_log_shows_a_quiet_time() -> None:
     assert STORM.after_reading(NOON + STORM_SPAN) == STORM
     over = STORM.after_reading(NOON + STORM_SPAN + MOMENT)
     assert over.ended_at == NOON + STORM_SPAN
-    assert over.has_lapsed
+    assert over.ending is StormEnd.LAPSED
     assert over.after_merge(NOON + 2 * STORM_SPAN) == over
 
 
 def test_one_that_ended_with_a_merge_doesnt_lapse() -> None:
     merged = STORM.after_merge(NOON + CALM + MOMENT)
     assert merged.after_reading(NOON + 2 * STORM_SPAN) == merged
-    assert not merged.has_lapsed
+    assert merged.ending is StormEnd.MERGED

@@ -439,7 +439,7 @@ CREATE TABLE storms (
     began_at BIGINT NOT NULL,
     last_at BIGINT NOT NULL,
     ended_at BIGINT,
-    has_lapsed BOOLEAN NOT NULL,
+    ending TEXT,
     CONSTRAINT pk_storms PRIMARY KEY (repository, key)
 );
 COMMENT ON TABLE storms IS 'Many failures of one queue at once, which one message counts.';

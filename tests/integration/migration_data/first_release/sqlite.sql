@@ -396,7 +396,7 @@ CREATE TABLE storms (
     began_at BIGINT NOT NULL,
     last_at BIGINT NOT NULL,
     ended_at BIGINT,
-    has_lapsed BOOLEAN NOT NULL,
+    ending TEXT,
     CONSTRAINT pk_storms PRIMARY KEY (repository, "key")
 );
 CREATE INDEX ix_storms_last_at ON storms (last_at);
