@@ -31,7 +31,7 @@ class MergeQueueUnavailable(MergeQueueError):
     arrived: bool = True  #: False only when the request certainly did not reach the service
     #: the time of the service's last good answer to this process
     last_answer_at: datetime | None = None
-    is_logged: bool = False  #: the log has said that the service doesn't answer anybody
+    is_logged: bool = False  #: the log has said so for all requests
 
 
 class CredentialRefused(MergeQueueRefused):

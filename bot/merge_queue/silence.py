@@ -1,4 +1,4 @@
-"""Whether the service answers at all: the log says that once, not for each request."""
+"""Whether the service answers, and takes requests: the log says that once, not for each request."""
 
 import logging
 from collections.abc import Iterator
@@ -17,6 +17,9 @@ FAILURES_IN_A_ROW = 10
 STILL_SECONDS = 300.0
 """How often the log repeats that it lasts."""
 
+UNLIMITED_SECONDS = 60.0
+"""Once it has asked nobody to wait for so long, the service takes requests as usual."""
+
 
 class Silence:
     """Counts requests without a usable answer since the last that got one, if only a refusal."""
@@ -27,6 +30,7 @@ class Silence:
         self._began_at = 0.0
         self._logged_at = 0.0
         self._cause = ""
+        self._limits = _Limits(clock)
 
     @property
     def cause(self) -> str | None:
@@ -47,14 +51,17 @@ class Silence:
             # A service that asks for fewer requests does answer.
             if error.status == HTTPStatus.TOO_MANY_REQUESTS:
                 self._answered()
+                self._limits.asked_to_wait()
+                error.is_logged = True
             else:
                 self._failed(error)
-            error.is_logged = self.is_logged
+                error.is_logged = self.is_logged
             raise
         except MergeQueueError:
             self._answered()
             raise
         self._answered()
+        self._limits.taken()
 
     def _failed(self, error: MergeQueueUnavailable) -> None:
         now = self._clock.monotonic()
@@ -78,3 +85,38 @@ class Silence:
 
     def _fields(self, now: float) -> dict[str, int]:
         return {"failed": self._failures, "seconds": round(now - self._began_at)}
+
+
+class _Limits:
+    """Counts answers that asked for fewer requests: for each repository, if there are too many."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._count = 0
+        self._began_at = 0.0
+        self._last_at = 0.0
+        self._logged_at = 0.0
+
+    def asked_to_wait(self) -> None:
+        now = self._clock.monotonic()
+        is_begin = not self._count
+        if is_begin:
+            self._began_at = now
+        self._count += 1
+        self._last_at = now
+        if is_begin or now - self._logged_at >= STILL_SECONDS:
+            self._logged_at = now
+            logger.warning(
+                "the merge queue service asks for fewer requests",
+                extra={"action": "service_limited", **self._fields(now)},
+            )
+
+    def taken(self) -> None:
+        now = self._clock.monotonic()
+        if self._count and now - self._last_at >= UNLIMITED_SECONDS:
+            extra = {"action": "service_unlimited", **self._fields(self._last_at)}
+            logger.info("the merge queue service takes requests as usual again", extra=extra)
+            self._count = 0
+
+    def _fields(self, until: float) -> dict[str, int]:
+        return {"asked": self._count, "seconds": round(until - self._began_at)}

@@ -152,7 +152,7 @@ async def test_a_service_that_asks_for_a_year_of_waiting_is_retried_in_minutes(
 ) -> None:
     bot = await start_bot(channels=f"acme/site={MERGE_QUEUE}:enter")
     bot.break_service("rate_limit", path="/logs", retry_after=wait)
-    await bot.logged("poll_failed")
+    await bot.logged("service_limited")
     bot.fix_service()
     bot.emit("action.queue.enter", 77)
     await bot.pass_time(310)

@@ -51,3 +51,21 @@ async def test_an_outage_is_two_records_and_now_and_then_a_reminder(sqlite_url: 
         # The first ones aren't known to be an outage yet.
         others = len(shown(bot)) - before - len(of(bot, "service_silent"))
         assert others <= 3 * silence.FAILURES_IN_A_ROW
+
+
+async def test_a_service_that_asks_everybody_to_wait_is_two_records(sqlite_url: str) -> None:
+    names = {f"acme/part-{number}": "quiet" for number in range(REPOSITORIES)}
+    async with BotTester(sqlite_url, repositories=names, channels="") as bot:
+        before = len(shown(bot))
+        bot.break_service("rate_limit", times=None, retry_after="1")
+        await until(lambda: of(bot, "service_limited"), "the limit")
+        asked = len(bot.merge_queue.requests)
+        await until(lambda: len(bot.merge_queue.requests) - asked > REPOSITORIES, "waits of all")
+        bot.fix_service()
+        asked = len(bot.merge_queue.requests)
+        await until(lambda: len(bot.merge_queue.requests) - asked > REPOSITORIES, "polls of all")
+        await bot.pass_time(silence.UNLIMITED_SECONDS)
+        await until(lambda: of(bot, "service_unlimited"), "the end of the limit", 60)
+
+        said = [vars(record)["action"] for record in shown(bot)[before:]]
+        assert said == ["service_limited", "service_unlimited"]
