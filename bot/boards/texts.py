@@ -6,6 +6,7 @@ from bot.blocks.text import escape, link, listed, local_time, quote
 from bot.boards.board import Board, BoardState, WhyUnread
 from bot.freezes.texts.cards import freeze_blocks, next_freeze
 from bot.kernel.repository import RepositoryName
+from bot.queues.estimate import NO_OUTLOOK, Outlook
 from bot.queues.picture import Picture
 from bot.queues.texts import parts as queue_parts
 from bot.slack.ports import ChannelAccess
@@ -17,12 +18,12 @@ _WHY_UNREAD = {
 }
 
 
-def board(known: Board, state: BoardState) -> Message:
+def board(known: Board, state: BoardState, outlook: Outlook = NO_OUTLOOK) -> Message:
     """The last known state of the queue; edited when it changes."""
-    return blocks.message(*queue_parts.fitting(lambda room: _blocks(known, state, room)))
+    return blocks.message(*queue_parts.fitting(lambda room: _blocks(known, state, outlook, room)))
 
 
-def _blocks(known: Board, state: BoardState, room: int) -> list[Block]:
+def _blocks(known: Board, state: BoardState, outlook: Outlook, room: int) -> list[Block]:
     if state.unread is None:
         picture = state.picture
         read = f"Updated {local_time(state.read_at)}"
@@ -41,6 +42,7 @@ def _blocks(known: Board, state: BoardState, room: int) -> list[Block]:
             queue_parts.unreadable(picture),
             read,
         ),
+        *queue_parts.own_outlook(outlook, state.read_at),
         *queue_parts.pause_blocks(picture.pause),
         *freeze_blocks(picture.freezes),
         *next_freeze(picture.next_freeze),

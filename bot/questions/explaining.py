@@ -15,6 +15,9 @@ from bot.merge_queue.event_records import EventRecord, PullRequestRecord, in_ord
 from bot.merge_queue.position import InBatch, InQueue, NotQueued, QueuePosition
 from bot.merge_queue.queue import BatchStatusCode, Checks, QueuedDetails, QueueStatus
 from bot.merge_queue.window import LONGEST_LOOKBACK
+from bot.queues.estimate import Estimate
+from bot.queues.outlook import estimate, is_foreseeable, read_past
+from bot.queues.picture import picture
 from bot.queues.position import Explanation, find
 from bot.queues.reading import read_queue
 from bot.queues.snapshot import Snapshot
@@ -53,6 +56,7 @@ async def explain(repository: RepositoryName, number: int, sources: Sources) -> 
     around = await sources.store.read(with_removals_here, repository, read, read)
     records = [with_preceding_events(record, around) for record in read]
     position = find(number, snapshot.status, records)
+    of_branch: QueueStatus | None = None
     if isinstance(position, InQueue) and len(snapshot.status.waiting_pull_requests) > 1:
         of_branch = await _queue_of_branch(repository, records, sources)
         position = find(number, snapshot.status, records, of_branch)
@@ -80,7 +84,35 @@ async def explain(repository: RepositoryName, number: int, sources: Sources) -> 
         checks,
         details,
         verdict,
+        await _estimate(snapshot, position, of_branch, records, sources),
     )
+
+
+async def _estimate(
+    snapshot: Snapshot,
+    position: QueuePosition,
+    of_branch: QueueStatus | None,
+    records: Sequence[EventRecord],
+    sources: Sources,
+) -> Estimate | None:
+    """How long it still waits, by the past of its line."""
+    shown = picture(snapshot)
+    if isinstance(position, NotQueued) or not is_foreseeable(shown):
+        return None
+    own = position.pull_request
+    line = snapshot.status if of_branch is None else of_branch
+    numbers = [queued.number for queued in line.queued]
+    if own.obstacle is not None or own.number not in numbers:
+        return None
+    branch = _branch(records) if of_branch is not None else snapshot.branch
+    at = snapshot.read_at
+    past = await sources.store.read(read_past, snapshot.repository, at, branch)
+    return estimate(past, shown, numbers.index(own.number), own.queued_at, at)
+
+
+def _branch(records: Sequence[EventRecord]) -> str | None:
+    """Its base branch, which only its events name."""
+    return next((record.base_ref for record in reversed(records) if record.base_ref), None)
 
 
 async def _seen(
@@ -116,8 +148,8 @@ async def _verdict(
 async def _queue_of_branch(
     repository: RepositoryName, records: Sequence[EventRecord], sources: Sources
 ) -> QueueStatus | None:
-    """The queue of its base branch, which only its events name; None if that is unknown."""
-    branch = next((record.base_ref for record in reversed(records) if record.base_ref), None)
+    """The queue of its base branch; None if that is unknown."""
+    branch = _branch(records)
     if branch is None:
         return None
     return await answer_or(None, sources.service.status(repository, branch))

@@ -30,6 +30,7 @@ from bot.questions.texts import (
     statistics as question_statistics,
     why,
 )
+from bot.queues.outlook import foresee
 from bot.queues.reading import group_answers, group_page, read_queue
 from bot.queues.texts import group_status, status as queue_status
 from bot.slack.conversation import Answers
@@ -44,9 +45,11 @@ async def show_status(call: Call, target: Target, *, first: int, branch: str | N
         await call.answer(group_status.status(target, page.read, first=page.first, **others))
         return
     snapshot = await read_queue(target, call.bot.sources, branch)
-    await call.answer(
-        queue_status.waiting_page(snapshot, first) if first else queue_status.status(snapshot)
-    )
+    if first:
+        await call.answer(queue_status.waiting_page(snapshot, first))
+        return
+    outlook = await foresee(snapshot, call.bot.sources)
+    await call.answer(queue_status.status(snapshot, outlook))
 
 
 @handles.command("stats")

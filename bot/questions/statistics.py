@@ -13,8 +13,9 @@ from bot.kernel.cron import UTC_ZONE
 from bot.kernel.repository import RepositoryName
 from bot.log.classification import EventKind, kinds
 from bot.log.preceding import is_uninformative, with_preceding_events
+from bot.log.queue_entries import by_pull_request, entered_at
 from bot.merge_queue.event_records import EventRecord
-from bot.merge_queue.event_types import ENTER, LEAVE, MERGED
+from bot.merge_queue.event_types import MERGED
 from bot.pauses.pause import PauseRecord
 
 LEFT = frozenset({EventKind.FAILURE, EventKind.DEQUEUE})
@@ -143,7 +144,7 @@ def count(
             kind = judged[stay.event_id]
             # A service whose clock is ahead of ours may already be in tomorrow.
             found[min(stay.received_at.astimezone(span.zone).date(), today)][kind] += 1
-            queued_at = _entered_at(stays[: at + 1]) if kind is EventKind.MERGE else None
+            queued_at = entered_at(stays[: at + 1]) if kind is EventKind.MERGE else None
             if queued_at is not None:
                 lengths.append(stay.received_at - queued_at)
     tallies = []
@@ -156,26 +157,6 @@ def count(
         )
         tallies.append(Tally(first, last, *decided))
     return tuple(tallies), _time_in_queue(lengths)
-
-
-def by_pull_request(records: Iterable[EventRecord]) -> Iterable[list[EventRecord]]:
-    """The events of each pull request, once each, oldest first; pages may repeat events."""
-    of_one: dict[int | None, dict[int, EventRecord]] = defaultdict(dict)
-    for record in records:
-        of_one[record.pull_request][record.event_id] = record
-    for stays in of_one.values():
-        yield sorted(stays.values(), key=lambda stay: (stay.received_at, stay.event_id))
-
-
-def _entered_at(until_merge: Sequence[EventRecord]) -> datetime | None:
-    """When the queue entry that ended with this merge began."""
-    for record in reversed(until_merge):
-        queued_at = record.details.queued_at if record.type in {MERGED, LEAVE} else None
-        if queued_at is not None:
-            return queued_at
-        if record.type == ENTER:
-            return record.received_at
-    return None
 
 
 def _days(span: Span) -> Iterable[tuple[date, date]]:

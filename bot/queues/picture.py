@@ -10,6 +10,7 @@ from bot.merge_queue.queue import (
     BatchStatusCode,
     Obstacle,
     QueuedPullRequest,
+    QueueMode,
     QueueStatus,
 )
 from bot.queues.snapshot import Snapshot
@@ -41,6 +42,10 @@ STEP = timedelta(minutes=5)
 
 
 FREEZES_SHOWN = 10
+
+
+SEVERAL_LINES = frozenset({QueueMode.PARALLEL, QueueMode.ISOLATED})
+"""Modes in which not all that were queued before have to merge before."""
 
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -102,6 +107,8 @@ class Picture:
     unreadable: int = 0  #: how many entries could not be read
     failing: int = 0  #: the number of batches whose checks failed
     bisecting: int = 0  #: the number of batches that are split to find what broke them
+    first_queued_at: datetime | None = None  #: since when the first one is queued
+    is_one_line: bool = True  #: False if not all that were queued before have to merge before
 
     @property
     def is_held(self) -> bool:
@@ -143,6 +150,8 @@ def picture(snapshot: Snapshot) -> Picture:
         unreadable=status.unreadable,
         failing=sum(batch.status.code == BatchStatusCode.FAILED for batch in batches),
         bisecting=len(status.bisecting),
+        first_queued_at=status.queued[0].queued_at if status.queued else None,
+        is_one_line=status.mode not in SEVERAL_LINES,
     )
 
 

@@ -9,6 +9,7 @@ from bot.merge_queue.event_records import EventRecord, PullRequestRecord
 from bot.merge_queue.event_types import ENTER, LEAVE, MERGED
 from bot.merge_queue.position import InBatch, InQueue, NotQueued, Place, QueuePosition, still_queued
 from bot.merge_queue.queue import Checks, QueuedDetails, QueuedPullRequest, QueueMode, QueueStatus
+from bot.queues.estimate import Estimate
 from bot.queues.snapshot import Snapshot
 from bot.verdicts.verdict import Verdict
 
@@ -31,6 +32,7 @@ class Explanation:
     #: what else the service says of a queued one, if it has that endpoint
     details: QueuedDetails = field(default_factory=QueuedDetails)
     verdict: Verdict | None = None  #: why it left, if it did
+    estimate: Estimate | None = None  #: how long it still waits, by its queue's past
 
     @property
     def repository(self) -> RepositoryName:

@@ -16,6 +16,7 @@ from tests.bench.rows import (
     acks,
     diagnosis,
     empty_polls,
+    estimate,
     event_to_post,
     first_answer,
     full_pages,
@@ -39,6 +40,7 @@ PARTS: Mapping[str, Measure] = {
     "memory": memory.rows,
     "history": history.rows,
     "diagnosis": diagnosis.rows,
+    "estimate": estimate.rows,
     "day": working_day.rows,
 }
 

@@ -11,7 +11,7 @@ from hypothesis import settings
 
 ROOT = Path(__file__).parents[2]
 
-ROWS = 39
+ROWS = 51
 """How many lines the whole table has."""
 
 PARTS = {"polls": 1, "pages": 1}

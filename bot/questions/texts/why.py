@@ -31,8 +31,9 @@ from bot.merge_queue.position import InBatch, InQueue, NotQueued
 from bot.merge_queue.queue import Batch, Checks, ObstacleKind, QueueMode
 from bot.pauses.texts.card import by_whom
 from bot.people.texts import mute_button
+from bot.queues.estimate import Estimate
 from bot.queues.position import Explanation
-from bot.queues.texts.parts import filling, obstacle, placed
+from bot.queues.texts.parts import about, filling, lately, obstacle, placed
 from bot.verdicts.texts.leaving import NO_STEP
 from bot.verdicts.texts.verdict import remover_of, said
 from bot.verdicts.verdict import Facts, judge
@@ -293,6 +294,7 @@ def _facts(explanation: Explanation) -> list[tuple[str, str]]:
         ("Queued for", duration(explanation.snapshot.read_at - queued.queued_at)),
         ("Ahead", ", ".join(filter(None, before_it))),
         ("Merge expected", local_time(due) if due is not None else ""),
+        ("By this queue's past", _by_past(explanation.estimate)),
         ("Checks time out", local_time(timeout) if timeout is not None else ""),
     ]
 
@@ -306,6 +308,13 @@ def _due(explanation: Explanation, place: InBatch | InQueue) -> datetime | None:
     if known is None and isinstance(place, InBatch):
         known = place.batch.estimated_merge_at
     return known if known is None or known > snapshot.read_at else None
+
+
+def _by_past(estimate: Estimate | None) -> str:
+    """Our own estimate, and how wrong the last ones were."""
+    if estimate is None:
+        return ""
+    return f"in about {about(estimate.remaining)}{lately(estimate)}"
 
 
 def _recent(explanation: Explanation) -> list[str]:

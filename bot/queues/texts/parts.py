@@ -1,7 +1,7 @@
 """The parts of a queue that its status, its board and the Home tab show alike, and what waits."""
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from bot.acts.reason import REASON_LIMIT
 from bot.blocks import blocks, controls
@@ -9,6 +9,7 @@ from bot.blocks.message import MESSAGE_BLOCKS_TEXT_LIMIT, Block, text_length
 from bot.blocks.text import (
     by,
     by_count,
+    clock_time,
     code,
     escape,
     expected,
@@ -20,6 +21,7 @@ from bot.blocks.text import (
     pull_request,
     quote,
     since,
+    within,
 )
 from bot.freezes.freeze import beside, held_until
 from bot.kernel.repository import RepositoryName
@@ -27,7 +29,8 @@ from bot.merge_queue.queue import Batch, Obstacle, ObstacleKind
 from bot.pauses import actions as pause_actions
 from bot.pauses.texts import ends as pause_ends
 from bot.pauses.texts.card import resume_button
-from bot.queues.picture import PausedFor, Picture, Shown, ShownBatch
+from bot.queues.estimate import Estimate, Outlook
+from bot.queues.picture import PausedFor, Picture, Shown, ShownBatch, round_up
 
 BATCH_NAMES_SHOWN = 3
 
@@ -58,6 +61,11 @@ _STATES_BEHIND = {
 
 TIGHT_LIMIT = 800
 """Characters of each list where all of it would exceed Slack's limit."""
+
+
+LONG = timedelta(minutes=30)
+LONG_STEP = timedelta(minutes=5)
+SHORT_STEP = timedelta(minutes=1)
 
 
 def fitting(render: Callable[[int], list[Block]]) -> list[Block]:
@@ -160,6 +168,58 @@ def _estimate(picture: Picture, due_at: datetime | None, read_at: datetime) -> s
     if due_at is None or picture.is_held or due_at < read_at:
         return ""
     return expected(due_at, read_at)
+
+
+def own_outlook(outlook: Outlook, read_at: datetime) -> list[Block]:
+    """When the next one merges and what a new one takes, by the queue's own past, if it says so."""
+    joining = outlook.added_now
+    takes = about(joining.remaining) if joining is not None else ""
+    due = _next_by_past(outlook.next_merge, read_at)
+    missed = lately(joining or outlook.next_merge)
+    if due and takes:
+        said = f"next merge about {due}; a pull request added now takes about {takes}{missed}"
+    elif takes:
+        said = f"a pull request added now takes about {takes}{missed}"
+    elif due:
+        said = f"next merge about {due}{missed}"
+    else:
+        return []
+    return [blocks.context(f"By this queue's past: {said}")]
+
+
+def _next_by_past(estimate: Estimate | None, read_at: datetime) -> str:
+    if estimate is None:
+        return ""
+    due_at = round_up(read_at + estimate.remaining)
+    return clock_time(due_at) if due_at is not None else ""
+
+
+def about(length: timedelta) -> str:
+    """A length no more exact than it can be known."""
+    step = LONG_STEP if length >= LONG else SHORT_STEP
+    return within(step * round(length / step))
+
+
+def lately(estimate: Estimate | None) -> str:
+    """How wrong half of the last estimates were, for one of that length."""
+    if estimate is None:
+        return ""
+    early = estimate.low - estimate.remaining
+    late = estimate.high - estimate.remaining
+    if early >= SHORT_STEP:
+        return f"; lately {about(early)} to {about(late)} too hopeful"
+    if late <= -SHORT_STEP:
+        return f"; lately {about(-late)} to {about(-early)} too cautious"
+    return _either_way(max(-early, timedelta()), max(late, timedelta()))
+
+
+def _either_way(early: timedelta, late: timedelta) -> str:
+    """How much earlier or later it was."""
+    if late < SHORT_STEP:
+        return f"; lately up to {about(early)} too cautious" if early >= SHORT_STEP else ""
+    if early < SHORT_STEP:
+        return f"; lately up to {about(late)} too hopeful"
+    return f"; lately from {about(early)} too cautious to {about(late)} too hopeful"
 
 
 def pause_blocks(pause: PausedFor | None) -> list[Block]:

@@ -10,6 +10,7 @@ from bot.blocks.text import clean, clock_time, duration, listed, portions, quote
 from bot.freezes.texts.cards import freeze_blocks, next_freeze
 from bot.merge_queue.queue import QueuedPullRequest
 from bot.queues import picture as queue_picture
+from bot.queues.estimate import NO_OUTLOOK, Outlook
 from bot.queues.snapshot import Snapshot
 from bot.queues.texts import parts as queue_parts
 from bot.queues.texts.parts import filling
@@ -22,12 +23,12 @@ PRIORITY_LIMIT = 30
 USUAL_PRIORITY = "medium"
 
 
-def status(snapshot: Snapshot) -> Message:
+def status(snapshot: Snapshot, outlook: Outlook = NO_OUTLOOK) -> Message:
     """The answer to `status`; only the head of a long queue is shown."""
-    return blocks.message(*queue_parts.fitting(lambda room: _blocks(snapshot, room)))
+    return blocks.message(*queue_parts.fitting(lambda room: _blocks(snapshot, outlook, room)))
 
 
-def _blocks(snapshot: Snapshot, room: int) -> list[Block]:
+def _blocks(snapshot: Snapshot, outlook: Outlook, room: int) -> list[Block]:
     """At most `room` characters of batches, and as many of waiting pull requests."""
     picture = queue_picture.picture(snapshot)
     counts = "" if queue_parts.is_idle(picture) else queue_parts.counts(picture)
@@ -41,6 +42,7 @@ def _blocks(snapshot: Snapshot, room: int) -> list[Block]:
     return [
         headline(snapshot),
         facts,
+        *queue_parts.own_outlook(outlook, snapshot.read_at),
         *reason(snapshot),
         *next_freeze(snapshot.next_freeze),
         *queue_parts.batch_blocks(picture, room, snapshot.read_at, full),

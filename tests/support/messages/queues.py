@@ -15,6 +15,7 @@ from bot.merge_queue.position import InBatch, InQueue, NotQueued, Place, QueuePo
 from bot.merge_queue.queue import MergeabilityCheck, QueueCheck, QueuedDetails, SpeculativeCheck
 from bot.questions.snapshots import BranchActivity, BranchNames, BranchPage, LogPage
 from bot.questions.texts import branches, event_log, rules, statistics as question_statistics, why
+from bot.queues.estimate import Estimate, Outlook
 from bot.queues.position import Explanation
 from bot.queues.texts import status as queue_status
 from bot.slack.ports import ChannelAccess
@@ -76,6 +77,10 @@ def stats(**how: Any) -> Case:
 
 
 RELEASE = Group("release", (SITE, API))
+ESTIMATE = Estimate(timedelta(minutes=40), timedelta(minutes=50), timedelta(minutes=65))
+OUTLOOK = Outlook(
+    Estimate(timedelta(minutes=8), timedelta(minutes=8), timedelta(minutes=8)), ESTIMATE
+)
 
 
 def answers(*found: Any, total: int | None = None) -> GroupAnswers[Any]:
@@ -104,6 +109,7 @@ CASES: Cases = {
     "status-empty": status_of(make_snapshot()),
     "status-freeze-to-come": status_of(replace(make_snapshot(BUSY), next_freeze=FREEZE)),
     "status-busy": status_of(make_snapshot(BUSY, branch="main")),
+    "status-how-long": status_of(make_snapshot(BUSY), OUTLOOK),
     "status-paused": status_of(make_snapshot(BUSY, pause=make_known_pause())),
     "status-paused-timed": status_of(make_snapshot(BUSY, pause=TIMED)),
     "status-paused-elsewhere": status_of(
@@ -113,6 +119,7 @@ CASES: Cases = {
     "status-waiting-page": partial(queue_status.waiting_page, make_snapshot(LONG), 390),
     "why-in-batch": explained(in_batch()),
     "why-frozen": explained(in_batch("frozen")),
+    "why-how-long": explained(InQueue(make_queued(41), Place(3, 12)), estimate=ESTIMATE),
     "why-details": explained(
         in_batch(),
         checks=MergeabilityCheck.model_validate(EVALUATED),
@@ -220,6 +227,7 @@ CASES: Cases = {
     "board-freeze-to-come": boards(
         later(seen, None, replace(make_snapshot(BUSY), next_freeze=FREEZE))
     ),
+    "board-how-long": boards(STATE, OUTLOOK),
     "board-empty": boards(later(seen, None, make_snapshot())),
     "board-long": boards(later(seen, None, make_snapshot(LONG))),
     "board-paused": boards(

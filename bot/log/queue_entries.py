@@ -1,0 +1,74 @@
+"""Queue entries that are over: when each pull request entered, when it left, and whether merged."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from bot.log.classification import EventKind, kinds
+from bot.merge_queue.event_records import EventRecord, in_order
+from bot.merge_queue.event_types import ENTER, LEAVE, MERGED, CodeClass, class_of
+
+ENDS = frozenset({EventKind.MERGE, EventKind.FAILURE, EventKind.DEQUEUE})
+
+
+@dataclass(frozen=True, slots=True)
+class PastEntry:
+    """One pull request's time in the queue, which is over."""
+
+    number: int
+    branch: str | None  #: its base branch, as the log has it
+    entered_at: datetime
+    left_at: datetime
+    has_merged: bool
+
+
+def past_entries(records: Iterable[EventRecord]) -> list[PastEntry]:
+    """The entries whose end is among these events, in the order in which they ended.
+
+    One whose beginning no event tells is left out, as is the leave of a pull request that the
+    service puts back by itself.
+    """
+    found: list[PastEntry] = []
+    for stays in by_pull_request(records):
+        kind_of = kinds(stays)
+        for at, record in enumerate(stays):
+            kind = kind_of[record.event_id]
+            begun_at = entered_at(stays[: at + 1]) if kind in ENDS else None
+            is_put_back = class_of(record.details.code) is CodeClass.REQUEUED
+            if begun_at is None or record.pull_request is None or is_put_back:
+                continue
+            found.append(
+                PastEntry(
+                    record.pull_request,
+                    record.base_ref,
+                    begun_at,
+                    record.received_at,
+                    has_merged=kind is EventKind.MERGE,
+                )
+            )
+    return sorted(found, key=_end)
+
+
+def _end(entry: PastEntry) -> tuple[datetime, int]:
+    return entry.left_at, entry.number
+
+
+def by_pull_request(records: Iterable[EventRecord]) -> Iterable[list[EventRecord]]:
+    """The events of each pull request, once each, oldest first; pages may repeat events."""
+    of_one: dict[int | None, dict[int, EventRecord]] = defaultdict(dict)
+    for record in records:
+        of_one[record.pull_request][record.event_id] = record
+    for stays in of_one.values():
+        yield in_order([*stays.values()])
+
+
+def entered_at(until_end: Sequence[EventRecord]) -> datetime | None:
+    """When the queue entry that ended with the last of these events began."""
+    for record in reversed(until_end):
+        queued_at = record.details.queued_at if record.type in {MERGED, LEAVE} else None
+        if queued_at is not None:
+            return queued_at
+        if record.type == ENTER:
+            return record.received_at
+    return None

@@ -1,0 +1,90 @@
+"""Read a queue's past, and estimate how long pull requests still wait in it now."""
+
+from datetime import datetime, timedelta
+
+from bot.freezes.rows import Freezes
+from bot.kernel.repository import RepositoryName
+from bot.log.queue_entries import past_entries
+from bot.log.rows import Events
+from bot.log.sources import Sources
+from bot.merge_queue.event_records import EventRecord
+from bot.merge_queue.event_types import ENTER, LEAVE, MERGED
+from bot.merge_queue.queue import BatchStatusCode
+from bot.pauses.rows import Pauses
+from bot.queues.estimate import NO_OUTLOOK, Estimate, Outlook, Past, Period, past_of
+from bot.queues.picture import Picture, picture
+from bot.queues.snapshot import Snapshot
+from bot.store.transaction import Transaction
+
+LEARNED_FROM = timedelta(days=5)
+
+ENDS_READ = 250
+"""How many ends are read, merges and others, the newest: a busy queue's last day."""
+
+HOLDING = frozenset({BatchStatusCode.FROZEN, BatchStatusCode.WAITING_SCHEDULE})
+"""Batches that wait for something other than their checks and the batches ahead."""
+
+
+def read_past(
+    transaction: Transaction, repository: RepositoryName, at: datetime, branch: str | None = None
+) -> Past:
+    """The last days of the queue of that branch, or of the only one, from a bounded number of rows.
+
+    Its events need not all be stored: of a queue whose ends nobody follows, nothing is known.
+    """
+    since = at - LEARNED_FROM
+    events = Events(transaction)
+    ends: list[EventRecord] = []
+    for type_ in (MERGED, LEAVE):
+        ends += events.between(repository, type_, since, at, limit=ENDS_READ)
+    if any(end.details.queued_at is None for end in ends):
+        ends += events.between(repository, ENTER, since, at, limit=ENDS_READ)
+    pauses = Pauses(transaction).recent(repository, since)
+    freezes = Freezes(transaction).recent(repository, since)
+    held = [Period(pause.since, pause.ended_at) for pause in pauses]
+    held += [
+        Period(freeze.begins_at, freeze.over_at or freeze.ends_at)
+        for freeze in freezes
+        if freeze.begins_at is not None and freeze.begins_at < at
+    ]
+    return past_of(past_entries(ends), held, branch)
+
+
+async def foresee(snapshot: Snapshot, sources: Sources) -> Outlook:
+    """What the queue's past says of it. Raises StoreError."""
+    shown = picture(snapshot)
+    if not is_foreseeable(shown):
+        return NO_OUTLOOK
+    past = await sources.store.read(
+        read_past, snapshot.repository, snapshot.read_at, snapshot.branch
+    )
+    return outlook(past, shown, snapshot.read_at)
+
+
+def outlook(past: Past, picture: Picture, at: datetime) -> Outlook:
+    """When the next one merges, and one that would be added now."""
+    if not is_foreseeable(picture):
+        return NO_OUTLOOK
+    next_merge: Estimate | None = None
+    if picture.first_queued_at is not None:
+        next_merge = estimate(past, picture, 0, picture.first_queued_at, at)
+    queued = picture.in_batches + picture.waiting
+    return Outlook(next_merge, estimate(past, picture, queued, at, at))
+
+
+def estimate(
+    past: Past, picture: Picture, ahead: int, queued_at: datetime, at: datetime
+) -> Estimate | None:
+    """The estimate for one pull request; None if a freeze begins before it would merge."""
+    found = past.estimate(ahead, queued_at, at)
+    if found is None:
+        return None
+    freeze = picture.next_freeze
+    begins_at = freeze.begins_at if freeze is not None else None
+    return found if begins_at is None or at + found.remaining < begins_at else None
+
+
+def is_foreseeable(picture: Picture) -> bool:
+    """Whether those that were queued earlier are ahead, and nothing but the queue holds them."""
+    is_held = picture.is_held or any(batch.code in HOLDING for batch in picture.batches)
+    return picture.is_one_line and not is_held and not picture.unreadable

@@ -1,0 +1,119 @@
+"""How long it takes by the stored log, and when nothing is said of it."""
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+
+from bot.freezes.freeze import Ending, Freeze, Stage, Told
+from bot.freezes.rows import Freezes
+from bot.log.rows import Events
+from bot.log.sources import Sources
+from bot.merge_queue.event_records import FreezeAttributes
+from bot.merge_queue.event_types import LEAVE, MERGED
+from bot.merge_queue.queue import QueueStatus
+from bot.queues.estimate import NO_OUTLOOK
+from bot.queues.outlook import foresee
+from bot.queues.snapshot import Snapshot
+from tests.support.clock import NOON, FakeClock
+from tests.support.make import (
+    SITE,
+    make_batch,
+    make_event_record,
+    make_known_pause,
+    make_queued,
+    make_snapshot,
+    make_status,
+)
+from tests.support.merge_queue import FakeMergeQueue
+from tests.support.store import InMemoryStore
+from tests.support.transactions import begin
+
+HOUR = timedelta(hours=1)
+MINUTE = timedelta(minutes=1)
+MERGES = 30
+TOOK = 20 * MINUTE
+
+
+@pytest.fixture
+def sources() -> Sources:
+    """A queue in which each pull request merged after twenty minutes."""
+    store = InMemoryStore()
+    records = []
+    for number in range(MERGES):
+        at = NOON - number * HOUR - 30 * MINUTE
+        for place, type_ in enumerate((LEAVE, MERGED)):
+            records.append(
+                make_event_record(
+                    type_,
+                    event_id=2 * number + place,
+                    received_at=at,
+                    pull_request=number,
+                    merged=True,
+                    code="PR_MERGED",
+                    queued_at=at - TOOK,
+                )
+            )
+    with begin(store) as transaction:
+        Events(transaction).add_new(records)
+    return Sources(FakeMergeQueue(), store, FakeClock())
+
+
+def frozen(begins_at: datetime, **fields: Any) -> Freeze:
+    start = begins_at.replace(tzinfo=None).isoformat()
+    terms = FreezeAttributes(reason="release", start=start, timezone="UTC")
+    told = Told(77, 77, begins_at)
+    return Freeze(SITE, None, terms, "alice", told, Stage.IN_FORCE, **fields)
+
+
+def queue(**fields: Any) -> QueueStatus:
+    first = make_queued(41).model_copy(update={"queued_at": NOON - 5 * MINUTE})
+    return make_status(make_batch(first)).model_copy(update=fields)
+
+
+async def test_the_next_merge_and_a_new_one(sources: Sources) -> None:
+    found = await foresee(make_snapshot(queue()), sources)
+    assert found.next_merge is not None
+    assert found.next_merge.remaining == TOOK - 5 * MINUTE
+    assert found.added_now is not None
+    assert found.added_now.remaining == TOOK
+
+
+async def test_an_empty_queue_has_no_next_merge(sources: Sources) -> None:
+    found = await foresee(make_snapshot(), sources)
+    assert found.next_merge is None
+    assert found.added_now is not None
+
+
+@pytest.mark.parametrize(
+    "snapshot",
+    [
+        make_snapshot(queue(), pause=make_known_pause()),
+        replace(make_snapshot(queue()), freezes=(frozen(NOON - HOUR),)),
+        make_snapshot(queue(mode="parallel")),
+        make_snapshot(queue(unreadable=1)),
+        make_snapshot(make_status(make_batch(make_queued(41), code="waiting_schedule"))),
+        make_snapshot(queue(), branch="release"),
+    ],
+    ids=["paused", "frozen", "several-lines", "unreadable", "schedule", "another-branch"],
+)
+async def test_nothing_is_said_of_what_cannot_be_known(
+    snapshot: Snapshot, sources: Sources
+) -> None:
+    assert await foresee(snapshot, sources) == NO_OUTLOOK
+
+
+async def test_nothing_merges_after_the_next_freeze_begins(sources: Sources) -> None:
+    freeze = frozen(NOON + TOOK - 2 * MINUTE)
+    found = await foresee(replace(make_snapshot(queue()), next_freeze=freeze), sources)
+    assert found.next_merge is not None
+    assert found.added_now is None
+
+
+async def test_a_freeze_of_these_days_does_not_count_as_waiting(sources: Sources) -> None:
+    freeze = frozen(NOON - 40 * HOUR, ending=Ending(NOON - 5 * MINUTE))
+    with begin(sources.store) as transaction:
+        Freezes(transaction).save(freeze)
+    found = await foresee(make_snapshot(queue()), sources)
+    assert found == NO_OUTLOOK
