@@ -199,7 +199,7 @@ KEPT_ROWS = (
             "paused_at": "at - 1000",
             "stored_reason": "'reason ' || n",
             "reason": "'reason ' || n",
-            "joined": "'[]'",
+            "waited": "'[]'",
             "stopped": "'[]'",
             "ended_at": "at",
             "ending": "'resumed'",
