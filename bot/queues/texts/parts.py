@@ -9,7 +9,6 @@ from bot.blocks.message import MESSAGE_BLOCKS_TEXT_LIMIT, Block, text_length
 from bot.blocks.text import (
     by,
     by_count,
-    clock_time,
     code,
     escape,
     expected,
@@ -177,11 +176,11 @@ def own_outlook(outlook: Outlook, read_at: datetime) -> list[Block]:
     due = _next_by_past(outlook.next_merge, read_at)
     missed = lately(joining or outlook.next_merge)
     if due and takes:
-        said = f"next merge about {due}; a pull request added now takes about {takes}{missed}"
+        said = f"next merge {due}; a pull request added now takes about {takes}{missed}"
     elif takes:
         said = f"a pull request added now takes about {takes}{missed}"
     elif due:
-        said = f"next merge about {due}{missed}"
+        said = f"next merge {due}{missed}"
     else:
         return []
     return [blocks.context(f"By this queue's past: {said}")]
@@ -191,7 +190,7 @@ def _next_by_past(estimate: Estimate | None, read_at: datetime) -> str:
     if estimate is None:
         return ""
     due_at = round_up(read_at + estimate.remaining)
-    return clock_time(due_at) if due_at is not None else ""
+    return expected(due_at, read_at) if due_at is not None else ""
 
 
 def about(length: timedelta) -> str:
