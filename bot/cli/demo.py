@@ -117,8 +117,7 @@ async def run(sandbox: Sandbox, speed: float, *, opens: bool = False) -> None:
             migrate.upgrade(settings.database_url.get_secret_value())
             async with build_runtime(settings, Surroundings(clock, EVERY)):
                 click.echo("Acme's engineers are working through last night and this morning …")
-                await teller.tell(STORY)
-                sandbox.merge_queue.set_speed(speed)
+                await teller.tell(STORY, speed)
                 for repository, scenario in REPOSITORIES.items():
                     sandbox.merge_queue.follow(repository, scenario)
                 sandbox.slack.stage = DemoStage(sandbox, teller, speed)

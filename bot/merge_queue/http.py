@@ -97,7 +97,6 @@ class Http:
         self.patience = patience
         self.patience_of_schedule = patience_of_schedule
         self.metrics = metrics
-        self._last_answer_at: datetime | None = None
         self.silence = Silence(clock)
         self._service_clock = ServiceClock()
         self._last_date: datetime | None = None
@@ -181,7 +180,7 @@ class Http:
             except merge_queue_errors.MergeQueueUnavailable as error:
                 wait = self._wait(call, error, attempt, deadline - self.clock.monotonic())
                 if wait is None:
-                    error.last_answer_at = self._last_answer_at
+                    error.last_answer_at = self.silence.last_answer_at
                     raise
                 await self.clock.sleep(wait)
             except merge_queue_errors.CredentialRefused as error:
@@ -196,7 +195,7 @@ class Http:
                 logger.warning("An answer of the service could not be read", extra=details)
                 raise
             else:
-                self._last_answer_at = self.clock.now()
+                self.silence.last_answer_at = self.clock.now()
                 self._key_accepted(self._credential(call).setting)
                 call.on_answer(str(response.status_code))
                 return answer

@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from http import HTTPStatus
 
 from bot.kernel.clock import Clock
@@ -26,6 +27,7 @@ class Silence:
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
+        self.last_answer_at: datetime | None = None  #: a good one, also to the schedule
         self._failures = 0
         self._began_at = 0.0
         self._logged_at = 0.0

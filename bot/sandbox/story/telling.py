@@ -13,6 +13,7 @@ MINUTE = 60.0
 _GRAIN_SECONDS = 15.0
 """The longest time that passes at once; what happens within it is posted at its end."""
 
+_GOES_ON_AFTERWARDS = -3.0
 _STRIDE_MINUTES = 5
 
 _POLL_SECONDS = 5.0
@@ -44,11 +45,17 @@ class Teller:
         self._ends_at = time.time()
         self._workspace.move_clock(-behind)
 
-    async def tell(self, steps: Sequence[Step]) -> None:
-        """Carry the steps out in order, each at its minute; then all clocks are this machine's."""
+    async def tell(self, steps: Sequence[Step], speed: float) -> None:
+        """Carry the steps out in order, each at its minute; then all clocks are this machine's.
+
+        Durations are as in life at first. What begins in the last minutes goes on afterwards, and
+        has the speed of that time.
+        """
         await self.settle(list(self._service.repositories))
         for step in sorted(steps, key=lambda step: step.minute):
             await self._pass_until(step.minute)
+            if step.minute > _GOES_ON_AFTERWARDS:
+                self._service.set_speed(speed)
             await self._take(step)
         self._move(self._behind)
         await self.settle(list(self._service.repositories))

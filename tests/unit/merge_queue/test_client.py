@@ -308,6 +308,19 @@ async def test_requests_of_people_do_not_wait_for_scheduled_ones() -> None:
     assert service.most_at_once == REQUESTS_AT_ONCE
 
 
+async def test_the_last_good_answer_is_also_one_to_the_schedule() -> None:
+    clock = FakeClock()
+    script = (answer(STATUS), answer(STATUS), answer("", status=503))
+    async with scripted(*script, clock=clock, patience=Patience(attempts=1)) as (_, client):
+        await client.status(SITE)
+        clock.advance(3600)
+        polled_at = clock.now()
+        await client.scheduled.status(SITE)
+        with pytest.raises(MergeQueueUnavailable) as caught:
+            await client.status(SITE)
+    assert caught.value.last_answer_at == polled_at
+
+
 async def test_connection_is_kept_for_the_next_poll_and_cookies_are_not() -> None:
     listed = answer('{"base_refs": []}', headers=(("Set-Cookie", "session=1; Path=/"),))
     async with scripted(*[listed] * 5) as (service, client):
