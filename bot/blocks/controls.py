@@ -1,7 +1,6 @@
 """The names that buttons, menus and forms carry to Slack and back."""
 
 from dataclasses import dataclass
-from datetime import datetime
 from hashlib import sha256
 from typing import Any, Protocol, Self, TypeVar
 
@@ -160,13 +159,11 @@ NO_END_OPTION = "none"
 """The answer that it is none; any other is the end."""
 
 
-def held_value(repository: RepositoryName, drawn_for: datetime | str) -> str:
-    """A pause, by its time, a freeze, by its id, or an occurrence of a window, by its key.
+def held_value(repository: RepositoryName, drawn_for: str) -> str:
+    """A pause, by its line, a freeze, by its id, or an occurrence of a window, by its key.
 
     Of pauses and freezes short enough for the option of a menu.
     """
-    if isinstance(drawn_for, datetime):
-        drawn_for = drawn_for.isoformat()
     whole = f"{repository} {drawn_for}"
     if len(whole) <= HELD_LIMIT:
         return whole
@@ -182,7 +179,7 @@ class Held:
     """The queue or group of a button, a menu or a form."""
 
     target: Target
-    #: the time of the pause, the id of the freeze or of the act on the group, or the key of the
+    #: the line of the pause, the id of the freeze or of the act on the group, or the key of the
     #: window's occurrence, that it was drawn for, if any
     drawn_for: str = ""
 
@@ -191,10 +188,6 @@ class Held:
         """The one queue, where there is no group."""
         (repository,) = repositories_of(self.target)
         return repository
-
-    @property
-    def paused_at(self) -> datetime | None:
-        return datetime.fromisoformat(self.drawn_for) if self.drawn_for else None
 
 
 def read_held(value: str, groups: Groups) -> Held:

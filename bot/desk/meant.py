@@ -142,7 +142,7 @@ def _of_live_message(transaction: Transaction, subject: LiveSubject) -> ThreadSu
         return ThreadSubject(subject.repository, group=act.group if act is not None else None)
     if subject.kind is LiveKind.PAUSE:
         pause = Pauses(transaction).one(int(subject.key))
-        return ThreadSubject(subject.repository, paused_at=pause.paused_at if pause else None)
+        return ThreadSubject(subject.repository, pause=pause.line if pause else None)
     if subject.kind is LiveKind.REPEATED:
         about, _ = repeated_of(subject)
         return _of_event(transaction, about)

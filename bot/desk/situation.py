@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 
 from bot.kernel.groups import Group, Groups, Target
 from bot.kernel.repository import RepositoryName
+from bot.pauses.pause import DrawnLine
 from bot.people.notices import Notice
 
 
@@ -18,14 +18,14 @@ class ThreadSubject:
     #: the name of the group whose pause it shows
     group: str | None = None
     #: the last line of the pause whose card it is
-    paused_at: datetime | None = None
+    pause: DrawnLine | None = None
     #: the kind of personal message that it is, if the person can turn that kind off
     notice: Notice | None = None
 
     @property
     def is_pause(self) -> bool:
         """Whether it is the card of a pause, of one queue or of a group's."""
-        return self.group is not None or self.paused_at is not None
+        return self.group is not None or self.pause is not None
 
 
 @dataclass(frozen=True, slots=True)

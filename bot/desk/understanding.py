@@ -96,8 +96,8 @@ def _command(typed: str, situation: Situation) -> Understood:
     where = situation.target_meant(request.action)
     thread = situation.thread
     is_of_thread = thread is not None and thread.is_pause and request.action in ABOUT_A_PAUSE
-    if is_of_thread and thread is not None and thread.paused_at and request.action != "status":
-        options = {**request.options, "expected": thread.paused_at}
+    if is_of_thread and thread is not None and thread.pause and request.action != "status":
+        options = {**request.options, "expected": thread.pause}
         request = replace(request, options=options)
     return Understood(typed, command, request, where, is_named=is_of_thread)
 

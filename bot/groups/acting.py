@@ -148,7 +148,7 @@ class ActOnGroups:
         outcome = await self.resume_queue.run(
             act.caller,
             repository,
-            expected=known.paused_at,
+            expected=known.line,
             part_of=act,
             reason=act.asked.reason,
         )
@@ -160,7 +160,7 @@ class ActOnGroups:
         if pause is None:
             return RepositoryResult(repository, GroupOutcome.NOT_PAUSED)
         outcome = await self.pause_queue.extend(
-            act.caller, repository, act.asked.lasting, expected=pause.paused_at, part_of=act
+            act.caller, repository, act.asked.lasting, expected=pause.line, part_of=act
         )
         return result_of(repository, outcome)
 

@@ -21,6 +21,7 @@ from bot.blocks.text import (
     quote,
 )
 from bot.freezes import actions as freeze_actions
+from bot.pauses.pause import DrawnLine
 from bot.pauses.texts import group_acts
 from bot.pauses.texts.card import resume_button
 
@@ -171,7 +172,7 @@ def _button(request: Request) -> blocks.Element:
         if group_act is not None:
             return group_acts.resume_button(group_act.group)
         since = first.previous_paused_at or first.at
-        return resume_button(first.repository, since, first.previous_reason or "")
+        return resume_button(first.repository, DrawnLine(since), first.previous_reason or "")
     if first.action is Action.UNFREEZE:
         freezes = confirmation.subject.split() if confirmation is not None else []
         only = freezes[0] if len(freezes) == 1 and len(freezes[0]) <= FREEZE_ID_LIMIT else ""

@@ -33,13 +33,13 @@ from bot.machines.requests import (
 from bot.machines.shapes import freeze_shape, pause_shape, repository_shapes
 from bot.pauses.group_work import ignore_progress
 from bot.pauses.outcomes import AlreadyPaused, NotPaused, OtherPause, PauseChange
-from bot.pauses.pause import PauseRecord
+from bot.pauses.pause import DrawnLine, PauseRecord
 from bot.pauses.texts import group_acts, replies as pause_replies
 
 COMMAND = "mqbot"
 """What the texts tell people to type."""
 
-NO_OWN_PAUSE = datetime.fromtimestamp(0, UTC)
+NO_OWN_PAUSE = DrawnLine(datetime.fromtimestamp(0, UTC))
 """The time of no pause."""
 
 
@@ -109,12 +109,12 @@ async def _resume(use: UseCases, caller: Caller, target: Target, asked: ResumeRe
             return _of_pause(said, known, status=HTTPStatus.CONFLICT)
 
 
-async def _own_pause(use: UseCases, caller: Caller, repository: RepositoryName) -> datetime:
-    """The time of the machine's own pause."""
+async def _own_pause(use: UseCases, caller: Caller, repository: RepositoryName) -> DrawnLine:
+    """What the machine's own pause says."""
     paused = await use.resume_queue.paused_instead(None, [repository])
     for pause in paused:
         if pause.pauser == caller.actor.user_id:
-            return pause.paused_at
+            return pause.line
     return NO_OWN_PAUSE
 
 

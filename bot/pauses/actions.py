@@ -9,6 +9,7 @@ from bot.acts.asked import Asked
 from bot.blocks.controls import FROM_NOW, SPACE
 from bot.kernel.durations import For, Lasting, written
 from bot.kernel.groups import Repositories
+from bot.pauses.pause import DrawnLine
 
 PAUSE = "mq:pause"
 
@@ -93,7 +94,7 @@ class PauseChoice:
 
     target: str  #: as `target_value` writes it
     asked: Asked
-    replacing: datetime | None = None  #: the time of the pause that it may replace
+    replacing: DrawnLine | None = None  #: what the pause says that it may replace
 
     def known_in(self, repositories: Repositories) -> Self:
         """Itself: its target is looked up like a typed one."""

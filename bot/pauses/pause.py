@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
+from hashlib import sha256
 
 from bot.acts.reason import signatures, signed_by, unsigned_reason
 from bot.kernel.actor import Actor, Caller, Origin
@@ -27,6 +28,10 @@ JUST_ENDED = timedelta(minutes=1)
 
 WORTH_MENTIONING = timedelta(minutes=1)
 """A delay from which a message mentions it."""
+
+
+REASON_DIGEST = 12
+"""Characters of it: a menu's option has room for few."""
 
 
 EXTENSIONS = (timedelta(minutes=15), timedelta(hours=1), timedelta(hours=4))
@@ -72,6 +77,36 @@ class EarlierLine:
     def responsible(self) -> Actor | None:
         """Who was responsible for it before it was changed."""
         return self.taken_over_by or self.by
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnLine:
+    """What a pause said as a button, a menu or a form was drawn for it, or as its end was set.
+
+    A service may keep the time of a pause whose reason somebody changes, so a time alone is none.
+    """
+
+    paused_at: datetime
+    reason: str = ""  #: a digest of the reason that the service stores; empty for any
+
+    @property
+    def written(self) -> str:
+        """The words from which `read_drawn_line` reads the same."""
+        return f"{self.paused_at.isoformat()} {self.reason}".rstrip()
+
+
+def drawn_line(paused_at: datetime, stored_reason: str) -> DrawnLine:
+    """The same for one reason, however a service trims or wraps it."""
+    words = " ".join(stored_reason.split())
+    return DrawnLine(paused_at, sha256(words.encode()).hexdigest()[:REASON_DIGEST])
+
+
+def read_drawn_line(written: str) -> DrawnLine | None:
+    """Read `DrawnLine.written` back; None if it is empty."""
+    if not written:
+        return None
+    at, _, reason = written.partition(" ")
+    return DrawnLine(datetime.fromisoformat(at), reason)
 
 
 @dataclass(frozen=True, slots=True)
@@ -354,6 +389,17 @@ class PauseRecord:
     def is_of(self, paused_at: datetime | None) -> bool:
         """Whether this is the pause that the service dates to `paused_at`."""
         return paused_at is not None and same_moment(self.paused_at, paused_at)
+
+    @property
+    def line(self) -> DrawnLine:
+        """What it says now, for what is drawn for it."""
+        return drawn_line(self.paused_at, self.stored_reason)
+
+    def says_still(self, drawn: DrawnLine | None) -> bool:
+        """Whether nobody has changed it since."""
+        if drawn is None or not self.is_of(drawn.paused_at):
+            return False
+        return not drawn.reason or drawn.reason == self.line.reason
 
     def has_reason(self, stored_reason: str | None) -> bool:
         """Whether its reason is unchanged: a service may keep the time of a changed pause."""

@@ -27,7 +27,7 @@ from bot.pauses.history import (
     pause_subscribers,
     touch_pause,
 )
-from bot.pauses.pause import PauseRecord, Timer
+from bot.pauses.pause import DrawnLine, PauseRecord, Timer
 from bot.pauses.readings import PauseReading
 from bot.pauses.rows import Pauses
 from bot.pauses.second_person import require_own
@@ -65,12 +65,12 @@ class PauseQueue:
         reason: str,
         *,
         lasting: Lasting | None = None,
-        replacing: datetime | None = None,
+        replacing: DrawnLine | None = None,
         part_of: GroupAct | None = None,
     ) -> pause_outcomes.PauseOutcome:
         """Pause the queue.
 
-        `replacing`: the time of the pause that it may replace, if any.
+        `replacing`: what the pause says that it may replace, if any.
         Raises InvalidReason, InvalidDuration, PermissionDenied, QueueBusy, SecondPersonNeeded and
         MergeQueueError.
         """
@@ -149,14 +149,14 @@ class PauseQueue:
         repository: RepositoryName,
         lasting: Lasting | None,
         *,
-        expected: datetime | None = None,
+        expected: DrawnLine | None = None,
         seen: EndSeen = EndSeen.ANY,
         part_of: GroupAct | None = None,
     ) -> pause_outcomes.ExtendOutcome:
         """Extend by a length, or to a time of day; keep it without an end if `lasting` is None.
 
         Asks the service only whether the pause is still in force, because it knows no ends.
-        `expected`: the time of the pause to extend.
+        `expected`: what the pause says that it is to extend.
         `seen`: the end that the person saw, from which a length counts.
         Raises InvalidDuration, PermissionDenied, QueueBusy, SecondPersonNeeded or MergeQueueError.
         """
@@ -176,7 +176,7 @@ class PauseQueue:
                 paused_at=known.paused_at,
                 previous_reason=known.reason,
             )
-            if expected is not None and not known.is_of(expected):
+            if expected is not None and not known.says_still(expected):
                 await self.acts.leave(act, "another pause is in force")
                 return pause_outcomes.OtherPause(known)
             if not seen.is_still(known.resumes_at):
@@ -194,7 +194,7 @@ class PauseQueue:
             return pause_outcomes.PauseChange(act, pause, posted_here=bool(here))
 
     async def _pause(
-        self, act: AuditRecord, replacing: datetime | None
+        self, act: AuditRecord, replacing: DrawnLine | None
     ) -> pause_outcomes.PauseOutcome:
         async with self.acts.locked(act):
             current = await read_pause(self.acts, self.merge_queue, act.repository)
@@ -204,7 +204,7 @@ class PauseQueue:
             known = await know_pause(self.acts.store, act.repository, current)
             is_theirs = known.pauser == act.actor.user_id
             is_same = is_theirs and known.reason == act.reason and _has_end(known, act.resumes_at)
-            if not known.is_of(replacing) or is_same:
+            if not known.says_still(replacing) or is_same:
                 await self.acts.leave(act, "already paused")
                 return pause_outcomes.AlreadyPaused(known, is_same)
             await require_own(self.acts, act, stop_by_pause(known))

@@ -15,7 +15,13 @@ from bot.pauses import history
 from bot.pauses.by_rule import PauseRules
 from bot.pauses.group_pauses import group_act_of, shown_reminder, still_paused
 from bot.pauses.outcomes import NotPaused, OtherPause
-from bot.pauses.pause import PAUSE_LOOKBACK, RESUMES_SOON, PauseRecord, ReminderPlan
+from bot.pauses.pause import (
+    PAUSE_LOOKBACK,
+    RESUMES_SOON,
+    DrawnLine,
+    PauseRecord,
+    ReminderPlan,
+)
 from bot.pauses.rows import Pauses
 from bot.people.linking import who_wants
 from bot.people.notices import Notice
@@ -66,7 +72,7 @@ class RemindOfPauses:
         self,
         caller: Caller,
         repository: RepositoryName,
-        paused_at: datetime | None,
+        drawn: DrawnLine | None,
         length: timedelta,
     ) -> Snoozed | NotPaused | OtherPause:
         """Snooze; if the pause is over, return the current state.
@@ -74,12 +80,14 @@ class RemindOfPauses:
         Needs the right to pause, because a person not reminded may forget the stopped queue.
         Raises PermissionDenied, and MergeQueueError when the state can't be read.
         """
-        act = replace(self.acts.record(caller, Action.SNOOZE, repository), paused_at=paused_at)
+        act = self.acts.record(caller, Action.SNOOZE, repository)
+        if drawn is not None:
+            act = replace(act, paused_at=drawn.paused_at)
         await self.acts.permit(act)
         done = replace(act, result=ActResult.DONE)
         first_gap = self.rules(repository).first_reminder
         now = self.acts.clock.now()
-        snoozed = await self.acts.store.run(_snooze, done, length, first_gap, now)
+        snoozed = await self.acts.store.run(_snooze, done, drawn, length, first_gap, now)
         if snoozed is not None:
             return snoozed
         await self.acts.leave(act, "that pause is over")
@@ -182,6 +190,7 @@ def _save(transaction: Transaction, pauses: Sequence[PauseRecord], plan: Reminde
 def _snooze(
     transaction: Transaction,
     snooze: AuditRecord,
+    drawn: DrawnLine | None,
     length: timedelta,
     first_gap: timedelta,
     now: datetime,
@@ -190,7 +199,7 @@ def _snooze(
     known = Pauses(transaction).recent(
         snooze.repository, (snooze.paused_at or now) - PAUSE_LOOKBACK
     )
-    pause = next((pause for pause in known if pause.is_of(snooze.paused_at)), None)
+    pause = next((pause for pause in known if pause.says_still(drawn)), None)
     if pause is None:
         return None
     act = group_act_of(transaction, pause)

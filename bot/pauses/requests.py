@@ -90,10 +90,11 @@ def state_of_pause(transaction: Transaction, asked: AuditRecord) -> RequestOutco
         return RequestState.OPEN, None
     since = asked.previous_paused_at - REQUESTS_LOOKBACK
     for pause in Pauses(transaction).recent(asked.repository, since):
-        if pause.is_of(asked.previous_paused_at):
+        is_its_time = pause.is_of(asked.previous_paused_at)
+        if is_its_time and pause.reason == asked.previous_reason:
             if not pause.is_open:
                 return RequestState.OVER, pause.ended_by
-        elif pause.since <= asked.previous_paused_at < pause.paused_at:
+        elif is_its_time or pause.since <= asked.previous_paused_at < pause.paused_at:
             # Somebody has changed it since.
             return RequestState.OVER, pause.by
     return RequestState.OPEN, None

@@ -18,7 +18,7 @@ from bot.merge_queue.port import MergeQueue, OnAnswer, Unclear
 from bot.merge_queue.queue import Pause
 from bot.pauses.history import know_pause
 from bot.pauses.outcomes import NotPaused, OtherPause, ResumeOutcome
-from bot.pauses.pause import PauseRecord, Timer
+from bot.pauses.pause import DrawnLine, PauseRecord, Timer, drawn_line
 from bot.pauses.readings import PauseReading
 from bot.pauses.rows import Pauses, ResumeWatchers
 from bot.pauses.second_person import require_second
@@ -51,11 +51,11 @@ class ResumeQueue:
         caller: Caller,
         repository: RepositoryName,
         *,
-        expected: datetime | None = None,
+        expected: DrawnLine | None = None,
         part_of: GroupAct | None = None,
         reason: str = "",
     ) -> ResumeOutcome:
-        """Resume the queue, but only from the pause that began at `expected`, if given.
+        """Resume the queue, but only from the pause as it was drawn, if `expected` is given.
 
         `part_of`: the act on a group that this belongs to. `reason`: for the audit and the posts;
         the service takes none. Raises InvalidReason, and PermissionDenied, QueueBusy,
@@ -107,19 +107,17 @@ class ResumeQueue:
             known = await self.acts.store.run(lambda transaction: Pauses(transaction).locked(timed))
             if known is None or known.timer is None or not known.ends_as(timed):
                 return None
-            saying = known.timer.stored_reason
-            is_over = not known.is_open
-            return await self._under_lock(act, timed.paused_at, saying, is_over=is_over)
+            expected = drawn_line(timed.paused_at, known.timer.stored_reason)
+            return await self._under_lock(act, expected, is_over=not known.is_open)
 
     async def _under_lock(
         self,
         act: AuditRecord,
-        expected: datetime | None,
-        saying: str | None = None,
+        expected: DrawnLine | None,
         *,
         is_over: bool = False,
     ) -> ResumeOutcome:
-        """Resume under the repository lock. `saying` is the stored reason when a timer was set.
+        """Resume under the repository lock.
 
         `is_over`: the pause is known to have ended, so finding no other is not posted.
         """
@@ -139,7 +137,7 @@ class ResumeQueue:
             previous_reason=known.reason,
             previous_paused_at=known.paused_at,
         )
-        if not _is_expected(known, expected, saying):
+        if expected is not None and not known.says_still(expected):
             if is_over:
                 return OtherPause(known)
             return OtherPause(known, await self.acts.leave(found, ANOTHER_PAUSE))
@@ -243,11 +241,6 @@ class ResumeQueue:
                 return pause
         problem = "the pause could not be resumed while it was known"
         raise MergeQueueUnavailable(problem, arrived=False)
-
-
-def _is_expected(known: PauseRecord, expected: datetime | None, saying: str | None) -> bool:
-    is_it = expected is None or known.is_of(expected)
-    return is_it and (saying is None or known.has_reason(saying))
 
 
 def _watch(transaction: Transaction, target: Target, user_id: str, now: datetime) -> bool | None:

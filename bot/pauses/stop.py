@@ -21,7 +21,8 @@ class Stop:
     def is_of(self, asked: AuditRecord) -> bool:
         """Whether it is what an earlier act was about."""
         if self.pause is not None:
-            return self.pause.is_of(asked.previous_paused_at)
+            is_its_time = self.pause.is_of(asked.previous_paused_at)
+            return is_its_time and asked.previous_reason == self.reason
         return asked.confirmation is not None and asked.confirmation.subject == self.subject
 
 

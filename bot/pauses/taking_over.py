@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 
 from bot.acts.record import Action, ActResult, AuditRecord, PartOfGroup
 from bot.acts.recording import ActLog
@@ -11,7 +10,7 @@ from bot.kernel.actor import Caller
 from bot.kernel.groups import Group, Target, repositories_of
 from bot.pauses.group_pauses import shown_reminder, touch_group
 from bot.pauses.history import cards_of, notify_responsible, touch_pause
-from bot.pauses.pause import PauseRecord
+from bot.pauses.pause import DrawnLine, PauseRecord
 from bot.pauses.rows import Pauses
 from bot.pauses.taken_over import (
     AlreadyTheirs,
@@ -31,11 +30,11 @@ class TakeOverPause:
     acts: ActLog
 
     async def run(
-        self, caller: Caller, target: Target, expected: datetime | None = None
+        self, caller: Caller, target: Target, expected: DrawnLine | None = None
     ) -> TakeOverOutcome:
         """Take over the pause, or all that was paused for the group.
 
-        `expected`: the time of the pause that the person saw. Raises PermissionDenied.
+        `expected`: what the pause said that the person saw. Raises PermissionDenied.
         """
         first, *others = repositories_of(target)
         act = self.acts.record(caller, Action.TAKE_OVER, first)
@@ -51,7 +50,7 @@ class TakeOverPause:
 
 
 def _take_over(
-    transaction: Transaction, act: AuditRecord, target: Target, expected: datetime | None
+    transaction: Transaction, act: AuditRecord, target: Target, expected: DrawnLine | None
 ) -> TakeOverOutcome:
     if isinstance(target, Group):
         seen = Pauses(transaction).of_group(target.name)
@@ -62,7 +61,7 @@ def _take_over(
         for pause in (Pauses(transaction).locked(known) for known in seen)
         if pause is not None and pause.is_open
     ]
-    if expected is not None and in_force and not in_force[0].is_of(expected):
+    if expected is not None and in_force and not in_force[0].says_still(expected):
         return NothingToTakeOver(in_force[0])
     if not in_force:
         return NothingToTakeOver()

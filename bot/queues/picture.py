@@ -13,6 +13,7 @@ from bot.merge_queue.queue import (
     QueueMode,
     QueueStatus,
 )
+from bot.pauses.pause import DrawnLine
 from bot.queues.snapshot import Snapshot
 
 SHOWN_BATCHES = 5
@@ -56,7 +57,8 @@ class PausedFor:
     """The pause in force."""
 
     reason: str
-    paused_at: datetime
+    since: datetime
+    line: DrawnLine
     by: str | None = None  #: None when nobody knows
     resumes_at: datetime | None = None  #: the end of a timed pause
     is_overdue: bool = False  #: the bot tried to resume at that time and failed
@@ -130,7 +132,12 @@ def picture(snapshot: Snapshot) -> Picture:
     paused = None
     if known is not None:
         paused = PausedFor(
-            known.reason, known.since, known.by_name, known.resumes_at, known.is_overdue
+            known.reason,
+            known.since,
+            known.line,
+            known.by_name,
+            known.resumes_at,
+            known.is_overdue,
         )
     behind = waiting[NEXT_UP : NEXT_UP + NAMED_WAITING]
     return Picture(

@@ -53,6 +53,19 @@ async def test_a_stale_resume_button_changes_nothing_and_shows_the_current_state
     await bot.wait_for_change(answer, "is running")
 
 
+async def test_the_status_of_a_pause_whose_reason_was_changed_resumes_it(bot: BotTester) -> None:
+    card = await bot.pause("First reason")
+    bot.merge_queue.pause("acme/site", "Second reason", by="carol")
+    await bot.wait_for_change(card, "Second reason")
+    await bot.wait_in_thread(card, "changed why acme/site is paused")
+    await bot.wait_for_direct_message("changed your pause of acme/site")
+    status = await bot.ask("/mq")
+    assert "Second reason" in status
+    await bot.click(status, "Resume queue")
+    await bot.wait_for_post("has resumed")
+    await bot.wait_for_change(status, "*acme/site* is running")
+
+
 async def test_a_resume_button_of_an_ended_pause_says_that_it_is_not_paused(
     start_bot: StartBot,
 ) -> None:

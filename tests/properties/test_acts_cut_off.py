@@ -16,6 +16,7 @@ from bot.kernel.errors import BotError
 from bot.merge_queue.errors import MergeQueueUnavailable
 from bot.pauses.history import know_pause
 from bot.pauses.outcomes import OtherPause, PauseChange
+from bot.pauses.pause import drawn_line
 from tests.support.desk import Desk, World
 from tests.support.disturbances import Disturbance, Steps
 from tests.support.make import ALICE, BOB, CHANNEL, SITE
@@ -210,7 +211,9 @@ async def test_a_process_that_hangs_while_resuming_leaves_other_peoples_pauses_a
 
     desk.steps.arm(Disturbance("freeze", at, carol_replaces_it, short=True))
     caller = Caller(ALICE, origin, CHANNEL)
-    outcome = await desk.resuming.run(caller, SITE, expected=ours.paused_at)
+    outcome = await desk.resuming.run(
+        caller, SITE, expected=drawn_line(ours.paused_at, ours.reason)
+    )
 
     if not done_before:
         assert isinstance(outcome, PauseChange)

@@ -14,6 +14,7 @@ from bot.desk.understanding import NotUnderstood, Understood, understand
 from bot.kernel.groups import Groups, Repositories
 from bot.kernel.repository import RepositoryName
 from bot.kernel.typed import read_words
+from bot.pauses.pause import DrawnLine
 from tests.support.clock import NOON
 from tests.support.make import API, SITE
 
@@ -45,7 +46,7 @@ def typed_texts(draw: st.DrawFn) -> str:
 PLACES = (
     HERE,
     Situation(HERE.groups, is_direct=True),
-    Situation(HERE.groups, default=SITE, thread=ThreadSubject(API, paused_at=NOON)),
+    Situation(HERE.groups, default=SITE, thread=ThreadSubject(API, pause=DrawnLine(NOON))),
     Situation(HERE.groups, default=SITE, thread=ThreadSubject(API, pull_request=41)),
 )
 

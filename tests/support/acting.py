@@ -13,6 +13,7 @@ from bot.kernel.actor import Actor, Caller, Origin
 from bot.kernel.configured import Policy
 from bot.merge_queue.queue import Pause
 from bot.pauses.outcomes import PauseOutcome, ResumeOutcome
+from bot.pauses.pause import DrawnLine
 from bot.pauses.pausing import PauseQueue
 from bot.pauses.resuming import ResumeQueue
 from bot.pauses.rows import is_paused
@@ -56,7 +57,7 @@ class Acting:
         reason: str = "CI runners are down",
         actor: Actor = ALICE,
         *,
-        replacing: datetime | None = None,
+        replacing: DrawnLine | None = None,
         channel_id: str | None = CHANNEL,
     ) -> PauseOutcome:
         """A second after what was before."""

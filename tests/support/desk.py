@@ -23,7 +23,7 @@ from bot.merge_queue.freezes import FreezeChange, FreezeTerms, ListedFreeze
 from bot.merge_queue.port import OnAnswer, Unclear, ignore
 from bot.merge_queue.queue import Pause, QueueStatus
 from bot.pauses.outcomes import PauseOutcome, ResumeOutcome
-from bot.pauses.pause import PauseRecord
+from bot.pauses.pause import PauseRecord, drawn_line
 from bot.pauses.pausing import PauseQueue
 from bot.pauses.resuming import ResumeQueue
 from bot.pauses.rows import is_paused
@@ -315,7 +315,9 @@ class Desk:
         replacing: Pause | None = None,
         lasting: Lasting | None = None,
     ) -> PauseOutcome:
-        over = replacing.paused_at if replacing is not None else None
+        over = None
+        if replacing is not None:
+            over = drawn_line(replacing.paused_at, replacing.reason)
         caller = Caller(actor, Origin.COMMAND, CHANNEL)
         return await self.pausing.run(caller, SITE, reason, replacing=over, lasting=lasting)
 

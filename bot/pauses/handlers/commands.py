@@ -1,7 +1,6 @@
 """Pausing a queue or a group: the command, the questions that it asks back, and the form."""
 
 from collections.abc import Sequence
-from datetime import datetime
 from functools import partial
 
 from bot.acts.asked import NOTHING_ASKED, Asked, TypedEnds
@@ -17,6 +16,7 @@ from bot.kernel.ends.phrases import read_end
 from bot.kernel.groups import Group, Target, repositories_of, target_value
 from bot.pauses import actions as pause_actions
 from bot.pauses.outcomes import AlreadyPaused
+from bot.pauses.pause import DrawnLine
 from bot.pauses.texts import form as pause_form, replies as pause_replies
 from bot.pauses.texts.ends import EndQuestion
 from bot.queues.reading import read_queues, unpaused
@@ -86,7 +86,7 @@ async def pause_target(
     target: Target,
     asked: Asked,
     *,
-    replacing: datetime | None = None,
+    replacing: DrawnLine | None = None,
     in_place: bool = True,
 ) -> None:
     """`in_place`: the result replaces the question, or the form."""

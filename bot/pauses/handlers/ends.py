@@ -1,6 +1,5 @@
 """The end of a pause, of a group's pauses and of a freeze: resuming, changing it, reminders."""
 
-from datetime import datetime
 from functools import partial
 
 from bot.acts.asked import Asked
@@ -19,6 +18,7 @@ from bot.kernel.errors import InvalidDuration
 from bot.kernel.groups import Group, Target, target_value
 from bot.pauses import actions as pause_actions
 from bot.pauses.outcomes import NotPaused, OtherEnd, PauseChange
+from bot.pauses.pause import DrawnLine, read_drawn_line
 from bot.pauses.reminding import Snoozed
 from bot.pauses.texts import (
     card as pause_card,
@@ -36,7 +36,7 @@ from bot.slack.payloads import Interaction
 async def press_resume(call: Call, click: Interaction) -> None:
     held = call.held(click)
     on_card = click.block_id.startswith(pause_card.PAUSE_CARD_BLOCK)
-    await resume(call, held.target, held.paused_at, on_card=on_card)
+    await resume(call, held.target, read_drawn_line(held.drawn_for), on_card=on_card)
     is_private = call.response_url is not None and not call.in_channel_message
     if is_private and not isinstance(held.target, Group):
         snapshot = await read_queue(held.target, call.bot.sources)
@@ -47,7 +47,7 @@ async def press_resume(call: Call, click: Interaction) -> None:
 async def resume(
     call: Call,
     target: Target,
-    expected: datetime | None = None,
+    expected: DrawnLine | None = None,
     *,
     reason: str = "",
     on_card: bool = False,
@@ -68,7 +68,7 @@ async def resume(
     if isinstance(outcome, NotPaused) and call.in_channel_message and not on_card:
         shown = pause_replies.over(target)
         ended = outcome.ended
-        if ended is not None and ended.is_of(expected):
+        if ended is not None and ended.says_still(expected):
             shown = pause_card.card(ended)
         await call.replace_message(shown)
     await call.reply(pause_replies.left_alone(target, outcome))
@@ -92,15 +92,15 @@ async def type_extend(
     *,
     lasting: Lasting | None,
     is_endless: bool,
-    expected: datetime | None = None,
+    expected: DrawnLine | None = None,
 ) -> None:
     """Without an end, open the form; ask first if the end is far away.
 
-    `expected`: the time of the pause in whose thread it was typed.
+    `expected`: what the pause says in whose thread it was typed.
     """
     await call.permit(Action.EXTEND, target)
     is_one = not isinstance(target, Group) and expected is not None
-    held = controls.Held(target, expected.isoformat() if is_one and expected else "")
+    held = controls.Held(target, expected.written if is_one and expected else "")
     value = target_value(target)
     if is_one:
         value = controls.held_value(held.repository, held.drawn_for)
@@ -211,7 +211,7 @@ async def _extend(
         await group_handlers.act(call, Action.EXTEND, held.target, Asked(lasting=lasting))
         return
     outcome = await call.bot.use.pause_queue.extend(
-        call.caller, held.target, lasting, expected=held.paused_at, seen=seen
+        call.caller, held.target, lasting, expected=read_drawn_line(held.drawn_for), seen=seen
     )
     if isinstance(outcome, OtherEnd):
         await call.reply(pause_ends.other_end(held.target, outcome.known, lasting))
@@ -227,7 +227,7 @@ async def snooze(call: Call, click: Interaction) -> None:
     held = call.held(value)
     wanted = read_length(length).length
     outcome = await call.bot.use.remind_of_pauses.snooze(
-        call.caller, held.repository, held.paused_at, wanted
+        call.caller, held.repository, read_drawn_line(held.drawn_for), wanted
     )
     if isinstance(outcome, Snoozed):
         said = reminders.snoozed(outcome.repository, outcome.next_at, outcome.group)

@@ -13,6 +13,7 @@ from bot.kernel.groups import target_value
 from bot.pauses import actions as pause_actions
 from bot.pauses.handlers.commands import pause_target
 from bot.pauses.handlers.watching import watch
+from bot.pauses.pause import read_drawn_line
 from bot.pauses.rows import Pauses
 from bot.pauses.texts import form as pause_form, replies as pause_replies
 from bot.slack.payloads import Interaction
@@ -34,7 +35,8 @@ async def choose_more(call: Call, click: Interaction) -> None:
 
 
 async def _take_over(call: Call, held: controls.Held) -> None:
-    outcome = await call.bot.use.take_over_pause.run(call.caller, held.target, held.paused_at)
+    drawn = read_drawn_line(held.drawn_for)
+    outcome = await call.bot.use.take_over_pause.run(call.caller, held.target, drawn)
     await call.reply(pause_replies.taken_over(outcome, held.target))
 
 
@@ -47,7 +49,7 @@ async def _open_reason_form(call: Call, held: controls.Held, value: str) -> None
     )
     if not found:
         await call.reply(pause_replies.over(repository))
-    elif not found[0].is_of(held.paused_at):
+    elif not found[0].says_still(read_drawn_line(held.drawn_for)):
         await call.reply(pause_replies.other_pause(repository, found[0]))
     else:
         view = pause_form.reason_form(repository, value, call.channel_id, found[0].reason)
@@ -59,7 +61,8 @@ async def submit_reason(call: Call, form: Interaction) -> Accepted:
     held = call.held(form.target)
     with field_checked(controls.REASON_BLOCK):
         asked = Asked(check_reason(form.reason))
-    choice = pause_actions.PauseChoice(target_value(held.target), asked, held.paused_at)
+    drawn = read_drawn_line(held.drawn_for)
+    choice = pause_actions.PauseChoice(target_value(held.target), asked, drawn)
     repeat = Repeat(pause_actions.REPLACE, controls.value_of(choice))
-    work = partial(pause_target, target=held.target, asked=asked, replacing=held.paused_at)
+    work = partial(pause_target, target=held.target, asked=asked, replacing=drawn)
     return Accepted(modal.working_modal(held.repository), work, repeat)

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
 
 from bot.acts.reason import REASON_LIMIT
 from bot.acts.record import Evidence
@@ -30,7 +29,7 @@ from bot.kernel.repository import RepositoryName
 from bot.merge_queue.event_records import PullRequestRecord
 from bot.pauses import actions as pause_actions
 from bot.pauses.by_rule import AUTO_PAUSE
-from bot.pauses.pause import EarlierLine, MergedSince, PauseEnding, PauseRecord
+from bot.pauses.pause import DrawnLine, EarlierLine, MergedSince, PauseEnding, PauseRecord
 from bot.pauses.texts import ends as pause_ends
 
 CHECK_LIMIT = 60
@@ -171,12 +170,12 @@ def reason_of(found: Evidence) -> str:
 
 def _buttons(record: PauseRecord) -> list[blocks.Element]:
     repository = record.repository
-    paused_at = record.paused_at
+    line = record.line
     shown = [
-        resume_button(repository, paused_at, record.reason, record.by_name, record.queued_now),
-        pause_ends.extend_menu(repository, paused_at, record.resumes_at),
+        resume_button(repository, line, record.reason, record.by_name, record.queued_now),
+        pause_ends.extend_menu(repository, line, record.resumes_at),
     ]
-    value = controls.held_value(repository, paused_at)
+    value = controls.held_value(repository, line.written)
     if record.timer is not None and record.timer.set_by.user_id == AUTO_PAUSE.user_id:
         keep = blocks.button("Keep paused", action_id=pause_actions.KEEP, value=value)
         shown.insert(1, keep)
@@ -303,8 +302,8 @@ def adopted(record: PauseRecord) -> Message:
         f"Since {local_time(record.since)}",
         details=[ADOPTED],
         buttons=[
-            resume_button(record.repository, record.paused_at, record.reason, record.by_name),
-            pause_ends.extend_menu(record.repository, record.paused_at, None),
+            resume_button(record.repository, record.line, record.reason, record.by_name),
+            pause_ends.extend_menu(record.repository, record.line, None),
         ],
     )
 
@@ -382,7 +381,7 @@ def _by(words: str, who: Actor | None) -> str:
 
 def resume_button(
     repository: RepositoryName,
-    paused_at: datetime,
+    line: DrawnLine,
     reason: str,
     by: str | None = None,
     queued: int | None = None,
@@ -398,7 +397,7 @@ def resume_button(
     return blocks.button(
         "Resume queue",
         action_id=pause_actions.RESUME,
-        value=controls.held_value(repository, paused_at),
+        value=controls.held_value(repository, line.written),
         style="primary",
         spoken=f"Resume queue {repository}",
         confirm=blocks.confirmation(

@@ -22,7 +22,7 @@ from bot.blocks.text import (
 from bot.kernel.durations import For, Lasting, Until, written
 from bot.kernel.repository import RepositoryName
 from bot.pauses import actions as pause_actions
-from bot.pauses.pause import EXTENSIONS, WORTH_MENTIONING, PauseEnding, PauseRecord
+from bot.pauses.pause import EXTENSIONS, WORTH_MENTIONING, DrawnLine, PauseEnding, PauseRecord
 
 OTHER_TIME = "other"
 ANSWER_SHOWN = 200
@@ -112,10 +112,10 @@ def worked(record: PauseRecord) -> Message:
 
 
 def extend_menu(
-    repository: RepositoryName, paused_at: datetime, resumes_at: datetime | None
+    repository: RepositoryName, line: DrawnLine, resumes_at: datetime | None
 ) -> blocks.Element:
     """*Extend…* by a length or to another time, or *Set an end…* if there is none."""
-    target = controls.held_value(repository, paused_at)
+    target = controls.held_value(repository, line.written)
     return end_menu(
         target, pause_actions.EXTEND, escape(repository) if resumes_at is None else None
     )
@@ -171,7 +171,7 @@ def other_end(
     said = f"{name} is paused {UNTIL_RESUMED}, so there is no end to move. Nothing was changed."
     if not isinstance(lasting, For):
         return blocks.sentence(said)
-    target = controls.held_value(repository, known.paused_at)
+    target = controls.held_value(repository, known.line.written)
     value = pause_actions.extend_value(lasting, target, pause_actions.EndSeen.NONE)
     label = f"Resume in {duration(lasting.length)}"
     button = blocks.button(label, action_id=pause_actions.EXTEND, value=value)

@@ -27,7 +27,7 @@ from bot.kernel.repository import RepositoryName
 from bot.merge_queue.queue import QueueStatus
 from bot.pauses import actions as pause_actions
 from bot.pauses.outcomes import NotPaused, OtherEnd, OtherPause
-from bot.pauses.pause import PauseEnding, PauseRecord
+from bot.pauses.pause import PauseEnding, PauseRecord, drawn_line
 from bot.pauses.taken_over import (
     AlreadyTheirs,
     NothingToTakeOver,
@@ -53,9 +53,10 @@ def act(record: AuditRecord) -> Message:
     name = escape(record.repository)
     about = literal(record.reason or "", REASON_LIMIT)
     since = record.paused_at or record.at
+    line = drawn_line(since, record.stored_reason or "")
     buttons = [
-        resume_button(record.repository, since, record.reason or "", record.actor.name),
-        pause_ends.extend_menu(record.repository, since, record.resumes_at),
+        resume_button(record.repository, line, record.reason or "", record.actor.name),
+        pause_ends.extend_menu(record.repository, line, record.resumes_at),
     ]
     if record.previous_paused_at is not None:
         by = person(record.actor.name)
@@ -268,7 +269,7 @@ def already_paused(
     elif known.resumes_at is not None and not known.is_overdue:
         label = "Replace reason, keep end"
         end = f"still {pause_ends.resumes(known.resumes_at)}"
-    value = controls.value_of(pause_actions.PauseChoice(repository, asked, known.paused_at))
+    value = controls.value_of(pause_actions.PauseChoice(repository, asked, known.line))
     buttons = [
         blocks.button(label, action_id=pause_actions.REPLACE, value=value),
         blocks.button("Leave it", action_id=controls.DISMISS, value=repository),
@@ -340,7 +341,7 @@ def stops(status: QueueStatus | None) -> str:
 
 def resume_other(running: RepositoryName, known: PauseRecord) -> Message:
     """The question before resuming another queue than the channel's own, which is running."""
-    value = controls.held_value(known.repository, known.paused_at)
+    value = controls.held_value(known.repository, known.line.written)
     return blocks.post(
         f":double_vertical_bar: {escape(running)} is running. {escape(known.repository)} is "
         f"paused{by_whom(known)}: {literal(known.reason, REASON_LIMIT)}. *Resume it?*",
@@ -358,7 +359,7 @@ def other_pause(repository: RepositoryName, known: PauseRecord) -> Message:
         f":double_vertical_bar: That pause is over. {escape(repository)} is now "
         f"paused{by_whom(known)}: {literal(known.reason, REASON_LIMIT)}",
         *pause_times(known),
-        buttons=[resume_button(repository, known.paused_at, known.reason, known.by_name)],
+        buttons=[resume_button(repository, known.line, known.reason, known.by_name)],
     )
 
 

@@ -227,7 +227,7 @@ def pause_blocks(pause: PausedFor | None) -> list[Block]:
         return []
     return blocks.facts(
         ("By", person(pause.by)),
-        ("Since", since(pause.paused_at)),
+        ("Since", since(pause.since)),
         ("Until", pause_ends.until(pause.resumes_at, is_overdue=pause.is_overdue)),
     )
 
@@ -292,7 +292,7 @@ def toggle(repository: RepositoryName, picture: Picture) -> blocks.Element:
     queued = picture.waiting + picture.in_batches
     if pause is None:
         return pause_button(repository)
-    return resume_button(repository, pause.paused_at, pause.reason, pause.by, queued)
+    return resume_button(repository, pause.line, pause.reason, pause.by, queued)
 
 
 def why_buttons(repository: RepositoryName, picture: Picture) -> list[blocks.Element]:

@@ -11,6 +11,7 @@ from bot.kernel.durations import Lasting, written
 from bot.kernel.errors import CommandSyntaxError
 from bot.kernel.groups import Groups, Repositories, read_groups, target_value
 from bot.kernel.repository import RepositoryName
+from bot.pauses.pause import DrawnLine
 from tests.support.make import API, SITE
 from tests.unit.domain import understood as places
 from tests.unit.domain.understood import TRIED_LATER, UNDERSTOOD
@@ -33,7 +34,7 @@ PLACES = {
     places.BETWEEN: Situation(
         GROUPS, CALLED, default=RepositoryName("acme/gone"), subscribed=[API, DOCS]
     ),
-    places.PAUSE_THREAD: at(ThreadSubject(API, paused_at=PAUSED_AT)),
+    places.PAUSE_THREAD: at(ThreadSubject(API, pause=DrawnLine(PAUSED_AT))),
     places.FAILURE_THREAD: at(ThreadSubject(API, pull_request=41)),
     places.GROUP_THREAD: at(ThreadSubject(SITE, group="release")),
     places.DIRECT: Situation(GROUPS, CALLED, is_direct=True, mine=[KnownPullRequest(DOCS, 7)]),

@@ -26,6 +26,7 @@ from bot.kernel.groups import Groups, Repositories
 from bot.kernel.repository import RepositoryName
 from bot.merge_queue.window import Window
 from bot.pauses import actions as pause_actions
+from bot.pauses.pause import drawn_line, read_drawn_line
 from bot.pauses.texts import ends as pause_ends, group_acts
 from bot.questions import actions as question_actions
 from bot.questions.snapshots import LogPage, LogPlace, LogSelection
@@ -58,8 +59,9 @@ def test_internal_names_are_never_shown() -> None:
 def test_a_menu_carries_its_pause_for_any_name(owner: int, name: int, *, has_end: bool) -> None:
     repository = RepositoryName.parse(f"{'o' * owner}/{'n' * name}")
     paused_at = NOON + timedelta(microseconds=123456)
+    line = drawn_line(paused_at, "CI is down")
     resumes_at = paused_at if has_end else None
-    options = pause_ends.extend_menu(repository, paused_at, resumes_at).to_dict()["options"]
+    options = pause_ends.extend_menu(repository, line, resumes_at).to_dict()["options"]
     assert isinstance(options, list)
     for option in options:
         assert isinstance(option, dict)
@@ -68,14 +70,16 @@ def test_a_menu_carries_its_pause_for_any_name(owner: int, name: int, *, has_end
         assert (chosen.seen is pause_actions.EndSeen.SOME) is has_end
         held = controls.read_held(chosen.target, Groups((), Repositories((API, repository))))
 
-        assert (held.repository, held.paused_at) == (repository, paused_at)
+        assert (held.repository, read_drawn_line(held.drawn_for)) == (repository, line)
         with pytest.raises(RepositoryNotAllowed):
             controls.read_held(chosen.target, Groups((), Repositories((API,))))
 
 
 @given(st.text() | st.text(alphabet='"\\\x01\x1f🚀é', max_size=REASON_LIMIT))
 def test_a_replace_button_carries_reason_and_pause_within_slacks_limit(reason: str) -> None:
-    wanted = pause_actions.PauseChoice(LONG_NAME, Asked(reason[:REASON_LIMIT]), replacing=NOON)
+    wanted = pause_actions.PauseChoice(
+        LONG_NAME, Asked(reason[:REASON_LIMIT]), replacing=drawn_line(NOON, "CI")
+    )
     value = controls.value_of(wanted)
 
     assert len(value) <= VALUE_LIMIT

@@ -103,6 +103,16 @@ async def test_a_person_who_asks_again_is_no_second_person() -> None:
     assert [act.result for act in await bot.audit()].count(ActResult.ASKED) == 1
 
 
+async def test_what_was_asked_before_the_reason_changed_confirms_nothing() -> None:
+    """Also where the service keeps the time of the changed pause."""
+    bot = await paused()
+    await waits(bot, BOB)
+    before = bot.merge_queue.pauses[SITE]
+    bot.paused_elsewhere("Database migration", at=before.paused_at)
+    await waits(bot, CAROL)
+    assert SITE in bot.merge_queue.pauses
+
+
 async def test_what_was_asked_of_another_pause_confirms_nothing() -> None:
     bot = await paused()
     await waits(bot, BOB)

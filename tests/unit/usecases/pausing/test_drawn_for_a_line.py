@@ -1,0 +1,92 @@
+"""A button, a menu and a form mean what the pause said as they were drawn.
+
+The service may keep the time of a pause whose reason somebody changes.
+"""
+
+from datetime import timedelta
+
+import pytest
+
+from bot.kernel.actor import Caller, Origin
+from bot.kernel.durations import For
+from bot.pauses.outcomes import AlreadyPaused, OtherPause, PauseChange
+from bot.pauses.pause import DrawnLine, PauseRecord, drawn_line, read_drawn_line
+from bot.pauses.taken_over import NothingToTakeOver
+from bot.pauses.taking_over import TakeOverPause
+from tests.support.clock import NOON
+from tests.support.desk import Desk, World
+from tests.support.make import BOB, CHANNEL, SITE
+
+BOBS = Caller(BOB, Origin.BUTTON, CHANNEL)
+
+
+async def changed_since_it_was_drawn(*, keeps_time: bool) -> tuple[Desk, DrawnLine]:
+    desk = Desk(World(keeps_time=keeps_time))
+    made = await desk.pause()
+    assert isinstance(made, PauseChange)
+    desk.world.clock.advance(2)
+    desk.world.service.paused_by("carol", "Database migration")
+    return desk, made.pause.line
+
+
+@pytest.mark.parametrize("keeps_time", [False, True])
+async def test_a_resume_button_drawn_before_somebody_elses_change_shows_the_change(
+    *, keeps_time: bool
+) -> None:
+    desk, drawn = await changed_since_it_was_drawn(keeps_time=keeps_time)
+
+    outcome = await desk.resuming.run(BOBS, SITE, expected=drawn)
+
+    assert isinstance(outcome, OtherPause)
+    assert outcome.known.reason == "Database migration"
+    assert desk.world.service.pauses[SITE].reason == "Database migration"
+    again = await desk.resuming.run(BOBS, SITE, expected=outcome.known.line)
+    assert isinstance(again, PauseChange)
+
+
+@pytest.mark.parametrize("keeps_time", [False, True])
+async def test_a_menu_drawn_before_somebody_elses_change_sets_no_end(*, keeps_time: bool) -> None:
+    desk, drawn = await changed_since_it_was_drawn(keeps_time=keeps_time)
+
+    outcome = await desk.pausing.extend(BOBS, SITE, For(timedelta(hours=1)), expected=drawn)
+
+    assert isinstance(outcome, OtherPause)
+    assert outcome.known.resumes_at is None
+
+
+@pytest.mark.parametrize("keeps_time", [False, True])
+async def test_a_form_opened_before_somebody_elses_change_replaces_nothing(
+    *, keeps_time: bool
+) -> None:
+    desk, drawn = await changed_since_it_was_drawn(keeps_time=keeps_time)
+
+    outcome = await desk.pausing.run(BOBS, SITE, "The vendor is down", replacing=drawn)
+
+    assert isinstance(outcome, AlreadyPaused)
+    assert desk.world.service.pauses[SITE].reason == "Database migration"
+
+
+@pytest.mark.parametrize("keeps_time", [False, True])
+async def test_a_card_drawn_before_somebody_elses_change_takes_over_nothing(
+    *, keeps_time: bool
+) -> None:
+    desk, drawn = await changed_since_it_was_drawn(keeps_time=keeps_time)
+    await desk.poll()
+
+    outcome = await TakeOverPause(desk.acts).run(BOBS, SITE, drawn)
+
+    assert isinstance(outcome, NothingToTakeOver)
+
+
+@pytest.mark.parametrize("reason", ["CI is down", "", "a  b\nc"])
+def test_what_a_button_carries_of_a_line_is_read_back(reason: str) -> None:
+    line = drawn_line(NOON, reason)
+    assert read_drawn_line(line.written) == line
+    assert PauseRecord(SITE, NOON, f" {reason}\n", reason).says_still(line)
+
+
+def test_what_was_drawn_without_a_reason_means_any() -> None:
+    pause = PauseRecord(SITE, NOON, "CI is down", "CI is down")
+    assert pause.says_still(DrawnLine(NOON))
+    assert read_drawn_line("") is None
+    assert not pause.says_still(None)
