@@ -329,12 +329,12 @@ def offers(said: Said, typed: str, situation: Situation) -> tuple[str, ...]:
 
 
 def _in_thread(said: Said, typed: str, situation: Situation) -> tuple[str, ...]:
-    """In the thread of a pause, an end alone extends it, and "fixed" ends it."""
+    """In the thread of a pause or a freeze, an end alone extends it, and "fixed" ends it."""
     thread = situation.thread
-    if thread is None or not thread.is_pause:
+    if thread is None or not (thread.is_pause or thread.freeze_id):
         return ()
     if said.plain & _SAYS_OVER and said.is_made_of(_SAYS_OVER, _AROUND_SAYS_OVER):
-        return (f"resume {typed}",)
+        return (f"resume {typed}" if thread.is_pause else f"unfreeze {typed}",)
     end = " ".join(word.time for word in said.words if word.bare not in AROUND_EXTENSION)
     try:
         read_end(end)

@@ -19,6 +19,8 @@ class ThreadSubject:
     group: str | None = None
     #: the last line of the pause whose card it is
     pause: DrawnLine | None = None
+    #: the service's id of the freeze whose card it is
+    freeze_id: str | None = None
     #: the kind of personal message that it is, if the person can turn that kind off
     notice: Notice | None = None
 
@@ -93,6 +95,9 @@ class Situation:
             return None
         return KnownPullRequest(thread.repository, thread.pull_request)
 
+
+ABOUT_A_FREEZE = frozenset({"unfreeze", "extend"})
+"""In the thread of a freeze they mean that one."""
 
 ABOUT_A_PAUSE = frozenset({"resume", "extend", "status"})
 """In the thread of a pause they need no name of a queue."""

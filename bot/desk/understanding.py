@@ -11,7 +11,7 @@ from bot.acts.permission import Right
 from bot.desk import phrases
 from bot.desk.phrases import Said
 from bot.desk.readers import Request
-from bot.desk.situation import ABOUT_A_PAUSE, Situation
+from bot.desk.situation import ABOUT_A_FREEZE, ABOUT_A_PAUSE, Situation, ThreadSubject
 from bot.desk.table import COMMAND_BY_WORD, OFFERED, Command, parse_command, with_target
 from bot.kernel.errors import (
     CommandSyntaxError,
@@ -95,11 +95,26 @@ def _command(typed: str, situation: Situation) -> Understood:
         return Understood(typed, command, request, request.where, is_named=True)
     where = situation.target_meant(request.action)
     thread = situation.thread
+    if thread is not None and thread.freeze_id is not None:
+        return _about_freeze(Understood(typed, command, request, where, is_named=False), thread)
     is_of_thread = thread is not None and thread.is_pause and request.action in ABOUT_A_PAUSE
     if is_of_thread and thread is not None and thread.pause and request.action != "status":
         options = {**request.options, "expected": thread.pause}
         request = replace(request, options=options)
     return Understood(typed, command, request, where, is_named=is_of_thread)
+
+
+def _about_freeze(meant: Understood, thread: ThreadSubject) -> Understood:
+    """What is typed in the thread of a freeze."""
+    request = meant.request
+    if request.action == "resume":
+        reason = request.options.get("reason") or ""
+        offered = f"unfreeze {reason}".rstrip()
+        raise CommandSyntaxError("This thread is about a freeze, not a pause.", "", (offered,))
+    if request.action not in ABOUT_A_FREEZE:
+        return meant
+    options = {**request.options, "freeze_id": thread.freeze_id}
+    return replace(meant, request=replace(request, options=options), is_named=True)
 
 
 def _several(typed: str, unclear: TargetNotClear, situation: Situation) -> Understanding:

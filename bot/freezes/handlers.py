@@ -257,12 +257,18 @@ async def show_freezes(call: Call, target: Target, *, first: int = 0) -> None:
 
 
 @handles.command("unfreeze")
-async def type_unfreeze(call: Call, target: Target, *, reason: str) -> None:
-    """Without a reason, a form asks for it."""
+async def type_unfreeze(
+    call: Call, target: Target, *, reason: str, freeze_id: str | None = None
+) -> None:
+    """Without a reason, a form asks for it. `freeze_id`: of the freeze in whose thread it is."""
+    held = controls.Held(target, freeze_id or "")
     if reason:
-        await unfreeze(call, controls.Held(target), reason)
-    else:
-        await _ask_why(call, target, target_value(target))
+        await unfreeze(call, held, reason)
+        return
+    value = target_value(target)
+    if freeze_id is not None:
+        value = controls.held_value(held.repository, freeze_id)
+    await _ask_why(call, target, value)
 
 
 @handles.click(freeze_actions.UNFREEZE)

@@ -13,7 +13,10 @@ from bot.sandbox.slack.state.workspace import Message, Workspace
 
 REPOSITORY = "acme/api"
 CHANNELS = ("C0MERGEQ", "C0RELEASE")
-OF_A_FREEZE = re.compile(r"Scheduled freeze |Merging is frozen |Freeze (starts|over) ")
+OF_A_FREEZE = re.compile(
+    r"Scheduled freeze |Merging is frozen |Freeze (starts|over) "
+    r"|acme/api (is|was) frozen |(A|The planned) freeze of "
+)
 
 
 @dataclass(slots=True)
@@ -75,9 +78,9 @@ class Freezes:
 
 
 def _findings(freeze: Frozen, channel: str, messages: list[Message]) -> Iterator[str]:
-    word = "over" if freeze.is_over else "in force"
+    verb = "was" if freeze.is_over else "is"
     name = f"the freeze {freeze.reason!r} in {channel}"
-    text = f"Scheduled freeze {word} {REPOSITORY}: {freeze.reason}\n"
+    text = f"{REPOSITORY} {verb} frozen · {freeze.reason}\n"
     cards = [message for message in messages if message.text.startswith(text)]
     if len(cards) != 1:
         yield f"{len(cards)} messages show {name}"

@@ -40,7 +40,7 @@ async def plan(bot: BotTester, reason: str, *, after: timedelta = 5 * HOUR) -> d
     """A freeze of two hours, made on the dashboard; return when it begins."""
     begins = bot.clock.now().replace(microsecond=0) + after
     bot.merge_queue.freeze("acme/site", FreezeTerms(reason, begins, begins + 2 * HOUR))
-    await bot.wait_for_post("*Scheduled freeze planned*")
+    await bot.wait_for_post(" is planned*")
     await bot.next_poll()
     return begins
 
@@ -96,7 +96,7 @@ async def test_what_is_gone_or_has_begun_cannot_be_moved(bot: BotTester) -> None
 async def test_a_freeze_in_force_is_extended_and_ended_from_the_calendar(bot: BotTester) -> None:
     await bot.type("/mq freeze 1h cutting 4.2")
     await bot.wait_for_reply("acme/site is frozen from")
-    await bot.wait_for_post("*Scheduled freeze in force*")
+    await bot.wait_for_post("is frozen*")
     page = await open_calendar(bot, "*In force*, ends")
     assert page.labels[2:] == ["End now…", "Extend…"]
     (before,) = frozen(bot)
@@ -163,7 +163,7 @@ async def test_an_occurrence_of_a_window_is_moved_this_time_only(
     begins = datetime.now(UTC).replace(microsecond=0) + 3 * HOUR
     await bot.submit(form, start_at=begins, end_at=begins + HOUR)
     await bot.modal("It takes the place of the recurring one this time")
-    await bot.wait_for_post("*Scheduled freeze planned* acme/site: No merges at night")
+    await bot.wait_for_post("*A freeze of acme/site is planned* · No merges at night")
     await bot.wait_for_post("*Skipped this time* acme/site: No merges at night")
     (made,) = frozen(bot)
     assert abs(to_datetime(made.start) - begins) < SECOND

@@ -32,7 +32,7 @@ async def test_a_planned_freeze_blocks_only_what_overlaps_it(bot: BotTester) -> 
     assert "acme/site isn't frozen now; a freeze is planned." in unfreeze
     await bot.type("/mq freeze now 4h an incident")
     await bot.wait_for_reply("is frozen from")
-    await bot.wait_for_post("*Scheduled freeze in force* acme/site: an incident")
+    await bot.wait_for_post("*acme/site is frozen* · an incident")
     assert len(reasons(bot)) == 2
     later = f"from {begins + timedelta(minutes=9):%H:%M} UTC until {ends:%H:%M} UTC"
     answer = await bot.ask(f"/mq freeze now {later} the same")

@@ -29,7 +29,7 @@ async def planned(bot: BotTester, starts_in: int = 45) -> tuple[FreezeTerms, str
     start = now() + starts_in * MINUTE
     terms = FreezeTerms("release week", start, start + 60 * MINUTE, timezone="Europe/Paris")
     freeze_id = bot.merge_queue.freeze("acme/site", terms)
-    card = await bot.wait_for_post("Scheduled freeze planned* acme/site: release week")
+    card = await bot.wait_for_post("*A freeze of acme/site is planned* · release week")
     return terms, freeze_id, card
 
 
@@ -57,13 +57,13 @@ async def test_channels_read_of_a_freeze_before_its_start_at_its_start_and_at_it
     await bot.start_bot()
     begun = await bot.wait_in_thread(card, "Merging is frozen* acme/site")
     assert f"since {utc(terms.start)} · until {utc(terms.end)}" in begun
-    await bot.wait_for_change(card, "Scheduled freeze in force* acme/site")
+    await bot.wait_for_change(card, "*acme/site is frozen*")
     await bot.wait_for_change(board, "acme/site* is frozen")
 
     await bot.pass_time(60 * 60)
     over = await bot.wait_in_thread(card, "Freeze over* acme/site: release week")
     assert f"since {utc(terms.end)}" in over
-    assert "Lasted 1 h" in await bot.wait_for_change(card, "Scheduled freeze over* acme/site")
+    assert "Lasted 1 h" in await bot.wait_for_change(card, "*acme/site was frozen*")
     await bot.wait_for_change(board, "acme/site* is running")
     assert len(bot.thread(card)) == 3
     assert len(bot.posts()) == 5
@@ -84,8 +84,9 @@ async def test_a_freeze_removed_or_moved_before_its_start_does_not_start(
     bot.merge_queue.unfreeze("acme/site", removed, "not needed", by="erin")
     await bot.wait_in_thread(card, "Scheduled freeze changed")
     await bot.wait_in_thread(other, "Scheduled freeze removed")
-    record = await bot.wait_for_change(other, "Scheduled freeze canceled* acme/site")
-    assert "Removed by erin · not needed" in record
+    record = await bot.wait_for_change(other, "*The planned freeze of acme/site was canceled*")
+    assert "Canceled by erin" in record
+    assert "Reason for ending it: not needed" in record
 
     await bot.pass_time(70 * 60)
     await bot.next_poll()
@@ -122,7 +123,7 @@ async def test_a_freeze_has_one_card_whose_thread_tells_of_its_changes_and_end(
     bot = await start_bot(channels=SUBSCRIBED)
     terms = FreezeTerms("release week", now() - MINUTE, matching_conditions=["base=main"])
     freeze_id = bot.merge_queue.freeze("acme/site", terms)
-    card = await bot.wait_for_post("Scheduled freeze in force* acme/site: release week")
+    card = await bot.wait_for_post("*acme/site is frozen* · release week")
     assert "*By* carol" in card
     assert "*Only* branch main" in card
     assert "*Until* someone ends it" in card
@@ -138,6 +139,7 @@ async def test_a_freeze_has_one_card_whose_thread_tells_of_its_changes_and_end(
 
     bot.merge_queue.unfreeze("acme/site", freeze_id, "shipped", by="erin")
     await bot.wait_in_thread(card, "Scheduled freeze removed")
-    record = await bot.wait_for_change(card, "Scheduled freeze over* acme/site: release week")
-    assert "Removed by erin · shipped · Lasted 1 min" in record
+    record = await bot.wait_for_change(card, "*acme/site was frozen* · release week")
+    assert "Lasted 1 min · Ended by erin" in record
+    assert "Reason for ending it: shipped" in record
     assert len(bot.posts()) == 3

@@ -18,9 +18,11 @@ from bot.sandbox.merge_queue.simulation.state import Freeze
 from bot.store.engines import create_engine
 from bot.store.transactions import Store
 from tests.e2e.conftest import NAMES, OVER_SOCKET_MODE, StartBot
+from tests.e2e.test_mentions import mention
 from tests.support.bot_tester import ALICE, BOB, MERGE_QUEUE, RELEASES, BotTester
 from tests.support.shown import Shown
 from tests.support.transactions import begin
+from tests.support.waiting import until
 
 pytestmark = [pytest.mark.e2e, OVER_SOCKET_MODE]
 
@@ -72,20 +74,21 @@ async def froze(bot: BotTester, typed: str, stage: str = "in force") -> Shown:
     await bot.type(typed)
     said = "acme/site is frozen from" if stage == "in force" else "A freeze of acme/site is planned"
     assert said in await bot.wait_for_reply()
-    card = await bot.wait_for_post("*Scheduled freeze ")
-    return await bot.wait_for_change(card, f"*Scheduled freeze {stage}*")
+    card = await bot.wait_for_post("By alice")
+    state = "acme/site is frozen" if stage == "in force" else "A freeze of acme/site is planned"
+    return await bot.wait_for_change(card, f"*{state}*")
 
 
 async def is_over(bot: BotTester, card: Shown, *, by: str = ALICE) -> Shown:
     """The card of a freeze that `by` has just ended by command, and its post about that."""
     assert "The freeze of acme/site has ended" in await bot.wait_for_reply(by=by)
     await bot.wait_for_post("Scheduled freeze removed")
-    return await bot.wait_for_change(card, "*Scheduled freeze over*")
+    return await bot.wait_for_change(card, "was frozen*")
 
 
 async def test_a_typed_freeze_holds_merging_until_somebody_says_why_it_ends(bot: BotTester) -> None:
     card = await froze(bot, "/mq freeze 2h branch:main except:hotfix cutting 4.2")
-    assert card.words.startswith(":snowflake: *Scheduled freeze in force* acme/site: cutting 4.2")
+    assert card.words.startswith(":snowflake: *acme/site is frozen* · cutting 4.2")
     assert "*By* alice ·" in card
     assert "*Only* branch main · *Except* label=hotfix" in card
     assert card.labels == ["End now…", "Extend…"]
@@ -101,7 +104,8 @@ async def test_a_typed_freeze_holds_merging_until_somebody_says_why_it_ends(bot:
     assert ": cutting 4.2 · 0 queued" in shown
     await bot.type("/mq unfreeze 4.2 is out", by=BOB)
     over = await is_over(bot, card, by=BOB)
-    assert "Removed by bob · 4.2 is out" in over
+    assert "Ended by bob" in over
+    assert "Reason for ending it: 4.2 is out" in over
     assert frozen(bot) == []
     audit = await bot.ask("/mq audit")
     assert "alice* froze acme/site: cutting 4.2" in audit
@@ -141,7 +145,7 @@ async def test_a_long_freeze_is_confirmed_first_unless_the_person_says_now(bot: 
     ]
     assert frozen(bot) == []
     await bot.click(question, "End in 2 h")
-    card = await bot.wait_for_post("*Scheduled freeze in force* acme/site: release day")
+    card = await bot.wait_for_post("*acme/site is frozen* · release day")
     await bot.wait_for_change(question, "acme/site is frozen from")
     await bot.type("/mq unfreeze over")
     await is_over(bot, card)
@@ -201,7 +205,7 @@ async def test_a_freeze_with_exceptions_is_in_the_way_of_none_without(bot: BotTe
     await froze(bot, "/mq freeze 2h except:hotfix night")
     await bot.type("/mq freeze 1h an incident")
     await bot.wait_for_reply("acme/site is frozen from")
-    await bot.wait_for_post("*Scheduled freeze in force* acme/site: an incident")
+    await bot.wait_for_post("*acme/site is frozen* · an incident")
     assert len(frozen(bot)) == 2
     assert "already frozen" in await bot.ask("/mq freeze 1h except:hotfix once more")
 
@@ -211,7 +215,7 @@ async def test_a_second_freeze_changes_nothing_and_shows_who_froze(bot: BotTeste
         bot.type("/mq freeze 1h Alice has a reason"),
         bot.type("/mq freeze 1h Bob has one too", by=BOB),
     )
-    post = await bot.wait_for_post("*Scheduled freeze in force*")
+    post = await bot.wait_for_post("is frozen*")
     if "*By* alice" in post:
         winner = "alice"
         loser = BOB
@@ -270,7 +274,7 @@ async def test_the_form_asks_what_to_stop_and_takes_all_that_the_command_takes(
         form, reason="Cutting 4.2", end="1h", **{"branch": "main, dev", "except": "#41 @bob"}
     )
     await bot.modal("is frozen")
-    await bot.wait_for_post("*Scheduled freeze ")
+    await bot.wait_for_post(":snowflake: *")
     (made,) = frozen(bot)
     assert made.matching_conditions == ({"or": ["base=main", "base=dev"]},)
     assert made.exclude_conditions == ({"or": ["number=41", "author=bob"]},)
@@ -286,7 +290,7 @@ async def test_the_fields_of_the_form_are_read_like_typed_words(bot: BotTester) 
         **{"branch": "`main`, branch:dev", "except": "\u201chotfix\u201d (#41); *@bob*\u200b"},
     )
     await bot.modal("is frozen")
-    await bot.wait_for_post("*Scheduled freeze ")
+    await bot.wait_for_post(":snowflake: *")
     (made,) = frozen(bot)
     assert abs(lasts(made) - timedelta(hours=1)) < MINUTE
     assert made.matching_conditions == ({"or": ["base=main", "base=dev"]},)
@@ -326,6 +330,26 @@ async def test_buttons_extend_and_end_a_freeze_and_say_who_ended_it(bot: BotTest
     await bot.wait_in_thread(post, "Scheduled freeze removed")
     await bot.has_posted()
     assert len(bot.posts()) == 4
+
+
+async def test_in_the_thread_of_a_freeze_words_mean_that_freeze(bot: BotTester) -> None:
+    other = FreezeTerms("other", matching_conditions=("base=dev",))
+    bot.merge_queue.freeze("acme/site", other)
+    card = await froze(bot, "/mq freeze 2h branch:main cutting 4.2")
+    await until(lambda: "End now…" in (bot.now(card) or card).labels, "the id is known")
+    await bot.has_posted()
+    mention(bot, "resume", beneath=card)
+    offer = await bot.wait_in_thread(card, "This thread is about a freeze, not a pause.")
+    assert offer.labels == ["Run /mq unfreeze"]
+    mention(bot, "extend 1h", beneath=card)
+    await bot.wait_for_post("Scheduled freeze changed")
+    (mine,) = (freeze for freeze in frozen(bot) if freeze.reason != "other")
+    assert timedelta(hours=2, minutes=50) < lasts(mine) <= timedelta(hours=3)
+
+    mention(bot, "unfreeze 4.2 is out", beneath=card)
+    await bot.wait_for_post("Scheduled freeze removed")
+    await bot.wait_for_change(card, "acme/site was frozen*")
+    assert [freeze.reason for freeze in frozen(bot)] == ["other"]
 
 
 async def test_several_freezes_are_ended_one_by_one(bot: BotTester) -> None:
@@ -409,7 +433,7 @@ async def test_a_freeze_is_recorded_before_the_service_fails_and_lost_answers_ar
     lost = Fault("drop_after_accept", path="/scheduled_freeze", method="POST")
     bot.merge_queue.faults.arm(lost)
     await bot.click(answer, "Try freezing again")
-    card = await bot.wait_for_post("*Scheduled freeze in force*")
+    card = await bot.wait_for_post("is frozen*")
     assert len(frozen(bot)) == 1
     gone = Fault("drop_after_accept", path="/delete", method="POST")
     bot.merge_queue.faults.arm(gone)
@@ -492,8 +516,8 @@ async def test_a_freezes_card_has_the_buttons_and_follows_what_they_do(start_bot
     await bot.logged("freeze_endpoints")
     await bot.type("/mq freeze 1h cutting 4.2")
     assert "acme/site is frozen from" in await bot.wait_for_reply()
-    card = await bot.wait_for_post("Scheduled freeze in force")
-    assert "cutting 4.2\n*By* alice · *From*" in card
+    card = await bot.wait_for_post("is frozen*")
+    assert "cutting 4.2\n*By* alice · *Since*" in card
     assert card.labels == ["End now…", "Extend…"]
     for _ in range(2):
         await bot.choose(card, "1 h more", menu="Extend…", by=BOB)
@@ -508,8 +532,9 @@ async def test_a_freezes_card_has_the_buttons_and_follows_what_they_do(start_bot
     await bot.click(card, "End now…", by=BOB)
     await bot.submit(await bot.modal("Saved with your name", by=BOB), reason="4.2 is out", by=BOB)
     await bot.modal("has ended", by=BOB)
-    over = await bot.wait_for_change(card, "Scheduled freeze over")
-    assert "Removed by bob · 4.2 is out" in over
+    over = await bot.wait_for_change(card, "was frozen*")
+    assert "Ended by bob" in over
+    assert "Reason for ending it: 4.2 is out" in over
     await bot.wait_in_thread(card, "Scheduled freeze removed")
     assert frozen(bot) == []
     await bot.stop_bot()

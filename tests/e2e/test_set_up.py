@@ -147,6 +147,6 @@ async def test_a_freeze_is_planned_from_home(start_bot: StartBot) -> None:
     form = await bot.modal("What to freeze")
     await bot.submit(form, repository="acme/api", reason="cutting 4.3", end="2h")
     await bot.modal("acme/api is frozen from")
-    await bot.wait_for_post("*Scheduled freeze in force* acme/api", RELEASES)
+    await bot.wait_for_post("*acme/api is frozen*", RELEASES)
     await bot.click(await bot.see_home("*acme/site* is running"), "Freeze…")
     await bot.modal("acme/api")

@@ -121,7 +121,7 @@ async def test_a_freeze_asks_for_its_end_too(start_bot: StartBot) -> None:
     end = datetime.fromtimestamp(int(now(bot).timestamp()) // 60 * 60 + 7200, UTC)
     await bot.submit(form, reason="Release 4.2", end_at=end, branch="main")
     await bot.modal("is frozen")
-    await bot.wait_for_post("*Scheduled freeze in force* acme/site: Release 4.2")
+    await bot.wait_for_post("*acme/site is frozen* · Release 4.2")
 
 
 NO_END = "No end: it belongs to the reason"
@@ -202,7 +202,7 @@ async def test_the_form_of_a_freeze_reads_the_reason_in_the_same_way(start_bot: 
     assert answers[0].startswith("End to")
     await bot.submit(asked, reason=reason, branch="main", end_meant=answers[0])
     await bot.modal("is frozen")
-    post = await bot.wait_for_post("*Scheduled freeze in force* acme/site: cutting the release")
+    post = await bot.wait_for_post("*acme/site is frozen* · cutting the release")
     assert f"Until {now(bot) + timedelta(minutes=90):%Y-%m-%d %H:%M}" in post
 
 
@@ -211,6 +211,6 @@ async def test_a_freezes_form_takes_an_end_in_front_of_the_reason(start_bot: Sta
     await bot.type("/mq freeze")
     await bot.submit(await bot.modal("0 queued"), reason="45m cutting the release")
     await bot.modal("is frozen from")
-    await bot.wait_for_post("*Scheduled freeze in force* acme/site: cutting the release")
+    await bot.wait_for_post("*acme/site is frozen* · cutting the release")
     (made,) = bot.merge_queue.repository("acme/site").freezes
     assert made.end is not None

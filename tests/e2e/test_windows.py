@@ -113,7 +113,7 @@ async def test_a_freeze_is_planned_once_and_stays_away_when_a_person_skips_it(
     bot = await begin(start_bot, tmp_path)
     bot.break_service("drop_after_accept", path="scheduled_freeze", method="POST", times=1)
     await bot.pass_time(0.75 * HOURS)
-    card = await bot.wait_for_post("*Scheduled freeze planned* acme/site: No merges at night")
+    card = await bot.wait_for_post("*A freeze of acme/site is planned* · No merges at night")
     assert "By window night" in card
     assert "Skip this one…" in card.labels
     (freeze,) = freezes(bot)

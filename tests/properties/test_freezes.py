@@ -175,7 +175,7 @@ def assert_each_posted_once(world: World) -> None:
     for channel in (CHANNEL, OTHER):
         card, soon, begun, over = world.shown(channel)
         said = "acme/site: release week\n"
-        assert card.startswith(f"Scheduled freeze over {said}From ")
+        assert card.startswith("acme/site was frozen · release week\nFrom ")
         assert soon.startswith(f"Freeze starts 2026-07-20 13:00 UTC {said}2 queued pull")
         assert begun.startswith(f"Merging is frozen {said}since 2026-07-20 13:00 UTC")
         assert over.startswith(f"Freeze over {said}since 2026-07-20 13:30")
@@ -229,12 +229,12 @@ async def test_a_change_that_no_poll_has_read_counts_before_a_freeze_starts(
     await desk.turns(3)
     card, soon, changed = desk.world.shown()
     if change == "delete":
-        state = "canceled"
+        state = "The planned freeze of acme/site was canceled"
         word = "removed"
     else:
-        state = "planned"
+        state = "A freeze of acme/site is planned"
         word = "changed"
-    assert card.startswith(f"Scheduled freeze {state}")
+    assert card.startswith(state)
     assert soon.startswith("Freeze starts 2026-07-20 12:40 UTC")
     assert changed.startswith(f"Scheduled freeze {word}")
 
@@ -252,12 +252,12 @@ async def test_a_freeze_extended_after_its_end_was_posted_is_in_force_again() ->
     desk.world.log("scheduled_freeze.update", **told)
     await desk.turns(3)
     card, over, changed = desk.world.shown()
-    assert card.startswith("Scheduled freeze in force acme/site: release week\n")
+    assert card.startswith("acme/site is frozen · release week\n")
     assert over.startswith("Freeze over acme/site: release week\nsince 2026-07-20 12:10")
     assert changed.startswith("Scheduled freeze changed acme/site: now from")
     await desk.turns(60, seconds=60)
-    assert [text.partition(" acme")[0] for text in desk.world.shown()] == [
-        "Scheduled freeze over",
+    assert desk.world.shown()[0].startswith("acme/site was frozen")
+    assert [text.partition(" acme")[0] for text in desk.world.shown()[1:]] == [
         "Freeze over",
         changed.partition(" acme")[0],
         "Freeze over",

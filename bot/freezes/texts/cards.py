@@ -1,6 +1,7 @@
 """Scheduled freezes and pauses: their cards, and who made them, why, when, and for what."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from datetime import datetime
 
 from bot.acts.reason import REASON_LIMIT, unsigned_reason
 from bot.acts.record import Action, AuditRecord
@@ -18,15 +19,17 @@ from bot.blocks.text import (
     plural,
     quote,
     time_ago,
+    time_and_age,
 )
 from bot.freezes import actions as freeze_actions
-from bot.freezes.freeze import Freeze, Stage
+from bot.freezes.freeze import Ending, Freeze, Stage
 from bot.kernel.actor import Origin
 from bot.kernel.durations import zone_named
 from bot.merge_queue.event_records import FreezeAttributes
 from bot.merge_queue.freezes import moment
 
 FREEZE_MARK = ":snowflake:"
+RUNS = ":arrow_forward:"
 FREEZES_LISTED = 3
 LIMIT_OF_ANSWERS = 200
 ZONE_LIMIT = 40
@@ -39,30 +42,51 @@ FREEZE_CARD_BLOCK = "freeze-"
 
 def card(freeze: Freeze, buttons: Sequence[blocks.Element] = ()) -> Message:
     """The freeze as it is now; once it is over, its record without buttons."""
-    mark = FREEZE_MARK
-    colour = Colour.BLUE
-    word = "in force" if freeze.stage is Stage.IN_FORCE else "planned"
-    facts = ["Checks continue", queued(freeze)]
     if freeze.ending is not None:
-        mark = ":arrow_forward:"
-        colour = Colour.GREEN
-        word = "over" if freeze.lasted else "canceled"
-        buttons = ()
-        facts = [
-            _by("Removed by", freeze.ending.by) or ("Removed" if freeze.is_removed else ""),
-            literal(freeze.ending.reason or "", REASON_LIMIT),
-            f"Lasted {duration(freeze.lasted)}" if freeze.lasted else "",
-        ]
+        return _over(freeze, freeze.ending)
+    is_in_force = freeze.stage is Stage.IN_FORCE
+    name = escape(freeze.repository)
+    state = f"*{name} is frozen*" if is_in_force else f"*A freeze of {name} is planned*"
+    terms = freeze.terms
     shown = [
-        blocks.section(f"{mark} *Scheduled freeze {word}* {_name(freeze)}"),
-        *labelled(freeze.by, freeze.terms),
+        blocks.section(blocks.state_line(FREEZE_MARK, state, freeze_reason(freeze))),
+        *blocks.facts(
+            ("By", person(freeze.by)),
+            ("Since" if is_in_force else "From", _time(terms.start, terms, time_and_age)),
+            ("Until", _time(terms.end, terms, time_and_age) or "someone ends it"),
+            *_limits(terms),
+        ),
+        blocks.context("Checks continue", queued(freeze)),
     ]
-    if any(facts):
-        shown.append(blocks.context(*facts))
     if buttons:
         block_id = blocks.with_state(f"{FREEZE_CARD_BLOCK}{freeze.told.event_id}", freeze.ends_at)
         shown.append(blocks.actions(buttons, block_id=block_id))
-    return blocks.coloured(colour, blocks.message(*shown))
+    return blocks.coloured(Colour.BLUE, blocks.message(*shown))
+
+
+def _over(freeze: Freeze, ending: Ending) -> Message:
+    name = escape(freeze.repository)
+    state = f"*{name} was frozen*"
+    if not freeze.lasted:
+        state = f"*The planned freeze of {name} was canceled*"
+    terms = freeze.terms
+    ended_by = person(ending.by) or ("someone" if freeze.is_removed else "")
+    shown = [
+        blocks.section(blocks.state_line(RUNS, state, freeze_reason(freeze))),
+        *blocks.facts(
+            ("By", person(freeze.by)),
+            ("From", _time(terms.start, terms)),
+            ("Until", _time(terms.end, terms)),
+            ("Lasted", duration(freeze.lasted) if freeze.lasted else ""),
+            ("Ended by" if freeze.lasted else "Canceled by", ended_by),
+            *_limits(terms),
+        ),
+    ]
+    if ending.reason:
+        shown.append(
+            blocks.context(f"Reason for ending it: {literal(ending.reason, REASON_LIMIT)}")
+        )
+    return blocks.coloured(Colour.GREEN, blocks.message(*shown))
 
 
 def labelled(by: str | None, terms: FreezeAttributes) -> list[Block]:
@@ -71,10 +95,17 @@ def labelled(by: str | None, terms: FreezeAttributes) -> list[Block]:
         ("By", person(by)),
         ("From", _time(terms.start, terms)),
         ("Until", _time(terms.end, terms) or "someone ends it"),
+        *_limits(terms),
+    )
+
+
+def _limits(terms: FreezeAttributes) -> list[tuple[str, str]]:
+    """Its times in its own zone, and for which pull requests it is."""
+    return [
         ("Local time", _in_own_zone(terms)),
         ("Only", conditions(terms.matching_conditions)),
         ("Except", conditions(terms.exclude_conditions)),
-    )
+    ]
 
 
 def queued(freeze: Freeze) -> str:
@@ -113,7 +144,7 @@ def over(freeze: Freeze, still_frozen: str = "") -> Message:
     """
     ended = _time(freeze.terms.end, freeze.terms)
     return blocks.post(
-        f":arrow_forward: *Freeze over* {_name(freeze)}",
+        f"{RUNS} *Freeze over* {_name(freeze)}",
         f"since {ended}",
         details=[still_frozen],
     )
@@ -214,11 +245,13 @@ def _in_own_zone(terms: FreezeAttributes) -> str:
     return f"{' to '.join(own)} {quote(zone.key, ZONE_LIMIT)}" if own else ""
 
 
-def _time(sent: str | None, terms: FreezeAttributes) -> str:
+def _time(
+    sent: str | None, terms: FreezeAttributes, shown: Callable[[datetime], str] = local_time
+) -> str:
     """As it was sent, with its time zone, if it can't be read."""
     at = moment(sent, terms)
     if at is not None and at.year in YEARS:
-        return local_time(at)
+        return shown(at)
     if not sent:
         return ""
     return f"{quote(sent, ZONE_LIMIT)} {quote(terms.timezone or '', ZONE_LIMIT)}".strip()

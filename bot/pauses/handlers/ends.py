@@ -93,11 +93,15 @@ async def type_extend(
     lasting: Lasting | None,
     is_endless: bool,
     expected: DrawnLine | None = None,
+    freeze_id: str | None = None,
 ) -> None:
     """Without an end, open the form; ask first if the end is far away.
 
-    `expected`: what the pause says in whose thread it was typed.
+    `expected`: what the pause says in whose thread it was typed; `freeze_id`: of the freeze.
     """
+    if freeze_id is not None:
+        await _type_end_of_freeze(call, controls.Held(target, freeze_id), lasting)
+        return
     await call.permit(Action.EXTEND, target)
     is_one = not isinstance(target, Group) and expected is not None
     held = controls.Held(target, expected.written if is_one and expected else "")
@@ -122,6 +126,26 @@ async def type_extend(
         return
     seen = pause_actions.end_seen_by(lasting, pause_actions.EndSeen.SOME)
     await _extend(call, held, settled.lasting, seen)
+
+
+async def _type_end_of_freeze(call: Call, held: controls.Held, lasting: Lasting | None) -> None:
+    """Without an end, open the form."""
+    if lasting is None:
+        await call.permit(Action.FREEZE, held.target)
+        value = controls.held_value(held.repository, held.drawn_for)
+        name = block_groups.named(held.target)
+        form = pause_ends.end_form(
+            name, value, call.channel_id, action_id=freeze_actions.FREEZE_END
+        )
+        await call.open_modal(form)
+        return
+    asked = Asked(lasting=lasting)
+    typed = await call.typed_ends(asked)
+    settled = typed.with_end(asked).lasting
+    if typed.is_doubt or settled is None:
+        raise InvalidDuration(DurationProblem.UNCLEAR, asked.written)
+    seen = pause_actions.end_seen_by(lasting, pause_actions.EndSeen.SOME)
+    await _change_end_of_freeze(call, held, settled, seen)
 
 
 @handles.click(pause_actions.EXTEND, freeze_actions.FREEZE_END)

@@ -37,6 +37,7 @@ PLACES = {
     places.PAUSE_THREAD: at(ThreadSubject(API, pause=DrawnLine(PAUSED_AT))),
     places.FAILURE_THREAD: at(ThreadSubject(API, pull_request=41)),
     places.GROUP_THREAD: at(ThreadSubject(SITE, group="release")),
+    places.FREEZE_THREAD: at(ThreadSubject(API, freeze_id="8f3c")),
     places.DIRECT: Situation(GROUPS, CALLED, is_direct=True, mine=[KnownPullRequest(DOCS, 7)]),
 }
 
@@ -83,6 +84,8 @@ def _command(understood: Understood) -> str:
     said = " ".join(filter(None, parts))
     if asked.doubt is not None:
         said += ", until when?"
+    if options.get("freeze_id"):
+        said += ", that freeze"
     return f"{said}, if unchanged" if options.get("expected") else said
 
 

@@ -33,6 +33,9 @@ FAILURE_THREAD = "thread of a pull request"
 GROUP_THREAD = "thread of a group"
 """@release is paused, in the channel of acme/site."""
 
+FREEZE_THREAD = "thread of a freeze"
+"""Of acme/api, in the channel of acme/site."""
+
 DIRECT = "direct message"
 """From somebody whose pull request is #7 of acme/docs."""
 
@@ -172,6 +175,15 @@ UNDERSTOOD = [
     (GROUP_THREAD, "resume", "resume @release"),
     (GROUP_THREAD, "extend until 18:00", "extend @release until 18:00"),
     (GROUP_THREAD, "why", "status @release"),
+    (FREEZE_THREAD, "unfreeze shipped", "unfreeze acme/api (shipped), that freeze"),
+    (FREEZE_THREAD, "unfreeze", "unfreeze acme/api, that freeze"),
+    (FREEZE_THREAD, "extend until 18:00", "extend acme/api until 18:00, that freeze"),
+    (FREEZE_THREAD, "another 30 min", "offer: extend acme/api 30 min"),
+    (FREEZE_THREAD, "it's over", "offer: unfreeze acme/api it's over"),
+    (FREEZE_THREAD, "resume", "offer: unfreeze acme/api"),
+    (FREEZE_THREAD, "allow 41 hotfix", "allow acme/api #41 (hotfix)"),
+    (FREEZE_THREAD, "status", "status acme/api"),
+    (FREEZE_THREAD, "unfreeze acme/site shipped", "unfreeze acme/site (shipped)"),
     # A direct message.
     (DIRECT, "stop", "me"),
     (DIRECT, "mute reminders please", "me"),
