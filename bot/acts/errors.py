@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing_extensions import override
 
 from bot.acts.permission import Right, WhoCan
+from bot.acts.request_state import RequestState
 from bot.kernel.errors import UserError
 from bot.slack.person import Denied
 
@@ -28,6 +29,42 @@ class SecondPersonNeeded(UserError):
     @override
     def __str__(self) -> str:
         return "needs a second person"
+
+
+@dataclass(eq=False)
+class ProposalClosed(UserError):
+    """What a machine proposed can't be approved or refused any more."""
+
+    machine: str
+    state: RequestState
+    by: str | None  #: who answered it, if somebody did
+
+    @override
+    def __str__(self) -> str:
+        return f"the proposal is {self.state}"
+
+
+@dataclass(eq=False)
+class OwnProposal(UserError):
+    """The person runs the machine, and the policy asks for a second person."""
+
+    machine: str
+
+
+@dataclass(eq=False)
+class TooManyProposals(UserError):
+    """The policy lets the machine have no more proposals open at a time."""
+
+    machine: str
+    most: int
+
+
+@dataclass(eq=False)
+class NobodyToApprove(UserError):
+    """No channel would show the proposal."""
+
+    repository: str
+    is_about_freezes: bool
 
 
 @dataclass(eq=False)

@@ -6,6 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Self
 
+from bot.acts.asked import Asked
 from bot.acts.permission import Right
 from bot.kernel.actor import Actor, Origin
 from bot.kernel.groups import Repositories
@@ -92,6 +93,8 @@ class Circumstance(StrEnum):
     LEFT_UNSEEN = "left_unseen"
     NOT_CARRIED_OUT = "not_carried_out"
     FOUND_RUNNING = "found_running"
+    NOT_SENT = "not_sent"
+    DECLINED = "declined"
 
     @property
     def sentence(self) -> str:
@@ -107,8 +110,17 @@ _CIRCUMSTANCES = {
     Circumstance.NOT_CARRIED_OUT: "not carried out when looked up",
     # Nothing says who resumed it; the event log may still.
     Circumstance.FOUND_RUNNING: "its answer was lost; the queue ran when looked up",
+    # So it has certainly changed nothing.
+    Circumstance.NOT_SENT: "its request didn't reach the service",
+    # A person refused what a machine proposed.
+    Circumstance.DECLINED: "refused by a person",
 }
 
+
+_KNOWN_ENDS = frozenset(
+    {Circumstance.NOT_CARRIED_OUT, Circumstance.FOUND_RUNNING, Circumstance.NOT_SENT}
+)
+"""Of acts that failed."""
 
 SOMEBODY = Actor("slack:somebody", "somebody in Slack")
 """Acted through the bot, which has no record of it: a backup was restored since."""
@@ -120,11 +132,14 @@ UNNAMED = Actor("", "somebody")
 
 @dataclass(frozen=True, slots=True)
 class Confirmation:
-    """What the audit records about an act that takes two people."""
+    """What the audit records about an act that takes two: two people, or a machine and a person."""
 
     subject: str  #: the freezes, and the pull request, that it is about; empty for a pause
     may_confirm: tuple[str, ...] = ()  #: whom a request mentions: Slack ids of people and groups
-    asked_by: Actor | None = None  #: the first of the two people, in the record of the second
+    asked_by: Actor | None = None  #: the first of the two, in the record of the second
+    proposed: Asked | None = None  #: what a machine proposes; None for people
+    ends_at: datetime | None = None  #: until when a proposal is open
+    answers: int = 0  #: the record of the proposal that is carried out or refused; 0 for none
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,11 +260,21 @@ class AuditRecord:
         return self.result is ActResult.ASKED
 
     @property
+    def is_proposal(self) -> bool:
+        """Whether a machine asks people to approve it."""
+        is_proposed = self.confirmation is not None and self.confirmation.proposed is not None
+        return self.waits_for_second and is_proposed
+
+    @property
+    def is_declined(self) -> bool:
+        """Whether a person refused what a machine proposed."""
+        return self.outcome.circumstance is Circumstance.DECLINED
+
+    @property
     def is_end_known(self) -> bool:
         """Whether it is clear what became of it; the answer to a failed one may have been lost."""
         is_open = self.result in {ActResult.STARTED, ActResult.FAILED}
-        looked_up = {Circumstance.NOT_CARRIED_OUT, Circumstance.FOUND_RUNNING}
-        return not is_open or self.outcome.circumstance in looked_up
+        return not is_open or self.outcome.circumstance in _KNOWN_ENDS
 
     @property
     def position(self) -> "AuditPosition":

@@ -8,20 +8,25 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from bot.acts.check_permission import CheckPermission
+from bot.acts.confirmation import open_until
 from bot.acts.ends import end_act, end_of
-from bot.acts.errors import PermissionDenied, QueueBusy
+from bot.acts.errors import PermissionDenied, ProposalClosed, QueueBusy
 from bot.acts.group_act import GroupAct
 from bot.acts.locks import RepositoryLocks
 from bot.acts.permission import Right
+from bot.acts.proposals import Proposals
 from bot.acts.reason import REASON_LIMIT, check_reason, signed_reason
 from bot.acts.record import (
     RIGHT_OF_ACTION,
     Action,
     ActResult,
     AuditRecord,
+    Circumstance,
+    Confirmation,
     PartOfGroup,
     SettingChange,
 )
+from bot.acts.request_state import RequestState
 from bot.acts.rows import Audit, Revisions
 from bot.kernel.actor import Actor, Caller
 from bot.kernel.clock import Clock
@@ -86,6 +91,10 @@ class ActLog:
         group = PartOfGroup()
         if part_of is not None:
             group = PartOfGroup(part_of.group, part_of.group_act_id)
+        confirmation: Confirmation | None = None
+        if caller.approved is not None:
+            approved = caller.approved
+            confirmation = Confirmation("", asked_by=approved.by, answers=approved.record_id)
         return AuditRecord(
             at=self.clock.now(),
             actor=caller.actor,
@@ -96,6 +105,7 @@ class ActLog:
             channel_id=caller.channel_id,
             group=group,
             request=caller.request,
+            confirmation=confirmation,
         )
 
     async def permit(
@@ -160,14 +170,20 @@ class ActLog:
     async def locked(self, act: AuditRecord) -> AsyncIterator[None]:
         """Hold the repository lock; raises QueueBusy after recording that nothing was done.
 
-        What is raised inside says how the act left the queue.
+        Raises ProposalClosed for a machine's proposal that somebody else has just answered. What is
+        raised inside says how the act left the queue.
         """
         with failing(failed_act(act, ActState.NOT_DONE)):
             try:
                 async with self.locks.of(act.repository):
+                    if act.confirmation is not None and act.confirmation.answers:
+                        await self.store.read(
+                            require_open, act.confirmation.answers, self.clock.now()
+                        )
                     yield
             except QueueBusy as busy:
-                await self.leave(act, str(busy))
+                # A proposal stays open for another try.
+                await self.leave(replace(act, confirmation=None), str(busy))
                 raise
             except MergeQueueError as error:
                 if error.act is None:
@@ -227,9 +243,11 @@ class ActLog:
             if act.act_id:
                 raise
             result = ActResult.FAILED
+            answered = started.answered(answer_of(error))
             if isinstance(error, MergeQueueRefused):
                 result = ActResult.REFUSED
-            answered = started.answered(answer_of(error))
+            elif state is ActState.NOT_DONE:
+                answered = answered.under(Circumstance.NOT_SENT)
             try:
                 await self.end(answered, result, f"{type(error).__name__}: {error}"[:500])
             except StoreError as lost:
@@ -271,6 +289,23 @@ class ActLog:
             return []
         access = await self.channels.access(channel_id)
         return [channel_id] if access is ChannelAccess.OPEN else []
+
+
+def require_open(transaction: Transaction, proposal_id: int, now: datetime) -> AuditRecord:
+    """What a machine proposed; raises ProposalClosed unless somebody may still answer it.
+
+    The caller has the lock of its repository, so nobody else answers it at the same time.
+    """
+    proposal = Audit(transaction).one(proposal_id)
+    if proposal is None or not proposal.is_proposal:
+        raise ProposalClosed("", RequestState.OVER, None)
+    answer = Proposals(transaction).answer(proposal)
+    if answer is not None:
+        state, by = answer
+        raise ProposalClosed(proposal.actor.name, state, by.name if by is not None else None)
+    if open_until(proposal) <= now:
+        raise ProposalClosed(proposal.actor.name, RequestState.EXPIRED, None)
+    return proposal
 
 
 def failed_act(act: AuditRecord, state: ActState) -> FailedAct:

@@ -153,6 +153,23 @@ class Audit(Numbered[AuditRecord]):
             since = since.where(audit.c.action == action)
         return self._acts(since.order_by(*_IN_ORDER))
 
+    def between(
+        self, repository: RepositoryName, since: datetime, until: datetime, action: Action
+    ) -> Sequence[AuditRecord]:
+        """All records of one action of the repository in that time, oldest first."""
+        found = select(audit).where(
+            audit.c.repository == repository,
+            audit.c.action == action,
+            audit.c.at >= since,
+            audit.c.at <= until,
+        )
+        return self._acts(found.order_by(*_IN_ORDER))
+
+    def asked_since(self, at: datetime) -> Sequence[AuditRecord]:
+        """What somebody has asked for from `at` on that takes two, of all repositories."""
+        asked = select(audit).where(audit.c.at >= at, audit.c.result == ActResult.ASKED)
+        return self._acts(asked.order_by(*_IN_ORDER))
+
     def of_group_act(self, group_act_id: int, at: datetime) -> Sequence[AuditRecord]:
         """All records of the parts of a group's act that began at `at`, oldest first."""
         parts = select(audit).where(audit.c.at >= at, audit.c.group_act_id == group_act_id)

@@ -24,6 +24,7 @@ PROGRAMS = {
     "freeze": ("running_bot", "Freeze a queue the same way: checks run, nothing merges."),
     "unfreeze": ("running_bot", "End a freeze the same way."),
     "allow": ("running_bot", "Let one pull request through a freeze the same way."),
+    "outcome": ("running_bot", "Wait for the outcome of a request that was still open."),
     "status": ("running_bot", "Print the live queue the same way."),
     "why": ("running_bot", "Print why nothing merges, or what happened to a pull request."),
     "log": ("running_bot", "Print the event log the same way."),

@@ -2,8 +2,10 @@
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import NoReturn
+from urllib.parse import quote
 
 import click
 import httpx
@@ -34,7 +36,7 @@ NOT_EVEN_SENT = (
 )
 """Failures before the request was on its way; after any other the bot may carry it out."""
 
-READING = frozenset({"status", "why", "log"})
+READING = frozenset({"status", "why", "log", "outcome"})
 """What changes nothing, so that a lost answer leaves nobody in doubt."""
 
 OUTCOME = "/api/v1/outcome/"
@@ -189,6 +191,20 @@ def log(
     ask("log", asked, is_json=is_json)
 
 
+@click.command()
+@click.argument("request")
+@as_json
+def outcome(request: str, *, is_json: bool) -> None:
+    """Wait up to two minutes for what became of REQUEST, whose answer was 202.
+
+    Needs MQBOT_URL and MQBOT_TOKEN. Exit code 0: it was carried out. 1: it wasn't, or was refused.
+    2: used wrongly. 3: nobody knows yet, or nobody has approved it yet.
+    """
+    with talking("outcome") as client:
+        answer = _outcome(client, f"{OUTCOME}{quote(request, safe='')}")
+    _print(answer, is_json=is_json)
+
+
 def ask(what: str, asked: Mapping[str, JsonValue], *, is_json: bool = False) -> None:
     """Print the bot's answer.
 
@@ -197,6 +213,20 @@ def ask(what: str, asked: Mapping[str, JsonValue], *, is_json: bool = False) -> 
     UNCERTAIN_EXIT if nobody can tell whether it was carried out. With `is_json` it prints every
     answer of the bot's as it came, on standard output, with the same exit codes.
     """
+    with talking(what) as client:
+        answer = client.post(f"/api/v1/{what}", json=asked)
+        if answer.status_code == httpx.codes.ACCEPTED:
+            said = _sentence(answer)
+            address = str(answer.json().get("outcome"))
+            say(f"mqbot: {said} Its outcome: {address}", is_complaint=True)
+            if address.startswith(OUTCOME):
+                answer = _outcome(client, address)
+    _print(answer, is_json=is_json)
+
+
+@contextmanager
+def talking(what: str) -> Iterator[httpx.Client]:
+    """A connection to the bot; exits with a sentence if the bot doesn't answer."""
     with complaining():
         url = _required(URL, "the address of the running bot")
         token = _required(TOKEN, "a token")
@@ -215,10 +245,7 @@ def ask(what: str, asked: Mapping[str, JsonValue], *, is_json: bool = False) -> 
             trust_env=False,
             verify=httpx.create_ssl_context(),
         ) as client:
-            answer = client.post(f"/api/v1/{what}", json=asked)
-            if answer.status_code == httpx.codes.ACCEPTED:
-                say(f"mqbot: {_sentence(answer)}", is_complaint=True)
-                answer = _outcome(client, answer)
+            yield client
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         is_late = isinstance(error, httpx.TimeoutException)
         why = why_lost(error) or ("no answer in time" if is_late else NO_CONNECTION)
@@ -227,7 +254,6 @@ def ask(what: str, asked: Mapping[str, JsonValue], *, is_json: bool = False) -> 
             f"{URL}: the bot gave no answer ({why}). Check `mqbot status` before a retry.",
             UNCERTAIN_EXIT if was_sent else UNAVAILABLE_EXIT,
         )
-    _print(answer, is_json=is_json)
 
 
 def _print(answer: httpx.Response, *, is_json: bool) -> None:
@@ -237,6 +263,10 @@ def _print(answer: httpx.Response, *, is_json: bool) -> None:
         say(json.dumps(answer.json()))
         raise SystemExit(_exit_code(answer))
     if answer.status_code == httpx.codes.ACCEPTED:
+        proposal = answer.json().get("proposal")
+        if proposal is not None:
+            asking = f"Ask again with `mqbot outcome {proposal['id']}`."
+            _fail(f"Nobody has answered the proposal yet. {asking}", UNCERTAIN_EXIT)
         _fail("Still not known. Check `mqbot status`.", UNCERTAIN_EXIT)
     if sentence is None:
         _fail(f"the answer is not the bot's (status {answer.status_code})")
@@ -252,21 +282,21 @@ def _exit_code(answer: httpx.Response) -> int:
     return 0 if answer.status_code == httpx.codes.OK and is_as_asked else UNAVAILABLE_EXIT
 
 
-def _outcome(client: httpx.Client, answer: httpx.Response) -> httpx.Response:
+def _outcome(client: httpx.Client, address: str) -> httpx.Response:
     """What became of a request that nobody could tell at first; the last answer if that stays so.
 
-    Asks at the address in the answer, if it is one of the bot's.
+    Raises TransportError if the bot never answers.
     """
-    address = str(answer.json().get("outcome"))
-    for _ in range(ASKED_MOST if address.startswith(OUTCOME) else 0):
+    answer: httpx.Response | None = None
+    for _ in range(ASKED_MOST):
         try:
-            asked = client.get(address)
+            answer = client.get(address)
         except httpx.TransportError:
             # The bot may be restarting; the outcome is not known without it.
             continue
-        if asked.status_code != httpx.codes.ACCEPTED:
-            return asked
-    return answer
+        if answer.status_code != httpx.codes.ACCEPTED:
+            return answer
+    return answer if answer is not None else client.get(address)
 
 
 def _required(name: str, what: str) -> str:

@@ -5,9 +5,11 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
-from bot.acts.permission import Right, RightRules
+from bot.acts.approval import Approval, ApprovalRules
+from bot.acts.permission import MACHINE, Right, RightRules
+from bot.acts.record import Action
 from bot.config.settings import Settings
-from bot.config.tables import repositories_of, windows
+from bot.config.tables import ApprovalTable, repositories_of, windows
 from bot.freezes.windows import WindowRules
 from bot.health.alert import AlertKind, AlertRules
 from bot.kernel.configured import Policies, Policy
@@ -51,7 +53,10 @@ def _given(
     names = (*settings.repositories, *left)
     for name, table in sorted(settings.policy.items(), key=_distance):
         for repository in repositories_of(name, names, settings.groups):
-            found[repository] = {**table.given, **found.get(repository, {})}
+            nearer = found.get(repository, {})
+            approval = {**table.given.get("approval", {}), **nearer.get("approval", {})}
+            # A nearer table about one machine lets no other machine act by itself.
+            found[repository] = {**table.given, **nearer, "approval": approval}
     return found
 
 
@@ -91,7 +96,21 @@ def _policy(settings: Settings, given: Mapping[str, Any]) -> Policy:
         thresholds={kind: threshold for kind, threshold in thresholds.items() if threshold},
         mention=given.get("alert_mention"),
     )
-    return Policy([rights, pauses, alerts])
+    return Policy([rights, pauses, alerts, _approvals(given.get("approval", {}))])
+
+
+def _approvals(tables: Mapping[str, ApprovalTable]) -> ApprovalRules:
+    return ApprovalRules(
+        {
+            f"{MACHINE}{name}": Approval(
+                frozenset(map(Action, table.acts)),
+                timedelta(minutes=table.minutes),
+                table.most_open,
+                table.run_by,
+            )
+            for name, table in tables.items()
+        }
+    )
 
 
 def _auto_pause(given: Mapping[str, Any]) -> AutoPause | None:

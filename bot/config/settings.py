@@ -283,6 +283,22 @@ class Settings(DatabaseSettings):
             check(value, info.data["repositories"], info.data["groups"])
         return value
 
+    @field_validator("policy")
+    @classmethod
+    def _proposing_machines_are_known(
+        cls, value: Mapping[str, PolicyTable], info: ValidationInfo
+    ) -> Mapping[str, PolicyTable]:
+        """A mistyped name would let the machine act by itself."""
+        tokens = info.data.get("machine_tokens")
+        if tokens is None:
+            return value
+        known = {accepted.machine for accepted in values.machines(tokens)}
+        for name, table in value.items():
+            for machine in table.approval or {}:
+                if machine not in known:
+                    raise ValueError(f"in “{name}”: no machine is called “{machine[:80]}”")
+        return value
+
 
 class RunSettings(Settings, use_attribute_docstrings=False):
     """Settings of `mqbot run`, which opens a connection to Slack."""

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import timedelta
 from difflib import get_close_matches
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 from zoneinfo import ZoneInfo
 
 from pydantic import (
@@ -50,6 +50,25 @@ class _Table(BaseModel):
         return values.no_switch(value, cls.model_fields[str(info.field_name)].annotation)
 
 
+class ApprovalTable(_Table):
+    """One table under `approval`: the acts that one machine only proposes."""
+
+    acts: tuple[Literal["pause", "resume", "freeze", "unfreeze", "allow"], ...] = (
+        "pause",
+        "resume",
+        "freeze",
+        "unfreeze",
+        "allow",
+    )
+    """what it only proposes: some of `pause`, `resume`, `freeze`, `unfreeze`, `allow`"""
+    minutes: float = Field(default=60, ge=1, le=1440)
+    """minutes until a proposal expires; 1 to 1440"""
+    most_open: int = Field(default=3, ge=1, le=20)
+    """how many of its proposals may be open at a time; 1 to 20"""
+    run_by: Annotated[frozenset[str], BeforeValidator(values.people)] = frozenset()
+    """the Slack ids (`U…`) of the people who run it; with `second_person`, someone else approves"""
+
+
 class PolicyTable(_Table):
     """One table; what it leaves out is as for all repositories.
 
@@ -79,6 +98,8 @@ class PolicyTable(_Table):
     """minutes until such a pause ends; 1 to 1440"""
     alert_mention: Annotated[str, AfterValidator(values.group_id)] | None = None
     """the Slack id of a user group (`S…`)"""
+    approval: Mapping[str, ApprovalTable] | None = None
+    """by the machine's name, the acts that it only proposes"""
 
     @model_validator(mode="before")
     @classmethod

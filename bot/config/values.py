@@ -35,6 +35,7 @@ _BOT_LOGIN = re.compile(rf"(?:{re.escape(ENDING)}[-._])?{LOGIN.pattern}", re.ASC
 _PROFILE_FIELD = re.compile(r"Xf[A-Z0-9]{2,30}")
 _PERSON_ID = re.compile(r"[UW][A-Z0-9]{2,30}")
 _MACHINE_NAME = r"[a-z0-9][a-z0-9._-]{0,39}"
+_PERSON = re.compile(r"[UW][A-Z0-9]{2,30}")
 _WHO = re.compile(rf"[UWS][A-Z0-9]{{2,30}}|{MACHINE}{_MACHINE_NAME}")
 SHORTEST_MACHINE_TOKEN = 24
 """Nobody guesses 24 characters: a token needs no other protection from being tried."""
@@ -281,6 +282,19 @@ def who_may_pause(value: object) -> WhoMayPause:
         raise ValueError("nobody is named")
     groups = frozenset(user_id for user_id in ids if user_id.startswith("S"))
     return Listed(people=frozenset(ids) - groups, groups=groups)
+
+
+def people(value: object) -> frozenset[str]:
+    if isinstance(value, frozenset):
+        return value
+    ids = _listed(value)
+    for user_id in ids:
+        if not _PERSON.fullmatch(user_id):
+            raise ValueError(
+                f"“{user_id[:80]}” isn't the id of a person; Slack has it as Copy member ID in a "
+                "profile"
+            )
+    return frozenset(ids)
 
 
 def group_id(value: str) -> str:

@@ -7,6 +7,7 @@ from bot.freezes.actions import (
     FREEZE_WITHOUT_END,
     SKIP,
 )
+from bot.groups.actions import APPROVE, REFUSE
 from bot.pauses.actions import (
     AGAIN,
     EXTEND,
@@ -39,6 +40,8 @@ PAUSE_BUTTONS = frozenset(
         FREEZE_WITHOUT_END,
         *FREEZE_READINGS,
         FREEZE_END,
+        APPROVE,
+        REFUSE,
     }
 )
 """Those that act on a queue: a button with the same value does the same again."""

@@ -8,6 +8,7 @@ from typing import Any
 from bot.acts import errors as act_errors
 from bot.acts.reason import REASON_LIMIT
 from bot.acts.record import Action
+from bot.acts.request_state import RequestState
 from bot.acts.texts.permissions import denied
 from bot.blocks import blocks, controls
 from bot.blocks.controls import Repeat
@@ -293,6 +294,47 @@ def _second_person(error: act_errors.SecondPersonNeeded, _command: str, _reposit
     )
 
 
+def _proposal_closed(error: act_errors.ProposalClosed, _command: str, _repository: str) -> str:
+    by = quote(error.by) if error.by else "Someone"
+    return _CLOSED_PROPOSALS[error.state].format(by=by)
+
+
+_CLOSED_PROPOSALS = {
+    RequestState.CONFIRMED: "{by} already approved this.",
+    RequestState.UNDER_WAY: "{by} approved this a moment ago, and I'm carrying it out.",
+    RequestState.REFUSED: "{by} already refused this.",
+    RequestState.EXPIRED: "This proposal has expired. Nothing was changed.",
+    RequestState.OVER: (
+        "Nothing is left to approve: the queue has changed since, or the machine has lost its "
+        "right. Nothing was changed."
+    ),
+}
+
+
+def _own_proposal(error: act_errors.OwnProposal, _command: str, _repository: str) -> str:
+    return f"You run {quote(error.machine)}, so someone else has to approve this."
+
+
+def _too_many_proposals(error: act_errors.TooManyProposals, _command: str, _repository: str) -> str:
+    return (
+        f"{quote(error.machine)} has as many open proposals as it may ({error.most}). Wait until "
+        "somebody answers one."
+    )
+
+
+def _nobody_to_approve(error: act_errors.NobodyToApprove, _command: str, _repository: str) -> str:
+    name = escape(error.repository)
+    if error.is_about_freezes:
+        return (
+            f"No channel follows freezes of {name}, so nobody would see the proposal. Subscribe "
+            "a channel to them first."
+        )
+    return (
+        f"No channel follows pauses of {name}, so nobody would see the proposal. Subscribe a "
+        "channel to them first."
+    )
+
+
 def _not_allowed(error: kernel_errors.RepositoryNotAllowed, command: str, _repository: str) -> str:
     word = code(error.repository, 150)
     if error.alike is not None:
@@ -391,6 +433,10 @@ _SENTENCES: Mapping[type, str | Callable[[Any, str, str], str]] = {
     ),
     act_errors.SecondPersonNeeded: _second_person,
     act_errors.PermissionDenied: _denied,
+    act_errors.ProposalClosed: _proposal_closed,
+    act_errors.OwnProposal: _own_proposal,
+    act_errors.TooManyProposals: _too_many_proposals,
+    act_errors.NobodyToApprove: _nobody_to_approve,
     slack_errors.NeedsClick: (
         "Add a reason, or open the form. Slack opens forms only after a click."
     ),

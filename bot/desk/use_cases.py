@@ -9,6 +9,7 @@ from bot.doctor.examining import ExamineQueue
 from bot.freezes.applying_windows import ApplyWindows
 from bot.freezes.freezing import FreezeQueue
 from bot.groups.acting import ActOnGroups
+from bot.groups.proposing import ProposeActs
 from bot.log.sources import Sources
 from bot.pauses.pausing import PauseQueue
 from bot.pauses.reminding import RemindOfPauses
@@ -30,6 +31,7 @@ class UseCases:
     apply_windows: ApplyWindows
     freeze_queue: FreezeQueue
     groups: ActOnGroups
+    proposals: ProposeActs
     remind_of_pauses: RemindOfPauses
     channel_settings: ChannelSettings
     manage_boards: ManageBoards

@@ -2,13 +2,13 @@
 
 from datetime import datetime
 
-from bot.acts.confirmation import RequestState
+from bot.acts.confirmation import RequestOutcome
 from bot.acts.record import AuditRecord
+from bot.acts.request_state import RequestState
 from bot.freezes.rows import Freezes
 from bot.kernel.actor import Actor
 from bot.kernel.repository import RepositoryName
 from bot.pauses.requests import (
-    RequestOutcome,
     acts_that_wait,
     is_about_freezes,
     outcome_of_acts,

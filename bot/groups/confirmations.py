@@ -1,17 +1,18 @@
-"""The request to confirm what one person asked for; it says what became of it."""
+"""The request to confirm what a person or machine asked for; it says what became of it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
 
-from bot.acts.confirmation import Request, RequestState
+from bot.acts.confirmation import Request
 from bot.acts.reason import REASON_LIMIT
 from bot.acts.record import Action, AuditRecord
+from bot.acts.request_state import RequestState
 from bot.blocks import blocks, controls
 from bot.blocks.groups import name_of, names
 from bot.blocks.message import Colour, Message
 from bot.blocks.text import (
     NAME_LIMIT,
+    duration,
     escape,
     listed,
     literal,
@@ -21,11 +22,12 @@ from bot.blocks.text import (
     quote,
 )
 from bot.freezes import actions as freeze_actions
+from bot.groups.actions import APPROVE, REFUSE
+from bot.kernel.durations import For
 from bot.pauses.pause import DrawnLine
 from bot.pauses.texts import group_acts
 from bot.pauses.texts.card import resume_button
 
-CONFIRMATION_LASTS = timedelta(hours=1)
 FREEZE_ID_LIMIT = 200
 """With a longer id of a freeze, the person is asked which freeze they mean."""
 
@@ -98,8 +100,33 @@ _SENTENCES_ABOUT: Mapping[Action, Sentences] = {
 }
 
 
+_PROPOSED: Mapping[Action, str] = {
+    Action.PAUSE: "*{asker} proposes to pause {where}.*",
+    Action.RESUME: "*{asker} proposes to resume {where}.*",
+    Action.FREEZE: "*{asker} proposes to freeze {where}.*",
+    Action.UNFREEZE: "*{asker} proposes to end the freeze of {where}.*",
+    Action.ALLOW: "*{asker} proposes to let {pull_request} of {where} through the freeze.*",
+}
+_WAS_PROPOSED: Mapping[Action, str] = {
+    Action.PAUSE: "{asker} proposed to pause {where}.",
+    Action.RESUME: "{asker} proposed to resume {where}.",
+    Action.FREEZE: "{asker} proposed to freeze {where}.",
+    Action.UNFREEZE: "{asker} proposed to end the freeze of {where}.",
+    Action.ALLOW: "{asker} proposed to let {pull_request} of {where} through the freeze.",
+}
+_ANSWERED: Mapping[RequestState, str] = {
+    RequestState.CONFIRMED: "*{by} approved it.*",
+    RequestState.REFUSED: "*{by} refused it*, and nothing changed.",
+    RequestState.UNDER_WAY: "{by} approved it, and I'm carrying it out.",
+    RequestState.OVER: "Nothing is left to approve.",
+    RequestState.EXPIRED: "Nobody answered in time, and nothing changed.",
+}
+
+
 def request(request: Request) -> Message:
     """Open, it mentions those who may confirm; else it says how it ended, without a button."""
+    if request.asked[0].is_proposal:
+        return _proposal(request)
     sentences = _SENTENCES_ABOUT[request.asked[0].action]
     match request.state:
         case RequestState.OPEN:
@@ -110,8 +137,60 @@ def request(request: Request) -> Message:
         case RequestState.OVER:
             ended = sentences.ended if request.by is not None else sentences.over
             return blocks.sentence(f":heavy_minus_sign: {_said(ended, request)}")
-        case RequestState.EXPIRED:
+        case _:
             return blocks.sentence(f":heavy_minus_sign: {_said(sentences.expired, request)}")
+
+
+def _proposal(request: Request) -> Message:
+    """What a machine proposes, with its reason as it gave it, or what became of that."""
+    first = request.asked[0]
+    if request.state is not RequestState.OPEN:
+        was = _said(_WAS_PROPOSED[first.action], request)
+        answer = _said(_ANSWERED[request.state], request)
+        if request.state is RequestState.CONFIRMED:
+            done = blocks.sentence(f":white_check_mark: {was} {answer}")
+            return blocks.coloured(Colour.GREEN, done)
+        return blocks.sentence(f":heavy_minus_sign: {was} {answer}")
+    who = _mentions(request.asked)
+    value = str(first.record_id)
+    shown = blocks.message(
+        blocks.section(f":hourglass_flowing_sand: {_said(_PROPOSED[first.action], request)}"),
+        blocks.section(f"{who} can approve." if who else "Any full member can approve."),
+        *blocks.facts(
+            ("The machine's reason", _quoted(first.reason)),
+            ("Limits", quote(_limits(first), REASON_LIMIT)),
+            ("Ends", _end(first)),
+            ("Paused because", _quoted(first.previous_reason)),
+            ("Open until", local_time(request.ends_at)),
+        ),
+        blocks.actions(
+            [
+                blocks.button("Approve", action_id=APPROVE, value=value, style="primary"),
+                blocks.button("Refuse", action_id=REFUSE, value=value),
+            ]
+        ),
+    )
+    return blocks.coloured(Colour.YELLOW, shown)
+
+
+def _quoted(reason: str | None) -> str:
+    return f"“{literal(reason, REASON_LIMIT)}”" if reason else ""
+
+
+def _limits(proposal: AuditRecord) -> str:
+    """Of a freeze: what it holds, and what it lets through."""
+    confirmation = proposal.confirmation
+    proposed = confirmation.proposed if confirmation is not None else None
+    return proposed.limits if proposed is not None else ""
+
+
+def _end(proposal: AuditRecord) -> str:
+    """A length counts from the approval."""
+    confirmation = proposal.confirmation
+    proposed = confirmation.proposed if confirmation is not None else None
+    if proposed is not None and isinstance(proposed.lasting, For):
+        return f"{duration(proposed.lasting.length)} after the approval"
+    return local_time(proposal.resumes_at) if proposal.resumes_at is not None else ""
 
 
 def _open(request: Request, sentences: Sentences) -> Message:
@@ -125,7 +204,7 @@ def _open(request: Request, sentences: Sentences) -> Message:
         facts.append(("Reason", literal(first.previous_reason, REASON_LIMIT)))
     if first.reason:
         facts.append((f"{asker}'s reason", literal(first.reason, REASON_LIMIT)))
-    facts.append(("Open until", local_time(first.at + CONFIRMATION_LASTS)))
+    facts.append(("Open until", local_time(request.ends_at)))
     asked = blocks.message(
         blocks.section(f":hourglass_flowing_sand: {_said(sentences.open, request)}"),
         blocks.section(f"{who} can confirm." if who else "Any other full member can confirm."),

@@ -1,19 +1,28 @@
-"""Acts on all repositories of a group, with their progress."""
+"""Acts on all repositories of a group, with their progress, and what machines propose."""
 
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime, timedelta
 from functools import partial
 
 from bot.acts.asked import NOTHING_ASKED, Asked
 from bot.acts.group_act import GroupAct, GroupOutcome
-from bot.acts.record import Action
+from bot.acts.record import Action, AuditRecord
 from bot.blocks import modal
 from bot.blocks.controls import Repeat
+from bot.blocks.message import Message
+from bot.desk.explain import sentence_of
 from bot.desk.registry import Accepted, Call, handles
+from bot.freezes.outcomes import FreezeOutcome
+from bot.freezes.texts import forms as freeze_forms
+from bot.groups.actions import APPROVE, REFUSE
+from bot.groups.proposing import as_approver
 from bot.kernel.clock import Clock
 from bot.kernel.groups import Group
 from bot.pauses import actions as pause_actions
 from bot.pauses.group_work import Report, SinceThen
-from bot.pauses.texts import group_acts
+from bot.pauses.outcomes import NotPaused, OtherPause, PauseChange
+from bot.pauses.pause import drawn_line
+from bot.pauses.texts import group_acts, replies as pause_replies
 from bot.slack.conversation import Conversation
 from bot.slack.payloads import Interaction
 
@@ -102,3 +111,100 @@ def accept(
     wanted = _wanted(call, action, group, asked)
     shown = modal.result_modal(group_acts.progress(wanted, 0), call.channel_id)
     return Accepted(shown, partial(act, action=action, group=group, asked=asked), repeat)
+
+
+@handles.click(APPROVE)
+async def approve(call: Call, click: Interaction) -> None:
+    """Carry out what a machine proposed, in the name of the person who presses."""
+    await call.admit()
+    proposals = call.bot.use.proposals
+    proposal = await proposals.approved(call.caller, int(click.chosen))
+    confirmation = proposal.confirmation
+    proposed = confirmation.proposed if confirmation is not None else None
+    said = await _CARRY_OUT[proposal.action](call, proposal, proposed or NOTHING_ASKED)
+    await proposals.settle(proposal)
+    await call.reply(said)
+
+
+@handles.click(REFUSE)
+async def refuse(call: Call, click: Interaction) -> None:
+    """The request says who refused it."""
+    await call.admit()
+    await call.bot.use.proposals.refuse(call.caller, int(click.chosen))
+
+
+async def _pause(call: Call, proposal: AuditRecord, asked: Asked) -> Message:
+    paused = await call.bot.use.pause_queue.run(
+        as_approver(call.caller, proposal),
+        proposal.repository,
+        asked.reason,
+        lasting=asked.lasting,
+    )
+    if isinstance(paused, PauseChange):
+        return pause_replies.paused_reply(paused.act)
+    return pause_replies.left_as_paused(paused.known)
+
+
+async def _resume(call: Call, proposal: AuditRecord, _asked: Asked) -> Message:
+    repository = proposal.repository
+    paused_at = proposal.previous_paused_at or proposal.at
+    resumed = await call.bot.use.resume_queue.run(
+        as_approver(call.caller, proposal),
+        repository,
+        expected=drawn_line(paused_at, proposal.stored_reason or ""),
+    )
+    match resumed:
+        case PauseChange():
+            return pause_replies.resumed_reply(repository)
+        case NotPaused(ended=ended):
+            return pause_replies.not_paused(repository, ended)
+        case OtherPause(known=known):
+            return pause_replies.other_pause(repository, known)
+
+
+async def _freeze(call: Call, proposal: AuditRecord, asked: Asked) -> Message:
+    frozen = await call.bot.use.freeze_queue.freeze(
+        as_approver(call.caller, proposal), proposal.repository, asked
+    )
+    if frozen.because is not None:
+        return _freezes_unchanged(call, proposal, frozen)
+    return freeze_forms.frozen_reply(frozen.freezes[0], call.bot.clock.now())
+
+
+async def _unfreeze(call: Call, proposal: AuditRecord, asked: Asked) -> Message:
+    unfrozen = await call.bot.use.freeze_queue.unfreeze(
+        as_approver(call.caller, proposal),
+        proposal.repository,
+        asked.reason,
+        freeze_id=min(proposal.freezes or (), default=None),
+    )
+    if unfrozen.because is not None:
+        return _freezes_unchanged(call, proposal, unfrozen)
+    return freeze_forms.unfrozen_reply(unfrozen.freezes)
+
+
+async def _let_through(call: Call, proposal: AuditRecord, asked: Asked) -> Message:
+    caller = as_approver(call.caller, proposal)
+    number = proposal.about or 0
+    reason = asked.reason
+    outcome = await call.bot.use.freeze_queue.allow(caller, proposal.repository, number, reason)
+    if outcome.because is not None:
+        return _freezes_unchanged(call, proposal, outcome)
+    if outcome.error is not None:
+        failure = sentence_of(outcome.error, call.bot.command)
+        return freeze_forms.partly_allowed(number, outcome, failure, call.progress.repeat)
+    return freeze_forms.allowed(number, outcome.freezes, call.actor.name, reason)
+
+
+def _freezes_unchanged(call: Call, proposal: AuditRecord, outcome: FreezeOutcome) -> Message:
+    now = call.bot.clock.now()
+    return freeze_forms.unchanged(proposal.repository, outcome, now, proposal.about)
+
+
+_CARRY_OUT: Mapping[Action, Callable[[Call, AuditRecord, Asked], Awaitable[Message]]] = {
+    Action.PAUSE: _pause,
+    Action.RESUME: _resume,
+    Action.FREEZE: _freeze,
+    Action.UNFREEZE: _unfreeze,
+    Action.ALLOW: _let_through,
+}

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from bot.acts.permission import Right, RightRules
+from bot.acts.approval import ApprovalRules
+from bot.acts.permission import MACHINE, Right, RightRules
 from bot.blocks.text import duration, listed, plural
 from bot.config.environment_file import OPTION
 from bot.config.file import CONFIG_FILE, NamedFile
@@ -188,6 +189,11 @@ def _policy(policy: Policy, named: Named) -> str:
         may += f" Freezing: {named.who(who_may[Right.FREEZE])}."
     if pauses.second_person:
         may += " It takes two people to resume somebody else's pause."
+    approvals = policy.rules(ApprovalRules).machines
+    for machine, approval in sorted(approvals.items()):
+        name = machine.removeprefix(MACHINE)
+        acts = listed(sorted(approval.acts))
+        may += f" {name} only proposes ({acts}); people approve."
     first = pauses.first_reminder
     reminders = f"after {duration(first)}" if first else "none"
     return f"{may} Alerts: {_alerts(policy, named)}. Reminders: {reminders}."

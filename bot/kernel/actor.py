@@ -32,6 +32,14 @@ class Actor:
 
 
 @dataclass(frozen=True, slots=True)
+class Approved:
+    """What a machine proposed and a person approves."""
+
+    by: Actor  #: the machine
+    record_id: int  #: the proposal's record in the audit
+
+
+@dataclass(frozen=True, slots=True)
 class Caller:
     """Who acts, from where in Slack, and in which channel (None if there is none)."""
 
@@ -40,6 +48,7 @@ class Caller:
     channel_id: str | None = None
     #: the request whose answer is owed (`Unanswered`), None for timers and rules
     request: str | None = None
+    approved: Approved | None = None  #: the proposal that the caller carries out, if it is one
 
     @property
     def place(self) -> str:

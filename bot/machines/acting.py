@@ -1,27 +1,31 @@
 """What machines do: pause, resume, freeze, unfreeze, and let a pull request through."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from http import HTTPStatus
 
+from bot.acts import confirmation
+from bot.acts.approval import Approval
 from bot.acts.asked import BRANCH_PREFIX, EXCEPT, NOTHING_ASKED, Asked, read_options
 from bot.acts.group_act import GroupAct, GroupOutcome
 from bot.acts.record import Action
+from bot.acts.request_state import RequestState
 from bot.blocks.message import Message
 from bot.desk.explain import sentence_of
 from bot.desk.use_cases import UseCases
 from bot.freezes.freeze import Freeze
 from bot.freezes.outcomes import FreezeOutcome, FreezesAsTheyWere
 from bot.freezes.texts import forms as freeze_forms
+from bot.groups.proposing import Proposed, pause_in_force
 from bot.kernel.actor import Caller
 from bot.kernel.durations import Lasting, Until
 from bot.kernel.ends.phrases import read_end
 from bot.kernel.errors import is_uncertain
-from bot.kernel.groups import Group, Target
+from bot.kernel.groups import Group, Target, repositories_of
 from bot.kernel.repository import RepositoryName
 from bot.machines.answers import Acted
-from bot.machines.replying import Reply, WrongField, pending, plain
+from bot.machines.replying import Reply, WrongField, pending, plain, proposed
 from bot.machines.requests import (
     AllowRequest,
     FreezeRequest,
@@ -44,10 +48,14 @@ NO_OWN_PAUSE = DrawnLine(datetime.fromtimestamp(0, UTC))
 
 
 async def act(use: UseCases, caller: Caller, target: Target, asked: Request) -> Reply:
-    """Carry out what the machine asks for.
+    """Carry out what the machine asks for, or propose it where a policy wants people to approve.
 
     Raises UserError, and MergeQueueError, as the use case of the act does.
     """
+    action = _ACTIONS[type(asked)]
+    approval = use.proposals.approval(caller, action, repositories_of(target))
+    if approval is not None:
+        return await _propose(use, caller, target, asked, approval)
     match asked:
         case PauseRequest():
             return await _pause(use, caller, target, asked)
@@ -61,6 +69,80 @@ async def act(use: UseCases, caller: Caller, target: Target, asked: Request) -> 
             return await _allow(use, caller, one_repository(target), asked)
         case _:
             raise TypeError(asked)
+
+
+_ACTIONS: Mapping[type[Request], Action] = {
+    PauseRequest: Action.PAUSE,
+    ResumeRequest: Action.RESUME,
+    FreezeRequest: Action.FREEZE,
+    UnfreezeRequest: Action.UNFREEZE,
+    AllowRequest: Action.ALLOW,
+}
+
+
+async def _propose(
+    use: UseCases, caller: Caller, target: Target, asked: Request, approval: Approval
+) -> Reply:
+    """Ask people to approve it, unless there is nothing to do."""
+    wanted = await _proposed(use, caller, one_repository(target), asked)
+    if isinstance(wanted, Reply):
+        return wanted
+    record = await use.proposals.propose(caller, wanted, approval)
+    return proposed(confirmation.Request([record], RequestState.OPEN))
+
+
+async def _proposed(
+    use: UseCases, caller: Caller, repository: RepositoryName, asked: Request
+) -> Proposed | Reply:
+    """What to ask people, or the reply that says why there is nothing to do."""
+    match asked:
+        case PauseRequest():
+            wanted = Asked(asked.reason, _end(asked.end))
+            return Proposed(Action.PAUSE, repository, wanted)
+        case ResumeRequest():
+            return await _proposed_resume(use, caller, repository, asked)
+        case FreezeRequest():
+            return Proposed(Action.FREEZE, repository, _wanted_freeze(asked))
+        case UnfreezeRequest():
+            return await _proposed_end_of_freeze(use, caller, repository, asked)
+        case AllowRequest():
+            return await _proposed_exception(use, repository, asked)
+        case _:
+            raise TypeError(asked)
+
+
+async def _proposed_end_of_freeze(
+    use: UseCases, caller: Caller, repository: RepositoryName, asked: UnfreezeRequest
+) -> Proposed | Reply:
+    found = await _freezes_to_end(use, caller, repository, asked)
+    if isinstance(found, Reply):
+        return found
+    return Proposed(Action.UNFREEZE, repository, Asked(asked.reason), freezes=found)
+
+
+async def _proposed_exception(
+    use: UseCases, repository: RepositoryName, asked: AllowRequest
+) -> Proposed | Reply:
+    freezes = await use.freeze_queue.meant(repository)
+    number = asked.pull_request
+    if not freezes:
+        return _unchanged(use, repository, NOT_FROZEN, number)
+    return Proposed(Action.ALLOW, repository, Asked(asked.reason), number, freezes)
+
+
+async def _proposed_resume(
+    use: UseCases, caller: Caller, repository: RepositoryName, asked: ResumeRequest
+) -> Proposed | Reply:
+    pause = await use.sources.store.read(pause_in_force, repository)
+    if pause is None:
+        return _of_pause(pause_replies.not_paused(repository), None)
+    if not asked.any and pause.pauser != caller.actor.user_id:
+        said = pause_replies.not_yours(pause)
+        return _of_pause(said, pause, status=HTTPStatus.CONFLICT)
+    return Proposed(Action.RESUME, repository, NOTHING_ASKED, pause=pause)
+
+
+NOT_FROZEN = FreezeOutcome((), FreezesAsTheyWere.NOT_FROZEN)
 
 
 def one_repository(target: Target) -> RepositoryName:
@@ -157,10 +239,7 @@ async def _act_on_group(
 
 
 async def _freeze(use: UseCases, caller: Caller, target: Target, asked: FreezeRequest) -> Reply:
-    words = [f"{BRANCH_PREFIX}{branch}" for branch in asked.branches]
-    words += [f"{EXCEPT}{exception}" for exception in asked.exceptions]
-    limits = read_options(words).asked
-    wanted = replace(limits, reason=asked.reason, lasting=_end(asked.end))
+    wanted = _wanted_freeze(asked)
     if isinstance(target, Group):
         return await _act_on_group(use, caller, Action.FREEZE, target, wanted)
     outcome = await use.freeze_queue.freeze(caller, target, wanted)
@@ -171,6 +250,14 @@ async def _freeze(use: UseCases, caller: Caller, target: Target, asked: FreezeRe
     now = use.sources.clock.now()
     said = freeze_forms.frozen_reply(outcome.freezes[0], now, outcome.beside)
     return _of_freezes(use, said, outcome.freezes, changed=True)
+
+
+def _wanted_freeze(asked: FreezeRequest) -> Asked:
+    """Raises InvalidCondition and InvalidDuration."""
+    words = [f"{BRANCH_PREFIX}{branch}" for branch in asked.branches]
+    words += [f"{EXCEPT}{exception}" for exception in asked.exceptions]
+    limits = read_options(words).asked
+    return replace(limits, reason=asked.reason, lasting=_end(asked.end))
 
 
 def _is_made_by(caller: Caller, freeze: Freeze) -> bool:
@@ -184,23 +271,31 @@ async def _unfreeze(use: UseCases, caller: Caller, target: Target, asked: Unfree
         return await _act_on_group(use, caller, Action.UNFREEZE, target, wanted)
     queue = use.freeze_queue
     await queue.acts.permit(queue.acts.record(caller, Action.UNFREEZE, target))
-    freeze_id = asked.freeze or None
-    if not asked.any:
-        found = await queue.meant(target, freeze_id)
-        own = [freeze for freeze in found if _is_made_by(caller, freeze)]
-        if found and not own:
-            said = freeze_forms.not_yours(found[0])
-            return _of_freezes(use, said, found, status=HTTPStatus.CONFLICT)
-        if len(own) > 1:
-            several = FreezeOutcome(own, FreezesAsTheyWere.SEVERAL)
-            return _unchanged(use, target, several)
-        if own:
-            freeze_id = own[0].freeze_id
+    found = await _freezes_to_end(use, caller, target, asked)
+    if isinstance(found, Reply):
+        return found
+    freeze_id = found[0].freeze_id
     outcome = await queue.unfreeze(caller, target, asked.reason, freeze_id=freeze_id)
     if outcome.because is not None:
         return _unchanged(use, target, outcome, is_as_asked=not outcome.freezes)
     said = freeze_forms.unfrozen_reply(outcome.freezes, outcome.beside)
     return _of_freezes(use, said, outcome.freezes, changed=True)
+
+
+async def _freezes_to_end(
+    use: UseCases, caller: Caller, repository: RepositoryName, asked: UnfreezeRequest
+) -> Sequence[Freeze] | Reply:
+    """The one that the machine means, or the reply that says why there is none."""
+    found = await use.freeze_queue.meant(repository, asked.freeze or None)
+    if not found:
+        return _unchanged(use, repository, NOT_FROZEN, is_as_asked=True)
+    own = [freeze for freeze in found if asked.any or _is_made_by(caller, freeze)]
+    if not own:
+        said = freeze_forms.not_yours(found[0])
+        return _of_freezes(use, said, found, status=HTTPStatus.CONFLICT)
+    if own[1:]:
+        return _unchanged(use, repository, FreezeOutcome(own, FreezesAsTheyWere.SEVERAL))
+    return own
 
 
 async def _allow(

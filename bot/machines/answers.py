@@ -10,6 +10,7 @@ from enum import StrEnum
 from pydantic import BaseModel, ConfigDict
 
 from bot.acts.group_act import GroupOutcome
+from bot.acts.request_state import RequestState
 from bot.doctor.diagnosis import Verdict
 from bot.log.classification import EventKind
 from bot.merge_queue.event_types import Turn
@@ -37,7 +38,7 @@ class ProblemKind(StrEnum):
     NOT_ACCEPTED = "not_accepted"  #: the token, or what was asked for
     NOT_PERMITTED = "not_permitted"  #: the machine hasn't the right
     NOT_FOUND = "not_found"
-    TOO_MANY = "too_many"  #: requests of this machine
+    TOO_MANY = "too_many"  #: requests of this machine, or open proposals
     UNAVAILABLE = "unavailable"  #: try again later
 
 
@@ -101,12 +102,26 @@ class Acted(Answer):
     """Of a group, what became of each."""
 
 
+class ProposalShape(Shape):
+    """What a machine proposed, and what became of it."""
+
+    id: str
+    """The last part of the address of its outcome."""
+    state: RequestState
+    ends_at: datetime
+    """Until when people may approve it."""
+    by: str | None
+    """Who answered it, if somebody did."""
+
+
 class Pending(Answer):
     """Nobody can tell yet what becomes of the act."""
 
     changed: None
     outcome: str
     """GET this address until it answers something else than 202."""
+    proposal: ProposalShape | None
+    """Of an act that waits for a person's approval."""
 
 
 class OutcomeShape(Answer):
@@ -115,6 +130,8 @@ class OutcomeShape(Answer):
     changed: bool
     done: bool
     """The queue is as asked for."""
+    proposal: ProposalShape | None
+    """Of an act that needed a person's approval."""
 
 
 class QueueState(StrEnum):

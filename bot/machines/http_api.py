@@ -30,7 +30,7 @@ from bot.kernel.errors import BotError, is_uncertain
 from bot.kernel.groups import Groups, Target
 from bot.machines.acting import COMMAND, act
 from bot.machines.answers import OutcomeShape, ProblemKind
-from bot.machines.asking import answer
+from bot.machines.asking import answer as answer_question
 from bot.machines.document import DOCUMENT, OPERATIONS, OUTCOME_PATH, PREFIX, Operation, document
 from bot.machines.replying import (
     Reply,
@@ -39,6 +39,7 @@ from bot.machines.replying import (
     pending,
     plain,
     problem,
+    proposed,
     wrong_body,
 )
 from bot.machines.requests import Request
@@ -230,7 +231,7 @@ async def _reply(
         if operation.is_act:
             reply = await _act(use, caller, target, await _with_names(asked, named))
         else:
-            reply = await answer(use, caller, target, asked)
+            reply = await answer_question(use, caller, target, asked)
     except ValidationError as error:
         return wrong_body(error)
     except WrongField as error:
@@ -265,7 +266,8 @@ async def _act(use: UseCases, caller: Caller, target: Target, asked: Request) ->
     follows = False
     try:
         reply = await act(use, caller, target, asked)
-        follows = reply.follows is not None
+        # A proposal waits for people, and no look at the queue shows its outcome.
+        follows = reply.follows is not None and not reply.is_proposal
     except Exception as error:
         follows = is_uncertain(error)
         raise
@@ -287,9 +289,15 @@ async def _outcome(use: UseCases, name: str, request: str) -> Reply:
     store = use.sources.store
     clock = use.sources.clock
     until = clock.monotonic() + OUTCOME_SECONDS
+    machine = f"{MACHINE}{name}"
+    while found := await use.proposals.find(machine, request):
+        reply = proposed(found)
+        if reply.follows is None or clock.monotonic() >= until:
+            return reply
+        await clock.sleep(LOOK_SECONDS)
     while True:
         row = await store.read(lambda transaction: UnansweredRequests(transaction).of(request))
-        if row is None or row.user_id != f"{MACHINE}{name}":
+        if row is None or row.user_id != machine:
             return problem(ProblemKind.NOT_FOUND, "I don't know of such a request.")
         if row.due_at is None:
             break
@@ -303,7 +311,8 @@ async def _outcome(use: UseCases, name: str, request: str) -> Reply:
     else:
         is_done = became.act is not None and became.act.result is ActResult.DONE
         message = pause_outcomes.outcome(became)
-    return Reply(OutcomeShape(message=plain(message), changed=is_done, done=is_done))
+    answer = OutcomeShape(message=plain(message), changed=is_done, done=is_done, proposal=None)
+    return Reply(answer)
 
 
 def _outcome_of(transaction: Transaction, row: Unanswered) -> Outcome | GroupAct:

@@ -8,8 +8,16 @@ from http import HTTPStatus
 from pydantic import ValidationError
 from typing_extensions import override
 
-from bot.acts.errors import InvalidCondition, InvalidReason, PermissionDenied
+from bot.acts.confirmation import Request
+from bot.acts.errors import (
+    InvalidCondition,
+    InvalidReason,
+    PermissionDenied,
+    TooManyProposals,
+)
+from bot.acts.request_state import RequestState
 from bot.blocks.message import Message
+from bot.groups import confirmations
 from bot.kernel.errors import (
     BotError,
     InvalidDuration,
@@ -17,7 +25,14 @@ from bot.kernel.errors import (
     UnknownGroup,
     UserError,
 )
-from bot.machines.answers import Answer, Pending, Problem, ProblemKind
+from bot.machines.answers import (
+    Answer,
+    OutcomeShape,
+    Pending,
+    Problem,
+    ProblemKind,
+    ProposalShape,
+)
 from bot.machines.document import PREFIX
 from bot.merge_queue.errors import NotOffered
 
@@ -53,6 +68,11 @@ class Reply:
     status: HTTPStatus = HTTPStatus.OK
     follows: str | None = None  #: the address of the outcome, if that isn't known yet
 
+    @property
+    def is_proposal(self) -> bool:
+        """Whether people have to approve it first."""
+        return isinstance(self.answer, Pending) and self.answer.proposal is not None
+
 
 def plain(said: str | Message) -> str:
     """The text of a message without markup's escapes."""
@@ -62,8 +82,27 @@ def plain(said: str | Message) -> str:
 def pending(said: str | Message, request: str | None) -> Reply:
     """Nobody can tell yet; the machine may ask again at the address."""
     address = f"{OUTCOME_ADDRESS}{request}"
-    answer = Pending(message=plain(said), changed=None, outcome=address)
+    answer = Pending(message=plain(said), changed=None, outcome=address, proposal=None)
     return Reply(answer, HTTPStatus.ACCEPTED, address)
+
+
+def proposed(found: Request) -> Reply:
+    """What the machine proposed, and what became of it."""
+    proposal = found.asked[0]
+    request = proposal.request or ""
+    address = f"{OUTCOME_ADDRESS}{request}"
+    shape = ProposalShape(
+        id=request,
+        state=found.state,
+        ends_at=found.ends_at,
+        by=found.by.name if found.by is not None else None,
+    )
+    message = plain(confirmations.request(found))
+    if found.state in {RequestState.OPEN, RequestState.UNDER_WAY}:
+        answer = Pending(message=message, changed=None, outcome=address, proposal=shape)
+        return Reply(answer, HTTPStatus.ACCEPTED, address)
+    is_done = found.state is RequestState.CONFIRMED
+    return Reply(OutcomeShape(message=message, changed=is_done, done=is_done, proposal=shape))
 
 
 def problem(
@@ -100,6 +139,8 @@ def failed(error: Exception, said: Message) -> Reply:
     """`said`: the sentence that people read about it."""
     if isinstance(error, PermissionDenied):
         return problem(ProblemKind.NOT_PERMITTED, said)
+    if isinstance(error, TooManyProposals):
+        return problem(ProblemKind.TOO_MANY, said)
     if isinstance(error, UserError):
         field = _field_of(error)
         kind = ProblemKind.NOT_ACCEPTED if field is None else ProblemKind.WRONG_FIELD

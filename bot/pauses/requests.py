@@ -3,12 +3,14 @@
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 
-from bot.acts.confirmation import Request, RequestState
+from bot.acts.confirmation import CONFIRMED_WITHIN, Request, RequestOutcome
 from bot.acts.group_act import GroupAct
 from bot.acts.group_acts import GroupActs
+from bot.acts.permission import is_machine
+from bot.acts.proposals import LONGEST_OPEN, Proposals
 from bot.acts.record import ActResult, AuditRecord
+from bot.acts.request_state import RequestState
 from bot.acts.rows import Audit
-from bot.kernel.actor import Actor
 from bot.kernel.repository import RepositoryName
 from bot.pauses.pause import same_moment
 from bot.pauses.rows import Pauses
@@ -16,14 +18,8 @@ from bot.posts.live_message import LiveKind, LiveSubject
 from bot.posts.live_messages import LiveMessages
 from bot.store.transaction import Transaction
 
-CONFIRMED_WITHIN = timedelta(hours=1)
-"""How long what a person asked for waits for a second person."""
-
 REQUESTS_LOOKBACK = timedelta(minutes=1)
 """How much earlier than the service's time a pause may have on record."""
-
-RequestOutcome = tuple[RequestState, Actor | None]
-"""What became of an act that needs a second person, and who did that."""
 
 StateOf = Callable[[Transaction, AuditRecord], RequestOutcome]
 
@@ -68,11 +64,20 @@ def read_request(
     states = {state for state, _ in found_states}
     by = next((actor for _, actor in found_states if actor is not None), None)
     is_closed = any(message.closed for message in LiveMessages(transaction).of(subject))
-    for state in (RequestState.OPEN, RequestState.CONFIRMED):
+    for state in _SHOWN_BEFORE_OVER:
         if state in states:
             shown = RequestState.EXPIRED if is_closed and state is RequestState.OPEN else state
             return Request(asked, shown, group_act, by)
     return Request(asked, RequestState.OVER, group_act, by)
+
+
+_SHOWN_BEFORE_OVER = (
+    RequestState.OPEN,
+    RequestState.UNDER_WAY,
+    RequestState.CONFIRMED,
+    RequestState.REFUSED,
+)
+"""The state of a request is the first of these that one of its acts has."""
 
 
 def parts_asked(transaction: Transaction, act: GroupAct) -> Sequence[AuditRecord]:
@@ -102,12 +107,22 @@ def state_of_pause(transaction: Transaction, asked: AuditRecord) -> RequestOutco
 
 def outcome_of_acts(transaction: Transaction, asked: AuditRecord) -> RequestOutcome | None:
     """What became of it by a later act, and whose that was; None if there is none."""
+    if asked.is_proposal:
+        answer = Proposals(transaction).answer(asked)
+        if answer is not None:
+            return answer
     later = Audit(transaction).since(asked.repository, asked.at)
     for act in later:
         if act.result is ActResult.DONE and _is_same(act, asked):
-            is_second = act.confirmation is not None and act.confirmation.asked_by is not None
+            is_second = _has_confirmed(act) and not asked.is_proposal
             return RequestState.CONFIRMED if is_second else RequestState.OVER, act.actor
     return None
+
+
+def _has_confirmed(act: AuditRecord) -> bool:
+    """Whether it is that of the second of two people."""
+    first = act.confirmation.asked_by if act.confirmation is not None else None
+    return first is not None and not is_machine(first.user_id)
 
 
 def is_about_freezes(asked: AuditRecord) -> bool:
@@ -140,8 +155,13 @@ def acts_that_wait(
     transaction: Transaction, repository: RepositoryName, now: datetime
 ) -> Sequence[AuditRecord]:
     """The acts that a second person may still confirm."""
-    since = now - CONFIRMED_WITHIN - REQUESTS_LOOKBACK
-    return [act for act in Audit(transaction).since(repository, since) if act.waits_for_second]
+    since = now - LONGEST_OPEN - REQUESTS_LOOKBACK
+    recent = now - CONFIRMED_WITHIN - REQUESTS_LOOKBACK
+    return [
+        act
+        for act in Audit(transaction).since(repository, since)
+        if act.is_proposal or (act.waits_for_second and act.at >= recent)
+    ]
 
 
 def touch_requests(

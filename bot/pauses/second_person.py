@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from bot.acts.check_permission import CheckPermission
+from bot.acts.confirmation import CONFIRMED_WITHIN
 from bot.acts.errors import SecondPersonNeeded
 from bot.acts.group_act import GroupAct
 from bot.acts.permission import Right, is_machine
@@ -19,12 +20,10 @@ from bot.acts.rows import Audit
 from bot.channels.rows import Subscriptions
 from bot.channels.subscription import Topic, subscribed_channels
 from bot.kernel.actor import Actor, Origin
-from bot.kernel.clock import Clock
 from bot.pauses.by_rule import PauseRules
 from bot.pauses.history import cards_of
 from bot.pauses.pause import PauseRecord
 from bot.pauses.requests import (
-    CONFIRMED_WITHIN,
     parts_asked,
     shown_by,
     shown_group_request,
@@ -33,13 +32,9 @@ from bot.pauses.requests import (
 from bot.pauses.rows import Pauses
 from bot.pauses.stop import Stop
 from bot.posts.enqueueing import open_live_messages
-from bot.posts.live_message import LiveKind
 from bot.posts.live_messages import LiveMessages
-from bot.posts.wake import Wake
 from bot.store.transaction import Transaction
 from bot.store.transactions import Store
-
-KIND = LiveKind.CONFIRMATION
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +61,7 @@ class SecondPerson:
         actor = act.actor.user_id
         for earlier in asked:
             if earlier.actor.user_id != actor and await self._are_two(earlier.actor, act):
-                return replace(act, confirmation=Confirmation(stop.subject, (), earlier.actor))
+                return _about(act, stop.subject, earlier.actor)
         if all(earlier.actor.user_id != actor for earlier in asked):
             await self.store.run(_ask, self._request(act, stop), stop, asked, here)
         return None
@@ -98,7 +93,10 @@ def _asked(transaction: Transaction, act: AuditRecord, stop: Stop) -> Sequence[A
     return [
         other
         for other in Audit(transaction).since(act.repository, since)
-        if other.waits_for_second and other.action is act.action and stop.is_of(other)
+        if other.waits_for_second
+        and not other.is_proposal
+        and other.action is act.action
+        and stop.is_of(other)
     ]
 
 
@@ -117,7 +115,7 @@ def _ask(
         LiveMessages(transaction).mark(shown, due_at=act.at, closed=True)
     if act.group.act_id:
         return
-    channels = {*here, *_channels(transaction, asked, stop.pause)}
+    channels = {*here, *channels_of(transaction, asked, stop.pause)}
     subject = shown_request(asked)
     identity = asked.identity
     open_live_messages(transaction, subject, channels, act.at, identity=identity)
@@ -131,12 +129,14 @@ def ask_for_group(transaction: Transaction, act: GroupAct, now: datetime) -> Non
     channels = set(act.notified_together)
     pauses = {pause.repository: pause for pause in Pauses(transaction).open(act.repositories)}
     for part in asked:
-        channels |= _channels(transaction, part, pauses.get(part.repository))
+        channels |= channels_of(transaction, part, pauses.get(part.repository))
     subject = shown_group_request(act)
     open_live_messages(transaction, subject, channels, now, identity=act.identity)
 
 
-def _channels(transaction: Transaction, asked: AuditRecord, pause: PauseRecord | None) -> set[str]:
+def channels_of(
+    transaction: Transaction, asked: AuditRecord, pause: PauseRecord | None
+) -> set[str]:
     """Where people see the pause, or hear of freezes."""
     if RIGHT_OF_ACTION[asked.action] is Right.FREEZE:
         subscriptions = Subscriptions(transaction).of_repository(asked.repository)
@@ -144,28 +144,6 @@ def _channels(transaction: Transaction, asked: AuditRecord, pause: PauseRecord |
     return (
         {card.channel_id for card in cards_of(transaction, pause)} if pause is not None else set()
     )
-
-
-@dataclass(frozen=True, slots=True)
-class CloseRequests:
-    """Closes the requests that nobody confirmed in time."""
-
-    store: Store
-    clock: Clock
-    wake: Wake
-
-    async def run(self) -> None:
-        """Raises StoreError. With none to close it costs one query."""
-        now = self.clock.now()
-        before = now - CONFIRMED_WITHIN
-        if not await self.store.read(
-            lambda transaction: LiveMessages(transaction).has_open(KIND, before)
-        ):
-            return
-        await self.store.run(
-            lambda transaction: LiveMessages(transaction).close_older(KIND, before, now)
-        )
-        self.wake()
 
 
 async def require_own(acts: ActLog, act: AuditRecord, stop: Stop) -> None:
@@ -179,13 +157,20 @@ async def require_second(acts: ActLog, act: AuditRecord, stop: Stop) -> AuditRec
     """The act, once two people want it; raises SecondPersonNeeded after asking for one."""
     second_person = SecondPerson(acts.store, acts.check)
     if not second_person.is_needed(act, stop):
-        return replace(act, confirmation=Confirmation(stop.subject)) if stop.subject else act
+        return _about(act, stop.subject) if stop.subject else act
     here = await acts.here(act.channel_id)
     confirmed = await second_person.confirm(act, stop, here)
     if confirmed is None:
         acts.wake()
         raise _two_needed(act, stop, is_asked=True)
     return confirmed
+
+
+def _about(act: AuditRecord, subject: str, asked_by: Actor | None = None) -> AuditRecord:
+    """The act with what it is about, and with the first of two people, if it takes two."""
+    known = act.confirmation or Confirmation("")
+    first = asked_by or known.asked_by
+    return replace(act, confirmation=replace(known, subject=subject, asked_by=first))
 
 
 def _two_needed(act: AuditRecord, stop: Stop, *, is_asked: bool) -> SecondPersonNeeded:

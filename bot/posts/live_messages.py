@@ -102,21 +102,12 @@ class LiveMessages(Part):
             digest=None if force else LIVE_MESSAGE_COLUMNS.digest,
         )
 
-    def has_open(self, kind: LiveKind, before: datetime) -> bool:
-        """Whether a message of that kind is open that was added before then."""
-        older = select(LIVE_MESSAGE_COLUMNS.message_id).where(*_open_older(kind, before)).limit(1)
-        return self._run(older).first() is not None
-
-    def close_older(self, kind: LiveKind, before: datetime, now: datetime) -> int:
-        """Close such messages, with an edit; return how many there were."""
-        which = _open_older(kind, before)
-        changes = {
-            "wanted": LIVE_MESSAGE_COLUMNS.wanted + 1,
-            "closed": True,
-            "due_at": now,
-            "changed_at": now,
-        }
-        return self._change(live_messages, *which, **changes)
+    def open_of(self, kind: LiveKind) -> Sequence[LiveSubject]:
+        """The subjects of that kind that have a message which is still edited."""
+        found = select(
+            LIVE_MESSAGE_COLUMNS.kind, LIVE_MESSAGE_COLUMNS.repository, LIVE_MESSAGE_COLUMNS.key
+        ).where(LIVE_MESSAGE_COLUMNS.kind == kind, ~LIVE_MESSAGE_COLUMNS.closed)
+        return [from_row(LiveSubject, row) for row in self._run(found.distinct())]
 
     def mark_channel(self, channel_id: str, *, due_at: datetime) -> int:
         """Mark a channel's messages for an edit because others read it now; return how many."""
@@ -237,14 +228,6 @@ class LiveMessages(Part):
 
 def _priority(subject: LiveSubject) -> int:
     return int(PRIORITIES.get(subject.kind, Priority.REST))
-
-
-def _open_older(kind: LiveKind, before: datetime) -> Sequence[Condition]:
-    return (
-        LIVE_MESSAGE_COLUMNS.kind == kind,
-        ~LIVE_MESSAGE_COLUMNS.closed,
-        LIVE_MESSAGE_COLUMNS.created_at <= before,
-    )
 
 
 def shows(subject: LiveSubject) -> Condition:

@@ -22,6 +22,7 @@ from bot.feed.poll_repositories import PollRepositories
 from bot.feed.polling import PollingInterval, stale_after
 from bot.feed.store_events import StoreEvents
 from bot.freezes.notifying import NotifyFreezes
+from bot.groups.closing_requests import CloseRequests
 from bot.groups.telling_outcomes import TellOutcomes
 from bot.health.notifying_outages import NotifyOutages
 from bot.home.handlers import tab
@@ -30,7 +31,6 @@ from bot.kernel.tasks import CONCURRENT_STORES, ConcurrencyLimit, poll_requests
 from bot.log.sources import Sources
 from bot.pauses.ending import ExpirePauses, WatchClock, due_lease
 from bot.pauses.group_work import EndCutShort
-from bot.pauses.second_person import CloseRequests
 from bot.posts.posting import PostDeliveries
 from bot.posts.refreshing import RefreshLiveMessages
 from bot.questions.weekly import PostWeekly

@@ -17,6 +17,7 @@ from bot.doctor.examining import ExamineQueue
 from bot.freezes.applying_windows import ApplyWindows
 from bot.freezes.freezing import FreezeQueue
 from bot.groups.acting import ActOnGroups
+from bot.groups.proposing import ProposeActs
 from bot.kernel.cron import next_digest, next_start
 from bot.log.sources import Sources
 from bot.pauses.group_work import GroupWork
@@ -98,6 +99,7 @@ def build_use_cases(ports: Ports, wake: Wake) -> UseCases:
         apply_windows=ApplyWindows(pause_queue, freeze_queue, ports.configured, next_start),
         freeze_queue=freeze_queue,
         groups=ActOnGroups(pause_queue, resume_queue, freeze_queue, GroupWork(acts)),
+        proposals=ProposeActs(acts),
         remind_of_pauses=RemindOfPauses(ports.merge_queue, acts),
         channel_settings=ChannelSettings(acts, next_digest, rename_channel),
         manage_boards=ManageBoards(acts, sources),

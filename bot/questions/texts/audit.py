@@ -135,6 +135,10 @@ def _did(record: AuditRecord) -> str:
     verb = f"tried to {tried}"
     if record.result is ActResult.DONE:
         verb = done
+    elif record.is_declined:
+        verb = f"refused to {tried}"
+    elif record.is_proposal:
+        verb = f"proposed to {tried}"
     elif record.waits_for_second:
         verb = f"asked to {tried}"
     what = to_what.format(pull_request=f"#{record.pull_request}")
@@ -197,10 +201,16 @@ def _outcome(record: AuditRecord) -> list[str]:
 
 def _two_people(record: AuditRecord) -> str:
     """Who else takes part in an act that takes two people."""
+    if record.is_proposal:
+        return "a machine's proposal, waiting for approval"
     if record.waits_for_second:
         return "waiting for a second person"
     if record.confirmation is None or record.confirmation.asked_by is None:
         return ""
     first = quote(record.confirmation.asked_by.name, NAME_LIMIT)
     second = quote(record.actor.name, NAME_LIMIT)
+    if record.is_declined:
+        return f"proposed by {first}, refused by {second}"
+    if record.confirmation.answers:
+        return f"proposed by {first}, approved by {second}"
     return f"asked for by {first}, confirmed by {second}"

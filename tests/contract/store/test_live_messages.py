@@ -42,22 +42,16 @@ def test_a_live_message_is_added_once_per_channel(transaction: Transaction) -> N
     assert (found[0].due_at, found[0].created_at) == (NOW, NOW)
 
 
-def test_open_messages_of_a_kind_are_closed_by_age(transaction: Transaction) -> None:
+def test_the_open_subjects_of_a_kind_are_found_once(transaction: Transaction) -> None:
     kind = LiveKind.CONFIRMATION
     live = LiveMessages(transaction)
-    old, young = (LiveSubject(kind, SITE, key) for key in ("act 1", "act 2"))
-    card = add(transaction)
-    first = add(transaction, old)
-    live.add(young, "C1", now=after(10))
-    post(transaction, first)
-    assert not live.has_open(kind, after(-1))
-    assert live.has_open(kind, after(5))
-    assert live.close_older(kind, after(5), after(20)) == 1
-    assert [one.closed for each in (old, young) for one in live.of(each)] == [True, False]
-    assert not live.get([card])[card].closed
-    assert due(transaction, 20) == [first]
-    assert not live.has_open(kind, after(5))
-    assert live.close_older(kind, after(5), after(30)) == 0
+    open_one, closed_one = (LiveSubject(kind, SITE, key) for key in ("act 1", "act 2"))
+    add(transaction)
+    live.add(open_one, "C1", now=NOW)
+    live.add(open_one, "C2", now=NOW)
+    live.add(closed_one, "C1", now=NOW)
+    live.mark(closed_one, due_at=after(5), closed=True)
+    assert live.open_of(kind) == [open_one]
 
 
 def test_a_reposted_message_is_edited_once_it_has_an_id(transaction: Transaction) -> None:

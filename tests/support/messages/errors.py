@@ -4,6 +4,7 @@ from functools import partial
 
 from bot.acts import errors as act_errors
 from bot.acts.permission import Right, WhoCan
+from bot.acts.request_state import RequestState
 from bot.blocks import addressed, controls
 from bot.desk import explain as desk_explain
 from bot.kernel import errors as kernel_errors
@@ -51,6 +52,19 @@ CASES: Cases = {
     "error-second-person": explain(act_errors.SecondPersonNeeded(SITE, "bob", is_asked=True)),
     "error-second-person-frozen": explain(
         act_errors.SecondPersonNeeded(SITE, "bob", is_asked=True, is_frozen=True)
+    ),
+    **{
+        f"error-proposal-{state.replace('_', '-')}": explain(
+            act_errors.ProposalClosed("ci", state, None if state is RequestState.OVER else "bob")
+        )
+        for state in RequestState
+        if state is not RequestState.OPEN
+    },
+    "error-own-proposal": explain(act_errors.OwnProposal("ci")),
+    "error-too-many-proposals": explain(act_errors.TooManyProposals("ci", 3)),
+    "error-nobody-to-approve": explain(act_errors.NobodyToApprove(SITE, is_about_freezes=False)),
+    "error-nobody-to-approve-freezes": explain(
+        act_errors.NobodyToApprove(SITE, is_about_freezes=True)
     ),
     "error-second-person-never": explain(act_errors.SecondPersonNeeded(SITE, None, is_asked=False)),
     "error-group": explain(kernel_errors.UnknownGroup("@relase", ("release", "all"), "release")),
