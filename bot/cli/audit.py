@@ -2,13 +2,13 @@
 
 import asyncio
 import json
-from collections.abc import Callable
-from dataclasses import asdict
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 
 import click
 
-from bot.acts.record import Action, AuditRecord, AuditSelection
+from bot.acts.record import Action, AuditRecord, AuditSelection, Confirmation
 from bot.blocks.text import clean
 from bot.cli.process import say, with_database
 from bot.cli.stored import opened_store
@@ -131,10 +131,18 @@ def as_json(record: AuditRecord) -> str:
         },
         "answer": record.outcome.answer,
         "detail": record.outcome.explanation or None,
-        "confirmation": asdict(record.confirmation) if record.confirmation is not None else None,
+        "confirmation": _confirmation(record.confirmation),
         "evidence": asdict(record.evidence) if record.evidence is not None else None,
     }
     return json.dumps(body)
+
+
+def _confirmation(known: Confirmation | None) -> Mapping[str, object] | None:
+    if known is None:
+        return None
+    proposed = known.proposed.written if known.proposed is not None else None
+    body = asdict(replace(known, proposed=None, ends_at=None))
+    return {**body, "proposed": proposed, "ends_at": _time(known.ends_at)}
 
 
 def as_line(record: AuditRecord) -> str:

@@ -12,10 +12,20 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from bot.acts.record import Action, AuditRecord, AuditSelection, Outcome, PartOfGroup, SettingChange
+from bot.acts.asked import Asked
+from bot.acts.record import (
+    Action,
+    AuditRecord,
+    AuditSelection,
+    Confirmation,
+    Outcome,
+    PartOfGroup,
+    SettingChange,
+)
 from bot.acts.rows import Audit
 from bot.cli.audit import HEADING
 from bot.cli.main import main
+from bot.kernel.durations import For
 from bot.questions.reading_audit import STREAMED, every_record
 from bot.runtime.clock import SystemClock
 from bot.store.engines import create_engine
@@ -66,6 +76,17 @@ def three_records() -> list[AuditRecord]:
 def lines(result: Result) -> list[dict[str, Any]]:
     assert result.exit_code == 0, result.output
     return [json.loads(line) for line in result.output.splitlines()]
+
+
+async def test_json_has_what_a_machine_proposed_and_until_when(database: TestDatabase) -> None:
+    now = SystemClock().now()
+    asked = Asked("main is red", For(timedelta(minutes=45)), excepted=("label=fix",))
+    confirmation = Confirmation("", ("U0BOB",), proposed=asked, ends_at=now)
+    await add(database.url, [replace(make_record(at=now - HOUR), confirmation=confirmation)])
+    (record,) = lines(await asyncio.to_thread(run, database.url, "--json"))
+    assert record["confirmation"]["proposed"] == "45m except:label=fix main is red"
+    assert record["confirmation"]["ends_at"].endswith("Z")
+    assert record["confirmation"]["may_confirm"] == ["U0BOB"]
 
 
 async def test_json_has_one_object_a_line_and_the_table_is_safe_to_read(
