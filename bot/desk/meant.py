@@ -104,6 +104,7 @@ _NOTICE_OF_SUBJECT = {
     SubjectKind.REMINDER: Notice.REMINDER,
     SubjectKind.REPLACED: Notice.REPLACED,
     SubjectKind.REPLACED_ELSEWHERE: Notice.REPLACED,
+    SubjectKind.END_VOID: Notice.REPLACED,
 }
 
 

@@ -54,6 +54,7 @@ _ABOUT_ACTS = frozenset({SubjectKind.ACT, SubjectKind.REPLACED})
 _ABOUT_PAUSES = frozenset(
     {
         SubjectKind.ADOPTED,
+        SubjectKind.END_VOID,
         SubjectKind.REMINDER,
         SubjectKind.ESCALATION,
     }

@@ -16,6 +16,7 @@ from bot.pauses.history import (
     end_pause,
     notify_adopted,
     notify_end,
+    notify_end_not_theirs,
     notify_replaced,
     notify_still_paused,
     notify_void_end,
@@ -325,9 +326,12 @@ class Change:
             group_act_id = row.group_act_id or record.group_act_id
             changed = with_line(record, replace(row, group_act_id=group_act_id))
         timer = pause.timer
-        if timer is not None and timer.state is TimerState.VOID and was.timer != timer:
+        is_void = timer is not None and timer.state is TimerState.VOID and was.timer != timer
+        if is_void:
             changed = replace(changed, timer=None)
         self._save(changed)
+        if is_void and record.timer is not None and pause.is_open:
+            notify_end_not_theirs(self.transaction, record.timer, changed, self.now)
         if last.event_id != was.last_line.event_id and pause.is_open:
             self._notify_adopted(changed, to_notify(self.transaction, changed, self.channels))
         return changed

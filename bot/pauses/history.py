@@ -304,6 +304,17 @@ def notify_void_end(
     enqueue_urgent(transaction, subject, people, now, identity=record.line_identity)
 
 
+def notify_end_not_theirs(
+    transaction: Transaction, timer: Timer, record: PauseRecord, now: datetime
+) -> None:
+    """Notify the person whose end is void, as the log names somebody else for that pause."""
+    person = timer.set_by.user_id
+    if is_machine(person) or _are_one(transaction, person, record.by):
+        return
+    people = who_wants(transaction, Notice.REPLACED, [person])
+    _add(transaction, SubjectKind.END_VOID, record, record.pause_id, people, now)
+
+
 def _are_one(transaction: Transaction, user_id: str, by: Actor | None) -> bool:
     """Whether both are the same person; outside the bot, people are known by login."""
     if by is None or by.user_id:

@@ -79,6 +79,14 @@ def _changed(transaction: Transaction, delivery: Delivery, _: Claim) -> Message 
     return replace(message, happened_at=record.paused_at)
 
 
+def _end_void(transaction: Transaction, delivery: Delivery, _: Claim) -> Message | None:
+    """None if the pause is over."""
+    record = Pauses(transaction).one(delivery.subject.subject_id)
+    if record is None or not record.is_open:
+        return None
+    return replace(pause_card.end_void(record), happened_at=record.paused_at)
+
+
 def _adopted(transaction: Transaction, delivery: Delivery, _: Claim) -> Message | None:
     """None if it is over, somebody has set an end, or the log has named another author."""
     record = Pauses(transaction).one(delivery.subject.subject_id)
@@ -212,6 +220,7 @@ PAUSE_POSTS: Mapping[SubjectKind, RenderPost] = {
     SubjectKind.GROUP_RESUMED: _of_pause,
     SubjectKind.PAUSE_CHANGED: _changed,
     SubjectKind.REPLACED_ELSEWHERE: _changed,
+    SubjectKind.END_VOID: _end_void,
     SubjectKind.REMINDER: _direct_reminder,
     SubjectKind.ESCALATION: _escalation,
 }

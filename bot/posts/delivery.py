@@ -67,7 +67,8 @@ class SubjectKind(StrEnum):
     approach, start and end of a freeze (the event that gave it its terms); the statistics of a week
     (the ordinal number of its Monday).
     Sent to one person: somebody replaced their pause (the audit record), or replaced it, or the
-    pause whose end they had set, outside the bot (the line before it); a pause ended that they
+    pause whose end they had set, outside the bot (the line before it); the log names somebody else
+    for the pause whose end they had set (the pause record); a pause ended that they
     made or asked to be notified of, alone or as the last of a group (that end).
     The first reminder of a pause goes to one person too (the pause record), or that the outcome of
     a request that was cut off isn't known yet (its row), or the outcome, which goes to the channel
@@ -85,6 +86,7 @@ class SubjectKind(StrEnum):
     ADOPTED = "adopted"
     REPLACED = "replaced"
     REPLACED_ELSEWHERE = "replaced_elsewhere"
+    END_VOID = "end_void"
     RESUMED = "resumed"
     GROUP_RESUMED = "group_resumed"
     REMINDER = "reminder"

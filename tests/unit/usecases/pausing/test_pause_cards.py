@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -12,8 +13,11 @@ from bot.blocks.message import Message
 from bot.kernel.actor import Caller, Origin
 from bot.kernel.durations import For
 from bot.merge_queue.errors import MergeQueueUnavailable
+from bot.merge_queue.queue import Pause
 from bot.pauses.pause import PauseRecord
+from bot.pauses.readings import EventContext, PauseReading, place_event
 from bot.pauses.rows import Pauses
+from bot.pauses.settling import read_pause
 from bot.pauses.texts import card as pause_card
 from bot.people.rows import People
 from bot.posts.live_message import LiveKind, LiveMessage, LiveSubject
@@ -24,7 +28,7 @@ from bot.slack.errors import PostInDoubt, PostPostponed, PostRefused, Refusal
 from bot.store.errors import StoreUnavailable
 from tests.support.clock import NOON
 from tests.support.desk import Desk, World
-from tests.support.make import ALICE, API, BOB, CHANNEL, SITE, make_status
+from tests.support.make import ALICE, API, BOB, CHANNEL, SITE, make_event, make_status
 from tests.support.store import InMemoryStore
 from tests.support.transactions import begin
 
@@ -133,6 +137,41 @@ async def test_a_pause_of_which_the_log_told_first_is_shown_where_it_was_asked_f
 
     (card,) = desk.world.shown(CHANNEL)
     assert card.startswith("acme/site is paused · CI runners are down\nBy alice")
+
+
+async def test_a_person_whose_end_the_log_proves_void_is_notified() -> None:
+    """Carol had pasted the whole reason of alice's pause, whose answer was lost."""
+    desk = await begun(None, OTHER)
+    service = desk.world.service
+    service.fail_next(MergeQueueUnavailable("lost"), method="pause")
+    with pytest.raises(MergeQueueUnavailable):
+        await desk.pause(lasting=For(timedelta(hours=1)))
+    desk.world.clock.advance(5)
+    signed = "CI runners are down (by alice via Slack)"
+    pause = Pause(reason=signed, paused_at=desk.world.clock.now())
+    service.pauses[SITE] = pause
+    await read_pause(desk.acts, service, SITE)
+    (timed,) = desk.world.pauses()
+    assert (timed.by, timed.resumes_at is None) == (ALICE, False)
+
+    event = make_event(type_="queue.pause.create", received_at=pause.paused_at)
+    told = {"reason": signed, "actor": "carol", "is_ours": False}
+    event = replace(event, details=event.details.model_copy(update=told))
+    reading = PauseReading(pause, service.service_time)
+    with begin(InMemoryStore(desk.world.database)) as transaction:
+        place_event(transaction, event, EventContext(desk.world.clock.now(), reading), ())
+    await desk.turns(5)
+
+    (void,) = desk.world.shown(ALICE.user_id)
+    assert void == (
+        "acme/site no longer resumes automatically: carol changed its pause outside Slack. "
+        f"It now says: {signed}"
+    )
+    (named,) = desk.world.pauses()
+    assert (named.by_name, named.resumes_at) == ("carol", None)
+    # It is told once.
+    await desk.turns(30)
+    assert len(desk.world.shown(ALICE.user_id)) == 1
 
 
 async def test_a_person_who_replaces_their_own_pause_elsewhere_gets_no_notification() -> None:
