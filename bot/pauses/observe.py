@@ -7,7 +7,6 @@ from datetime import datetime, timedelta
 from bot.kernel.actor import Actor
 from bot.pauses.known import (
     LOG_EARLY,
-    ActKind,
     ActState,
     EventKind,
     Known,
@@ -122,7 +121,7 @@ def act_that_made(known: Known, shown: Shown) -> PauseAct | None:
     for act in reversed(known.acts):
         if act.answered is not None and act.answered == shown:
             return act
-        if act.kind is not ActKind.PAUSE or not act.has_reason(shown.reason):
+        if not act.has_reason(shown.reason):
             continue
         if act.state is ActState.OPEN or _is_told_only(known, act):
             return act

@@ -62,10 +62,7 @@ def _act_of_line(known: Known, event: PauseEvent) -> PauseAct | None:
     acts = [
         act
         for act in known.acts
-        if act.kind is ActKind.PAUSE
-        and not act.is_named
-        and act.began_at <= event.at
-        and act.has_reason(event.reason)
+        if not act.is_named and act.began_at <= event.at and act.has_reason(event.reason)
     ]
     for state in (ActState.DONE, ActState.OPEN):
         for act in acts:
