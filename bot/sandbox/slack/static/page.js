@@ -67,7 +67,8 @@ fill(
 
 watch(["stage"], () => {
   stageButton.hidden = !state.stage;
-  if (state.stage) fill(stageButton, `First steps: ${progress(state.stage.tasks)}`);
+  const words = el("span", { class: "stage-words" }, "First steps: ");
+  if (state.stage) fill(stageButton, words, progress(state.stage.tasks));
 });
 
 /** On a narrow screen the sidebar is a drawer. */
