@@ -15,7 +15,7 @@ from bot.pauses.pause import PauseRecord
 from bot.pauses.rows import Pauses
 from bot.people.linking import who_wants
 from bot.people.notices import Notice
-from bot.posts.delivery import Subject, SubjectKind
+from bot.posts.delivery import END_POST, Subject, SubjectKind
 from bot.posts.enqueueing import enqueue_urgent, open_live_messages, reply
 from bot.posts.live_message import LiveKind, LiveMessage, LiveSubject
 from bot.posts.live_messages import LiveMessages
@@ -84,30 +84,49 @@ def subject_of(group_act: GroupAct) -> Subject:
 def notify_together(transaction: Transaction, act: GroupAct, now: datetime) -> None:
     """Post one message about a group's act to every channel that gets it, to be edited later.
 
-    A new end is a reply in the thread of the group's card, once all its pauses have that end.
+    It stands in the thread of the group's card. A new end is a reply there, once all its pauses
+    have that end; the post that the group has resumed also shows in the channel.
     """
-    extended: dict[str, LiveMessage] = {}
+    cards = _cards_acted_upon(transaction, act)
+    channels = act.notified_together
     if act.action is Action.EXTEND:
-        # The latest card in each channel of the pauses that the act extends.
-        paused = Pauses(transaction).open(act.repositories)
-        made = GroupActs(transaction).get(
-            {pause.group_act_id for pause in paused if pause.group_act_id}
-        )
-        for _, pausing in sorted(made.items()):
-            cards = LiveMessages(transaction).of(shown_group(pausing))
-            if pausing.group == act.group:
-                extended |= {card.channel_id: card for card in cards if not card.is_lost}
-    if act.ended_at is not None:
-        replies = [
-            other for other in extended.values() if other.channel_id in act.notified_together
-        ]
-        reply(transaction, subject_of(act), replies, now, identity=act.identity)
-        if act.action is Action.EXTEND:
+        if act.ended_at is not None:
+            replies = [card for card in cards.values() if card.channel_id in channels]
+            reply(transaction, subject_of(act), replies, now, identity=act.identity)
             _notify_responsible(transaction, act, now)
-    channels = act.notified_together.difference(extended)
-    open_live_messages(transaction, shown_group(act), channels, act.at, identity=act.identity)
+        channels = channels.difference(cards)
+    open_live_messages(
+        transaction,
+        shown_group(act),
+        channels,
+        act.at,
+        identity=act.identity,
+        kind=END_POST if act.action is Action.RESUME else None,
+        roots={channel_id: card.message_id for channel_id, card in cards.items()},
+    )
     is_over = act.ended_at is not None and act.action is not Action.PAUSE
     LiveMessages(transaction).mark(shown_group(act), due_at=now, closed=is_over)
+
+
+def _cards_acted_upon(transaction: Transaction, act: GroupAct) -> Mapping[str, LiveMessage]:
+    """The latest card in each channel of the group's pauses that the act extends or resumes."""
+    found: dict[str, LiveMessage] = {}
+    for pausing in _pauses_acted_upon(transaction, act):
+        cards = LiveMessages(transaction).of(shown_group(pausing))
+        found |= {card.channel_id: card for card in cards if not card.is_lost}
+    return found
+
+
+def _pauses_acted_upon(transaction: Transaction, act: GroupAct) -> Sequence[GroupAct]:
+    """The acts that paused the group, oldest first: when it has resumed, none is in force."""
+    if act.action is Action.RESUME:
+        return GroupActs(transaction).pausing(act.group, act.group_act_id)
+    if act.action is not Action.EXTEND:
+        return ()
+    paused = Pauses(transaction).open(act.repositories)
+    act_ids = {pause.group_act_id for pause in paused if pause.group_act_id}
+    made = GroupActs(transaction).get(act_ids)
+    return [pausing for _, pausing in sorted(made.items()) if pausing.group == act.group]
 
 
 def _notify_responsible(transaction: Transaction, act: GroupAct, now: datetime) -> None:

@@ -38,8 +38,8 @@ from bot.pauses.rows import Pauses, ResumeWatchers
 from bot.people.linking import who_wants
 from bot.people.notices import Notice
 from bot.people.rows import People
-from bot.posts.delivery import Subject, SubjectKind
-from bot.posts.enqueueing import enqueue_urgent, open_live_messages
+from bot.posts.delivery import END_POST, Subject, SubjectKind
+from bot.posts.enqueueing import enqueue_urgent, open_live_messages, reply
 from bot.posts.live_message import LiveKind, LiveMessage, LiveSubject
 from bot.posts.live_messages import LiveMessages
 from bot.posts.outbox import Outbox
@@ -173,11 +173,16 @@ def notify_end(
 ) -> None:
     """Post the end once to each of the channels and wherever a live message shows the pause.
 
-    The person responsible is notified too when somebody else resumed the queue. `act` ended it.
+    Where one does, the post is the last entry of its thread. The person responsible is notified
+    too when somebody else resumed the queue. `act` ended it.
     """
     notified = {*channels, *shown_in(transaction, record, with_group=True)}
     if act is not None:
         notified -= notified_together(transaction, act)
+    cards = [card for card in cards_of(transaction, record) if card.channel_id in notified]
+    subject = Subject(SubjectKind.PAUSE_END, record.repository, record.end_number)
+    reply(transaction, subject, cards, now, identity=record.identity, kind=END_POST)
+    # Where it is a reply already, this adds nothing.
     _add(transaction, SubjectKind.PAUSE_END, record, record.end_number, notified, now)
     if not record.end_notified:
         is_part = act is not None and bool(act.group.act_id)

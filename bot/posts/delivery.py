@@ -108,6 +108,10 @@ REMINDER_POST = "reminder"
 """The kind of a reminder's first post: in a card's thread, it also shows in the channel."""
 
 
+END_POST = "end"
+"""The kind of a post that a pause is over: in its card's thread, it also shows in the channel."""
+
+
 POSTS_OF_LIVE_MESSAGES = frozenset({SubjectKind.LIVE_MESSAGE, SubjectKind.LIVE_MESSAGE_AGAIN})
 
 

@@ -14,6 +14,7 @@ from bot.log.classification import EventKind
 from bot.posts import delivery as deliveries
 from bot.posts.claim import Claim
 from bot.posts.delivery import (
+    END_POST,
     PLAIN_AFTER,
     REMINDER_POST,
     SHOWN_BY_ROOTS,
@@ -51,7 +52,7 @@ asking again brings no other answer and the rest of its channel waits behind it.
 OF_THE_CHANNEL = frozenset({Refusal.CHANNEL, Refusal.CREDENTIAL})
 """Refusals that every other post to the channel would get too."""
 
-ALSO_TO_CHANNEL = frozenset({EventKind.FAILURE, EventKind.FREEZE, REMINDER_POST})
+ALSO_TO_CHANNEL = frozenset({EventKind.FAILURE, EventKind.FREEZE, REMINDER_POST, END_POST})
 
 SHORT_LIVED = frozenset(
     {
@@ -240,7 +241,7 @@ class Sender:
         if len(self.sent) > self.most_remembered:
             del self.sent[next(iter(self.sent))]
         root = claim.thread_of(delivery)
-        # Failures and reminders also go to the channel: few people follow the thread.
+        # Failures, reminders and ends also go to the channel: few people follow the thread.
         thread = Thread(root, delivery.kind in ALSO_TO_CHANNEL) if root is not None else None
         try:
             sent = await self._send(delivery, message, thread, claim)

@@ -133,7 +133,8 @@ async def test_a_mention_with_an_attached_file_and_a_reply_to_the_channel_are_co
     await thread.get_by_role("textbox", name="Reply").fill("@merge-queue resume")
     await page.keyboard.press("Enter")
     await expect(message(page, "acme/site has resumed")).to_be_visible()
-    await expect(message(page, "replied to a thread")).to_be_visible()
+    replied = message(page, "replied to a thread")
+    await expect(replied.filter(has_text="@Merge Queue resume")).to_be_visible()
     assert merge_queue.repository("acme/site").pause is None
 
 

@@ -68,6 +68,16 @@ async def test_a_group_that_is_configured_stays_and_is_named(three: BotTester) -
     assert "From the configuration: acme/docs" in notice
 
 
+async def test_the_post_that_a_group_has_resumed_is_in_the_thread_of_its_card(
+    three: BotTester,
+) -> None:
+    post = await paused(three)
+    await three.has_posted()
+    await three.type("/mq resume @release")
+    resumed = await three.wait_for_post("@release: 2 of 2 queues resumed")
+    assert [reply.ts for reply in three.thread(post)] == [resumed.ts]
+
+
 async def test_two_people_who_take_over_a_group_at_once_each_see_from_whom(
     three: BotTester,
 ) -> None:

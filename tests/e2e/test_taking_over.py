@@ -31,7 +31,8 @@ async def test_who_takes_over_a_pause_is_on_its_card_and_hears_of_its_end(bot: B
     record = await bot.wait_for_change(card, "*acme/site was paused*")
     assert "By alice · With bob since " in record.line
     assert "Resumed by carol" in record
-    assert len(bot.thread(card)) == 1
+    await bot.wait_in_thread(card, "acme/site has resumed")
+    assert len(bot.thread(card)) == 2
 
 
 async def test_two_people_who_take_over_at_once_are_both_told_and_the_last_has_it(

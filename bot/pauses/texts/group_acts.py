@@ -236,9 +236,7 @@ def _over(paused: GroupAct, now: GroupNow) -> Message:
     ended_at = now.ended_at
     shown = [
         blocks.section(
-            blocks.state_line(
-                pause_card.RUNS, f"*{name_of(paused.group)} was paused*", _reason(paused)
-            )
+            blocks.state_line(pause_card.RUNS, f"*{_was_paused(paused.group)}*", _reason(paused))
         ),
         *blocks.facts(
             *_people(paused, now),
@@ -259,6 +257,10 @@ def _over(paused: GroupAct, now: GroupNow) -> Message:
     if buttons:
         shown.append(blocks.actions(buttons, block_id=_block_id(paused)))
     return blocks.coloured(Colour.GREEN, blocks.message(*shown))
+
+
+def _was_paused(group: str) -> str:
+    return "All queues were paused" if group == ALL else f"{name_of(group)} was paused"
 
 
 def _people(paused: GroupAct, now: GroupNow) -> list[tuple[str, str]]:
