@@ -195,4 +195,4 @@ class CheckPermission:
 
 def _log(level: int, actor: Actor, right: Right, decision: str) -> None:
     fields = {"actor": actor.user_id, "team": actor.team_id, "right": right, "decision": decision}
-    logger.log(level, "who may", extra={"action": "decision", **fields})
+    logger.log(level, "permission checked", extra={"action": "decision", **fields})

@@ -68,7 +68,7 @@ class OpenRequests:
             )
         except StoreUnavailable:
             # Then it counts as cut off once it isn't renewed.
-            logger.warning("request not left", extra={"action": "request_not_left"})
+            logger.warning("an open request was not released", extra={"action": "request_not_left"})
 
     async def renew(self) -> None:
         """Say which requests are still carried out; raises StoreUnavailable."""

@@ -91,7 +91,7 @@ class Audit(Numbered[AuditRecord]):
             "request": (record.request or "")[:REQUEST_SHOWN] or None,
         }
         known = {name: value for name, value in fields.items() if value is not None}
-        logger.info("an act", extra={"action": "act", **known})
+        logger.info("an act was recorded", extra={"action": "act", **known})
         return record_id
 
     def together(self, act: AuditRecord) -> Sequence[AuditRecord]:

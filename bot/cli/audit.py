@@ -24,8 +24,8 @@ AUDIT_COLUMNS = "{at:20}  {action:11}  {result:9}  {repository:30}  {who:24}  {w
 
 @click.command()
 @click.option("--json", "json_wanted", is_flag=True, help="Print one JSON object a line.")
-@click.option("--since", "lookback", metavar="7d", help="Only so far back: 90m, 24h, 7d, 2w.")
-@click.option("--until", metavar="1d", help="Only what is older than that: 90m, 24h, 7d, 2w.")
+@click.option("--since", "lookback", metavar="7d", help="Only newer records: 90m, 24h, 7d, 2w.")
+@click.option("--until", metavar="1d", help="Only older records: 90m, 24h, 7d, 2w.")
 @click.option("--repository", metavar="OWNER/NAME", help="Only of this repository.")
 @click.option("--actor", metavar="NAME", help="Only by this person or machine: a name or Slack id.")
 @click.option(
@@ -33,7 +33,7 @@ AUDIT_COLUMNS = "{at:20}  {action:11}  {result:9}  {repository:30}  {who:24}  {w
     "actions",
     type=click.Choice([*Action], case_sensitive=False),
     multiple=True,
-    help="Only this action; may be repeated.",
+    help="Only this action; can be repeated.",
 )
 def audit(
     *,
@@ -46,7 +46,7 @@ def audit(
 ) -> None:
     """Print who did what, when, from where and with what result; oldest first.
 
-    Needs the database alone and changes nothing; the bot may be running. Times are UTC.
+    Reads only the database, also while the bot is running. Times are UTC.
     """
     now = SystemClock().now()
     selection = AuditSelection(

@@ -87,7 +87,7 @@ Redact = Callable[[str], str]
 
 @click.command()
 @click.option("--json", "json_wanted", is_flag=True, help="Print JSON instead of a table.")
-@click.option("--all", "all_wanted", is_flag=True, help="Ask for and show each repository.")
+@click.option("--all", "all_wanted", is_flag=True, help="Check and list every repository.")
 @click.option(
     "--env-file",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
@@ -142,7 +142,7 @@ async def _without_settings(
         found += await _database(load_database_url())
     except ConfigurationError:
         areas.insert(0, Area.DATABASE)
-    why = "Needs the settings, which cannot be read."
+    why = "Not checked without valid settings."
     return [*found, *(area.unknown(area, why) for area in areas)]
 
 
@@ -159,7 +159,7 @@ async def _everything(
         stored = _deliveries(settings, channels, survey)
         deliveries = await guarded(Area.DELIVERIES, "outbox", stored)
     elif all(result.standing is CheckStatus.OK for result in database):
-        deliveries = [Area.DELIVERIES.ok("outbox", "There are none before the first start.")]
+        deliveries = [Area.DELIVERIES.ok("outbox", "None before the first start.")]
     else:
         deliveries = [Area.DELIVERIES.unknown("outbox", "Needs the database.")]
     for_slack = SIDE_SECONDS + CHANNEL_SECONDS * len(channels)

@@ -20,7 +20,7 @@ FILE = click.Path(dir_okay=False, path_type=Path)
 
 @click.command()
 def migrate() -> None:
-    """Bring the database to this version's schema; safe to repeat."""
+    """Upgrade the database to this version's schema; safe to repeat."""
     with with_database() as url:
         schema.upgrade(url)
     click.echo(f"the database is at revision {schema.head_revision()}")
@@ -29,9 +29,9 @@ def migrate() -> None:
 @click.command()
 @click.argument("file", type=FILE)
 def backup(file: Path) -> None:
-    """Copy the SQLite database to FILE, whole and consistent; the bot need not stop.
+    """Back up the SQLite database to FILE, also while the bot is running.
 
-    A FILE that is there is replaced once the copy is complete. On PostgreSQL use pg_dump.
+    An existing FILE is replaced once the copy is complete. With PostgreSQL, use pg_dump.
     """
     with with_database("backup") as url:
         if not url.startswith("sqlite:"):
@@ -44,10 +44,10 @@ def backup(file: Path) -> None:
 @click.command()
 @click.argument("file", required=False, type=FILE)
 def restore(file: Path | None) -> None:
-    """Put FILE, made by `mqbot backup`, in the place of the SQLite database; stop the bot first.
+    """Replace the SQLite database with FILE, made by `mqbot backup`. Stop the bot first.
 
-    Unsettled deliveries are looked up in Slack before they are posted. After pg_restore on
-    PostgreSQL, run it without FILE for that part alone.
+    The bot then looks in Slack before it sends a post that may be there already. With PostgreSQL,
+    run this without FILE after pg_restore.
     """
     replaced: Path | None = None
     with with_database("restore") as url:
@@ -70,9 +70,9 @@ def restore(file: Path | None) -> None:
 def copy_database(source: str, target: str) -> None:
     """Copy everything from one database to another: SQLite to PostgreSQL, or back.
 
-    Both are addresses as in DATABASE_URL, or @ and the path of a file that holds one: everybody on
-    the machine sees what is typed here. Stop the bot first. TO has to be empty; FROM stays as it
-    is, apart from an upgrade to this version. The rows of all tables are counted in both.
+    Stop the bot first. Each is an address like DATABASE_URL, or @ and the path of a file that holds
+    one, because other users of this machine can see what you type. TO must be empty. FROM doesn't
+    change, apart from an upgrade to this version. The rows of all tables are counted in both.
     """
     with complaining(command=COPY):
         try:

@@ -71,7 +71,7 @@ Asked = Permalink | Numbered | str
 @click.command()
 @click.argument("what", nargs=-1, required=True, metavar="WHAT...")
 def explain(what: Sequence[str]) -> None:
-    """Say why a message was posted, when and how it was edited, or why there is none.
+    """Explain why a message was posted or edited, and when, or why it wasn't.
 
     WHAT is the address of a message in Slack, a pull request (acme/site#41, its address or its
     number), an event (acme/site event 9001), or a delivery_id of the log. Needs the database alone

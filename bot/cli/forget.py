@@ -17,10 +17,10 @@ PERSON = re.compile(r"[UW][A-Z0-9]{2,30}")
 @click.command()
 @click.argument("user_id", metavar="U123")
 def forget(user_id: str) -> None:
-    """Forget the person with this Slack id: their login, choices and waits.
+    """Remove the login, preferences and notifications of the person with this Slack id.
 
-    Everywhere else, such as in the audit, the id replaces the name. The bot may be running. Take
-    them out of MQBOT_LOGINS first, or the next start links them again.
+    Everywhere else, such as in the audit, the id replaces their name. The bot may be running.
+    Remove them from MQBOT_LOGINS first, or the next start links them again.
     """
     if not PERSON.fullmatch(user_id):
         raise click.BadParameter("A Slack id of a person looks like U012AB3CD.")

@@ -51,7 +51,7 @@ def _is_request_url(given: str) -> bool:
     callback=_request_url,
     help="For HTTP mode: the address Slack sends requests to.",
 )
-@click.option("--minimal", is_flag=True, help="Leave out every scope that the bot can do without.")
+@click.option("--minimal", is_flag=True, help="Leave out every optional scope.")
 def manifest(http: str | None, *, minimal: bool) -> None:
     """Print the manifest that creates the Slack app, for Socket Mode or for --http URL."""
     text = manifest_path().read_text(encoding="utf-8")

@@ -45,9 +45,9 @@ class Name(click.ParamType[RepositoryName]):
 def rename(old: RepositoryName, new: RepositoryName) -> None:
     """Move everything stored about the repository OLD to NEW; stop the bot first.
 
-    Its subscriptions, boards, defaults of channels, pauses with their ends, events, posts and the
-    audit. What NEW has already, such as a subscription made since, stays. The settings are yours to
-    change: the places that name OLD are listed.
+    That is subscriptions, boards, channel defaults, pauses with their ends, events, posts and the
+    audit. NEW keeps what it has already, such as a newer subscription. The command doesn't change
+    your settings, but lists the lines that name OLD.
     """
     if old == new:
         raise click.BadParameter("both names are the same.")
@@ -89,12 +89,12 @@ async def _rename(url: str, old: RepositoryName, new: RepositoryName) -> _Rename
 @click.command(name=FORGET)
 @click.argument("name", type=Name(), metavar="OWNER/NAME")
 @click.option(
-    "--even-if-paused", is_flag=True, help="Also while its queue is paused, which then stays so."
+    "--even-if-paused", is_flag=True, help="Even while its queue is paused. It stays paused."
 )
 def forget_repository(name: RepositoryName, *, even_if_paused: bool) -> None:
-    """Remove everything stored about a repository except the audit; the bot may be running.
+    """Remove everything stored about a repository except the audit, also while the bot is running.
 
-    Take it out of MQBOT_REPOSITORIES first, or the bot starts to follow it again.
+    Remove it from MQBOT_REPOSITORIES first, or the bot starts to poll it again.
     """
     with with_database(FORGET) as url:
         places = mentions(name)

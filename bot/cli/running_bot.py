@@ -53,30 +53,28 @@ reason_why = click.option("--reason", required=True, help="Why, in 1 to 255 char
 @click.command()
 @click.argument("target")
 @reason_why
-@click.option("--end", default="", help="When it resumes by itself: 45m, or until 15:00 (UTC).")
+@click.option("--end", default="", help="When to resume automatically: 45m, or until 15:00 (UTC).")
 @as_json
 def pause(target: str, reason: str, end: str, *, is_json: bool) -> None:
     """Pause TARGET: owner/name, @group or all.
 
-    Needs MQBOT_URL and MQBOT_TOKEN. Repeating it changes nothing. Exit code 0: it is paused for
-    that reason. 1: refused, or failed: it is not paused by you. 2: used wrongly. 3: the
-    connection to the bot was lost, or the service hasn't said within two minutes whether it is
-    paused; the bot keeps checking.
+    Needs MQBOT_URL and MQBOT_TOKEN. Can be repeated safely. Exit code 0: paused for that reason. 1:
+    refused, or failed. 2: wrong usage. 3: unknown, because the connection to the bot was lost, or
+    the service didn't answer within two minutes; the bot keeps checking.
     """
     ask("pause", {"target": target, "reason": reason, "end": end}, is_json=is_json)
 
 
 @click.command()
 @click.argument("target")
-@click.option("--any", "is_any", is_flag=True, help="Resume a pause that somebody else made too.")
+@click.option("--any", "is_any", is_flag=True, help="Also end somebody else's pause.")
 @as_json
 def resume(target: str, *, is_any: bool, is_json: bool) -> None:
     """Resume TARGET: owner/name, @group or all.
 
-    Ends only this caller's own pause; of a group, what was paused through the group. Needs
-    MQBOT_URL and MQBOT_TOKEN. Exit code 0: it is running. 1: refused, or failed. 2: used wrongly.
-    3: the connection to the bot was lost, or the service hasn't said within two minutes whether it
-    has resumed.
+    Ends only your own pause; of a group, what was paused through the group. Needs MQBOT_URL and
+    MQBOT_TOKEN. Exit code 0: running. 1: refused, or failed. 2: wrong usage. 3: unknown, because
+    the connection to the bot was lost, or the service didn't answer within two minutes.
     """
     ask("resume", {"target": target, "any": is_any}, is_json=is_json)
 
@@ -84,15 +82,15 @@ def resume(target: str, *, is_any: bool, is_json: bool) -> None:
 @click.command()
 @click.argument("target")
 @reason_why
-@click.option("--end", default="", help="When it ends by itself: 45m, or until 15:00 (UTC).")
+@click.option("--end", default="", help="When to end automatically: 45m, or until 15:00 (UTC).")
 @click.option(
     "--except",
     "exceptions",
     multiple=True,
-    help="What may merge all the same: a label, @author or #pull-request. May be repeated.",
+    help="What may still merge: a label, @author or #pull-request. Can be repeated.",
 )
 @click.option(
-    "--branch", "branches", multiple=True, help="Hold only this base branch. May be repeated."
+    "--branch", "branches", multiple=True, help="Freeze only this base branch. Can be repeated."
 )
 @as_json
 def freeze(
@@ -106,7 +104,7 @@ def freeze(
 ) -> None:
     """Freeze TARGET (owner/name, @group or all): checks run, nothing merges.
 
-    Needs MQBOT_URL and MQBOT_TOKEN. Repeating it changes nothing. Exit codes as of `mqbot pause`.
+    Needs MQBOT_URL and MQBOT_TOKEN. Can be repeated safely. Exit codes as of `mqbot pause`.
     """
     asked: dict[str, JsonValue] = {"target": target, "reason": reason, "end": end}
     asked |= {"exceptions": [*exceptions], "branches": [*branches]}
@@ -117,12 +115,12 @@ def freeze(
 @click.argument("target")
 @reason_why
 @click.option("--id", "freeze_id", default="", help="The freeze to end, if there are several.")
-@click.option("--any", "is_any", is_flag=True, help="End a freeze that somebody else made too.")
+@click.option("--any", "is_any", is_flag=True, help="Also end somebody else's freeze.")
 @as_json
 def unfreeze(target: str, reason: str, freeze_id: str, *, is_any: bool, is_json: bool) -> None:
     """End the freeze of TARGET: owner/name, @group or all.
 
-    Ends only this caller's own freeze; of a group, those made through the group. Needs MQBOT_URL
+    Ends only your own freeze; of a group, those made through the group. Needs MQBOT_URL
     and MQBOT_TOKEN. Exit codes as of `mqbot resume`.
     """
     asked: dict[str, JsonValue] = {"target": target, "reason": reason, "any": is_any}
@@ -149,7 +147,7 @@ def allow(repository: str, pull_request: int, reason: str, *, is_json: bool) -> 
 def status(target: str, *, is_json: bool) -> None:
     """Print the queue of TARGET: owner/name, @group or all.
 
-    Needs MQBOT_URL and MQBOT_TOKEN. Exit code 0: printed. 1: refused, or failed. 2: used wrongly.
+    Needs MQBOT_URL and MQBOT_TOKEN. Exit code 0: printed. 1: refused, or failed. 2: wrong usage.
     """
     ask("status", {"target": target}, is_json=is_json)
 
@@ -161,7 +159,7 @@ def status(target: str, *, is_json: bool) -> None:
 def why(repository: str, pull_request: int | None, *, is_json: bool) -> None:
     """Print why nothing merges in REPOSITORY (owner/name), or what happened to PULL_REQUEST.
 
-    Needs MQBOT_URL and MQBOT_TOKEN. Exit code 0: printed. 1: refused, or failed. 2: used wrongly.
+    Needs MQBOT_URL and MQBOT_TOKEN. Exit code 0: printed. 1: refused, or failed. 2: wrong usage.
     """
     ask("why", {"target": repository, "pull_request": pull_request}, is_json=is_json)
 
@@ -184,7 +182,7 @@ def log(
 ) -> None:
     """Print the event log of REPOSITORY (owner/name), newest first.
 
-    Needs MQBOT_URL and MQBOT_TOKEN. Exit code 0: printed. 1: refused, or failed. 2: used wrongly.
+    Needs MQBOT_URL and MQBOT_TOKEN. Exit code 0: printed. 1: refused, or failed. 2: wrong usage.
     """
     asked: dict[str, JsonValue] = {"target": repository, "since": since, "events": events}
     asked |= {"pull_request": pull_request, "branch": branch}

@@ -65,7 +65,7 @@ def _repository(
     multiple=True,
     default=("acme/site",),
     callback=_repository,
-    help="owner/name; may be given several times.",
+    help="owner/name; can be repeated.",
 )
 @click.option("--scenario", default="busy", help="How each repository starts.")
 @click.option("--seed", type=int, default=1, help="Random seed.")
@@ -74,13 +74,13 @@ def _repository(
     "--dialect",
     type=click.Choice(["document", "live"]),
     default="document",
-    help="The API document, or what the hosted service has today.",
+    help="Behave as the API document says, or as the hosted service does today.",
 )
 @click.option(
     "--metadata",
     type=click.Choice(["full", "seed", "none"]),
     default="full",
-    help="What events tell: all, no newer fields than the document, or nothing.",
+    help="How much events say: everything, only what the document has, or nothing.",
 )
 @click.option(
     "--mode",
@@ -98,11 +98,13 @@ def _repository(
     "--lacks",
     multiple=True,
     metavar="PATH",
-    help="Endpoints it doesn't have, such as queues/branches; may be given several times.",
+    help="An endpoint it lacks, such as queues/branches; can be repeated.",
 )
 @click.option("--ci-key", "ci_keys", multiple=True, help="A key with the scope ci.")
 @click.option("--personal-token", "personal", multiple=True, help="A token of a person.")
-@click.option("--read-only-token", "readers", multiple=True, help="Of one who may not pause.")
+@click.option(
+    "--read-only-token", "readers", multiple=True, help="A token of a person who can't pause."
+)
 def merge_queue(  # noqa: PLR0913 - one for each option
     *,
     port: int,
@@ -156,7 +158,7 @@ def merge_queue(  # noqa: PLR0913 - one for each option
 @click.option(
     "--request-url",
     metavar="URL",
-    help="Where the app listens, when its manifest is one for HTTP.",
+    help="Where the app listens, if its manifest is for HTTP.",
 )
 @click.option("--signing-secret", default="sandbox-signing-secret")
 def slack(

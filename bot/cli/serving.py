@@ -32,9 +32,9 @@ def run() -> None:
 
 @click.command()
 def web() -> None:
-    """Run the part that Slack sends signed requests to: commands, buttons, modals, the Home tab.
+    """Answer Slack over HTTP: commands, buttons, forms, the Home tab.
 
-    Health is at /healthz, readiness at /readyz. Posting needs `mqbot worker` beside it.
+    Needs `mqbot worker` beside it, which posts. Serves /healthz and /readyz too.
     """
     with complaining():
         settings = load_settings(WebSettings)
@@ -45,7 +45,7 @@ def web() -> None:
 
 @click.command()
 def worker() -> None:
-    """Run the part that follows the event logs and posts; nothing connects to it."""
+    """Poll the event logs and post, beside `mqbot web`. Opens no port for Slack."""
     with complaining():
         settings = load_settings(Settings)
     from bot.runtime.process import build_worker
@@ -65,7 +65,7 @@ def serve(bot: Bot, settings: Settings) -> None:
     if both:
         extra = {"action": "settings_overridden", "settings": ", ".join(both)}
         logger.info(
-            "settings of the environment count instead of those in the file",
+            "the environment overrides settings in the file",
             extra={**extra, "in_file": ", ".join(both.values())},
         )
     with complaining(url):

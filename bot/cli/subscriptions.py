@@ -46,10 +46,10 @@ class Found:
 @click.command()
 @click.option("--json", "json_wanted", is_flag=True, help="Print one JSON object a line.")
 def subscriptions(*, json_wanted: bool) -> None:
-    """List the subscriptions of all channels, and say what ends or moves one.
+    """List the subscriptions of all channels, and how to end or move one.
 
-    Needs the database alone and changes nothing; the bot may be running. Times are UTC. The words
-    are those that /mq subscribe takes.
+    Reads only the database, also while the bot is running. Times are UTC. The words are those of
+    /mq subscribe.
     """
     with with_database() as url:
         found = asyncio.run(_read(url))

@@ -24,13 +24,14 @@ CHANNEL = re.compile(r"[CDG][A-Z0-9]{2,30}")
     "repositories",
     multiple=True,
     metavar="OWNER/NAME",
-    help="Only to this repository; may be repeated.",
+    help="Only for this repository; can be repeated.",
 )
 def unsubscribe(channel: str, repositories: Sequence[str]) -> None:
-    """End the subscriptions of CHANNEL, a Slack id such as C012AB3CD; the bot may be running.
+    """End the subscriptions of CHANNEL, a Slack id such as C012AB3CD.
 
-    For channels that were archived or deleted, or that the bot was removed from. Their waiting
-    posts are dropped, and the audit shows the operator. What MQBOT_CHANNELS subscribes stays.
+    For channels that were archived or deleted, or that the bot was removed from; also while the bot
+    is running. Waiting posts are dropped. The audit shows the operator. Subscriptions of
+    MQBOT_CHANNELS stay.
     """
     if not CHANNEL.fullmatch(channel):
         raise click.BadParameter("A Slack id of a channel looks like C012AB3CD.")

@@ -290,7 +290,7 @@ def _misspelled(file: SettingsFile) -> Mapping[str, str]:
         place = file.line([written]) if written in file.given else None
         where = f" ({place})" if place else ""
         if near:
-            problems[near[0]] = f"is written {written}{where}. {_takes(near[0])}"
+            problems[near[0]] = f"is misspelled as {written}{where}. {_takes(near[0])}"
         elif written in file.given:
             guess = nearest(written, known)
             remedy = f"did you mean {guess}?" if guess else _remedy_of_unknown(file.given[written])
@@ -345,7 +345,7 @@ def _missing(name: str, file: SettingsFile) -> str:
     given = {**file.given, **_environment()}
     others = sorted(given.keys() - DESCRIPTIONS.keys() - {CONFIG_FILE})
     written = written_instead(name, [other for other in others if not other.endswith(SUFFIX)])
-    return f"is missing; did you mean it by {written}?" if written else "is missing."
+    return f"is missing; did you misspell it as {written}?" if written else "is missing."
 
 
 def _takes_in_table(name: str, key: str) -> str | None:

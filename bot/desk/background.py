@@ -156,7 +156,7 @@ class Once:
                 del self._seen[key]
                 raise
         extra = {"action": "request_repeated", "request": key[:REQUEST_SHOWN]}
-        logger.info("a request came again", extra=extra)
+        logger.info("a repeated request was ignored", extra=extra)
         return False
 
 
@@ -283,7 +283,7 @@ def _log(error: Exception, reference: str, conversation: Conversation) -> None:
         "channel": conversation.channel_id,
     }
     if isinstance(error, UserError):
-        logger.info("a person was corrected", extra={**fields, "action": "corrected"})
+        logger.info("a mistyped command was explained", extra={**fields, "action": "corrected"})
     elif isinstance(error, SlackRefused) and error.code in BLOCKS_CODES:
         # A form or a tab that Slack doesn't accept; the explanation has no blocks.
         logger.error("blocks refused", extra={**fields, "action": "blocks_refused"})

@@ -167,7 +167,7 @@ class Dispatch:
             # Slack has told the person that the form was not sent.
             checking.cancel()
             extra = {"action": "form_too_late", "actor": call.actor.user_id}
-            logger.warning("a form came too late to acknowledge it", extra=extra)
+            logger.warning("a form arrived too late to acknowledge", extra=extra)
             await self._bot.forms.sent(form.view_id)
             refused = result_modal(refusal(sentence(TOO_LATE)), None)
             await ack(response_action="update", view=dict(refused.view))
@@ -377,7 +377,7 @@ async def _say_why_unread(call: Call, *, unread: Unread) -> None:
 def _log_unread(said: Said, unread: Unread) -> None:
     fields = {"why": unread.value, "subtype": said.subtype, "channel": said.channel, "ts": said.ts}
     extra = {"action": "message_not_read", "actor": said.user, **fields}
-    logger.info("a message to the bot was not read", extra=extra)
+    logger.info("a message to the bot could not be read", extra=extra)
 
 
 async def _named_texts(call: Call, form: Interaction) -> dict[str, str]:
@@ -411,7 +411,7 @@ async def _refuse(call: Call, unread: NotUnderstood) -> None:
     if not isinstance(error, CommandSyntaxError) or error.instead or error.verb:
         raise error
     fields = {"action": "not_understood", "actor": call.actor.user_id, "channel": call.channel_id}
-    logger.info("a text was not understood", extra=fields)
+    logger.info("a command was not understood", extra=fields)
     await call.reply(help_text(call.bot.command, problem=error.problem))
 
 

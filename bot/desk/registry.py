@@ -309,7 +309,7 @@ async def _ask_again(store: Store, questions: Sequence[Question], until: datetim
         await store.run(ask_again, questions, until)
     except StoreUnavailable as error:
         extra = {"action": "question_not_reopened", "cause": error.cause}
-        logger.warning("a question whose answer failed can't be opened again", extra=extra)
+        logger.warning("a question can't be reopened after its answer failed", extra=extra)
 
 
 OnCommand = Callable[..., Awaitable[None]]

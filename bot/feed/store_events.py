@@ -175,7 +175,7 @@ class StoreEvents:
             self.report(
                 LogProblem.DUPLICATE_ID,
                 repository,
-                "events have the ids of others and are left out",
+                "events with repeated ids were left out",
                 event_ids=sorted(new)[:LOGGED],
             )
 

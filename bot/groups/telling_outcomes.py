@@ -85,7 +85,9 @@ class TellOutcomes:
             is_known = await self.look(request)
         except BotError as error:
             fields = {"request": request.request, "error": type(error).__name__}
-            logger.info("an outcome is not known yet", extra={"action": "no_outcome", **fields})
+            logger.info(
+                "the outcome of an act is still unknown", extra={"action": "no_outcome", **fields}
+            )
         if not is_known:
             await self.acts.store.run(_look_later, request, self.acts.clock.now())
             self.acts.wake()

@@ -179,7 +179,7 @@ class Connection(asyncio.Protocol):
         self._sent_since_head += size
         if self._sent_since_head - 2 * body.total_bytes > FRAMING_BYTES:
             extra = {"action": "chunks_too_small"}
-            logger.warning("a body came in too many pieces", extra=extra)
+            logger.warning("a request's body came in too many pieces", extra=extra)
             self.abort()
 
     def _stop_clock(self) -> None:

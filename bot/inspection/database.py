@@ -48,22 +48,22 @@ def is_current(found: Sequence[CheckResult]) -> bool:
 
 def unusable(error: StoreUnavailable | ValueError) -> CheckResult:
     cause = error.cause if isinstance(error, StoreUnavailable) else str(error)
-    fix = "Start the database, or set DATABASE_URL to one that can be reached and written."
+    fix = "Start the database, or set DATABASE_URL to one that mqbot can reach and write to."
     if isinstance(error, ValueError):
         fix = "Set DATABASE_URL to sqlite:///path or postgresql://host/database."
     elif isinstance(error, StoreUnusable):
-        fix = "Set DATABASE_URL to another database, or do what it says."
+        fix = "Follow that advice, or set DATABASE_URL to another database."
     return Area.DATABASE.problem("connection", f"It cannot be used: {as_sentence(cause)}", fix)
 
 
 def schema(revision: str | None, *, migrates_at_start: bool) -> CheckResult:
     wanted = migrate.head_revision()
     if revision == wanted:
-        sentence = f"It can be reached and has this version's schema ({revision})."
+        sentence = f"Connection OK, schema up to date ({revision})."
         return Area.DATABASE.ok("schema", sentence)
     found = "It has no tables yet" if revision is None else f"It is at revision {revision}"
     if migrates_at_start:
-        return Area.DATABASE.ok("schema", f"{found}; mqbot brings it to {wanted} when it starts.")
+        return Area.DATABASE.ok("schema", f"{found}; mqbot upgrades it to {wanted} when it starts.")
     sentence = f"{found}; this version needs {wanted}."
     return Area.DATABASE.problem("schema", sentence, "Run: mqbot migrate")
 
@@ -121,9 +121,9 @@ async def _written(store: Store) -> CheckResult:
     except StoreUnavailable as error:
         return Area.DATABASE.problem(
             "writing",
-            f"It can be read and not written: {as_sentence(error.cause)}",
+            f"It is read-only: {as_sentence(error.cause)}",
             "Until it can be written, nothing is posted and nobody can pause: free the disk, make"
-            " the file writable for mqbot's user, or lead DATABASE_URL to the primary server.",
+            " the file writable for mqbot's user, or point DATABASE_URL at the primary server.",
         )
     return Area.DATABASE.ok("writing", "Writable.")
 
@@ -134,7 +134,7 @@ def _stored(transaction: Transaction, now: datetime) -> Iterable[CheckResult]:
         yield DELIVERIES.problem(
             "Slack",
             f"mqbot has had no answer from Slack for {age_of(now - outage.began_at)}.",
-            "If Slack answers below, see that mqbot runs and can reach it, too.",
+            "If Slack answers below, make sure mqbot is running and can reach it too.",
         )
     others = ProcessConnections(transaction).of_others()
     if others:
@@ -148,15 +148,15 @@ def _stored(transaction: Transaction, now: datetime) -> Iterable[CheckResult]:
     if waiting:
         yield Area.CONFIGURATION.warning(
             listed(waiting, most=3),
-            "It has changed, and the running mqbot still has what it started with.",
+            "It has changed, but the running mqbot still uses the old value.",
             "Restart mqbot.",
         )
     adopted = [pause for pause in Pauses(transaction).unended() if pause.has_unknown_end]
     for pause in adopted:
         yield Area.DATABASE.warning(
             pause.repository,
-            f"Its pause by {pause.by_name} is not on record here, so no end is known: a backup was "
-            "restored since, or the database replaced.",
+            f"Its pause by {pause.by_name} isn't in this database, so its end is unknown: a backup "
+            "was restored since, or the database was replaced.",
             "Resume it, or set an end on its card in Slack.",
         )
     summary = Outbox(transaction).summary()
@@ -180,7 +180,10 @@ def _waiting(summary: OutboxSummary, now: datetime) -> CheckResult:
     sentence = f"{waiting}, the oldest for {age_of(age)}."
     if age <= UNSETTLED_ALLOWANCE:
         return DELIVERIES.ok("waiting", sentence)
-    fix = "See that mqbot runs; check the channels that Slack refuses; its log names the failures."
+    fix = (
+        "Make sure mqbot is running, and check the channels that Slack refuses. "
+        "The log names the failures."
+    )
     return DELIVERIES.problem("waiting", sentence, fix)
 
 
@@ -194,13 +197,14 @@ def _in_doubt(count: int, since: datetime | None, now: datetime) -> CheckResult:
     return DELIVERIES.problem(
         "in doubt",
         f"{sentence}, since {age_of(now - since)}.",
-        "See that mqbot runs and may read the history of its channels: it looks each one up.",
+        "Make sure mqbot is running and can read the history of its channels. "
+        "It looks for each post there.",
     )
 
 
 def _suspended(summary: OutboxSummary, now: datetime) -> Iterable[CheckResult]:
     if not summary.suspended:
-        yield DELIVERIES.ok("suspended channels", "Slack refuses no channel.")
+        yield DELIVERIES.ok("suspended channels", "Slack accepts all channels.")
     for channel in summary.suspended:
         age = age_of(now - channel.suspended_at)
         yield DELIVERIES.problem(
@@ -223,14 +227,14 @@ def _how_to_open(channel: SuspendedChannel) -> str:
 def _clock_jumps(jumps: Sequence[ClockJump]) -> CheckResult:
     """Of the last day, the latest first; of whichever machine runs the bot."""
     if not jumps:
-        return Area.CLOCK.ok("the bot's clock", "It has not jumped since yesterday.")
+        return Area.CLOCK.ok("the bot's clock", "No jumps since yesterday.")
     at, jump = jumps[0]
     direction = "ahead" if jump > timedelta() else "back"
     more = f" It jumped {len(jumps)} times since yesterday." if len(jumps) > 1 else ""
     return Area.CLOCK.problem(
         "the bot's clock",
         f"It jumped {direction} by {age_of(abs(jump))}, to {_minute(at)}.{more}",
-        "Let NTP keep the clock of the machine that runs mqbot.",
+        "Use NTP on the machine that runs mqbot.",
     )
 
 
@@ -243,8 +247,8 @@ def _logins(transaction: Transaction, now: datetime) -> CheckResult:
     authors = PullRequests(transaction).authors(now - AUTHORS_SHOWN)
     linked = People(transaction).linked_to(authors)
     unknown = [author for author in authors if author not in linked]
-    sentence = f"Of {plural(len(authors), 'author', 'authors')} in the last 7 days, "
-    sentence += f"{len(authors) - len(unknown):,} are linked to Slack."
+    count = plural(len(authors), "author", "authors")
+    sentence = f"{len(authors) - len(unknown):,} of {count} in the last 7 days linked to Slack."
     if unknown:
         sentence += f" Unknown: {listed(unknown, most=AUTHORS_NAMED)}."
     return Area.CONFIGURATION.ok("logins", sentence)

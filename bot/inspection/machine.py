@@ -57,7 +57,7 @@ def inspect_settings(
     channels = plural(len(settings.channels), "configured subscription", "configured subscriptions")
     yield CONFIGURATION.ok("settings", f"All settings can be read: {repositories}, {channels}.")
     for name, place in overridden().items():
-        sentence = f"Both the environment and the file set it; the environment counts, not {place}."
+        sentence = f"Set in the environment and in {place}. The environment wins."
         yield CONFIGURATION.warning(name, sentence, "Remove one of them.")
     yield from forgotten_file(env_file)
     yield from _last_days(settings, now)
@@ -71,7 +71,7 @@ def inspect_settings(
         if is_open_http(address):
             yield CONFIGURATION.warning(
                 name,
-                "It is plain http to another machine: anyone in between can read the credential.",
+                "Plain http to another machine: anyone in between can read the credential.",
                 f"Use an https address for {name}.",
             )
 
@@ -89,12 +89,12 @@ def _last_days(settings: Settings, now: datetime) -> Iterable[CheckResult]:
             yield CONFIGURATION.ok(secret.setting, sentence)
         elif left >= 0:
             sentence = f"{which} counts through {secret.last_day} (UTC) only."
-            fix = "Check that nobody uses it any more, then remove it."
+            fix = "Make sure that nobody uses it any more, then remove it."
             fix = fix if is_replaced else "Add a new one beside it."
             yield CONFIGURATION.warning(secret.setting, sentence, fix)
         else:
             sentence = f"{which} ended with {secret.last_day}; requests with it are refused."
-            fix = "Remove it." if is_replaced else "Put a new one in its place."
+            fix = "Remove it." if is_replaced else "Replace it with a new one."
             yield CONFIGURATION.warning(secret.setting, sentence, fix)
 
 
@@ -226,10 +226,10 @@ def _alert(kind: AlertKind, limit: int) -> str:
 def clock(other: str, ahead: timedelta | None) -> CheckResult:
     """`ahead`: how far our clock is ahead of the other's."""
     if ahead is None:
-        return Area.CLOCK.unknown(other, "Nothing to compare our clock with.")
+        return Area.CLOCK.unknown(other, "No other clock to compare with.")
     seconds = round(ahead.total_seconds())
     if abs(ahead) <= CLOCK_TOLERANCE:
         return Area.CLOCK.ok(other, f"Clock OK (within {abs(seconds)} s).")
     direction = "ahead of" if seconds > 0 else "behind"
     sentence = f"Our clock is {age_of(abs(ahead))} {direction} it."
-    return Area.CLOCK.problem(other, sentence, "Set this machine's clock by NTP.")
+    return Area.CLOCK.problem(other, sentence, "Use NTP on this machine.")

@@ -37,9 +37,9 @@ RIGHT_SETTINGS = ("who_may_pause", "who_may_freeze", "who_may_read", "who_may_su
 """The settings that give rights."""
 
 _STANDINGS = {
-    DenialReason.OTHER_ORGANISATION: "Belongs to another organisation, so they may do nothing.",
-    DenialReason.GUEST: "Is a guest, so they may do nothing.",
-    DenialReason.BOT: "Is an app, so it may do nothing.",
+    DenialReason.OTHER_ORGANISATION: "Belongs to another organisation, so they can't do anything.",
+    DenialReason.GUEST: "Is a guest, so they can't do anything.",
+    DenialReason.BOT: "Is an app, so it can't do anything.",
     DenialReason.DEACTIVATED: "Is deactivated in Slack.",
 }
 
@@ -92,7 +92,7 @@ class Named:
                 code = read_failure(error).code
                 self.people = dict.fromkeys(people, Unanswered(code))
                 self.groups = dict.fromkeys(groups, Unanswered(code))
-                unknown = CONFIGURATION.unknown("ids", "Needs the bot token: Slack isn't asked.")
+                unknown = CONFIGURATION.unknown("ids", "Not checked without a working bot token.")
                 return [*self._rights(), unknown]
             ids = {answer.get("team_id"), answer.get("enterprise_id")}
             self.home_ids = frozenset(str(user_id) for user_id in ids if user_id)
@@ -169,7 +169,7 @@ class Named:
             if not can_act:
                 yield CONFIGURATION.problem(
                     name,
-                    "Nobody has this right: it names no person, group or machine that may act.",
+                    "Nobody has this right: it names no valid person, group or machine.",
                     "Name somebody who is a full member of the workspace.",
                 )
 
@@ -212,13 +212,13 @@ class Named:
             yield CONFIGURATION.unknown(
                 subject,
                 f"Slack doesn't say who is in it ({group.code}).",
-                "See that the app has the scope usergroups:read, or check again in a minute.",
+                "Make sure the app has the scope usergroups:read, or check again in a minute.",
             )
         elif group is None:
             yield CONFIGURATION.problem(
                 subject,
                 "Slack has no such user group.",
-                "Copy its id in Slack (Copy group ID), or take it out.",
+                "Copy its id in Slack (Copy group ID), or remove it.",
             )
         elif not group.is_enabled:
             yield CONFIGURATION.problem(
@@ -240,13 +240,13 @@ class Named:
                 "Fix the bot token and its scopes, or check again in a minute.",
             )
         elif person is None:
-            fix = "Copy their id in Slack (Copy member ID), or take it out."
+            fix = "Copy their id in Slack (Copy member ID), or remove it."
             report = CONFIGURATION.warning if is_for_logins else CONFIGURATION.problem
             yield report(subject, "Slack knows no such person.", fix)
         else:
             reason = self._standing(name)
             if reason in _STANDINGS:
-                fix = "Take them out of the setting."
+                fix = "Remove them from the setting."
                 yield CONFIGURATION.warning(subject, _STANDINGS[reason], fix)
 
     def _total(self, people: Sequence[str], groups: Sequence[str]) -> CheckResult:

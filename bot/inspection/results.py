@@ -88,7 +88,7 @@ async def guarded(
             area.unknown(
                 subject,
                 f"No result within {seconds:g} seconds.",
-                "Look at what is wrong above first, then check again.",
+                "Fix the problems above first, then check again.",
             )
         ]
     except Exception as error:
@@ -100,7 +100,7 @@ async def guarded(
             area.problem(
                 subject,
                 f"The check itself failed ({type(error).__name__}).",
-                "Report this; with MQBOT_LOG_LEVEL=DEBUG the check says more.",
+                "Please report this. MQBOT_LOG_LEVEL=DEBUG shows more.",
             )
         ]
 

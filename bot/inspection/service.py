@@ -223,10 +223,10 @@ def _unreadable(name: RepositoryName, error: kernel_errors.MergeQueueError) -> C
     if isinstance(error, merge_queue_errors.ResourceNotFound) and not error.is_web_page:
         return MERGE_QUEUE.problem(
             name,
-            "It has no merge queue that this credential can see.",
-            "Give the credential access, or take the repository out of MQBOT_REPOSITORIES.",
+            "This key can't see a merge queue there.",
+            "Give the key access, or remove the repository from MQBOT_REPOSITORIES.",
         )
-    return _failed(name, error, "Give the credential access, or set {} to one that has it.")
+    return _failed(name, error, "Give the key access, or set {} to a key that has it.")
 
 
 async def _event_log(
@@ -315,26 +315,24 @@ def _failed(subject: str, error: kernel_errors.MergeQueueError, credential_fix: 
         case kernel_errors.MergeQueueError(is_web_page=True):
             return _another_server(subject, error)
         case merge_queue_errors.CredentialRefused():
-            sentence = f"The credential may not read it (status {error.status})."
+            sentence = f"The key can't read it (status {error.status})."
             fix = credential_fix.format(error.setting)
         case merge_queue_errors.MergeQueueUnavailable():
             status = f" (status {error.status})" if error.status else ""
             sentence = f"The service does not answer{status}: {as_sentence(error.cause)}"
-            fix = (
-                "See that MQBOT_API_URL can be reached from this machine, or wait for the service."
-            )
+            fix = "Make sure this machine can reach MQBOT_API_URL, or wait for the service."
         case merge_queue_errors.RepositoryMoved():
             where = f" to {error.new_name}" if error.new_name else ""
             sentence = f"It was renamed or moved{where} (status {error.status})."
-            fix = "Put its new name into MQBOT_REPOSITORIES."
+            fix = "Set its new name in MQBOT_REPOSITORIES."
         case merge_queue_errors.ServiceMoved():
             sentence = f"The service redirects to {error.address}, which the bot does not follow."
             fix = "Set MQBOT_API_URL to the address of the service, ending in /v1."
         case merge_queue_errors.MergeQueueProtocolError():
             sentence = f"Its answer cannot be read: {as_sentence(error.detail)}"
-            fix = "See that MQBOT_API_URL is the address of the service, ending in /v1."
+            fix = "Check that MQBOT_API_URL is the address of the service, ending in /v1."
         case _:
             detail = error.detail if isinstance(error, kernel_errors.InvalidRequest) else str(error)
             sentence = f"The service cannot answer: {as_sentence(detail)}"
-            fix = "See the configuration of the repository's merge queue."
+            fix = "Check the configuration of the repository's merge queue."
     return MERGE_QUEUE.problem(subject, sentence, fix)

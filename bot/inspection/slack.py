@@ -42,9 +42,9 @@ SLACK = Area.SLACK
 _BOT_FIX = "Install the app and copy its bot token (OAuth & Permissions) to SLACK_BOT_TOKEN."
 _APP_FIX = (
     "Make an app-level token with the scope connections:write (Basic Information), "
-    "set SLACK_APP_TOKEN, and see that Socket Mode is on."
+    "set SLACK_APP_TOKEN, and turn Socket Mode on."
 )
-_SCOPES_FIX = "Bring the app up to date with `mqbot manifest`, then install it again."
+_SCOPES_FIX = "Update the app with `mqbot manifest`, then install it again."
 
 _END_THEM = "end its subscriptions: mqbot unsubscribe with its id, or a change of MQBOT_CHANNELS."
 
@@ -55,7 +55,7 @@ _HOW_OPEN: Mapping[ChannelAccess | None, str] = {
 _CLOSED: Mapping[ChannelAccess | None, tuple[str, str]] = {
     ChannelAccess.INVITE: (
         "It is private and the bot is not in it.",
-        "Invite the bot: /invite in it.",
+        "Type /invite in it.",
     ),
     ChannelAccess.CLOSED: (
         "It is archived.",
@@ -63,7 +63,7 @@ _CLOSED: Mapping[ChannelAccess | None, tuple[str, str]] = {
     ),
 }
 _HIDDEN = (
-    "Slack shows no such channel: deleted, or private without the bot in it.",
+    "Slack doesn't show this channel: it was deleted, or is private without the bot.",
     f"Invite the bot to it, or {_END_THEM}",
 )
 
@@ -105,7 +105,7 @@ async def _bot(
         return [_token_failed("bot token", error, _BOT_FIX), machine.clock("Slack", None)]
     theirs = served_at(answer)
     return [
-        SLACK.ok("bot token", f"It is {answer.get('user')} in {answer.get('team')}."),
+        SLACK.ok("bot token", f"Belongs to {answer.get('user')} in {answer.get('team')}."),
         *_scopes(granted_scopes(answer), wanted_scopes),
         await _guests(client, str(answer.get("user_id"))),
         machine.clock("Slack", clock.now() - theirs if theirs is not None else None),
@@ -143,7 +143,7 @@ async def _guests(client: Client, user_id: str) -> CheckResult:
         "guests",
         "Slack doesn't say who is a guest (`is_restricted` is missing): everybody without it is "
         "refused.",
-        "See that SLACK_API_URL leads to Slack itself, and ask Slack's support.",
+        "Make sure SLACK_API_URL points to Slack itself, and ask Slack's support.",
     )
 
 
@@ -168,7 +168,7 @@ def _token_failed(subject: str, error: Exception, fix: str) -> CheckResult:
             "Another web server answered at SLACK_API_URL (status 404).",
             "Leave SLACK_API_URL out: Slack's own is the default.",
         )
-    fix = "See that this machine reaches Slack (SLACK_API_URL), or wait until Slack is well."
+    fix = "Make sure this machine can reach Slack (SLACK_API_URL), or wait until Slack is back."
     return SLACK.problem(subject, f"Slack doesn't answer: {_why(error)}.", fix)
 
 
@@ -211,7 +211,7 @@ async def _unlisted(client: Client, clock: Clock, channel_id: str) -> CheckResul
             return Area.CHANNEL.problem(channel_id, *_HIDDEN)
         return Area.CHANNEL.unknown(
             channel_id,
-            f"Slack doesn't say how it stands: {_why(error)}.",
+            f"Slack doesn't say whether it works: {_why(error)}.",
             "Fix the bot token and its scopes, or check again in a minute.",
         )
     return _channel(channel_id, answer.get("channel") or {})

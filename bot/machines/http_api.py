@@ -125,7 +125,7 @@ class MachineApi:
             return problem(ProblemKind.TOO_MANY, TOO_FAST)
         if token is None:
             extra = {"action": "machine_refused", "remote": request.remote}
-            logger.warning("a request with a wrong token was refused", extra=extra)
+            logger.warning("refused a request with a wrong token", extra=extra)
             return _refused("The token is wrong.")
         fields: dict[str, object] = {
             "machine": token.machine,
@@ -243,7 +243,7 @@ async def _reply(
         logger.log(level, "a machine's request failed", extra=fields, exc_info=unforeseen)
         said = explain(error, command=COMMAND, reference=reference, repeat=None)
         return pending(said, caller.request) if is_uncertain(error) else failed(error, said)
-    logger.info("a machine's request was answered", extra={**extra, "status": reply.status})
+    logger.info("answered a machine's request", extra={**extra, "status": reply.status})
     return reply
 
 

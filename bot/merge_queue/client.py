@@ -182,7 +182,7 @@ class MergeQueueClient(PauseEndpoints, AbstractAsyncContextManager["MergeQueueCl
             "metadata_event_ids": [event.event_id for event in partly][:20],
             "metadata_types": sorted({event.type for event in partly})[:20],
         }
-        logger.warning("Events of the log could not be read in full", extra=details)
+        logger.warning("events of the log could not be read completely", extra=details)
 
     async def queued_details(self, repository: RepositoryName, number: int) -> QueuedDetails:
         call = Call(repository, "queued_details", "GET", f"merge-queue/pull/{number}")
@@ -285,7 +285,7 @@ class MergeQueueClient(PauseEndpoints, AbstractAsyncContextManager["MergeQueueCl
         self.freeze_support = found
         is_offered = found is FreezeSupport.OFFERED
         details = {"action": "freeze_endpoints", "offered": is_offered}
-        logger.info("freeze endpoints found out", extra=details)
+        logger.info("freeze endpoints detected", extra=details)
 
     async def create_freeze(
         self, repository: RepositoryName, wanted: FreezeTerms, on_answer: OnAnswer = ignore

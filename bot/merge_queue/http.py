@@ -192,7 +192,7 @@ class Http:
                 self.metrics.service_unreadable_answers.labels(call.endpoint).inc()
                 details = {"action": "answer_unreadable", "endpoint": call.endpoint}
                 details["problem"] = error.detail
-                logger.warning("An answer of the service could not be read", extra=details)
+                logger.warning("an answer of the service could not be read", extra=details)
                 raise
             else:
                 self.silence.last_answer_at = self.clock.now()
@@ -208,7 +208,7 @@ class Http:
             which = "the key" if taken_over_at is None else "the new key"
             logger.error(
                 "the merge queue service refuses %s: set a valid one; "
-                "in a file it counts at once, elsewhere after a restart",
+                "in a file it takes effect immediately, elsewhere after a restart",
                 which,
                 extra={**extra, "detail": error.detail, "taken_over_at": taken_over_at},
             )
@@ -236,7 +236,7 @@ class Http:
         if asked is not None and asked > LONGEST_SERVICE_WAIT:
             error.retry_after = LONGEST_SERVICE_WAIT
             cut = {"action": "wait_cut", "asked_seconds": asked, **details}
-            logger.warning("The service asks for a longer wait than is granted", extra=cut)
+            logger.warning("the service asks for a longer wait than the bot allows", extra=cut)
         is_safe = call.method in {"GET", "OPTIONS"} or not error.arrived
         wait = self.patience.wait(attempt, error.retry_after, remaining) if is_safe else None
         if error.status == HTTPStatus.TOO_MANY_REQUESTS:
@@ -245,7 +245,7 @@ class Http:
         if wait is not None:
             self.metrics.service_retries.labels(call.endpoint).inc()
             details |= {"action": "request_retried", "attempt": attempt, "cause": error.cause}
-            logger.debug("A request to the service is sent again", extra=details)
+            logger.debug("a request to the service is retried", extra=details)
         return wait
 
     def _url(self, call: Call) -> httpx.URL:
@@ -320,7 +320,7 @@ class Http:
             what += f": {why}" if why is not None else ""
         details = {"action": "request_lost", "endpoint": call.endpoint, "cause": what}
         details["said"] = " ".join(str(error).split())[:200]
-        logger.debug("A request to the service had no answer", extra=details)
+        logger.debug("a request to the service got no answer", extra=details)
         return merge_queue_errors.MergeQueueUnavailable(what, arrived=arrived)
 
     async def _read(self, response: httpx.Response, largest: int) -> httpx.Response:

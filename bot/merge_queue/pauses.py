@@ -180,4 +180,4 @@ class PauseEndpoints:
         self._known_until = self.http.clock.monotonic() + believed
         level = logging.INFO if offered == CURRENT else logging.WARNING
         details = {"action": "pause_endpoints", "offered": offered, "believed": self._family}
-        logger.log(level, "pause endpoints found out", extra=details)
+        logger.log(level, "pause endpoints detected", extra=details)

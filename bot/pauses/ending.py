@@ -87,7 +87,7 @@ class ExpirePauses:
     jitter: Callable[[], float]
     under_way: set[int] = field(default_factory=set)
     tasks: Tasks = field(
-        default_factory=lambda: Tasks("resuming by a timer has a defect", "expiry_defect")
+        default_factory=lambda: Tasks("resuming by a timer failed with a defect", "expiry_defect")
     )
     concurrency: asyncio.Semaphore = field(
         default_factory=lambda: asyncio.Semaphore(CONCURRENT_RESUMES)

@@ -195,7 +195,7 @@ async def _guarded(work: Work, act: GroupAct, repository: RepositoryName) -> Rep
     except Exception:
         reference = uuid.uuid4().hex[:8]
         extra = {"action": "group_part_defect", "repository": repository, "reference": reference}
-        logger.exception("a part of an act on a group has a defect", extra=extra)
+        logger.exception("a part of an act on a group failed with a defect", extra=extra)
         why = f"something went wrong on my side (reference {reference})"
         return RepositoryResult(repository, GroupOutcome.FAILED, detail=why)
     logger.warning(

@@ -249,7 +249,7 @@ def notify_adopted(
     if not _add(transaction, SubjectKind.ADOPTED, record, record.pause_id, notified, now):
         return
     logger.warning(
-        "a pause made through the bot is not on record, so its end is not known",
+        "a pause made through the bot isn't in this database, so its end is unknown",
         extra={
             "action": "pause_adopted",
             "repository": record.repository,

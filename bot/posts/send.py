@@ -235,7 +235,10 @@ class Sender:
         sent_at = self.clock.now()
         if delivery.times_absent >= PLAIN_AFTER and message.blocks:
             # Perhaps Slack fails because of its blocks.
-            logger.error("sent as plain text", extra=claim.log_fields("plain_text", delivery))
+            logger.error(
+                "sent as plain text, without its blocks",
+                extra=claim.log_fields("plain_text", delivery),
+            )
             message = replace(message, blocks=())
         self.sent[delivery.delivery_id] = sent_at
         if len(self.sent) > self.most_remembered:
@@ -268,7 +271,10 @@ class Sender:
 
     async def _say_what_it_belongs_to(self, delivery: Delivery, ts: str, claim: Claim) -> None:
         """A reply that stands alone in the channel gets the details that its thread had."""
-        logger.info("its thread was deleted", extra=claim.log_fields("posted_alone", delivery))
+        logger.info(
+            "posted without its thread, which was deleted",
+            extra=claim.log_fields("posted_alone", delivery),
+        )
         message = claim.alone.get(delivery.delivery_id)
         if message is None:
             return

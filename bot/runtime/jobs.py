@@ -287,5 +287,5 @@ class Jobs:
         except StoreUnavailable as error:
             # Leases that can't be released expire by themselves.
             logger.warning(
-                "leases not given back", extra={"action": "leases_kept", "detail": error.cause}
+                "leases not released", extra={"action": "leases_kept", "detail": error.cause}
             )

@@ -93,7 +93,7 @@ class Reloading:
         self.pending = need_restart
         if need_restart and (need_restart != before or self._is_asked):
             logger.warning(
-                "changed settings that need a restart",
+                "changed settings need a restart",
                 extra={"action": "restart_needed", "changed": ", ".join(need_restart)},
             )
         elif before and not need_restart:

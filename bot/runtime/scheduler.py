@@ -108,7 +108,7 @@ class Job:
         if not task.cancelled() and task.exception() is not None:
             self.metrics.job_failures.labels(self.name).inc()
             logger.error(
-                "a scheduled job has a defect",
+                "a scheduled job failed with a defect",
                 extra={"action": "job_defect", "job": self.name},
                 exc_info=task.exception(),
             )

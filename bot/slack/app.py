@@ -151,7 +151,7 @@ class App(AsyncApp):
             # Bolt knows no listener for it. Slack drops our events of a whole minute.
             self._metrics.count_slack_error("events", RATE_LIMITED_EVENTS)
             extra = {"action": "events_rate_limited", "minute": req.body.get("minute_rate_limited")}
-            logger.warning("Slack sends more events than it lets us have", extra=extra)
+            logger.warning("Slack holds back events because there are too many", extra=extra)
             return BoltResponse(status=HTTPStatus.OK)
         number = req.headers.get(RETRY_NUMBER_HEADER, [FIRST_ATTEMPT])[0]
         if number != FIRST_ATTEMPT:

@@ -210,7 +210,7 @@ class Replies:
                     raise
                 lost = type(error).__name__
                 self.metrics.count_slack_error("response_url", lost)
-                logger.info("reply sent again", extra={"action": "reply_again", "said": lost})
+                logger.info("reply retried", extra={"action": "reply_again", "said": lost})
                 return await self._post_once(response_url, body)
         except (ClientError, TimeoutError) as error:
             is_unclear = not isinstance(error, NEVER_SENT)
@@ -473,7 +473,7 @@ class Conversation:
             if lost is None:
                 return
             extra = {"action": "answer_not_shown", "error": lost.code, "channel": self.channel_id}
-            logger.info("an answer goes another way", extra=extra)
+            logger.info("an answer is sent another way", extra=extra)
         raise SlackRefused(lost.code if lost is not None else "no_way")
 
     def _ways(self, message: Message, how: Mapping[str, str | bool]) -> Iterator[Way]:
@@ -538,7 +538,7 @@ class Conversation:
             self.progress.answered_ts = str(field_of(answer, "ts"))
         if thread_ts is None or is_direct or is_in_thread(answer):
             return
-        logger.info("what it answers was deleted", extra={"action": "answered_privately"})
+        logger.info("the message to answer was deleted", extra={"action": "answered_privately"})
         with suppress(*FAILURES):
             await self.client.chat_delete(channel=channel, ts=str(answer.get("ts")))
         form.pop("unfurl_links", None)

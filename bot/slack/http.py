@@ -168,7 +168,9 @@ class SlackRequests:
         """Log with which secret Slack signs, once, and whenever that changes."""
         if secret != self._signed_with and len(self._secrets) > 1:
             extra = {"action": "signing_secret_used", "entry": secret.entry}
-            logger.info("Slack signs with this secret", extra={**extra, "of": len(self._secrets)})
+            logger.info(
+                "Slack's signature matches this secret", extra={**extra, "of": len(self._secrets)}
+            )
         self._signed_with = secret
 
     def _claimed(self, request: web.Request) -> _Signed | Refused:
@@ -207,7 +209,7 @@ class SlackRequests:
             self._refused.append((refused, now))
         if refused is Refused.CLOCK:
             extra["seconds_from_ours"] = int(_only(request, TIMESTAMP)) - round(now)
-        logger.warning("a request was refused: %s", refused.value, extra=extra)
+        logger.warning("refused a request: %s", refused.value, extra=extra)
         return web.Response(status=HTTPStatus.UNAUTHORIZED, text=f"Refused: {refused.value}.\n")
 
 

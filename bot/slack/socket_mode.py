@@ -230,7 +230,7 @@ class SlackSocket(SocketModeClient):
             logger.warning("a connection to Slack failed", extra=extra)
         else:
             extra = {"action": "socket_needs_operator", "fix": fix, **fields}
-            logger.error("Slack refuses connections until somebody acts", extra=extra)
+            logger.error("Slack refuses connections until an operator fixes the cause", extra=extra)
         self._changed(None)
         return wait
 
@@ -323,12 +323,12 @@ class SocketMode:
             self._tried.set()
         if self.is_connected and self._is_deaf:
             self._is_deaf = False
-            logger.warning("Slack sends again", extra={"action": "socket_recovered"})
+            logger.warning("Slack is connected again", extra={"action": "socket_recovered"})
         has_tried = any(socket.failed >= DEAF_ATTEMPTS for socket in self._sockets)
         if has_tried and not self.is_connected and not self._is_deaf:
             self._is_deaf = True
             logger.error(
-                "no connection to Slack: commands and buttons reach nobody",
+                "no connection to Slack: commands and buttons don't reach the bot",
                 extra={"action": "socket_deaf", "problems": ", ".join(sorted(set(self.problems)))},
             )
         if isinstance(count, int):
@@ -340,7 +340,7 @@ class SocketMode:
         replaced = max(0, ours - len(self._sockets))
         self.num_connections = count - replaced
         fields = {"num_connections": count, "ours": ours}
-        logger.info("Slack greets a connection", extra={"action": "socket_hello", **fields})
+        logger.info("Slack opened a connection", extra={"action": "socket_hello", **fields})
         if count > ours:
             logger.warning(
                 "Slack counts more connections of this app than this process has: another "

@@ -78,7 +78,10 @@ async def take_over(store: Store, url: str, stack: AsyncExitStack) -> None:
     try:
         is_alone = stack.enter_context(presence(sqlite_path(url)))
     except OSError as error:
-        logger.info("no file locks", extra={"action": "presence_unknown", "error": str(error)})
+        logger.info(
+            "file locks are not available",
+            extra={"action": "presence_unknown", "error": str(error)},
+        )
         return
     if is_alone:
         await store.run(lambda transaction: Leases(transaction).end_all())

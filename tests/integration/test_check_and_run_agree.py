@@ -190,7 +190,7 @@ async def test_a_missing_database_file_passes_the_check_and_run_creates_it(
     report = await installation.check("--json", **new)
     assert (report.code, report.not_well) == (0, set())
     assert report.of("database")["sentence"] == (
-        f"It has no tables yet; mqbot brings it to {migrate.head_revision()} when it starts."
+        f"It has no tables yet; mqbot upgrades it to {migrate.head_revision()} when it starts."
     )
     assert not path.parent.exists()
     process = await run(installation, new)

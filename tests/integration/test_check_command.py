@@ -203,7 +203,7 @@ async def test_a_healthy_installation_passes_every_part_of_the_check_and_is_not_
     }
     assert report.of("merge queue", "credential")["sentence"].startswith("Key belongs to “mqbot”")
     assert report.of("merge queue", REPOSITORY)["sentence"].endswith("running.")
-    assert report.of("Slack", "bot token")["sentence"] == "It is merge-queue in Acme."
+    assert report.of("Slack", "bot token")["sentence"] == "Belongs to merge-queue in Acme."
     assert report.of("channel", "C0MERGEQ")["subject"] == "C0MERGEQ #merge-queue"
     other = report.of("channel", "C0RELEASE")
     assert other["sentence"] == "It is public; the bot joins when it posts."
@@ -309,14 +309,14 @@ async def test_queues_are_summed_up_and_what_is_wrong_comes_last_and_once(
     assert report.code == everything.code == 1
     assert f"30 of 37 queues can be read; paused: {names[3]}." in said
     assert "Readable, running." not in said
-    assert said.count("The credential may not read it (status 403).") == 1
+    assert said.count("The key can't read it (status 403).") == 1
     assert "gone/service-003, gone/service-004 and 2 more" in said
     assert said.rindex("✓") < said.index("✗")
     assert said.endswith("1 problem found.")
     each = " ".join(everything.printed.replace("│", " ").split())
     assert each.rindex("✓") < each.index("✗")
     assert each.count("Readable, running.") == 29
-    assert each.count("The credential may not read it (status 403).") == 7
+    assert each.count("The key can't read it (status 403).") == 7
 
 
 async def test_a_refused_key_is_one_problem_for_all_its_repositories(
@@ -399,7 +399,7 @@ async def test_every_id_in_the_settings_is_asked_for_in_slack(installation: Inst
     pause, freeze, subscribe = (
         f"MQBOT_WHO_MAY_{right}" for right in ("PAUSE", "FREEZE", "SUBSCRIBE")
     )
-    nobody = "Nobody has this right: it names no person, group or machine that may act."
+    nobody = "Nobody has this right: it names no valid person, group or machine."
     assert said == {
         (f"U0NOBODY in {pause}", "wrong", "Slack knows no such person."),
         (f"S0GONE in {pause}", "wrong", "Slack has no such user group."),
@@ -453,7 +453,7 @@ async def test_secrets_that_end_soon_or_have_ended_are_warned_of(
         for finding in report.findings
         if "Entry" in finding["sentence"]
     ]
-    unused = "Check that nobody uses it any more, then remove it."
+    unused = "Make sure that nobody uses it any more, then remove it."
     counts = "counts through"
     assert rows == [
         (
@@ -472,7 +472,7 @@ async def test_secrets_that_end_soon_or_have_ended_are_warned_of(
             "MQBOT_MACHINE_TOKENS",
             "warning",
             f"Entry 3 (nightly) ended with {past}; requests with it are refused.",
-            "Put a new one in its place.",
+            "Replace it with a new one.",
         ),
         ("MQBOT_MACHINE_TOKENS", "ok", f"Entry 4 (weekly) {counts} {far} (UTC).", None),
     ]
@@ -575,7 +575,7 @@ async def test_a_wrong_address_is_one_problem_for_all_repositories(
     )
     assert report.code == 1
     assert "Another web server answered at MQBOT_API_URL" in " ".join(report.printed.split())
-    assert "Give the credential access" not in report.printed
+    assert "Give the key access" not in report.printed
     assert "1 problem found" in report.printed
 
 
@@ -627,7 +627,7 @@ async def test_a_server_that_only_reads_is_reported(installation: Installation) 
     assert report.code == 1
     assert report.not_well == {"database: writing"}
     said = report.of("database", "writing")["sentence"]
-    assert said == "It can be read and not written: it is read-only, as a standby is."
+    assert said == "It is read-only: it is read-only, as a standby is."
 
 
 async def test_a_failing_service_is_reported_and_the_rest_is_checked(
@@ -764,7 +764,7 @@ async def test_what_is_wrong_with_queue_channels_and_deliveries_is_reported_toge
     assert "set its SLACK_BOT_TOKEN" in report.of("deliveries", "C0GENERAL")["fix"]
     assert "is_archived" in report.of("deliveries", "C0RELEASE")["sentence"]
     assert report.of("configuration", "logins")["sentence"] == (
-        "Of 4 authors in the last 7 days, 2 are linked to Slack. Unknown: bob, zoe."
+        "2 of 4 authors in the last 7 days linked to Slack. Unknown: bob, zoe."
     )
 
 
@@ -1029,7 +1029,7 @@ async def test_a_token_over_plain_http_to_another_machine_is_refused_unless_allo
         report = await installation.check("--json", **{name: address}, MQBOT_ALLOW_HTTP="true")
         found = report.of("configuration", name)
         assert found["standing"] == "warning"
-        assert "plain http" in found["sentence"]
+        assert "Plain http" in found["sentence"]
 
 
 @pytest.mark.parametrize("path", ["file/mqbot.sqlite3", "\0", "n" * 300])

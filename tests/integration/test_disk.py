@@ -192,7 +192,7 @@ async def _outlives(disk: Disk, size: int) -> None:
     assert logged("job_failed")[0]["detail"].startswith("the disk")
     found = await disk.check(size)
     assert found["standing"] == "wrong"
-    assert found["sentence"].startswith("It can be read and not written: the disk")
+    assert found["sentence"].startswith("It is read-only: the disk")
 
     disk.limit_files(UNLIMITED)
     await disk.wait_for_post(meanwhile)

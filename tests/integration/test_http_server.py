@@ -219,7 +219,7 @@ async def test_a_body_in_too_many_pieces_is_cut_off(
     begun = time.process_time()
     assert await port.ask(head(CHUNKED) + pieces + b"0\r\n\r\n") == b""
     assert time.process_time() - begun < 0.3
-    assert "a body came in too many pieces" in caplog.messages
+    assert "a request's body came in too many pieces" in caplog.messages
     assert port.bodies == []
 
 

@@ -134,17 +134,17 @@ def test_unrelated_variables_are_ignored(name: str) -> None:
 def test_a_variable_close_to_a_setting_is_named(written: str, meant: str, tmp_path: Path) -> None:
     found = problems(**{written: "U123"})
     assert list(found) == [meant]
-    assert found[meant].startswith(f"is written {written}. It takes: ")
+    assert found[meant].startswith(f"is misspelled as {written}. It takes: ")
     in_line_2 = problems(**in_file(tmp_path, f'\n{written} = "U123"'))
     assert list(in_line_2) == [meant]
-    where = f"is written {written} (line 2 of {tmp_path / 'mqbot.toml'}). It takes: "
+    where = f"is misspelled as {written} (line 2 of {tmp_path / 'mqbot.toml'}). It takes: "
     assert in_line_2[meant].startswith(where)
 
 
 def test_a_missing_setting_is_linked_to_its_misspelling() -> None:
     found = problems(MQBOT_REPOSITORIES="", MQBOT_REPOSITORY="acme/site")
     assert list(found) == ["MQBOT_REPOSITORIES"]
-    assert "is written MQBOT_REPOSITORY" in found["MQBOT_REPOSITORIES"]
+    assert "is misspelled as MQBOT_REPOSITORY" in found["MQBOT_REPOSITORIES"]
 
 
 def test_names_that_are_no_settings_and_wrong_values_are_found_in_the_file(tmp_path: Path) -> None:
@@ -434,17 +434,29 @@ def test_a_missing_or_invalid_settings_file_is_named(tmp_path: Path) -> None:
         ({"MQBOT_HEALTH_PORT": "http"}, "not a whole number"),
         ({"MQBOT_DEPRECATED_PAUSE": "perhaps"}, "neither true nor false"),
         ({"MQBOT_LOG_LEVEL": "LOUD"}, "not such a value. It takes: DEBUG, INFO, WARNING or ERROR"),
-        ({"SLACK_BOT_TOKEN": "", "SLACK_TOKEN": "xoxb-1"}, "did you mean it by SLACK_TOKEN?"),
-        ({"SLACK_BOT_TOKEN": "", "SLACK_BOTTOKEN": "xoxb-1"}, "did you mean it by SLACK_BOTTOKEN?"),
+        ({"SLACK_BOT_TOKEN": "", "SLACK_TOKEN": "xoxb-1"}, "did you misspell it as SLACK_TOKEN?"),
+        (
+            {"SLACK_BOT_TOKEN": "", "SLACK_BOTTOKEN": "xoxb-1"},
+            "did you misspell it as SLACK_BOTTOKEN?",
+        ),
         (
             {"SLACK_BOT_TOKEN": "", "MQBOT_SLACK_BOT_TOKEN": "xoxb-1"},
-            "did you mean it by MQBOT_SLACK_BOT_TOKEN?",
+            "did you misspell it as MQBOT_SLACK_BOT_TOKEN?",
         ),
-        ({"MQBOT_API_TOKEN": "", "API_TOKEN": "x"}, "did you mean it by API_TOKEN?"),
-        ({"MQBOT_API_URL": "", "MQBOT_APIURL": "x"}, "is written MQBOT_APIURL"),
-        ({"MQBOT_CONFIG_FILE": "x"}, "is written MQBOT_CONFIG_FILE. It takes: the path of the "),
-        ({"MQBOT_CONFG": "x"}, "is written MQBOT_CONFG. It takes: the path of the settings file"),
-        ({"SLACK_BOT_TOKEN": "", "slack_bot_token": "x"}, "did you mean it by slack_bot_token?"),
+        ({"MQBOT_API_TOKEN": "", "API_TOKEN": "x"}, "did you misspell it as API_TOKEN?"),
+        ({"MQBOT_API_URL": "", "MQBOT_APIURL": "x"}, "is misspelled as MQBOT_APIURL"),
+        (
+            {"MQBOT_CONFIG_FILE": "x"},
+            "is misspelled as MQBOT_CONFIG_FILE. It takes: the path of the ",
+        ),
+        (
+            {"MQBOT_CONFG": "x"},
+            "is misspelled as MQBOT_CONFG. It takes: the path of the settings file",
+        ),
+        (
+            {"SLACK_BOT_TOKEN": "", "slack_bot_token": "x"},
+            "did you misspell it as slack_bot_token?",
+        ),
         ({"MQBOT_API_URL": "https://queue.example"}, "an address that doesn't end in /v1. "),
         ({"MQBOT_API_URL": "queue.example/v1"}, "begins with neither https:// nor http://. "),
         ({"SLACK_BOT_TOKEN": "xapp-1"}, "an app-level token, which belongs in SLACK_APP_TOKEN. "),
@@ -753,7 +765,9 @@ def test_problems_with_files_are_reported_with_all_others() -> None:
         MQBOT_POLL_SECONDS="0",
     )
     assert {"SLACK_BOT_TOKEN_FILE", "MQBOT_POLL_SECONDS"} <= set(found)
-    assert found["MQBOT_API_TOKEN_FILE"].startswith("is written MQBOT_API_TOKEN_FILES. It takes: ")
+    assert found["MQBOT_API_TOKEN_FILE"].startswith(
+        "is misspelled as MQBOT_API_TOKEN_FILES. It takes: "
+    )
 
 
 def test_each_machine_has_a_token_of_its_own() -> None:

@@ -121,6 +121,11 @@ def test_log_records_that_pages_for_operators_name_exist() -> None:
     assert len(named) > 20
     code = "".join(file.read_text() for file in (ROOT / "bot").rglob("*.py"))
     assert {action for action in named if f'"{action}"' not in code} == set()
+    said = re.findall(r"`([^`]+?)(?:…)?` `action=", text)
+    assert len(said) > 10
+    # A long sentence is several strings in the code, and a short cut is enough to find it.
+    joined = re.sub(r'"\s*\n\s*"', "", code)
+    assert [sentence for sentence in said if sentence.strip() not in joined] == []
 
 
 def test_the_readmes_settings_are_all_required_settings() -> None:

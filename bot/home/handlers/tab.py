@@ -128,7 +128,7 @@ async def refresh(bot: Bot) -> None:
             await _publish(bot, tab.viewer.actor.user_id, tab.view)
         except FAILURES as error:
             extra = {"action": "home_not_renewed", "error": read_failure(error).code}
-            logger.info("a Home tab was not renewed", extra=extra)
+            logger.info("a Home tab was not refreshed", extra=extra)
         else:
             tab.viewer.seen = tab.seen
 

@@ -151,7 +151,7 @@ class SlackChannels(ChannelDirectory):
                 "channel": channel_id,
                 "is_shared": is_shared,
             }
-            logger.info("a channel is shared now, or not any more", extra=extra)
+            logger.info("a channel was shared or unshared", extra=extra)
             if is_shared:
                 self._remember_shared(channel_id)
             else:

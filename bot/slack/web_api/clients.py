@@ -130,7 +130,7 @@ class Limits:
             seconds = min(shared, LONGEST_RETRY_AFTER)
             if seconds - self._left(name) > SYNC_SECONDS:
                 extra = {"action": "slack_limit_shared", "method": name, "seconds": seconds}
-                logger.info("another process met a limit of Slack's", extra=extra)
+                logger.info("Slack rate limits another process", extra=extra)
                 self._close(name, seconds)
         # A longer wait may have been met during the exchange.
         self._unshared -= {name for name, end in ends.items() if self._closed_until[name] == end}
@@ -234,7 +234,7 @@ class LimitedWebClient(AsyncWebClient):
             self._metrics.slack_waits.inc()
             self._metrics.slack_wait_seconds.inc(seconds)
             where = {"method": api_method, "channel": channel, "seconds": seconds}
-            logger.info("Slack limits a method", extra={"action": "slack_limited", **where})
+            logger.info("Slack rate limits a method", extra={"action": "slack_limited", **where})
             self.limits.close(api_method, seconds, channel)
 
     def _refusal(self, api_method: str, left: float) -> SlackApiError:

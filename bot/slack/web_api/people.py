@@ -211,5 +211,5 @@ async def _read(
         code = UNREADABLE_CODE
     if code not in UNKNOWN_PERSON_CODES | UNKNOWN_GROUP_CODES:
         extra = {"action": "person_not_read", "method": method, "error": code}
-        logger.warning("Slack did not say who somebody is", extra=extra)
+        logger.warning("Slack didn't say who somebody is", extra=extra)
     return Unanswered(code)
