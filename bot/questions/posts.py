@@ -10,13 +10,13 @@ from bot.posts.claim import Claim
 from bot.posts.delivery import Delivery, SubjectKind
 from bot.posts.rendering import RenderPost
 from bot.questions.statistics import weekly_at, zone_of
-from bot.questions.texts import statistics as question_statistics
+from bot.questions.texts import weekly as weekly_texts
 from bot.questions.weekly import weekly_statistics
 from bot.store.transaction import Transaction
 
 
 def _weekly(transaction: Transaction, delivery: Delivery, claim: Claim) -> Message | None:
-    """None where nothing left the queue and nothing held it, and after unsubscribing."""
+    """None where nothing merged, left or was held in both weeks, and after unsubscribing."""
     name = delivery.subject.repository
     day = date.fromordinal(delivery.subject.subject_id)
     subscriptions = Subscriptions(transaction).of_channel(delivery.channel_id)
@@ -30,7 +30,7 @@ def _weekly(transaction: Transaction, delivery: Delivery, claim: Claim) -> Messa
         return None
     end = min(weekly_at(day, zone_of(subscription)), claim.at)
     found = weekly_statistics(transaction, name, end)
-    return None if found.is_none else question_statistics.weekly(found)
+    return None if found.is_none else weekly_texts.weekly(found)
 
 
 QUESTION_POSTS: Mapping[SubjectKind, RenderPost] = {SubjectKind.WEEKLY: _weekly}

@@ -156,7 +156,7 @@ def count(
             of_days[kind] for kind in (EventKind.MERGE, EventKind.FAILURE, EventKind.DEQUEUE)
         )
         tallies.append(Tally(first, last, *decided))
-    return tuple(tallies), _time_in_queue(lengths)
+    return tuple(tallies), time_in_queue(lengths)
 
 
 def _days(span: Span) -> Iterable[tuple[date, date]]:
@@ -168,7 +168,8 @@ def _days(span: Span) -> Iterable[tuple[date, date]]:
         yield max(first, end - timedelta(days=size - 1)), end
 
 
-def _time_in_queue(lengths: Sequence[timedelta]) -> TimeInQueue | None:
+def time_in_queue(lengths: Sequence[timedelta]) -> TimeInQueue | None:
+    """None of nothing."""
     seconds = sorted(max(length.total_seconds(), 0.0) for length in lengths)
     if not seconds:
         return None

@@ -1,5 +1,6 @@
-"""A week's removals, posted on Monday at 09:00 to the channels subscribed to `weekly`."""
+"""A week's figures, posted on Monday at 09:00 to the channels subscribed to `weekly`."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -11,14 +12,15 @@ from bot.kernel.clock import Clock
 from bot.kernel.configured import Configured
 from bot.kernel.repository import RepositoryName
 from bot.log.rows import Events
-from bot.merge_queue.event_records import EventRecord
-from bot.merge_queue.event_types import LEAVE
+from bot.merge_queue.event_records import EventRecord, in_order
+from bot.merge_queue.event_types import CHECKS_END, LEAVE, MERGED
 from bot.pauses.pause import PauseRecord
 from bot.pauses.rows import Pauses
 from bot.posts.delivery import NewDelivery, Subject, SubjectKind, delivery_id
 from bot.posts.outbox import Outbox
 from bot.posts.wake import Wake
 from bot.questions import statistics as question_statistics
+from bot.questions.week import WeekComparison, compare_weeks
 from bot.removals.removed_here import preceding_events
 from bot.store.transaction import Transaction
 from bot.store.transactions import Store
@@ -32,26 +34,40 @@ MOST_STORED = 10_000
 
 def weekly_statistics(
     transaction: Transaction, repository: RepositoryName, end: datetime
-) -> question_statistics.CheckStatistics:
-    """The removals of the week that ended then, from the events stored for the subscription.
+) -> WeekComparison:
+    """The week that ended then and the one before, from the events stored for the subscription.
 
-    They are known from the oldest stored one on: retention, or a new subscription, limits them.
+    They are known in full if an older leave is stored, else from the oldest one on: retention, or a
+    new subscription, limits them.
     """
-    since = end - 4 * question_statistics.WEEK
-    leaves = Events(transaction).newest(repository, LEAVE, since, MOST_STORED)
-    leaves = [leave for leave in reversed(leaves) if leave.received_at < end]
+    since = end - 2 * question_statistics.WEEK
+    events = Events(transaction)
+    leaves = _before(end, events.between(repository, LEAVE, since, end, MOST_STORED))
+    others: list[EventRecord] = []
+    for type_ in (MERGED, CHECKS_END):
+        others += _before(end, events.between(repository, type_, since, end, MOST_STORED))
+    longest = since - 2 * question_statistics.WEEK
+    is_older_known = bool(events.between(repository, LEAVE, longest, since, 1))
+    known_since = leaves[0].received_at if leaves else end - question_statistics.WEEK
+    if is_older_known and len(leaves) < MOST_STORED:
+        known_since = since
     around = preceding_events(transaction, repository, leaves)
-    records: dict[int, EventRecord] = {leave.event_id: leave for leave in (*around, *leaves)}
-    pauses, freezes = holds(transaction, repository, end - 2 * question_statistics.WEEK)
-    return question_statistics.compare(
+    records = {record.event_id: record for record in (*around, *others, *leaves)}
+    pauses, freezes = holds(transaction, repository, since)
+    removals = question_statistics.compare(
         repository,
         records.values(),
         pauses,
         freezes,
         asked=question_statistics.WEEK,
         end=end,
-        known_since=leaves[0].received_at if leaves else end - question_statistics.WEEK,
+        known_since=known_since,
     )
+    return compare_weeks(removals, in_order([*records.values()]))
+
+
+def _before(end: datetime, newest_first: Sequence[EventRecord]) -> Sequence[EventRecord]:
+    return [record for record in reversed(newest_first) if record.received_at < end]
 
 
 def holds(

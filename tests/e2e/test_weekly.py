@@ -1,4 +1,4 @@
-"""On Monday at nine a subscribed channel sees once what threw pull requests out last week."""
+"""On Monday at nine a subscribed channel sees once how last week went in its queue."""
 
 from datetime import timedelta
 
@@ -25,6 +25,18 @@ async def fail(bot: BotTester, *numbers: int) -> None:
     await bot.next_poll()
 
 
+async def merge(bot: BotTester, clock: MovedClock, number: int) -> None:
+    """A merge after twenty minutes, whose checks ran twice."""
+    queued_at = (clock.now() - timedelta(minutes=20)).isoformat()
+    stopped = {"aborted": True, "abort_status": "REEMBARKED", "abort_code": "PR_AHEAD_DEQUEUED"}
+    merged = {"merged": True, "dequeue_code": "PR_MERGED", "queued_at": queued_at}
+    bot.emit("action.queue.checks_end", number, metadata={"batch_id": "first", **stopped})
+    bot.emit("action.queue.checks_end", number, metadata={"batch_id": "second", "aborted": False})
+    bot.emit("action.queue.leave", number, metadata=merged)
+    bot.emit("action.queue.merged", number, metadata=merged)
+    await bot.next_poll()
+
+
 async def test_the_week_is_posted_once_also_over_a_restart(
     start_bot: StartBot, clock: MovedClock
 ) -> None:
@@ -33,12 +45,17 @@ async def test_the_week_is_posted_once_also_over_a_restart(
         environment={"MQBOT_REMINDER_MINUTES": "0"},
     )
     await fail(bot, 71, 72)
+    await merge(bot, clock, 73)
     await bot.pass_time(until_monday(clock) - 3600)
     await bot.next_poll()
     assert bot.posts() == []
     await bot.pass_time(3700)
     post = await bot.wait_for_post("Last week in")
-    assert f"{REPOSITORY}: 2 pull requests left the queue unmerged" in post
+    assert f"Last week in {REPOSITORY}: 1 merge" in post
+    assert "Time in the queue: median 20 min, 90% within 20 min" in post
+    assert "Runs of checks for each merge: 2.0" in post
+    assert "2 pull requests left the queue unmerged" in post
+    assert "Batches that started over: 1" in post
     assert "Failed checks: unit <tests> 2" in post
     assert "Reasons: its checks failed 2" in post
     await bot.stop_bot()

@@ -40,7 +40,7 @@ CHARTED = 6
 CHECK_NAME_LIMIT = 60
 
 
-def _intro(head: str, lines: Sequence[str]) -> list[Block]:
+def intro(head: str, lines: Sequence[str]) -> list[Block]:
     """The headline, and a bullet for each line."""
     shown: list[Block] = [blocks.section(f":bar_chart: {head}")]
     if lines:
@@ -60,7 +60,7 @@ def statistics(found: QueueStatistics) -> Message:
     if found.branch is not None:
         where += f" on {code(found.branch, NAME_LIMIT)}"
         command += f" branch:{found.branch}"
-    shown = _intro(f"{where}: {_verdict(found)}", _figures(found))
+    shown = intro(f"{where}: {_verdict(found)}", _figures(found))
     notes = [f"Counted since {local_time(found.span.start)}"]
 
     has_chart = len(found.tallies) > 1 and found.merged + found.failed > 0
@@ -190,12 +190,7 @@ def check_statistics(found: CheckStatistics) -> Message:
     return blocks.message(*_compared(found), _share_button(command))
 
 
-def weekly(found: CheckStatistics) -> Message:
-    """For the channels subscribed to `weekly`."""
-    return blocks.message(*_compared(found, "Last week in "))
-
-
-def _compared(found: CheckStatistics, intro: str = "") -> list[Block]:
+def _compared(found: CheckStatistics) -> list[Block]:
     """What left the queue, against the period before."""
     now = found.now
     before = found.before
@@ -206,13 +201,14 @@ def _compared(found: CheckStatistics, intro: str = "") -> list[Block]:
     else:
         notes.append("The period before isn't fully known")
 
-    shown = _intro(f"{intro}*{escape(found.repository)}*: {count}", _removals(now, before))
+    shown = intro(f"*{escape(found.repository)}*: {count}", removals(now, before))
     if now.checks:
         shown.append(_check_chart(now, before))
     return [*shown, blocks.context(*notes)]
 
 
-def _removals(now: Removals, before: Removals | None) -> list[str]:
+def removals(now: Removals, before: Removals | None) -> list[str]:
+    """What threw pull requests out most, and how long the queue was held."""
     if before is None:
         lines = [
             _ranked("Failed checks", _checks(now), None),

@@ -14,7 +14,16 @@ from bot.kernel.groups import ALL, Group, GroupAnswers
 from bot.merge_queue.position import InBatch, InQueue, NotQueued, Place, QueuePosition
 from bot.merge_queue.queue import MergeabilityCheck, QueueCheck, QueuedDetails, SpeculativeCheck
 from bot.questions.snapshots import BranchActivity, BranchNames, BranchPage, LogPage
-from bot.questions.texts import branches, event_log, rules, statistics as question_statistics, why
+from bot.questions.statistics import TimeInQueue
+from bot.questions.texts import (
+    branches,
+    event_log,
+    rules,
+    statistics as question_statistics,
+    weekly,
+    why,
+)
+from bot.questions.week import WeekComparison, WeekFigures
 from bot.queues.estimate import Estimate, Outlook
 from bot.queues.position import Explanation
 from bot.queues.texts import status as queue_status
@@ -78,6 +87,22 @@ def stats(**how: Any) -> Case:
 
 RELEASE = Group("release", (SITE, API))
 ESTIMATE = Estimate(timedelta(minutes=40), timedelta(minutes=50), timedelta(minutes=65))
+THIS_WEEK = WeekFigures(
+    merged=214,
+    time_in_queue=TimeInQueue(timedelta(minutes=24), timedelta(minutes=95)),
+    attempts=1.42,
+    restarted=17,
+    around=3,
+    by_day=(*(timedelta(minutes=20 + day) for day in range(5)), None, timedelta(minutes=9)),
+)
+WEEK_BEFORE = WeekFigures(
+    merged=198,
+    time_in_queue=TimeInQueue(timedelta(minutes=19), timedelta(minutes=61)),
+    attempts=1.2,
+    restarted=4,
+    around=0,
+    by_day=(*(timedelta(minutes=18) for _ in range(5)), timedelta(minutes=6), None),
+)
 OUTLOOK = Outlook(
     Estimate(timedelta(minutes=8), timedelta(minutes=8), timedelta(minutes=8)), ESTIMATE
 )
@@ -95,6 +120,7 @@ helping = partial(cases_of(desk_help.help_text), "/mq")
 log = cases_of(event_log.event_log)
 rules_of = partial(cases_of(rules.rules), SITE)
 status_of = cases_of(queue_status.status)
+weekly_of = cases_of(weekly.weekly)
 
 CASES: Cases = {
     "board-no-place-between-people": no_place(ChannelAccess.DIRECT, "mqbot"),
@@ -222,7 +248,8 @@ CASES: Cases = {
     "statistics-without-merges": stats(each=(0, 0, 0)),
     "statistics-of-hours": stats(days=0.25),
     "stats-checks": partial(question_statistics.check_statistics, OUT),
-    "weekly": partial(question_statistics.weekly, replace(OUT, before=None)),
+    "weekly": weekly_of(WeekComparison(OUT, THIS_WEEK, WEEK_BEFORE)),
+    "weekly-first": weekly_of(WeekComparison(replace(OUT, before=None), THIS_WEEK, None)),
     "board": boards(STATE),
     "board-freeze-to-come": boards(
         later(seen, None, replace(make_snapshot(BUSY), next_freeze=FREEZE))

@@ -12,13 +12,22 @@ import pytest
 from bot.channels.rows import Subscriptions
 from bot.channels.subscription import DIGEST_AT, Subscription
 from bot.kernel.cron import DigestTime
+from bot.log.rows import Events
 from bot.log.sources import Sources
 from bot.merge_queue.errors import MergeQueueUnavailable
 from bot.questions.counting import COUNT_PAGES, LEAVE_TYPES, STATISTICS_TYPES, statistics
 from bot.questions.statistics import QueueStatistics
-from bot.questions.weekly import PostWeekly
+from bot.questions.week import WeekComparison
+from bot.questions.weekly import PostWeekly, weekly_statistics
 from tests.support.clock import NOON, FakeClock
-from tests.support.make import API, SITE, make_configured, make_event, make_subscription
+from tests.support.make import (
+    API,
+    SITE,
+    make_configured,
+    make_event,
+    make_event_record,
+    make_subscription,
+)
 from tests.support.merge_queue import Call, FakeMergeQueue
 from tests.support.store import InMemoryStore
 from tests.support.transactions import begin
@@ -204,3 +213,37 @@ async def test_a_repository_that_is_not_configured_any_more_has_no_post() -> Non
     world = Weeks()
     world.use_case.configured.groups = make_configured(API).groups
     assert await world.after(0) == []
+
+
+def of_two_weeks(*agos: float) -> WeekComparison:
+    """The week up to noon, after leaves so many days ago."""
+    store = InMemoryStore()
+    leaves = [
+        make_event_record(
+            LEAVE, event_id=number, received_at=NOON - days(ago), pull_request=number, merged=False
+        )
+        for number, ago in enumerate(agos, 1)
+    ]
+    with begin(store) as transaction:
+        Events(transaction).add_new(leaves)
+        return weekly_statistics(transaction, SITE, NOON)
+
+
+@pytest.mark.parametrize(
+    ("agos", "now", "before"),
+    [
+        ((), 0, None),
+        ((1, 8), 1, None),
+        ((1, 8, 15), 1, 1),
+        ((1, 20), 1, 0),
+        ((1, 40), 1, None),
+    ],
+)
+def test_the_week_before_is_known_only_if_something_older_is(
+    agos: tuple[float, ...], now: int, before: int | None
+) -> None:
+    week = of_two_weeks(*agos)
+    assert week.removals.now.count == now
+    assert (week.before is None) == (before is None)
+    if week.removals.before is not None:
+        assert week.removals.before.count == before
