@@ -100,7 +100,8 @@ def _meant(
 
     Of equal ones the first witness that knows one decides.
     """
-    equal = [freeze for freeze in known if freeze.terms == terms and not freeze.is_removed]
+    possible = [freeze for freeze in known if freeze.is_gone or not freeze.is_removed]
+    equal = [freeze for freeze in possible if freeze.terms == terms]
     for is_meant in witnesses:
         found = [freeze for freeze in equal if is_meant(freeze)]
         if found:

@@ -147,6 +147,11 @@ class Freeze:
         return self.over_at is not None and self.over_at != self.ends_at
 
     @property
+    def is_gone(self) -> bool:
+        """Whether it ended before its time, and the log hasn't told of that."""
+        return self.is_removed and self.ending is not None and self.ending.by is None
+
+    @property
     def lasted(self) -> timedelta | None:
         """None if it is not over, or never began."""
         if self.over_at is None or self.begins_at is None or self.over_at <= self.begins_at:

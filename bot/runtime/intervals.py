@@ -32,6 +32,8 @@ class Intervals:
     pauses: float = 1.0
     """The queues of timed pauses that are due."""
     freezes: float = 1.0
+    freezes_gone: float = 300.0
+    """Whether the service still has each freeze."""
     windows: float = 2.0
     outcomes: float = 1.0
     """Of acts whose person waits for an answer."""

@@ -21,6 +21,7 @@ from bot.feed.poll_event_log import PollEventLog
 from bot.feed.poll_repositories import PollRepositories
 from bot.feed.polling import PollingInterval, stale_after
 from bot.feed.store_events import StoreEvents
+from bot.freezes.ending_gone import EndGoneFreezes
 from bot.freezes.notifying import NotifyFreezes
 from bot.groups.closing_requests import CloseRequests
 from bot.groups.telling_outcomes import TellOutcomes
@@ -111,6 +112,15 @@ class Jobs:
             self.polls.lease,
         )
         self.scheduler.every(self._every.freezes, Job("notify of freezes", freezes.run))
+        gone = EndGoneFreezes(
+            ports.store,
+            ports.clock,
+            self.wake,
+            ports.merge_queue.scheduled,
+            ports.configured,
+            self.polls.lease,
+        )
+        self.scheduler.every(self._every.freezes_gone, Job("end gone freezes", gone.run))
         outages = NotifyOutages(
             ports.store,
             self.wake,

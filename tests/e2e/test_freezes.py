@@ -1,14 +1,16 @@
 """Scheduled freezes: their card, and the posts before, at and after them."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from bot.sandbox.merge_queue.controls import FreezeTerms
 from tests.e2e.conftest import OVER_SOCKET_MODE, StartBot
-from tests.support.bot_tester import MERGE_QUEUE, BotTester
+from tests.support.bot_tester import HURRIED, MERGE_QUEUE, BotTester
 from tests.support.clock import MovedClock
 from tests.support.shown import Shown
+from tests.support.waiting import until
 
 pytestmark = OVER_SOCKET_MODE
 
@@ -143,3 +145,29 @@ async def test_a_freeze_has_one_card_whose_thread_tells_of_its_changes_and_end(
     assert "Lasted 1 min · Ended by erin" in record
     assert "Reason for ending it: shipped" in record
     assert len(bot.posts()) == 3
+
+
+async def test_a_freeze_that_is_gone_without_an_event_is_over_and_its_late_event_says_who(
+    start_bot: StartBot,
+) -> None:
+    every = replace(HURRIED, freezes_gone=0.25)
+    bot = await start_bot(channels=f"acme/site={MERGE_QUEUE}:freeze", every=every)
+    end = bot.clock.now() + timedelta(days=3)
+    bot.merge_queue.freeze("acme/site", FreezeTerms("moving house", end=end))
+    card = await bot.wait_for_post("*acme/site is frozen* · moving house")
+    freezes = bot.merge_queue.repository("acme/site").freezes
+    (made,) = freezes
+    freezes.clear()
+    read = len(bot.requests("/scheduled_freeze"))
+    await until(lambda: len(bot.requests("/scheduled_freeze")) > read + 1, "a list without it")
+    await bot.pass_time(120)
+    over = await bot.wait_in_thread(card, "*Freeze over* acme/site: moving house")
+    assert "someone removed it, and the event log doesn't say who" in over
+    await bot.wait_for_change(card, "*acme/site was frozen* · moving house")
+
+    freezes.append(made)
+    bot.merge_queue.unfreeze("acme/site", made.id, reason="we have moved")
+    await bot.wait_for_change(card, "Ended by carol")
+    await bot.next_poll()
+    assert [reply for reply in bot.thread(card) if "removed" in reply.words.lower()] == [over]
+    assert len(bot.posts()) == 2

@@ -138,16 +138,18 @@ def begun(freeze: Freeze) -> Message:
 
 
 def over(freeze: Freeze, still_frozen: str = "") -> Message:
-    """At its end by time; somebody's removal is an event with its own post.
+    """At its end by time, or once it is gone; a removal in the log has a post of its own.
 
     `still_frozen`: what other freezes keep merges waiting, escaped.
     """
-    ended = _time(freeze.terms.end, freeze.terms)
-    return blocks.post(
-        f"{RUNS} *Freeze over* {_name(freeze)}",
-        f"since {ended}",
-        details=[still_frozen],
-    )
+    facts = [f"since {_time(freeze.terms.end, freeze.terms)}"]
+    if freeze.over_at is not None and freeze.is_removed:
+        facts = [
+            f"noticed {local_time(freeze.over_at)}",
+            "someone removed it, and the event log doesn't say who",
+        ]
+    headline = f"{RUNS} *Freeze over* {_name(freeze)}"
+    return blocks.post(headline, *facts, details=[still_frozen])
 
 
 def _name(freeze: Freeze) -> str:

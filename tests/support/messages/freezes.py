@@ -105,6 +105,9 @@ CASES: Cases = {
     "freeze-announced": partial(freeze_cards.announced, replace(FREEZE, stage=Stage.ANNOUNCED)),
     "freeze-begun": partial(freeze_cards.begun, replace(FREEZE, stage=Stage.IN_FORCE)),
     "freeze-ended": partial(freeze_cards.over, replace(FREEZE, stage=Stage.OVER, ending=OVER)),
+    "freeze-gone": partial(
+        freeze_cards.over, replace(FREEZE, stage=Stage.OVER, ending=Ending(NOON))
+    ),
     "freeze-ended-still-frozen": partial(
         freeze_cards.over,
         replace(FREEZE, stage=Stage.OVER, ending=OVER),
