@@ -63,6 +63,12 @@ UNDERSTOOD = [
         "pause acme/site (because CI is down)",
     ),
     (CHANNEL, "pause the queue until monday 9", "pause acme/site (until monday 9), until when?"),
+    (
+        CHANNEL,
+        "pause now 40m after the copy",
+        "pause now acme/site (40m after the copy), until when?",
+    ),
+    (CHANNEL, "pause within the hour", "pause acme/site (within the hour), until when?"),
     (CHANNEL, "resume 41", "refuse"),
     (CHANNEL, "resume status", "refuse"),
     (CHANNEL, "pause everything", "ask: pause @all, or pause acme/site"),
