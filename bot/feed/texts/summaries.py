@@ -3,10 +3,20 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from typing import NamedTuple
 
 from bot.blocks import blocks
 from bot.blocks.message import Message
-from bot.blocks.text import code, escape, listed, local_time, plural, utc_time, without_markup
+from bot.blocks.text import (
+    by_count,
+    code,
+    escape,
+    listed,
+    local_time,
+    plural,
+    utc_time,
+    without_markup,
+)
 from bot.feed.texts.event_posts import headline, subject
 from bot.kernel.repository import RepositoryName
 from bot.log.classification import EventKind
@@ -44,22 +54,39 @@ def merged(members: Sequence[tuple[EventRecord, PullRequestRecord | None]]) -> M
 
 REPOSITORIES_SHOWN = 10
 
-OTHER_EVENTS = ("other event", "other events")
-WORDS = {
-    EventKind.FAILURE: ("left the queue",) * 2,
-    EventKind.MERGE: ("merged",) * 2,
-    EventKind.ENTER: ("queued",) * 2,
-    EventKind.DEQUEUE: ("removed from the queue",) * 2,
-    EventKind.CHECKS_STARTED: ("run of checks started", "runs of checks started"),
-    EventKind.CHECKS_ENDED: ("run of checks ended", "runs of checks ended"),
-    EventKind.CHECKS_NOT_STARTED: (
-        "run of checks could not start",
-        "runs of checks could not start",
+
+class Counted(NamedTuple):
+    """How events of one kind are counted, for one and for any other number."""
+
+    one: str
+    many: str
+
+
+OTHER_EVENTS = Counted("{count} other event", "{count} other events")
+COUNTS_BY_KIND = {
+    EventKind.FAILURE: Counted("{count} left the queue", "{count} left the queue"),
+    EventKind.MERGE: Counted("{count} merged", "{count} merged"),
+    EventKind.ENTER: Counted("{count} queued", "{count} queued"),
+    EventKind.DEQUEUE: Counted("{count} removed from the queue", "{count} removed from the queue"),
+    EventKind.CHECKS_STARTED: Counted(
+        "{count} run of checks started", "{count} runs of checks started"
     ),
-    EventKind.BISECTION_STARTED: ("bisection started", "bisections started"),
-    EventKind.BISECTION_ENDED: ("bisection ended", "bisections ended"),
+    EventKind.CHECKS_ENDED: Counted("{count} run of checks ended", "{count} runs of checks ended"),
+    EventKind.CHECKS_NOT_STARTED: Counted(
+        "{count} run of checks could not start", "{count} runs of checks could not start"
+    ),
+    EventKind.BISECTION_STARTED: Counted("{count} bisection started", "{count} bisections started"),
+    EventKind.BISECTION_ENDED: Counted("{count} bisection ended", "{count} bisections ended"),
 }
-"""For one, and for any other number."""
+
+DIGEST_TITLE = Counted(
+    "*Digest:* {count} event since {since}",
+    "*Digest:* {count} events since {since}",
+)
+BACKLOG_TITLE = Counted(
+    "*Catching up:* {count} event since {since}",
+    "*Catching up:* {count} events since {since}",
+)
 
 
 def summary(
@@ -76,9 +103,11 @@ def summary(
 
     `is_digest`: sent on schedule, not because of a backlog.
     """
-    by_repository: dict[str, Counter[tuple[str, str]]] = {}
+    by_repository: dict[str, Counter[Counted]] = {}
     for (repository, kind), count in counts.items():
-        words = WORDS.get(EventKind(kind), OTHER_EVENTS) if kind in set(EventKind) else OTHER_EVENTS
+        words = OTHER_EVENTS
+        if kind in set(EventKind):
+            words = COUNTS_BY_KIND.get(EventKind(kind), OTHER_EVENTS)
         by_repository.setdefault(repository, Counter())[words] += count
     total = sum(counts.values())
     lines = [f"*{escape(name)}*: {_counted(found)}" for name, found in by_repository.items()]
@@ -87,16 +116,12 @@ def summary(
         f"• {headline(record, seen, verdict=known.get(record.event_id))}"
         for record, seen in failures
     ]
-    if is_digest:
-        mark = ":newspaper:"
-        word = "Digest"
-    else:
-        mark = ":fast_forward:"
-        word = "Catching up"
-    events = plural(total, "event")
-    head = f"{mark} *{word}:* {events} since {local_time(since)}"
+    mark = ":newspaper:" if is_digest else ":fast_forward:"
+    title = by_count(total, *(DIGEST_TITLE if is_digest else BACKLOG_TITLE))
+    head = f"{mark} {title.replace('{since}', local_time(since))}"
     plain = [f"{escape(name)}: {_counted(found)}" for name, found in by_repository.items()]
-    said = [f"{word}: {events} since {utc_time(since)}. {listed(plain, '; ')}"]
+    begun = without_markup(title).replace("{since}", utc_time(since))
+    said = [f"{begun}. {listed(plain, '; ')}"]
     said += map(without_markup, named)
     return Message(
         text=listed(said, "\n", length=TEXT_LENGTH),
@@ -108,6 +133,6 @@ def summary(
     )
 
 
-def _counted(found: Counter[tuple[str, str]]) -> str:
-    order = [*WORDS.values(), OTHER_EVENTS]
-    return ", ".join(plural(found[words], *words) for words in order if found[words])
+def _counted(found: Counter[Counted]) -> str:
+    order = [*COUNTS_BY_KIND.values(), OTHER_EVENTS]
+    return ", ".join(by_count(found[words], *words) for words in order if found[words])

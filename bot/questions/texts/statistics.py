@@ -6,6 +6,7 @@ Of its merges and failures, and of what threw pull requests out, against the per
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, timedelta
+from typing import NamedTuple
 
 from bot.blocks import blocks
 from bot.blocks.controls import SHARE
@@ -15,6 +16,7 @@ from bot.blocks.overview import of_those_read, overview
 from bot.blocks.paging import since_option
 from bot.blocks.text import (
     NAME_LIMIT,
+    by_count,
     clean,
     code,
     duration,
@@ -34,6 +36,29 @@ TEN = 10
 CUT = "The log is longer than I can read in one go"
 GROUP_PAGE = 10
 """Queues of a group: the whole log of each is read."""
+
+
+class HeldTexts(NamedTuple):
+    """For how long merging was held, now and in the period before."""
+
+    only_now: str  #: the period before isn't fully known
+    not_before: str
+    both: str
+    only_before: str
+
+
+PAUSED_FOR = HeldTexts(
+    "Paused for {now}",
+    "Paused for {now} (period before: never)",
+    "Paused for {now} (period before: {before})",
+    "Never paused (period before: {before})",
+)
+FROZEN_FOR = HeldTexts(
+    "Frozen for {now}",
+    "Frozen for {now} (period before: never)",
+    "Frozen for {now} (period before: {before})",
+    "Never frozen (period before: {before})",
+)
 
 RANKED = 5
 CHARTED = 6
@@ -79,9 +104,11 @@ def of_group(
     """The figures of each queue, and their sum."""
     merged = sum(queue.merged for queue in found.known)
     failed = sum(queue.failed for queue in found.known)
-    on = f" on {code(branch, NAME_LIMIT)}" if branch else ""
+    where = f"*{name_of(group.name)}*"
+    if branch:
+        where = f"*{name_of(group.name)}* on {code(branch, NAME_LIMIT)}"
     figures = f"{plural(merged, 'merge')}, {failed:,} failed in the last {period(since)}"
-    title = f":bar_chart: *{name_of(group.name)}*{on}: {figures}{of_those_read(found)}"
+    title = f":bar_chart: {where}: {figures}{of_those_read(found)}"
     command = f"stats {group.mention} {since_option(since)}"
     if branch:
         command += f" branch:{branch}"
@@ -92,7 +119,7 @@ def of_group(
 def _in_short(found: QueueStatistics) -> str:
     failed = f"{found.failed:,} failed"
     if found.failure_share:
-        failed += f" ({found.failure_share:.1%})"
+        failed = f"{found.failed:,} failed ({found.failure_share:.1%})"
     facts = [plural(found.merged, "merge"), failed]
     if found.time_in_queue is not None:
         facts.append(f"median {duration(found.time_in_queue.median)} in the queue")
@@ -113,24 +140,34 @@ def checks_of_group(
 
 
 def _checks_in_short(found: CheckStatistics) -> str:
-    before = f" (was {found.before.count:,})" if found.before is not None else ""
-    left = f"{found.now.count:,} left unmerged{before}"
+    left = f"{found.now.count:,} left unmerged"
+    if found.before is not None:
+        left = f"{found.now.count:,} left unmerged (was {found.before.count:,})"
     checks = _ranked("failed checks", _checks(found.now), None)
     return f"{left}, {checks}" if checks else left
 
 
 def _verdict(found: QueueStatistics) -> str:
     """How many merges in which time, and how many a day."""
+    merges = plural(found.merged, "merge")
     length = found.span.end - found.span.start
     is_whole = length >= DAY and not found.cut
-    back = plural(found.span.days, "day") if is_whole else f"the last {period(length)}"
-    merges = f"{plural(found.merged, 'merge')} in {back}"
+    a_day = _a_day(found)
+    if is_whole and a_day:
+        return f"{merges} in {plural(found.span.days, 'day')}, {a_day} a day"
+    if is_whole:
+        return f"{merges} in {plural(found.span.days, 'day')}"
+    if a_day:
+        return f"{merges} in the last {period(length)}, {a_day} a day"
+    return f"{merges} in the last {period(length)}"
 
+
+def _a_day(found: QueueStatistics) -> str:
+    """How many merges, with a digit more if they are few; empty if that says nothing."""
     a_day = found.merges_a_day
     if a_day is None or not found.merged:
-        return merges
-    digits = 0 if a_day >= TEN else 1
-    return f"{merges}, {a_day:,.{digits}f} a day"
+        return ""
+    return f"{a_day:,.0f}" if a_day >= TEN else f"{a_day:,.1f}"
 
 
 def _figures(found: QueueStatistics) -> list[str]:
@@ -194,17 +231,25 @@ def _compared(found: CheckStatistics) -> list[Block]:
     """What left the queue, against the period before."""
     now = found.now
     before = found.before
-    count = f"{plural(now.count, 'pull request')} left the queue unmerged"
     notes = [f"{local_time(found.start)} to {local_time(found.end)}"]
-    if before is not None:
-        count += f" ({before.count:,} in the {period(found.asked)} before)"
-    else:
+    if before is None:
         notes.append("The period before isn't fully known")
 
-    shown = intro(f"*{escape(found.repository)}*: {count}", removals(now, before))
+    shown = intro(f"*{escape(found.repository)}*: {_left_unmerged(found)}", removals(now, before))
     if now.checks:
         shown.append(_check_chart(now, before))
     return [*shown, blocks.context(*notes)]
+
+
+def _left_unmerged(found: CheckStatistics) -> str:
+    left = by_count(
+        found.now.count,
+        "{count} pull request left the queue unmerged",
+        "{count} pull requests left the queue unmerged",
+    )
+    if found.before is None:
+        return left
+    return f"{left} ({found.before.count:,} in the {period(found.asked)} before)"
 
 
 def removals(now: Removals, before: Removals | None) -> list[str]:
@@ -213,15 +258,15 @@ def removals(now: Removals, before: Removals | None) -> list[str]:
         lines = [
             _ranked("Failed checks", _checks(now), None),
             _ranked("Reasons", _reasons(now), None),
-            _held("Paused", now.paused, None),
-            _held("Frozen", now.frozen, None),
+            _held(PAUSED_FOR, now.paused, None),
+            _held(FROZEN_FOR, now.frozen, None),
         ]
     else:
         lines = [
             _ranked("Failed checks", _checks(now), _checks(before)),
             _ranked("Reasons", _reasons(now), _reasons(before)),
-            _held("Paused", now.paused, before.paused),
-            _held("Frozen", now.frozen, before.frozen),
+            _held(PAUSED_FOR, now.paused, before.paused),
+            _held(FROZEN_FOR, now.frozen, before.frozen),
         ]
     return [line for line in lines if line]
 
@@ -247,7 +292,7 @@ def _ranked(title: str, now: Mapping[str, int], before: Mapping[str, int] | None
     if not now:
         return ""
     names = _most_frequent(now)
-    parts = [f"{name} {now[name]:,}{_was(name, before)}" for name in names[:RANKED]]
+    parts = [_counted(name, now, before) for name in names[:RANKED]]
     if len(names) > RANKED:
         parts.append(f"and {len(names) - RANKED:,} more")
     return f"{title}: {', '.join(parts)}"
@@ -258,22 +303,22 @@ def _most_frequent(counts: Mapping[str, int]) -> list[str]:
     return sorted(counts, key=lambda name: (-counts[name], name))
 
 
-def _was(name: str, before: Mapping[str, int] | None) -> str:
-    return f" (was {before.get(name, 0):,})" if before is not None else ""
+def _counted(name: str, now: Mapping[str, int], before: Mapping[str, int] | None) -> str:
+    if before is None:
+        return f"{name} {now[name]:,}"
+    return f"{name} {now[name]:,} (was {before.get(name, 0):,})"
 
 
-def _held(word: str, now: timedelta, before: timedelta | None) -> str:
-    """How long the queue was paused or frozen; empty if it never was."""
+def _held(said: HeldTexts, now: timedelta, before: timedelta | None) -> str:
+    """How long merging was held; empty if it never was."""
     if not now and not before:
         return ""
-    said = f"{word} for {duration(now)}" if now else f"Never {word.lower()}"
     if before is None:
-        return said
-    return f"{said} (period before: {_length(before)})"
-
-
-def _length(held: timedelta) -> str:
-    return duration(held) if held else "never"
+        return said.only_now.format(now=duration(now))
+    if not before:
+        return said.not_before.format(now=duration(now))
+    text = said.both if now else said.only_before
+    return text.format(now=duration(now), before=duration(before))
 
 
 def _check_chart(now: Removals, before: Removals | None) -> Block:
