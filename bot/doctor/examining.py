@@ -11,7 +11,7 @@ from bot.doctor.facts import Facts, Log, NoAnswer, ServiceProblem
 from bot.doctor.reading import read_log, released_at
 from bot.freezes.freeze import Freeze
 from bot.freezes.rows import Freezes
-from bot.kernel.errors import MergeQueueError, MergeQueueRefused
+from bot.kernel.errors import InvalidRequest, MergeQueueError, MergeQueueRefused
 from bot.kernel.repository import RepositoryName
 from bot.log.sources import Sources, answer_or
 from bot.merge_queue.errors import (
@@ -30,20 +30,24 @@ from bot.queues.reading import read_queue
 from bot.queues.snapshot import Snapshot
 from bot.store.transaction import Transaction
 
-HEAD_READ_EVERY = timedelta(minutes=1)
-"""How often the details of the head are read, however many people ask."""
+ASKED_FOR_MORE_EVERY = timedelta(minutes=1)
+"""How often the service is asked for more than the status, however many people want to know."""
 
 _SAYS_WHY = (CredentialRefused, ResourceNotFound, RepositoryMoved)
 """The repository or the key is the cause: the error says that, and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
-class _ReadHead:
-    """The details of a head, when they were read; None if the service gave none."""
+class _Asked:
+    """What the service said of the head under test, or, without one, of its configuration."""
 
-    number: int
-    read_at: datetime
-    details: QueuedDetails | None
+    number: int | None = None  #: the head; None for the configuration
+    at: datetime | None = None
+    details: QueuedDetails | None = None  #: of the head, if the service gave any
+    problem: ServiceProblem | None = None  #: with the configuration, if it is invalid
+
+    def is_fresh(self, now: datetime) -> bool:
+        return self.at is not None and timedelta() <= now - self.at < ASKED_FOR_MORE_EVERY
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +66,7 @@ class ExamineQueue:
 
     sources: Sources
     #: by repository
-    heads: dict[RepositoryName, _ReadHead] = field(default_factory=dict)
+    asked: dict[RepositoryName, _Asked] = field(default_factory=dict)
 
     async def run(self, repository: RepositoryName) -> Diagnosis:
         """Read the queue and judge it. Raises StoreError.
@@ -80,24 +84,33 @@ class ExamineQueue:
     async def of(self, snapshot: Snapshot) -> Diagnosis:
         """Judge a queue that has been read. Raises StoreError.
 
-        Asks the service for the details of its head, at most once a minute.
+        Asks the service for the details of its head under test, or for its configuration if
+        nothing is tested; one of them, at most once a minute.
         """
-        stored = await self._stored(snapshot.repository, snapshot.read_at)
-        facts = Facts(
-            snapshot.repository,
-            snapshot.status,
-            pause=snapshot.pause,
-            is_pause_known=snapshot.is_pause_known,
-            freezes=snapshot.freezes,
-            released_at=stored.released_at,
-            details=await self._details(snapshot),
-            log=stored.log,
-        )
-        return diagnose(facts, snapshot.read_at)
+        asked = await self._ask(snapshot)
+        (diagnosis,) = await self._judge([snapshot], [asked])
+        return diagnosis
+
+    async def known(self, snapshots: Sequence[Snapshot]) -> Sequence[Diagnosis]:
+        """Judge a few queues that have been read, without a request. Raises StoreError."""
+        asked = [self._remembered(snapshot) for snapshot in snapshots]
+        return await self._judge(snapshots, asked)
+
+    async def _judge(
+        self, snapshots: Sequence[Snapshot], asked: Sequence[_Asked]
+    ) -> Sequence[Diagnosis]:
+        def read(transaction: Transaction) -> Sequence[_Stored]:
+            return [_stored(transaction, each.repository, each.read_at) for each in snapshots]
+
+        stored = await self.sources.store.read(read)
+        return [
+            diagnose(_facts(*known), known[0].read_at)
+            for known in zip(snapshots, asked, stored, strict=True)
+        ]
 
     async def _unanswered(self, repository: RepositoryName, problem: ServiceProblem) -> Diagnosis:
         at = self.sources.clock.now()
-        stored = await self._stored(repository, at)
+        stored = await self.sources.store.read(_stored, repository, at)
         facts = Facts(
             repository,
             None,
@@ -109,35 +122,71 @@ class ExamineQueue:
         )
         return diagnose(facts, at)
 
-    async def _stored(self, repository: RepositoryName, at: datetime) -> _Stored:
-        def read(transaction: Transaction) -> _Stored:
-            freezes = Freezes(transaction).of([repository])
-            return _Stored(
-                read_log(transaction, repository, at),
-                released_at(transaction, repository, at),
-                next(iter(Pauses(transaction).open([repository])), None),
-                [freeze for freeze in freezes if freeze.is_in_force(at)],
-            )
-
-        return await self.sources.store.read(read)
-
-    async def _details(self, snapshot: Snapshot) -> QueuedDetails | None:
-        """The details of the head, or none until a minute has passed since the last request."""
+    async def _ask(self, snapshot: Snapshot) -> _Asked:
+        """Nothing until a minute has passed since the last request."""
         repository = snapshot.repository
-        head = head_of(snapshot.status)
-        if head is None:
-            return None
-        number = head.pull_request.number
         now = self.sources.clock.now()
-        last = self.heads.get(repository)
-        if last is not None and timedelta() <= now - last.read_at < HEAD_READ_EVERY:
-            return last.details if last.number == number else None
+        last = self.asked.get(repository, _Asked())
+        if last.is_fresh(now) or snapshot.pause is not None:
+            return self._remembered(snapshot)
+        number = _tested(snapshot)
         # Before the request, so that two people who ask at once make one.
-        self.heads[repository] = _ReadHead(number, now, None)
-        asked = self.sources.service.queued_details(repository, number)
-        details: QueuedDetails | None = await answer_or(None, asked)
-        self.heads[repository] = _ReadHead(number, now, details)
-        return details
+        self.asked[repository] = _Asked(number, now)
+        if number is None:
+            answer = _Asked(None, now, problem=await self._configuration(repository))
+        else:
+            asked = self.sources.service.queued_details(repository, number)
+            details: QueuedDetails | None = await answer_or(None, asked)
+            answer = _Asked(number, now, details)
+        self.asked[repository] = answer
+        return answer
+
+    def _remembered(self, snapshot: Snapshot) -> _Asked:
+        """What the service said within the last minute of what is at the head now."""
+        last = self.asked.get(snapshot.repository, _Asked())
+        is_same = last.number == _tested(snapshot)
+        return last if is_same and last.is_fresh(self.sources.clock.now()) else _Asked()
+
+    async def _configuration(self, repository: RepositoryName) -> ServiceProblem | None:
+        try:
+            await self.sources.service.rules(repository)
+        except InvalidRequest as error:
+            # API document, Errors: the meaning of 422 for this endpoint only.
+            is_answer = error.status is not None
+            return ServiceProblem(NoAnswer.INVALID, answer_of(error)) if is_answer else None
+        except MergeQueueError:
+            return None
+        return None
+
+
+def _tested(snapshot: Snapshot) -> int | None:
+    """The pull request at the head, if it is in a batch."""
+    head = head_of(snapshot.status)
+    return head.pull_request.number if head is not None and head.batch is not None else None
+
+
+def _stored(transaction: Transaction, repository: RepositoryName, at: datetime) -> _Stored:
+    freezes = Freezes(transaction).of([repository])
+    return _Stored(
+        read_log(transaction, repository, at),
+        released_at(transaction, repository, at),
+        next(iter(Pauses(transaction).open([repository])), None),
+        [freeze for freeze in freezes if freeze.is_in_force(at)],
+    )
+
+
+def _facts(snapshot: Snapshot, asked: _Asked, stored: _Stored) -> Facts:
+    return Facts(
+        snapshot.repository,
+        snapshot.status,
+        asked.problem,
+        pause=snapshot.pause,
+        is_pause_known=snapshot.is_pause_known,
+        freezes=snapshot.freezes,
+        released_at=stored.released_at,
+        details=asked.details,
+        log=stored.log,
+    )
 
 
 def problem_of(error: MergeQueueError) -> ServiceProblem:

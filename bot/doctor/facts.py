@@ -75,7 +75,8 @@ class Facts:
 
     repository: RepositoryName
     status: QueueStatus | None  #: None if it can't be read
-    problem: ServiceProblem | None = None  #: why it can't be read
+    #: why it can't be read, or that the configuration is invalid
+    problem: ServiceProblem | None = None
     pause: PauseRecord | None = None  #: the one in force
     is_pause_known: bool = True  #: False if None doesn't mean that the queue is running
     freezes: Sequence[Freeze] = ()  #: those in force

@@ -100,9 +100,10 @@ def frozen(case: Case) -> Frozen | None:
 def misconfigured(case: Case) -> Misconfigured | None:
     """The repository's configuration is invalid.
 
-    Looks for the service's own word; or two pull requests or more that left within an hour, since
-    the last merge, because their queue rule is gone or clashes with the branch protection. A
-    configuration that changed under pull requests looks alike, but is no error, and doesn't count.
+    Looks for the service's own word, also about a queue whose status can be read; or two pull
+    requests or more that left within an hour, since the last merge, because their queue rule is
+    gone or clashes with the branch protection. A configuration that changed under pull requests
+    looks alike, but is no error, and doesn't count.
     """
     problem = case.facts.problem
     if problem is not None and problem.kind is NoAnswer.INVALID:

@@ -385,7 +385,7 @@ def _looked_at(diagnosis: Diagnosis) -> Iterator[str]:
         yield "Some entries of the queue can't be read."
     if not facts.is_pause_known:
         yield "The service doesn't say whether the queue is paused."
-    if facts.details is None and diagnosis.seen.head is not None:
+    if facts.details is None and diagnosis.seen.head_code is not None:
         yield "The service doesn't say which checks the head waits for."
     elif facts.details is not None and facts.details.mergeability_check is not None:
         running = facts.details.mergeability_check.running

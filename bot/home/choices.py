@@ -1,13 +1,14 @@
 """What the Home tab shows: every queue, the person's own items, and the bot's health."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import NamedTuple, Self
 
 from bot.acts.permission import Right
 from bot.channels.subscription import ListedSubscription
+from bot.doctor.diagnosis import Verdict
 from bot.freezes.calendar import CalendarEntry
 from bot.health.outage import Outage, SlackOutage
 from bot.kernel.metrics import OutboxSummary
@@ -47,6 +48,14 @@ class OwnPullRequest(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class QueueHeadline:
+    """What keeps a queue from merging, in the words of `why`."""
+
+    verdict: Verdict
+    words: str  #: safe to show
+
+
+@dataclass(frozen=True, slots=True)
 class HomeState:
     """The part of a page that is the same for every viewer."""
 
@@ -65,6 +74,8 @@ class HomeState:
     calendar: Sequence[CalendarEntry] = ()  #: the first of `calendar_in_all`
     calendar_in_all: int = 0
     offers_freezes: bool = False  #: whether the service can be asked to freeze queues
+    #: of those of `queues` that something keeps from merging
+    headlines: Mapping[RepositoryName, QueueHeadline] = field(default_factory=dict)
 
     @property
     def read(self) -> Sequence[ReadQueue]:
@@ -78,6 +89,9 @@ class HomeState:
             queues=[_timeless(queue) for queue in self.queues],
             others=[_timeless(queue) for queue in self.others],
             polled={},
+            headlines={
+                name: replace(found, words=found.verdict) for name, found in self.headlines.items()
+            },
             read_at=_NO_READ_TIME,
         )
 

@@ -6,11 +6,21 @@ from datetime import datetime, timedelta
 
 from bot.acts.permission import Right
 from bot.channels.rows import Subscriptions
+from bot.doctor.diagnosis import Verdict
+from bot.doctor.examining import ExamineQueue
+from bot.doctor.texts import headline
 from bot.freezes.calendar import CalendarEntry
 from bot.freezes.rows import Freezes
 from bot.health.outage_rows import Outages, SlackOutages
 from bot.home.about import about_people
-from bot.home.choices import CalendarPage, HomeState, SubscriptionsState, Viewer, by_need
+from bot.home.choices import (
+    CalendarPage,
+    HomeState,
+    QueueHeadline,
+    SubscriptionsState,
+    Viewer,
+    by_need,
+)
 from bot.kernel.repository import RepositoryName
 from bot.log.rows import Positions, PullRequests
 from bot.log.sources import Sources
@@ -20,6 +30,7 @@ from bot.pauses.rows import Pauses
 from bot.people.rows import MutedPullRequests
 from bot.posts.outbox import Outbox
 from bot.queues.reading import read_queues
+from bot.queues.snapshot import ReadQueue, Snapshot
 from bot.store.installation import ServiceFeatures
 from bot.store.transaction import Transaction
 
@@ -29,6 +40,11 @@ HOME_QUEUES_READ = 40
 
 READ_BESIDES = 10
 """Queues to read because pull requests of the viewer were seen there."""
+
+NOT_SAID = frozenset(
+    {Verdict.PAUSED, Verdict.FROZEN, Verdict.EMPTY, Verdict.NORMAL, Verdict.UNKNOWN}
+)
+"""What the state of the queue says already."""
 
 RECENTLY = timedelta(days=7)
 CALENDAR_SHOWN = 3
@@ -54,7 +70,7 @@ ReadCalendar = Callable[
 
 async def home_state(
     repositories: Sequence[RepositoryName],
-    sources: Sources,
+    examine: ExamineQueue,
     read_calendar: ReadCalendar,
     first: int = 0,
     logins: Collection[str] = (),
@@ -64,6 +80,7 @@ async def home_state(
     A queue that can't be read is shown as such. `logins`: whose pull requests to include. Raises
     StoreUnavailable.
     """
+    sources = examine.sources
     index = max(min(first, len(repositories) - 1), 0)
     first = index - index % HOME_QUEUES_SHOWN
     now = sources.clock.now()
@@ -90,6 +107,7 @@ async def home_state(
     sorted_part = by_need(read[: len(asked)])
     begin = first - part
     shown = sorted_part[begin : begin + HOME_QUEUES_SHOWN]
+    headlines = await _headlines(shown, examine)
 
     def state(transaction: Transaction) -> HomeState:
         polls = Positions(transaction).polls(asked)
@@ -110,9 +128,24 @@ async def home_state(
             calendar=calendar[:CALENDAR_SHOWN],
             calendar_in_all=len(calendar),
             offers_freezes=ServiceFeatures(transaction).offers(ServiceFeature.FREEZES),
+            headlines=headlines,
         )
 
     return await sources.store.read(state)
+
+
+async def _headlines(
+    shown: Sequence[ReadQueue], examine: ExamineQueue
+) -> Mapping[RepositoryName, QueueHeadline]:
+    """What keeps the queues on this page from merging, where it isn't a pause or a freeze."""
+    queued = [queue for queue in shown if isinstance(queue, Snapshot) and queue.status.queued]
+    moving = [queue for queue in queued if queue.pause is None and not queue.freezes]
+    found = {diagnosis.facts.repository: diagnosis for diagnosis in await examine.known(moving)}
+    return {
+        repository: QueueHeadline(diagnosis.first.verdict, headline(diagnosis))
+        for repository, diagnosis in found.items()
+        if diagnosis.first.verdict not in NOT_SAID
+    }
 
 
 async def subscriptions_state(sources: Sources, first: int = 0) -> SubscriptionsState:

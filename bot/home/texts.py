@@ -20,6 +20,7 @@ from bot.blocks.text import (
 )
 from bot.channels import actions as channel_actions
 from bot.channels.texts import overview
+from bot.doctor import texts as doctor_texts
 from bot.freezes import actions as freeze_actions
 from bot.freezes.texts import calendar as freeze_calendar, forms as freeze_forms
 from bot.freezes.texts.cards import counted_down
@@ -209,11 +210,19 @@ def _repository(queue: ReadQueue, state: HomeState, viewer: Viewer) -> list[Bloc
         last_poll,
     ]
     return [
-        queue_status.headline(queue),
+        _headline(queue, state),
         *([blocks.context(*facts)] if any(facts) else []),
         *queue_status.reason(queue),
         blocks.actions([*change, queue_status.refresh_button(queue)], block_id=block_id),
     ]
+
+
+def _headline(queue: Snapshot, state: HomeState) -> Block:
+    """What keeps the queue from merging, or else its state."""
+    found = state.headlines.get(queue.repository)
+    if found is None:
+        return queue_status.headline(queue)
+    return blocks.section(f"{doctor_texts.MARK} *{found.words}*")
 
 
 def _mine(state: HomeState, viewer: Viewer) -> list[Block]:

@@ -77,16 +77,49 @@ async def test_a_check_that_hangs_is_named_and_the_details_are_read_once_a_minut
     assert f"the checks of #{number} take far longer than usual*" in answer
     assert "Without a result: `" in answer
     assert "I have seen too few runs to know what is usual; 1 h is long." in answer
-    assert await bot.ask("/mq why acme/site", by=BOB)
+    await bot.ask("/mq why acme/site", by=BOB)
     assert len(bot.requests(details)) == 1
     await bot.pass_time(2 * MINUTES)
-    assert await bot.ask("/mq why acme/site")
+    await bot.ask("/mq why acme/site")
     assert len(bot.requests(details)) == 2
 
     await bot.click(answer, "For the service's support")
     copied = await bot.wait_for_reply("copy this for the service's support")
     assert "\nBatch " in copied.words
     assert "\nEvent " in copied.words
+
+
+async def test_an_invalid_configuration_is_said_and_asked_for_once_a_minute(bot: BotTester) -> None:
+    bot.merge_queue.break_configuration("acme/site", "queue_rules: extra keys not allowed")
+    answer = await bot.ask("/mq why")
+    assert "*acme/site: the configuration is invalid*" in answer
+    assert "queue_rules: extra keys not allowed" in answer
+    assert "*Who can act:* an administrator of the repository." in answer
+    await bot.ask("/mq why", by=BOB)
+    assert len(bot.requests("/queues/configuration")) == 1
+    bot.merge_queue.break_configuration("acme/site", None)
+    await bot.pass_time(2 * MINUTES)
+    assert "*Nothing is queued in acme/site*" in await bot.ask("/mq why")
+    assert len(bot.requests("/queues/configuration")) == 2
+
+
+async def test_home_says_it_in_the_same_words_without_a_request_of_its_own(
+    start_bot: StartBot,
+) -> None:
+    bot = await start_bot(channels=HEALTH)
+    for _ in range(4):
+        number = bot.enqueue(labels=("hotfix",), broken_check="lint")
+        await bot.happens("action.queue.leave", number)
+    number = bot.enqueue(hangs=True)
+    await bot.checks_run(1)
+    await bot.next_poll()
+    answer = await bot.ask("/mq why")
+    said = "the same check fails in every batch"
+    assert f"{said}*" in answer
+    details = len(bot.requests(f"/merge-queue/pull/{number}"))
+    home = await bot.see_home(said)
+    assert ":mag_right: *acme/site" in home
+    assert len(bot.requests(f"/merge-queue/pull/{number}")) == details
 
 
 async def test_a_service_that_fails_is_said_to_fail(bot: BotTester) -> None:

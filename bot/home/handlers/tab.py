@@ -196,7 +196,7 @@ async def _read(bot: Bot, place: HomePlace, logins: Sequence[str]) -> ShownState
     read_calendar = bot.use.apply_windows.read_calendar
     if place.page is HomePage.CALENDAR:
         return await calendar_page(names, bot.sources, read_calendar, place.first)
-    return await home_state(names, bot.sources, read_calendar, place.first, logins)
+    return await home_state(names, bot.use.examine_queue, read_calendar, place.first, logins)
 
 
 def _view(state: ShownState, viewer: Viewer, command: str) -> View:

@@ -9,9 +9,10 @@ from bot.acts.permission import Permitted, Right, WhoCan
 from bot.acts.texts import permissions as permission_texts
 from bot.channels.subscription import ListedSubscription, Style, SubscriptionSource
 from bot.desk import choice
+from bot.doctor.diagnosis import Verdict
 from bot.health.outage import SlackOutage
 from bot.home import texts as home_texts
-from bot.home.choices import CalendarPage, SubscriptionsState
+from bot.home.choices import CalendarPage, QueueHeadline, SubscriptionsState
 from bot.kernel.errors import Reading, TargetNotClear
 from bot.kernel.repository import RepositoryName
 from bot.people import texts as people_texts
@@ -31,7 +32,7 @@ from tests.support.make import (
     make_viewer,
 )
 from tests.support.messages.events import reported
-from tests.support.messages.rendering import Cases, cases_of, later
+from tests.support.messages.rendering import A_HEADLINE, Cases, cases_of, later
 from tests.support.messages.values import (
     BUSY,
     CALENDAR,
@@ -138,6 +139,14 @@ CASES: Cases = {
     "me-link-form-saving": partial(people_texts.linking),
     "home-unreadable-and-more": at_home(
         make_home(SITE, API, left_out=4), make_viewer(may_pause=False), "/mq"
+    ),
+    "home-of-a-queue-that-something-keeps-from-merging": at_home(
+        replace(
+            make_home(make_snapshot(BUSY)),
+            headlines={SITE: QueueHeadline(Verdict.SAME_CHECK, A_HEADLINE)},
+        ),
+        make_viewer(),
+        "/mq",
     ),
     "home-nothing-of-mine": at_home(make_home(make_snapshot()), make_viewer("zoe"), "/mq"),
     "home-not-well": at_home(

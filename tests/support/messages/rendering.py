@@ -49,13 +49,14 @@ OURS = re.compile(
 """Text that never comes from outside: names of ours, ids of Slack, times."""
 
 A_CAUSE = "the same check fails in every batch"
+A_HEADLINE = "acme/site has merged nothing for 52 min: the same check fails in every batch"
 ITS_EVIDENCE = "`integration` failed in 6 of 6 batches."
 """Words of a diagnosis, which an alert stores as they are shown."""
 
 KNOWN = {
     *EVENT_TYPES,
     *DEQUEUE_CODES,
-    *("pause", "a label", "Freezing", "0a1b2c3d", A_CAUSE, ITS_EVIDENCE),
+    *("pause", "a label", "Freezing", "0a1b2c3d", A_CAUSE, A_HEADLINE, ITS_EVIDENCE),
 }
 TYPED_LIMIT = 240
 """Characters of what a person typed: longer words are refused before they are shown."""

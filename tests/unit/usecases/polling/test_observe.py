@@ -312,13 +312,21 @@ async def test_a_cause_that_lasts_begins_an_alert_which_no_threshold_repeats() -
     assert watch.reported() == ["alert", "alert_over"]
 
 
-async def test_examining_a_queue_asks_for_nothing_but_its_heads_details_once_a_minute() -> None:
+async def test_examining_a_queue_makes_one_request_a_minute_at_most() -> None:
     watch = await Watch({AlertKind.HEAD: 3600}).on_answer()
     await watch.read_again()
     watch.merge_queue.statuses[SITE] = held(watch.clock.now())
     await watch.read_again(3700)
     assert watch.reported() == ["alert"]
     watch.merge_queue.calls.clear()
+    for _ in range(40):
+        await watch.read_again(15)
+    made = Counter(call.method for call in watch.merge_queue.calls)
+    assert set(made) <= {"event_page", "status", "current_pause", "rules"}
+    assert made["status"] == made["current_pause"]
+    assert 1 <= made["rules"] <= 10
+    watch.merge_queue.calls.clear()
+    watch.merge_queue.statuses[SITE] = starved(watch.clock.now() - timedelta(hours=2))
     for _ in range(40):
         await watch.read_again(15)
     made = Counter(call.method for call in watch.merge_queue.calls)
