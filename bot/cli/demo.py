@@ -19,9 +19,10 @@ from bot.runtime.intervals import Intervals
 from bot.runtime.process import build_runtime
 from bot.runtime.surroundings import Surroundings
 from bot.sandbox.merge_queue.server import MergeQueueSandbox
+from bot.sandbox.merge_queue.troubles import TROUBLES
 from bot.sandbox.server import Sandbox, SandboxAddresses
 from bot.sandbox.slack.server import SlackSandbox
-from bot.sandbox.story.script import STORY
+from bot.sandbox.story.script import STORY, ending_in
 from bot.sandbox.story.stage import DemoStage
 from bot.sandbox.story.telling import Teller
 from bot.store import migrate
@@ -78,8 +79,15 @@ class StoryClock(SystemClock):
     default="WARNING",
     help="How much is logged.",
 )
+@click.option(
+    "--scenario",
+    type=click.Choice([*TROUBLES]),
+    help="Open on a queue with this trouble.",
+)
 @click.option("--open", "opens", is_flag=True, help="Open the page in the browser.")
-def demo(port: int, seed: int, speed: float, log_level: str, *, opens: bool) -> None:
+def demo(  # one for each option
+    port: int, seed: int, speed: float, log_level: str, scenario: str | None, *, opens: bool
+) -> None:
     """Try everything on two local services, with no account."""
     logs.configure(log_level, "text")
     service = MergeQueueSandbox(
@@ -89,7 +97,7 @@ def demo(port: int, seed: int, speed: float, log_level: str, *, opens: bool) -> 
     )
     sandbox = Sandbox(service, SlackSandbox(manifest_path()), slack_port=port)
     try:
-        asyncio.run(run(sandbox, speed, opens=opens))
+        asyncio.run(run(sandbox, speed, trouble=scenario, opens=opens))
     except OSError as error:
         raise click.ClickException(f"{port_refused(port, error)}; try --port 0") from None
 
@@ -106,7 +114,9 @@ def _invite_others(slack: SlackSandbox) -> None:
     arrangement.change_channel(partners, {"is_ext_shared": True})
 
 
-async def run(sandbox: Sandbox, speed: float, *, opens: bool = False) -> None:
+async def run(
+    sandbox: Sandbox, speed: float, *, trouble: str | None = None, opens: bool = False
+) -> None:
     """Run until SIGINT or SIGTERM; nothing is kept afterwards."""
     clock = StoryClock(STORY_LASTS)
     with tempfile.TemporaryDirectory(prefix="mqbot-demo-") as folder:
@@ -117,9 +127,11 @@ async def run(sandbox: Sandbox, speed: float, *, opens: bool = False) -> None:
             migrate.upgrade(settings.database_url.get_secret_value())
             async with build_runtime(settings, Surroundings(clock, EVERY)):
                 click.echo("Acme's engineers are working through last night and this morning …")
-                await teller.tell(STORY, speed)
+                await teller.tell(STORY if trouble is None else ending_in(trouble), speed)
                 for repository, scenario in REPOSITORIES.items():
-                    sandbox.merge_queue.follow(repository, scenario)
+                    # Others would only hide the trouble.
+                    if trouble is None or repository != "acme/site":
+                        sandbox.merge_queue.follow(repository, scenario)
                 sandbox.slack.stage = DemoStage(sandbox, teller, speed)
                 _greet(sandbox.addresses.page_url)
                 if opens:

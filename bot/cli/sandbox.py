@@ -3,6 +3,7 @@
 import asyncio
 import math
 import os
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import click
@@ -14,6 +15,7 @@ from bot.kernel.errors import InvalidRequest
 from bot.kernel.repository import RepositoryName
 from bot.sandbox.merge_queue.credentials import Credential
 from bot.sandbox.merge_queue.server import MergeQueueSandbox
+from bot.sandbox.merge_queue.troubles import TROUBLES, length, play
 from bot.sandbox.slack.server import SlackSandbox
 from bot.sandbox.slack.state.manifest import ManifestUnreadable
 
@@ -67,7 +69,11 @@ def _repository(
     callback=_repository,
     help="owner/name; can be repeated.",
 )
-@click.option("--scenario", default="busy", help="How each repository starts.")
+@click.option(
+    "--scenario",
+    default="busy",
+    help="How each repository starts; or one of: " + ", ".join(TROUBLES) + ".",
+)
 @click.option("--seed", type=int, default=1, help="Random seed.")
 @click.option("--speed", type=Speed(), default=1.0, help="Simulation speed; 1 is real time.")
 @click.option(
@@ -128,12 +134,15 @@ def merge_queue(  # noqa: PLR0913 - one for each option
         *(Credential(token, kind="personal") for token in personal),
         *(Credential(reader, kind="personal", may_write=False) for reader in readers),
     ]
+    is_trouble = scenario in TROUBLES
+    began_at = datetime.now(UTC) - timedelta(minutes=length(scenario)) if is_trouble else None
     try:
         service = MergeQueueSandbox(
-            repositories=dict.fromkeys(repositories, scenario),
+            repositories=dict.fromkeys(repositories, "quiet" if is_trouble else scenario),
             token=token,
             seed=seed,
-            speed=speed,
+            start_at=began_at,
+            speed=1.0 if is_trouble else speed,
             dialect=dialect,
             metadata=metadata,
             mode=mode,
@@ -143,6 +152,9 @@ def merge_queue(  # noqa: PLR0913 - one for each option
         )
     except ValueError as error:
         raise click.ClickException(str(error)) from None
+    if is_trouble:
+        play(service, repositories, scenario)
+        service.set_speed(speed)
     _serve(service, port)
 
 

@@ -59,7 +59,8 @@ class NewPullRequest:
     `cancelled`; optional_check: name of a further check, which fails and is not required;
     hangs: its checks never end; conflict: the code with which it cannot be merged. labels decide
     queue rule and priority (`hotfix`: first in line, interrupting checks; `dependencies`: last).
-    stacked_on: the pull request into the same branch that it builds on. by: login that asks for it
+    stacked_on: the pull request into the same branch that it builds on. waits_for: one that has to
+    merge before it, wherever that is. by: login that asks for it
     with a command.
     """
 
@@ -75,6 +76,7 @@ class NewPullRequest:
     hangs: bool = False
     conflict: str | None = None
     stacked_on: int | None = None
+    waits_for: int | None = None
     by: str | None = None
 
 
@@ -274,6 +276,7 @@ class Controls:
             hangs=asked.hangs,
             conflict=asked.conflict,
             stacked_on=asked.stacked_on,
+            waits_for=asked.waits_for,
         )
         entering.enter(turn, pull, by=authorship.person(asked.by) if asked.by else None)
         self.settled(turn)

@@ -271,6 +271,8 @@ class StatusWriter:
             f"{self._dialect.host}_labels": [_label(name) for name in pull.labels],
             "estimated_merge_at": optional_rfc3339(merge_at),
         }
+        if pull.waits_for is not None:
+            written["depends_on_pull_requests"] = [pull.waits_for]
         if self._dialect.live:
             frozen = freezing.is_frozen(self._repository, pull, self._service.now)
             written |= {"is_frozen": frozen, "dequeue_requested": False, "all_scopes": False}

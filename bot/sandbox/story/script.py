@@ -1,6 +1,9 @@
 """The story: last night's incident, a morning of merges, and a release."""
 
+from collections.abc import Sequence
+
 from bot.sandbox.merge_queue.controls import NewPullRequest as Pull
+from bot.sandbox.merge_queue.troubles import TROUBLES, length
 from bot.sandbox.story.steps import (
     ALICE,
     API,
@@ -13,6 +16,7 @@ from bot.sandbox.story.steps import (
     RELEASES,
     SITE,
     Enter,
+    Happen,
     React,
     Rest,
     Say,
@@ -120,3 +124,14 @@ _JUST_NOW: tuple[Step, ...] = (
 )
 
 STORY = (*_SET_UP, *_NIGHT, *_MORNING, *_JUST_NOW)
+
+
+def ending_in(trouble: str) -> Sequence[Step]:
+    """The story, but for its last hours, in which the queue gets into a trouble."""
+    begins = -length(trouble) - _BETWEEN
+    acts = [Happen(act.minute - length(trouble), SITE, act.do) for act in TROUBLES[trouble]]
+    return [*(step for step in STORY if step.minute < begins), *acts]
+
+
+_BETWEEN = 30.0
+"""Minutes in which what entered before merges."""

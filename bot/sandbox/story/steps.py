@@ -1,8 +1,9 @@
 """What people do in a story, as plain values; times are minutes from its end, so below zero."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from bot.sandbox.merge_queue.controls import NewPullRequest
+from bot.sandbox.merge_queue.controls import Controls, NewPullRequest
 
 SITE = "acme/site"
 API = "acme/api"
@@ -68,4 +69,13 @@ class Rest:
     minute: float
 
 
-Step = Enter | Say | Type | React | Rest
+@dataclass(frozen=True, slots=True)
+class Happen:
+    """Something happens to a repository in the service."""
+
+    minute: float
+    repository: str
+    act: Callable[[Controls, str], object]
+
+
+Step = Enter | Say | Type | React | Rest | Happen

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from bot.sandbox.server import Sandbox
 from bot.sandbox.slack.state.workspace import Message
-from bot.sandbox.story.steps import Enter, React, Rest, Say, Step, Type
+from bot.sandbox.story.steps import Enter, Happen, React, Rest, Say, Step, Type
 
 MINUTE = 60.0
 
@@ -119,6 +119,10 @@ class Teller:
         match step:
             case Enter():
                 self._service.enqueue(step.repository, step.pull)
+                self._move(_POLL_SECONDS)
+                await self.settle([step.repository])
+            case Happen():
+                step.act(self._service, step.repository)
                 self._move(_POLL_SECONDS)
                 await self.settle([step.repository])
             case Say():

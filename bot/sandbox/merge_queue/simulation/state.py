@@ -86,7 +86,8 @@ class PullRequest:
     `broken_check` names the check that fails whenever this pull request is part of the run, as
     often as `broken_runs` says (None: always), and `broken_state` how it ends; `optional_check`
     names a further one that fails and is not required; `hangs` makes the checks last for ever; the
-    checks of a `steady` one never fail by chance. `stacked_on` is the one that it builds on.
+    checks of a `steady` one never fail by chance. `stacked_on` is the one that it builds on,
+    `waits_for` one that the status says it depends on.
     """
 
     number: int
@@ -104,6 +105,7 @@ class PullRequest:
     conflict: str | None = None
     steady: bool = False
     stacked_on: int | None = None
+    waits_for: int | None = None
 
 
 @dataclass(slots=True, eq=False)
