@@ -50,6 +50,31 @@ def past_entries(records: Iterable[EventRecord]) -> list[PastEntry]:
     return sorted(found, key=_end)
 
 
+def tells_all(leave: EventRecord) -> bool:
+    """Whether a leave tells alone when its pull request entered, and whether it merged."""
+    return leave.details.queued_at is not None and leave.details.merged is not None
+
+
+def entries_of_leaves(leaves: Iterable[EventRecord]) -> list[PastEntry]:
+    """`past_entries` of leaves that each tell all, in the order in which they ended."""
+    found: list[PastEntry] = []
+    for leave in leaves:
+        begun_at = leave.details.queued_at
+        is_put_back = class_of(leave.details.code) is CodeClass.REQUEUED
+        if begun_at is None or leave.pull_request is None or is_put_back:
+            continue
+        found.append(
+            PastEntry(
+                leave.pull_request,
+                leave.base_ref,
+                begun_at,
+                leave.received_at,
+                has_merged=leave.details.merged is True,
+            )
+        )
+    return sorted(found, key=_end)
+
+
 def _end(entry: PastEntry) -> tuple[datetime, int]:
     return entry.left_at, entry.number
 

@@ -4,10 +4,9 @@ from datetime import datetime, timedelta
 
 from bot.freezes.rows import Freezes
 from bot.kernel.repository import RepositoryName
-from bot.log.queue_entries import past_entries
+from bot.log.queue_entries import PastEntry, entries_of_leaves, past_entries, tells_all
 from bot.log.rows import Events
 from bot.log.sources import Sources
-from bot.merge_queue.event_records import EventRecord
 from bot.merge_queue.event_types import ENTER, LEAVE, MERGED
 from bot.merge_queue.queue import BatchStatusCode
 from bot.pauses.rows import Pauses
@@ -18,8 +17,8 @@ from bot.store.transaction import Transaction
 
 LEARNED_FROM = timedelta(days=5)
 
-ENDS_READ = 250
-"""How many ends are read, merges and others, the newest: a busy queue's last day."""
+ENDS_READ = 160
+"""How many ends are read, merges and others, the newest: a busy queue's last half day."""
 
 HOLDING = frozenset({BatchStatusCode.FROZEN, BatchStatusCode.WAITING_SCHEDULE})
 """Batches that wait for something other than their checks and the batches ahead."""
@@ -33,12 +32,7 @@ def read_past(
     Its events need not all be stored: of a queue whose ends nobody follows, nothing is known.
     """
     since = at - LEARNED_FROM
-    events = Events(transaction)
-    ends: list[EventRecord] = []
-    for type_ in (MERGED, LEAVE):
-        ends += events.between(repository, type_, since, at, limit=ENDS_READ)
-    if any(end.details.queued_at is None for end in ends):
-        ends += events.between(repository, ENTER, since, at, limit=ENDS_READ)
+    entries = _read_entries(Events(transaction), repository, since, at)
     pauses = Pauses(transaction).recent(repository, since)
     freezes = Freezes(transaction).recent(repository, since)
     held = [Period(pause.since, pause.ended_at) for pause in pauses]
@@ -47,7 +41,21 @@ def read_past(
         for freeze in freezes
         if freeze.begins_at is not None and freeze.begins_at < at
     ]
-    return past_of(past_entries(ends), held, branch)
+    return past_of(entries, held, branch)
+
+
+def _read_entries(
+    events: Events, repository: RepositoryName, since: datetime, at: datetime
+) -> list[PastEntry]:
+    """The queue entries that ended last."""
+    leaves = events.between(repository, LEAVE, since, at, limit=ENDS_READ)
+    if leaves and all(tells_all(leave) for leave in leaves):
+        # A merge and an enter would say the same again.
+        return entries_of_leaves(leaves)
+    ends = [*leaves, *events.between(repository, MERGED, since, at, limit=ENDS_READ)]
+    if any(end.details.queued_at is None for end in ends):
+        ends += events.between(repository, ENTER, since, at, limit=ENDS_READ)
+    return past_entries(ends)
 
 
 async def foresee(snapshot: Snapshot, sources: Sources) -> Outlook:

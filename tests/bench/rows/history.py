@@ -98,7 +98,9 @@ KEPT_ROWS = (
             "pull_request": NUMBER,
             "base_ref": "'main'",
             "session_id": "name || stay",
-            "details": """'{"queue_name":"default","trigger":"merge queue","reason":"merged"}'""",
+            "details": f"""'{{"queue_name":"default","trigger":"merge queue","reason":"merged",' ||
+                '"merged":true,"queued_at":"' || strftime('%Y-%m-%dT%H:%M:%SZ',
+                (at - {EVENTS_OF_EACH * len(NAMES) * STEP}) / 1000000, 'unixepoch') || '"}}'""",
             "routed": "1",
         },
     ),
