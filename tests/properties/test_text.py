@@ -69,10 +69,12 @@ urls = st.one_of(
 )
 
 TIME = r"<!date\^\d+\^[\u200b{}() a-z_]+\|\d{4}-\d\d-\d\d \d\d:\d\d UTC>"
+# A character of a reason that would be a style: the text of a date that has no form.
+STYLE = r"<!date\^00000000\^\{_\}\|[*_~`]>"
 LINK = r"<(?P<url>https?://[^<>|\s]*)\|[^<>|]*>"
 # An address in outside text is a link that shows the whole address: tests/unit/messages/test_links.
 SHOWN_ADDRESS = r"<https?://[a-z0-9.:-]+(?:[/?#][^<>|\s]*)?>"
-OURS = re.compile(f"{TIME}|{LINK}|{SHOWN_ADDRESS}", re.IGNORECASE)
+OURS = re.compile(f"{TIME}|{STYLE}|{LINK}|{SHOWN_ADDRESS}", re.IGNORECASE)
 ENTITY = re.compile("&(amp|lt|gt);")
 
 
