@@ -246,10 +246,11 @@ def _is_unknown_end(before: Known, after: Known, event: PauseEvent) -> bool:
 
 
 def _reading(known: Known, reading: PauseReading, *, is_answer: bool = False) -> Reading:
-    shown = None
-    if reading.pause is not None:
-        shown = _shown(known, reading.pause, reading.at, is_answer=is_answer)
-    return Reading(shown, reading.at, reading.status)
+    if reading.pause is None:
+        return Reading(None, reading.at, reading.status)
+    shown = _shown(known, reading.pause, reading.at, is_answer=is_answer)
+    # The time of an answer is rounded down, and no reading comes before what it shows.
+    return Reading(shown, max(reading.at, shown.paused_at), reading.status)
 
 
 def _shown(known: Known, pause: Pause, at: datetime, *, is_answer: bool) -> Shown:

@@ -18,7 +18,8 @@ MORNING = Path(__file__).parent / "morning.json"
 NIGHTS = Path(__file__).parent / "nights.json"
 """A night in which CI is broken, and one with a pull request that comes back again and again."""
 
-SEED = 7
+SEED = 2
+"""In its week the shares of what is broken, in conflict or removed are nearest to those set."""
 NAMES = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday")
 
 

@@ -225,3 +225,30 @@ def test_while_somebody_acts_only_their_own_reading_counts(transaction: Transact
     assert Pauses(transaction).open([SITE]) == []
     assert observe_reading(transaction, SITE, reading, BASE)
     assert len(Pauses(transaction).open([SITE])) == 1
+
+
+def test_the_same_reason_again_is_a_change_although_the_services_answers_say_earlier_times(
+    transaction: Transaction,
+) -> None:
+    """The time of an answer is rounded down, so it may be before what the answer shows."""
+
+    def read(second: float) -> None:
+        paused_at = BASE + timedelta(seconds=second)
+        pause = Pause(reason="frozen", paused_at=paused_at)
+        observe_reading(
+            transaction, SITE, PauseReading(pause, paused_at - timedelta(seconds=0.5)), BASE
+        )
+
+    read(0.5)
+    at = BASE + timedelta(seconds=0.5)
+    details = EventDetails(reason="frozen", actor="ann")
+    created = EventRecord(SITE, 1, at, PAUSE_CREATE, None, None, None, details)
+    Events(transaction).add_new([created])
+    place_event(transaction, created, EventContext(BASE, None), ())
+    read(1.25)
+
+    (pause,) = load_stored(transaction, SITE, BASE).known.pauses
+    assert [line.paused_at - BASE for line in pause.lines] == [
+        timedelta(seconds=0.5),
+        timedelta(seconds=1.25),
+    ]
