@@ -165,9 +165,13 @@ class Audit(Numbered[AuditRecord]):
         )
         return self._acts(found.order_by(*_IN_ORDER))
 
-    def asked_since(self, at: datetime) -> Sequence[AuditRecord]:
-        """What somebody has asked for from `at` on that takes two, of all repositories."""
+    def asked_since(
+        self, at: datetime, repository: RepositoryName | None = None
+    ) -> Sequence[AuditRecord]:
+        """What takes two and was asked for from `at` on, of one or all repositories."""
         asked = select(audit).where(audit.c.at >= at, audit.c.result == ActResult.ASKED)
+        if repository is not None:
+            asked = asked.where(audit.c.repository == repository)
         return self._acts(asked.order_by(*_IN_ORDER))
 
     def of_group_act(self, group_act_id: int, at: datetime) -> Sequence[AuditRecord]:

@@ -67,11 +67,10 @@ audit = table(
     *optional(sa.Text, "request"),
     sa.Index(None, "repository", "at"),
     sa.Index(None, "repository", "action", "at"),
+    sa.Index(None, "repository", "result", "at"),
     sa.Index(None, "at"),
 )
 partial_index(audit.c.act_id, where=audit.c.act_id > 0)
-
-
 partial_index(audit.c.request, where=audit.c.request.is_not(None))
 
 

@@ -159,8 +159,8 @@ def acts_that_wait(
     recent = now - CONFIRMED_WITHIN - REQUESTS_LOOKBACK
     return [
         act
-        for act in Audit(transaction).since(repository, since)
-        if act.is_proposal or (act.waits_for_second and act.at >= recent)
+        for act in Audit(transaction).asked_since(since, repository)
+        if act.is_proposal or act.at >= recent
     ]
 
 

@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import re
+import shutil
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -113,6 +114,7 @@ async def test_frozen_for_a_release_job(start_bot: StartBot, tmp_path: Path) -> 
         assert frozen(bot) == []
 
 
+@pytest.mark.skipif(shutil.which("curl") is None, reason="there is no curl")
 async def test_paused_from_an_incident_tool(start_bot: StartBot, tmp_path: Path) -> None:
     bot = await start(start_bot, tmp_path)
     begins, ends = recipe("Paused from an incident tool", "bash")

@@ -63,7 +63,7 @@ async def test_a_pause_without_a_row_is_adopted_and_gets_an_end_again(
         store = Store(create_engine(sqlite_url))
         found = await inspect_store(store, SystemClock())
         await store.close()
-        assert any("no end is known" in one.sentence for one in found)
+        assert any("its end is unknown" in one.sentence for one in found)
 
         await bot.choose(told, "in 1 h", menu="Set an end…")
         card = await bot.wait_for_change(card, "Until 20")

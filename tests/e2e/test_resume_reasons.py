@@ -12,12 +12,12 @@ async def test_a_reason_to_resume_is_posted_and_kept(bot: BotTester) -> None:
     card = await bot.pause("now CI is down")
     await bot.type("/mq resume CI is *green* again, #41 fixed it", by=BOB)
     line = await bot.wait_for_post("has resumed")
-    assert "acme/site has resumed · CI is green again, #41 fixed it\n" in line.line
+    assert "acme/site has resumed · CI is *green* again, #41 fixed it\n" in line.line
     assert "By bob · Paused for" in line
     await bot.wait_for_change(card, "Resumed by bob")
     await bot.wait_for_direct_message("bob resumed acme/site")
     audit = await bot.ask("/mq audit")
-    assert "bob resumed acme/site: CI is green again, #41 fixed it\n" in audit.line
+    assert "bob resumed acme/site: CI is *green* again, #41 fixed it\n" in audit.line
 
 
 async def test_a_reason_is_not_kept_for_the_next_resume(bot: BotTester) -> None:

