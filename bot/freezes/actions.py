@@ -48,6 +48,10 @@ FREEZE_VIEW = "mq:freeze_view"
 UNFREEZE_VIEW = "mq:unfreeze_view"
 
 
+WHICH_BLOCK = "which_freeze"
+"""Which of several freezes ends; its element has the same name."""
+
+
 BRANCH_BLOCK = "branch"
 
 

@@ -10,6 +10,7 @@ from bot.acts.asked import NOTHING_ASKED, Asked, TypedEnds, read_options, read_t
 from bot.acts.reason import check_reason
 from bot.acts.record import Action
 from bot.blocks import controls, groups as block_groups, modal
+from bot.blocks.blocks import Option
 from bot.blocks.controls import Repeat
 from bot.blocks.message import Message
 from bot.desk import end_questions
@@ -286,17 +287,20 @@ async def _ask_why(call: Call, target: Target, value: str) -> None:
     # A trigger is valid for three seconds, so the freezes are read once the form is open.
     turn = await call.open_modal(form(freeze_forms.READING_FREEZES))
     which = freeze_forms.UNREADABLE_FREEZES
+    choices: Sequence[Option] = ()
     with suppress(MergeQueueError):
         held = call.held(value)
         known = await call.bot.use.freeze_queue.meant(target, held.drawn_for or None)
         which = freeze_forms.of_which(known, call.bot.clock.now())
-    await call.show_in_modal(turn, form(which))
+        choices = freeze_forms.which_freeze(known)
+    await call.show_in_modal(turn, form(which, choices))
 
 
 @handles.form(freeze_actions.UNFREEZE_VIEW)
 async def submit_unfreeze(call: Call, form: Interaction) -> Accepted:
     with field_checked(controls.REASON_BLOCK):
-        held = call.held(form.target)
+        name = freeze_actions.WHICH_BLOCK
+        held = call.held(form.filled_in(name, name) or form.target)
         reason = check_reason(form.reason)
     shown = freeze_forms.working_modal("Unfreezing", held.target)
     # Of several freezes the command asks which one.

@@ -366,6 +366,19 @@ async def test_several_freezes_are_ended_one_by_one(bot: BotTester) -> None:
     await froze(bot, "/mq freeze now branch:next third")
 
 
+async def test_the_form_asks_which_of_several_freezes_ends(bot: BotTester) -> None:
+    bot.merge_queue.freeze("acme/site", MAIN)
+    bot.merge_queue.freeze("acme/site", FreezeTerms("other", matching_conditions=("base=dev",)))
+    await bot.type("/mq unfreeze")
+    form = await bot.modal("Which freeze ends?")
+    assert "2. In force: other" in form
+    answer = await bot.submit(form, reason="dev is green")
+    assert "which_freeze" in answer["errors"]
+    await bot.submit(form, which_freeze="2. other", reason="dev is green")
+    await bot.modal("has ended")
+    assert [freeze.reason for freeze in frozen(bot)] == [MAIN.reason]
+
+
 async def test_one_pull_request_is_let_through(bot: BotTester) -> None:
     assert "isn't frozen" in await bot.ask("/mq allow 41 fixes the outage")
     bot.merge_queue.freeze("acme/site", FreezeTerms("night", exclude_conditions=("label=hotfix",)))

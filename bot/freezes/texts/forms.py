@@ -17,6 +17,7 @@ from bot.blocks.targets import target_menu
 from bot.blocks.text import (
     NAME_LIMIT,
     by_count,
+    clean,
     code,
     escape,
     listed,
@@ -78,6 +79,9 @@ TIMES_HINT = (
     "empty to wait until somebody ends it."
 )
 
+
+CHOICES_MOST = 5
+"""Freezes of which a form lets people choose one; of more, an answer with buttons asks."""
 
 LISTED_LIMIT = 500
 """Characters of the fields for branches and exceptions."""
@@ -295,15 +299,30 @@ def unfrozen_reply(ended: Sequence[Freeze], others: Sequence[Freeze] = ()) -> Me
 
 
 def of_which(known: Sequence[Freeze], now: datetime) -> str:
-    """In the form that ends a freeze: which one, from when until when."""
+    """In the form that ends a freeze: which one, from when until when; of several, by number."""
     if not known:
         return "No freeze is in force or planned."
+    choices = which_freeze(known)
     lines = []
-    for freeze in known:
+    for number, freeze in enumerate(known, start=1):
         state = "In force" if freeze.has_begun(now) else "Planned"
         facts = [_by(freeze), *freeze_facts(freeze.terms)]
-        lines.append(f"{state}: {_reason(freeze)} · {' · '.join(fact for fact in facts if fact)}")
-    return listed(lines, "\n", most=FREEZES_LISTED)
+        line = f"{state}: {_reason(freeze)} · {' · '.join(fact for fact in facts if fact)}"
+        lines.append(f"{number}. {line}" if choices else line)
+    return listed(lines, "\n", most=max(FREEZES_LISTED, len(choices)))
+
+
+def which_freeze(known: Sequence[Freeze]) -> list[blocks.Option]:
+    """A choice for each of several freezes; none if there are more than a form can show."""
+    if not 1 < len(known) <= CHOICES_MOST or any(freeze.freeze_id is None for freeze in known):
+        return []
+    return [
+        blocks.option(
+            clean(f"{number}. {freeze.reason or NO_REASON}", blocks.OPTION_LIMIT),
+            block_controls.held_value(freeze.repository, freeze.freeze_id or ""),
+        )
+        for number, freeze in enumerate(known, start=1)
+    ]
 
 
 def in_the_way(found: Sequence[Freeze], now: datetime) -> str:
@@ -507,20 +526,32 @@ def _words(block_id: str, label: str, example: str, typed: Sequence[str]) -> Blo
     return blocks.input_field(block_id, label, words, optional=True)
 
 
-def unfreeze_form(what: str, target: str, channel_id: str | None, which: str = "") -> View:
+def unfreeze_form(
+    what: str,
+    target: str,
+    channel_id: str | None,
+    which: str = "",
+    choices: Sequence[blocks.Option] = (),
+) -> View:
     """Asks why the freeze of `what` (escaped) ends, as the service does.
 
     `target`: the freeze, the repository or the group that the form is for.
-    `which`: the freeze that ends, escaped.
+    `which`: the freeze that ends, or several with numbers, escaped; `choices`: one of each.
     """
     shown = [
         blocks.section(f"*{what}*"),
         *([blocks.section(which)] if which else []),
+        *([_choice_of_freeze(choices)] if choices else []),
         pause_form.reason_input("Saved with your name.", example="Release 4.2 is out"),
     ]
     carried = {"target": target, "channel": channel_id}
     submit = "End freeze"
     return blocks.modal(freeze_actions.UNFREEZE_VIEW, "End a freeze", shown, carried, submit=submit)
+
+
+def _choice_of_freeze(choices: Sequence[blocks.Option]) -> Block:
+    name = freeze_actions.WHICH_BLOCK
+    return blocks.input_field(name, "Which freeze ends?", blocks.radio_buttons(name, choices))
 
 
 def working_modal(doing: str, target: Target) -> View:

@@ -48,6 +48,7 @@ NIGHT = replace(KNOWN, terms=ListedFreeze.model_validate(PLAIN))
 NO_END = ListedFreeze.model_validate({**PLAIN, "end": None})
 LONGER = {**PLAIN, "reason": "database migration", "end": "2026-07-20T20:00:00"}
 MIGRATION = Freeze(SITE, "second", ListedFreeze.model_validate(LONGER), "bob")
+SEVERAL = (NIGHT, MIGRATION)
 TYPED = Asked("release week", branches=("main",), excepted=("label=hotfix",))
 TIMED = replace(TYPED, lasting=For(timedelta(hours=2)), start=Until(NOON.time()))
 TERMS = terms_of(TYPED, NOON, ZoneInfo("UTC"))
@@ -231,5 +232,14 @@ CASES: Cases = {
         ),
     ),
     "unfreeze-form": partial(freeze_forms.unfreeze_form, SITE, SITE, "C0MERGEQ"),
+    "unfreeze-form-of-several": later(
+        lambda: freeze_forms.unfreeze_form(
+            SITE,
+            SITE,
+            "C0MERGEQ",
+            freeze_forms.of_which(SEVERAL, NOON),
+            freeze_forms.which_freeze(SEVERAL),
+        )
+    ),
     "freeze-working": partial(freeze_forms.working_modal, "Freezing", SITE),
 }

@@ -1,4 +1,4 @@
-"""What people do with the app, for whoever follows along."""
+"""What people do with the app, for everybody who follows along."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
