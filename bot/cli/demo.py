@@ -28,7 +28,7 @@ from bot.sandbox.story.telling import Teller
 from bot.store import migrate
 
 REPOSITORIES = {"acme/site": "demo", "acme/api": "calm"}
-"""How lively each repository is once the story is told."""
+"""How lively each repository is after the story."""
 
 GROUPS = "release=acme/site,acme/api"
 LOGINS = "U0ALICE=alice,U0BOB=bob,U0CAROL=carol,U0DAVE=dave"
@@ -37,7 +37,7 @@ STORY_LASTS = timedelta(hours=14)
 """It begins last night, for people who try the demo by day."""
 
 EVERY = Intervals(polls=0.05, shortest_poll=0.5, posts=0.25)
-"""The story is told as fast as the bot follows."""
+"""In the story time passes as fast as the bot follows."""
 
 
 class StoryClock(SystemClock):

@@ -35,18 +35,9 @@ def past_entries(records: Iterable[EventRecord]) -> list[PastEntry]:
         for at, record in enumerate(stays):
             kind = kind_of[record.event_id]
             begun_at = entered_at(stays[: at + 1]) if kind in ENDS else None
-            is_put_back = class_of(record.details.code) is CodeClass.REQUEUED
-            if begun_at is None or record.pull_request is None or is_put_back:
-                continue
-            found.append(
-                PastEntry(
-                    record.pull_request,
-                    record.base_ref,
-                    begun_at,
-                    record.received_at,
-                    has_merged=kind is EventKind.MERGE,
-                )
-            )
+            entry = _entry(record, begun_at, has_merged=kind is EventKind.MERGE)
+            if entry is not None:
+                found.append(entry)
     return sorted(found, key=_end)
 
 
@@ -59,20 +50,20 @@ def entries_of_leaves(leaves: Iterable[EventRecord]) -> list[PastEntry]:
     """`past_entries` of leaves that each tell all, in the order in which they ended."""
     found: list[PastEntry] = []
     for leave in leaves:
-        begun_at = leave.details.queued_at
-        is_put_back = class_of(leave.details.code) is CodeClass.REQUEUED
-        if begun_at is None or leave.pull_request is None or is_put_back:
-            continue
-        found.append(
-            PastEntry(
-                leave.pull_request,
-                leave.base_ref,
-                begun_at,
-                leave.received_at,
-                has_merged=leave.details.merged is True,
-            )
-        )
+        entry = _entry(leave, leave.details.queued_at, has_merged=leave.details.merged is True)
+        if entry is not None:
+            found.append(entry)
     return sorted(found, key=_end)
+
+
+def _entry(end: EventRecord, begun_at: datetime | None, *, has_merged: bool) -> PastEntry | None:
+    """What that event ended; None if its beginning is unknown, or the service puts it back."""
+    is_put_back = class_of(end.details.code) is CodeClass.REQUEUED
+    if begun_at is None or end.pull_request is None or is_put_back:
+        return None
+    return PastEntry(
+        end.pull_request, end.base_ref, begun_at, end.received_at, has_merged=has_merged
+    )
 
 
 def _end(entry: PastEntry) -> tuple[datetime, int]:

@@ -37,7 +37,7 @@ function giveBack(opener) {
 
 /**
  * Opens a dialog. `content({ dialog, close, titleId })` gives what is inside; `escaped` may refuse
- * Escape by returning false; `closed` is told last.
+ * Escape by returning false; `closed` is called last.
  */
 export function openDialog({ label, className, role = "dialog", content, escaped, closed }) {
   const opener = document.activeElement;

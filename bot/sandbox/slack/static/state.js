@@ -1,5 +1,5 @@
 // What the page knows of the workspace, kept true by reading state and applying the stream's
-// changes; who cares is told once a frame.
+// changes. Listeners run at most once a frame.
 
 import { control, follow } from "./control.js";
 import { present, setClockAhead } from "./dates.js";
@@ -36,7 +36,7 @@ export function watch(topics, watcher) {
   watchers.set(watcher, topics);
 }
 
-// A click needs the same node under the pointer when it goes down and up: nothing is drawn anew in
+// A click needs the same node under the pointer when it goes down and up: nothing is drawn in
 // between.
 // How long a release may be missing that the browser does not tell; a slow device takes seconds for
 // a click.
@@ -112,7 +112,7 @@ export function threadMessages(channel, ts) {
 
 /**
  * A reply brings its root with the count it has now, which is shown where the root is: counting
- * here would be wrong whenever what was read or streamed is later than the reply it is told with.
+ * here would be wrong whenever what was read or streamed is later than the reply that brings it.
  */
 function keepRoot(kept, root) {
   if (!root) return;
@@ -442,7 +442,7 @@ let unfollow = () => {};
 
 /**
  * Becomes this person (or the first, when there is no such person): forgets what the one before
- * saw and follows the stream anew.
+ * saw, and follows the stream again.
  */
 export async function become(user) {
   unfollow();

@@ -17,7 +17,7 @@ export function toast(words, ...more) {
     el("span", { class: "toast-words" }, words, more),
     iconButton("close", "Dismiss", shut),
   );
-  // Shown anew, it stands above a dialog that was opened meanwhile.
+  // Closed and shown again, it stands above a dialog that was opened meanwhile.
   if (place.matches(":popover-open")) place.hidePopover();
   place.showPopover();
 }
