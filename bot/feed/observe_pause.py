@@ -70,7 +70,7 @@ class ObservePause:
             measured = await self._measure(known, poll, state)
             if measured == known:
                 return
-        reading = PauseReading(pause, poll.merge_queue.service_time, status)
+        reading = PauseReading(pause, poll.requests.merge_queue.service_time, status)
         async with self.storing.slot():
             is_news = await self.store.run(
                 _compare, poll, known, reading, measured, self.clock.now()
@@ -91,14 +91,14 @@ class ObservePause:
             if pause.repository in repositories and await self.store.run(_post_end, pause, now):
                 self.wake()
 
-    async def _measure(self, known: PauseRecord, reading: Poll, state: QueueState) -> PauseRecord:
+    async def _measure(self, known: PauseRecord, poll: Poll, state: QueueState) -> PauseRecord:
         """Update who waits, how many do now, and how many did at the start, if due."""
         now = self.clock.now()
         is_measured = known.queued_at_start is not None
         if is_measured and state.depth_at is not None and state.depth_at > now:
             return known
         state.depth_at = now + DEPTH_INTERVALS * self.interval
-        queued = (await reading.status()).queued
+        queued = (await poll.status()).queued
         at_start = known.queued_at_start
         if at_start is None:
             at_start = sum(pull_request.queued_at <= known.since for pull_request in queued)
@@ -107,7 +107,7 @@ class ObservePause:
             around = Window(known.since - STOPPED_WITHIN, known.since + STOPPED_WITHIN)
             # A number on a live message is not worth a second request.
             with suppress(MergeQueueError):
-                stopped = stopped_batches(await reading.events(around, {CHECKS_END}))
+                stopped = stopped_batches(await poll.events(around, {CHECKS_END}))
         return replace(
             known,
             queued_now=len(queued),

@@ -21,62 +21,87 @@ BELIEVED_FOR = timedelta(seconds=5)
 
 
 @dataclass(slots=True)
+class PollRequests:
+    """The requests of one poll: each waits for a slot and is counted."""
+
+    merge_queue: MergeQueue
+    clock: Clock
+    concurrency: ConcurrencyLimit
+    due_at: datetime | None = None  #: when the poll was due, None to measure no delay
+    metrics: Metrics = UNSCRAPED
+    began_at: datetime | None = None  #: when the first of them was sent
+    count: int = 0  #: how many were sent, including pages of the log
+
+    @asynccontextmanager
+    async def next(self) -> AsyncIterator[MergeQueue]:
+        """Wait for a slot, and count a request. Raises LimitClosed."""
+        async with self.concurrency.slot():
+            self.count += 1
+            if self.began_at is None:
+                self.began_at = self.clock.now()
+                if self.due_at is not None:
+                    late = self.began_at - self.due_at
+                    self.metrics.poll_lateness.observe(max(0.0, late.total_seconds()))
+            yield self.merge_queue
+
+
+@dataclass(frozen=True, slots=True)
+class StatusAnswer:
+    """The status of the queue, as the service answered."""
+
+    status: QueueStatus
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class PauseAnswer:
+    """The pause in force, as the service answered."""
+
+    pause: Pause | None
+    at: datetime
+
+
+@dataclass(slots=True)
 class Poll:
     """One running poll of a repository, under the lease of polling."""
 
     lease: Lease
     state: PollState
     repository: RepositoryName
-    merge_queue: MergeQueue
-    clock: Clock
-    concurrency: ConcurrencyLimit
+    requests: PollRequests
     revision: int = 0  #: of the repository, from before the first request
-    due_at: datetime | None = None  #: when the poll was due, None to measure no delay
-    metrics: Metrics = UNSCRAPED
-    asked_at: datetime | None = None  #: when the first of them was sent
-    requests: int = 0  #: the number of requests in this poll, including pages of the log
-    last_status: QueueStatus | None = None
-    last_pause: Pause | None = None
-    status_at: datetime | None = None
-    pause_at: datetime | None = None
-
-    @asynccontextmanager
-    async def request(self) -> AsyncIterator[MergeQueue]:
-        """Wait for a slot, and count a request. Raises LimitClosed."""
-        async with self.concurrency.slot():
-            self.requests += 1
-            if self.asked_at is None:
-                self.asked_at = self.clock.now()
-                if self.due_at is not None:
-                    late = self.asked_at - self.due_at
-                    self.metrics.poll_lateness.observe(max(0.0, late.total_seconds()))
-            yield self.merge_queue
+    last_status: StatusAnswer | None = None  #: None until it is read
+    last_pause: PauseAnswer | None = None  #: None until it is read
 
     async def status(self) -> QueueStatus:
         """The status. Raises MergeQueueError or LimitClosed."""
-        if self.last_status is None or not self._is_fresh(self.status_at):
-            async with self.request() as service:
-                self.last_status = await service.status(self.repository)
-            self.status_at = self.clock.now()
-        return self.last_status
+        if self.last_status is None or self._is_old(self.last_status.at):
+            async with self.requests.next() as service:
+                status = await service.status(self.repository)
+            self.last_status = StatusAnswer(status, self._now)
+        return self.last_status.status
 
     async def pause(self) -> Pause | None:
         """The pause in force. Raises MergeQueueError or LimitClosed."""
-        if not self._is_fresh(self.pause_at):
-            async with self.request() as service:
-                self.last_pause = await service.current_pause(self.repository)
-            self.pause_at = self.clock.now()
-        return self.last_pause
+        if self.last_pause is None or self._is_old(self.last_pause.at):
+            async with self.requests.next() as service:
+                pause = await service.current_pause(self.repository)
+            self.last_pause = PauseAnswer(pause, self._now)
+        return self.last_pause.pause
 
     async def events(self, window: Window, types: Collection[str]) -> Sequence[EventRecord]:
         """A page of the log for that window. Raises MergeQueueError or LimitClosed."""
-        async with self.request() as service:
+        async with self.requests.next() as service:
             return (await service.event_page(self.repository, window, types=types)).events
 
     async def application(self) -> Application:
         """Whose key the credential is. Raises MergeQueueError or LimitClosed."""
-        async with self.request() as service:
+        async with self.requests.next() as service:
             return await service.application(self.repository)
 
-    def _is_fresh(self, at: datetime | None) -> bool:
-        return at is not None and self.clock.now() - at <= BELIEVED_FOR
+    @property
+    def _now(self) -> datetime:
+        return self.requests.clock.now()
+
+    def _is_old(self, at: datetime) -> bool:
+        return self._now - at > BELIEVED_FOR

@@ -97,10 +97,10 @@ class PollEventLog:
             moved_nothing = position.walk is None and reading.known_position == position
             if moved_nothing:
                 break
-        if poll.asked_at is not None:
+        if poll.requests.began_at is not None:
             # Everything was read up to the time of the request.
             types = poll.state.types
-            types.last = log_position.LastPoll(poll.asked_at, types.asked)
+            types.last = log_position.LastPoll(poll.requests.began_at, types.asked)
 
     def _overlap(self, reading: LogReading, position: log_position.Position) -> timedelta:
         """How far before the watermark to begin, so that a burst isn't read with every poll.
@@ -126,7 +126,7 @@ class PollEventLog:
         From there on the polls see every change of a freeze.
         """
         try:
-            async with poll.request() as service:
+            async with poll.requests.next() as service:
                 log = await freeze_events(service, poll.repository, self.clock.now())
         except MergeQueueUnavailable:
             raise
@@ -318,7 +318,7 @@ class PollEventLog:
 
     async def _ask(self, poll: Poll, walk: log_position.Walk) -> EventPage:
         types = poll.state.types
-        async with poll.request() as service:
+        async with poll.requests.next() as service:
             types.leave_out_known(self.clock.now())
             page = await service.event_page(
                 poll.repository, walk.window, types=types.asked, cursor=walk.cursor

@@ -14,7 +14,7 @@ from bot.feed import polling
 from bot.feed.log_reading import LogReading
 from bot.feed.observe_queue import ObserveQueue
 from bot.feed.pause_by_rule import PauseByRule
-from bot.feed.poll import Poll
+from bot.feed.poll import Poll, PollRequests
 from bot.feed.poll_event_log import PollEventLog
 from bot.feed.poll_state import PollSchedule, PollState, asked_to_wait, failure, level_of
 from bot.feed.requested_types import RequestedTypes
@@ -349,17 +349,10 @@ class PollRepositories:
                 health=has_thresholds and _health(state.types.subscriptions),
             )
         schedule.running = True
-        poll = Poll(
-            lease,
-            state,
-            name,
-            self.merge_queue,
-            self.clock,
-            self.concurrency,
-            prepared.revisions.get(name, 0),
-            schedule.due_at,
-            self.metrics,
+        requests = PollRequests(
+            self.merge_queue, self.clock, self.concurrency, schedule.due_at, self.metrics
         )
+        poll = Poll(lease, state, name, requests, prepared.revisions.get(name, 0))
         # Even after a defect, do not poll the repository at every tick.
         schedule.due_at = now + self.interval.usual
         self.tasks.start(self._poll(poll, schedule), f"poll {name}")
@@ -387,7 +380,7 @@ class PollRepositories:
             raise
         finally:
             schedule.running = False
-            self.budget.spend(poll.requests, len(self.schedules), self.clock.now())
+            self.budget.spend(poll.requests.count, len(self.schedules), self.clock.now())
         if schedule.is_failure_logged:
             logger.info(
                 "poll recovered", extra={"action": "poll_recovered", "repository": poll.repository}
@@ -417,7 +410,7 @@ class PollRepositories:
         if self.observe is not None and self.observe.is_due(schedule):
             await self.observe.run(poll, schedule)
         if poll.last_status is not None:
-            schedule.queue.is_running = polling.is_running(poll.last_status)
+            schedule.queue.is_running = polling.is_running(poll.last_status.status)
         if failed is not None:
             raise failed
 
@@ -426,7 +419,7 @@ class PollRepositories:
 
         Repositories that were due together are spread over the interval.
         """
-        asked_at = max(started_at, poll.asked_at or started_at)
+        asked_at = max(started_at, poll.requests.began_at or started_at)
         active_at = poll.state.active_at or started_at
         wait = self.interval.wait(
             started_at - active_at,

@@ -195,7 +195,7 @@ class StoreEvents:
             logger.log(level_of(error, logging.INFO), "pause not read", extra=extra)
             poll.state.events.pause_wanted = True
             return ReadAfter()
-        reading = PauseReading(pause, poll.merge_queue.service_time, status)
+        reading = PauseReading(pause, poll.requests.merge_queue.service_time, status)
         return ReadAfter(reading, poll.revision)
 
     async def _freezes(self, poll: Poll, types: set[str]) -> Sequence[Freeze] | None:
@@ -213,7 +213,7 @@ class StoreEvents:
         events = poll.state.events
         events.freezes_wanted = False
         try:
-            async with poll.request() as service:
+            async with poll.requests.next() as service:
                 reading = await listed_freezes(service, poll.repository)
         except FreezesNotOffered:
             return None

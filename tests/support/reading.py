@@ -8,7 +8,7 @@ from bot.acts.rows import Audit, Revisions
 from bot.channels.rows import Subscriptions
 from bot.channels.subscription import Subscription
 from bot.feed.log_reading import LogReading
-from bot.feed.poll import Poll
+from bot.feed.poll import Poll, PollRequests
 from bot.feed.poll_event_log import PollEventLog
 from bot.feed.poll_state import PollState
 from bot.feed.requested_types import RequestedTypes
@@ -108,9 +108,8 @@ class Reading:
         # As another process would: the store of the one that polls may be away.
         with begin(InlineStore(self.store.database)) as transaction:
             revision = Revisions(transaction).of(SITE)
-        return Poll(
-            lease, self.state, SITE, self.merge_queue, self.clock, self.concurrency, revision
-        )
+        requests = PollRequests(self.merge_queue, self.clock, self.concurrency)
+        return Poll(lease, self.state, SITE, requests, revision)
 
     async def start(self, *topics: str) -> "Reading":
         """A reading subscribed to `topics`, after the first poll, which posts nothing."""
