@@ -5,7 +5,8 @@ from datetime import datetime
 from bot.doctor.case import case_of
 from bot.doctor.diagnosis import Diagnosis, Finding, Unknown
 from bot.doctor.facts import Facts
-from bot.doctor.rules import VERDICT_RULES, normal
+from bot.doctor.rules.order import VERDICT_RULES
+from bot.doctor.rules.standing import normal
 
 
 def diagnose(facts: Facts, at: datetime) -> Diagnosis:

@@ -1,0 +1,1 @@
+"""One rule for each verdict on a queue; `order` has them in order."""
