@@ -1,7 +1,9 @@
 """`why` without a pull request, and the button that shows the same for the service's support."""
 
 from bot.desk.registry import Call, handles
-from bot.doctor import actions as doctor_actions, texts as doctor_texts
+from bot.doctor import actions as doctor_actions
+from bot.doctor.texts.answers import why_queue
+from bot.doctor.texts.support import for_support
 from bot.kernel.repository import RepositoryName
 from bot.slack.payloads import Interaction
 
@@ -9,7 +11,7 @@ from bot.slack.payloads import Interaction
 @handles.command("why queue")
 async def show_why_queue(call: Call, repository: RepositoryName) -> None:
     diagnosis = await call.bot.use.examine_queue.run(repository)
-    await call.answer(doctor_texts.why_queue(diagnosis))
+    await call.answer(why_queue(diagnosis))
 
 
 @handles.click(doctor_actions.SUPPORT)
@@ -18,4 +20,4 @@ async def show_for_support(call: Call, click: Interaction) -> None:
     await call.admit()
     repository = call.bot.repositories.allowed(click.chosen)
     diagnosis = await call.bot.use.examine_queue.run(repository)
-    await call.reply(doctor_texts.for_support(diagnosis))
+    await call.reply(for_support(diagnosis))

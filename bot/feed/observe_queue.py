@@ -9,7 +9,7 @@ from bot.boards.board import WhyUnread
 from bot.boards.keeping import mark_boards, mark_unread
 from bot.doctor.diagnosis import Cause
 from bot.doctor.examining import ExamineQueue
-from bot.doctor.texts import cause_of
+from bot.doctor.texts.causes import cause_of
 from bot.feed.observe_pause import ObservePause
 from bot.feed.poll import Poll
 from bot.feed.poll_state import PollSchedule, QueueState, asked_to_wait, failure, level_of

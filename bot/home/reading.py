@@ -8,7 +8,7 @@ from bot.acts.permission import Right
 from bot.channels.rows import Subscriptions
 from bot.doctor.diagnosis import Verdict
 from bot.doctor.examining import ExamineQueue
-from bot.doctor.texts import headline
+from bot.doctor.texts.causes import headline
 from bot.freezes.calendar import CalendarEntry
 from bot.freezes.rows import Freezes
 from bot.health.outage_rows import Outages, SlackOutages

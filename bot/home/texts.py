@@ -20,7 +20,7 @@ from bot.blocks.text import (
 )
 from bot.channels import actions as channel_actions
 from bot.channels.texts import overview
-from bot.doctor import texts as doctor_texts
+from bot.doctor.texts.causes import MARK
 from bot.freezes import actions as freeze_actions
 from bot.freezes.texts import calendar as freeze_calendar, forms as freeze_forms
 from bot.freezes.texts.cards import counted_down
@@ -222,7 +222,7 @@ def _headline(queue: Snapshot, state: HomeState) -> Block:
     found = state.headlines.get(queue.repository)
     if found is None:
         return queue_status.headline(queue)
-    return blocks.section(f"{doctor_texts.MARK} *{found.words}*")
+    return blocks.section(f"{MARK} *{found.words}*")
 
 
 def _mine(state: HomeState, viewer: Viewer) -> list[Block]:

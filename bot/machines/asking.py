@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from bot.acts.permission import Right
 from bot.desk.use_cases import UseCases
-from bot.doctor import texts as doctor_texts
+from bot.doctor.texts.answers import why_queue
 from bot.kernel.actor import Caller
 from bot.kernel.durations import read_length
 from bot.kernel.errors import InvalidDuration
@@ -52,7 +52,7 @@ async def _why(use: UseCases, repository: RepositoryName, pull_request: int | No
         found = await explain(repository, pull_request, use.sources)
         return Reply(explanation_shape(found, plain(why.why(found))))
     diagnosis = await use.examine_queue.run(repository)
-    return Reply(diagnosis_shape(diagnosis, plain(doctor_texts.why_queue(diagnosis))))
+    return Reply(diagnosis_shape(diagnosis, plain(why_queue(diagnosis))))
 
 
 async def _log(use: UseCases, repository: RepositoryName, asked: LogRequest) -> Reply:

@@ -1,13 +1,13 @@
 """Diagnoses of queues as cases: the first story of each verdict."""
 
-from bot.doctor import texts as doctor_texts
 from bot.doctor.diagnosing import diagnose
+from bot.doctor.texts import answers, support
 from tests.doctor.story import Story
 from tests.doctor.verdicts import STORIES
 from tests.support.messages.rendering import Cases, cases_of
 
-why_queue = cases_of(doctor_texts.why_queue)
-for_support = cases_of(doctor_texts.for_support)
+why_queue = cases_of(answers.why_queue)
+for_support = cases_of(support.for_support)
 
 
 def _named(story: Story) -> str:

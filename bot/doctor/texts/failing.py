@@ -1,0 +1,52 @@
+"""The words of checks that fail, in every batch, at random, or for one pull request."""
+
+from bot.blocks.text import by_count, link, local_time, plural
+from bot.doctor.diagnosis import ComesBack, Diagnosis, ManyChecks, SameCheck
+from bot.doctor.texts.parts import Told, checks
+
+OPEN_LAST_RUN = "open the last run"
+
+
+def same_check(found: SameCheck, _: Diagnosis) -> Told:
+    names = checks(found.names)
+    cause = by_count(
+        len(found.names),
+        "the same check fails in every batch",
+        "the same checks fail in every batch",
+    )
+    batches = f"{found.batches:,} of {found.batches:,} batches"
+    others = plural(found.pull_requests, "different pull request")
+    failed = f"{names} failed in {batches} since {local_time(found.since)}, with {others}."
+    evidence = [_linked(failed, found.run)]
+    owner = f"the owners of {names}"
+    if found.passed is None or found.passed_at is None:
+        return Told(cause, tuple(evidence), f"{owner}.")
+    evidence.append(f"Checks last passed {local_time(found.passed_at)}, on #{found.passed}.")
+    who = f"{owner}, or the author of #{found.passed} if that broke it."
+    return Told(cause, tuple(evidence), who)
+
+
+def _linked(sentence: str, run: str) -> str:
+    linked = link(run, OPEN_LAST_RUN)
+    return f"{sentence} ({linked})" if linked != OPEN_LAST_RUN else sentence
+
+
+def many_checks(found: ManyChecks, _: Diagnosis) -> Told:
+    failed = (
+        f"{plural(found.pull_requests, 'pull request')} failed since {local_time(found.since)}, "
+        f"at {plural(len(found.names), 'check')}: {checks(found.names)}."
+    )
+    merged = by_count(
+        found.merged, "1 merged in the same time.", "{count} merged in the same time."
+    )
+    who = "the people who run CI. Queue nothing again until pull requests merge."
+    return Told("many different checks fail", (failed, merged), who)
+
+
+def comes_back(found: ComesBack, _: Diagnosis) -> Told:
+    at_checks = f", each time at {checks(found.names)}" if found.names else ""
+    since = local_time(found.since)
+    failed = f"Its checks have failed {found.times:,} times since {since}{at_checks}."
+    now = "It is in the queue again." if found.is_queued else "It isn't in the queue right now."
+    who = f"the author of #{found.number}, by fixing it before it is queued again."
+    return Told(f"#{found.number} comes back again and again", (failed, now), who)

@@ -1,0 +1,66 @@
+"""The words of checks that don't start, start late, hang, or are done."""
+
+from bot.blocks.text import code, duration, listed, local_time, quote, within
+from bot.doctor.diagnosis import Diagnosis, Done, Hangs, NeverStart, NotStarted, StartLate
+from bot.doctor.past import Usual
+from bot.doctor.texts.parts import CHECKS_NAMED, SAID_LIMIT, Told, checks
+
+
+def never_start(found: NeverStart, diagnosis: Diagnosis) -> Told:
+    since = local_time(found.since)
+    match found.how:
+        case NotStarted.REFUSED:
+            said = quote(found.said.strip().rstrip("."), SAID_LIMIT)
+            tried = f"The service has tried {found.times:,} times since {since}."
+            words = f"It says: {said}." if said else ""
+            who = "an administrator of the repository, then the service's support."
+            return Told(f"the checks of #{found.number} don't start", (tried, words), who)
+        case NotStarted.NO_CHECK:
+            shown = f"Its batch has been in testing since {since}, and no check has shown up."
+            usual = _usual_length("The first check", diagnosis.seen.past.first_check, "comes after")
+            who = "the people who run CI: does it run on the queue's branches?"
+            return Told(f"no check of #{found.number} has started", (shown, usual), who)
+        case NotStarted.NO_BATCH:
+            nothing = f"No checks have started or ended since {since}."
+            who = "an administrator, who can check the queue rules, then the service's support."
+            return Told("nothing is being tested", (nothing,), who)
+
+
+def start_late(found: StartLate, _: Diagnosis) -> Told:
+    who = "the people who run CI: are runners missing or busy?"
+    waited = within(found.waited)
+    usual = within(found.usual)
+    if found.is_over:
+        late = f"The last {found.batches:,} runs waited {waited} for their first check."
+        return Told("checks start late", (late, f"Usual is {usual}."), who)
+    none = f"No check has passed in any of {found.batches:,} batches for {waited}."
+    whole = f"A whole run usually takes {usual}."
+    return Told("checks don't get anywhere in any batch", (none, whole), who)
+
+
+def hangs(found: Hangs, diagnosis: Diagnosis) -> Told:
+    names = checks(found.names)
+    since = local_time(found.since)
+    running = f"The run began {since}. Without a result: {names}."
+    usual = _usual_length("A whole run", diagnosis.seen.past.check_run, "takes")
+    end = f"The run times out {local_time(found.times_out_at)}." if found.times_out_at else ""
+    cause = f"the checks of #{found.number} take far longer than usual"
+    return Told(cause, (running, usual, end), f"the owners of {names}.")
+
+
+def _usual_length(what: str, usual: Usual, verb: str) -> str:
+    if usual.is_known:
+        return f"{what} usually {verb} {within(usual.median)}."
+    return f"I have seen too few runs to know what is usual; {duration(usual.default)} is long."
+
+
+def done(found: Done, _: Diagnosis) -> Told:
+    cause = f"the checks of #{found.number} are done and it isn't merged"
+    ended = "All its checks have passed."
+    if found.since is not None:
+        ended = f"They passed {local_time(found.since)}."
+    if not found.unmet:
+        return Told(cause, (ended,), "the service's support.")
+    unmet = f"Not met: {listed([code(label) for label in found.unmet], most=CHECKS_NAMED)}."
+    who = f"the author of #{found.number}, or its reviewers."
+    return Told(cause, (ended, unmet), who)
