@@ -1,12 +1,22 @@
 """The frame: Home tab, people, themes, small screens, keys, and lost connections."""
 
+import asyncio
+
 import pytest
-from playwright.async_api import Browser, Page, ViewportSize, expect
+from playwright.async_api import Browser, Page, Route, ViewportSize, expect
 
 from bot.sandbox.slack.server import SlackSandbox
 from tests.browser.conftest import MANIFEST, OpenPage
-from tests.browser.page_parts import composer, message, messages, sidebar, type_command
+from tests.browser.page_parts import (
+    composer,
+    message,
+    messages,
+    sidebar,
+    thread_pane,
+    type_command,
+)
 from tests.browser.scripted_app import CHANNEL, ScriptedApp
+from tests.browser.test_accessibility import finds_nothing
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
@@ -226,3 +236,46 @@ async def test_a_reply_to_a_click_far_up_scrolls_into_view(page: Page, app: Scri
     await messages(page).first.get_by_role("button").first.click()
     await app.post("what came of it")
     await expect(message(page, "what came of it")).to_be_in_viewport()
+
+
+async def test_a_channel_says_that_it_is_loading_then_that_it_is_empty(page: Page) -> None:
+    held: asyncio.Queue[Route] = asyncio.Queue()
+    await page.route("**/control/channels/C0GENERAL/messages*", held.put)
+    await page.get_by_role("button", name="general").click()
+    reading = await held.get()
+    region = page.get_by_role("region", name="Messages", exact=True)
+    loading = page.get_by_role("status").filter(has_text="Loading…")
+    await expect(loading).to_be_visible()
+    await expect(region).to_have_attribute("aria-busy", "true")
+    await expect(region).not_to_contain_text("There are no messages yet.")
+    await finds_nothing(page)
+
+    await reading.continue_()
+    await expect(region).to_contain_text("There are no messages yet.")
+    await expect(region).to_have_attribute("aria-busy", "false")
+    await expect(loading).to_be_hidden()
+    await type_command(page, "Good morning!")
+    await expect(messages(page)).to_have_count(1)
+    await expect(region).not_to_contain_text("There are no messages yet.")
+
+
+async def test_a_channel_that_cannot_be_read_does_not_look_empty(page: Page) -> None:
+    await page.route("**/control/channels/C0GENERAL/messages*", lambda route: route.abort())
+    await page.get_by_role("button", name="general").click()
+    failed = page.get_by_role("status").filter(has_text="The messages couldn't be loaded.")
+    await expect(failed).to_be_visible()
+    await expect(page.get_by_text("There are no messages yet.")).to_have_count(0)
+
+
+async def test_a_thread_says_that_its_replies_are_loading(page: Page, app: ScriptedApp) -> None:
+    root = await app.post("The registry is down")
+    await app.post("It is up again", thread_ts=root)
+    held: asyncio.Queue[Route] = asyncio.Queue()
+    await page.route("**/messages?*thread*", held.put)
+    await message(page, "The registry is down").get_by_role("button", name="1 reply").click()
+    reading = await held.get()
+    pane = thread_pane(page)
+    await expect(pane.get_by_role("status").filter(has_text="Loading…")).to_be_visible()
+    await reading.continue_()
+    await expect(pane).to_contain_text("It is up again")
+    await expect(pane.get_by_role("status").filter(has_text="Loading…")).to_be_hidden()

@@ -68,6 +68,15 @@ class Demo(Slack):
 
     process: subprocess.Popen[bytes]
 
+    def bring_about(self, trigger: str) -> None:
+        """Choose something in *What if…*."""
+        httpx.post(
+            f"{self.page_url}control/stage",
+            json={"name": trigger},
+            trust_env=False,
+            timeout=ANSWER_SECONDS,
+        ).raise_for_status()
+
 
 def _words(message: Mapping[str, Any]) -> str:
     return f"{message['text']} {json.dumps(message['blocks'], ensure_ascii=False)}"

@@ -15,6 +15,7 @@ from bot.sandbox.story.steps import (
     MERGE_QUEUE,
     RELEASES,
     SITE,
+    Choose,
     Enter,
     Happen,
     React,
@@ -50,7 +51,8 @@ _NIGHT: tuple[Step, ...] = (
     ),
     Enter(-745, SITE, Pull("Log slow queries", "bob", scopes=["infra"])),
     Say(-741, BOB, INCIDENTS, "I have to leave. Carol, can you take it from here?"),
-    Say(-740, CAROL, INCIDENTS, "Sure, I'm on it."),
+    Say(-740, CAROL, INCIDENTS, "Sure, I'm taking over."),
+    Choose(-739.5, CAROL, INCIDENTS, "Take over", below="acme/site is paused"),
     Say(
         -719,
         CAROL,

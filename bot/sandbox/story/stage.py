@@ -10,11 +10,13 @@ from bot.sandbox.server import Sandbox
 from bot.sandbox.slack.state.acts import Act
 from bot.sandbox.slack.state.workspace import Change
 from bot.sandbox.slack.wire import ControlRefusal, Json
-from bot.sandbox.story.steps import SITE
+from bot.sandbox.story.steps import CAROL, MERGE_QUEUE, SITE, Say, Type
 from bot.sandbox.story.tasks import FREEZE, PAUSE, SECOND, TASKS, WHY_MINE, done_by
 from bot.sandbox.story.telling import Teller
 
 DASHBOARD_REASON = "The payment provider is down"
+COLLEAGUES_REASON = "Staging is out of disk space"
+_REASONS_OF_OTHERS = (DASHBOARD_REASON, COLLEAGUES_REASON)
 
 FAILURE_BRANCH = "release/4.2"
 BISECTION_BRANCH = "release/5.0"
@@ -68,6 +70,11 @@ class DemoStage:
                 "Dave pauses the queue on the dashboard",
                 "Outside Slack; the bot sees it and posts the card",
                 self._pause_elsewhere,
+            ),
+            "colleague": Trigger(
+                "Carol pauses the queue and has to leave",
+                "Take over in the card's … menu",
+                self._pause_and_leave,
             ),
             "hour": Trigger(
                 "An hour passes", "Pause the queue first to see its reminders", self._pass_hour
@@ -146,7 +153,7 @@ class DemoStage:
             return
         repositories = [self._service.repository(name) for name in self._service.repositories]
         reasons = [repository.pause.reason for repository in repositories if repository.pause]
-        if any(reason != DASHBOARD_REASON for reason in reasons):
+        if any(not reason.startswith(_REASONS_OF_OTHERS) for reason in reasons):
             self._tick(PAUSE)
         if any(repository.freezes for repository in repositories):
             self._tick(FREEZE)
@@ -188,9 +195,21 @@ class DemoStage:
             self._service.enqueue(SITE, pull)
 
     async def _pause_elsewhere(self) -> None:
+        self._refuse_if_paused()
+        self._service.pause(SITE, DASHBOARD_REASON, by="dave")
+
+    async def _pause_and_leave(self) -> None:
+        self._refuse_if_paused()
+        paused = f"/mq pause now acme/site {COLLEAGUES_REASON}"
+        await self._teller.take(Type(0, CAROL, MERGE_QUEUE, paused))
+        if self._service.repository(SITE).pause is None:
+            raise ControlRefusal("not_paused", "Carol couldn't pause acme/site.")
+        leaving = "I'm clearing it up, but I have to leave in a minute. Who takes over?"
+        await self._teller.take(Say(0, CAROL, MERGE_QUEUE, leaving))
+
+    def _refuse_if_paused(self) -> None:
         if self._service.repository(SITE).pause is not None:
             raise ControlRefusal("already_paused", "acme/site is paused already.")
-        self._service.pause(SITE, DASHBOARD_REASON, by="dave")
 
     async def _pass_hour(self) -> None:
         async with self._passing:

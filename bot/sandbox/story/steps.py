@@ -52,6 +52,17 @@ class Type:
 
 
 @dataclass(frozen=True, slots=True)
+class Choose:
+    """A person chooses an option of a menu in the newest message that contains `below`."""
+
+    minute: float
+    person: str
+    channel: str
+    option: str
+    below: str
+
+
+@dataclass(frozen=True, slots=True)
 class React:
     """People put an emoji below the newest message that contains `below`."""
 
@@ -78,4 +89,4 @@ class Happen:
     act: Callable[[Controls, str], object]
 
 
-Step = Enter | Say | Type | React | Rest | Happen
+Step = Enter | Say | Type | Choose | React | Rest | Happen

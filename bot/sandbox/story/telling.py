@@ -5,8 +5,11 @@ import time
 from collections.abc import Callable, Sequence
 
 from bot.sandbox.server import Sandbox
+from bot.sandbox.slack.block_kit.blocks import elements_of
+from bot.sandbox.slack.block_kit.elements import options_of
 from bot.sandbox.slack.state.workspace import Message
-from bot.sandbox.story.steps import Enter, Happen, React, Rest, Say, Step, Type
+from bot.sandbox.slack.wire import Json
+from bot.sandbox.story.steps import Choose, Enter, Happen, React, Rest, Say, Step, Type
 
 MINUTE = 60.0
 
@@ -56,7 +59,7 @@ class Teller:
             await self._pass_until(step.minute)
             if step.minute > _GOES_ON_AFTERWARDS:
                 self._service.set_speed(speed)
-            await self._take(step)
+            await self.take(step)
         self._move(self._behind)
         await self.settle(list(self._service.repositories))
 
@@ -115,7 +118,8 @@ class Teller:
         read = [request.path for request in newest if request.status and "/logs" in request.path]
         return all(any(name in path for path in read) for name in repositories)
 
-    async def _take(self, step: Step) -> None:
+    async def take(self, step: Step) -> None:
+        """Carry out one step now, whatever its minute."""
         match step:
             case Enter():
                 self._service.enqueue(step.repository, step.pull)
@@ -129,6 +133,8 @@ class Teller:
                 self._say(step)
             case Type():
                 await self._type(step)
+            case Choose():
+                await self._choose(step)
             case React():
                 self._react(step)
             case Rest():
@@ -139,6 +145,15 @@ class Teller:
         before = self._newest_of_app(step.channel)
         await self._slack.people.command(step.person, step.channel, step.text)
         await _wait_for(lambda: self._newest_of_app(step.channel) != before, _ANSWER_SECONDS)
+        self._move(_POLL_SECONDS)
+        await self.settle(list(self._service.repositories))
+
+    async def _choose(self, step: Choose) -> None:
+        message = self._find(step.channel, step.below)
+        use = None if message is None else _use_of_option(message, step.option)
+        if use is None:
+            return
+        await self._slack.people.action(step.person, **use)
         self._move(_POLL_SECONDS)
         await self.settle(list(self._service.repositories))
 
@@ -170,6 +185,22 @@ class Teller:
             if text in message.text and message.is_listed:
                 return message
         return None
+
+
+def _use_of_option(message: Message, label: str) -> Json | None:
+    """What the page sends when somebody chooses this option; None where no menu has it."""
+    for block in message.drawn:
+        for element in elements_of(block):
+            for option in options_of(element):
+                if option["text"]["text"] == label:
+                    container = {"type": "message", "channel": message.channel, "ts": message.ts}
+                    return {
+                        "container": container,
+                        "block_id": block["block_id"],
+                        "action_id": element["action_id"],
+                        "selected_option": option,
+                    }
+    return None
 
 
 async def _wait_for(condition: Callable[[], bool], seconds: float) -> None:

@@ -129,7 +129,7 @@ def checks_start(turn: Turn, batch: Batch, queued: QueuedPullRequest) -> None:
 
 def checks_not_started(turn: Turn, queued: QueuedPullRequest) -> None:
     metadata = _stay(queued) | {
-        "reason": "The pull request to check the batch on could not be created; trying again.",
+        "reason": "The pull request to check the batch on could not be created.",
     }
     turn.record("action.queue.checks_not_started", metadata, subject(queued))
 

@@ -33,10 +33,18 @@ const earlier = el(
   { type: "button", class: "earlier button", hidden: true },
   "Show earlier messages",
 );
-const empty = el("div", { class: "channel-start" });
+const empty = el("div", { class: "channel-start", hidden: true });
+// Beside the region that is busy, because what changes inside of one isn't read aloud.
+const reading = el("p", { class: "reading", role: "status" }, "Loading…");
 const scroller = el(
   "div",
-  { class: "scroller", tabindex: 0, role: "region", "aria-label": "Messages" },
+  {
+    class: "scroller",
+    tabindex: 0,
+    role: "region",
+    "aria-label": "Messages",
+    "aria-busy": "true",
+  },
   empty,
   earlier,
   list,
@@ -64,6 +72,7 @@ export const composer = new Composer({
 export const channelBody = el(
   "div",
   { class: "conversation" },
+  el("div", { class: "jump-place" }, reading),
   scroller,
   el("div", { class: "jump-place" }, jump),
   tips,
@@ -249,6 +258,12 @@ function rowsOf(all, kept) {
   return all.slice(start);
 }
 
+function drawReading(isLoaded) {
+  scroller.setAttribute("aria-busy", String(!isLoaded));
+  reading.hidden = isLoaded;
+  reading.textContent = state.problem ? "The messages couldn't be loaded." : "Loading…";
+}
+
 function drawStart(channel, hasEarlier) {
   const kept = conversation(channel.id);
   earlier.hidden = !hasEarlier;
@@ -267,6 +282,7 @@ function drawStart(channel, hasEarlier) {
         ? "This is the beginning of this private channel."
         : "This is the beginning of this conversation.",
     ),
+    kept.loaded && kept.messages.size === 0 && el("p", {}, "There are no messages yet."),
     !channel.bot_is_member &&
       channel.kind !== "im" &&
       el("p", {}, `${state.directory.app.name} is not a member here.`),
@@ -299,9 +315,10 @@ function draw() {
   composer.text.disabled = Boolean(channel.is_archived);
   const all = channelMessages(id);
   const rows = rowsOf(all, kept);
+  drawReading(kept.loaded);
   drawStart(channel, kept.more || rows.length < all.length);
   messages.update(rows, state.directory, { firstUnread: kept.line });
 }
 
-watch(["messages", "place", "directory"], draw);
+watch(["messages", "place", "directory", "connection"], draw);
 watch(["directory", "stage"], () => state.directory && drawTips());

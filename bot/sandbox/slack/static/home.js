@@ -15,7 +15,7 @@ const values = new Map();
 let drawn = null;
 
 const WAITING = {
-  waiting: "Opening…",
+  waiting: "Loading…",
   unconnected:
     "The app is not connected, so it cannot show its Home tab. Start the app, then open this again.",
   unanswered: "The app did not answer in time. Open this again.",
@@ -27,6 +27,7 @@ function draw() {
   homeBody.hidden = !open;
   if (!open) return;
   const { home } = state;
+  homeBody.setAttribute("aria-busy", String(!home && state.homeAsked === "waiting"));
   const signature = JSON.stringify([
     home,
     home ? null : state.homeAsked,
@@ -37,7 +38,10 @@ function draw() {
   if (signature === drawn) return;
   drawn = signature;
   if (!home) {
-    fill(homeBody, el("p", { class: "home-empty" }, WAITING[state.homeAsked] ?? WAITING.waiting));
+    fill(
+      homeBody,
+      el("p", { class: "home-empty", role: "status" }, WAITING[state.homeAsked] ?? WAITING.waiting),
+    );
     return;
   }
   const surface = new Surface({

@@ -4,6 +4,7 @@ import { el, uniqueId } from "./dom.js";
 
 const GAP = 4;
 const EDGE = 8;
+const HIGHEST = 480;
 
 /** Puts `popup` under `anchor`, or above it when there is more room, inside the window. */
 export function place(popup, anchor, { matchWidth = false } = {}) {
@@ -12,7 +13,7 @@ export function place(popup, anchor, { matchWidth = false } = {}) {
   const below = innerHeight - at.bottom - GAP - EDGE;
   const above = at.top - GAP - EDGE;
   const up = popup.offsetHeight > below && above > below;
-  popup.style.maxHeight = `${Math.max(120, Math.min(360, up ? above : below))}px`;
+  popup.style.maxHeight = `${Math.max(120, Math.min(HIGHEST, up ? above : below))}px`;
   popup.style.left = `${Math.max(EDGE, Math.min(at.left, innerWidth - popup.offsetWidth - EDGE))}px`;
   popup.style.top = up
     ? `${Math.max(EDGE, at.top - GAP - popup.offsetHeight)}px`

@@ -163,6 +163,7 @@ export async function loadMessages(channel, thread) {
     kept.messages = new Map([...local, ...shown].map((message) => [message.ts, message]));
     for (const [ts, { message, isRoot }] of arrived)
       if (!isRoot || kept.messages.has(ts)) applyTo(kept, ts, message);
+    if (thread && state.thread?.ts === thread) state.thread.isLoaded = true;
     if (!thread) {
       kept.loaded = true;
       kept.more = messages.length >= kept.limit && kept.limit < MOST_READ;
@@ -268,7 +269,7 @@ async function openHome() {
 }
 
 export function openThread(channel, ts) {
-  state.thread = { channel, ts };
+  state.thread = { channel, ts, isLoaded: false };
   changed("thread", "messages");
   return attempt(loadMessages(channel, ts));
 }

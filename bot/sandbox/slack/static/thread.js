@@ -21,6 +21,7 @@ export function startThread(root) {
     { class: "scroller", tabindex: 0, role: "region", "aria-label": "Thread messages" },
     list,
   );
+  const reading = el("p", { class: "reading", role: "status" }, "Loading…");
   const title = el("span", { class: "thread-place" });
   const shut = () => {
     const { ts } = state.thread;
@@ -58,6 +59,7 @@ export function startThread(root) {
       el("h1", {}, "Thread ", title),
       el("div", { class: "place-tools" }, iconButton("close", "Close the thread", shut)),
     ),
+    el("div", { class: "jump-place" }, reading),
     scroller,
     composer.node,
   );
@@ -74,12 +76,14 @@ export function startThread(root) {
       shown = null;
       return;
     }
-    const { channel, ts } = state.thread;
+    const { channel, ts, isLoaded } = state.thread;
     const key = `${state.user}/${channel}/${ts}`;
     if (shown !== key) {
       messages.clear(channel);
       fill(title, `#${state.directory.channels.find((one) => one.id === channel)?.name ?? ""}`);
     }
+    scroller.setAttribute("aria-busy", String(!isLoaded));
+    reading.hidden = isLoaded;
     messages.update(threadMessages(channel, ts), state.directory);
     if (shown !== key) composer.text.focus();
     shown = key;

@@ -9,8 +9,8 @@ from bot.sandbox.slack.server import SlackSandbox
 from bot.sandbox.slack.state.acts import Act
 from bot.sandbox.slack.state.workspace import Message
 from bot.sandbox.slack.wire import ControlRefusal
-from bot.sandbox.story.stage import DASHBOARD_REASON, DemoStage
-from bot.sandbox.story.steps import ALICE, BOB, MERGE_QUEUE, SITE
+from bot.sandbox.story.stage import COLLEAGUES_REASON, DASHBOARD_REASON, DemoStage
+from bot.sandbox.story.steps import ALICE, BOB, CAROL, MERGE_QUEUE, SITE
 from bot.sandbox.story.telling import Teller
 
 MINUTES = 60.0
@@ -105,6 +105,23 @@ async def test_a_pause_on_the_dashboard_ticks_nothing_and_happens_once(visit: Vi
     assert visit.done == set()
     with pytest.raises(ControlRefusal, match="paused already"):
         await visit.stage.bring_about("dashboard")
+
+
+def test_who_takes_over_a_colleagues_pause_is_the_second_person_and_has_not_paused(
+    visit: Visit,
+) -> None:
+    visit.acts(f"/mq pause now acme/site {COLLEAGUES_REASON}", by=CAROL)
+    visit.service.pause(SITE, f"{COLLEAGUES_REASON} (by carol via Slack)")
+    visit.app_posts()
+    assert visit.done == set()
+    visit.acts("Take over")
+    assert visit.done == {"second"}
+
+
+async def test_a_colleague_cannot_pause_a_paused_queue(visit: Visit) -> None:
+    await visit.stage.bring_about("dashboard")
+    with pytest.raises(ControlRefusal, match="paused already"):
+        await visit.stage.bring_about("colleague")
 
 
 async def test_a_failure_is_the_one_that_the_checklist_asks_about(visit: Visit) -> None:
