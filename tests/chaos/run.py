@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
 
+import bot.runtime.schema  # noqa: F401 - makes every table known
 from bot.sandbox.merge_queue.faults import Fault as ServiceFault
 from bot.sandbox.merge_queue.server import MergeQueueSandbox
 from bot.sandbox.server import Sandbox
