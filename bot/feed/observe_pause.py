@@ -24,7 +24,7 @@ from bot.pauses.history import (
     touch_pause,
 )
 from bot.pauses.known import StatusSays
-from bot.pauses.pause import PAUSE_LOOKBACK, PauseRecord
+from bot.pauses.pause import PAUSE_LOOKBACK, PausedQueue, PauseRecord
 from bot.pauses.readings import PauseReading, observe_reading
 from bot.pauses.rows import Pauses
 from bot.pauses.settling import status_says
@@ -94,27 +94,24 @@ class ObservePause:
     async def _measure(self, known: PauseRecord, poll: Poll, state: QueueState) -> PauseRecord:
         """Update who waits, how many do now, and how many did at the start, if due."""
         now = self.clock.now()
-        is_measured = known.queued_at_start is not None
+        before = known.queue
+        is_measured = before.queued_at_start is not None
         if is_measured and state.depth_at is not None and state.depth_at > now:
             return known
         state.depth_at = now + DEPTH_INTERVALS * self.interval
         queued = (await poll.status()).queued
-        at_start = known.queued_at_start
+        at_start = before.queued_at_start
         if at_start is None:
             at_start = sum(pull_request.queued_at <= known.since for pull_request in queued)
-        stopped = known.stopped
+        stopped = before.stopped
         if not stopped and self.clock.now() - known.since <= STOPPED_WITHIN:
             around = Window(known.since - STOPPED_WITHIN, known.since + STOPPED_WITHIN)
             # A number on a live message is not worth a second request.
             with suppress(MergeQueueError):
                 stopped = stopped_batches(await poll.events(around, {CHECKS_END}))
-        return replace(
-            known,
-            queued_now=len(queued),
-            queued_at_start=at_start,
-            waited=known.waited.union(pull_request.number for pull_request in queued),
-            stopped=stopped,
-        )
+        numbers = {pull_request.number for pull_request in queued}
+        measured = PausedQueue(at_start, len(queued), before.waited | numbers, stopped)
+        return replace(known, queue=measured)
 
 
 def _is_shown(known: PauseRecord, pause: Pause) -> bool:
@@ -149,6 +146,6 @@ def _compare(
         return False
     Pauses(transaction).save(measured)
     touch_pause(transaction, measured, now)
-    if known is not None and measured.stopped != known.stopped:
+    if known is not None and measured.queue.stopped != known.queue.stopped:
         touch_group(transaction, measured, now)
     return True

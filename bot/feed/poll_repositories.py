@@ -233,7 +233,7 @@ class PollRepositories:
                 continue
             schedule.due_at = min(schedule.due_at, now + self.interval.usual)
             queue = schedule.queue
-            is_new = schedule.pause.queued_at_start is None and not queue.failures.count
+            is_new = schedule.pause.queue.queued_at_start is None and not queue.failures.count
             if is_new and queue.read_at is not None:
                 schedule.due_at = min(schedule.due_at, now + self.new_pause_read_after)
                 queue.read_at = None

@@ -409,8 +409,8 @@ def _others(transaction: Transaction, record: EventRecord) -> Sequence[Post]:
         about += [(SubjectKind.ADOPTED, int(pause)) for pause in pauses]
         lines = Pauses(transaction).earlier_lines([int(pause) for pause in pauses])
         about += [(SubjectKind.PAUSE_CHANGED, line.line_id) for line in lines]
-        ends = Pauses(transaction).ends_of([int(pause) for pause in pauses])
-        about += [(kind, end.end_id) for end in ends for kind in _OF_ENDS]
+        ends = Pauses(transaction).end_numbers([int(pause) for pause in pauses])
+        about += [(kind, end) for end in ends for kind in _OF_ENDS]
     if record.type in FREEZE_TYPES:
         about += [(kind, record.event_id) for kind in _OF_FREEZES]
     return [

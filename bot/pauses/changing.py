@@ -35,7 +35,7 @@ from bot.pauses.known import (
 )
 from bot.pauses.observe import act_that_made
 from bot.pauses.outcomes import timer_of
-from bot.pauses.pause import EarlierLine, PauseEnding, PauseRecord, line_of, with_line
+from bot.pauses.pause import EarlierLine, PauseEnd, PauseEnding, PauseRecord, line_of, with_line
 from bot.pauses.requests import touch_pause_requests
 from bot.pauses.rows import Pauses
 from bot.pauses.stored import Stored
@@ -208,12 +208,18 @@ class Change:
             record,
             began_at=pause.first_line.paused_at if len(rows) > 1 else None,
             seen_at=pause.seen_at,
-            told_end_at=pause.told_end.at if pause.told_end is not None else None,
-            told_end_by=pause.told_end.by if pause.told_end is not None else None,
+            told_end=pause.told_end,
             timer=timer_of(act) if act is not None and pause.timer is not None else None,
         )
-        if not pause.is_open:
-            record = self._as_ended(record, pause)
+        if pause.ended_at is not None:
+            # Only the log tells of a pause that was over before it was known.
+            end = PauseEnd(
+                pause.ended_at,
+                pause.ended_by,
+                seen_at=pause.end_seen_at,
+                told_at=pause.ended_at,
+            )
+            record = replace(record, end=end)
         record = replace(record, pause_id=Pauses(self.transaction).save(record))
         for row in rows[:-1]:
             Pauses(self.transaction).save_line(replace(row, pause_id=record.pause_id))
@@ -225,16 +231,6 @@ class Change:
             self._notify_adopted(record, channels)
         else:
             notify_end(self.transaction, record, channels, self.now)
-
-    def _as_ended(self, record: PauseRecord, pause: KnownPause) -> PauseRecord:
-        return replace(
-            record,
-            ended_at=pause.ended_at,
-            ended_by=pause.ended_by,
-            ending=PauseEnding.RESUMED,
-            end_seen_at=pause.end_seen_at,
-            told_end_at=pause.ended_at,
-        )
 
     def _notify_adopted(self, record: PauseRecord, channels: Collection[str]) -> None:
         if record.has_unknown_end:
@@ -248,33 +244,21 @@ class Change:
             record,
             seen_at=pause.seen_at,
             missing_since=self.after.missing_since if pause is self.after.last else None,
-            told_end_at=pause.told_end.at if pause.told_end is not None else record.told_end_at,
-            told_end_by=pause.told_end.by if pause.told_end is not None else None,
         )
-        if pause.is_open and pause.told_end is None:
-            record = replace(record, told_end_at=None)
+        if pause.is_open:
+            record = replace(record, told_end=pause.told_end)
         record = self._with_lines(record, was, pause)
         if was.is_open and not pause.is_open:
             self._end(record, pause)
-        elif not pause.is_open and _end_of(was) != _end_of(pause):
-            self._name_end(record, pause)
+        elif record.end is not None and _end_of(was) != _end_of(pause):
+            self._name_end(record, record.end, pause)
 
     def _open_again(self, ended: PauseRecord) -> PauseRecord:
         """The end was wrong: the cards show the pause again, and the posts are corrected."""
         timer = ended.timer
         if timer is not None:
             timer = replace(timer, due_at=timer.due_at or timer.resumes_at)
-        record = replace(
-            ended,
-            ended_at=None,
-            ended_by=None,
-            ending=None,
-            end_id=None,
-            end_seen_at=None,
-            end_notified=False,
-            told_end_at=None,
-            timer=timer,
-        )
+        record = replace(ended, end=None, timer=timer)
         Pauses(self.transaction).save(record)
         channels = pause_subscribers(self.transaction, self.repository)
         notify_still_paused(self.transaction, ended, record, channels, self.now)
@@ -367,8 +351,7 @@ class Change:
             began_at=record.since,
             previous_reason=None if is_same else record.reason,
             timer=timer_of(act) if act is not None and is_set else None,
-            taken_over_by=None,
-            taken_over_at=None,
+            taken_over=None,
         )
         self._save(changed)
         # What waits for a second person was about the pause as it was.
@@ -410,29 +393,30 @@ class Change:
 
     def _end(self, record: PauseRecord, pause: KnownPause) -> None:
         act = self._act_of_end(pause)
-        told_at = (record.told_end_at or pause.ended_at) if pause.is_end_named else None
-        over = replace(record, end_seen_at=pause.end_seen_at, told_end_at=told_at, told_end_by=None)
+        told_at: datetime | None = None
+        if pause.is_end_named:
+            told_at = record.told_end.at if record.told_end is not None else pause.ended_at
         ended_at = told_at or self.now
         if act is not None and act is self.answered:
             ended_at = act.at
         is_timers = act is not None and act.origin is Origin.TIMER
-        ending = PauseEnding.TIMER if is_timers else PauseEnding.RESUMED
-        ended = end_pause(self.transaction, over, ended_at, pause.ended_by, self.now, ending=ending)
+        how = PauseEnding.TIMER if is_timers else PauseEnding.RESUMED
+        # Where no reading showed it, the time by our own clock has to do.
+        seen_at = pause.end_seen_at or ended_at
+        end = PauseEnd(ended_at, pause.ended_by, how, seen_at, told_at)
+        ended = end_pause(self.transaction, record, end, self.now)
         if act is not None or pause.is_end_named:
             self._notify_end(ended, act)
 
-    def _name_end(self, record: PauseRecord, pause: KnownPause) -> None:
+    def _name_end(self, record: PauseRecord, end: PauseEnd, pause: KnownPause) -> None:
         """Who ended it is known by now."""
         act = self._act_of_end(pause)
-        over = replace(record, ended_by=None, told_end_at=pause.ended_at)
-        if not pause.is_end_named:
-            over = replace(over, told_end_at=None)
-        is_timers = act is not None and act.origin is Origin.TIMER
-        ending = PauseEnding.TIMER if is_timers else record.ending or PauseEnding.RESUMED
-        ended_at = record.ended_at or self.now
-        over = replace(over, ending=ending)
-        ended = end_pause(self.transaction, over, ended_at, pause.ended_by, self.now, ending=ending)
-        if not record.end_notified:
+        told_at = pause.ended_at if pause.is_end_named else None
+        named = replace(end, by=pause.ended_by, told_at=told_at)
+        if act is not None and act.origin is Origin.TIMER:
+            named = replace(named, how=PauseEnding.TIMER)
+        ended = end_pause(self.transaction, record, named, self.now)
+        if not end.is_notified:
             self._notify_end(ended, act)
 
     def _notify_end(self, ended: PauseRecord, act: AuditRecord | None) -> None:
@@ -446,6 +430,4 @@ def _end_of(pause: KnownPause) -> tuple[object, ...]:
 
 def _as_shown(record: PauseRecord) -> PauseRecord:
     """The record without what no message shows, which needs no edit."""
-    return replace(
-        record, event_id=None, seen_at=None, missing_since=None, told_end_at=None, told_end_by=None
-    )
+    return replace(record, event_id=None, seen_at=None, missing_since=None, told_end=None)

@@ -26,10 +26,9 @@ from bot.pauses.known import same_reason
 from bot.pauses.pause import (
     PAUSE_LOOKBACK,
     EarlierLine,
-    PauseEnding,
+    PauseEnd,
     PauseRecord,
     Timer,
-    better_known,
     observed,
     over,
 )
@@ -107,31 +106,18 @@ async def know_pause(store: Store, repository: RepositoryName, pause: Pause) -> 
         is_its_time = record.is_of(pause.paused_at) or (record.is_open and not pause.is_dated)
         if is_its_time and same_reason(record.stored_reason, pause.reason):
             # Its end may have been false.
-            return replace(record, ended_at=None, ended_by=None, ending=None)
+            return replace(record, end=None)
     return observed(repository, pause)
 
 
 def end_pause(
-    transaction: Transaction,
-    record: PauseRecord,
-    ended_at: datetime,
-    by: Actor | None,
-    now: datetime,
-    *,
-    ending: PauseEnding = PauseEnding.RESUMED,
+    transaction: Transaction, record: PauseRecord, end: PauseEnd, now: datetime
 ) -> PauseRecord:
-    """Record the end of a pause once and close its live messages; later only who ended it.
+    """Record the end of a pause, or what is known of it by now, and close its live messages.
 
-    If `ended_at` is by our clock, `record` has the service's time of the end.
     The caller has read `record` in this transaction and holds the repository's pauses.
     """
-    if record.is_open:
-        ended = over(record, ended_at, by, ending)
-        ended = replace(ended, end_seen_at=record.end_seen_at or ended_at)
-    else:
-        by = better_known(record.ended_by, by)
-        ended = over(record, record.ended_at or ended_at, by, record.ending or ending)
-    ended = Pauses(transaction).save_ended(ended)
+    ended = Pauses(transaction).save_ended(over(record, end))
     touch(transaction, ended, now)
     _notify_watchers(transaction, ended, now)
     return ended
@@ -152,7 +138,7 @@ def notify_still_paused(
     for person in people:
         if person != ended.person_responsible:
             ResumeWatchers(transaction).add(again.pause_id, person)
-    corrected = {*people, *shown} if ended.end_notified else people
+    corrected = {*people, *shown} if ended.is_end_notified else people
     _add(transaction, SubjectKind.STILL_PAUSED, ended, ended.end_number, corrected, now)
     open_pause_cards(transaction, again, shown, now)
 
@@ -184,11 +170,12 @@ def notify_end(
     reply(transaction, subject, cards, now, identity=record.identity, kind=END_POST)
     # Where it is a reply already, this adds nothing.
     _add(transaction, SubjectKind.PAUSE_END, record, record.end_number, notified, now)
-    if not record.end_notified:
+    if record.end is not None and not record.end.is_notified:
         is_part = act is not None and bool(act.group.act_id)
         _notify_responsible_of_end(transaction, record, now, part_of_group=is_part)
         _notify_timer_setter(transaction, record, now)
-        Pauses(transaction).save(replace(record, end_notified=True))
+        end = replace(record.end, is_notified=True)
+        Pauses(transaction).save(replace(record, end=end))
 
 
 def _notify_responsible_of_end(
@@ -196,8 +183,7 @@ def _notify_responsible_of_end(
 ) -> None:
     """A group that is resumed as a whole gives one message, with the last of its pauses."""
     person = record.person_responsible
-    is_timer = record.ending is PauseEnding.TIMER
-    if is_timer or person is None or _are_one(transaction, person, record.ended_by):
+    if record.is_ended_by_timer or person is None or _are_one(transaction, person, record.ended_by):
         return
     kind = SubjectKind.RESUMED
     act = None
@@ -219,7 +205,7 @@ def _notify_timer_setter(transaction: Transaction, record: PauseRecord, now: dat
     if timer is None or not timer.is_told or is_machine(timer.set_by.user_id):
         return
     is_theirs = ended_by is not None and ended_by.user_id == timer.set_by.user_id
-    if record.ending is PauseEnding.TIMER or not is_theirs:
+    if record.is_ended_by_timer or not is_theirs:
         people = [timer.set_by.user_id]
         _add(transaction, SubjectKind.RESUMED, record, record.end_number, people, now)
 

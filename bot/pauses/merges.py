@@ -23,15 +23,16 @@ def merged_since(transaction: Transaction, pauses: Sequence[PauseRecord]) -> Mer
     count = 0
     times: list[datetime] = []
     for pause in pauses:
-        if pause.ended_at is None or not pause.waited:
+        end = pause.end
+        if end is None or not pause.queue.waited:
             continue
-        until = pause.ended_at + MERGES_COUNTED_FOR
-        since = pause.end_seen_at or pause.ended_at
+        until = end.at + MERGES_COUNTED_FOR
+        since = end.seen_at or end.at
         log = Events(transaction).between(pause.repository, MERGED, since, until, MERGES_COUNTED)
-        merges = [event for event in log if event.pull_request in pause.waited]
+        merges = [event for event in log if event.pull_request in pause.queue.waited]
         count += len({event.pull_request for event in merges})
         times += [event.received_at for event in merges]
-    waited = sum(len(pause.waited) for pause in pauses)
+    waited = sum(len(pause.queue.waited) for pause in pauses)
     return MergedSince(count, waited, max(times, default=None))
 
 
@@ -40,7 +41,7 @@ def mark_records(
 ) -> None:
     """Have the records of pauses edited in which one of the merged pull requests waited."""
     for pause in Pauses(transaction).recent(repository, due_at - MERGES_COUNTED_FOR):
-        if pause.is_open or not pause.waited.intersection(merged):
+        if pause.is_open or not pause.queue.waited.intersection(merged):
             continue
         subjects = [shown_pause(pause)]
         act = group_act_of(transaction, pause)

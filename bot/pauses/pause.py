@@ -10,6 +10,7 @@ from bot.acts.reason import signatures, signed_by, unsigned_reason
 from bot.kernel.actor import Actor, Caller, Origin
 from bot.kernel.repository import RepositoryName
 from bot.merge_queue.queue import Pause
+from bot.pauses.known import ToldEnd
 
 _PRECISIONS = (timedelta(seconds=1), timedelta(milliseconds=1), timedelta(microseconds=1))
 
@@ -113,11 +114,40 @@ def read_drawn_line(written: str) -> DrawnLine | None:
 class PauseEnd:
     """An end of a pause. One that a later reading proves false stays, because its posts show it."""
 
-    pause_id: int
-    ended_at: datetime
-    ended_by: Actor | None
-    ending: PauseEnding
+    at: datetime
+    by: Actor | None = None
+    how: PauseEnding = PauseEnding.RESUMED
+    #: when a reading first showed it, by the service's time: what is paused later is another pause
+    seen_at: datetime | None = None
+    told_at: datetime | None = (
+        None  #: when it was by the event log, once that has told who ended it
+    )
+    is_notified: bool = False  #: channels were notified of it
     end_id: int = 0  #: assigned by the store, 0 before
+
+
+@dataclass(frozen=True, slots=True)
+class Takeover:
+    """Who made themselves responsible for what a pause says now, and when."""
+
+    by: Actor
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class PausedQueue:
+    """The queue behind a pause, as far as it was read."""
+
+    queued_at_start: int | None = None  #: pull requests in batches and in line; None until read
+    queued_now: int | None = None  #: the same now
+    waited: frozenset[int] = frozenset()  #: the numbers of all that were seen in the queue
+    #: the batches whose checks the pause stopped, by the pull requests in each
+    stopped: frozenset[str] = frozenset()
+
+    @property
+    def added(self) -> int:
+        """How many pull requests were added to the queue during the pause."""
+        return max(len(self.waited) - (self.queued_at_start or 0), 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,23 +274,13 @@ class PauseRecord:
     by: Actor | None = None
     event_id: int | None = None  #: the event that reported the pause
     previous_reason: str | None = None
-    queued_at_start: int | None = None  #: pull requests in batches and in line, if read
-    queued_now: int | None = None  #: the same now
-    waited: frozenset[int] = frozenset()  #: the numbers of all that were seen in the queue
-    #: the batches whose checks the pause stopped, by the pull requests in each
-    stopped: frozenset[str] = frozenset()
-    ended_at: datetime | None = None
-    ended_by: Actor | None = None
-    ending: PauseEnding | None = None
-    end_id: int | None = None  #: its `PauseEnd`
-    #: its end by the service's time, as far as known: what is paused later is another pause
-    end_seen_at: datetime | None = None
-    end_notified: bool = False  #: channels were notified of its end
+    queue: PausedQueue = PausedQueue()
+    end: PauseEnd | None = None  #: None while it is in force
+    #: its end by the event log, which no reading has shown yet; None once it is over
+    told_end: ToldEnd | None = None
     group_act_id: int = 0  #: the act on a group that made the pause, 0 for none
     timer: Timer | None = None  #: ends the pause; None without an end
-    #: who made themselves responsible for what it says now, and when
-    taken_over_by: Actor | None = None
-    taken_over_at: datetime | None = None
+    taken_over: Takeover | None = None  #: None while the person who paused is responsible
     reminders: ReminderPlan | None = None
     #: its first time, if it has another since: a service may give a changed pause one
     began_at: datetime | None = None
@@ -268,9 +288,6 @@ class PauseRecord:
     seen_at: datetime | None = None
     #: since when readings have shown no pause, which isn't believed yet, by the service's time
     missing_since: datetime | None = None
-    #: when, by the event log, it ended; while it is in force, no reading has shown that yet
-    told_end_at: datetime | None = None
-    told_end_by: Actor | None = None  #: whose end that is; None once it is over
     pause_id: int = 0
 
     @property
@@ -290,45 +307,39 @@ class PauseRecord:
 
     @property
     def is_open(self) -> bool:
-        return self.ended_at is None
+        return self.end is None
 
     @property
-    def known_end(self) -> PauseEnd | None:
-        """Its end as it is stored by itself; None while it is in force."""
-        if self.ended_at is None or self.ending is None:
-            return None
-        return PauseEnd(
-            self.pause_id, self.ended_at, self.ended_by, self.ending, end_id=self.end_id or 0
-        )
+    def ended_at(self) -> datetime | None:
+        return self.end.at if self.end is not None else None
+
+    @property
+    def ended_by(self) -> Actor | None:
+        """Who ended it, or set the timer that did."""
+        return self.end.by if self.end is not None else None
+
+    @property
+    def is_end_notified(self) -> bool:
+        """Whether channels were notified of its end."""
+        return self.end is not None and self.end.is_notified
+
+    @property
+    def is_ended_by_timer(self) -> bool:
+        return self.end is not None and self.end.how is PauseEnding.TIMER
 
     @property
     def end_number(self) -> int:
         """The number of its end; raises TypeError for a pause that isn't stored as over."""
-        if self.end_id is None:
+        if self.end is None or not self.end.end_id:
             raise TypeError(self)
-        return self.end_id
-
-    def with_end(self, end: PauseEnd) -> "PauseRecord":
-        """The pause as over by that end, whatever became of it since."""
-        return replace(
-            self,
-            ended_at=end.ended_at,
-            ended_by=end.ended_by,
-            ending=end.ending,
-            end_id=end.end_id,
-        )
+        return self.end.end_id
 
     @property
     def lasted(self) -> timedelta | None:
         """Its duration, never negative: the two times may come from different clocks."""
-        if self.ended_at is None:
+        if self.end is None:
             return None
-        return max(self.ended_at - self.since, timedelta())
-
-    @property
-    def added(self) -> int:
-        """How many pull requests were added to the queue during the pause."""
-        return max(len(self.waited) - (self.queued_at_start or 0), 0)
+        return max(self.end.at - self.since, timedelta())
 
     @property
     def by_name(self) -> str | None:
@@ -342,7 +353,7 @@ class PauseRecord:
     @property
     def responsible(self) -> Actor | None:
         """Who took it over, or else who made it what it says now."""
-        return self.taken_over_by or self.by
+        return self.taken_over.by if self.taken_over is not None else self.by
 
     @property
     def person_responsible(self) -> str | None:
@@ -452,25 +463,16 @@ def line_of(record: PauseRecord) -> EarlierLine:
         by=record.by,
         event_id=record.event_id,
         group_act_id=record.group_act_id,
-        taken_over_by=record.taken_over_by,
+        taken_over_by=record.taken_over.by if record.taken_over is not None else None,
     )
 
 
-def better_known(known: Actor | None, other: Actor | None) -> Actor | None:
-    """Prefer a person of this workspace to a name, and a name to nobody."""
-    if known is None or (not known.user_id and other is not None and other.user_id):
-        return other
-    return known
-
-
-def over(
-    record: PauseRecord, ended_at: datetime, by: Actor | None, ending: PauseEnding
-) -> PauseRecord:
+def over(record: PauseRecord, end: PauseEnd) -> PauseRecord:
     """The pause once it has ended, without its timer.
 
     If only a check found no pause, that may be wrong, so the timer stays and checks again.
     """
     timer = record.timer
-    if timer is not None and (by is not None or ending is not PauseEnding.RESUMED):
+    if timer is not None and (end.by is not None or end.how is not PauseEnding.RESUMED):
         timer = replace(timer, due_at=None)
-    return replace(record, ended_at=ended_at, ended_by=by, ending=ending, timer=timer)
+    return replace(record, end=end, told_end=None, timer=timer)

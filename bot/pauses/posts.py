@@ -12,7 +12,7 @@ from bot.blocks.message import Message
 from bot.log.rows import PullRequests
 from bot.pauses.group_pauses import group_act_of, paused_again, still_paused, with_recorded
 from bot.pauses.merges import merged_since
-from bot.pauses.pause import PauseEnding, PauseRecord
+from bot.pauses.pause import PauseRecord
 from bot.pauses.reasons import evidence_of, reason_of_end
 from bot.pauses.rows import Pauses
 from bot.pauses.texts import (
@@ -99,11 +99,7 @@ def _is_theirs(delivery: Delivery, record: PauseRecord) -> bool:
     """Whether it goes to the person responsible, and somebody else resumed the queue."""
     person = delivery.channel_id
     has_resumed = record.ended_by is not None and record.ended_by.user_id == person
-    return (
-        record.person_responsible == person
-        and not has_resumed
-        and record.ending is not PauseEnding.TIMER
-    )
+    return record.person_responsible == person and not has_resumed and not record.is_ended_by_timer
 
 
 def _knows_of_failure(delivery: Delivery, record: PauseRecord) -> bool:
@@ -177,7 +173,7 @@ def _group_now(transaction: Transaction, act: GroupAct) -> group_acts.GroupNow:
         over=tuple(pause for pause in made if not pause.is_open),
         again=tuple(paused_again(transaction, act)),
         merged=merged_since(transaction, made),
-        taken_over=next((pause for pause in made if pause.taken_over_by is not None), None),
+        taken_over=next((pause for pause in made if pause.taken_over is not None), None),
     )
 
 

@@ -25,7 +25,7 @@ from bot.pauses.known import (
 )
 from bot.pauses.observe import STALE_ANSWER, observe
 from bot.pauses.outcomes import pause_of, timer_of
-from bot.pauses.pause import PAUSE_LOOKBACK, PauseEnding, PauseRecord, over, same_moment
+from bot.pauses.pause import PAUSE_LOOKBACK, PauseEnd, PauseRecord, over, same_moment
 from bot.pauses.place import place
 from bot.pauses.rows import Pauses
 from bot.pauses.stored import Stored, as_act, as_event, load_stored
@@ -157,7 +157,7 @@ def _pause_of_act(transaction: Transaction, act: AuditRecord, now: datetime) -> 
     ended = [pause for pause in known if not pause.is_open]
     if ended:
         return max(ended, key=lambda pause: pause.since)
-    return over(pause_of(act), act.at, act.actor, PauseEnding.RESUMED)
+    return over(pause_of(act), PauseEnd(act.at, act.actor))
 
 
 def _with_end(

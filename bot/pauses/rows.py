@@ -6,12 +6,14 @@ from dataclasses import replace
 from datetime import datetime
 
 from sqlalchemy import bindparam, delete, or_, select
+from typing_extensions import override
 
 from bot.acts.tables import group_acts
 from bot.kernel.repository import RepositoryName
-from bot.pauses.pause import EarlierLine, PauseEnd, PauseRecord
+from bot.pauses.known import ToldEnd
+from bot.pauses.pause import EarlierLine, PausedQueue, PauseEnd, PauseRecord, Takeover
 from bot.pauses.tables import IN_FORCE, TIMED, pause_ends, pause_lines, pauses, resume_watchers
-from bot.store.statements import PRUNE_SLICE, Numbered, Part, as_row, from_row
+from bot.store.statements import PRUNE_SLICE, Numbered, Part, ResultRow, Rows, as_row, from_row
 from bot.store.transaction import Transaction
 
 _BY_REPOSITORY = select(pauses).order_by(pauses.c.repository, pauses.c.paused_at.desc())
@@ -42,6 +44,11 @@ class Pauses(Numbered[PauseRecord]):
     rows = select(pauses)
     number = pauses.c.pause_id
 
+    @override
+    def get(self, numbers: Collection[int]) -> Mapping[int, PauseRecord]:
+        found = self._by_keys(self.rows, self.number, numbers)
+        return {row.pause_id: _pause(row) for row in found}
+
     def of(self, repository: RepositoryName, since: datetime) -> Sequence[PauseRecord]:
         """The pauses in force or ended since `since`, latest first.
 
@@ -52,19 +59,18 @@ class Pauses(Numbered[PauseRecord]):
         return self.recent(repository, since)
 
     def recent(self, repository: RepositoryName, since: datetime) -> Sequence[PauseRecord]:
-        return self._records(PauseRecord, _RECENT, repository=repository, since=since)
+        return self._pauses(_RECENT, repository=repository, since=since)
 
     def open(self, repositories: Collection[RepositoryName]) -> Sequence[PauseRecord]:
         rows = self._by_keys(_OPEN_PAUSE, pauses.c.repository, repositories)
-        return [from_row(PauseRecord, row) for row in rows]
+        return [_pause(row) for row in rows]
 
     def save(self, record: PauseRecord) -> int:
         """Insert one with the `pause_id` 0, else replace it; return its id.
 
         Call `of` before, in the same transaction.
         """
-        due_at = record.timer.due_at if record.timer is not None else None
-        row = as_row(pauses, record, timer_due_at=due_at)
+        row = _row(record)
         if not record.pause_id:
             return self._add(pauses, row)
         self._change(pauses, pauses.c.pause_id == record.pause_id, **row)
@@ -92,29 +98,39 @@ class Pauses(Numbered[PauseRecord]):
 
     def save_ended(self, record: PauseRecord) -> PauseRecord:
         """Save a pause that is over, with its end; return it with the number of that."""
-        end = record.known_end
+        end = record.end
         if end is None:
             raise TypeError(record)
-        row = as_row(pause_ends, end)
+        row = {
+            "pause_id": record.pause_id,
+            "ended_at": end.at,
+            "ended_by": end.by,
+            "ending": end.how,
+        }
         if end.end_id:
             self._change(pause_ends, pause_ends.c.end_id == end.end_id, **row)
         else:
-            record = replace(record, end_id=self._add(pause_ends, row))
+            end_id = self._add(pause_ends, row)
+            record = replace(record, end=replace(end, end_id=end_id))
         self.save(record)
         return record
 
-    def ends_of(self, pause_ids: Collection[int]) -> Sequence[PauseEnd]:
-        """The ends of these pauses, true or false, oldest first."""
+    def end_numbers(self, pause_ids: Collection[int]) -> Sequence[int]:
+        """The numbers of these pauses' ends, true or false, oldest first."""
         rows = self._by_keys(select(pause_ends), pause_ends.c.pause_id, pause_ids)
-        ends = [from_row(PauseEnd, row) for row in rows]
-        return sorted(ends, key=lambda end: end.end_id)
+        return sorted(row.end_id for row in rows)
 
     def with_end(self, end_id: int) -> PauseRecord | None:
         """A pause as it was over by that end, which may have been false."""
         this = select(pause_ends).where(pause_ends.c.end_id == end_id)
-        end = self._first(PauseEnd, this)
-        record = self.one(end.pause_id) if end is not None else None
-        return record.with_end(end) if end is not None and record is not None else None
+        row = self._run(this).one_or_none()
+        if row is None:
+            return None
+        record = self.one(row.pause_id)
+        if record is None or (record.end is not None and record.end.end_id == end_id):
+            return record
+        end = PauseEnd(row.ended_at, row.ended_by, row.ending, end_id=end_id)
+        return replace(record, end=end)
 
     def locked(self, record: PauseRecord) -> PauseRecord | None:
         """Read a pause and lock it until the transaction ends."""
@@ -124,27 +140,27 @@ class Pauses(Numbered[PauseRecord]):
     def due(self, now: datetime, limit: int) -> Sequence[PauseRecord]:
         due = select(pauses).where(pauses.c.timer_due_at <= now)
         in_order = due.order_by(pauses.c.timer_due_at, pauses.c.repository)
-        return self._records(PauseRecord, in_order.limit(limit))
+        return self._pauses(in_order.limit(limit))
 
     def unended(self) -> Sequence[PauseRecord]:
         """The pauses in force, and ended ones that may turn out to be, by repository."""
-        return self._records(PauseRecord, _BY_REPOSITORY.where(or_(IN_FORCE, TIMED)))
+        return self._pauses(_BY_REPOSITORY.where(or_(IN_FORCE, TIMED)))
 
     def open_elsewhere(self, names: Collection[RepositoryName]) -> Sequence[PauseRecord]:
         """The pauses in force of all other repositories, by repository."""
-        in_force = self._records(PauseRecord, _OPEN_PAUSE)
+        in_force = self._pauses(_OPEN_PAUSE)
         return [pause for pause in in_force if pause.repository not in names]
 
     def of_group(self, group: str) -> Sequence[PauseRecord]:
         """The pauses in force made by acts on a group, by repository."""
         acts = select(group_acts.c.group_act_id).where(group_acts.c.group == group)
         is_of_group = pauses.c.group_act_id.in_(acts)
-        return self._records(PauseRecord, _BY_REPOSITORY.where(IN_FORCE, is_of_group))
+        return self._pauses(_BY_REPOSITORY.where(IN_FORCE, is_of_group))
 
     def of_act(self, group_act_id: int) -> Sequence[PauseRecord]:
         """The pauses made by an act on a group, in force or over, by repository."""
         is_of_act = pauses.c.group_act_id == group_act_id
-        return self._records(PauseRecord, _BY_REPOSITORY.where(is_of_act))
+        return self._pauses(_BY_REPOSITORY.where(is_of_act))
 
     def ended_since(self, since: datetime) -> Collection[RepositoryName]:
         """The repositories with a pause that ended since then."""
@@ -153,7 +169,67 @@ class Pauses(Numbered[PauseRecord]):
 
     def untold_ends(self, ended_before: datetime) -> Sequence[PauseRecord]:
         """Pauses that ended before then without a notification."""
-        return self._records(PauseRecord, _UNTOLD, before=ended_before)
+        return self._pauses(_UNTOLD, before=ended_before)
+
+    def _pauses(self, rows: Rows, /, **parameters: object) -> list[PauseRecord]:
+        return [_pause(row) for row in self._run(rows, parameters)]
+
+
+def _pause(row: ResultRow) -> PauseRecord:
+    end: PauseEnd | None = None
+    told_end: ToldEnd | None = None
+    taken_over: Takeover | None = None
+    if row.ended_at is not None:
+        end = PauseEnd(
+            row.ended_at,
+            row.ended_by,
+            row.ending,
+            row.end_seen_at,
+            row.told_end_at,
+            row.end_notified,
+            row.end_id or 0,
+        )
+    elif row.told_end_at is not None:
+        told_end = ToldEnd(row.told_end_at, row.told_end_by)
+    if row.taken_over_by is not None:
+        taken_over = Takeover(row.taken_over_by, row.taken_over_at)
+    return from_row(
+        PauseRecord,
+        row,
+        queue=from_row(PausedQueue, row),
+        end=end,
+        told_end=told_end,
+        taken_over=taken_over,
+    )
+
+
+_EMPTY = {
+    **dict.fromkeys(("timer_due_at", "taken_over_by", "taken_over_at", "told_end_at")),
+    **dict.fromkeys(("told_end_by", "ended_at", "ended_by", "ending", "end_id", "end_seen_at")),
+    "end_notified": False,
+}
+"""The columns of a pause in force that nobody has taken over."""
+
+
+def _row(record: PauseRecord) -> dict[str, object]:
+    row = {**_EMPTY, **as_row(pauses, record), **as_row(pauses, record.queue)}
+    if record.timer is not None:
+        row |= {"timer_due_at": record.timer.due_at}
+    if record.taken_over is not None:
+        row |= {"taken_over_by": record.taken_over.by, "taken_over_at": record.taken_over.at}
+    if record.told_end is not None:
+        row |= {"told_end_at": record.told_end.at, "told_end_by": record.told_end.by}
+    if record.end is not None:
+        row |= {
+            "ended_at": record.end.at,
+            "ended_by": record.end.by,
+            "ending": record.end.how,
+            "end_id": record.end.end_id or None,
+            "end_seen_at": record.end.seen_at,
+            "end_notified": record.end.is_notified,
+            "told_end_at": record.end.told_at,
+        }
+    return row
 
 
 class ResumeWatchers(Part):

@@ -25,7 +25,6 @@ from bot.pauses.known import (
     PauseAct,
     PauseEvent,
     Shown,
-    ToldEnd,
     end_between,
 )
 from bot.pauses.pause import PAUSE_LOOKBACK, EarlierLine, PauseRecord, line_of
@@ -133,22 +132,20 @@ def _pause(record: PauseRecord, earlier: Sequence[EarlierLine]) -> KnownPause:
     if record.timer is not None and record.timer.set_by == record.by:
         # An end that somebody else has set belongs to no particular line.
         timer = LineTimer(record.timer.set_by, lines[-1].shown)
-    if record.ended_at is None:
-        told_end = None
-        if record.told_end_at is not None:
-            told_end = ToldEnd(record.told_end_at, record.told_end_by)
+    end = record.end
+    if end is None:
         return KnownPause(
-            tuple(lines), seen_at, told_end=told_end, timer=timer, pause_id=record.pause_id
+            tuple(lines), seen_at, told_end=record.told_end, timer=timer, pause_id=record.pause_id
         )
-    end_seen_at = record.end_seen_at or record.ended_at
-    ended_at = end_between(end_seen_at, record.told_end_at or end_seen_at)
+    end_seen_at = end.seen_at or end.at
+    ended_at = end_between(end_seen_at, end.told_at or end_seen_at)
     return KnownPause(
         tuple(lines),
         seen_at,
         # The `Date` of an answer is rounded down.
         ended_at=max(ended_at, record.paused_at),
-        ended_by=record.ended_by,
-        is_end_named=record.told_end_at is not None,
+        ended_by=end.by,
+        is_end_named=end.told_at is not None,
         end_seen_at=end_seen_at,
         timer=timer,
         pause_id=record.pause_id,

@@ -10,7 +10,7 @@ from bot.kernel.actor import Caller
 from bot.kernel.groups import Group, Target, repositories_of
 from bot.pauses.group_pauses import shown_reminder, touch_group
 from bot.pauses.history import cards_of, notify_responsible, touch_pause
-from bot.pauses.pause import DrawnLine, PauseRecord
+from bot.pauses.pause import DrawnLine, PauseRecord, Takeover
 from bot.pauses.rows import Pauses
 from bot.pauses.taken_over import (
     AlreadyTheirs,
@@ -76,7 +76,7 @@ def _take_over(
 
 def _store(transaction: Transaction, act: AuditRecord, pause: PauseRecord) -> PauseRecord:
     plan = pause.reminders.for_another if pause.reminders is not None else None
-    taken = replace(pause, taken_over_by=act.actor, taken_over_at=act.at, reminders=plan)
+    taken = replace(pause, taken_over=Takeover(act.actor, act.at), reminders=plan)
     Pauses(transaction).save(taken)
     touch_pause(transaction, taken, act.at)
     touch_group(transaction, taken, act.at)

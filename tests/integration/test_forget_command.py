@@ -32,7 +32,7 @@ from bot.cli.main import main
 from bot.kernel.actor import Actor, Origin
 from bot.log.rows import Events
 from bot.merge_queue.event_records import EventDetails
-from bot.pauses.pause import PauseEnding, PauseRecord
+from bot.pauses.pause import PauseEnd, PauseRecord
 from bot.pauses.rows import Pauses, ResumeWatchers
 from bot.people.notices import Notice
 from bot.people.rows import People
@@ -296,7 +296,7 @@ def test_the_reason_of_a_pause_in_force_keeps_the_name_until_it_is_over(forgetfu
     store = Store(create_engine(forgetful_url))
     record = replace(make_record(at=NOW), actor=ADA, reason="CI is down", stored_reason=SIGNED)
     pause = PauseRecord(SITE, NOW, SIGNED, "CI is down", by=ADA)
-    over = replace(pause, ended_at=NOW, ending=PauseEnding.RESUMED, ended_by=ADA)
+    over = replace(pause, end=PauseEnd(NOW, ADA))
     with begin(store) as transaction:
         Audit(transaction).add(record)
         pause_id = Pauses(transaction).save(pause)

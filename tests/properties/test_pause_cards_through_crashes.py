@@ -64,7 +64,8 @@ async def live(story: Story, struck: Disturbance) -> tuple[World, bool]:
 
 def assert_posted_once(world: World) -> None:
     (pause,) = world.pauses()
-    assert pause.ending is PauseEnding.RESUMED
+    assert pause.end is not None
+    assert pause.end.how is PauseEnding.RESUMED
     cards = list(world.database.contents.live_messages.values())
     assert sorted(subscription.channel_id for subscription in cards) == [CHANNEL, OTHER]
     assert all(message.closed and message.shown == message.wanted for message in cards)

@@ -29,7 +29,7 @@ from bot.kernel.repository import RepositoryName
 from bot.merge_queue.event_records import PullRequestRecord
 from bot.pauses import actions as pause_actions
 from bot.pauses.by_rule import AUTO_PAUSE
-from bot.pauses.pause import DrawnLine, EarlierLine, MergedSince, PauseEnding, PauseRecord
+from bot.pauses.pause import DrawnLine, EarlierLine, MergedSince, PauseRecord
 from bot.pauses.texts import ends as pause_ends
 
 CHECK_LIMIT = 60
@@ -94,8 +94,8 @@ def _in_force(record: PauseRecord, around: Around) -> Message:
         ),
         *_failed(around),
         *_counts(
-            queued(record.queued_now, record.queued_at_start),
-            stopped(len(record.stopped)),
+            queued(record.queue.queued_now, record.queue.queued_at_start),
+            stopped(len(record.queue.stopped)),
             f"Previous reason: {was}" if was else "",
         ),
         blocks.actions(
@@ -116,10 +116,10 @@ def _over(record: PauseRecord, around: Around) -> Message:
             ("Resumed by", ended_by(record)),
         ),
         *_counts(
-            stopped(len(record.stopped)),
-            waited(len(record.waited)),
+            stopped(len(record.queue.stopped)),
+            waited(len(record.queue.waited)),
             merged(around.merged),
-            added(record.added),
+            added(record.queue.added),
         ),
     ]
     return blocks.coloured(Colour.GREEN, blocks.message(*shown))
@@ -131,7 +131,8 @@ def people(record: PauseRecord, first: EarlierLine | None = None) -> list[tuple[
     shown = [("By", person(began.name if began is not None else None))]
     responsible = record.responsible
     if responsible is not None and responsible != began:
-        since = record.taken_over_at or record.paused_at
+        taken_over = record.taken_over
+        since = taken_over.at if taken_over is not None else record.paused_at
         shown.append(("With", f"{person(responsible.name)} since {clock_time(since)}"))
     return shown
 
@@ -172,7 +173,7 @@ def _buttons(record: PauseRecord) -> list[blocks.Element]:
     repository = record.repository
     line = record.line
     shown = [
-        resume_button(repository, line, record.reason, record.by_name, record.queued_now),
+        resume_button(repository, line, record.reason, record.by_name, record.queue.queued_now),
         pause_ends.extend_menu(repository, line, record.resumes_at),
     ]
     value = controls.held_value(repository, line.written)
@@ -219,7 +220,7 @@ def ending(record: PauseRecord) -> str:
     name = escape(record.repository)
     after = f" after {duration(record.lasted)}" if record.lasted is not None else ""
     by = person(record.ended_by.name) if record.ended_by is not None else ""
-    if record.ending is PauseEnding.TIMER:
+    if record.is_ended_by_timer:
         whose = f"the end that {by} had set" if by else "the end that was set"
         return f"{name} resumed{after}, at {whose}."
     if record.ended_by is not None:
@@ -232,7 +233,7 @@ def ending(record: PauseRecord) -> str:
 def ended_by(record: PauseRecord) -> str:
     """Who or what resumed the queue, behind its label; empty if unknown."""
     by = person(record.ended_by.name) if record.ended_by is not None else ""
-    if record.ending is PauseEnding.TIMER:
+    if record.is_ended_by_timer:
         return f"the timer set by {by}" if by else "its timer"
     return by
 
@@ -273,7 +274,7 @@ def ended(record: PauseRecord, reason: str | None = None) -> Message:
     `reason`: of the person who resumed it, if they gave one.
     """
     late = ""
-    if record.ending is PauseEnding.TIMER:
+    if record.is_ended_by_timer:
         late = pause_ends.late_by(record.ended_at, record.resumes_at)
     state = f"*{escape(record.repository)} has resumed*"
     why = literal(reason, REASON_LIMIT) if reason else ""
@@ -286,7 +287,7 @@ def ended(record: PauseRecord, reason: str | None = None) -> Message:
         blocks.context(
             f"The timer was {late}" if late else "",
             f"Reason was: {literal(record.reason, REASON_LIMIT)}",
-            added(record.added),
+            added(record.queue.added),
         ),
     ]
     return blocks.coloured(Colour.GREEN, blocks.message(*shown))

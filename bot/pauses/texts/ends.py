@@ -22,7 +22,7 @@ from bot.blocks.text import (
 from bot.kernel.durations import For, Lasting, Until, written
 from bot.kernel.repository import RepositoryName
 from bot.pauses import actions as pause_actions
-from bot.pauses.pause import EXTENSIONS, WORTH_MENTIONING, DrawnLine, PauseEnding, PauseRecord
+from bot.pauses.pause import EXTENSIONS, WORTH_MENTIONING, DrawnLine, PauseRecord
 
 OTHER_TIME = "other"
 ANSWER_SHOWN = 200
@@ -104,7 +104,7 @@ def failed(record: AuditRecord) -> Message:
 def worked(record: PauseRecord) -> Message:
     """To the person who knows that their timer failed: now the queue has resumed."""
     name = escape(record.repository)
-    if record.ending is PauseEnding.TIMER:
+    if record.is_ended_by_timer:
         late = late_by(record.ended_at, record.resumes_at)
         return blocks.sentence(f":arrow_forward: {name} has resumed{f', {late}' if late else ''}.")
     by = f" by {quote(record.ended_by.name, NAME_LIMIT)}" if record.ended_by is not None else ""

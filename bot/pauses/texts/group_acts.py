@@ -245,10 +245,10 @@ def _over(paused: GroupAct, now: GroupNow) -> Message:
         *blocks.lines([*_states(now, is_whole=False), *_other_lines(paused)]),
     ]
     counted = [
-        pause_card.stopped(sum(len(pause.stopped) for pause in now.over)),
-        pause_card.waited(sum(len(pause.waited) for pause in now.over)),
+        pause_card.stopped(sum(len(pause.queue.stopped) for pause in now.over)),
+        pause_card.waited(sum(len(pause.queue.waited) for pause in now.over)),
         pause_card.merged(now.merged),
-        pause_card.added(sum(pause.added for pause in now.over)),
+        pause_card.added(sum(pause.queue.added for pause in now.over)),
         _cut_short(paused),
     ]
     if any(counted):
@@ -313,7 +313,7 @@ def _block_id(done: GroupAct) -> str:
 def ends_of(pauses: Sequence[PauseRecord]) -> Ends:
     times = tuple(pause.resumes_at for pause in pauses if pause.resumes_at is not None)
     overdue = (pause.is_overdue for pause in pauses)
-    stopped = (len(pause.stopped) for pause in pauses)
+    stopped = (len(pause.queue.stopped) for pause in pauses)
     return Ends(times, len(pauses), sum(overdue), sum(stopped))
 
 

@@ -46,7 +46,7 @@ def reminder(record: PauseRecord, now: datetime, *, is_direct: bool = False) -> 
             ("Until", pause_ends.until(resumes_at, is_overdue=record.is_overdue)),
         ),
         *_counts(
-            pause_card.queued(record.queued_now, record.queued_at_start),
+            pause_card.queued(record.queue.queued_now, record.queue.queued_at_start),
             _asked(record, is_direct=is_direct),
         ),
         blocks.actions(
@@ -56,7 +56,7 @@ def reminder(record: PauseRecord, now: datetime, *, is_direct: bool = False) -> 
                     record.line,
                     record.reason,
                     record.by_name,
-                    record.queued_now,
+                    record.queue.queued_now,
                 ),
                 _snooze_button(record),
                 pause_ends.extend_menu(record.repository, record.line, resumes_at),
@@ -80,7 +80,7 @@ def escalation(record: PauseRecord, mention: str, group: str | None, now: dateti
         record.line,
         record.reason,
         record.by_name,
-        record.queued_now,
+        record.queue.queued_now,
     )
     controls_shown = [resume, pause_card.more_menu(value)]
     if group is not None:
@@ -144,9 +144,9 @@ def of_group(
         "{count} queues of {group} are still paused",
     )
     state = f"*{still.replace('{group}', name_of(act.group))}* after {duration(now - act.at)}"
-    known = [pause for pause in left if pause.queued_now is not None]
-    total = sum(pause.queued_now or 0 for pause in known) if known else None
-    at_start = sum(pause.queued_at_start or 0 for pause in known)
+    known = [pause for pause in left if pause.queue.queued_now is not None]
+    total = sum(pause.queue.queued_now or 0 for pause in known) if known else None
+    at_start = sum(pause.queue.queued_at_start or 0 for pause in known)
     ends = group_acts.ends_of(left)
     shown = [
         blocks.section(

@@ -27,7 +27,7 @@ from bot.kernel.repository import RepositoryName
 from bot.merge_queue.queue import QueueStatus
 from bot.pauses import actions as pause_actions
 from bot.pauses.outcomes import NotPaused, OtherEnd, OtherPause
-from bot.pauses.pause import PauseEnding, PauseRecord, drawn_line
+from bot.pauses.pause import PauseRecord, drawn_line
 from bot.pauses.taken_over import (
     AlreadyTheirs,
     NothingToTakeOver,
@@ -205,7 +205,7 @@ def not_paused(repository: RepositoryName, ended: PauseRecord | None = None) -> 
     if ended is None or ended.ended_at is None:
         return blocks.sentence(f"{escape(repository)} is not paused. Nothing to do.")
     how = "it resumed"
-    if ended.ended_by is not None and ended.ending is PauseEnding.TIMER:
+    if ended.ended_by is not None and ended.is_ended_by_timer:
         how = f"it resumed by itself at the time {quote(ended.ended_by.name, NAME_LIMIT)} set,"
     elif ended.ended_by is not None:
         how = f"{quote(ended.ended_by.name, NAME_LIMIT)} resumed it"

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
 
 import pytest
 from sqlalchemy.exc import IntegrityError
@@ -12,7 +11,17 @@ from bot.acts.group_acts import GroupActs
 from bot.acts.record import Action
 from bot.kernel.actor import Actor, Origin
 from bot.kernel.repository import RepositoryName
-from bot.pauses.pause import PauseEnding, PauseRecord, ReminderPlan, Timer, line_of
+from bot.pauses.known import ToldEnd
+from bot.pauses.pause import (
+    PausedQueue,
+    PauseEnd,
+    PauseEnding,
+    PauseRecord,
+    ReminderPlan,
+    Takeover,
+    Timer,
+    line_of,
+)
 from bot.pauses.rows import Pauses, ResumeWatchers
 from bot.posts.live_message import LiveKind, LiveSubject
 from bot.posts.live_messages import LiveMessages
@@ -28,15 +37,16 @@ def make_pause(
     ended_at: datetime | None = None,
     end_notified: bool = False,
 ) -> PauseRecord:
+    end: PauseEnd | None = None
+    if ended_at is not None:
+        end = PauseEnd(ended_at, is_notified=end_notified)
     return PauseRecord(
         repository=repository,
         paused_at=paused_at,
         stored_reason="deploying 4.2 (by Ada via Slack)",
         reason="deploying 4.2",
         by=Actor("U1", "Ada"),
-        ended_at=ended_at,
-        ending=PauseEnding.RESUMED if ended_at is not None else None,
-        end_notified=end_notified,
+        end=end,
     )
 
 
@@ -58,22 +68,30 @@ def test_characters_that_no_database_can_store_are_replaced_in_json_too(
 
 def test_a_pause_comes_back_as_it_was_saved(transaction: Transaction) -> None:
     full = replace(
-        make_pause(ended_at=after(60), end_notified=True),
+        make_pause(),
         event_id=77,
         previous_reason="before \N{SNOWMAN}",
-        queued_at_start=3,
-        queued_now=5,
-        waited=frozenset({44, 45}),
-        ended_by=Actor("", "dave"),
+        queue=PausedQueue(3, 5, frozenset({44, 45}), frozenset({"44 45"})),
+        end=PauseEnd(
+            after(60),
+            Actor("", "dave"),
+            PauseEnding.TIMER,
+            after(61),
+            after(59),
+            is_notified=True,
+            end_id=7,
+        ),
+        taken_over=Takeover(Actor("U2", "Bob"), after(8)),
         timer=Timer(after(9), after(10), Actor("", "eve"), "deploying", "C1", failures=3),
         reminders=ReminderPlan(after(11), sent=2),
     )
-    first, second = save(transaction, full, make_pause(repository=SHOP))
+    told = replace(make_pause(repository=SHOP), told_end=ToldEnd(after(5), Actor("", "dave")))
+    first, second = save(transaction, full, told)
     found = Pauses(transaction).get([first, second, 999])
 
     assert found == {
         first: replace(full, pause_id=first),
-        second: replace(make_pause(repository=SHOP), pause_id=second),
+        second: replace(told, pause_id=second),
     }
 
 
@@ -196,15 +214,12 @@ def test_each_end_of_a_pause_is_kept_also_a_false_one(transaction: Transaction) 
     false = pauses.save_ended(replace(make_pause(ended_at=after(5)), pause_id=pause_id))
     pauses.save(replace(make_pause(), pause_id=pause_id))
     true = pauses.save_ended(replace(make_pause(ended_at=after(9)), pause_id=pause_id))
-    named = pauses.save_ended(replace(true, ended_by=Actor("", "dave")))
+    assert true.end is not None
+    named = pauses.save_ended(replace(true, end=replace(true.end, by=Actor("", "dave"))))
 
-    assert pauses.with_end(false.end_number) == replace(named, **_end_of(false))
+    assert pauses.with_end(false.end_number) == replace(named, end=false.end)
     assert pauses.with_end(true.end_number) == named
-    assert [end.end_id for end in pauses.ends_of([pause_id])] == [false.end_id, true.end_id]
-
-
-def _end_of(record: PauseRecord) -> dict[str, Any]:
-    return {name: getattr(record, name) for name in ("ended_at", "ended_by", "ending", "end_id")}
+    assert pauses.end_numbers([pause_id]) == [false.end_number, true.end_number]
 
 
 def test_what_a_pause_said_goes_before_it(transaction: Transaction) -> None:

@@ -42,7 +42,7 @@ from bot.pauses.group_work import GroupWork
 from bot.pauses.history import end_pause
 from bot.pauses.known import StatusSays
 from bot.pauses.outcomes import PauseChange
-from bot.pauses.pause import PauseRecord, ReminderPlan, Timer
+from bot.pauses.pause import PauseEnd, PauseRecord, ReminderPlan, Timer
 from bot.pauses.pausing import PauseQueue
 from bot.pauses.readings import EventContext, PauseReading
 from bot.pauses.reminding import RemindOfPauses
@@ -151,7 +151,7 @@ async def processes(
 
 def _end(transaction: Transaction, name: RepositoryName) -> PauseRecord:
     known = Pauses(transaction).of(name, NOW)
-    return end_pause(transaction, known[0], after(5), None, after(5))
+    return end_pause(transaction, known[0], PauseEnd(after(5)), after(5))
 
 
 async def test_a_person_who_starts_watching_as_the_last_pause_ends_is_notified(

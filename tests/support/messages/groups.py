@@ -23,7 +23,7 @@ from bot.kernel.durations import at_instant
 from bot.kernel.ends.phrases import read_end
 from bot.kernel.groups import ALL, Group
 from bot.kernel.repository import RepositoryName
-from bot.pauses.pause import MergedSince, PauseEnding, PauseRecord
+from bot.pauses.pause import MergedSince, PausedQueue, PauseEnd, PauseRecord, Takeover
 from bot.pauses.texts import ends as pause_ends, form as pause_form, group_acts, reminders
 from bot.pauses.texts.group_acts import Ends, GroupNow
 from bot.questions.texts import audit as question_audit
@@ -101,16 +101,13 @@ IN_HALF_AN_HOUR = NOON + timedelta(minutes=30)
 PAUSED_ANEW = PauseRecord(API, NOON, "Night", "Night", by=Actor("", "carol"))
 READ: list[ReadQueue] = [BUSY, PAUSED, DOCS]
 UNREAD: list[ReadQueue] = [SITE, API, DOCS]
-FREEZE = PauseRecord(SITE, NOON, "freeze", "freeze", queued_at_start=2, queued_now=5)
+FREEZE = PauseRecord(SITE, NOON, "freeze", "freeze", queue=PausedQueue(2, 5))
 
-RESUMED_SITE = replace(
-    FREEZE,
-    ended_by=BOB,
-    ended_at=NOON + timedelta(minutes=42),
-    ending=PauseEnding.RESUMED,
+RESUMED_SITE = replace(FREEZE, end=PauseEnd(NOON + timedelta(minutes=42), BOB))
+
+WAITED = replace(
+    RESUMED_SITE, queue=PausedQueue(2, 5, frozenset(range(5)), stopped=frozenset({"41 43"}))
 )
-
-WAITED = replace(RESUMED_SITE, waited=frozenset(range(5)), stopped=frozenset({"41 43"}))
 
 said = cases_of(group_acts.act)
 card = cases_of(group_acts.card)
@@ -175,7 +172,7 @@ CASES: Cases = {
         BOTH,
         GroupNow(
             (SITE, API),
-            taken_over=replace(FREEZE, taken_over_by=BOB, taken_over_at=IN_HALF_AN_HOUR),
+            taken_over=replace(FREEZE, taken_over=Takeover(BOB, IN_HALF_AN_HOUR)),
         ),
     ),
     "group_card_of_two": card(BOTH, GroupNow((API,), over=(RESUMED_SITE,))),
@@ -250,17 +247,12 @@ CASES: Cases = {
     "group_resumed": partial(
         group_acts.resumed,
         ALL_TRIED,
-        replace(
-            FREEZE,
-            ended_by=Actor("", "bob"),
-            ended_at=NOON + timedelta(minutes=42),
-            ending=PauseEnding.RESUMED,
-        ),
+        replace(FREEZE, end=PauseEnd(NOON + timedelta(minutes=42), Actor("", "bob"))),
     ),
     "group_reminder": partial(
         reminders.of_group,
         ALL_TRIED,
-        [FREEZE, replace(FREEZE, repository=API, queued_at_start=1, queued_now=4)],
+        [FREEZE, replace(FREEZE, repository=API, queue=PausedQueue(1, 4))],
         IN_HALF_AN_HOUR,
     ),
     "group_reminder_over": partial(reminders.group_over, ALL_TRIED),

@@ -20,7 +20,7 @@ from bot.kernel.repository import RepositoryName
 from bot.merge_queue.queue import RemovalImpact
 from bot.pauses.actions import EndSeen
 from bot.pauses.outcomes import NotPaused, OtherEnd, OtherPause
-from bot.pauses.pause import MergedSince, PauseEnding, line_of
+from bot.pauses.pause import MergedSince, PausedQueue, PauseEnd, PauseEnding, Takeover, line_of
 from bot.pauses.taken_over import AlreadyTheirs, NothingToTakeOver, TakenOver
 from bot.pauses.texts import (
     card as pause_card,
@@ -66,9 +66,19 @@ from tests.support.messages.values import (
 SEEN = make_pull_request_record()
 ADOPTED = replace(CARD, by=Actor("", "alice"), timer=None)
 IN_DOUBT = replace(REMOVAL, outcome=Outcome(circumstance=Circumstance.LEFT_UNSEEN))
-ENDED_BY_NOBODY = replace(PAUSE_ENDED, ended_by=None, waited=frozenset({41, 42}))
+
+
+def ended_by(by: Actor | None, how: PauseEnding = PauseEnding.RESUMED) -> PauseEnd:
+    return PauseEnd(NOON + timedelta(minutes=102), by, how)
+
+
+ENDED_BY_NOBODY = replace(
+    PAUSE_ENDED,
+    end=ended_by(None),
+    queue=replace(PAUSE_ENDED.queue, waited=frozenset({41, 42})),
+)
 MERGED_AT = NOON + timedelta(minutes=131)
-ENDED_BY_TIMER = replace(PAUSE_ENDED, ending=PauseEnding.TIMER)
+ENDED_BY_TIMER = replace(PAUSE_ENDED, end=ended_by(BOB, PauseEnding.TIMER))
 BY_HAND = make_known_pause()
 LENGTH = For(timedelta(minutes=45))
 AT_THREE = Until(time(15))
@@ -106,7 +116,9 @@ def card(**changed: Any) -> Case:
 
 
 def record_with(merged: MergedSince) -> Case:
-    record = replace(PAUSE_ENDED, waited=frozenset(range(merged.waited)))
+    record = replace(
+        PAUSE_ENDED, queue=replace(PAUSE_ENDED.queue, waited=frozenset(range(merged.waited)))
+    )
     return partial(pause_card.card, record, pause_card.Around(merged=merged))
 
 
@@ -146,7 +158,7 @@ CASES: Cases = {
     "pause-already-same": already(SITE, TIMED, Asked(TIMED.reason), is_same=True),
     "pause-not-paused": not_paused(SITE),
     "pause-already-running": not_paused(SITE, PAUSE_ENDED),
-    "pause-already-running-by-nobody": not_paused(SITE, replace(PAUSE_ENDED, ended_by=None)),
+    "pause-already-running-by-nobody": not_paused(SITE, replace(PAUSE_ENDED, end=ended_by(None))),
     "pause-already-running-by-timer": not_paused(SITE, ENDED_BY_TIMER),
     "pause-confirm": partial(
         pause_replies.confirm,
@@ -205,15 +217,15 @@ CASES: Cases = {
         again=later(lambda: far(NOON + timedelta(days=3))),
     ),
     "pause-card": card(),
-    "pause-card-timed": card(queued_now=7, timer=make_timer()),
-    "pause-card-of-nobody": card(by=None, queued_at_start=None, queued_now=None),
+    "pause-card-timed": card(queue=PausedQueue(2, 7), timer=make_timer()),
+    "pause-card-of-nobody": card(by=None, queue=PausedQueue()),
     "pause-card-changed": partial(
         pause_card.card,
         replace(CARD, previous_reason="night", by=Actor("U0BOB", "bob")),
         pause_card.Around(replace(line_of(CARD), reason="night")),
     ),
     "pause-card-taken-over": card(
-        taken_over_by=Actor("U0CAROL", "carol"), taken_over_at=NOON + timedelta(minutes=54)
+        taken_over=Takeover(Actor("U0CAROL", "carol"), NOON + timedelta(minutes=54))
     ),
     "pause-taken-over": posted(make_act(Action.TAKE_OVER)),
     "pause-changed-twice": changes(
@@ -268,9 +280,9 @@ CASES: Cases = {
     "pause-resumed-and-paused-again": partial(
         pause_card.resumed, PAUSE_ENDED, is_paused_again=True
     ),
-    "pause-resumed-for-you": resumed_for_you(replace(PAUSE_ENDED, ended_by=Actor("U0BOB", "bob"))),
+    "pause-resumed-for-you": resumed_for_you(replace(PAUSE_ENDED, end=ended_by(BOB))),
     "pause-resumed-for-you-and-paused-again": resumed_for_you(PAUSE_ENDED, is_paused_again=True),
-    "pause-resumed-for-you-by-nobody": resumed_for_you(replace(PAUSE_ENDED, ended_by=None)),
+    "pause-resumed-for-you-by-nobody": resumed_for_you(replace(PAUSE_ENDED, end=ended_by(None))),
     "pause-changed-elsewhere": partial(
         pause_card.changed, replace(CARD, by=Actor("", "carol"), reason="Deploying 4.2")
     ),
@@ -286,7 +298,9 @@ CASES: Cases = {
         pause_card.replaced_elsewhere, replace(ADOPTED, previous_reason=CARD.reason)
     ),
     "pause-ended-with-a-reason": partial(pause_card.ended, PAUSE_ENDED, "CI is *green* again"),
-    "pause-resumed-for-you-by-somebody": resumed_for_you(replace(PAUSE_ENDED, ended_by=SOMEBODY)),
+    "pause-resumed-for-you-by-somebody": resumed_for_you(
+        replace(PAUSE_ENDED, end=ended_by(SOMEBODY))
+    ),
     "pause-adopted": partial(pause_card.adopted, ADOPTED),
     "pause-card-adopted": partial(pause_card.card, ADOPTED),
     "pause-still-paused": partial(pause_card.still_paused, PAUSE_ENDED),
@@ -294,7 +308,7 @@ CASES: Cases = {
     "pause-will-tell-already": partial(group_acts.will_notify, SITE, is_new=False),
     "reminder": partial(
         reminders.reminder,
-        replace(CARD, queued_now=7, timer=make_timer()),
+        replace(CARD, queue=PausedQueue(2, 7), timer=make_timer()),
         NOON + timedelta(hours=1),
     ),
     "reminder-over": partial(reminders.over, PAUSE_ENDED),

@@ -18,7 +18,7 @@ from bot.merge_queue.event_records import FreezeAttributes
 from bot.merge_queue.queue import QueueRule
 from bot.merge_queue.window import Window
 from bot.pauses.by_rule import AUTO_PAUSE
-from bot.pauses.pause import PauseEnding, PauseRecord
+from bot.pauses.pause import PausedQueue, PauseEnd, PauseRecord
 from bot.questions.snapshots import LogPlace, LogSelection
 from bot.questions.statistics import CheckStatistics, Removals
 from tests.support.clock import NOON
@@ -94,8 +94,7 @@ CARD = PauseRecord(
     stored_reason="CI runners are down (by alice via Slack)",
     reason="CI runners are down",
     by=Actor("U0ALICE", "alice"),
-    queued_at_start=2,
-    queued_now=2,
+    queue=PausedQueue(queued_at_start=2, queued_now=2),
     pause_id=1,
 )
 OUT = CheckStatistics(
@@ -119,10 +118,8 @@ STATE = later(seen, None, make_snapshot(BUSY))
 ELSEWHERE = replace(make_known_pause("by hand", actor=None), by=Actor("", "carol"))
 PAUSE_ENDED = replace(
     CARD,
-    waited=frozenset(range(11)),
-    ended_at=NOON + timedelta(minutes=102),
-    ended_by=Actor("U0BOB", "bob"),
-    ending=PauseEnding.RESUMED,
+    queue=replace(CARD.queue, waited=frozenset(range(11))),
+    end=PauseEnd(NOON + timedelta(minutes=102), Actor("U0BOB", "bob")),
 )
 LEFT = make_event_record(
     LEAVE, event_id=3, code="CHECKS_FAILED", merged=False, queued_at=QUEUED_AT, checks=CHECKS

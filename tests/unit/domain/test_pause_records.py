@@ -9,7 +9,7 @@ from bot.pauses.pause import (
     LONGEST_REMINDER_GAP,
     OVERDUE,
     SHORTEST_SNOOZE,
-    PauseEnding,
+    PauseEnd,
     PauseRecord,
     ReminderPlan,
     hurried,
@@ -33,8 +33,6 @@ def make_pause(
     by: Actor | None = None,
     event_id: int | None = None,
     ended: float | None = None,
-    ending: PauseEnding = PauseEnding.RESUMED,
-    ended_by: Actor | None = None,
 ) -> PauseRecord:
     return PauseRecord(
         repository=SITE,
@@ -43,9 +41,7 @@ def make_pause(
         reason="night",
         by=by,
         event_id=event_id,
-        ended_at=None if ended is None else at(ended),
-        ending=None if ended is None else ending,
-        ended_by=ended_by,
+        end=None if ended is None else PauseEnd(at(ended)),
         pause_id=pause_id,
     )
 

@@ -9,7 +9,7 @@ import pytest
 from pydantic import JsonValue
 
 from bot.merge_queue.event_records import EventDetails, EventRecord
-from bot.pauses.pause import PauseEnding, PauseRecord
+from bot.pauses.pause import PauseEnd, PauseRecord
 from bot.questions.statistics import (
     WEEK,
     CheckStatistics,
@@ -192,7 +192,7 @@ def paused(ago: timedelta, lasted: timedelta | None) -> PauseRecord:
     one = PauseRecord(SITE, begun, "x", "x")
     if lasted is None:
         return one
-    return replace(one, ended_at=begun + lasted, ending=PauseEnding.RESUMED)
+    return replace(one, end=PauseEnd(begun + lasted))
 
 
 def compared(

@@ -10,7 +10,7 @@ from bot.log.rows import Events
 from bot.merge_queue.event_types import MERGED
 from bot.pauses.group_pauses import shown_group
 from bot.pauses.merges import mark_records
-from bot.pauses.pause import PauseEnding, PauseRecord
+from bot.pauses.pause import PausedQueue, PauseEnd, PauseRecord
 from bot.pauses.rows import Pauses
 from bot.posts.live_messages import LiveMessages
 from bot.runtime.renderers import RENDERERS
@@ -31,9 +31,8 @@ def ended(repository: RepositoryName, waited: set[int], group_act_id: int) -> Pa
         NOON,
         "freeze",
         "freeze",
-        waited=frozenset(waited),
-        ended_at=ENDED_AT,
-        ending=PauseEnding.RESUMED,
+        queue=PausedQueue(waited=frozenset(waited)),
+        end=PauseEnd(ENDED_AT),
         group_act_id=group_act_id,
     )
 

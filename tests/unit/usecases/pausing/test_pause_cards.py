@@ -321,7 +321,7 @@ async def test_a_pull_request_that_joined_and_left_counts_as_joined() -> None:
     desk.world.service.statuses[SITE] = make_status()
     desk.world.enqueue(42)
     await desk.turns(70)
-    assert [pause.added for pause in desk.world.pauses()] == [2]
+    assert [pause.queue.added for pause in desk.world.pauses()] == [2]
 
 
 async def test_the_record_counts_what_merges_since_of_those_that_waited() -> None:

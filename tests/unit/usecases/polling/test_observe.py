@@ -23,7 +23,7 @@ from bot.kernel.repository import RepositoryName
 from bot.merge_queue.errors import MergeQueueUnavailable
 from bot.merge_queue.queue import Pause, QueueStatus
 from bot.pauses.history import know_pause
-from bot.pauses.pause import PauseEnding, PauseRecord
+from bot.pauses.pause import PauseEnd, PauseRecord
 from bot.pauses.rows import Pauses
 from bot.posts.delivery import SubjectKind
 from bot.posts.live_message import LiveKind
@@ -127,7 +127,7 @@ class Watch:
         self.merge_queue.pauses.clear()
         with begin(self.store) as transaction:
             for one in Pauses(transaction).open([SITE]):
-                ended = replace(one, ended_at=self.clock.now(), ending=PauseEnding.RESUMED)
+                ended = replace(one, end=PauseEnd(self.clock.now()))
                 Pauses(transaction).save_ended(ended)
 
 
@@ -381,9 +381,7 @@ async def test_a_pause_that_ended_during_a_read_keeps_its_own_end() -> None:
     paused = PauseRecord(SITE, NOON, "night", "night")
     with begin(watch.store) as transaction:
         paused = replace(paused, pause_id=Pauses(transaction).save(paused))
-    ended = replace(
-        paused, ended_at=NOON, ended_by=Actor("U0BOB", "bob"), ending=PauseEnding.RESUMED
-    )
+    ended = replace(paused, end=PauseEnd(NOON, Actor("U0BOB", "bob")))
     async with slow_lookups(watch, 60):
         with begin(watch.store) as transaction:
             ended = Pauses(transaction).save_ended(ended)

@@ -14,7 +14,7 @@ from bot.log.classification import classify
 from bot.merge_queue.errors import MergeQueueUnavailable
 from bot.merge_queue.event_records import EventRecord
 from bot.pauses.by_rule import AutoPause, PauseRules, counted_from, failures_in_a_row
-from bot.pauses.pause import PauseEnding, PauseRecord
+from bot.pauses.pause import PauseEnd, PauseRecord
 from bot.pauses.rows import Pauses
 from tests.support.clock import NOON
 from tests.support.desk import Desk, World
@@ -236,9 +236,7 @@ def test_the_whole_row_is_shown_with_the_check_of_all() -> None:
 
 def test_failures_count_from_the_end_of_the_last_pause_by_the_later_clock() -> None:
     ended = NOON - timedelta(hours=1)
-    pause = PauseRecord(
-        SITE, ended, "x", "x", ended_at=ended, ending=PauseEnding.RESUMED, pause_id=1
-    )
+    pause = PauseRecord(SITE, ended, "x", "x", end=PauseEnd(ended), pause_id=1)
     assert counted_from([pause], NOON) == ended
     ahead = timedelta(minutes=5)
     assert counted_from([pause], NOON, ahead) == ended + ahead

@@ -14,7 +14,7 @@ from bot.kernel.actor import Actor
 from bot.kernel.configured import Policy
 from bot.pauses.by_rule import PauseRules
 from bot.pauses.ending import due_lease
-from bot.pauses.pause import PauseEnding, PauseRecord
+from bot.pauses.pause import PauseEnd, PauseRecord
 from bot.pauses.reminding import RemindOfPauses
 from bot.pauses.rows import Pauses
 from bot.posts.delivery import NewDelivery, Subject, SubjectKind
@@ -136,9 +136,7 @@ async def test_a_watcher_learns_that_the_queue_is_paused_again(
     bot: Channels, *, is_paused_again: bool
 ) -> None:
     now = bot.clock.now()
-    resumed = replace(
-        make_known_pause(), ended_at=now, ended_by=Actor("U2", "bob"), ending=PauseEnding.RESUMED
-    )
+    resumed = replace(make_known_pause(), end=PauseEnd(now, Actor("U2", "bob")))
     with begin(bot.store) as transaction:
         pause_id = Pauses(transaction).save(make_known_pause())
         ended = Pauses(transaction).save_ended(replace(resumed, pause_id=pause_id))
