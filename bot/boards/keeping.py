@@ -183,7 +183,7 @@ def is_uneditable(transaction: Transaction, board: Board) -> bool:
     kind = SubjectKind.LIVE_MESSAGE_AGAIN if shown.is_second else SubjectKind.LIVE_MESSAGE
     subject = Subject(kind, board.repository, shown.message_id)
     post = Outbox(transaction).get(board.channel_id, subject)
-    return post is None or post.state.is_settled
+    return post is None or post.progress.state.is_settled
 
 
 def mark_boards(

@@ -9,7 +9,7 @@ from bot.cli.audit import as_line
 from bot.feed.topics import topic_of
 from bot.inspection.account import Account, EventAccount, MessageAccount, Post, Unposted
 from bot.log.classification import EventKind
-from bot.posts.delivery import UNSUBSCRIBED, Delivery, DeliveryState
+from bot.posts.delivery import UNSUBSCRIBED, Delivery, DeliveryState, Progress
 from bot.posts.live_message import LiveMessage
 from bot.slack.person import is_person
 from bot.store.lease_values import EDIT_LEASE, POLL_LEASE, POST_LEASE, Lease
@@ -161,45 +161,47 @@ def _addressee(channel_id: str) -> str:
 
 
 def _state(delivery: Delivery, now: datetime) -> str:
-    if delivery.settled_at is not None:
-        return _settled(delivery, _time(delivery.settled_at))
-    error = f", last: {delivery.error}" if delivery.error else ""
-    if delivery.state is DeliveryState.SENDING:
-        return f"being sent; the claim lasts until {_time(delivery.due_at)}"
-    if delivery.state is DeliveryState.IN_DOUBT:
-        lookups = plural(delivery.lookups, "time", "times")
+    progress = delivery.progress
+    if progress.settled_at is not None:
+        return _settled(progress, _time(progress.settled_at))
+    error = f", last: {progress.error}" if progress.error else ""
+    if progress.state is DeliveryState.SENDING:
+        return f"being sent; the claim lasts until {_time(progress.due_at)}"
+    if progress.state is DeliveryState.IN_DOUBT:
+        lookups = plural(progress.lookups, "time", "times")
         return (
             f"in doubt{error}: Slack may have posted it, so it is looked for in the channel's"
-            f" history, {lookups} so far; next {_time(delivery.due_at)}"
+            f" history, {lookups} so far; next {_time(progress.due_at)}"
         )
     waits = "for its digest, " if delivery.digest else ""
-    overdue = "overdue since" if delivery.due_at < now else "next try"
-    return f"waits {waits}{overdue} {_time(delivery.due_at)}{error}"
+    overdue = "overdue since" if progress.due_at < now else "next try"
+    return f"waits {waits}{overdue} {_time(progress.due_at)}{error}"
 
 
-def _settled(delivery: Delivery, at: str) -> str:
-    if delivery.state is DeliveryState.DELIVERED:
-        return f"posted {at}, ts {delivery.message_ts}"
-    if delivery.state is DeliveryState.SUMMARIZED:
+def _settled(progress: Progress, at: str) -> str:
+    if progress.state is DeliveryState.DELIVERED:
+        return f"posted {at}, ts {progress.message_ts}"
+    if progress.state is DeliveryState.SUMMARIZED:
         other = (
-            f"another message, ts {delivery.message_ts}"
-            if delivery.message_ts
+            f"another message, ts {progress.message_ts}"
+            if progress.message_ts
             else "another message"
         )
         return f"shown {at} by {other}"
-    if delivery.error == UNSUBSCRIBED:
+    if progress.error == UNSUBSCRIBED:
         return f"dropped {at}, because the channel unsubscribed"
-    return f"given up {at}: {delivery.error}"
+    return f"given up {at}: {progress.error}"
 
 
 def _tries(delivery: Delivery) -> str:
-    parts = [f"decided {_time(delivery.created_at)}", plural(delivery.attempts, "try", "tries")]
-    if delivery.failures:
-        parts.append(f"{plural(delivery.failures, 'failure', 'failures')} in a row")
-    if delivery.attempted_at is not None:
-        parts.append(f"sent {_time(delivery.attempted_at)}, rendered just before")
-    if delivery.process is not None:
-        parts.append(f"by process {delivery.process}")
+    progress = delivery.progress
+    parts = [f"decided {_time(delivery.created_at)}", plural(progress.attempts, "try", "tries")]
+    if progress.failures:
+        parts.append(f"{plural(progress.failures, 'failure', 'failures')} in a row")
+    if progress.attempted_at is not None:
+        parts.append(f"sent {_time(progress.attempted_at)}, rendered just before")
+    if progress.process is not None:
+        parts.append(f"by process {progress.process}")
     queue = "urgent, " if delivery.urgent else ""
     parts.append(
         f"{queue}number {delivery.sequence} of its channel, delivery_id {delivery.delivery_id}"

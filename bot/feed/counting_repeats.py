@@ -211,14 +211,14 @@ class CountedOnce:
             return False
         if not shown:
             live.add(subject, channel_id, now=self.now)
-        if isinstance(known, Delivery) and known.message_ts is not None:
-            live.begin_edits(subject, channel_id, known.message_ts, None)
+        if isinstance(known, Delivery) and known.progress.message_ts is not None:
+            live.begin_edits(subject, channel_id, known.progress.message_ts, None)
         return True
 
 
 def _shows_its_event(known: Delivery) -> bool:
     """Whether it is, or will be, a message of its own."""
-    return known.state in _MAY_COUNT and not known.digest and not known.summarizes
+    return known.progress.state in _MAY_COUNT and not known.digest and not known.summarizes
 
 
 def _may_be_counted(new: NewDelivery) -> bool:
@@ -244,7 +244,8 @@ def begin_counting(transaction: Transaction, posted: Delivery, digest: str | Non
     """
     about = posted.subject
     is_event = about.kind is SubjectKind.EVENT and not posted.summarizes
-    if posted.message_ts is None or not is_event or not is_counted(posted):
+    message_ts = posted.progress.message_ts
+    if message_ts is None or not is_event or not is_counted(posted):
         return
     subject = repeated(about.repository, about.subject_id, form_of(posted))
-    LiveMessages(transaction).begin_edits(subject, posted.channel_id, posted.message_ts, digest)
+    LiveMessages(transaction).begin_edits(subject, posted.channel_id, message_ts, digest)

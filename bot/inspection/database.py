@@ -161,7 +161,7 @@ def _stored(transaction: Transaction, now: datetime) -> Iterable[CheckResult]:
         )
     summary = Outbox(transaction).summary()
     doubtful = Outbox(transaction).in_doubt(limit=1)
-    since = (doubtful[0].attempted_at or doubtful[0].created_at) if doubtful else None
+    since = doubtful[0].earliest_post if doubtful else None
     yield _waiting(summary, now)
     yield _in_doubt(summary.in_doubt, since, now)
     yield from _suspended(summary, now)

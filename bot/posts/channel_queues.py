@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from sqlalchemy import and_, bindparam, case, func, or_, select, update
 
-from bot.posts.delivery import Delivery, DeliveryState, NewDelivery, Subject
+from bot.posts.delivery import Delivery, DeliveryState, NewDelivery, Progress, Subject
 from bot.posts.tables import UNSETTLED, channel_queues, deliveries
 from bot.store.statements import Condition, Part, ResultRow, as_row, from_row
 
@@ -41,6 +41,7 @@ def delivery_of(row: ResultRow) -> Delivery:
         Delivery,
         row,
         subject=Subject(row.subject_kind, row.repository, row.subject_id),
+        progress=from_row(Progress, row),
         urgent=row.queue.startswith(URGENT),
         digest=row.queue.startswith(DIGEST),
     )

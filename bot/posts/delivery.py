@@ -171,15 +171,10 @@ class NewDelivery:
 
 
 @dataclass(frozen=True, slots=True)
-class Delivery:
-    """A delivery in the outbox."""
+class Progress:
+    """How far the sending of a delivery has come."""
 
-    delivery_id: str
-    channel_id: str
-    subject: Subject
-    #: its order in the channel's ordinary or urgent queue, or among those waiting for the `digest`
-    sequence: int
-    created_at: datetime
+    #: when to claim it; while it is being sent, the end of its claim
     due_at: datetime
     state: DeliveryState = DeliveryState.PENDING
     attempts: int = 0  #: number of claims
@@ -189,15 +184,10 @@ class Delivery:
     #: lookups in Slack's history that didn't find it, a multiple of `HISTORY_LOOKUPS` each time the
     #: post counts as absent
     lookups: int = 0
+    failures: int = 0  #: failed claims since Slack last answered, even if only with a wait
     message_ts: str | None = None
     error: str | None = None
     settled_at: datetime | None = None
-    failures: int = 0  #: failed claims since Slack last answered, even if only with a wait
-    urgent: bool = False
-    kind: str | None = None
-    summarizes: int = 0  #: how many other deliveries it covers as a summary
-    root_id: int | None = None
-    digest: bool = False
     #: the one that claimed it last, by the name under which it takes leases
     process: str | None = None
 
@@ -207,33 +197,84 @@ class Delivery:
         return self.lookups // HISTORY_LOOKUPS
 
 
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """A delivery in the outbox."""
+
+    delivery_id: str
+    channel_id: str
+    subject: Subject
+    #: its order in the channel's ordinary or urgent queue, or among those waiting for the `digest`
+    sequence: int
+    created_at: datetime
+    progress: Progress
+    urgent: bool = False
+    digest: bool = False
+    kind: str | None = None
+    summarizes: int = 0  #: how many other deliveries it covers as a summary
+    root_id: int | None = None
+
+    @property
+    def earliest_post(self) -> datetime:
+        """Before then Slack can't have got it."""
+        return self.progress.attempted_at or self.created_at
+
+    def with_progress(self, progress: Progress) -> "Delivery":
+        return replace(self, progress=progress)
+
+
 def is_due(delivery: Delivery, now: datetime) -> bool:
     """Whether it may be claimed."""
-    if now < delivery.due_at <= now + LATEST_DUE:
+    due_at = delivery.progress.due_at
+    if now < due_at <= now + LATEST_DUE:
         return False
-    return delivery.due_at <= now or not delivery.digest
+    return due_at <= now or not delivery.digest
+
+
+def sending(delivery: Delivery, until: datetime, process: str | None) -> Delivery:
+    """Claimed by that process until then."""
+    progress = replace(
+        delivery.progress,
+        state=DeliveryState.SENDING,
+        attempts=delivery.progress.attempts + 1,
+        due_at=until,
+        process=process,
+    )
+    return delivery.with_progress(progress)
+
+
+def attempted(delivery: Delivery, at: datetime | None) -> Delivery:
+    """It may have been posted since then; surely not if None."""
+    return delivery.with_progress(replace(delivery.progress, attempted_at=at))
 
 
 def delivered(delivery: Delivery, message_ts: str, now: datetime) -> Delivery:
-    return replace(
-        delivery, state=DeliveryState.DELIVERED, message_ts=message_ts, error=None, settled_at=now
+    progress = replace(
+        delivery.progress,
+        state=DeliveryState.DELIVERED,
+        message_ts=message_ts,
+        error=None,
+        settled_at=now,
     )
+    return delivery.with_progress(progress)
 
 
 def shown_by(delivery: Delivery, message_ts: str, now: datetime) -> Delivery:
     """Delivered by another message: its thread's first one, with a stored edit."""
-    return replace(delivered(delivery, message_ts, now), state=DeliveryState.SUMMARIZED)
+    progress = delivered(delivery, message_ts, now).progress
+    return delivery.with_progress(replace(progress, state=DeliveryState.SUMMARIZED))
 
 
 def failed(delivery: Delivery, code: str, now: datetime) -> Delivery:
-    return replace(delivery, state=DeliveryState.FAILED, error=code, settled_at=now)
+    progress = replace(delivery.progress, state=DeliveryState.FAILED, error=code, settled_at=now)
+    return delivery.with_progress(progress)
 
 
 def given_back(delivery: Delivery, due_at: datetime) -> Delivery:
     """A delivery claimed but not sent, as it was before the claim."""
-    in_doubt = delivery.attempted_at is not None
+    in_doubt = delivery.progress.attempted_at is not None
     state = DeliveryState.IN_DOUBT if in_doubt else DeliveryState.PENDING
-    return replace(delivery, state=state, due_at=due_at)
+    return delivery.with_progress(replace(delivery.progress, state=state, due_at=due_at))
 
 
 def postponed(
@@ -248,22 +289,24 @@ def postponed(
     """
     if now - delivery.created_at > MAXIMUM_AGE:
         return failed(delivery, code, now)
-    failures = delivery.failures + 1 if retry_after is None else 0
+    before = delivery.progress
+    failures = before.failures + 1 if retry_after is None else 0
     wait = retry_delay(failures, hint=retry_after, jitter=jitter)
-    after = given_back(delivery, now + timedelta(seconds=wait))
-    lookups = delivery.lookups if delivery.attempted_at is not None else 0
-    return replace(after, failures=failures, error=code, lookups=lookups)
+    back = given_back(delivery, now + timedelta(seconds=wait)).progress
+    lookups = before.lookups if before.attempted_at is not None else 0
+    return delivery.with_progress(replace(back, failures=failures, error=code, lookups=lookups))
 
 
 def in_doubt(delivery: Delivery, code: str, now: datetime) -> Delivery:
     """May have been posted: check the channel's history after a short wait."""
-    return replace(
-        delivery,
+    progress = replace(
+        delivery.progress,
         state=DeliveryState.IN_DOUBT,
         due_at=now + RECHECK_DELAYS[0],
-        lookups=delivery.times_absent * HISTORY_LOOKUPS,
+        lookups=delivery.progress.times_absent * HISTORY_LOOKUPS,
         error=code,
     )
+    return delivery.with_progress(progress)
 
 
 def not_found(delivery: Delivery, now: datetime) -> Delivery:
@@ -271,28 +314,28 @@ def not_found(delivery: Delivery, now: datetime) -> Delivery:
 
     The first repeat is immediate, later waits double. Failed when older than MAXIMUM_AGE.
     """
-    delivery = replace(delivery, failures=0)
-    lookups = delivery.lookups + 1
-    attempted_at = delivery.attempted_at
+    progress = replace(delivery.progress, failures=0)
+    delivery = delivery.with_progress(progress)
+    lookups = progress.lookups + 1
+    attempted_at = progress.attempted_at
     is_fresh = attempted_at is None or now - attempted_at < SURELY_SHOWN
     if is_fresh and lookups % HISTORY_LOOKUPS:
-        return replace(
-            delivery,
-            state=DeliveryState.IN_DOUBT,
-            lookups=lookups,
-            due_at=now + RECHECK_DELAYS[lookups % HISTORY_LOOKUPS],
+        due_at = now + RECHECK_DELAYS[lookups % HISTORY_LOOKUPS]
+        return delivery.with_progress(
+            replace(progress, state=DeliveryState.IN_DOUBT, lookups=lookups, due_at=due_at)
         )
     if now - delivery.created_at > MAXIMUM_AGE:
-        return failed(delivery, delivery.error or "not_found", now)
-    before = delivery.times_absent
+        return failed(delivery, progress.error or "not_found", now)
+    before = progress.times_absent
     wait = retry_delay(before, hint=None, jitter=1.0) if before else 0.0
-    return replace(
-        delivery,
+    progress = replace(
+        progress,
         state=DeliveryState.PENDING,
         attempted_at=None,
         lookups=(before + 1) * HISTORY_LOOKUPS,
         due_at=now + timedelta(seconds=wait),
     )
+    return delivery.with_progress(progress)
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,7 @@ from bot.posts.delivery import (
     SubjectKind,
     following_id,
     is_due,
+    sending,
 )
 from bot.posts.summaries import Summaries
 from bot.posts.tables import UNSETTLED, channel_queues, deliveries
@@ -211,20 +212,13 @@ class Outbox(Summaries):
         claim = {"until": claimed_until, "now": now, "process": process}
         self._run(_SET_CLAIMED, {"ids": ids, "firsts": firsts, **claim})
         self._change(channel_queues, channel_queues.c.queue.in_(names), claimable_at=claimed_until)
-        return [
-            replace(
-                delivery,
-                state=DeliveryState.SENDING,
-                attempts=delivery.attempts + 1,
-                due_at=claimed_until,
-                process=process,
-            )
-            for delivery in claimed
-        ]
+        return [sending(delivery, claimed_until, process) for delivery in claimed]
 
     def attempt(self, delivery: Delivery, now: datetime) -> None:
         """Store that a claimed delivery is about to be sent. Raise LeaseLost unless it's ours."""
-        if delivery.attempted_at is None and not self._update_claimed(delivery, attempted_at=now):
+        if delivery.progress.attempted_at is not None:
+            return
+        if not self._update_claimed(delivery, attempted_at=now):
             raise LeaseLost(delivery.delivery_id)
 
     def record(self, outcomes: Sequence[Delivery]) -> None:
@@ -234,7 +228,7 @@ class Outbox(Summaries):
         An `attempted_at` of None keeps the stored time, unless the delivery is pending again.
         Outcomes stored before are skipped, so that a batch can be stored again after a lost commit.
         """
-        if any(delivery.state is DeliveryState.SENDING for delivery in outcomes):
+        if any(delivery.progress.state is DeliveryState.SENDING for delivery in outcomes):
             raise ValueError("only the outcome of an attempt is recorded")
         # Lock all queues of each channel: this transaction may suspend the channel next, while
         # another one records the outcome of another queue of it.
@@ -245,25 +239,28 @@ class Outbox(Summaries):
         self._update_heads(map(queue_of, outcomes))
         suspended = {row.queue for row in locked.values() if row.suspended_at is not None}
         posted = {
-            outcome.channel_id for outcome in outcomes if outcome.state is DeliveryState.DELIVERED
+            outcome.channel_id
+            for outcome in outcomes
+            if outcome.progress.state is DeliveryState.DELIVERED
         }
         for channel_id in posted:
             if suspended.intersection(queues_of(channel_id)):
                 self.resume(channel_id)
 
     def _record(self, outcome: Delivery) -> None:
-        values = {name: getattr(outcome, name) for name in _OUTCOME}
-        if outcome.attempted_at is not None or outcome.state is DeliveryState.PENDING:
-            values["attempted_at"] = outcome.attempted_at
+        progress = outcome.progress
+        values = {name: getattr(progress, name) for name in _OUTCOME}
+        if progress.attempted_at is not None or progress.state is DeliveryState.PENDING:
+            values["attempted_at"] = progress.attempted_at
         if self._update_claimed(outcome, **values):
             return
-        is_recorded = self._attempts(outcome) == outcome.attempts
+        is_recorded = self._attempts(outcome) == progress.attempts
         if not is_recorded:
             raise LeaseLost(outcome.delivery_id)
 
     def _update_claimed(self, delivery: Delivery, **values: object) -> bool:
         """Change it; False if the claim was no longer open."""
-        claim = {"claimed_id": delivery.delivery_id, "attempt": delivery.attempts}
+        claim = {"claimed_id": delivery.delivery_id, "attempt": delivery.progress.attempts}
         return self._run(_SET_OUTCOME, values | claim).rowcount > 0
 
     def _attempts(self, delivery: Delivery) -> object:

@@ -93,7 +93,8 @@ class PostDeliveries:
         await side_by_side(self._channel(run, claim) for run in runs)
         # A claim is bounded, and a retry or a summary may have blocked its queue.
         may_be_more = len(runs) >= channels or any(
-            len(run) >= per_channel or run[0].attempts > 1 or run[0].summarizes for run in runs
+            len(run) >= per_channel or run[0].progress.attempts > 1 or run[0].summarizes
+            for run in runs
         )
         if may_be_more:
             self.wake()
@@ -132,10 +133,10 @@ class PostDeliveries:
             after = outcome.after
             left = run[index + 1 :]
             live = claim.posted_by(delivery)
-            if live is not None and after.message_ts is not None:
+            if live is not None and after.progress.message_ts is not None:
                 # The replies behind it go to its thread.
-                claim.live[live.message_id] = replace(live, message_ts=after.message_ts)
-            continues = after.state.is_settled and not self.sender.ending.is_set()
+                claim.live[live.message_id] = replace(live, message_ts=after.progress.message_ts)
+            continues = after.progress.state.is_settled and not self.sender.ending.is_set()
             if continues:
                 outcome.following = left[0] if left else None
             else:
@@ -176,8 +177,9 @@ def _add_what_it_shows(outcome: Outcome, delivery: Delivery, claim: Claim) -> No
     It isn't if its blocks are missing, which the next edit adds, nor if it was found in the
     history: then it shows an older state. One edit too many is harmless, one too few is not.
     """
-    is_plain = outcome.after.times_absent >= PLAIN_AFTER
-    if not outcome.is_complete or is_plain or outcome.after.attempted_at is not None:
+    progress = outcome.after.progress
+    is_plain = progress.times_absent >= PLAIN_AFTER
+    if not outcome.is_complete or is_plain or progress.attempted_at is not None:
         return
     live = claim.posted_by(delivery)
     if live is not None and delivery.delivery_id not in claim.failed:
@@ -199,21 +201,22 @@ def record_outcome(
     is true however late, and losing it would cost a lookup. Raises LeaseLost for another's claim.
     """
     after = outcome.after
+    progress = after.progress
     # Lock a live message before its channel queue, as everywhere else.
-    if after.summarizes and after.state.is_settled:
+    if after.summarizes and progress.state.is_settled:
         # A summary replaced first posts, so those live messages have no message. Not done when
         # summarizing, because that locks the channel queue, which comes after live messages.
         LiveMessages(transaction).lose_summarized(after.delivery_id)
-    elif after.message_ts is not None and after.subject.kind in POSTS_OF_LIVE_MESSAGES:
+    elif progress.message_ts is not None and after.subject.kind in POSTS_OF_LIVE_MESSAGES:
         LiveMessages(transaction).posted(
-            after.subject.subject_id, after.message_ts, outcome.shown, outcome.digest
+            after.subject.subject_id, progress.message_ts, outcome.shown, outcome.digest
         )
     Outbox(transaction).record([after, *outcome.given_back])
-    if after.state is DeliveryState.DELIVERED:
+    if progress.state is DeliveryState.DELIVERED:
         when_posted(transaction, after, outcome.digest)
     if outcome.following is not None:
         Outbox(transaction).attempt(outcome.following, now)
     if outcome.is_suspended:
         retry_at = now + SUSPENDED_RETRY
-        suspended = SuspendedChannel(after.channel_id, after.error or "", now, retry_at)
+        suspended = SuspendedChannel(after.channel_id, progress.error or "", now, retry_at)
         Outbox(transaction).suspend(suspended)

@@ -127,8 +127,8 @@ class Sender:
             if now >= claim.send_until or self.ending.is_set():
                 return Outcome(deliveries.given_back(delivery, now))
             # In doubt if this process sent it, even if the database doesn't know.
-            sent_at = delivery.attempted_at or self.sent.get(delivery.delivery_id)
-            delivery = replace(delivery, attempted_at=sent_at)
+            sent_at = delivery.progress.attempted_at or self.sent.get(delivery.delivery_id)
+            delivery = deliveries.attempted(delivery, sent_at)
             if sent_at is not None:
                 return await self._look_up(delivery, claim)
             root = claim.root_of(delivery)
@@ -193,16 +193,16 @@ class Sender:
     async def _look_up(self, delivery: Delivery, claim: Claim) -> Outcome:
         """Look for a post whose outcome is unknown."""
         try:
-            found = await self._find(delivery, claim, delivery.attempted_at or delivery.created_at)
+            found = await self._find(delivery, claim, delivery.earliest_post)
         except PostError as error:
             outcome = self._not_read(delivery, error, claim)
         else:
             if found is not None:
                 return found
             outcome = Outcome(deliveries.not_found(delivery, self.clock.now()))
-            if outcome.after.state is DeliveryState.PENDING:
+            if outcome.after.progress.state is DeliveryState.PENDING:
                 self.sent.pop(delivery.delivery_id, None)
-        if outcome.after.state is DeliveryState.FAILED:
+        if outcome.after.progress.state is DeliveryState.FAILED:
             logger.error("post given up", extra=claim.log_fields("given_up", delivery))
         return outcome
 
@@ -215,9 +215,8 @@ class Sender:
         now = self.clock.now()
         if error.refusal is Refusal.PERSON or error.code == NOT_GRANTED:
             return Outcome(deliveries.failed(delivery, error.code, now))
-        attempted_at = delivery.attempted_at or delivery.created_at
         is_refused = error.refusal is not None and error.refusal not in OF_THE_CHANNEL
-        if is_refused and now - attempted_at > HISTORY_REFUSED:
+        if is_refused and now - delivery.earliest_post > HISTORY_REFUSED:
             return Outcome(deliveries.failed(delivery, error.code, now))
         is_suspended = error.refusal is Refusal.CHANNEL and error.code != NOT_A_MEMBER
         return self._postponed(delivery, error, is_suspended=is_suspended)
@@ -233,7 +232,7 @@ class Sender:
 
     async def _post(self, delivery: Delivery, message: Message, claim: Claim) -> Outcome:
         sent_at = self.clock.now()
-        if delivery.times_absent >= PLAIN_AFTER and message.blocks:
+        if delivery.progress.times_absent >= PLAIN_AFTER and message.blocks:
             # Perhaps Slack fails because of its blocks.
             logger.error(
                 "sent as plain text, without its blocks",
@@ -252,7 +251,7 @@ class Sender:
             logger.warning(
                 "post in doubt", extra=claim.log_fields("post_in_doubt", delivery, error)
             )
-            doubted = replace(delivery, attempted_at=sent_at)
+            doubted = deliveries.attempted(delivery, sent_at)
             return Outcome(deliveries.in_doubt(doubted, error.code, self.clock.now()))
         except PostError as error:
             self.sent.pop(delivery.delivery_id, None)

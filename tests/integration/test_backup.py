@@ -334,7 +334,7 @@ async def test_a_postgresql_backup_is_restored_to_an_empty_database_and_over_its
         assert migrate.is_current(restored)
         store = Store(create_engine(restored, **PATIENT))
         (doubted,) = await store.run(lambda transaction: Outbox(transaction).in_doubt(10))
-        assert doubted.attempted_at == doubted.created_at
+        assert doubted.progress.attempted_at == doubted.created_at
         await store.close()
     assert postgres_server.execute("SELECT request FROM handled_requests", name) == [("before",)]
     assert postgres_server.execute("SELECT * FROM somebody_elses", name) == []

@@ -18,7 +18,15 @@ from bot.cli.main import main
 from bot.kernel.actor import Actor, Origin
 from bot.log.position import LastPoll
 from bot.log.rows import Events, Positions, PullRequests
-from bot.posts.delivery import NewDelivery, Subject, SubjectKind, delivered, failed, in_doubt
+from bot.posts.delivery import (
+    NewDelivery,
+    Subject,
+    SubjectKind,
+    attempted,
+    delivered,
+    failed,
+    in_doubt,
+)
 from bot.posts.live_message import LiveKind, LiveSubject
 from bot.posts.live_messages import LiveMessages
 from bot.posts.outbox import Outbox
@@ -202,7 +210,7 @@ def test_each_state_of_a_delivery_is_said(url: str) -> None:
             Outbox(transaction).add([new])
         claimed = {subscription.channel_id: subscription for subscription in claim(transaction)}
         Outbox(transaction).record([failed(claimed["C0FAILED"], "channel_not_found", NOW)])
-        doubted = replace(claimed["C0DOUBT"], attempted_at=NOW)
+        doubted = attempted(claimed["C0DOUBT"], NOW)
         Outbox(transaction).record([in_doubt(doubted, "timeout", NOW)])
         Outbox(transaction).record([delivered(claimed["U0ADA"], "1.2", NOW)])
         waits = NewDelivery("waits", "C0DIGEST", about, NOW, kind="enter", digest_at=later)

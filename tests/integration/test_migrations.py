@@ -197,12 +197,12 @@ def has_waiting_deliveries(transaction: Transaction) -> None:
     claimed = Outbox(transaction).claim(
         now=now, claimed_until=now + timedelta(seconds=60), at_most=9, per_channel=9
     )
-    assert [(delivery.delivery_id, delivery.attempts) for delivery in claimed] == [
+    assert [(delivery.delivery_id, delivery.progress.attempts) for delivery in claimed] == [
         ("d2", 3),
         ("d3", 1),
         ("d4", 2),
     ]
-    assert claimed[0].attempted_at == at(1772368250000000)
+    assert claimed[0].progress.attempted_at == at(1772368250000000)
     Outbox(transaction).record([delivered(each, "1.1", now) for each in claimed])
     assert Outbox(transaction).summary().oldest_created_at is None
 

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections import Counter
-from dataclasses import replace
 from datetime import datetime, timedelta
 
 from hypothesis import given, strategies as st
@@ -62,7 +61,7 @@ class DeliveryMachine(RuleBasedStateMachine):
     def send(self) -> None:
         """What a request of ours means: it must not be one too many."""
         delivery_id = self.head.delivery_id
-        assert self.head.attempted_at is None
+        assert self.head.progress.attempted_at is None
         if delivery_id in self.unsure:
             looked_late = self.looked_at.get(delivery_id, NOON) - self.sent_at[delivery_id]
             assert self.lookups[delivery_id] >= len(RECHECK_DELAYS) or looked_late >= SURELY_SHOWN
@@ -86,7 +85,7 @@ class DeliveryMachine(RuleBasedStateMachine):
         self.claimed_at = now
         self.taken = list(self.loop.run_until_complete(self.store.run(claim, now, per_channel=1)))
 
-    @precondition(lambda self: self.taken and self.head.attempted_at is None)
+    @precondition(lambda self: self.taken and self.head.progress.attempted_at is None)
     @rule(
         outcome=st.sampled_from(OUTCOMES),
         shows=st.booleans(),
@@ -111,9 +110,9 @@ class DeliveryMachine(RuleBasedStateMachine):
         elif outcome == "crash":
             self.crash()
         else:
-            self.record(deliveries.in_doubt(replace(head, attempted_at=now), "lost", now))
+            self.record(deliveries.in_doubt(deliveries.attempted(head, now), "lost", now))
 
-    @precondition(lambda self: self.taken and self.head.attempted_at is not None)
+    @precondition(lambda self: self.taken and self.head.progress.attempted_at is not None)
     @rule(outcome=st.sampled_from(["seen", "seen", "unreadable", "crash"]))
     def look(self, outcome: str) -> None:
         now = self.clock.now()
@@ -145,13 +144,15 @@ class DeliveryMachine(RuleBasedStateMachine):
     @invariant()
     def what_is_settled_never_changes_and_nobody_passes_another(self) -> None:
         kept = sorted(self.store.database.contents.deliveries.values(), key=_sequence)
-        open_ones = [delivery.sequence for delivery in kept if not delivery.state.is_settled]
+        open_ones = [
+            delivery.sequence for delivery in kept if not delivery.progress.state.is_settled
+        ]
         for delivery in kept:
             if delivery.delivery_id in self.settled:
                 assert delivery == self.settled[delivery.delivery_id]
-            elif delivery.state.is_settled:
+            elif delivery.progress.state.is_settled:
                 self.settled[delivery.delivery_id] = delivery
-            if delivery.state is DeliveryState.DELIVERED:
+            if delivery.progress.state is DeliveryState.DELIVERED:
                 assert self.posted[delivery.delivery_id] == 1
                 assert not open_ones or delivery.sequence < open_ones[0]
 
@@ -176,9 +177,13 @@ def test_a_postponed_delivery_is_pending_again_and_needs_no_lookup(
         before, "ratelimited", now=NOON, retry_after=retry_after, jitter=jitter
     )
 
-    assert (after.state, after.attempted_at, after.lookups) == (DeliveryState.PENDING, None, 0)
-    assert NOON < after.due_at <= NOON + timedelta(seconds=300)
-    assert hinted.due_at >= NOON + timedelta(seconds=retry_after)
+    assert (after.progress.state, after.progress.attempted_at, after.progress.lookups) == (
+        DeliveryState.PENDING,
+        None,
+        0,
+    )
+    assert NOON < after.progress.due_at <= NOON + timedelta(seconds=300)
+    assert hinted.progress.due_at >= NOON + timedelta(seconds=retry_after)
 
 
 def test_a_delivery_too_old_to_post_or_find_is_dropped() -> None:
@@ -194,65 +199,75 @@ def test_a_delivery_too_old_to_post_or_find_is_dropped() -> None:
         doubted, "channel_not_found", now=late, retry_after=None, jitter=0
     )
 
-    assert (given_up.state, given_up.settled_at) == (DeliveryState.FAILED, late)
-    assert (doubted.state, doubted.attempted_at) == (DeliveryState.IN_DOUBT, NOON)
-    assert (never_known.state, never_known.settled_at) == (DeliveryState.FAILED, late)
+    assert (given_up.progress.state, given_up.progress.settled_at) == (DeliveryState.FAILED, late)
+    assert (doubted.progress.state, doubted.progress.attempted_at) == (DeliveryState.IN_DOUBT, NOON)
+    assert (never_known.progress.state, never_known.progress.settled_at) == (
+        DeliveryState.FAILED,
+        late,
+    )
 
 
 def test_only_consecutive_failures_lengthen_the_wait() -> None:
     """After ten rate limits and one failed lookup, the next lookup is immediate."""
     delivery = make_delivery(state=DeliveryState.SENDING, attempted_at=NOON)
     for _ in range(10):
-        delivery = replace(delivery, attempted_at=None)
+        delivery = deliveries.attempted(delivery, None)
         delivery = deliveries.postponed(delivery, "ratelimited", now=NOON, retry_after=2, jitter=1)
-    delivery = deliveries.in_doubt(replace(delivery, attempted_at=NOON), "http_500", NOON)
+    delivery = deliveries.in_doubt(deliveries.attempted(delivery, NOON), "http_500", NOON)
 
     waits = []
     for _ in range(3):
         delivery = deliveries.postponed(delivery, "lost", now=NOON, retry_after=None, jitter=1)
-        waits.append((delivery.due_at - NOON).total_seconds())
+        waits.append((delivery.progress.due_at - NOON).total_seconds())
     delivery = deliveries.postponed(
         deliveries.not_found(delivery, NOON), "lost", now=NOON, retry_after=None, jitter=1
     )
 
     assert waits == [1, 2, 4]
-    assert delivery.due_at == NOON + timedelta(seconds=1)
+    assert delivery.progress.due_at == NOON + timedelta(seconds=1)
 
 
 def test_a_delivery_in_doubt_is_looked_up_three_times_before_a_retry() -> None:
     delivery = deliveries.in_doubt(
         make_delivery(state=DeliveryState.SENDING, attempted_at=NOON), "lost", NOON
     )
-    waits = [delivery.due_at - NOON]
+    waits = [delivery.progress.due_at - NOON]
     for _ in range(len(RECHECK_DELAYS) - 1):
         delivery = deliveries.not_found(delivery, NOON)
-        assert (delivery.state, delivery.attempted_at) == (DeliveryState.IN_DOUBT, NOON)
-        waits.append(delivery.due_at - NOON)
+        assert (delivery.progress.state, delivery.progress.attempted_at) == (
+            DeliveryState.IN_DOUBT,
+            NOON,
+        )
+        waits.append(delivery.progress.due_at - NOON)
 
     delivery = deliveries.not_found(delivery, NOON)
 
     assert tuple(waits) == RECHECK_DELAYS
-    assert (delivery.state, delivery.attempted_at, delivery.times_absent) == (
+    assert (
+        delivery.progress.state,
+        delivery.progress.attempted_at,
+        delivery.progress.times_absent,
+    ) == (
         DeliveryState.PENDING,
         None,
         1,
     )
-    assert delivery.due_at == NOON
+    assert delivery.progress.due_at == NOON
 
 
 def test_a_post_that_stays_in_doubt_is_retried_less_often_and_then_dropped() -> None:
     delivery = make_delivery(state=DeliveryState.SENDING)
     now = NOON
     waits = []
-    while delivery.state is not DeliveryState.FAILED:
-        delivery = deliveries.in_doubt(replace(delivery, attempted_at=now), "internal_error", now)
-        while delivery.state is DeliveryState.IN_DOUBT:
-            now = delivery.due_at
+    while delivery.progress.state is not DeliveryState.FAILED:
+        delivery = deliveries.in_doubt(deliveries.attempted(delivery, now), "internal_error", now)
+        while delivery.progress.state is DeliveryState.IN_DOUBT:
+            now = delivery.progress.due_at
             delivery = deliveries.not_found(delivery, now)
-        waits.append((delivery.due_at - now).total_seconds())
-        now = max(now, delivery.due_at)
+        waits.append((delivery.progress.due_at - now).total_seconds())
+        now = max(now, delivery.progress.due_at)
 
     assert waits[:5] == [0, 1, 2, 4, 8]
     assert max(waits) == 300
     assert MAXIMUM_AGE < now - NOON < MAXIMUM_AGE + timedelta(minutes=6)
-    assert delivery.error == "internal_error"
+    assert delivery.progress.error == "internal_error"

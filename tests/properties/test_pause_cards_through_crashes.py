@@ -74,7 +74,8 @@ def assert_posted_once(world: World) -> None:
         assert card.startswith("acme/site was paused · "), world.shown(channel)
         assert line.startswith("acme/site has resumed\nBy "), world.shown(channel)
     settled_all = all(
-        delivery.state.is_settled for delivery in world.database.contents.deliveries.values()
+        delivery.progress.state.is_settled
+        for delivery in world.database.contents.deliveries.values()
     )
     assert settled_all
 

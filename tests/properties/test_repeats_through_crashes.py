@@ -52,7 +52,7 @@ def left(world: World, channel: str) -> list[Posted]:
 
 def assert_counted_once(world: World) -> None:
     deliveries = world.database.contents.deliveries.values()
-    assert all(delivery.state.is_settled for delivery in deliveries)
+    assert all(delivery.progress.state.is_settled for delivery in deliveries)
     for channel in (CHANNEL, THREADS):
         # The first message of a thread shows its state.
         posts = [one for one in left(world, channel) if channel == CHANNEL or one.thread]

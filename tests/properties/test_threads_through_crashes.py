@@ -48,15 +48,19 @@ def posted(world: World, channel: str) -> list[Posted]:
 
 def assert_posted_once(world: World) -> None:
     deliveries = world.database.contents.deliveries.values()
-    assert all(delivery.state.is_settled for delivery in deliveries)
-    by_edit = [delivery for delivery in deliveries if delivery.state is DeliveryState.SUMMARIZED]
+    assert all(delivery.progress.state.is_settled for delivery in deliveries)
+    by_edit = [
+        delivery for delivery in deliveries if delivery.progress.state is DeliveryState.SUMMARIZED
+    ]
     ids = [delivery.delivery_id for delivery in world.poster.history]
     assert len(ids) == len(set(ids)) == len(deliveries) - len(by_edit)
     root, *replies = posted(world, CHANNEL)
     assert root.thread is None
     assert root.message.text.startswith(f"Merged #{NUMBER}")
     assert [reply.message.text.split(" #")[0] for reply in replies] == ["Checks started"]
-    assert [(message.kind, message.message_ts) for message in by_edit] == [("merge", root.ts)]
+    assert [(message.kind, message.progress.message_ts) for message in by_edit] == [
+        ("merge", root.ts)
+    ]
     assert {reply.thread.ts for reply in replies if reply.thread is not None} == {root.ts}
     assert not any(reply.thread is None or reply.thread.broadcast for reply in replies)
     (alone,) = posted(world, OTHER)

@@ -35,7 +35,7 @@ from bot.merge_queue.queue import (
 from bot.pauses.pause import PauseRecord, Timer
 from bot.people.actions import MutablePullRequest
 from bot.people.notices import AboutPerson, Notice, wanted
-from bot.posts.delivery import Delivery, Subject, SubjectKind
+from bot.posts.delivery import Delivery, Progress, Subject, SubjectKind
 from bot.questions.statistics import QueueStatistics, TimeInQueue, count, span_back
 from bot.queues.snapshot import ReadQueue, Snapshot
 from tests.support.clock import NOON
@@ -302,15 +302,15 @@ def make_subject(event_id: int = 1) -> Subject:
     return Subject(SubjectKind.EVENT, SITE, event_id)
 
 
-def make_delivery(**fields: Any) -> Delivery:
+def make_delivery(**progress: Any) -> Delivery:
+    """A delivery whose sending has come that far."""
     return Delivery(
         delivery_id=f"{CHANNEL}1",
         channel_id=CHANNEL,
         subject=make_subject(),
         sequence=1,
         created_at=NOON,
-        due_at=NOON,
-        **fields,
+        progress=Progress(NOON, **progress),
     )
 
 

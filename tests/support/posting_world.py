@@ -182,7 +182,7 @@ class World:
 
     def unsettled(self) -> list[Delivery]:
         deliveries = self.database.contents.deliveries.values()
-        return [delivery for delivery in deliveries if not delivery.state.is_settled]
+        return [delivery for delivery in deliveries if not delivery.progress.state.is_settled]
 
     def reported(self, channel: str) -> list[tuple[int, str]]:
         """The channel's posts by place: pull request and word."""

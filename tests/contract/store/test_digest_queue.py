@@ -93,7 +93,7 @@ def test_a_digest_leaves_out_unsubscribed_repositories(transaction: Transaction)
     dropped = Outbox(transaction).get("C1", waiting(1).subject)
     assert [delivery.delivery_id for delivery in claimed] == ["d2", "d4"]
     assert dropped is not None
-    assert (dropped.state, dropped.error) == (DeliveryState.FAILED, UNSUBSCRIBED)
+    assert (dropped.progress.state, dropped.progress.error) == (DeliveryState.FAILED, UNSUBSCRIBED)
 
 
 def of_another(number: int) -> NewDelivery:
@@ -103,7 +103,7 @@ def of_another(number: int) -> NewDelivery:
 
 def due(transaction: Transaction, *waiting: NewDelivery) -> list[datetime]:
     found = [Outbox(transaction).get("C1", one.subject) for one in waiting]
-    return [one.due_at for one in found if one is not None]
+    return [one.progress.due_at for one in found if one is not None]
 
 
 def claimed_at(transaction: Transaction, at: datetime) -> list[str]:

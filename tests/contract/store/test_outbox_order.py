@@ -15,13 +15,13 @@ def test_a_claimed_delivery_counts_its_attempt_and_is_nobody_elses_until_the_cla
     add(transaction, make_new(1))
     (claimed,) = claim(transaction, after(1), seconds=60)
 
-    assert claimed.state is DeliveryState.SENDING
-    assert (claimed.attempts, claimed.sequence, claimed.lookups) == (1, 1, 0)
+    assert claimed.progress.state is DeliveryState.SENDING
+    assert (claimed.progress.attempts, claimed.sequence, claimed.progress.lookups) == (1, 1, 0)
     assert claimed.created_at == NOW
-    assert claimed.attempted_at is None
+    assert claimed.progress.attempted_at is None
     kept = stored(transaction, 1)
-    assert kept.attempted_at == after(1)
-    assert kept.state is DeliveryState.SENDING
+    assert kept.progress.attempted_at == after(1)
+    assert kept.progress.state is DeliveryState.SENDING
     assert claim(transaction, after(60.999999)) == []
     assert ids(claim(transaction, after(61))) == ["C1-1"]
 

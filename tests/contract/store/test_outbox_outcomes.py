@@ -10,6 +10,7 @@ from bot.posts.delivery import (
     DeliveryState,
     delivered,
     failed,
+    given_back,
     in_doubt,
     not_found,
     postponed,
@@ -42,7 +43,7 @@ def test_a_permanently_rejected_delivery_lets_the_next_one_pass(transaction: Tra
     first, second = claim(transaction)
     record(transaction, failed(first, "msg_too_long", NOW))
 
-    assert stored(transaction, 1).error == "msg_too_long"
+    assert stored(transaction, 1).progress.error == "msg_too_long"
     # What is added during an attempt comes after it.
     add(transaction, make_new(3))
     assert ids(claim(transaction, after(60))) == ["C1-2", "C1-3"]
@@ -56,12 +57,12 @@ def test_the_time_of_the_first_attempt_is_left_by_a_crash_and_by_later_attempts(
     claimed_one(transaction)
     (found,) = claim(transaction, after(30))
 
-    assert found.attempted_at == NOW
-    assert found.attempts == 2
+    assert found.progress.attempted_at == NOW
+    assert found.progress.attempts == 2
     Outbox(transaction).attempt(found, after(31))
-    assert stored(transaction, 1).attempted_at == NOW
+    assert stored(transaction, 1).progress.attempted_at == NOW
     (found_again,) = claim(transaction, after(500))
-    assert found_again.attempted_at == NOW
+    assert found_again.progress.attempted_at == NOW
 
 
 def test_a_delivery_in_doubt_keeps_the_time_of_its_attempt(transaction: Transaction) -> None:
@@ -71,22 +72,22 @@ def test_a_delivery_in_doubt_keeps_the_time_of_its_attempt(transaction: Transact
     assert claim(transaction, after(6)) == []
     (looked_for,) = claim(transaction, after(7))
 
-    assert looked_for.attempted_at == NOW
-    assert looked_for.error == "timeout"
+    assert looked_for.progress.attempted_at == NOW
+    assert looked_for.progress.error == "timeout"
     record(transaction, not_found(looked_for, after(8)))
     (looked_for,) = claim(transaction, after(60))
-    assert (looked_for.lookups, looked_for.attempted_at) == (1, NOW)
+    assert (looked_for.progress.lookups, looked_for.progress.attempted_at) == (1, NOW)
 
 
 def test_a_delivery_that_was_not_posted_is_sent_without_a_lookup(transaction: Transaction) -> None:
     late = postponed(claimed_one(transaction), "rate_limited", now=NOW, retry_after=9, jitter=0)
     record(transaction, late)
-    assert (stored(transaction, 1)).attempted_at is None
+    assert (stored(transaction, 1)).progress.attempted_at is None
     (again,) = claim(transaction, after(9))
 
-    assert again.attempted_at is None
-    assert again.attempts == 2
-    assert (stored(transaction, 1)).attempted_at == after(9)
+    assert again.progress.attempted_at is None
+    assert again.progress.attempts == 2
+    assert (stored(transaction, 1)).progress.attempted_at == after(9)
 
 
 def test_only_the_attempted_delivery_of_a_run_may_have_been_sent(transaction: Transaction) -> None:
@@ -96,7 +97,9 @@ def test_only_the_attempted_delivery_of_a_run_may_have_been_sent(transaction: Tr
     Outbox(transaction).attempt(second, after(1))
 
     left_behind = claim(transaction, after(30))
-    assert [(delivery.subject.subject_id, delivery.attempted_at) for delivery in left_behind] == [
+    assert [
+        (delivery.subject.subject_id, delivery.progress.attempted_at) for delivery in left_behind
+    ] == [
         (2, after(1)),
         (3, None),
     ]
@@ -123,7 +126,7 @@ def test_the_outcome_of_a_lost_claim_is_rejected(transaction: Transaction) -> No
     record(transaction, delivered(new, "1.1", after(32)))
     with pytest.raises(LeaseLost):
         record(transaction, delivered(old, "2.2", after(33)))
-    assert (stored(transaction, 1)).message_ts == "1.1"
+    assert (stored(transaction, 1)).progress.message_ts == "1.1"
 
 
 def test_a_rejected_outcome_rejects_the_whole_batch(transaction: Transaction) -> None:
@@ -133,7 +136,7 @@ def test_a_rejected_outcome_rejects_the_whole_batch(transaction: Transaction) ->
 
     with pytest.raises(LeaseLost), transaction.connection.begin_nested():
         record(transaction, delivered(first, "1.1", NOW), delivered(second, "1.2", NOW))
-    assert (stored(transaction, 1, "C2")).state is DeliveryState.SENDING
+    assert (stored(transaction, 1, "C2")).progress.state is DeliveryState.SENDING
 
 
 def test_an_outcome_counts_after_the_claim_expired_and_is_never_changed(
@@ -151,8 +154,8 @@ def test_an_outcome_counts_after_the_claim_expired_and_is_never_changed(
         record(transaction, late)
         assert stored(transaction, 1) == kept
 
-    assert (kept.state, kept.message_ts) == (DeliveryState.DELIVERED, "1.1")
-    assert (kept.settled_at, kept.error) == (after(500), None)
+    assert (kept.progress.state, kept.progress.message_ts) == (DeliveryState.DELIVERED, "1.1")
+    assert (kept.progress.settled_at, kept.progress.error) == (after(500), None)
 
 
 def test_the_second_outcome_of_a_claim_changes_nothing(transaction: Transaction) -> None:
@@ -160,12 +163,12 @@ def test_the_second_outcome_of_a_claim_changes_nothing(transaction: Transaction)
     claimed = claimed_one(transaction)
     late = postponed(claimed, "rate_limited", now=NOW, retry_after=9, jitter=0)
     record(transaction, late)
-    record(transaction, replace(late, due_at=after(99)))
+    record(transaction, given_back(late, after(99)))
     record(transaction, delivered(claimed, "1.1", after(1)))
     record(transaction)
 
     kept = stored(transaction, 1)
-    assert (kept.state, kept.due_at) == (DeliveryState.PENDING, after(9))
+    assert (kept.progress.state, kept.progress.due_at) == (DeliveryState.PENDING, after(9))
     assert len(claim(transaction, after(10))) == 1
 
 

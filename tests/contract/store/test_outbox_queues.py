@@ -10,8 +10,10 @@ from bot.posts.delivery import (
     DeliveryState,
     Subject,
     SubjectKind,
+    attempted,
     delivered,
     failed,
+    given_back,
     in_doubt,
     summary_id,
 )
@@ -73,7 +75,7 @@ def test_deliveries_to_a_suspended_channel_end_when_it_unsubscribes(
     Outbox(transaction).drop_unsubscribed("C2", SITE, NOW)
     assert ids(claim(transaction, after(100), per_channel=5)) == ["C1-3", "C1-4"]
     dropped = stored_delivery(transaction, 1)
-    assert (dropped.state, dropped.error) == (DeliveryState.FAILED, UNSUBSCRIBED)
+    assert (dropped.progress.state, dropped.progress.error) == (DeliveryState.FAILED, UNSUBSCRIBED)
 
 
 def test_parking_applies_to_both_queues_of_a_channel(transaction: Transaction) -> None:
@@ -102,7 +104,7 @@ def test_a_backlog_is_summarized_in_its_first_delivery(transaction: Transaction)
         (SITE, EventKind.ENTER): 1,
     }
     assert list(summarized.subjects) == [event_subject(2)]
-    assert (stored_delivery(transaction, 3)).state is DeliveryState.SUMMARIZED
+    assert (stored_delivery(transaction, 3)).progress.state is DeliveryState.SUMMARIZED
 
 
 def test_later_deliveries_follow_a_summary(transaction: Transaction) -> None:
@@ -159,7 +161,7 @@ def test_unsent_claims_of_a_dead_process_are_summarized(transaction: Transaction
         (1, 0),
         (2, 6),
     ]
-    assert [delivery.attempted_at for delivery in run] == [NOW, None]
+    assert [delivery.progress.attempted_at for delivery in run] == [NOW, None]
 
 
 def _with_a_summary(transaction: Transaction, many: int) -> None:
@@ -170,8 +172,7 @@ def _with_a_summary(transaction: Transaction, many: int) -> None:
     summarize(transaction)
     run = claim(transaction, after(10), per_channel=2)
     assert [delivery.summarizes for delivery in run] == [0, many]
-    pending = [replace(post, state=DeliveryState.PENDING, attempted_at=None) for post in run]
-    record(transaction, *(replace(post, due_at=after(10)) for post in pending))
+    record(transaction, *(given_back(attempted(post, None), after(10)) for post in run))
 
 
 def test_a_summary_is_not_included_in_another_summary(transaction: Transaction) -> None:
@@ -209,7 +210,7 @@ def test_a_summary_can_cover_others_and_itself(transaction: Transaction) -> None
         (2, 2),
         (5, 0),
     ]
-    assert (stored_delivery(transaction, 3)).state is DeliveryState.SUMMARIZED
+    assert (stored_delivery(transaction, 3)).progress.state is DeliveryState.SUMMARIZED
     record(transaction, *(delivered(post, "1.1", NOW) for post in run))
     assert claim(transaction, after(100)) == []
     reported = Outbox(transaction).subjects_of("C1-2", 50)
@@ -233,11 +234,11 @@ def test_a_summary_does_not_overtake_deliveries_that_may_have_been_posted(
     head, second, third = claim(transaction, per_channel=3)
     record(
         transaction,
-        replace(head, state=DeliveryState.PENDING, due_at=after(1)),
-        replace(second, state=DeliveryState.PENDING, due_at=after(1)),
+        given_back(head, after(1)),
+        given_back(second, after(1)),
         in_doubt(third, "timeout", after(1)),
     )
 
     assert summarize(transaction) == 1
-    assert (stored_delivery(transaction, 2)).state is DeliveryState.SUMMARIZED
-    assert (stored_delivery(transaction, 4)).state is DeliveryState.PENDING
+    assert (stored_delivery(transaction, 2)).progress.state is DeliveryState.SUMMARIZED
+    assert (stored_delivery(transaction, 4)).progress.state is DeliveryState.PENDING

@@ -78,7 +78,7 @@ def test_nothing_moves_while_a_post_is_being_sent(transaction: Transaction) -> N
     assert Outbox(transaction).summary().suspended == []
     (again,) = claim(transaction, after(60))
     assert (again.delivery_id, again.channel_id) == (f"{OLD}-1", NEW)
-    assert again.state is DeliveryState.SENDING
+    assert again.progress.state is DeliveryState.SENDING
 
 
 def test_preferences_and_live_messages_move(transaction: Transaction) -> None:

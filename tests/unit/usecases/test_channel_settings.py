@@ -156,7 +156,7 @@ async def states_after(
             ]
         )
     await store.run(take_configuration, NOW, [*configured, before[1]])
-    return [delivery.state for delivery in database.contents.deliveries.values()]
+    return [delivery.progress.state for delivery in database.contents.deliveries.values()]
 
 
 async def test_a_digest_waits_for_remaining_subscriptions_and_is_dropped_without_any() -> None:

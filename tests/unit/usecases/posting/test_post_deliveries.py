@@ -58,7 +58,7 @@ async def in_doubt(bot: Posting, *event_ids: int, is_posted: bool = True) -> Non
     bot.add(*event_ids)
     bot.poster.fail_next(LOST, after=is_posted)
     await bot.run()
-    assert bot.delivery(event_ids[0]).state is DeliveryState.IN_DOUBT
+    assert bot.delivery(event_ids[0]).progress.state is DeliveryState.IN_DOUBT
 
 
 def stays_unclear(bot: Posting, phrase: str, *, blocks_only: bool = False) -> None:
@@ -88,8 +88,11 @@ async def test_a_stopping_process_finishes_only_its_current_post(bot: Posting) -
     await bot.run(times=3)
 
     assert (bot.shown("C1"), bot.shown("C2")) == ([1], [])
-    assert bot.delivery(1).state is DeliveryState.DELIVERED
-    assert (bot.delivery(2).state, bot.delivery(2).attempted_at) == (DeliveryState.PENDING, None)
+    assert bot.delivery(1).progress.state is DeliveryState.DELIVERED
+    assert (bot.delivery(2).progress.state, bot.delivery(2).progress.attempted_at) == (
+        DeliveryState.PENDING,
+        None,
+    )
     await bot.use_case.release()
     following = Posting(bot.clock, bot.database, bot.poster, holder="two")
     await following.run()
@@ -179,7 +182,7 @@ async def test_a_post_in_progress_is_not_repeated_when_the_clock_jumps(bot: Post
     await bot.run(1, times=10)
 
     assert bot.methods == ["post"]
-    assert bot.delivery(7).state is DeliveryState.DELIVERED
+    assert bot.delivery(7).progress.state is DeliveryState.DELIVERED
 
 
 async def test_a_rate_limited_lookup_waits_as_long_as_slack_asks(bot: Posting) -> None:
@@ -192,7 +195,7 @@ async def test_a_rate_limited_lookup_waits_as_long_as_slack_asks(bot: Posting) -
     assert len(bot.poster.called("find")) == 1
 
     await bot.run(2)
-    assert bot.delivery(1).state is DeliveryState.DELIVERED
+    assert bot.delivery(1).progress.state is DeliveryState.DELIVERED
 
 
 async def test_a_post_in_doubt_in_a_lost_channel_waits_like_any_other(bot: Posting) -> None:
@@ -230,7 +233,7 @@ async def test_a_post_deleted_before_its_lookup_is_posted_again(bot: Posting) ->
 
     assert bot.methods.count("post") == 2
     assert bot.shown() == [1]
-    assert bot.delivery(1).state is DeliveryState.DELIVERED
+    assert bot.delivery(1).progress.state is DeliveryState.DELIVERED
 
 
 async def test_a_post_that_stays_unclear_is_dropped_after_a_week(
@@ -239,13 +242,13 @@ async def test_a_post_that_stays_unclear_is_dropped_after_a_week(
     stays_unclear(bot, "#1\n")
     bot.add(1)
     await bot.run(3600, times=MAXIMUM_AGE // timedelta(hours=1) - 1)
-    assert not bot.delivery(1).state.is_settled
+    assert not bot.delivery(1).progress.state.is_settled
     bot.add(2)
 
     await bot.run(600, times=15)
 
-    assert bot.delivery(1).state is DeliveryState.FAILED
-    assert bot.delivery(1).error == "internal_error"
+    assert bot.delivery(1).progress.state is DeliveryState.FAILED
+    assert bot.delivery(1).progress.error == "internal_error"
     assert bot.shown() == [2]
     assert ("given_up", "ERROR") in logged(caplog)
 
@@ -313,7 +316,10 @@ async def test_what_cannot_be_posted_fails_and_delays_nothing(bot: Posting) -> N
 
     await bot.run()
 
-    assert [(bot.delivery(number).state, bot.delivery(number).error) for number in (1, 2)] == [
+    assert [
+        (bot.delivery(number).progress.state, bot.delivery(number).progress.error)
+        for number in (1, 2)
+    ] == [
         (DeliveryState.FAILED, "no_text"),
         (DeliveryState.FAILED, "subject_missing"),
     ]
@@ -329,7 +335,7 @@ async def test_a_refusal_that_is_not_the_channels_suspends_nothing(
 
     await bot.run()
 
-    assert bot.delivery(1).state is DeliveryState.FAILED
+    assert bot.delivery(1).progress.state is DeliveryState.FAILED
     assert bot.shown() == [2]
 
 
@@ -346,7 +352,7 @@ async def test_a_history_that_slack_refuses_to_show_blocks_its_channel_for_minut
         bot.poster.fail_next(refused, method="find")
         bot.clock.advance(60)
         await bot.run()
-        if bot.delivery(1).state is DeliveryState.FAILED:
+        if bot.delivery(1).progress.state is DeliveryState.FAILED:
             break
 
     assert bot.clock.now() - began <= timedelta(minutes=12)
@@ -372,7 +378,7 @@ async def test_a_delivery_that_cannot_be_rendered_becomes_plain_text(
     assert "#1\n" in first.text
     assert "#3\n" in third.text
     assert (plain.text.split(":")[0], plain.blocks) == (SITE, ())
-    assert bot.delivery(2).state is DeliveryState.DELIVERED
+    assert bot.delivery(2).progress.state is DeliveryState.DELIVERED
     assert counted(bot.metrics.not_rendered) == {(): 1}
     assert ("not_rendered", "ERROR") in logged(caplog)
 
@@ -405,9 +411,9 @@ async def test_late_outcomes_of_posts_and_looks_are_stored(bot: Posting) -> None
 
     bot.poster.meanwhile = take_long
     await bot.run(RECHECK)
-    assert bot.delivery(1).state is DeliveryState.DELIVERED
+    assert bot.delivery(1).progress.state is DeliveryState.DELIVERED
     await bot.run()
-    assert bot.delivery(2).state is DeliveryState.DELIVERED
+    assert bot.delivery(2).progress.state is DeliveryState.DELIVERED
 
     assert bot.shown() == [1, 2]
     assert bot.methods == ["post", "find", "post"]
@@ -470,8 +476,8 @@ async def test_a_run_ends_after_its_posts_even_if_no_outcome_can_be_stored(bot: 
     with pytest.raises(StoreUnavailable):
         await run
 
-    assert bot.delivery(1, "C1").state is DeliveryState.SENDING
-    assert bot.delivery(2, "C2").state is DeliveryState.DELIVERED
+    assert bot.delivery(1, "C1").progress.state is DeliveryState.SENDING
+    assert bot.delivery(2, "C2").progress.state is DeliveryState.DELIVERED
 
 
 async def test_a_failure_skips_the_rate_limit_but_overtakes_nothing(bot: Posting) -> None:
@@ -481,7 +487,7 @@ async def test_a_failure_skips_the_rate_limit_but_overtakes_nothing(bot: Posting
 
     await bot.run()
 
-    reported = [number for number in range(1, 8) if bot.delivery(number).state.is_settled]
+    reported = [number for number in range(1, 8) if bot.delivery(number).progress.state.is_settled]
     assert reported == [1, 2, 3, 4, 5, 6]
 
 
