@@ -84,7 +84,7 @@ MUTATIONS = (
     Mutation(
         "second: a line",
         "bot/pauses/stop.py",
-        "return is_its_time and asked.previous_reason == self.reason",
+        "return is_its_time and asked.previous.reason == self.reason",
         "return is_its_time",
         ("tests/unit/usecases/pausing/test_second_person.py",),
     ),

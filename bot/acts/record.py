@@ -183,6 +183,14 @@ class SettingChange:
 
 
 @dataclass(frozen=True, slots=True)
+class Previous:
+    """The pause or the freeze that the act changed or ended, as it was before; empty for none."""
+
+    reason: str | None = None
+    paused_at: datetime | None = None  #: the service's time of a pause that was replaced or ended
+
+
+@dataclass(frozen=True, slots=True)
 class PartOfGroup:
     """The act on a group that an act on one of its queues was part of."""
 
@@ -210,9 +218,7 @@ class AuditRecord:
     service_at: datetime | None = None
     #: the service's own time of the pause that was made or resumed; when a planned one begins
     paused_at: datetime | None = None
-    #: `previous_reason` and `previous_paused_at`: those of the pause in force before
-    previous_reason: str | None = None
-    previous_paused_at: datetime | None = None
+    previous: Previous = Previous()
     outcome: Outcome = Outcome()
     setting: SettingChange = SettingChange()
     group: PartOfGroup = PartOfGroup()

@@ -19,6 +19,7 @@ from bot.acts.record import (
     AuditSelection,
     Outcome,
     PartOfGroup,
+    Previous,
     SettingChange,
 )
 from bot.acts.tables import audit, revisions
@@ -202,6 +203,7 @@ def _act(row: ResultRow) -> AuditRecord:
         outcome=from_row(Outcome, row),
         setting=SettingChange(row.setting_before, row.setting_after),
         group=PartOfGroup(row.group, row.group_act_id),
+        previous=Previous(row.previous_reason, row.previous_paused_at),
     )
 
 
@@ -211,6 +213,8 @@ def _row(act: AuditRecord) -> dict[str, object]:
         **as_row(audit, act.outcome),
         "setting_before": act.setting.before,
         "setting_after": act.setting.after,
+        "previous_reason": act.previous.reason,
+        "previous_paused_at": act.previous.paused_at,
         "group": act.group.name,
         "group_act_id": act.group.act_id,
     }

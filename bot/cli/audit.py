@@ -119,8 +119,8 @@ def as_json(record: AuditRecord) -> str:
         "times": record.times,
         "reason": record.reason,
         "before": {
-            "reason": record.previous_reason,
-            "paused_at": _time(record.previous_paused_at),
+            "reason": record.previous.reason,
+            "paused_at": _time(record.previous.paused_at),
             "subscription": record.setting.before,
         },
         "after": {
@@ -151,7 +151,7 @@ def as_line(record: AuditRecord) -> str:
         f"#{record.pull_request}" if record.pull_request is not None else None,
         record.reason,
         f"group: {record.group.name}" if record.group.name else None,
-        f"before: {record.previous_reason}" if record.previous_reason else None,
+        f"before: {record.previous.reason}" if record.previous.reason else None,
         f"resumes by itself: {_time(record.resumes_at)}" if record.resumes_at else None,
         f"subscribed to: {record.setting.after or 'nothing'}"
         if record.setting.after is not None

@@ -8,7 +8,7 @@ from functools import partial
 
 from bot.acts.errors import QueueBusy
 from bot.acts.reason import signed_reason
-from bot.acts.record import FROM_LOG, Action, ActResult, AuditRecord, SettingChange
+from bot.acts.record import FROM_LOG, Action, ActResult, AuditRecord, Previous, SettingChange
 from bot.acts.recording import ActLog
 from bot.freezes import occurrences
 from bot.freezes.calendar import CalendarEntry, calendar
@@ -426,7 +426,7 @@ class ApplyWindows:
         act = replace(
             self._act_of(action, key),
             reason=reason,
-            previous_reason=reason,
+            previous=Previous(reason),
             freezes=frozenset({record.freeze_id}) if record.freeze_id is not None else None,
         )
         async with self._acts.locked(act):

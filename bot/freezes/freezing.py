@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from bot.acts.asked import Asked, number_condition
 from bot.acts.group_act import GroupAct
-from bot.acts.record import Action, ActResult, AuditRecord, SettingChange
+from bot.acts.record import Action, ActResult, AuditRecord, Previous, SettingChange
 from bot.acts.recording import ActLog
 from bot.freezes import outcomes as freeze_outcomes
 from bot.freezes.causes import with_makers
@@ -426,4 +426,4 @@ def _is_of_group(freeze: Freeze, act: GroupAct) -> bool:
 
 def _about(act: AuditRecord, freezes: Sequence[Freeze]) -> AuditRecord:
     """The act with the freezes that it changes or ends."""
-    return replace(act, previous_reason=freezes[0].reason, freezes=ids_of(freezes))
+    return replace(act, previous=Previous(freezes[0].reason), freezes=ids_of(freezes))

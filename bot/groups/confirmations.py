@@ -160,7 +160,7 @@ def _proposal(request: Request) -> Message:
             ("The machine's reason", _quoted(first.reason)),
             ("Limits", quote(_limits(first), REASON_LIMIT)),
             ("Ends", _end(first)),
-            ("Paused because", _quoted(first.previous_reason)),
+            ("Paused because", _quoted(first.previous.reason)),
             ("Open until", local_time(request.ends_at)),
         ),
         blocks.actions(
@@ -198,10 +198,10 @@ def _open(request: Request, sentences: Sentences) -> Message:
     who = _mentions(request.asked)
     asker = quote(first.actor.name, NAME_LIMIT)
     facts = []
-    if request.group_act is None and first.previous_reason:
-        since = local_time(first.previous_paused_at) if first.previous_paused_at else ""
+    if request.group_act is None and first.previous.reason:
+        since = local_time(first.previous.paused_at) if first.previous.paused_at else ""
         facts.append((sentences.since, since))
-        facts.append(("Reason", literal(first.previous_reason, REASON_LIMIT)))
+        facts.append(("Reason", literal(first.previous.reason, REASON_LIMIT)))
     if first.reason:
         facts.append((f"{asker}'s reason", literal(first.reason, REASON_LIMIT)))
     facts.append(("Open until", local_time(request.ends_at)))
@@ -250,8 +250,8 @@ def _button(request: Request) -> blocks.Element:
     if first.action is Action.RESUME:
         if group_act is not None:
             return group_acts.resume_button(group_act.group)
-        since = first.previous_paused_at or first.at
-        return resume_button(first.repository, DrawnLine(since), first.previous_reason or "")
+        since = first.previous.paused_at or first.at
+        return resume_button(first.repository, DrawnLine(since), first.previous.reason or "")
     if first.action is Action.UNFREEZE:
         freezes = confirmation.subject.split() if confirmation is not None else []
         only = freezes[0] if len(freezes) == 1 and len(freezes[0]) <= FREEZE_ID_LIMIT else ""

@@ -147,7 +147,7 @@ async def _pause(call: Call, proposal: AuditRecord, asked: Asked) -> Message:
 
 async def _resume(call: Call, proposal: AuditRecord, _asked: Asked) -> Message:
     repository = proposal.repository
-    paused_at = proposal.previous_paused_at or proposal.at
+    paused_at = proposal.previous.paused_at or proposal.at
     resumed = await call.bot.use.resume_queue.run(
         as_approver(call.caller, proposal),
         repository,

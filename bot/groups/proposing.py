@@ -28,6 +28,7 @@ from bot.acts.record import (
     AuditRecord,
     Circumstance,
     Confirmation,
+    Previous,
     SettingChange,
 )
 from bot.acts.recording import ActLog, require_open
@@ -117,6 +118,9 @@ class ProposeActs:
         elif asked.limits:
             setting = SettingChange(after=asked.limits)
         pause = wanted.pause
+        previous = Previous()
+        if pause is not None:
+            previous = Previous(pause.reason, pause.paused_at)
         ends_at = act.at + approval.lasts
         return replace(
             act,
@@ -124,8 +128,7 @@ class ProposeActs:
             resumes_at=end,
             # A pause whose reason somebody changes is another one to approve.
             stored_reason=pause.stored_reason if pause is not None else None,
-            previous_reason=pause.reason if pause is not None else None,
-            previous_paused_at=pause.paused_at if pause is not None else None,
+            previous=previous,
             freezes=ids_of(wanted.freezes) or None,
             setting=setting,
             confirmation=Confirmation(subject, people, proposed=asked, ends_at=ends_at),
@@ -222,7 +225,7 @@ def _is_same(earlier: AuditRecord, proposal: AuditRecord) -> bool:
         and earlier.confirmation.proposed == proposal.confirmation.proposed
         and earlier.confirmation.subject == proposal.confirmation.subject
         and earlier.setting == proposal.setting
-        and earlier.previous_paused_at == proposal.previous_paused_at
+        and earlier.previous.paused_at == proposal.previous.paused_at
         and earlier.stored_reason == proposal.stored_reason
     )
 

@@ -367,7 +367,7 @@ class Change:
         if void is not None and changed.timer is None:
             notify_void_end(self.transaction, void, lost, changed, self.now)
         cards = cards_of(self.transaction, changed)
-        if act is not None and act.previous_paused_at is not None:
+        if act is not None and act.previous.paused_at is not None:
             add_to_timeline(self.transaction, act, cards, self.now)
         else:
             # No act made it, or one that found no pause and would tell of a new one.

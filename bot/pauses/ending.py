@@ -11,7 +11,7 @@ from bot.acts.asked import NOTHING_ASKED
 from bot.acts.errors import QueueBusy
 from bot.acts.group_act import GroupAct, GroupOutcome, RepositoryResult
 from bot.acts.permission import is_machine
-from bot.acts.record import Action, ActResult, AuditRecord, Outcome
+from bot.acts.record import Action, ActResult, AuditRecord, Outcome, Previous
 from bot.acts.rows import Audit
 from bot.kernel.actor import Actor, Origin
 from bot.kernel.clock import Clock
@@ -306,8 +306,7 @@ def _record_of_failure(
         repository=pause.repository,
         result=ActResult.REFUSED if is_refused else ActResult.FAILED,
         channel_id=timer.channel_id,
-        previous_reason=pause.reason,
-        previous_paused_at=pause.paused_at,
+        previous=Previous(pause.reason, pause.paused_at),
         resumes_at=timer.resumes_at,
         outcome=Outcome(answer, detail),
     )

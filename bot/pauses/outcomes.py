@@ -59,8 +59,8 @@ ExtendOutcome = PauseChange | NotPaused | OtherPause | OtherEnd
 def pause_of(act: AuditRecord) -> PauseRecord:
     """The pause that the act made, or ended, as far as the act's own record tells."""
     if act.action is not Action.PAUSE:
-        reason = act.previous_reason or ""
-        return PauseRecord(act.repository, act.previous_paused_at or act.at, reason, reason)
+        reason = act.previous.reason or ""
+        return PauseRecord(act.repository, act.previous.paused_at or act.at, reason, reason)
     stored_reason = act.stored_reason or ""
     return PauseRecord(
         repository=act.repository,

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from bot.acts.group_act import GroupAct
-from bot.acts.record import Action, ActResult, AuditRecord
+from bot.acts.record import Action, ActResult, AuditRecord, Previous
 from bot.acts.recording import ActLog
 from bot.acts.rows import Audit
 from bot.kernel.actor import Caller
@@ -137,7 +137,7 @@ class PauseQueue:
                 result=ActResult.DONE,
                 stored_reason=known.stored_reason,
                 paused_at=known.paused_at,
-                previous_reason=known.reason,
+                previous=Previous(known.reason),
             )
             await self.acts.store.run(_store_new_end, done, known, [])
             self.acts.wake()
@@ -174,7 +174,7 @@ class PauseQueue:
                 at=self.acts.clock.now(),
                 stored_reason=known.stored_reason,
                 paused_at=known.paused_at,
-                previous_reason=known.reason,
+                previous=Previous(known.reason),
             )
             if expected is not None and not known.says_still(expected):
                 await self.acts.leave(act, "another pause is in force")
@@ -210,8 +210,7 @@ class PauseQueue:
             await require_own(self.acts, act, stop_by_pause(known))
             before = replace(
                 act,
-                previous_reason=known.reason,
-                previous_paused_at=known.paused_at,
+                previous=Previous(known.reason, known.paused_at),
                 resumes_at=act.resumes_at or known.end_to_come(act.at),
             )
             return await self._ask_service(before)
@@ -223,7 +222,7 @@ class PauseQueue:
         )
         if not known:
             return act
-        return replace(act, previous_reason=known[0].reason, previous_paused_at=known[0].paused_at)
+        return replace(act, previous=Previous(known[0].reason, known[0].paused_at))
 
     async def _ask_service(self, act: AuditRecord) -> pause_outcomes.PauseChange:
         async with self.acts.begun(act) as (started, answers, revision):

@@ -18,7 +18,7 @@ def reason_of_end(transaction: Transaction, pause: PauseRecord) -> str | None:
         for act in carried_out(acts)
         if act.action is Action.RESUME
         and act.actor == pause.ended_by
-        and pause.is_of(act.previous_paused_at)
+        and pause.is_of(act.previous.paused_at)
     ]
     return resumed[-1].reason if resumed else None
 

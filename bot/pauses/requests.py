@@ -91,15 +91,15 @@ def state_of_pause(transaction: Transaction, asked: AuditRecord) -> RequestOutco
     outcome = outcome_of_acts(transaction, asked)
     if outcome is not None:
         return outcome
-    if asked.previous_paused_at is None:
+    if asked.previous.paused_at is None:
         return RequestState.OPEN, None
-    since = asked.previous_paused_at - REQUESTS_LOOKBACK
+    since = asked.previous.paused_at - REQUESTS_LOOKBACK
     for pause in Pauses(transaction).recent(asked.repository, since):
-        is_its_time = pause.is_of(asked.previous_paused_at)
-        if is_its_time and pause.reason == asked.previous_reason:
+        is_its_time = pause.is_of(asked.previous.paused_at)
+        if is_its_time and pause.reason == asked.previous.reason:
             if not pause.is_open:
                 return RequestState.OVER, pause.ended_by
-        elif is_its_time or pause.since <= asked.previous_paused_at < pause.paused_at:
+        elif is_its_time or pause.since <= asked.previous.paused_at < pause.paused_at:
             # Somebody has changed it since.
             return RequestState.OVER, pause.by
     return RequestState.OPEN, None
@@ -136,8 +136,8 @@ def _is_same(done: AuditRecord, asked: AuditRecord) -> bool:
     if asked.confirmation.subject:
         subject = asked.confirmation.subject
         return done.confirmation is not None and done.confirmation.subject == subject
-    was = asked.previous_paused_at
-    is_now = done.previous_paused_at
+    was = asked.previous.paused_at
+    is_now = done.previous.paused_at
     return was is not None and is_now is not None and same_moment(was, is_now)
 
 

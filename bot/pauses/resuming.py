@@ -7,7 +7,7 @@ from datetime import datetime
 from bot.acts.group_act import GroupAct
 from bot.acts.permission import Right
 from bot.acts.reason import check_reason
-from bot.acts.record import Action, ActResult, AuditRecord, Circumstance
+from bot.acts.record import Action, ActResult, AuditRecord, Circumstance, Previous
 from bot.acts.recording import RECALLED, ActLog
 from bot.kernel.actor import Actor, Caller
 from bot.kernel.errors import MergeQueueError
@@ -134,8 +134,7 @@ class ResumeQueue:
             act,
             at=self.acts.clock.now(),
             service_at=service_at,
-            previous_reason=known.reason,
-            previous_paused_at=known.paused_at,
+            previous=Previous(known.reason, known.paused_at),
         )
         if expected is not None and not known.says_still(expected):
             if is_over:
@@ -154,9 +153,7 @@ class ResumeQueue:
                 return await self._after_lost_answer(unanswered, resumed, revision)
         if isinstance(resumed, Pause):
             other = await know_pause(self.acts.store, started.repository, resumed)
-            found = replace(
-                started, previous_reason=other.reason, previous_paused_at=resumed.paused_at
-            )
+            found = replace(started, previous=Previous(other.reason, resumed.paused_at))
             return OtherPause(other, await self.acts.end(found, ActResult.UNCHANGED, ANOTHER_PAUSE))
         answered = started.answered(join_answers(answers))
         if not resumed and not act.act_id:

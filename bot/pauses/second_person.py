@@ -14,7 +14,7 @@ from bot.acts.confirmation import CONFIRMED_WITHIN
 from bot.acts.errors import SecondPersonNeeded
 from bot.acts.group_act import GroupAct
 from bot.acts.permission import Right, is_machine
-from bot.acts.record import RIGHT_OF_ACTION, ActResult, AuditRecord, Confirmation
+from bot.acts.record import RIGHT_OF_ACTION, ActResult, AuditRecord, Confirmation, Previous
 from bot.acts.recording import ActLog
 from bot.acts.rows import Audit
 from bot.channels.rows import Subscriptions
@@ -81,8 +81,7 @@ class SecondPerson:
         return replace(
             act,
             result=ActResult.ASKED,
-            previous_reason=stop.reason,
-            previous_paused_at=stop.since,
+            previous=Previous(stop.reason, stop.since),
             confirmation=Confirmation(stop.subject, tuple(dict.fromkeys(others))),
         )
 

@@ -21,8 +21,8 @@ class Stop:
     def is_of(self, asked: AuditRecord) -> bool:
         """Whether it is what an earlier act was about."""
         if self.pause is not None:
-            is_its_time = self.pause.is_of(asked.previous_paused_at)
-            return is_its_time and asked.previous_reason == self.reason
+            is_its_time = self.pause.is_of(asked.previous.paused_at)
+            return is_its_time and asked.previous.reason == self.reason
         return asked.confirmation is not None and asked.confirmation.subject == self.subject
 
 

@@ -184,11 +184,11 @@ def as_act(begun: AuditRecord, end: AuditRecord | None, pauses: Sequence[KnownPa
     """What is known of an act, by the records of its beginning and of its end."""
     kind = ActKind.PAUSE if begun.action is Action.PAUSE else ActKind.RESUME
     read = None
-    if begun.previous_paused_at is not None:
-        read = Shown(begun.previous_reason or "", begun.previous_paused_at)
+    if begun.previous.paused_at is not None:
+        read = Shown(begun.previous.reason or "", begun.previous.paused_at)
         for pause in pauses:
             for line in pause.lines:
-                if line.paused_at == begun.previous_paused_at:
+                if line.paused_at == begun.previous.paused_at:
                     read = line.shown
     act = PauseAct(
         act_id=begun.record_id,

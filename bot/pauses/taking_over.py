@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from bot.acts.record import Action, ActResult, AuditRecord, PartOfGroup
+from bot.acts.record import Action, ActResult, AuditRecord, PartOfGroup, Previous
 from bot.acts.recording import ActLog
 from bot.acts.rows import Audit
 from bot.kernel.actor import Caller
@@ -98,7 +98,7 @@ def _tell(
             act,
             repository=pause.repository,
             paused_at=pause.paused_at,
-            previous_reason=pause.reason,
+            previous=Previous(pause.reason),
             stored_reason=pause.stored_reason,
         )
         part = replace(part, record_id=Audit(transaction).add(part))

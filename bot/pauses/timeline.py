@@ -69,8 +69,8 @@ def _is_told_with(act: AuditRecord, first: AuditRecord) -> bool:
 
     The card says what a pause begins with.
     """
-    begins = act.action is Action.PAUSE and act.previous_paused_at is None
-    began = first.action is Action.PAUSE and first.previous_paused_at is None
+    begins = act.action is Action.PAUSE and act.previous.paused_at is None
+    began = first.action is Action.PAUSE and first.previous.paused_at is None
     is_same_person = act.actor.user_id == first.actor.user_id
     is_alone = not (act.group.act_id or first.group.act_id)
     return not (begins or began) and is_same_person and is_alone and act.at - first.at < ONE_ENTRY

@@ -98,10 +98,10 @@ def replay(records: Sequence[AuditRecord]) -> tuple[InForce | None, Mapping[int,
         if end.result is ActResult.DONE and end.action is Action.EXTEND:
             # Extended was the pause in force, and no other.
             assert state is not None, end
-            assert (end.previous_reason, end.paused_at) == (state.reason, state.paused_at), end
+            assert (end.previous.reason, end.paused_at) == (state.reason, state.paused_at), end
         elif end.result is ActResult.DONE:
             before = None if state is None else (state.reason, state.paused_at)
-            said = (end.previous_reason, end.previous_paused_at)
+            said = (end.previous.reason, end.previous.paused_at)
             assert said == (before or (None, None)), end
             if end.action is Action.PAUSE:
                 assert end.paused_at is not None

@@ -20,6 +20,7 @@ from bot.acts.record import (
     Confirmation,
     Outcome,
     PartOfGroup,
+    Previous,
     SettingChange,
 )
 from bot.acts.rows import Audit
@@ -67,7 +68,7 @@ def three_records() -> list[AuditRecord]:
         replace(
             make_record(at=now - HOUR),
             reason="CI \x1b[31mred\x1b[0m\nis down",
-            previous_reason="before",
+            previous=Previous("before"),
             outcome=Outcome("409 conflict: busy"),
         ),
     ]

@@ -223,7 +223,7 @@ async def test_a_process_that_hangs_while_resuming_leaves_other_peoples_pauses_a
     if isinstance(outcome, OtherPause):
         audit = desk.world.database.contents.audit
         record = audit[outcome.record_id]
-        assert record.previous_reason == "Database migration"
+        assert record.previous.reason == "Database migration"
         assert all(
             any(end.act_id == act.record_id for end in audit.values())
             for act in audit.values()

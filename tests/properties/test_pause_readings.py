@@ -10,7 +10,7 @@ from random import Random
 
 import pytest
 
-from bot.acts.record import Action, ActResult, AuditRecord
+from bot.acts.record import Action, ActResult, AuditRecord, Previous
 from bot.acts.rows import Audit, Revisions
 from bot.kernel.actor import Origin
 from bot.kernel.repository import RepositoryName
@@ -112,7 +112,7 @@ class Rows:
             reason=act.reason,
             stored_reason=act.reason,
             service_at=state.now,
-            previous_paused_at=read.shown.paused_at if read.shown is not None else None,
+            previous=Previous(paused_at=read.shown.paused_at if read.shown is not None else None),
         )
         record_id = Audit(self.transaction).add(record)
         if is_left:

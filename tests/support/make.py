@@ -7,7 +7,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from bot.acts.permission import Right
-from bot.acts.record import Action, ActResult, AuditRecord
+from bot.acts.record import Action, ActResult, AuditRecord, Previous
 from bot.channels.subscription import (
     DEFAULT_TOPICS,
     ListedSubscription,
@@ -196,8 +196,7 @@ def make_act(
         reason=reason if pauses else None,
         stored_reason="CI runners are down (by alice via Slack)" if pauses else None,
         paused_at=paused_at if pauses else None,
-        previous_reason=previous_reason,
-        previous_paused_at=previous_paused_at,
+        previous=Previous(previous_reason, previous_paused_at),
         act_id=act_id,
         record_id=record_id,
     )

@@ -85,7 +85,7 @@ def void(record: AuditRecord) -> Message:
     return blocks.sentence(
         f":alarm_clock: The timer that {quote(record.actor.name, NAME_LIMIT)} set for "
         f"{escape(record.repository)} did nothing: another pause is in force: "
-        f"{literal(record.previous_reason or '', REASON_LIMIT)}"
+        f"{literal(record.previous.reason or '', REASON_LIMIT)}"
     )
 
 
@@ -96,7 +96,7 @@ def failed(record: AuditRecord) -> Message:
     why = f": the merge queue service answered “{quote(answer, ANSWER_SHOWN)}”" if answer else ""
     return blocks.sentence(
         f":warning: I couldn't resume {escape(record.repository)}{time}{why}. It's still paused: "
-        f"{literal(record.previous_reason or '', REASON_LIMIT)}. I'll keep trying, less and less "
+        f"{literal(record.previous.reason or '', REASON_LIMIT)}. I'll keep trying, less and less "
         "often, and post when it has resumed."
     )
 

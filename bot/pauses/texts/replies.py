@@ -58,13 +58,13 @@ def act(record: AuditRecord) -> Message:
         resume_button(record.repository, line, record.reason or "", record.actor.name),
         pause_ends.extend_menu(record.repository, line, record.resumes_at),
     ]
-    if record.previous_paused_at is not None:
+    if record.previous.paused_at is not None:
         by = person(record.actor.name)
         state = f"*{by} replaced the pause of {name}*"
         was = ""
-        if record.previous_reason != record.reason:
+        if record.previous.reason != record.reason:
             state = f"*{by} changed why {name} is paused*"
-            was = f"Reason was: {literal(record.previous_reason or '', REASON_LIMIT)}"
+            was = f"Reason was: {literal(record.previous.reason or '', REASON_LIMIT)}"
         return blocks.post(
             blocks.state_line(PAUSED, state, about),
             was,
@@ -88,9 +88,12 @@ def changes(acts: Sequence[AuditRecord]) -> Message:
     reasons = [act for act in acts if act.action is Action.PAUSE]
     ends = [act for act in acts if act.action in {Action.EXTEND, Action.KEEP}]
     taken = [act for act in acts if act.action is Action.TAKE_OVER]
-    first_reason = reasons[0].previous_reason if reasons else None
+    first_reason = reasons[0].previous.reason if reasons else None
     if len(list(filter(None, (reasons, ends, taken)))) == 1:
-        return act(replace(acts[-1], previous_reason=first_reason) if reasons else acts[-1])
+        if not reasons:
+            return act(acts[-1])
+        previous = replace(acts[-1].previous, reason=first_reason)
+        return act(replace(acts[-1], previous=previous))
     last = acts[-1]
     by = person(last.actor.name)
     end = pause_ends.until((ends or reasons)[-1].resumes_at) if ends or reasons else ""
@@ -175,10 +178,10 @@ def replaced(record: AuditRecord) -> Message:
     name = escape(record.repository)
     by = person(record.actor.name)
     what = f"{by} replaced your pause of {name}."
-    was = literal(record.previous_reason or "", REASON_LIMIT)
-    if record.previous_reason is None:
+    was = literal(record.previous.reason or "", REASON_LIMIT)
+    if record.previous.reason is None:
         what = f"Your pause of {name} had ended, and {by} paused it again."
-    elif record.previous_reason == record.reason:
+    elif record.previous.reason == record.reason:
         was = ""
     return blocks.post(
         f":double_vertical_bar: {what} It now says: {literal(record.reason or '', REASON_LIMIT)}",

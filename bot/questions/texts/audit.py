@@ -173,8 +173,8 @@ def _change(record: AuditRecord) -> str:
         before = quote(setting.before or "", DETAIL_LIMIT) or "none"
         after = quote(setting.after, DETAIL_LIMIT) or "none"
         return f"before: {before}, now: {after}"
-    if record.previous_reason:
-        return f"previous reason: {literal(record.previous_reason, DETAIL_LIMIT)}"
+    if record.previous.reason:
+        return f"previous reason: {literal(record.previous.reason, DETAIL_LIMIT)}"
     return ""
 
 

@@ -14,6 +14,7 @@ from bot.acts.record import (
     AuditSelection,
     Outcome,
     PartOfGroup,
+    Previous,
     SettingChange,
 )
 from bot.acts.rows import Audit
@@ -26,8 +27,7 @@ from tests.support.stored import SHOP, SITE, after, make_record
 def test_a_record_comes_back_with_its_id(transaction: Transaction) -> None:
     record = replace(
         make_record(),
-        previous_reason="before \N{SNOWMAN}",
-        previous_paused_at=after(-90),
+        previous=Previous("before \N{SNOWMAN}", after(-90)),
         outcome=Outcome("409 conflict: \N{SNOWMAN}", "503"),
         setting=SettingChange("", "enter merge"),
     )

@@ -15,7 +15,7 @@ from typing_extensions import override
 from bot.acts.check_permission import CheckPermission
 from bot.acts.group_act import GroupAct
 from bot.acts.group_acts import GroupActs
-from bot.acts.record import Action, ActResult, PartOfGroup
+from bot.acts.record import Action, ActResult, PartOfGroup, Previous
 from bot.acts.recording import ActLog
 from bot.acts.rows import Audit, Revisions
 from bot.channels.rows import Subscriptions
@@ -329,7 +329,7 @@ async def test_the_log_shows_a_group_while_somebody_acts_on_one_of_it(
         make_record(result=ActResult.STARTED),
         action=Action.RESUME,
         group=PartOfGroup(act.group, act.group_act_id),
-        previous_paused_at=NOW,
+        previous=Previous(paused_at=NOW),
     )
     with begin(processes.one) as transaction:
         Audit(transaction).add(part)

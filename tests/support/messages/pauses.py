@@ -9,7 +9,15 @@ from zoneinfo import ZoneInfo
 from bot.acts.asked import Asked, typed_ends
 from bot.acts.errors import PermissionDenied
 from bot.acts.permission import Right, WhoCan
-from bot.acts.record import SOMEBODY, Action, ActResult, Circumstance, Outcome, PartOfGroup
+from bot.acts.record import (
+    SOMEBODY,
+    Action,
+    ActResult,
+    Circumstance,
+    Outcome,
+    PartOfGroup,
+    Previous,
+)
 from bot.acts.texts.permissions import denied
 from bot.blocks import modal
 from bot.desk import end_questions
@@ -142,7 +150,7 @@ CASES: Cases = {
     "pause-not-yours": partial(pause_replies.not_yours, BY_HAND),
     "pause-replaced-reply": partial(pause_replies.replaced, REPLACED),
     "pause-replaced-after-its-end": partial(
-        pause_replies.replaced, replace(REPLACED, previous_reason=None)
+        pause_replies.replaced, replace(REPLACED, previous=Previous(paused_at=NOON))
     ),
     "pause-reply": partial(pause_replies.paused_reply, make_act()),
     "pause-resumed-reply": partial(pause_replies.resumed_reply, SITE),
@@ -230,13 +238,16 @@ CASES: Cases = {
     "pause-taken-over": posted(make_act(Action.TAKE_OVER)),
     "pause-changed-twice": changes(
         [
-            replace(REPLACED, previous_reason="night"),
+            replace(REPLACED, previous=Previous("night", NOON)),
             make_act(Action.EXTEND, resumes_at=NOON + timedelta(hours=2)),
             make_act(Action.TAKE_OVER),
         ]
     ),
     "pause-reason-changed-twice": changes(
-        [replace(REPLACED, previous_reason="night"), replace(REPLACED, reason="CI is back")]
+        [
+            replace(REPLACED, previous=Previous("night", NOON)),
+            replace(REPLACED, reason="CI is back"),
+        ]
     ),
     "pause-took-over": taken_over(TakenOver([CARD], [BOB]), SITE),
     "pause-took-over-of-nobody": taken_over(TakenOver([CARD]), SITE),
@@ -330,7 +341,7 @@ CASES: Cases = {
         replace(
             make_act(Action.RESUME, resumes_at=NOON),
             outcome=Outcome("403 not allowed"),
-            previous_reason="deploying",
+            previous=Previous("deploying"),
         ),
     ),
     "timer-worked-late": partial(pause_ends.worked, ENDED_BY_TIMER),

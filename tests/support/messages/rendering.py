@@ -66,7 +66,7 @@ AT_MOST = {
     "asked": TYPED_LIMIT,
     "SettingChange.after": 80,
     "Asked.reason": TYPED_LIMIT,
-    "AuditRecord.previous_reason": TYPED_LIMIT,
+    "Previous.reason": TYPED_LIMIT,
     "AuditPage.records": EVENTS_PER_PAGE,
     "BranchPage.branches": EVENTS_PER_PAGE,
     "HomeState.queues": EVENTS_PER_PAGE,
