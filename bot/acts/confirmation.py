@@ -1,35 +1,80 @@
 """Requests to confirm what a person or a machine asked for, and what became of them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import Self
 
-from bot.acts.group_act import GroupAct
 from bot.acts.record import AuditRecord
 from bot.acts.request_state import RequestState
 from bot.kernel.actor import Actor
+from bot.kernel.repository import RepositoryName
 
 CONFIRMED_WITHIN = timedelta(hours=1)
 """How long what a person asked for waits for a second person."""
 
 
-RequestOutcome = tuple[RequestState, Actor | None]
-"""What became of an act that needs a second person, and who did that."""
+@dataclass(frozen=True, slots=True)
+class RequestOutcome:
+    """What became of an act that takes two, and who did that."""
+
+    state: RequestState
+    by: Actor | None = None
+
+
+_OPEN = RequestOutcome(RequestState.OPEN)
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One request to a second person, for one repository or for those of a group."""
+    """One request to confirm something, for one repository or for those of a group."""
 
-    asked: Sequence[AuditRecord]  #: what the first person asked for, one act for each repository
-    state: RequestState
-    group_act: GroupAct | None = None  #: the act on a group that the acts are parts of
-    by: Actor | None = None  #: who answered it, or ended the pause otherwise
+    asked: Sequence[AuditRecord]  #: what was asked for, one act for each repository
+    outcomes: Sequence[RequestOutcome]  #: what became of each, in the same order
+
+    @classmethod
+    def opened(cls, asked: Sequence[AuditRecord]) -> Self:
+        """A request that nobody has answered yet."""
+        return cls(asked, [_OPEN for _ in asked])
+
+    @property
+    def state(self) -> RequestState:
+        """The first of the states in which parts of it are."""
+        states = {outcome.state for outcome in self.outcomes}
+        return next(state for state in RequestState if state in states)
+
+    @property
+    def by(self) -> Actor | None:
+        """Who brought it into that state, if somebody did."""
+        state = self.state
+        people = [outcome.by for outcome in self.outcomes if outcome.state is state]
+        return next((person for person in people if person is not None), None)
+
+    @property
+    def group(self) -> str | None:
+        """The name of the group that it is about, if it is about one."""
+        return self.asked[0].group.name
 
     @property
     def ends_at(self) -> datetime:
         """Until when somebody may confirm it."""
         return open_until(self.asked[0])
+
+    def repositories(self, state: RequestState) -> Sequence[RepositoryName]:
+        """Those in that state."""
+        return [
+            act.repository
+            for act, outcome in zip(self.asked, self.outcomes, strict=True)
+            if outcome.state is state
+        ]
+
+    def expired(self) -> Self:
+        """The request once nobody may confirm any more what is still open."""
+        late = RequestOutcome(RequestState.EXPIRED)
+        outcomes = [
+            late if outcome.state is RequestState.OPEN else outcome for outcome in self.outcomes
+        ]
+        return replace(self, outcomes=outcomes)
 
 
 def open_until(asked: AuditRecord) -> datetime:

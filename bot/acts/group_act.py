@@ -8,7 +8,7 @@ from typing import Self
 
 from bot.acts.asked import NOTHING_ASKED, Asked
 from bot.acts.record import Action
-from bot.kernel.actor import Actor, Caller, Origin
+from bot.kernel.actor import Actor, Approved, Caller, Origin
 from bot.kernel.groups import Group
 from bot.kernel.repository import RepositoryName
 
@@ -87,6 +87,7 @@ class GroupAct:
     #: the shared end of all its pauses, or the due time of the timers that act
     resumes_at: datetime | None = None
     request: str | None = None  #: the request that asked for it; None for timers
+    approved: Approved | None = None  #: the proposal that it carries out, if it is one
 
     @property
     def is_planned(self) -> bool:
@@ -111,11 +112,12 @@ class GroupAct:
             caller.channel_id,
             asked,
             request=caller.request,
+            approved=caller.approved,
         )
 
     @property
     def caller(self) -> Caller:
-        return Caller(self.actor, self.origin, self.channel_id, self.request)
+        return Caller(self.actor, self.origin, self.channel_id, self.request, self.approved)
 
     def of(self, *outcomes: GroupOutcome) -> list[RepositoryResult]:
         return [result for result in self.results if result.outcome in outcomes]

@@ -20,26 +20,37 @@ ANSWER_LASTS = timedelta(hours=1)
 class Proposals(Part):
     """Proposals and their answers, which are acts that name the proposal's record."""
 
-    def of_request(self, request: str) -> AuditRecord | None:
-        """What a machine proposed with that request."""
+    def of_request(self, request: str) -> Sequence[AuditRecord]:
+        """What a machine proposed with that request: one record for each repository."""
         records = Audit(self._transaction).of_request(request)
-        return next((record for record in records if record.is_proposal), None)
+        return [record for record in records if record.is_proposal]
 
-    def open_of(self, machine: str, now: datetime) -> Sequence[AuditRecord]:
-        """A machine's proposals that nobody has answered yet, of all repositories, oldest first.
+    def parts(self, proposal: AuditRecord) -> Sequence[AuditRecord]:
+        """The proposal, and those of the other repositories of its group."""
+        if proposal.group.name is None or proposal.request is None:
+            return [proposal]
+        return self.of_request(proposal.request)
+
+    def open_now(self, now: datetime) -> Sequence[Sequence[AuditRecord]]:
+        """The proposals of all machines that somebody may still answer, oldest first.
+
+        Each with the records of all its repositories, those with an answer included.
+        """
+        found: dict[str, list[AuditRecord]] = {}
+        for record in Audit(self._transaction).asked_since(now - LONGEST_OPEN):
+            if record.is_proposal and open_until(record) > now:
+                found.setdefault(record.request or record.identity, []).append(record)
+        return [
+            parts for parts in found.values() if any(self.answer(part) is None for part in parts)
+        ]
+
+    def open_of(self, machine: str, now: datetime) -> Sequence[Sequence[AuditRecord]]:
+        """Those of one machine.
 
         Nobody proposes for this machine until the transaction ends.
         """
         self.lock(f"proposals of {machine}")
-        asked = Audit(self._transaction).asked_since(now - LONGEST_OPEN)
-        return [
-            record
-            for record in asked
-            if record.is_proposal
-            and record.actor.user_id == machine
-            and open_until(record) > now
-            and self.answer(record) is None
-        ]
+        return [parts for parts in self.open_now(now) if parts[0].actor.user_id == machine]
 
     def answer(self, proposal: AuditRecord) -> RequestOutcome | None:
         """What somebody has done about it, and who; None while nobody has.
@@ -53,13 +64,13 @@ class Proposals(Part):
         answers = [act for act in acts if _answers(act, proposal)]
         for act in answers:
             if act.is_declined:
-                return RequestState.REFUSED, act.actor
+                return RequestOutcome(RequestState.REFUSED, act.actor)
             if act.result is ActResult.DONE:
-                return RequestState.CONFIRMED, act.actor
+                return RequestOutcome(RequestState.CONFIRMED, act.actor)
             if act.result is ActResult.UNCHANGED:
-                return RequestState.OVER, None
+                return RequestOutcome(RequestState.OVER)
         for act in unended(answers):
-            return RequestState.UNDER_WAY, act.actor
+            return RequestOutcome(RequestState.UNDER_WAY, act.actor)
         return None
 
 

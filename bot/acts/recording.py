@@ -94,7 +94,8 @@ class ActLog:
         confirmation: Confirmation | None = None
         if caller.approved is not None:
             approved = caller.approved
-            confirmation = Confirmation("", asked_by=approved.by, answers=approved.record_id)
+            answers = approved.records[repository]
+            confirmation = Confirmation("", asked_by=approved.by, answers=answers)
         return AuditRecord(
             at=self.clock.now(),
             actor=caller.actor,
@@ -301,8 +302,8 @@ def require_open(transaction: Transaction, proposal_id: int, now: datetime) -> A
         raise ProposalClosed("", RequestState.OVER, None)
     answer = Proposals(transaction).answer(proposal)
     if answer is not None:
-        state, by = answer
-        raise ProposalClosed(proposal.actor.name, state, by.name if by is not None else None)
+        by = answer.by.name if answer.by is not None else None
+        raise ProposalClosed(proposal.actor.name, answer.state, by)
     if open_until(proposal) <= now:
         raise ProposalClosed(proposal.actor.name, RequestState.EXPIRED, None)
     return proposal

@@ -6,7 +6,7 @@ from bot.acts.asked import Asked
 from bot.acts.group_act import RepositoryResult
 from bot.acts.record import Action, ActResult, Circumstance, Confirmation, Evidence
 from bot.blocks.controls import Repeat
-from bot.kernel.actor import Actor, Origin
+from bot.kernel.actor import Actor, Approved, Origin
 from bot.kernel.repository import RepositoryName
 from bot.store.schema import (
     OutsideText,
@@ -39,6 +39,7 @@ group_acts = table(
     *required(as_json(tuple[RepositoryResult, ...]), "results"),
     *optional(UtcTime, "ended_at", "resumes_at"),
     *optional(sa.Text, "request"),
+    *optional(as_json(Approved), "approved"),
 )
 partial_index(group_acts.c.request, where=group_acts.c.request.is_not(None))
 

@@ -1,7 +1,7 @@
 """Freeze and unfreeze queues, and let pull requests through, at a person's request."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 
@@ -129,6 +129,20 @@ class FreezeQueue:
         known = await self.freezes(repository)
         return freeze_outcomes.meant_by(freeze_id, known, self.acts.clock.now())
 
+    async def of_group(
+        self, group: str, repositories: Sequence[RepositoryName]
+    ) -> Mapping[RepositoryName, Sequence[Freeze]]:
+        """The freezes of each repository that were made for the group."""
+        few = asyncio.Semaphore(FREEZE_REQUESTS_AT_ONCE)
+
+        async def of(repository: RepositoryName) -> Sequence[Freeze]:
+            async with few:
+                known = await self.freezes(repository)
+            return [freeze for freeze in known if _is_of_group(freeze, group)]
+
+        found = await asyncio.gather(*map(of, repositories))
+        return dict(zip(repositories, found, strict=True))
+
     async def queued(self, repository: RepositoryName) -> int | None:
         """How many pull requests a freeze would keep waiting; None if that takes too long."""
         try:
@@ -186,15 +200,19 @@ class FreezeQueue:
         *,
         freeze_id: str | None = None,
         part_of: GroupAct | None = None,
+        only: Collection[str] | None = None,
     ) -> freeze_outcomes.FreezeOutcome:
         """End the freeze: the one of a button, those made for a group, or the only one.
 
-        Of a group's, some may end and others not; a single one ends, or this raises.
+        `only`: those of the group that a machine proposed to end. Of a group's, some may end and
+        others not; a single one ends, or this raises.
         """
         act = await self.acts.permitted(caller, Action.UNFREEZE, repository, reason, part_of)
         async with self.acts.locked(act):
             known = await self.freezes(repository)
             meant = self._to_end(known, freeze_id, part_of)
+            if only is not None:
+                meant = [freeze for freeze in meant if freeze.freeze_id in only]
             if not meant:
                 return await self._unchanged(act)
             is_chosen = freeze_id is not None or part_of is not None
@@ -222,7 +240,7 @@ class FreezeQueue:
         """Those made for the group, or those that somebody may mean."""
         if part_of is None:
             return freeze_outcomes.meant_by(freeze_id, known, self.acts.clock.now())
-        return [freeze for freeze in known if _is_of_group(freeze, part_of)]
+        return [freeze for freeze in known if _is_of_group(freeze, part_of.group)]
 
     async def _end(
         self, act: AuditRecord, meant: Sequence[Freeze]
@@ -419,9 +437,9 @@ class FreezeQueue:
             self.acts.wake()
 
 
-def _is_of_group(freeze: Freeze, act: GroupAct) -> bool:
-    """Whether it was made for the group that the act is on."""
-    return freeze.act is not None and freeze.act.group.name == act.group
+def _is_of_group(freeze: Freeze, group: str) -> bool:
+    """Whether it was made for that group."""
+    return freeze.act is not None and freeze.act.group.name == group
 
 
 def _about(act: AuditRecord, freezes: Sequence[Freeze]) -> AuditRecord:

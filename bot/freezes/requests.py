@@ -44,6 +44,6 @@ def _state_of_freezes(transaction: Transaction, asked: AuditRecord) -> RequestOu
     known = Freezes(transaction).with_ids(asked.repository, asked.freezes or ())
     endings = [freeze.ending for freeze in known if freeze.ending is not None]
     if not endings:
-        return RequestState.OPEN, None
+        return RequestOutcome(RequestState.OPEN)
     by = endings[-1].by
-    return RequestState.OVER, Actor("", by) if by is not None else None
+    return RequestOutcome(RequestState.OVER, Actor("", by) if by is not None else None)

@@ -8,7 +8,8 @@ from bot.acts.asked import Asked
 from bot.acts.group_act import CHANGES, GroupAct, GroupOutcome, RepositoryResult, acts_like
 from bot.acts.group_acts import GroupActs
 from bot.acts.reason import check_reason
-from bot.acts.record import Action
+from bot.acts.record import Action, AuditRecord
+from bot.acts.rows import Audit
 from bot.freezes.freezing import FreezeQueue
 from bot.kernel.actor import Caller
 from bot.kernel.durations import SHORTEST, Until, resumes_at
@@ -24,6 +25,7 @@ from bot.pauses.known import ActState, Shown
 from bot.pauses.observe import act_that_made
 from bot.pauses.pause import PauseRecord
 from bot.pauses.pausing import PauseQueue
+from bot.pauses.requests import proposed_line
 from bot.pauses.resuming import ResumeQueue
 from bot.pauses.rows import Pauses
 from bot.pauses.stored import load_stored
@@ -59,8 +61,7 @@ class ActOnGroups:
         if action in {Action.RESUME, Action.EXTEND}:
             paused = await self._paused_for(act.group)
         _check_reason(action, asked)
-        # Include repositories no longer in the group, because the bot paused them for it.
-        names = tuple(dict.fromkeys([*act.repositories, *paused]))
+        names = _named(act, paused)
         if action is Action.EXTEND:
             names = tuple(name for name in names if name in paused)
             if not names:
@@ -145,10 +146,11 @@ class ActOnGroups:
         left_alone = await store.run(_left_alone, act, known, pause, now)
         if left_alone is not None:
             return RepositoryResult(repository, left_alone, known.by_name)
+        proposal = await store.read(_proposal, act, repository)
         outcome = await self.resume_queue.run(
             act.caller,
             repository,
-            expected=known.line,
+            expected=known.line if proposal is None else proposed_line(proposal),
             part_of=act,
             reason=act.asked.reason,
         )
@@ -174,8 +176,13 @@ class ActOnGroups:
         return RepositoryResult(repository, GroupOutcome.ALREADY_PLANNED, known.by)
 
     async def _unfreeze(self, act: GroupAct, repository: RepositoryName) -> RepositoryResult:
+        proposal = await self.work.acts.store.read(_proposal, act, repository)
         outcome = await self.freeze_queue.unfreeze(
-            act.caller, repository, act.asked.reason, part_of=act
+            act.caller,
+            repository,
+            act.asked.reason,
+            part_of=act,
+            only=proposal.freezes if proposal is not None else None,
         )
         if outcome.error is not None and is_uncertain(outcome.error):
             raise outcome.error
@@ -213,6 +220,24 @@ class ActOnGroups:
             lambda transaction: Pauses(transaction).of_group(group)
         )
         return {result.repository: result for result in found}
+
+
+def _named(
+    act: GroupAct, paused: Mapping[RepositoryName, PauseRecord]
+) -> tuple[RepositoryName, ...]:
+    """Those of the act, and those no longer in the group, because the bot paused them for it."""
+    if act.approved is not None:
+        return act.repositories
+    return tuple(dict.fromkeys([*act.repositories, *paused]))
+
+
+def _proposal(
+    transaction: Transaction, act: GroupAct, repository: RepositoryName
+) -> AuditRecord | None:
+    """What a machine proposed for the repository, if the act carries that out."""
+    if act.approved is None:
+        return None
+    return Audit(transaction).one(act.approved.records[repository])
 
 
 def _check_reason(action: Action, asked: Asked) -> None:

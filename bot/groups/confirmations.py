@@ -9,7 +9,7 @@ from bot.acts.record import Action, AuditRecord
 from bot.acts.request_state import RequestState
 from bot.blocks import blocks, controls
 from bot.blocks.groups import name_of, names
-from bot.blocks.message import Colour, Message
+from bot.blocks.message import Block, Colour, Message
 from bot.blocks.text import (
     NAME_LIMIT,
     duration,
@@ -132,13 +132,40 @@ def request(request: Request) -> Message:
         case RequestState.OPEN:
             return _open(request, sentences)
         case RequestState.CONFIRMED:
-            done = blocks.sentence(f":white_check_mark: {_said(sentences.confirmed, request)}")
-            return blocks.coloured(Colour.GREEN, done)
+            return _ended(request, _said(sentences.confirmed, request))
         case RequestState.OVER:
             ended = sentences.ended if request.by is not None else sentences.over
-            return blocks.sentence(f":heavy_minus_sign: {_said(ended, request)}")
+            return _ended(request, _said(ended, request))
         case _:
-            return blocks.sentence(f":heavy_minus_sign: {_said(sentences.expired, request)}")
+            return _ended(request, _said(sentences.expired, request))
+
+
+def _ended(request: Request, sentence: str) -> Message:
+    """What became of it, and of the repositories of which something else became."""
+    is_done = request.state is RequestState.CONFIRMED
+    icon = ":white_check_mark:" if is_done else ":heavy_minus_sign:"
+    said = blocks.message(blocks.section(f"{icon} {sentence}"), *_others(request))
+    return blocks.coloured(Colour.GREEN, said) if is_done else said
+
+
+_OF_OTHERS: Mapping[RequestState, str] = {
+    RequestState.OPEN: "Still open: {where}",
+    RequestState.UNDER_WAY: "I'm carrying it out: {where}",
+    RequestState.CONFIRMED: "Done: {where}",
+    RequestState.REFUSED: "Refused: {where}",
+    RequestState.EXPIRED: "Nobody answered in time: {where}",
+    RequestState.OVER: "Nothing was left to do: {where}",
+}
+
+
+def _others(request: Request) -> list[Block]:
+    """What became of repositories that are not in the state of the whole."""
+    said: list[str] = []
+    for state, sentence in _OF_OTHERS.items():
+        found = request.repositories(state)
+        if found and state is not request.state:
+            said.append(sentence.format(where=names(found)))
+    return [blocks.context(*said)] if said else []
 
 
 def _proposal(request: Request) -> Message:
@@ -146,31 +173,38 @@ def _proposal(request: Request) -> Message:
     first = request.asked[0]
     if request.state is not RequestState.OPEN:
         was = _said(_WAS_PROPOSED[first.action], request)
-        answer = _said(_ANSWERED[request.state], request)
-        if request.state is RequestState.CONFIRMED:
-            done = blocks.sentence(f":white_check_mark: {was} {answer}")
-            return blocks.coloured(Colour.GREEN, done)
-        return blocks.sentence(f":heavy_minus_sign: {was} {answer}")
+        return _ended(request, f"{was} {_said(_ANSWERED[request.state], request)}")
     who = _mentions(request.asked)
-    value = str(first.record_id)
     shown = blocks.message(
         blocks.section(f":hourglass_flowing_sand: {_said(_PROPOSED[first.action], request)}"),
         blocks.section(f"{who} can approve." if who else "Any full member can approve."),
-        *blocks.facts(
-            ("The machine's reason", _quoted(first.reason)),
-            ("Limits", quote(_limits(first), REASON_LIMIT)),
-            ("Ends", _end(first)),
-            ("Paused because", _quoted(first.previous.reason)),
-            ("Open until", local_time(request.ends_at)),
-        ),
-        blocks.actions(
-            [
-                blocks.button("Approve", action_id=APPROVE, value=value, style="primary"),
-                blocks.button("Refuse", action_id=REFUSE, value=value),
-            ]
-        ),
+        *blocks.facts(*proposed_facts(request)),
+        *_others(request),
+        blocks.actions(answer_buttons(request)),
     )
     return blocks.coloured(Colour.YELLOW, shown)
+
+
+def proposed_facts(request: Request) -> list[tuple[str, str]]:
+    """What somebody has to know before they answer a machine's proposal."""
+    first = request.asked[0]
+    paused_because = first.previous.reason if request.group is None else None
+    return [
+        ("The machine's reason", _quoted(first.reason)),
+        ("Limits", quote(_limits(first), REASON_LIMIT)),
+        ("Ends", _end(first)),
+        ("Paused because", _quoted(paused_because)),
+        ("Open until", local_time(request.ends_at)),
+    ]
+
+
+def answer_buttons(request: Request) -> list[blocks.Element]:
+    """They stand for the proposal as it was made: its record is their value."""
+    value = str(request.asked[0].record_id)
+    return [
+        blocks.button("Approve", action_id=APPROVE, value=value, style="primary"),
+        blocks.button("Refuse", action_id=REFUSE, value=value),
+    ]
 
 
 def _quoted(reason: str | None) -> str:
@@ -198,7 +232,7 @@ def _open(request: Request, sentences: Sentences) -> Message:
     who = _mentions(request.asked)
     asker = quote(first.actor.name, NAME_LIMIT)
     facts = []
-    if request.group_act is None and first.previous.reason:
+    if request.group is None and first.previous.reason:
         since = local_time(first.previous.paused_at) if first.previous.paused_at else ""
         facts.append((sentences.since, since))
         facts.append(("Reason", literal(first.previous.reason, REASON_LIMIT)))
@@ -209,6 +243,7 @@ def _open(request: Request, sentences: Sentences) -> Message:
         blocks.section(f":hourglass_flowing_sand: {_said(sentences.open, request)}"),
         blocks.section(f"{who} can confirm." if who else "Any other full member can confirm."),
         *blocks.facts(*facts),
+        *_others(request),
         blocks.actions([_button(request)]),
     )
     return blocks.coloured(Colour.YELLOW, asked)
@@ -217,9 +252,8 @@ def _open(request: Request, sentences: Sentences) -> Message:
 def _said(sentence: str, request: Request) -> str:
     first = request.asked[0]
     where = escape(first.repository)
-    if request.group_act is not None:
-        parts = names([act.repository for act in request.asked])
-        where = f"{name_of(request.group_act.group)} ({parts})"
+    if request.group is not None:
+        where = f"{name_of(request.group)} ({names(request.repositories(request.state))})"
     return sentence.format(
         asker=quote(first.actor.name, NAME_LIMIT),
         by=quote(request.by.name, NAME_LIMIT) if request.by is not None else "",
@@ -245,19 +279,19 @@ def _mentions(asked: Sequence[AuditRecord]) -> str:
 def _button(request: Request) -> blocks.Element:
     """Does the same as the first person asked for."""
     first = request.asked[0]
-    group_act = request.group_act
+    group = request.group
     confirmation = first.confirmation
     if first.action is Action.RESUME:
-        if group_act is not None:
-            return group_acts.resume_button(group_act.group)
+        if group is not None:
+            return group_acts.resume_button(group)
         since = first.previous.paused_at or first.at
         return resume_button(first.repository, DrawnLine(since), first.previous.reason or "")
     if first.action is Action.UNFREEZE:
         freezes = confirmation.subject.split() if confirmation is not None else []
         only = freezes[0] if len(freezes) == 1 and len(freezes[0]) <= FREEZE_ID_LIMIT else ""
         value = controls.held_value(first.repository, only)
-        if group_act is not None:
-            value = f"@{group_act.group}"
+        if group is not None:
+            value = f"@{group}"
         return blocks.button("End freeze…", action_id=freeze_actions.UNFREEZE, value=value)
     typed = f"allow {first.repository} {first.setting.after} {first.reason or ''}".rstrip()
     value = typed[: blocks.VALUE_LIMIT]

@@ -1,6 +1,6 @@
 """Acts on all repositories of a group, with their progress, and what machines propose."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 
@@ -21,7 +21,7 @@ from bot.kernel.groups import Group
 from bot.pauses import actions as pause_actions
 from bot.pauses.group_work import Report, SinceThen
 from bot.pauses.outcomes import NotPaused, OtherPause, PauseChange
-from bot.pauses.pause import drawn_line
+from bot.pauses.requests import proposed_line
 from bot.pauses.texts import group_acts, replies as pause_replies
 from bot.slack.conversation import Conversation
 from bot.slack.payloads import Interaction
@@ -118,12 +118,26 @@ async def approve(call: Call, click: Interaction) -> None:
     """Carry out what a machine proposed, in the name of the person who presses."""
     await call.admit()
     proposals = call.bot.use.proposals
-    proposal = await proposals.approved(call.caller, int(click.chosen))
-    confirmation = proposal.confirmation
-    proposed = confirmation.proposed if confirmation is not None else None
-    said = await _CARRY_OUT[proposal.action](call, proposal, proposed or NOTHING_ASKED)
-    await proposals.settle(proposal)
+    async with proposals.approved(call.caller, int(click.chosen)) as parts:
+        first = parts[0]
+        confirmation = first.confirmation
+        proposed = confirmation.proposed if confirmation is not None else None
+        asked = proposed or NOTHING_ASKED
+        if first.group.name is not None:
+            await _carry_out_for_group(call, first.group.name, parts, asked)
+            return
+        said = await _CARRY_OUT[first.action](call, first, asked)
     await call.reply(said)
+
+
+async def _carry_out_for_group(
+    call: Call, name: str, parts: Sequence[AuditRecord], asked: Asked
+) -> None:
+    """Act on the repositories that the machine named, whichever the group has by now."""
+    group = Group(name, tuple(part.repository for part in parts))
+    caller = as_approver(call.caller, parts)
+    now = call.bot.clock.now()
+    await carry_out(call, GroupAct.by(caller, now, parts[0].action, group, asked))
 
 
 @handles.click(REFUSE)
@@ -135,7 +149,7 @@ async def refuse(call: Call, click: Interaction) -> None:
 
 async def _pause(call: Call, proposal: AuditRecord, asked: Asked) -> Message:
     paused = await call.bot.use.pause_queue.run(
-        as_approver(call.caller, proposal),
+        as_approver(call.caller, [proposal]),
         proposal.repository,
         asked.reason,
         lasting=asked.lasting,
@@ -147,11 +161,8 @@ async def _pause(call: Call, proposal: AuditRecord, asked: Asked) -> Message:
 
 async def _resume(call: Call, proposal: AuditRecord, _asked: Asked) -> Message:
     repository = proposal.repository
-    paused_at = proposal.previous.paused_at or proposal.at
     resumed = await call.bot.use.resume_queue.run(
-        as_approver(call.caller, proposal),
-        repository,
-        expected=drawn_line(paused_at, proposal.stored_reason or ""),
+        as_approver(call.caller, [proposal]), repository, expected=proposed_line(proposal)
     )
     match resumed:
         case PauseChange():
@@ -164,7 +175,7 @@ async def _resume(call: Call, proposal: AuditRecord, _asked: Asked) -> Message:
 
 async def _freeze(call: Call, proposal: AuditRecord, asked: Asked) -> Message:
     frozen = await call.bot.use.freeze_queue.freeze(
-        as_approver(call.caller, proposal), proposal.repository, asked
+        as_approver(call.caller, [proposal]), proposal.repository, asked
     )
     if frozen.because is not None:
         return _freezes_unchanged(call, proposal, frozen)
@@ -173,7 +184,7 @@ async def _freeze(call: Call, proposal: AuditRecord, asked: Asked) -> Message:
 
 async def _unfreeze(call: Call, proposal: AuditRecord, asked: Asked) -> Message:
     unfrozen = await call.bot.use.freeze_queue.unfreeze(
-        as_approver(call.caller, proposal),
+        as_approver(call.caller, [proposal]),
         proposal.repository,
         asked.reason,
         freeze_id=min(proposal.freezes or (), default=None),
@@ -184,7 +195,7 @@ async def _unfreeze(call: Call, proposal: AuditRecord, asked: Asked) -> Message:
 
 
 async def _let_through(call: Call, proposal: AuditRecord, asked: Asked) -> Message:
-    caller = as_approver(call.caller, proposal)
+    caller = as_approver(call.caller, [proposal])
     number = proposal.about or 0
     reason = asked.reason
     outcome = await call.bot.use.freeze_queue.allow(caller, proposal.repository, number, reason)

@@ -4,9 +4,10 @@ It is the mechanism of the second person with a machine as the first of the two.
 was asked for, the request in Slack, its states and its end are the same.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import AsyncIterator, Collection, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from bot.acts.approval import Approval, ApprovalRules
@@ -28,6 +29,7 @@ from bot.acts.record import (
     AuditRecord,
     Circumstance,
     Confirmation,
+    PartOfGroup,
     Previous,
     SettingChange,
 )
@@ -37,7 +39,7 @@ from bot.acts.rows import Audit
 from bot.freezes.freeze import Freeze
 from bot.freezes.outcomes import ids_of, stop_by_freezes
 from bot.freezes.requests import state_of_request
-from bot.kernel.actor import Approved, Caller
+from bot.kernel.actor import Actor, Approved, Caller
 from bot.kernel.durations import Until, at_instant, resumes_at
 from bot.kernel.repository import RepositoryName
 from bot.pauses.by_rule import PauseRules
@@ -74,28 +76,43 @@ class ProposeActs:
     def approval(
         self, caller: Caller, action: Action, repositories: Collection[RepositoryName]
     ) -> Approval | None:
-        """What the policy rules if one of the repositories' policies wants a person's approval."""
+        """What the policies rule if one of them wants a person's approval.
+
+        Of several, that which gives people the shortest time.
+        """
+        found: list[Approval] = []
         for repository in repositories:
             policy = self.acts.check.configured.policies.of(repository)
-            found = policy.rules(ApprovalRules).needed(caller.actor.user_id, action)
-            if found is not None:
-                return found
-        return None
+            needed = policy.rules(ApprovalRules).needed(caller.actor.user_id, action)
+            if needed is not None:
+                found.append(needed)
+        return min(found, key=_lasts, default=None)
 
-    async def propose(self, caller: Caller, wanted: Proposed, approval: Approval) -> AuditRecord:
-        """Ask people to approve it; return the record of the proposal.
+    async def propose(
+        self,
+        caller: Caller,
+        wanted: Sequence[Proposed],
+        approval: Approval,
+        group: str | None = None,
+    ) -> Sequence[AuditRecord]:
+        """Ask people to approve it; return the records of the proposal, one for each repository.
 
         An open one of the same machine for the same act is returned as it is, so that a request
         may be repeated. Raises PermissionDenied, InvalidReason, InvalidDuration, TooManyProposals
         and NobodyToApprove.
         """
-        if wanted.action is not Action.RESUME:
-            check_reason(wanted.asked.reason)
-        act = self.acts.record(caller, wanted.action, wanted.repository)
-        act = replace(act, reason=wanted.asked.reason.strip() or None)
-        await self.acts.permit(act)
-        proposal = self._proposal(act, wanted, approval)
-        stored = await self.acts.store.run(_propose, proposal, wanted.pause, approval.most_open)
+        first, *others = wanted
+        if first.action is not Action.RESUME:
+            check_reason(first.asked.reason)
+        act = self.acts.record(caller, first.action, first.repository)
+        act = replace(act, reason=first.asked.reason.strip() or None, group=PartOfGroup(group))
+        await self.acts.permit(act, [other.repository for other in others])
+        proposals = [
+            self._proposal(replace(act, repository=part.repository), part, approval)
+            for part in wanted
+        ]
+        pauses = [part.pause for part in wanted]
+        stored = await self.acts.store.run(_propose, proposals, pauses, approval.most_open)
         self.acts.wake()
         return stored
 
@@ -137,54 +154,101 @@ class ProposeActs:
     def _takes_second_person(self, repository: RepositoryName) -> bool:
         return self.acts.check.configured.policies.of(repository).rules(PauseRules).second_person
 
-    async def approved(self, caller: Caller, proposal_id: int) -> AuditRecord:
-        """The proposal, for the person to carry out with `as_approver`.
+    @asynccontextmanager
+    async def approved(
+        self, caller: Caller, proposal_id: int
+    ) -> AsyncIterator[Sequence[AuditRecord]]:
+        """The open parts of the proposal, for the person to carry out with `as_approver`.
 
         The act itself checks the person's right. Raises ProposalClosed, also if the machine has
-        lost its right, and OwnProposal.
+        lost its right, and OwnProposal. Afterwards the request shows what became of it.
         """
-        now = self.acts.clock.now()
-        proposal = await self.acts.store.read(require_open, proposal_id, now)
-        repositories = self.acts.check.configured.repositories
-        repositories.allowed(proposal.repository)
-        approval = self.approval(
-            Caller(proposal.actor, proposal.origin), proposal.action, [proposal.repository]
-        )
-        runs_it = approval is not None and caller.actor.user_id in approval.run_by
-        if runs_it and self._takes_second_person(proposal.repository):
-            raise OwnProposal(proposal.actor.name)
-        right = RIGHT_OF_ACTION[proposal.action]
-        if not await self.acts.check.has(proposal.actor, right, proposal.repository):
-            raise ProposalClosed(proposal.actor.name, RequestState.OVER, None)
-        return proposal
+        async with self._open_parts(proposal_id) as parts:
+            for part in parts:
+                await self._require_approvable(caller, part)
+            yield parts
+            now = self.acts.clock.now()
+            await self.acts.store.run(touch_requests, parts, now, state_of_request)
+        self.acts.wake()
 
-    async def refuse(self, caller: Caller, proposal_id: int) -> AuditRecord:
+    async def _require_approvable(self, caller: Caller, part: AuditRecord) -> None:
+        self.acts.check.configured.repositories.allowed(part.repository)
+        if self._runs_it_alone(caller.actor, part):
+            raise OwnProposal(part.actor.name)
+        right = RIGHT_OF_ACTION[part.action]
+        if not await self.acts.check.has(part.actor, right, part.repository):
+            raise ProposalClosed(part.actor.name, RequestState.OVER, None)
+
+    def _runs_it_alone(self, person: Actor, proposal: AuditRecord) -> bool:
+        """Whether the person runs the machine, and the policy asks for a second person."""
+        by_machine = Caller(proposal.actor, proposal.origin)
+        approval = self.approval(by_machine, proposal.action, [proposal.repository])
+        runs_it = approval is not None and person.user_id in approval.run_by
+        return runs_it and self._takes_second_person(proposal.repository)
+
+    async def refuse(self, caller: Caller, proposal_id: int) -> None:
         """Store that the person refuses it. Raises PermissionDenied, ProposalClosed, QueueBusy."""
-        now = self.acts.clock.now()
-        proposal = await self.acts.store.read(require_open, proposal_id, now)
-        caller = as_approver(caller, proposal)
-        act = self.acts.record(caller, proposal.action, proposal.repository)
-        await self.acts.permit(act)
-        async with self.acts.locked(act):
-            declined = replace(act, result=ActResult.REFUSED, reason=proposal.reason)
-            await self.acts.store.run(_decline, declined.under(Circumstance.DECLINED), proposal)
+        async with self._open_parts(proposal_id) as parts:
+            caller = as_approver(caller, parts)
+            acts = [self._act_about(caller, part) for part in parts]
+            first, *others = acts
+            await self.acts.permit(first, [act.repository for act in others])
+            for act, part in zip(acts, parts, strict=True):
+                async with self.acts.locked(act):
+                    declined = replace(act, result=ActResult.REFUSED, reason=part.reason)
+                    declined = declined.under(Circumstance.DECLINED)
+                    await self.acts.store.run(_decline, declined, part)
         self.acts.wake()
-        return proposal
 
-    async def settle(self, proposal: AuditRecord) -> None:
-        """Show what became of it. Raises StoreError; a job does it later then."""
+    def _act_about(self, caller: Caller, part: AuditRecord) -> AuditRecord:
+        act = self.acts.record(caller, part.action, part.repository)
+        return replace(act, group=part.group)
+
+    @asynccontextmanager
+    async def _open_parts(self, proposal_id: int) -> AsyncIterator[Sequence[AuditRecord]]:
+        """Those that nobody has answered yet; of a group's, nobody else answers any meanwhile.
+
+        The lock of the repository does the same for a single one. Raises ProposalClosed.
+        """
+        async with AsyncExitStack() as stack:
+            proposal = await self.acts.store.read(_find_proposal, proposal_id)
+            if proposal.group.name is not None:
+                alone = self.acts.locks.alone(f"proposal {proposal_id}")
+                if not await stack.enter_async_context(alone):
+                    raise ProposalClosed(proposal.actor.name, RequestState.UNDER_WAY, None)
+            yield await self.acts.store.read(_open_parts, proposal, self.acts.clock.now())
+
+    async def answerable(self, person: Actor) -> Sequence[Request]:
+        """The open proposals that the person may approve, oldest first; each act asks again."""
         now = self.acts.clock.now()
-        await self.acts.store.run(touch_requests, [proposal], now, state_of_request)
-        self.acts.wake()
+        return [
+            request
+            for request in await self.acts.store.read(_open_requests, now)
+            if await self._may_answer(person, request)
+        ]
+
+    async def _may_answer(self, person: Actor, request: Request) -> bool:
+        for part in request.asked:
+            if self._runs_it_alone(person, part):
+                return False
+            right = RIGHT_OF_ACTION[part.action]
+            if not await self.acts.check.has(person, right, part.repository):
+                return False
+        return True
 
     async def find(self, machine: str, request: str) -> Request | None:
         """The machine's proposal by its request, and what became of it; None if it is none."""
         return await self.acts.store.read(_find, machine, request, self.acts.clock.now())
 
 
-def as_approver(caller: Caller, proposal: AuditRecord) -> Caller:
+def as_approver(caller: Caller, parts: Sequence[AuditRecord]) -> Caller:
     """The person who carries out, or refuses, what the machine proposed."""
-    return replace(caller, approved=Approved(proposal.actor, proposal.record_id))
+    records = {part.repository: part.record_id for part in parts}
+    return replace(caller, approved=Approved(parts[0].actor, records))
+
+
+def _lasts(approval: Approval) -> timedelta:
+    return approval.lasts
 
 
 def _end(asked: Asked, now: datetime) -> datetime | None:
@@ -196,24 +260,38 @@ def _end(asked: Asked, now: datetime) -> datetime | None:
 
 
 def _propose(
-    transaction: Transaction, proposal: AuditRecord, pause: PauseRecord | None, most_open: int
-) -> AuditRecord:
-    known = Proposals(transaction).open_of(proposal.actor.user_id, proposal.at)
+    transaction: Transaction,
+    proposals: Sequence[AuditRecord],
+    pauses: Sequence[PauseRecord | None],
+    most_open: int,
+) -> Sequence[AuditRecord]:
+    first = proposals[0]
+    known = Proposals(transaction).open_of(first.actor.user_id, first.at)
     for earlier in known:
-        if _is_same(earlier, proposal):
+        if len(earlier) == len(proposals) and all(map(_is_same, earlier, proposals)):
             return earlier
     if len(known) >= most_open:
-        raise TooManyProposals(proposal.actor.name, most_open)
-    channels = channels_of(transaction, proposal, pause)
-    is_about_freezes = RIGHT_OF_ACTION[proposal.action] is Right.FREEZE
-    if not is_about_freezes:
-        channels = {*channels, *pause_subscribers(transaction, proposal.repository)}
+        raise TooManyProposals(first.actor.name, most_open)
+    channels: set[str] = set()
+    for proposal, pause in zip(proposals, pauses, strict=True):
+        channels |= _channels_of(transaction, proposal, pause)
     if not channels:
-        raise NobodyToApprove(proposal.repository, is_about_freezes)
-    stored = replace(proposal, record_id=Audit(transaction).add(proposal))
-    subject = shown_request(stored)
-    open_live_messages(transaction, subject, channels, stored.at, identity=stored.identity)
+        raise NobodyToApprove(first.repository, RIGHT_OF_ACTION[first.action] is Right.FREEZE)
+    stored = [
+        replace(proposal, record_id=Audit(transaction).add(proposal)) for proposal in proposals
+    ]
+    subject = shown_request(stored[0])
+    open_live_messages(transaction, subject, channels, first.at, identity=first.identity)
     return stored
+
+
+def _channels_of(
+    transaction: Transaction, proposal: AuditRecord, pause: PauseRecord | None
+) -> set[str]:
+    channels = channels_of(transaction, proposal, pause)
+    if RIGHT_OF_ACTION[proposal.action] is not Right.FREEZE:
+        channels |= pause_subscribers(transaction, proposal.repository)
+    return channels
 
 
 def _is_same(earlier: AuditRecord, proposal: AuditRecord) -> bool:
@@ -221,6 +299,7 @@ def _is_same(earlier: AuditRecord, proposal: AuditRecord) -> bool:
         return False
     return (
         earlier.repository == proposal.repository
+        and earlier.group == proposal.group
         and earlier.action is proposal.action
         and earlier.confirmation.proposed == proposal.confirmation.proposed
         and earlier.confirmation.subject == proposal.confirmation.subject
@@ -235,13 +314,42 @@ def _decline(transaction: Transaction, declined: AuditRecord, proposal: AuditRec
     touch_requests(transaction, [proposal], declined.at, state_of_request)
 
 
+def _find_proposal(transaction: Transaction, proposal_id: int) -> AuditRecord:
+    """Raises ProposalClosed for a record that is none, or that isn't known any more."""
+    proposal = Audit(transaction).one(proposal_id)
+    if proposal is None or not proposal.is_proposal:
+        raise ProposalClosed("", RequestState.OVER, None)
+    return proposal
+
+
+def _open_parts(
+    transaction: Transaction, proposal: AuditRecord, now: datetime
+) -> Sequence[AuditRecord]:
+    """Raises ProposalClosed if none is open."""
+    proposals = Proposals(transaction)
+    parts = proposals.parts(proposal)
+    unanswered = [part for part in parts if proposals.answer(part) is None]
+    require_open(transaction, (unanswered or parts)[0].record_id, now)
+    return unanswered
+
+
 def _find(transaction: Transaction, machine: str, request: str, now: datetime) -> Request | None:
-    proposal = Proposals(transaction).of_request(request)
-    if proposal is None or proposal.actor.user_id != machine:
+    parts = Proposals(transaction).of_request(request)
+    if not parts or parts[0].actor.user_id != machine:
         return None
-    found = read_request(transaction, shown_request(proposal), state_of_request)
-    if found is not None and found.state is RequestState.OPEN and open_until(proposal) <= now:
-        return replace(found, state=RequestState.EXPIRED)
+    return _read(transaction, parts, now)
+
+
+def _open_requests(transaction: Transaction, now: datetime) -> Sequence[Request]:
+    found = [_read(transaction, parts, now) for parts in Proposals(transaction).open_now(now)]
+    return [request for request in found if request and request.state is RequestState.OPEN]
+
+
+def _read(transaction: Transaction, parts: Sequence[AuditRecord], now: datetime) -> Request | None:
+    """The request with those parts, which has expired once its time is over."""
+    found = read_request(transaction, shown_request(parts[0]), state_of_request)
+    if found is not None and open_until(parts[0]) <= now:
+        return found.expired()
     return found
 
 

@@ -1,7 +1,10 @@
 """Who acts, and from where."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+
+from bot.kernel.repository import RepositoryName
 
 REQUEST_SHOWN = 12
 """Characters of a request's key that the log and people see as its reference."""
@@ -36,7 +39,7 @@ class Approved:
     """What a machine proposed and a person approves."""
 
     by: Actor  #: the machine
-    record_id: int  #: the proposal's record in the audit
+    records: Mapping[RepositoryName, int]  #: for each repository, the proposal's in the audit
 
 
 @dataclass(frozen=True, slots=True)

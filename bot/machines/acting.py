@@ -8,9 +8,8 @@ from http import HTTPStatus
 from bot.acts import confirmation
 from bot.acts.approval import Approval
 from bot.acts.asked import BRANCH_PREFIX, EXCEPT, NOTHING_ASKED, Asked, read_options
-from bot.acts.group_act import GroupAct, GroupOutcome
+from bot.acts.group_act import GroupAct, GroupOutcome, RepositoryResult
 from bot.acts.record import Action
-from bot.acts.request_state import RequestState
 from bot.blocks.message import Message
 from bot.desk.explain import sentence_of
 from bot.desk.use_cases import UseCases
@@ -38,7 +37,9 @@ from bot.machines.shapes import freeze_shape, pause_shape, repository_shapes
 from bot.pauses.group_work import ignore_progress
 from bot.pauses.outcomes import AlreadyPaused, NotPaused, OtherPause, PauseChange
 from bot.pauses.pause import DrawnLine, PauseRecord
+from bot.pauses.rows import Pauses
 from bot.pauses.texts import group_acts, replies as pause_replies
+from bot.store.transaction import Transaction
 
 COMMAND = "mqbot"
 """What the texts tell people to type."""
@@ -84,11 +85,61 @@ async def _propose(
     use: UseCases, caller: Caller, target: Target, asked: Request, approval: Approval
 ) -> Reply:
     """Ask people to approve it, unless there is nothing to do."""
-    wanted = await _proposed(use, caller, one_repository(target), asked)
-    if isinstance(wanted, Reply):
-        return wanted
-    record = await use.proposals.propose(caller, wanted, approval)
-    return proposed(confirmation.Request([record], RequestState.OPEN))
+    if isinstance(target, Group):
+        parts = await _proposed_for_group(use, target, asked)
+        if not parts:
+            return await _nothing_of_group(use, caller, target, asked)
+        records = await use.proposals.propose(caller, parts, approval, target.name)
+    else:
+        wanted = await _proposed(use, caller, target, asked)
+        if isinstance(wanted, Reply):
+            return wanted
+        records = await use.proposals.propose(caller, [wanted], approval)
+    return proposed(confirmation.Request.opened(records))
+
+
+async def _proposed_for_group(use: UseCases, group: Group, asked: Request) -> Sequence[Proposed]:
+    """What to ask people for each repository where something is to do."""
+    names = group.repositories
+    match asked:
+        case PauseRequest():
+            wanted = Asked(asked.reason, _end(asked.end))
+            return [Proposed(Action.PAUSE, name, wanted) for name in names]
+        case ResumeRequest():
+            pauses = await use.sources.store.read(_pauses_of_group, group.name)
+            return [
+                Proposed(Action.RESUME, pause.repository, NOTHING_ASKED, pause=pause)
+                for pause in pauses
+            ]
+        case FreezeRequest():
+            wanted = _wanted_freeze(asked)
+            await use.freeze_queue.require_offered(names[0])
+            return [Proposed(Action.FREEZE, name, wanted) for name in names]
+        case UnfreezeRequest():
+            wanted = Asked(asked.reason)
+            found = await use.freeze_queue.of_group(group.name, names)
+            return [
+                Proposed(Action.UNFREEZE, name, wanted, freezes=freezes)
+                for name, freezes in found.items()
+                if freezes
+            ]
+        case _:
+            one_repository(group)
+            raise TypeError(asked)
+
+
+def _pauses_of_group(transaction: Transaction, group: str) -> Sequence[PauseRecord]:
+    return Pauses(transaction).of_group(group)
+
+
+async def _nothing_of_group(use: UseCases, caller: Caller, group: Group, asked: Request) -> Reply:
+    """Nothing of the group was paused, or frozen, through the group."""
+    action = _ACTIONS[type(asked)]
+    await use.groups.work.acts.permit_all(caller, action, group.repositories, group=group.name)
+    now = use.sources.clock.now()
+    none = [RepositoryResult(name, GroupOutcome.NOT_PAUSED) for name in group.repositories]
+    act = GroupAct.by(caller, now, action, group, NOTHING_ASKED)
+    return _of_group(replace(act, results=tuple(none)))
 
 
 async def _proposed(
@@ -224,9 +275,13 @@ async def _act_on_group(
     ended = await use.groups.act(act, ignore_progress)
     if not isinstance(ended, GroupAct):  # only a retry, or an extension, ends so
         raise TypeError(ended)
-    said = group_acts.answer(ended, posted_here=True)
     if ended.of(GroupOutcome.UNCERTAIN):
-        return pending(said, caller.request)
+        return pending(group_acts.answer(ended, posted_here=True), caller.request)
+    return _of_group(ended)
+
+
+def _of_group(ended: GroupAct) -> Reply:
+    said = group_acts.answer(ended, posted_here=True)
     failed = ended.of(GroupOutcome.FAILED, GroupOutcome.NOT_TRIED)
     answer = Acted(
         message=plain(said),

@@ -102,16 +102,28 @@ class Acted(Answer):
     """Of a group, what became of each."""
 
 
+class ProposedRepositoryShape(Shape):
+    """What became of a proposal for one repository of a group."""
+
+    repository: str
+    state: RequestState
+    by: str | None
+    """Who answered it, if somebody did."""
+
+
 class ProposalShape(Shape):
     """What a machine proposed, and what became of it."""
 
     id: str
     """The last part of the address of its outcome."""
     state: RequestState
+    """Of a group, the first of these states in which one of its repositories is."""
     ends_at: datetime
     """Until when people may approve it."""
     by: str | None
     """Who answered it, if somebody did."""
+    repositories: list[ProposedRepositoryShape]
+    """Of a group, what became of it for each."""
 
 
 class Pending(Answer):
@@ -129,9 +141,11 @@ class OutcomeShape(Answer):
 
     changed: bool
     done: bool
-    """The queue is as asked for."""
+    """The queue is as asked for; of a group, all of them are."""
     proposal: ProposalShape | None
     """Of an act that needed a person's approval."""
+    repositories: list[RepositoryShape]
+    """Of an act on a group that needed none, what became of each."""
 
 
 class QueueState(StrEnum):

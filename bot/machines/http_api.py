@@ -43,6 +43,7 @@ from bot.machines.replying import (
     wrong_body,
 )
 from bot.machines.requests import Request
+from bot.machines.shapes import repository_shapes
 from bot.pauses.outcomes import Outcome
 from bot.pauses.texts import group_acts, outcomes as pause_outcomes
 from bot.store.errors import StoreError
@@ -306,12 +307,22 @@ async def _outcome(use: UseCases, name: str, request: str) -> Reply:
         await clock.sleep(LOOK_SECONDS)
     became = await store.read(_outcome_of, row)
     if isinstance(became, GroupAct):
-        is_done = not became.of(GroupOutcome.FAILED, GroupOutcome.NOT_TRIED)
-        message = group_acts.answer(became, posted_here=True)
+        answer = OutcomeShape(
+            message=plain(group_acts.answer(became, posted_here=True)),
+            changed=became.has_changed,
+            done=not became.of(GroupOutcome.FAILED, GroupOutcome.NOT_TRIED),
+            proposal=None,
+            repositories=repository_shapes(became.results),
+        )
     else:
         is_done = became.act is not None and became.act.result is ActResult.DONE
-        message = pause_outcomes.outcome(became)
-    answer = OutcomeShape(message=plain(message), changed=is_done, done=is_done, proposal=None)
+        answer = OutcomeShape(
+            message=plain(pause_outcomes.outcome(became)),
+            changed=is_done,
+            done=is_done,
+            proposal=None,
+            repositories=[],
+        )
     return Reply(answer)
 
 

@@ -18,6 +18,7 @@ from bot.acts.errors import (
 from bot.acts.request_state import RequestState
 from bot.blocks.message import Message
 from bot.groups import confirmations
+from bot.kernel.actor import Actor
 from bot.kernel.errors import (
     BotError,
     InvalidDuration,
@@ -32,6 +33,7 @@ from bot.machines.answers import (
     Problem,
     ProblemKind,
     ProposalShape,
+    ProposedRepositoryShape,
 )
 from bot.machines.document import PREFIX
 from bot.merge_queue.errors import NotOffered
@@ -88,21 +90,44 @@ def pending(said: str | Message, request: str | None) -> Reply:
 
 def proposed(found: Request) -> Reply:
     """What the machine proposed, and what became of it."""
-    proposal = found.asked[0]
-    request = proposal.request or ""
+    request = found.asked[0].request or ""
     address = f"{OUTCOME_ADDRESS}{request}"
-    shape = ProposalShape(
+    shape = _proposal_shape(found, request)
+    message = plain(confirmations.request(found))
+    if found.state in {RequestState.OPEN, RequestState.UNDER_WAY}:
+        waiting = Pending(message=message, changed=None, outcome=address, proposal=shape)
+        return Reply(waiting, HTTPStatus.ACCEPTED, address)
+    changed = found.repositories(RequestState.CONFIRMED)
+    answer = OutcomeShape(
+        message=message,
+        changed=bool(changed),
+        done=len(changed) == len(found.asked),
+        proposal=shape,
+        repositories=[],
+    )
+    return Reply(answer)
+
+
+def _proposal_shape(found: Request, request: str) -> ProposalShape:
+    parts = [
+        ProposedRepositoryShape(
+            repository=act.repository,
+            state=outcome.state,
+            by=_name(outcome.by),
+        )
+        for act, outcome in zip(found.asked, found.outcomes, strict=True)
+    ]
+    return ProposalShape(
         id=request,
         state=found.state,
         ends_at=found.ends_at,
-        by=found.by.name if found.by is not None else None,
+        by=_name(found.by),
+        repositories=parts if found.group is not None else [],
     )
-    message = plain(confirmations.request(found))
-    if found.state in {RequestState.OPEN, RequestState.UNDER_WAY}:
-        answer = Pending(message=message, changed=None, outcome=address, proposal=shape)
-        return Reply(answer, HTTPStatus.ACCEPTED, address)
-    is_done = found.state is RequestState.CONFIRMED
-    return Reply(OutcomeShape(message=message, changed=is_done, done=is_done, proposal=shape))
+
+
+def _name(actor: Actor | None) -> str | None:
+    return actor.name if actor is not None else None
 
 
 def problem(

@@ -12,7 +12,7 @@ from bot.acts.record import ActResult, AuditRecord
 from bot.acts.request_state import RequestState
 from bot.acts.rows import Audit
 from bot.kernel.repository import RepositoryName
-from bot.pauses.pause import same_moment
+from bot.pauses.pause import DrawnLine, drawn_line, same_moment
 from bot.pauses.rows import Pauses
 from bot.posts.live_message import LiveKind, LiveSubject
 from bot.posts.live_messages import LiveMessages
@@ -40,6 +40,8 @@ def shown_group_request(act: GroupAct) -> LiveSubject:
 
 def shown_by(transaction: Transaction, asked: AuditRecord) -> LiveSubject:
     """The request that an act is in."""
+    if asked.is_proposal:
+        return shown_request(Proposals(transaction).parts(asked)[0])
     act = GroupActs(transaction).one(asked.group.act_id) if asked.group.act_id else None
     return shown_group_request(act) if act is not None else shown_request(asked)
 
@@ -48,36 +50,29 @@ def read_request(
     transaction: Transaction, subject: LiveSubject, state_of: StateOf
 ) -> Request | None:
     """The request that a live message shows; None if its acts aren't known any more."""
-    kind, _, number = subject.key.partition(" ")
-    group_act: GroupAct | None = None
-    asked: Sequence[AuditRecord] = ()
-    if kind == OF_A_GROUP:
-        group_act = GroupActs(transaction).one(int(number))
-        if group_act is not None:
-            asked = parts_asked(transaction, group_act)
-    else:
-        found = Audit(transaction).one(int(number))
-        asked = [found] if found is not None else []
+    asked = _acts_shown(transaction, subject)
     if not asked:
         return None
-    found_states = [state_of(transaction, act) for act in asked]
-    states = {state for state, _ in found_states}
-    by = next((actor for _, actor in found_states if actor is not None), None)
+    request = Request(asked, [state_of(transaction, act) for act in asked])
     is_closed = any(message.closed for message in LiveMessages(transaction).of(subject))
-    for state in _SHOWN_BEFORE_OVER:
-        if state in states:
-            shown = RequestState.EXPIRED if is_closed and state is RequestState.OPEN else state
-            return Request(asked, shown, group_act, by)
-    return Request(asked, RequestState.OVER, group_act, by)
+    return request.expired() if is_closed else request
 
 
-_SHOWN_BEFORE_OVER = (
-    RequestState.OPEN,
-    RequestState.UNDER_WAY,
-    RequestState.CONFIRMED,
-    RequestState.REFUSED,
-)
-"""The state of a request is the first of these that one of its acts has."""
+def _acts_shown(transaction: Transaction, subject: LiveSubject) -> Sequence[AuditRecord]:
+    """What the request asks for, one act for each repository."""
+    kind, _, number = subject.key.partition(" ")
+    if kind == OF_A_GROUP:
+        group_act = GroupActs(transaction).one(int(number))
+        return parts_asked(transaction, group_act) if group_act is not None else ()
+    asked = Audit(transaction).one(int(number))
+    if asked is None:
+        return ()
+    return Proposals(transaction).parts(asked) if asked.is_proposal else [asked]
+
+
+def proposed_line(proposal: AuditRecord) -> DrawnLine:
+    """What the pause said that a machine proposed to end."""
+    return drawn_line(proposal.previous.paused_at or proposal.at, proposal.stored_reason or "")
 
 
 def parts_asked(transaction: Transaction, act: GroupAct) -> Sequence[AuditRecord]:
@@ -92,17 +87,17 @@ def state_of_pause(transaction: Transaction, asked: AuditRecord) -> RequestOutco
     if outcome is not None:
         return outcome
     if asked.previous.paused_at is None:
-        return RequestState.OPEN, None
+        return RequestOutcome(RequestState.OPEN)
     since = asked.previous.paused_at - REQUESTS_LOOKBACK
     for pause in Pauses(transaction).recent(asked.repository, since):
         is_its_time = pause.is_of(asked.previous.paused_at)
         if is_its_time and pause.reason == asked.previous.reason:
             if not pause.is_open:
-                return RequestState.OVER, pause.ended_by
+                return RequestOutcome(RequestState.OVER, pause.ended_by)
         elif is_its_time or pause.since <= asked.previous.paused_at < pause.paused_at:
             # Somebody has changed it since.
-            return RequestState.OVER, pause.by
-    return RequestState.OPEN, None
+            return RequestOutcome(RequestState.OVER, pause.by)
+    return RequestOutcome(RequestState.OPEN)
 
 
 def outcome_of_acts(transaction: Transaction, asked: AuditRecord) -> RequestOutcome | None:
@@ -115,7 +110,8 @@ def outcome_of_acts(transaction: Transaction, asked: AuditRecord) -> RequestOutc
     for act in later:
         if act.result is ActResult.DONE and _is_same(act, asked):
             is_second = _has_confirmed(act) and not asked.is_proposal
-            return RequestState.CONFIRMED if is_second else RequestState.OVER, act.actor
+            state = RequestState.CONFIRMED if is_second else RequestState.OVER
+            return RequestOutcome(state, act.actor)
     return None
 
 

@@ -203,11 +203,13 @@ async def test_a_proposal_to_resume_is_over_once_the_pause_is(
 async def test_what_the_policy_does_not_name_the_machine_does_itself(
     start_bot: StartBot, tmp_path: Path
 ) -> None:
-    bot = await start(start_bot, tmp_path, f'{APPROVAL}acts = ["freeze"]\n')
+    bot = await start(start_bot, tmp_path, f'{APPROVAL}acts = ["freeze", "allow"]\n')
     status, answer = await post(bot, "pause", DEPLOY, target=SITE, reason="deploying")
     assert (status, answer["changed"]) == (200, True)
     await bot.wait_for_post("*acme/site is paused*")
-    status, answer = await post(bot, "freeze", DEPLOY, target="all", reason="main is red")
+    status, answer = await post(
+        bot, "allow", DEPLOY, target="all", pull_request=41, reason="fixes main"
+    )
     assert (status, answer["field"]) == (422, "target")
     status, answer = await post(bot, "freeze", NIGHTLY, target=SITE, reason="nightly")
     assert (status, answer["changed"]) == (200, True)

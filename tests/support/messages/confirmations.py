@@ -1,19 +1,25 @@
 """Requests to a second person, and what became of them, as cases."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 
 from bot.acts.asked import Asked
-from bot.acts.confirmation import Request
-from bot.acts.group_act import GroupOutcome, RepositoryResult
-from bot.acts.record import Action, ActResult, AuditRecord, Confirmation, SettingChange
+from bot.acts.confirmation import Request, RequestOutcome
+from bot.acts.record import (
+    Action,
+    ActResult,
+    AuditRecord,
+    Confirmation,
+    PartOfGroup,
+    SettingChange,
+)
 from bot.acts.request_state import RequestState
 from bot.groups import confirmations as group_confirmations
 from bot.kernel.actor import Actor
 from bot.kernel.durations import For
 from tests.support.clock import NOON
-from tests.support.make import API, BOB, SITE, make_act
-from tests.support.messages.groups import make_group_act
+from tests.support.make import API, BOB, make_act
 from tests.support.messages.rendering import Cases, cases_of
 
 request = cases_of(group_confirmations.request)
@@ -34,12 +40,9 @@ ALLOW = replace(
     reason="fixes the outage",
     setting=SettingChange(after="#41"),
 )
-GROUP = make_group_act(
-    RepositoryResult(SITE, GroupOutcome.ASKED),
-    RepositoryResult(API, GroupOutcome.ASKED),
-    action=Action.RESUME,
-)
-PARTS = (RESUME, replace(RESUME, repository=API))
+GROUP = PartOfGroup("release")
+OF_GROUP = replace(RESUME, group=GROUP)
+PARTS = (OF_GROUP, replace(OF_GROUP, repository=API))
 
 CI = Actor("machine:ci", "ci", None)
 
@@ -62,33 +65,44 @@ UNFREEZE_PROPOSED = proposed(Action.UNFREEZE, Asked("main is green"))
 ALLOW_PROPOSED = replace(
     proposed(Action.ALLOW, Asked("fixes main")), setting=SettingChange(after="#41")
 )
+OF_GROUP_PROPOSED = replace(PAUSE, group=GROUP)
+GROUP_PROPOSED = (OF_GROUP_PROPOSED, replace(OF_GROUP_PROPOSED, repository=API))
+
+
+def became(parts: Sequence[AuditRecord], state: RequestState, by: Actor | None = None) -> Request:
+    """The request once the same has become of all its parts."""
+    return Request(parts, [RequestOutcome(state, by) for _ in parts])
+
+
+SITE_DONE = [RequestOutcome(RequestState.CONFIRMED, BOB), RequestOutcome(RequestState.OPEN)]
 
 CASES: Cases = {
-    "proposal-to-pause": request(Request([PAUSE], RequestState.OPEN)),
-    "proposal-to-freeze": request(Request([FREEZE], RequestState.OPEN)),
-    "proposal-to-resume": request(Request([RESUME_PROPOSED], RequestState.OPEN)),
-    "proposal-to-unfreeze": request(Request([UNFREEZE_PROPOSED], RequestState.OPEN)),
-    "proposal-to-allow": request(Request([ALLOW_PROPOSED], RequestState.OPEN)),
-    "proposal-approved": request(Request([PAUSE], RequestState.CONFIRMED, by=BOB)),
-    "proposal-refused": request(Request([FREEZE], RequestState.REFUSED, by=BOB)),
-    "proposal-under-way": request(Request([RESUME_PROPOSED], RequestState.UNDER_WAY, by=BOB)),
-    "proposal-over": request(Request([UNFREEZE_PROPOSED], RequestState.OVER)),
-    "proposal-expired": request(Request([ALLOW_PROPOSED], RequestState.EXPIRED)),
-    "confirmation-open": request(Request([RESUME], RequestState.OPEN)),
+    "proposal-to-pause": request(Request.opened([PAUSE])),
+    "proposal-to-freeze": request(Request.opened([FREEZE])),
+    "proposal-to-resume": request(Request.opened([RESUME_PROPOSED])),
+    "proposal-to-unfreeze": request(Request.opened([UNFREEZE_PROPOSED])),
+    "proposal-to-allow": request(Request.opened([ALLOW_PROPOSED])),
+    "proposal-approved": request(became([PAUSE], RequestState.CONFIRMED, BOB)),
+    "proposal-refused": request(became([FREEZE], RequestState.REFUSED, BOB)),
+    "proposal-under-way": request(became([RESUME_PROPOSED], RequestState.UNDER_WAY, BOB)),
+    "proposal-over": request(became([UNFREEZE_PROPOSED], RequestState.OVER)),
+    "proposal-expired": request(became([ALLOW_PROPOSED], RequestState.EXPIRED)),
+    "proposal-for-a-group": request(Request.opened(GROUP_PROPOSED)),
+    "proposal-for-a-group-partly-approved": request(Request(GROUP_PROPOSED, SITE_DONE)),
+    "proposal-for-a-group-partly-expired": request(Request(GROUP_PROPOSED, SITE_DONE).expired()),
+    "confirmation-open": request(Request.opened([RESUME])),
     "confirmation-of-anybody": request(
-        Request([replace(RESUME, confirmation=Confirmation(""))], RequestState.OPEN)
+        Request.opened([replace(RESUME, confirmation=Confirmation(""))])
     ),
-    "confirmation-given": request(Request([RESUME], RequestState.CONFIRMED, by=BOB)),
-    "confirmation-over": request(Request([RESUME], RequestState.OVER, by=BOB)),
-    "confirmation-over-by-nobody": request(Request([RESUME], RequestState.OVER)),
-    "confirmation-expired": request(Request([RESUME], RequestState.EXPIRED)),
-    "confirmation-of-a-group": request(Request(PARTS, RequestState.OPEN, GROUP)),
-    "confirmation-of-a-group-given": request(Request(PARTS, RequestState.CONFIRMED, GROUP, BOB)),
-    "confirmation-of-an-unfreeze": request(Request([UNFREEZE], RequestState.OPEN)),
-    "confirmation-of-two-freezes": request(Request([UNFREEZE_TWO], RequestState.OPEN)),
-    "confirmation-of-an-unfreeze-over": request(Request([UNFREEZE], RequestState.OVER, by=BOB)),
-    "confirmation-of-a-pull-request": request(Request([ALLOW], RequestState.OPEN)),
-    "confirmation-of-a-pull-request-given": request(
-        Request([ALLOW], RequestState.CONFIRMED, by=BOB)
-    ),
+    "confirmation-given": request(became([RESUME], RequestState.CONFIRMED, BOB)),
+    "confirmation-over": request(became([RESUME], RequestState.OVER, BOB)),
+    "confirmation-over-by-nobody": request(became([RESUME], RequestState.OVER)),
+    "confirmation-expired": request(became([RESUME], RequestState.EXPIRED)),
+    "confirmation-of-a-group": request(Request.opened(PARTS)),
+    "confirmation-of-a-group-given": request(became(PARTS, RequestState.CONFIRMED, BOB)),
+    "confirmation-of-an-unfreeze": request(Request.opened([UNFREEZE])),
+    "confirmation-of-two-freezes": request(Request.opened([UNFREEZE_TWO])),
+    "confirmation-of-an-unfreeze-over": request(became([UNFREEZE], RequestState.OVER, BOB)),
+    "confirmation-of-a-pull-request": request(Request.opened([ALLOW])),
+    "confirmation-of-a-pull-request-given": request(became([ALLOW], RequestState.CONFIRMED, BOB)),
 }

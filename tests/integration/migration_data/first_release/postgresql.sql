@@ -217,6 +217,7 @@ CREATE TABLE group_acts (
     ended_at BIGINT,
     resumes_at BIGINT,
     request TEXT,
+    approved TEXT,
     CONSTRAINT pk_group_acts PRIMARY KEY (group_act_id)
 );
 COMMENT ON TABLE group_acts IS 'One pause or resume that a person asked for on a group of repositories.';

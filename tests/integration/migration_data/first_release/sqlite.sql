@@ -197,7 +197,8 @@ CREATE TABLE group_acts (
     results TEXT NOT NULL,
     ended_at BIGINT,
     resumes_at BIGINT,
-    request TEXT
+    request TEXT,
+    approved TEXT
 );
 CREATE INDEX ix_group_acts_request ON group_acts (request) WHERE request IS NOT NULL;
 CREATE TABLE handled_requests (

@@ -44,14 +44,16 @@ class Proposing(Acting):
         return ProposeActs(self.acts)
 
     async def propose(self, wanted: Proposed = PAUSE, caller: Caller = BY_CI) -> AuditRecord:
-        return await self.proposals.propose(caller, wanted, APPROVAL)
+        (proposal,) = await self.proposals.propose(caller, [wanted], APPROVAL)
+        return proposal
 
     async def approve(self, proposal: AuditRecord, actor: Actor = BOB) -> None:
         """As the button does."""
         self.clock.advance(1)
         caller = Caller(actor, Origin.BUTTON, CHANNEL)
-        asked = await self.proposals.approved(caller, proposal.record_id)
-        outcome = await self.pausing.run(as_approver(caller, asked), SITE, asked.reason or "")
+        async with self.proposals.approved(caller, proposal.record_id) as parts:
+            reason = parts[0].reason or ""
+            outcome = await self.pausing.run(as_approver(caller, parts), SITE, reason)
         assert isinstance(outcome, PauseChange)
 
     async def state(self, request: str = "1") -> RequestState:
