@@ -22,6 +22,8 @@ pytestmark = [pytest.mark.e2e, OVER_SOCKET_MODE]
 PAGE = Path(__file__).parents[2] / "docs" / "recipes.md"
 TOKENS = {name: name[0] * 24 for name in ("ci-main", "release", "incidents", "ai-agent")}
 ON_CALL = "S0123456789"
+SLACK_TOKEN = "xoxp-on-call"
+SLACK_API = "https://slack.com/api"
 A_MINUTE = 61.0
 
 
@@ -131,15 +133,26 @@ async def test_paused_from_an_incident_tool(start_bot: StartBot, tmp_path: Path)
     assert bot.pause_reason() == "still looking into it (by bob via Slack)"
 
 
+@pytest.mark.skipif(shutil.which("curl") is None, reason="there is no curl")
 async def test_only_who_is_on_call(start_bot: StartBot, tmp_path: Path) -> None:
     (settings,) = recipe("Only who is on call", "toml")
+    (script,) = recipe("Only who is on call", "bash")
     bot = await start(start_bot, tmp_path, settings.replace(ON_CALL, "S0ONCALL"))
     bot.slack.arrangement.set_group("oncall", [BOB])
+    bot.expected_refusals.add("usergroups.users.update no_users_provided")
+    bot.slack.credentials.grant(SLACK_TOKEN, "usergroups:write")
+    script = script.replace(ON_CALL, "S0ONCALL").replace(SLACK_API, bot.slack.api_url.rstrip("/"))
+
+    async def turns(on_call: str) -> Ran:
+        given = {"SLACK_TOKEN": SLACK_TOKEN, "ON_CALL": on_call}
+        return await run(bot, "incidents", script, tmp_path, given)
+
     card = await bot.pause("now CI runners are down")
     await bot.click(card, "Resume queue")
     assert "can resume" in await bot.wait_for_reply()
-    # The schedule turns, and the tool updates the group.
-    bot.slack.arrangement.set_group("oncall", [ALICE])
+    assert (await turns(ALICE)).code == 0
+    empty = await turns("")
+    assert (empty.code, "no_users_provided" in empty.printed) == (1, True)
     await bot.pass_time(A_MINUTE)
     await bot.click(card, "Resume queue")
     await bot.wait_for_post("has resumed")

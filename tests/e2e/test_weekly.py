@@ -66,6 +66,50 @@ async def test_the_week_is_posted_once_also_over_a_restart(
     assert bot.posts(GENERAL) == []
 
 
+def refuse_posts(bot: BotTester, times: int) -> None:
+    """Slack refuses the next messages with blocks it doesn't take, such as the chart."""
+    bot.expected_errors.add("blocks_refused")
+    bot.expected_refusals.add("chat.postMessage invalid_blocks")
+    bot.break_slack("refuse", "chat.postMessage", code="invalid_blocks", times=times)
+
+
+async def test_a_week_whose_chart_slack_refuses_is_posted_once_as_text(
+    start_bot: StartBot, clock: MovedClock
+) -> None:
+    bot = await start_bot(channels=f"{REPOSITORY}={MERGE_QUEUE}:weekly,pause")
+    await fail(bot, 71)
+    await merge(bot, clock, 73)
+    refuse_posts(bot, times=1)
+    await bot.pass_time(until_monday(clock))
+    post = await bot.wait_for_post("Last week in")
+    assert post.blocks == []
+    assert f"Last week in {REPOSITORY}: 1 merge" in post
+    assert "Median time in the queue:" in post
+    assert "1 pull request left the queue unmerged" in post
+    await bot.logged("blocks_refused")
+    await bot.pause("now CI runners are down")
+    await bot.stop_bot()
+    await bot.start_bot()
+    await bot.next_poll()
+    assert ["Last week in" in each for each in bot.posts()] == [True, False]
+
+
+async def test_a_week_that_slack_refuses_in_any_form_keeps_nothing_from_its_channel(
+    start_bot: StartBot, clock: MovedClock
+) -> None:
+    bot = await start_bot(channels=f"{REPOSITORY}={MERGE_QUEUE}:weekly,pause")
+    bot.expected_errors.add("post_refused")
+    await fail(bot, 71)
+    refuse_posts(bot, times=2)
+    await bot.pass_time(until_monday(clock))
+    await bot.logged("post_refused")
+    await bot.pause("now CI runners are down")
+    await bot.stop_bot()
+    await bot.start_bot()
+    await bot.next_poll()
+    assert ["is paused" in each for each in bot.posts()] == [True]
+
+
 async def test_a_week_missed_during_downtime_is_posted_late(
     start_bot: StartBot, clock: MovedClock
 ) -> None:

@@ -344,6 +344,21 @@ def test_user_groups_list_their_people(desk: Desk) -> None:
     assert error == "no_such_subteam"
 
 
+def test_another_apps_token_replaces_the_people_of_a_user_group(desk: Desk) -> None:
+    desk.sandbox.arrangement.set_group("release", ["U0BOB"])
+    asked = {"usergroup": "S0RELEASE", "users": "U0ALICE,U0CAROL"}
+    assert desk.error("usergroups.users.update", **asked) == "missing_scope"
+    desk.sandbox.credentials.grant("xoxb-on-call", "usergroups:write")
+    asked["token"] = "xoxb-on-call"
+    assert desk.call("usergroups.users.update", **asked)["usergroup"]["user_count"] == 2
+    users = desk.call("usergroups.users.list", usergroup="S0RELEASE")["users"]
+    assert users == ["U0ALICE", "U0CAROL"]
+    asked["users"] = "U0NOBODY"
+    assert desk.error("usergroups.users.update", **asked) == "invalid_users"
+    asked["users"] = ""
+    assert desk.error("usergroups.users.update", **asked) == "no_users_provided"
+
+
 def test_a_group_conversation_has_all_its_people(desk: Desk) -> None:
     channel = desk.call("conversations.open", users="U0ALICE,U0BOB")["channel"]["id"]
     assert channel.startswith("G")

@@ -1,6 +1,7 @@
 """The methods about people: users, user groups, bots and the team."""
 
 from bot.sandbox.slack.state.installation import Installation
+from bot.sandbox.slack.state.workspace import UserGroup
 from bot.sandbox.slack.web_api.calls import Call
 from bot.sandbox.slack.web_api.methods.channels import decode_cursor, encode_cursor
 from bot.sandbox.slack.web_api.methods.method import TIER_2, TIER_3, TIER_4, Method
@@ -49,22 +50,26 @@ def list_groups(installation: Installation, call: Call) -> Json:
     """List user groups (docs.slack.dev/reference/methods/usergroups.list)."""
     groups = []
     for group in installation.workspace.groups.values():
-        body: Json = {
-            "id": group.id,
-            "team_id": installation.workspace.team.id,
-            "is_usergroup": True,
-            "name": group.name,
-            "handle": group.handle,
-            "is_external": False,
-            "date_create": 1_700_000_000,
-            "date_delete": 0 if group.is_enabled else 1_700_000_001,
-            "user_count": len(group.members),
-        }
+        body = _group(installation, group)
         if call.flag("include_users"):
             body["users"] = sorted(group.members)
         if group.is_enabled or call.flag("include_disabled"):
             groups.append(body)
     return {"usergroups": groups}
+
+
+def _group(installation: Installation, group: UserGroup) -> Json:
+    return {
+        "id": group.id,
+        "team_id": installation.workspace.team.id,
+        "is_usergroup": True,
+        "name": group.name,
+        "handle": group.handle,
+        "is_external": False,
+        "date_create": 1_700_000_000,
+        "date_delete": 0 if group.is_enabled else 1_700_000_001,
+        "user_count": len(group.members),
+    }
 
 
 def list_group_members(installation: Installation, call: Call) -> Json:
@@ -73,6 +78,20 @@ def list_group_members(installation: Installation, call: Call) -> Json:
     if group is None or not (group.is_enabled or call.flag("include_disabled")):
         raise SlackRefusal("no_such_subteam")
     return {"users": sorted(group.members)}
+
+
+def update_group_members(installation: Installation, call: Call) -> Json:
+    """Replace a group's people (docs.slack.dev/reference/methods/usergroups.users.update)."""
+    group = installation.workspace.groups.get(call.required("usergroup"))
+    if group is None:
+        raise SlackRefusal("no_such_subteam")
+    people = call.listed("users")
+    if not people:
+        raise SlackRefusal("no_users_provided")
+    if any(person not in installation.workspace.users for person in people):
+        raise SlackRefusal("invalid_users")
+    group.members = set(people)
+    return {"usergroup": {**_group(installation, group), "users": sorted(group.members)}}
 
 
 def bot_info(installation: Installation, call: Call) -> Json:
@@ -98,6 +117,9 @@ METHODS = {
     "usergroups.list": Method(list_groups, TIER_2, ("usergroups:read",), needs_team=True),
     "usergroups.users.list": Method(
         list_group_members, TIER_2, ("usergroups:read",), needs_team=True
+    ),
+    "usergroups.users.update": Method(
+        update_group_members, TIER_2, ("usergroups:write",), needs_team=True
     ),
     "bots.info": Method(bot_info, TIER_3, ("users:read",), needs_team=True),
     "team.info": Method(team_info, TIER_3, ("team:read",)),
