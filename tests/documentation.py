@@ -1,6 +1,7 @@
 """`python -m tests.documentation`: writes the pages, tables and schemas that repeat the code."""
 
 import html
+import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
@@ -22,6 +23,7 @@ from bot.feed.texts.event_posts import in_words
 from bot.feed.topics import topic_of
 from bot.kernel.metrics import Metrics, OutboxReading, OutboxSummary
 from bot.log.classification import classify
+from bot.machines.document import document
 from bot.merge_queue.event_records import EventRecord
 from bot.merge_queue.event_types import DEQUEUE_CODES
 from bot.runtime.monitoring import Monitoring
@@ -234,8 +236,15 @@ TABLES: Mapping[str, tuple[Path, Callable[[], str]]] = {
 
 FIRST_RELEASE = ROOT / "tests" / "integration" / "migration_data" / "first_release"
 
+
+def openapi_document() -> str:
+    """What machines send and get, as the running bot describes it too."""
+    return f"{json.dumps(document(), indent=2)}\n"
+
+
 FILES = {
     ROOT / "docs" / "every-message.md": every_message_page,
+    ROOT / "docs" / "openapi.json": openapi_document,
     FIRST_RELEASE / "sqlite.sql": sqlite_schema,
     FIRST_RELEASE / "postgresql.sql": postgresql_schema,
 }

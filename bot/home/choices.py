@@ -17,6 +17,7 @@ from bot.merge_queue.queue import QueuedPullRequest
 from bot.pauses.pause import PauseRecord
 from bot.people.actions import MutablePullRequest
 from bot.people.notices import AboutPerson
+from bot.queues.estimate import Outlook
 from bot.queues.snapshot import ReadQueue, Snapshot
 
 _NO_READ_TIME = datetime(1970, 1, 1, tzinfo=UTC)
@@ -76,6 +77,8 @@ class HomeState:
     offers_freezes: bool = False  #: whether the service can be asked to freeze queues
     #: of those of `queues` that something keeps from merging
     headlines: Mapping[RepositoryName, QueueHeadline] = field(default_factory=dict)
+    #: what the past of each of `queues` says of it
+    outlooks: Mapping[RepositoryName, Outlook] = field(default_factory=dict)
 
     @property
     def read(self) -> Sequence[ReadQueue]:
@@ -89,6 +92,7 @@ class HomeState:
             queues=[_timeless(queue) for queue in self.queues],
             others=[_timeless(queue) for queue in self.others],
             polled={},
+            outlooks={},
             headlines={
                 name: replace(found, words=found.verdict) for name, found in self.headlines.items()
             },

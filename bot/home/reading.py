@@ -29,6 +29,7 @@ from bot.pauses.pause import timed
 from bot.pauses.rows import Pauses
 from bot.people.rows import MutedPullRequests
 from bot.posts.outbox import Outbox
+from bot.queues.outlook import foresee_all
 from bot.queues.reading import read_queues
 from bot.queues.snapshot import ReadQueue, Snapshot
 from bot.store.installation import ServiceFeatures
@@ -108,6 +109,7 @@ async def home_state(
     begin = first - part
     shown = sorted_part[begin : begin + HOME_QUEUES_SHOWN]
     headlines = await _headlines(shown, examine)
+    outlooks = await foresee_all(shown, sources)
 
     def state(transaction: Transaction) -> HomeState:
         polls = Positions(transaction).polls(asked)
@@ -129,6 +131,7 @@ async def home_state(
             calendar_in_all=len(calendar),
             offers_freezes=ServiceFeatures(transaction).offers(ServiceFeature.FREEZES),
             headlines=headlines,
+            outlooks=outlooks,
         )
 
     return await sources.store.read(state)

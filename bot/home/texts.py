@@ -40,6 +40,7 @@ from bot.pauses.texts.ends import resumes
 from bot.people import texts as people_texts
 from bot.people.actions import MutablePullRequest
 from bot.queues import picture
+from bot.queues.estimate import NO_OUTLOOK
 from bot.queues.snapshot import ReadQueue, Snapshot
 from bot.queues.texts import parts as queue_parts, status as queue_status
 from bot.slack.errors import CREDENTIAL_CODES
@@ -206,6 +207,7 @@ def _repository(queue: ReadQueue, state: HomeState, viewer: Viewer) -> list[Bloc
     facts = [
         "" if queue_parts.is_idle(shown) else queue_parts.counts(shown),
         queue_parts.next_merge(shown, queue.read_at),
+        queue_parts.by_past(state.outlooks.get(repository, NO_OUTLOOK), queue.read_at),
         counted_down(shown.next_freeze),
         last_poll,
     ]

@@ -178,6 +178,17 @@ class BatchShape(Shape):
     checks: int
 
 
+class EstimateShape(Shape):
+    """When something merges by the queue's own past, and how wrong that was in the last days.
+
+    Half of what was estimated so came true between `earliest` and `latest`.
+    """
+
+    expected_at: datetime
+    earliest: datetime
+    latest: datetime
+
+
 class QueueShape(Shape):
     """One queue as it was read."""
 
@@ -196,6 +207,10 @@ class QueueShape(Shape):
     """Those in no batch yet, in the order of the queue."""
     merge_expected_at: datetime | None
     """The service's estimate; None where a pause or freeze makes it impossible."""
+    merge_expected_by_past: EstimateShape | None
+    """Our own of the same; None where the queue's past says nothing."""
+    added_now_expected_by_past: EstimateShape | None
+    """When a pull request would merge that is added now."""
 
 
 class StatusAnswer(Answer):

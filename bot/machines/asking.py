@@ -19,7 +19,9 @@ from bot.questions.explaining import explain
 from bot.questions.reading_log import newest_page, page_at
 from bot.questions.snapshots import LogPlace, LogSelection
 from bot.questions.texts import event_log, why
+from bot.queues.outlook import foresee, foresee_all
 from bot.queues.reading import read_queue, read_queues
+from bot.queues.snapshot import Snapshot
 from bot.queues.texts import group_status, status as queue_status
 
 
@@ -41,10 +43,18 @@ async def _status(use: UseCases, target: Target) -> Reply:
     if isinstance(target, Group):
         read = await read_queues(target.repositories, use.sources)
         said = group_status.status(target, read)
-        return Reply(StatusAnswer(message=plain(said), queues=[*map(queue_shape, read)]))
+        outlooks = await foresee_all(read, use.sources)
+        shapes = [
+            queue_shape(queue, outlooks[queue.repository])
+            if isinstance(queue, Snapshot)
+            else queue_shape(queue)
+            for queue in read
+        ]
+        return Reply(StatusAnswer(message=plain(said), queues=shapes))
     snapshot = await read_queue(target, use.sources)
-    said = queue_status.status(snapshot)
-    return Reply(StatusAnswer(message=plain(said), queues=[queue_shape(snapshot)]))
+    outlook = await foresee(snapshot, use.sources)
+    said = queue_status.status(snapshot, outlook)
+    return Reply(StatusAnswer(message=plain(said), queues=[queue_shape(snapshot, outlook)]))
 
 
 async def _why(use: UseCases, repository: RepositoryName, pull_request: int | None) -> Reply:

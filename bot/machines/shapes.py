@@ -9,6 +9,7 @@ from bot.freezes.freeze import Freeze
 from bot.machines.answers import (
     BatchShape,
     CheckShape,
+    EstimateShape,
     EventShape,
     FindingShape,
     FreezeShape,
@@ -27,6 +28,7 @@ from bot.merge_queue.position import InBatch, InQueue, NotQueued
 from bot.merge_queue.queue import Batch, QueuedPullRequest
 from bot.pauses.pause import PauseRecord
 from bot.questions.snapshots import LogPage
+from bot.queues.estimate import NO_OUTLOOK, Estimate, Outlook
 from bot.queues.position import Explanation
 from bot.queues.snapshot import ReadQueue, Snapshot
 
@@ -68,7 +70,7 @@ def repository_shapes(results: Sequence[RepositoryResult]) -> list[RepositorySha
     ]
 
 
-def queue_shape(queue: ReadQueue) -> QueueShape:
+def queue_shape(queue: ReadQueue, outlook: Outlook = NO_OUTLOOK) -> QueueShape:
     """A queue as it was read, or the bare name of one that couldn't be read."""
     if not isinstance(queue, Snapshot):
         return QueueShape(
@@ -82,6 +84,8 @@ def queue_shape(queue: ReadQueue) -> QueueShape:
             batches=[],
             waiting=[],
             merge_expected_at=None,
+            merge_expected_by_past=None,
+            added_now_expected_by_past=None,
         )
     to_come = queue.next_freeze
     return QueueShape(
@@ -95,6 +99,18 @@ def queue_shape(queue: ReadQueue) -> QueueShape:
         batches=[_batch_shape(batch) for batch in queue.status.batches],
         waiting=[_queued_shape(waiting) for waiting in queue.status.waiting_pull_requests],
         merge_expected_at=queue.merge_expected_at,
+        merge_expected_by_past=_estimate_shape(outlook.next_merge, queue.read_at),
+        added_now_expected_by_past=_estimate_shape(outlook.added_now, queue.read_at),
+    )
+
+
+def _estimate_shape(estimate: Estimate | None, at: datetime) -> EstimateShape | None:
+    if estimate is None:
+        return None
+    return EstimateShape(
+        expected_at=at + estimate.remaining,
+        earliest=at + estimate.low,
+        latest=at + estimate.high,
     )
 
 

@@ -1,5 +1,6 @@
 """Read a queue's past, and estimate how long pull requests still wait in it now."""
 
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 
 from bot.freezes.rows import Freezes
@@ -12,7 +13,7 @@ from bot.merge_queue.queue import BatchStatusCode
 from bot.pauses.rows import Pauses
 from bot.queues.estimate import NO_OUTLOOK, Estimate, Outlook, Past, Period, past_of
 from bot.queues.picture import Picture, picture
-from bot.queues.snapshot import Snapshot
+from bot.queues.snapshot import ReadQueue, Snapshot
 from bot.store.transaction import Transaction
 
 LEARNED_FROM = timedelta(days=5)
@@ -67,6 +68,17 @@ async def foresee(snapshot: Snapshot, sources: Sources) -> Outlook:
         read_past, snapshot.repository, snapshot.read_at, snapshot.branch
     )
     return outlook(past, shown, snapshot.read_at)
+
+
+async def foresee_all(
+    read: Iterable[ReadQueue], sources: Sources
+) -> Mapping[RepositoryName, Outlook]:
+    """The same of each queue that could be read. Raises StoreError."""
+    return {
+        queue.repository: await foresee(queue, sources)
+        for queue in read
+        if isinstance(queue, Snapshot)
+    }
 
 
 def outlook(past: Past, picture: Picture, at: datetime) -> Outlook:

@@ -12,6 +12,7 @@ from bot.store.engines import create_engine
 from bot.store.transaction import Transaction
 from bot.store.transactions import Store
 from tests.e2e.conftest import OVER_HTTP, StartBot
+from tests.e2e.test_machines import DEPLOY, WITH_MACHINES, post
 from tests.support.bot_tester import BotTester
 from tests.support.clock import MovedClock
 from tests.support.make import SITE
@@ -21,6 +22,7 @@ pytestmark = [pytest.mark.e2e, OVER_HTTP]
 
 MERGES = 16
 TOOK = timedelta(minutes=20)
+LATEST = timedelta(minutes=45)
 HOUR = 3600
 LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
 
@@ -61,6 +63,9 @@ async def test_the_queues_own_past_says_how_long_it_takes(
     status = await bot.ask("/mq status")
     assert "By this queue's past: a pull request added now takes about 20 min" in status
     board = await bot.publish("/mq board", "acme/site")
+    await bot.open_home()
+    home = await bot.home("By this queue's past")
+    assert "By this queue's past: a pull request added now takes about 20 min" in home
     assert "By this queue's past: a pull request added now takes about 20 min" in board
 
     hanging = bot.enqueue(hangs=True)
@@ -71,3 +76,31 @@ async def test_the_queues_own_past_says_how_long_it_takes(
     await bot.pause("now CI is down")
     paused = await bot.ask("/mq status")
     assert "By this queue's past" not in paused
+
+
+async def test_before_a_pause_people_and_machines_see_the_same(
+    start_bot: StartBot, clock: MovedClock
+) -> None:
+    bot = await start_bot(environment=WITH_MACHINES)
+    await merge_every_hour(bot, clock)
+    hanging = bot.enqueue(hangs=True)
+    await bot.happens("action.queue.checks_start", hanging)
+    question = await bot.ask("/mq pause CI is down")
+    assert "By this queue's past: next merge" in question
+    await bot.click(question, "Don't pause")
+    await bot.shortcut()
+    form = await bot.modal("By this queue's past: next merge")
+    assert "1 queued" in form
+    _, answer = await post(bot, "status", DEPLOY, target=SITE)
+    (queue,) = answer["queues"]
+    read_at = datetime.fromisoformat(queue["read_at"])
+    for name in ("merge_expected_by_past", "added_now_expected_by_past"):
+        assert read_at < datetime.fromisoformat(queue[name]["expected_at"]) <= read_at + LATEST
+        assert queue[name]["earliest"] <= queue[name]["expected_at"] <= queue[name]["latest"]
+    assert "By this queue's past: next merge" in answer["message"]
+
+    await bot.pause("now CI is down")
+    _, answer = await post(bot, "status", DEPLOY, target=SITE)
+    (queue,) = answer["queues"]
+    assert queue["merge_expected_by_past"] is None
+    assert queue["added_now_expected_by_past"] is None

@@ -37,6 +37,7 @@ from bot.people.actions import MutablePullRequest
 from bot.people.notices import AboutPerson, Notice, wanted
 from bot.posts.delivery import Delivery, Progress, Subject, SubjectKind
 from bot.questions.statistics import QueueStatistics, TimeInQueue, count, span_back
+from bot.queues.estimate import Outlook
 from bot.queues.snapshot import ReadQueue, Snapshot
 from tests.support.clock import NOON
 from tests.support.directories import HOME
@@ -244,6 +245,7 @@ def make_home(
     timed: Sequence[PauseRecord] = (),
     slack_outage: SlackOutage | None = None,
     calendar: Sequence[CalendarEntry] = (),
+    outlooks: Mapping[RepositoryName, Outlook] | None = None,
 ) -> HomeState:
     return HomeState(
         queues=queues,
@@ -259,6 +261,7 @@ def make_home(
         calendar=calendar[:3],
         calendar_in_all=len(calendar),
         offers_freezes=True,
+        outlooks=outlooks or {},
     )
 
 

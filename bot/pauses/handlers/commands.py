@@ -19,9 +19,11 @@ from bot.pauses.outcomes import AlreadyPaused
 from bot.pauses.pause import DrawnLine
 from bot.pauses.texts import form as pause_form, replies as pause_replies
 from bot.pauses.texts.ends import EndQuestion
+from bot.queues.estimate import NO_OUTLOOK, Outlook
+from bot.queues.outlook import foresee
 from bot.queues.reading import read_queues, unpaused
 from bot.queues.snapshot import ReadQueue, Snapshot
-from bot.queues.texts import group_status, impact as queue_impact
+from bot.queues.texts import group_status, impact as queue_impact, parts as queue_parts
 from bot.slack.forms import FormTurn
 from bot.slack.payloads import Interaction
 
@@ -52,6 +54,7 @@ async def type_pause(call: Call, target: Target, *, asked: Asked, is_confirmed: 
         await call.reply(end_questions.which_end(target, asked, typed, [stops] if stops else []))
     elif impact is not None:
         snapshot = await unpaused(target, impact, call.bot.sources)
+        outlook = await foresee(snapshot, call.bot.sources)
         await call.reply(
             pause_replies.confirm(
                 target,
@@ -59,6 +62,7 @@ async def type_pause(call: Call, target: Target, *, asked: Asked, is_confirmed: 
                 impact,
                 call.bot.command,
                 merge_expected_at=snapshot.merge_expected_at,
+                by_past=queue_parts.by_past(outlook, snapshot.read_at),
             )
         )
     else:
@@ -185,7 +189,10 @@ async def show_form(call: Call, click: Interaction, asked: Asked) -> None:
 async def _show_impact(call: Call, target: Target, turn: FormTurn, asked: Asked) -> None:
     """Show in the form what pausing `target` would stop."""
     read = await read_queues(repositories_of(target), call.bot.sources)
-    await call.show_in_modal(turn, _form(call, target, asked, read))
+    outlook = NO_OUTLOOK
+    if isinstance(read[0], Snapshot) and not isinstance(target, Group):
+        outlook = await foresee(read[0], call.bot.sources)
+    await call.show_in_modal(turn, _form(call, target, asked, read, outlook=outlook))
 
 
 def _form(
@@ -194,9 +201,12 @@ def _form(
     asked: Asked,
     read: Sequence[ReadQueue] = (),
     question: EndQuestion | None = None,
+    outlook: Outlook = NO_OUTLOOK,
 ) -> View:
     """What pausing would stop is left out while a question is open."""
-    notes = [] if question is not None else queue_impact.notes(target, call.bot.command, read)
+    notes: list[str] = []
+    if question is None:
+        notes = queue_impact.notes(target, call.bot.command, read, outlook)
     return pause_form.form(
         call.bot.targets,
         chosen=target,

@@ -288,10 +288,12 @@ def confirm(
     command: str,
     *,
     merge_expected_at: datetime | None,
+    by_past: str = "",
 ) -> Message:
     """The question before a typed pause stops running batches, with the numbers.
 
-    `merge_expected_at`: None where no merge can be expected.
+    `merge_expected_at`: None where no merge can be expected. `by_past`: what the queue's own past
+    says of that; may be empty.
     """
     count = len(status.waiting_pull_requests)
     expected = ""
@@ -305,6 +307,7 @@ def confirm(
         ),
         blocks.context(
             expected,
+            by_past,
             f"Reason: {literal(asked.reason, REASON_LIMIT)}",
             pause_ends.ending(asked) or pause_ends.UNTIL_RESUMED,
         ),

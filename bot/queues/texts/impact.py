@@ -14,6 +14,7 @@ from bot.kernel.repository import RepositoryName
 from bot.pauses import actions as pause_actions
 from bot.pauses.texts import form as pause_form
 from bot.pauses.texts.card import by_whom
+from bot.queues.estimate import NO_OUTLOOK, Outlook
 from bot.queues.snapshot import Snapshot
 from bot.queues.texts import notes as queue_notes
 from bot.queues.texts.group_status import READING_THE_QUEUES
@@ -95,9 +96,15 @@ def impact(read: Sequence[Snapshot | RepositoryName]) -> list[str]:
 
 
 def notes(
-    target: Target | None, command: str, read: Sequence[Snapshot | RepositoryName] = ()
+    target: Target | None,
+    command: str,
+    read: Sequence[Snapshot | RepositoryName] = (),
+    outlook: Outlook = NO_OUTLOOK,
 ) -> list[str]:
-    """The form's notes on what would be paused; `read` is empty while the queues are being read."""
+    """The form's notes on what would be paused; `read` is empty while the queues are being read.
+
+    `outlook`: what the past of a single queue says of it.
+    """
     if isinstance(target, Group):
         count = queues(len(target.repositories))
         which = f"All {count}" if target.name == ALL else f"{count} of {name_of(target.name)}"
@@ -108,5 +115,5 @@ def notes(
         return [pause_form.CHOOSE_FIRST]
     snapshots = [queue for queue in read if isinstance(queue, Snapshot)]
     if snapshots:
-        return queue_notes.queue_notes(snapshots[0])
+        return queue_notes.queue_notes(snapshots[0], outlook)
     return [pause_form.QUEUE_UNREAD_PAUSE if read else modal.READING_THE_QUEUE]

@@ -7,7 +7,9 @@ from bot.blocks.text import literal, local_time
 from bot.freezes.texts.cards import FREEZES_LISTED, freeze_line
 from bot.pauses.texts.card import by_whom
 from bot.pauses.texts.replies import pause_times, stopped_work
+from bot.queues.estimate import NO_OUTLOOK, Outlook
 from bot.queues.snapshot import Snapshot
+from bot.queues.texts.parts import by_past
 
 
 def will_stop(running: int, bisecting: int = 0) -> str:
@@ -22,7 +24,7 @@ def would_stop(queued: str, running: int, bisecting: int, due: datetime | None) 
     return f"{queued}, {will_stop(running, bisecting)}.{next_merge}"
 
 
-def queue_notes(snapshot: Snapshot) -> list[str]:
+def queue_notes(snapshot: Snapshot, outlook: Outlook = NO_OUTLOOK) -> list[str]:
     """What pausing would stop, or who has already paused, and who has frozen the queue."""
     known = snapshot.pause
     status = snapshot.status
@@ -35,4 +37,5 @@ def queue_notes(snapshot: Snapshot) -> list[str]:
         running = len(status.running)
         bisecting = len(status.bisecting)
         note = would_stop(queued, running, bisecting, snapshot.merge_expected_at)
-    return [note, *(freeze_line(freeze) for freeze in snapshot.freezes[:FREEZES_LISTED])]
+    freezes = [freeze_line(freeze) for freeze in snapshot.freezes[:FREEZES_LISTED]]
+    return [*filter(None, [note, by_past(outlook, snapshot.read_at)]), *freezes]

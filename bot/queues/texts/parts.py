@@ -170,6 +170,12 @@ def _estimate(picture: Picture, due_at: datetime | None, read_at: datetime) -> s
 
 
 def own_outlook(outlook: Outlook, read_at: datetime) -> list[Block]:
+    """A line of its own for what the queue's past says."""
+    said = by_past(outlook, read_at)
+    return [blocks.context(said)] if said else []
+
+
+def by_past(outlook: Outlook, read_at: datetime) -> str:
     """When the next one merges and what a new one takes, by the queue's own past, if it says so."""
     joining = outlook.added_now
     takes = about(joining.remaining) if joining is not None else ""
@@ -182,8 +188,8 @@ def own_outlook(outlook: Outlook, read_at: datetime) -> list[Block]:
     elif due:
         said = f"next merge {due}{missed}"
     else:
-        return []
-    return [blocks.context(f"By this queue's past: {said}")]
+        return ""
+    return f"By this queue's past: {said}"
 
 
 def _next_by_past(estimate: Estimate | None, read_at: datetime) -> str:

@@ -38,7 +38,7 @@ from bot.pauses.texts import (
     reminders,
     replies as pause_replies,
 )
-from bot.queues.texts import notes as queue_notes
+from bot.queues.texts import notes as queue_notes, parts as queue_parts
 from bot.removals import texts as removal_texts
 from bot.removals.removal import NotRemoved, Removed, Unremovable, WouldRemove
 from bot.slack.person import DenialReason, Denied
@@ -63,6 +63,7 @@ from tests.support.messages.values import (
     BY_RULE,
     CARD,
     IMPACT,
+    OUTLOOK,
     PAUSE_ENDED,
     REMOVAL,
     REPLACED,
@@ -178,6 +179,15 @@ CASES: Cases = {
         ),
         "/mq",
         merge_expected_at=NOON,
+    ),
+    "pause-confirm-how-long": partial(
+        pause_replies.confirm,
+        SITE,
+        Asked("CI runners are down"),
+        make_status(make_batch(checks=(0, 8))),
+        "/mq",
+        merge_expected_at=NOON,
+        by_past=queue_parts.by_past(OUTLOOK, NOON),
     ),
     "pause-confirm-one": partial(
         pause_replies.confirm,
@@ -375,6 +385,7 @@ CASES: Cases = {
     ),
     "extend-modal-working": partial(pause_ends.working_modal, SITE),
     "modal-one-repository": form(later(queue_notes.queue_notes, make_snapshot(BUSY)), SITE),
+    "modal-how-long": form(later(queue_notes.queue_notes, make_snapshot(BUSY), OUTLOOK), SITE),
     "modal-idle-queue": form(
         later(queue_notes.queue_notes, make_snapshot()), SITE, channel_id=None
     ),

@@ -39,6 +39,7 @@ from tests.support.messages.values import (
     CHECKS,
     LEAVE,
     MERGED,
+    OUTLOOK,
     QUEUED_AT,
     RELEASE,
     TIMED,
@@ -83,6 +84,9 @@ CASES: Cases = {
         ),
         make_viewer("ada"),
         "/mq",
+    ),
+    "home-how-long": at_home(
+        make_home(make_snapshot(BUSY), outlooks={SITE: OUTLOOK}), make_viewer(), "/mq"
     ),
     "home-muted": at_home(
         make_home(make_snapshot(BUSY)),

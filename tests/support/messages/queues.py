@@ -24,7 +24,6 @@ from bot.questions.texts import (
     why,
 )
 from bot.questions.week import WeekComparison, WeekFigures
-from bot.queues.estimate import Estimate, Outlook
 from bot.queues.position import Explanation
 from bot.queues.texts import status as queue_status
 from bot.slack.ports import ChannelAccess
@@ -45,6 +44,7 @@ from tests.support.messages.values import (
     BOARD,
     BUSY,
     ELSEWHERE,
+    ESTIMATE,
     EVALUATED,
     FREEZE,
     HISTORY,
@@ -54,6 +54,7 @@ from tests.support.messages.values import (
     MERGE,
     NARROW,
     OUT,
+    OUTLOOK,
     PLACE,
     REMOVED,
     RULES,
@@ -86,7 +87,6 @@ def stats(**how: Any) -> Case:
 
 
 RELEASE = Group("release", (SITE, API))
-ESTIMATE = Estimate(timedelta(minutes=40), timedelta(minutes=50), timedelta(minutes=65))
 THIS_WEEK = WeekFigures(
     merged=214,
     time_in_queue=TimeInQueue(timedelta(minutes=24), timedelta(minutes=95)),
@@ -102,9 +102,6 @@ WEEK_BEFORE = WeekFigures(
     restarted=4,
     around=0,
     by_day=(*(timedelta(minutes=18) for _ in range(5)), timedelta(minutes=6), None),
-)
-OUTLOOK = Outlook(
-    Estimate(timedelta(minutes=8), timedelta(minutes=8), timedelta(minutes=8)), ESTIMATE
 )
 
 

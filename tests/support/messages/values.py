@@ -21,6 +21,7 @@ from bot.pauses.by_rule import AUTO_PAUSE
 from bot.pauses.pause import PausedQueue, PauseEnd, PauseRecord
 from bot.questions.snapshots import LogPlace, LogSelection
 from bot.questions.statistics import CheckStatistics, Removals
+from bot.queues.estimate import Estimate, Outlook
 from tests.support.clock import NOON
 from tests.support.make import (
     API,
@@ -52,6 +53,10 @@ BUSY = make_status(
     make_batch(make_queued(41), make_queued(42, title="Fix <b> & co"), estimated_merge_at=NOON),
     make_batch(make_queued(43), name="batch-8", code="waiting_for_previous_batches", checks=(0, 0)),
     waiting=[make_queued(44, priority_alias="high"), make_queued(45)],
+)
+ESTIMATE = Estimate(timedelta(minutes=40), timedelta(minutes=50), timedelta(minutes=65))
+OUTLOOK = Outlook(
+    Estimate(timedelta(minutes=8), timedelta(minutes=8), timedelta(minutes=8)), ESTIMATE
 )
 TIMED = make_known_pause(resumes_at=NOON + timedelta(minutes=45))
 LONG = make_status(
