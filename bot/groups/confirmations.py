@@ -148,7 +148,7 @@ def _ended(request: Request, sentence: str) -> Message:
     return blocks.coloured(Colour.GREEN, said) if is_done else said
 
 
-_OF_OTHERS: Mapping[RequestState, str] = {
+_BECAME_OF_OTHERS: Mapping[RequestState, str] = {
     RequestState.OPEN: "Still open: {where}",
     RequestState.UNDER_WAY: "I'm carrying it out: {where}",
     RequestState.CONFIRMED: "Done: {where}",
@@ -161,7 +161,7 @@ _OF_OTHERS: Mapping[RequestState, str] = {
 def _others(request: Request) -> list[Block]:
     """What became of repositories that are not in the state of the whole."""
     said: list[str] = []
-    for state, sentence in _OF_OTHERS.items():
+    for state, sentence in _BECAME_OF_OTHERS.items():
         found = request.repositories(state)
         if found and state is not request.state:
             said.append(sentence.format(where=names(found)))
