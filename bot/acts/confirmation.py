@@ -22,7 +22,7 @@ class RequestOutcome:
     by: Actor | None = None
 
 
-_UNANSWERED = RequestOutcome(RequestState.OPEN)
+_NOT_ANSWERED_YET = RequestOutcome(RequestState.OPEN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Request:
     @classmethod
     def opened(cls, asked: Sequence[AuditRecord]) -> Self:
         """A request that nobody has answered yet."""
-        return cls(asked, [_UNANSWERED for _ in asked])
+        return cls(asked, [_NOT_ANSWERED_YET for _ in asked])
 
     @property
     def state(self) -> RequestState:
