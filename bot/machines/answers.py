@@ -181,7 +181,8 @@ class BatchShape(Shape):
 class EstimateShape(Shape):
     """When something merges by the queue's own past, and how wrong that was in the last days.
 
-    Half of what was estimated so came true between `earliest` and `latest`.
+    Half of the last estimates came true between `earliest` and `latest`. If these were too hopeful,
+    both are later than `expected_at`; if they were too cautious, earlier.
     """
 
     expected_at: datetime

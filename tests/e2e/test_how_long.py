@@ -96,7 +96,7 @@ async def test_before_a_pause_people_and_machines_see_the_same(
     read_at = datetime.fromisoformat(queue["read_at"])
     for name in ("merge_expected_by_past", "added_now_expected_by_past"):
         assert read_at < datetime.fromisoformat(queue[name]["expected_at"]) <= read_at + LATEST
-        assert queue[name]["earliest"] <= queue[name]["expected_at"] <= queue[name]["latest"]
+        assert queue[name]["earliest"] <= queue[name]["latest"]
     assert "By this queue's past: next merge" in answer["message"]
 
     await bot.pause("now CI is down")
