@@ -39,7 +39,7 @@ _CAUSE_OF_TYPE: Mapping[str, _Cause] = {
     PAUSE_UPDATE: _PAUSED,
     PAUSE_DELETE: _Cause(frozenset({Action.RESUME})),
     FREEZE_CREATE: _Cause(frozenset({Action.FREEZE}), LONGEST_APART, is_signed=True),
-    FREEZE_UPDATE: _Cause(frozenset({Action.CHANGE_FREEZE, Action.ALLOW})),
+    FREEZE_UPDATE: _Cause(frozenset({Action.CHANGE_FREEZE, Action.MOVE_FREEZE, Action.ALLOW})),
     FREEZE_DELETE: _Cause(frozenset({Action.UNFREEZE}), LONGEST_APART, is_signed=True),
     LEAVE: _Cause(frozenset({Action.REMOVE})),
 }

@@ -27,7 +27,8 @@ class Action(StrEnum):
     SNOOZE = "snooze"
     FREEZE = "freeze"
     UNFREEZE = "unfreeze"
-    CHANGE_FREEZE = "change_freeze"
+    CHANGE_FREEZE = "change_freeze"  #: to another end
+    MOVE_FREEZE = "move_freeze"  #: of one that hasn't begun
     ALLOW = "allow"
     SUBSCRIBE = "subscribe"
     UNSUBSCRIBE = "unsubscribe"
@@ -55,6 +56,7 @@ RIGHT_OF_ACTION: Mapping[Action, Right] = {
     Action.FREEZE: Right.FREEZE,
     Action.UNFREEZE: Right.FREEZE,
     Action.CHANGE_FREEZE: Right.FREEZE,
+    Action.MOVE_FREEZE: Right.FREEZE,
     Action.ALLOW: Right.FREEZE,
     Action.SUBSCRIBE: Right.SUBSCRIBE,
     Action.UNSUBSCRIBE: Right.SUBSCRIBE,

@@ -5,6 +5,7 @@ from bot.freezes.actions import (
     FREEZE_END,
     FREEZE_READINGS,
     FREEZE_WITHOUT_END,
+    MOVE_AGAIN,
     SKIP,
 )
 from bot.groups.actions import APPROVE, REFUSE
@@ -40,6 +41,7 @@ PAUSE_BUTTONS = frozenset(
         FREEZE_WITHOUT_END,
         *FREEZE_READINGS,
         FREEZE_END,
+        MOVE_AGAIN,
         APPROVE,
         REFUSE,
     }

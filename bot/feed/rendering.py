@@ -18,11 +18,14 @@ from bot.feed.repeats import has_verdict
 from bot.feed.texts import event_posts, summaries
 from bot.feed.texts.event_posts import AtPause
 from bot.freezes.causes import by_person
+from bot.freezes.freeze import Freeze
+from bot.freezes.rows import Freezes
 from bot.log.around_merges import events_around_merges
 from bot.log.batches import batches_of, together
 from bot.log.classification import EventKind, classify, turn_after
 from bot.log.preceding import with_preceding_events
 from bot.log.rows import PullRequests
+from bot.log.types import FREEZE_DELETE
 from bot.merge_queue.event_records import EventRecord, PullRequestRecord
 from bot.merge_queue.event_types import Turn
 from bot.pauses.rows import Pauses
@@ -100,6 +103,9 @@ def _post(
     is_during_pause = any(pause.since <= record.received_at for pause in pauses)
     is_brief = kind is EventKind.FAILURE and form == REPLY
     asked = asked_about(transaction, record, seen) if kind is EventKind.FAILURE else None
+    others: Sequence[Freeze] = ()
+    if record.type == FREEZE_DELETE:
+        others = Freezes(transaction).in_force(record.repository, record.received_at)
     return event_posts.event(
         record,
         seen,
@@ -110,6 +116,7 @@ def _post(
         asked=asked,
         repeats=repeats,
         verdict=verdict,
+        others=others,
     )
 
 

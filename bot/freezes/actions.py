@@ -1,4 +1,10 @@
-"""Names of the buttons and fields about freezes."""
+"""Names and values of the buttons and fields about freezes."""
+
+from dataclasses import dataclass
+from typing import Self
+
+from bot.freezes.outcomes import Times
+from bot.kernel.groups import Repositories
 
 SKIP = "mq:skip"
 
@@ -8,6 +14,10 @@ FREEZE_MOVE = "mq:freeze_move"
 
 WINDOW_MOVE = "mq:window_move"
 """The same for an occurrence of a window that is no freeze yet."""
+
+
+MOVE_AGAIN = "mq:move_again"
+"""Moves to the times that were picked, where that was cut off or failed."""
 
 
 MOVE_VIEW = "mq:move_view"
@@ -56,3 +66,18 @@ BRANCH_BLOCK = "branch"
 
 
 EXCEPT_BLOCK = "except"
+
+
+@dataclass(frozen=True, slots=True)
+class MoveChoice:
+    """The value of the button that moves a freeze, or an occurrence of a window, again."""
+
+    held: str  #: as `held_value` writes it
+    times: Times  #: to which it moves
+    #: those that the form showed for a freeze; None for an occurrence, which its key identifies
+    drawn_for: Times | None = None
+
+    def known_in(self, repositories: Repositories) -> Self:
+        """Itself: its queue is looked up like that of another button."""
+        del repositories
+        return self

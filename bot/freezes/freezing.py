@@ -307,7 +307,7 @@ class FreezeQueue:
         drawn_for: freeze_outcomes.Times,
     ) -> freeze_outcomes.FreezeOutcome:
         """Give a freeze that hasn't begun other times; `drawn_for`: those that the form showed."""
-        act = self.acts.record(caller, Action.CHANGE_FREEZE, repository)
+        act = self.acts.record(caller, Action.MOVE_FREEZE, repository)
         await self.acts.permit(act)
         async with self.acts.locked(act):
             listed = await self.freezes(repository)

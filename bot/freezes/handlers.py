@@ -17,6 +17,7 @@ from bot.desk import end_questions
 from bot.desk.explain import sentence_of
 from bot.desk.registry import Accepted, Call, WrongField, field_checked, handles
 from bot.freezes import actions as freeze_actions
+from bot.freezes.actions import MoveChoice
 from bot.freezes.calendar import CalendarEntry, EntryState
 from bot.freezes.freeze import Freeze
 from bot.freezes.outcomes import FreezeOutcome, FreezesAsTheyWere, Times
@@ -403,14 +404,33 @@ async def submit_move(call: Call, form: Interaction) -> Accepted:
         raise WrongField(freeze_actions.START_BLOCK, calendar.PAST_START)
     if end is not None and end <= start:
         raise WrongField(controls.END_AT_BLOCK, calendar.END_BEFORE_START)
-    times = Times(start, end)
-    if form.carried.action == freeze_actions.WINDOW_MOVE:
-        work = partial(_move_occurrence, held=held, times=times)
-    else:
+    drawn_for = None
+    if form.carried.action == freeze_actions.FREEZE_MOVE:
         begins, *ends = map(datetime.fromisoformat, form.carried.seen.split())
         drawn_for = Times(begins, ends[0] if ends else None)
-        work = partial(_move_freeze, held=held, times=times, drawn_for=drawn_for)
-    return Accepted(freeze_forms.working_modal("Moving", held.target), work)
+    choice = MoveChoice(form.target, Times(start, end), drawn_for)
+    return Accepted(
+        freeze_forms.working_modal("Moving", held.target),
+        partial(_move, choice=choice),
+        Repeat(freeze_actions.MOVE_AGAIN, controls.value_of(choice)),
+    )
+
+
+@handles.click(freeze_actions.MOVE_AGAIN)
+async def move_again(call: Call, click: Interaction) -> None:
+    choice = controls.read_value(MoveChoice, click.chosen, call.bot.repositories)
+    if choice.times.start <= call.bot.clock.now():
+        await call.reply(freeze_forms.start_passed(call.held(choice.held).repository))
+        return
+    await _move(call, choice)
+
+
+async def _move(call: Call, choice: MoveChoice) -> None:
+    held = call.held(choice.held)
+    if choice.drawn_for is None:
+        await _move_occurrence(call, held, choice.times)
+    else:
+        await _move_freeze(call, held, choice.times, drawn_for=choice.drawn_for)
 
 
 async def _move_freeze(call: Call, held: controls.Held, times: Times, *, drawn_for: Times) -> None:

@@ -1,6 +1,6 @@
 """How posts and cards about freezes are rendered when they are sent."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from bot.blocks.message import Message
@@ -33,14 +33,10 @@ def _say(transaction: Transaction, freeze: Freeze) -> Message:
         return freeze_cards.announced(freeze)
     if freeze.stage is Stage.IN_FORCE:
         return freeze_cards.begun(freeze)
-    return freeze_cards.over(freeze, still_frozen(_in_force_after(transaction, freeze)))
-
-
-def _in_force_after(transaction: Transaction, freeze: Freeze) -> list[Freeze]:
-    """The queue's other freezes that hold merges once this one is over."""
-    others = Freezes(transaction).of([freeze.repository])
-    ended_at = freeze.over_at
-    return [other for other in others if ended_at is not None and other.is_in_force(ended_at)]
+    others: Sequence[Freeze] = ()
+    if freeze.over_at is not None:
+        others = Freezes(transaction).in_force(freeze.repository, freeze.over_at)
+    return freeze_cards.over(freeze, still_frozen(others))
 
 
 def _card(transaction: Transaction, subject: LiveSubject) -> Message | None:

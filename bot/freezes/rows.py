@@ -22,6 +22,10 @@ class Freezes(Part):
         found = [_freeze(row) for row in rows]
         return sorted(found, key=_beginning)
 
+    def in_force(self, repository: RepositoryName, at: datetime) -> Sequence[Freeze]:
+        """Those in force then that aren't over, in the order in which they began."""
+        return [freeze for freeze in self.of([repository]) if freeze.is_in_force(at)]
+
     def locked(self, repository: RepositoryName) -> Sequence[Freeze]:
         """All of the repository, oldest first; nobody else changes them in this transaction."""
         self.lock(f"freezes of {repository}")

@@ -24,7 +24,7 @@ from bot.freezes.reading import listed_freezes
 from bot.kernel.errors import BotError
 from bot.kernel.repository import RepositoryName
 from bot.kernel.tasks import Tasks
-from bot.merge_queue.freezes import ends_as
+from bot.merge_queue.freezes import begins_as, ends_as
 from bot.merge_queue.port import MergeQueue
 from bot.merge_queue.position import still_queued
 from bot.pauses.group_pauses import notify_together, subject_of, with_recorded
@@ -201,6 +201,8 @@ class TellOutcomes:
                 condition = number_condition(started.about or 0)
                 lets_through = [is_excepted(freeze.excluded, condition) for freeze in meant]
                 is_done = bool(meant) and all(lets_through)
+            case Action.MOVE_FREEZE:
+                is_done = any(_is_moved(started, freeze) for freeze in meant)
             case _:
                 is_done = any(ends_as(freeze.terms, started.resumes_at) for freeze in meant)
         if is_done:
@@ -216,6 +218,12 @@ def _is_about(act: AuditRecord, freeze: Freeze) -> bool:
     if act.action is Action.FREEZE:
         return is_made_by(act, freeze, act.resumes_at)
     return act.freezes is not None and freeze.freeze_id in act.freezes
+
+
+def _is_moved(act: AuditRecord, freeze: Freeze) -> bool:
+    """Whether it has the times to which the act was to move it."""
+    starts_so = act.paused_at is not None and begins_as(freeze.terms, act.paused_at)
+    return starts_so and ends_as(freeze.terms, act.resumes_at)
 
 
 class _Known(NamedTuple):

@@ -14,7 +14,7 @@ from bot.sandbox.slack.state.workspace import Message, Workspace
 REPOSITORY = "acme/api"
 CHANNELS = ("C0MERGEQ", "C0RELEASE")
 OF_A_FREEZE = re.compile(
-    r"Scheduled freeze |Merging is frozen |Freeze (starts|over) "
+    r"Merging is frozen |Freeze (starts|over|changed|ended) "
     r"|acme/api (is|was) frozen |(A|The planned) freeze of "
 )
 
@@ -86,8 +86,8 @@ def _findings(freeze: Frozen, channel: str, messages: list[Message]) -> Iterator
         yield f"{len(cards)} messages show {name}"
         return
     posts = {
-        "changed": f"Scheduled freeze changed {REPOSITORY}: {freeze.reason}\nby carol ",
-        "removed": f"Scheduled freeze removed {REPOSITORY}: {freeze.reason} done\nby carol ",
+        "changed": f"Freeze changed {REPOSITORY}: {freeze.reason}\nby carol ",
+        "removed": f"Freeze ended {REPOSITORY}: {freeze.reason} done\nby carol ",
         "over": f"Freeze over {REPOSITORY}: {freeze.reason}\n",
     }
     for what, begins in posts.items():

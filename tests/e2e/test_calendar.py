@@ -71,7 +71,7 @@ async def test_a_planned_freeze_is_moved_and_two_people_move_it_once(bot: BotTes
     late = await bot.modal("somebody else has moved the freeze of acme/site", by=BOB)
     assert "Nothing was changed" in late
     assert frozen(bot) == [moved]
-    await bot.wait_for_post("Scheduled freeze changed")
+    await bot.wait_for_post("*Planned freeze changed*")
     audit = await bot.ask("/mq audit")
     assert "alice* " in audit
 
@@ -88,7 +88,7 @@ async def test_what_is_gone_or_has_begun_cannot_be_moved(bot: BotTester) -> None
 
     (freeze,) = frozen(bot)
     bot.merge_queue.unfreeze("acme/site", freeze.id)
-    await bot.wait_for_post("Scheduled freeze removed")
+    await bot.wait_for_post("*Freeze ended*")
     await bot.click(page, "Move…")
     await bot.wait_for_direct_message("That time of acme/site isn't planned any more")
 
@@ -102,7 +102,7 @@ async def test_a_freeze_in_force_is_extended_and_ended_from_the_calendar(bot: Bo
     (before,) = frozen(bot)
     await bot.choose(page, "1 h more", menu="Extend…")
     await bot.wait_for_direct_message("now holds")
-    await bot.wait_for_post("Scheduled freeze changed")
+    await bot.wait_for_post("*Freeze changed*")
     (extended,) = frozen(bot)
     assert extended.end is not None
     assert before.end is not None
@@ -117,7 +117,7 @@ async def test_a_freeze_in_force_is_extended_and_ended_from_the_calendar(bot: Bo
         if person == ALICE:
             await bot.modal("has ended")
     assert "alice ended it" in await bot.modal("That freeze of acme/site is over", by=BOB)
-    await bot.wait_for_post("Scheduled freeze removed")
+    await bot.wait_for_post("*Freeze ended*")
     await bot.next_poll()
     await open_calendar(bot, "No freeze is in force or planned")
 

@@ -1,5 +1,6 @@
-"""Scheduled freezes: their card, and the posts before, at and after them."""
+"""Freezes: their card, and the posts before, at and after them."""
 
+import re
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -16,6 +17,7 @@ pytestmark = OVER_SOCKET_MODE
 
 SUBSCRIBED = f"acme/site={MERGE_QUEUE}:freeze"
 MINUTE = timedelta(minutes=1)
+OF_AN_END = re.compile("removed|ended|canceled", re.IGNORECASE)
 
 
 def now() -> datetime:
@@ -84,8 +86,8 @@ async def test_a_freeze_removed_or_moved_before_its_start_does_not_start(
     later = FreezeTerms("release week", terms.start + 120 * MINUTE)
     bot.merge_queue.change_freeze("acme/site", moved, later)
     bot.merge_queue.unfreeze("acme/site", removed, "not needed", by="erin")
-    await bot.wait_in_thread(card, "Scheduled freeze changed")
-    await bot.wait_in_thread(other, "Scheduled freeze removed")
+    await bot.wait_in_thread(card, "*Planned freeze changed*")
+    await bot.wait_in_thread(other, "*Planned freeze canceled*")
     record = await bot.wait_for_change(other, "*The planned freeze of acme/site was canceled*")
     assert "Canceled by erin" in record
     assert "Reason for ending it: not needed" in record
@@ -132,7 +134,7 @@ async def test_a_freeze_has_one_card_whose_thread_tells_of_its_changes_and_end(
 
     longer = FreezeTerms("release week", terms.start, now() + 90 * MINUTE)
     bot.merge_queue.change_freeze("acme/site", freeze_id, longer, by="dave")
-    changed = await bot.wait_in_thread(card, "Scheduled freeze changed")
+    changed = await bot.wait_in_thread(card, "*Freeze changed*")
     assert f"until {longer.end:%Y-%m-%d %H:%M} UTC" in changed
     assert "now for all (was only branch main)" in changed
     assert "by dave" in changed
@@ -140,7 +142,7 @@ async def test_a_freeze_has_one_card_whose_thread_tells_of_its_changes_and_end(
     assert "*By* carol" in card
 
     bot.merge_queue.unfreeze("acme/site", freeze_id, "shipped", by="erin")
-    await bot.wait_in_thread(card, "Scheduled freeze removed")
+    await bot.wait_in_thread(card, "*Freeze ended*")
     record = await bot.wait_for_change(card, "*acme/site was frozen* · release week")
     assert "Lasted 1 min · Ended by erin" in record
     assert "Reason for ending it: shipped" in record
@@ -169,5 +171,29 @@ async def test_a_freeze_that_is_gone_without_an_event_is_over_and_its_late_event
     bot.merge_queue.unfreeze("acme/site", made.id, reason="we have moved")
     await bot.wait_for_change(card, "Ended by carol")
     await bot.next_poll()
-    assert [reply for reply in bot.thread(card) if "removed" in reply.words.lower()] == [over]
+    told = [reply for reply in bot.thread(card) if OF_AN_END.search(reply.words)]
+    assert told == [over]
     assert len(bot.posts()) == 2
+
+
+async def test_the_end_of_a_freeze_names_those_that_still_keep_merges_waiting(
+    start_bot: StartBot,
+) -> None:
+    bot = await start_bot(channels=SUBSCRIBED)
+    end = now() + 90 * MINUTE
+    cards = {}
+    made = {}
+    for reason, until_then in (("release week", None), ("moving house", end)):
+        terms = FreezeTerms(reason, now() - MINUTE, until_then)
+        made[reason] = bot.merge_queue.freeze("acme/site", terms)
+        cards[reason] = await bot.wait_for_post(f"*acme/site is frozen* · {reason}")
+
+    bot.merge_queue.unfreeze("acme/site", made["release week"], "shipped", by="erin")
+    ended = await bot.wait_in_thread(cards["release week"], "*Freeze ended* acme/site: shipped")
+    assert "Still frozen by another freeze: moving house by carol, from" in ended
+    assert f"until {utc(end)}" in ended
+
+    bot.merge_queue.unfreeze("acme/site", made["moving house"], "moved", by="erin")
+    ended = await bot.wait_in_thread(cards["moving house"], "*Freeze ended* acme/site: moved")
+    assert "Still frozen" not in ended
+    assert len(bot.posts()) == 4

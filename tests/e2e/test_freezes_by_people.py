@@ -82,7 +82,7 @@ async def froze(bot: BotTester, typed: str, stage: str = "in force") -> Shown:
 async def is_over(bot: BotTester, card: Shown, *, by: str = ALICE) -> Shown:
     """The card of a freeze that `by` has just ended by command, and its post about that."""
     assert "The freeze of acme/site has ended" in await bot.wait_for_reply(by=by)
-    await bot.wait_for_post("Scheduled freeze removed")
+    await bot.wait_for_post("*Freeze ended*")
     return await bot.wait_for_change(card, "was frozen*")
 
 
@@ -98,7 +98,7 @@ async def test_a_typed_freeze_holds_merging_until_somebody_says_why_it_ends(bot:
     listed = await bot.ask("/mq freezes")
     assert "*In force:* cutting 4.2\n*By* alice ·" in listed
     shown = await bot.ask("/mq status")
-    assert "Scheduled freeze by alice: cutting 4.2 · from" in shown
+    assert "Frozen by alice: cutting 4.2 · from" in shown
     shown = await bot.ask("/mq status all")
     assert "frozen by alice, from" in shown
     assert ": cutting 4.2 · 0 queued" in shown
@@ -196,7 +196,7 @@ async def test_ids_in_what_is_said_of_a_freeze_become_names(bot: BotTester) -> N
         f"#{number} of acme/site may merge during the freeze:* as @bob",
     )
     card = await bot.wait_for_change(card, f"*Except* number={number}")
-    await bot.wait_for_post("Scheduled freeze changed")
+    await bot.wait_for_post("*Freeze changed*")
     await bot.type("/mq unfreeze as @oncall said in #general")
     assert "as @oncall said in #general" in await is_over(bot, card)
 
@@ -327,7 +327,7 @@ async def test_buttons_extend_and_end_a_freeze_and_say_who_ended_it(bot: BotTest
     assert "That freeze of acme/site is over. bob ended it" in said
     await bot.choose(post, "1 h more", menu="Extend…")
     assert "bob ended it" in await bot.wait_for_reply()
-    await bot.wait_in_thread(post, "Scheduled freeze removed")
+    await bot.wait_in_thread(post, "*Freeze ended*")
     await bot.has_posted()
     assert len(bot.posts()) == 4
 
@@ -342,12 +342,12 @@ async def test_in_the_thread_of_a_freeze_words_mean_that_freeze(bot: BotTester) 
     offer = await bot.wait_in_thread(card, "This thread is about a freeze, not a pause.")
     assert offer.labels == ["Run /mq unfreeze"]
     mention(bot, "extend 1h", beneath=card)
-    await bot.wait_for_post("Scheduled freeze changed")
+    await bot.wait_for_post("*Freeze changed*")
     (mine,) = (freeze for freeze in frozen(bot) if freeze.reason != "other")
     assert timedelta(hours=2, minutes=50) < lasts(mine) <= timedelta(hours=3)
 
     mention(bot, "unfreeze 4.2 is out", beneath=card)
-    await bot.wait_for_post("Scheduled freeze removed")
+    await bot.wait_for_post("*Freeze ended*")
     await bot.wait_for_change(card, "acme/site was frozen*")
     assert [freeze.reason for freeze in frozen(bot)] == ["other"]
 
@@ -537,7 +537,7 @@ async def test_a_freezes_card_has_the_buttons_and_follows_what_they_do(start_bot
         assert "now holds" in await bot.wait_for_reply(by=BOB)
         card = await bot.wait_for_other(card)
     assert abs(lasts(frozen(bot)[0]) - timedelta(hours=3)) < MINUTE
-    await bot.wait_in_thread(card, "Scheduled freeze changed")
+    await bot.wait_in_thread(card, "*Freeze changed*")
     number = bot.enqueue(hangs=True)
     await bot.publish(f"/mq allow {number} fixes the outage", "may merge during")
     card = await bot.wait_for_change(card, f"*Except* number={number}")
@@ -548,7 +548,7 @@ async def test_a_freezes_card_has_the_buttons_and_follows_what_they_do(start_bot
     over = await bot.wait_for_change(card, "was frozen*")
     assert "Ended by bob" in over
     assert "Reason for ending it: 4.2 is out" in over
-    await bot.wait_in_thread(card, "Scheduled freeze removed")
+    await bot.wait_in_thread(card, "*Freeze ended*")
     assert frozen(bot) == []
     await bot.stop_bot()
     bot.posts()

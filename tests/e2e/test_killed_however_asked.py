@@ -3,10 +3,14 @@
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
+from bot.sandbox.merge_queue.controls import FreezeTerms
+from bot.sandbox.merge_queue.simulation.moments import to_datetime
+from tests.support.at_rest import is_at_rest
 from tests.support.bot_process import MqbotProcess, ProcessTester
 from tests.support.bot_tester import ALICE, BOB, CAROL, MERGE_QUEUE
 from tests.support.shown import Blocks, Shown, ShownView
@@ -14,6 +18,7 @@ from tests.support.waiting import until
 
 pytestmark = pytest.mark.e2e
 
+HOUR = timedelta(hours=1)
 PAUSE = "/merge-queue/pause"
 FREEZE = "/scheduled_freeze"
 
@@ -91,6 +96,28 @@ async def unfreeze_form(bot: ProcessTester) -> Blocks | None:
     return await bot.modal("In force: release day")
 
 
+async def move_form(bot: ProcessTester) -> Blocks | None:
+    start = datetime.now(UTC).replace(microsecond=0) + 5 * HOUR
+    bot.merge_queue.freeze("acme/site", FreezeTerms("release day", start, start + HOUR))
+    await bot.next_poll()
+    home = await bot.see_home_with_freezes("Merge queues")
+    await bot.click(home, "Open calendar")
+    await bot.click(await bot.home("release day", without="Merge queues"), "Move…")
+    return await bot.modal("Starts")
+
+
+async def submit_move(bot: ProcessTester, shown: Blocks | None) -> None:
+    """An hour later, and as long."""
+    assert isinstance(shown, ShownView)
+    start = _start(bot) + HOUR
+    await bot.submit(shown, start_at=start, end_at=start + HOUR)
+
+
+def _start(bot: ProcessTester) -> datetime:
+    (freeze,) = bot.merge_queue.repository("acme/site").freezes
+    return to_datetime(freeze.start)
+
+
 @dataclass(frozen=True)
 class Way:
     """One way to ask, where the process dies, and what the person reads after the restart."""
@@ -128,6 +155,16 @@ WAYS = {
         "/delete",
         "while unfreezing acme/site: the freeze of acme/site has ended",
     ),
+    "move form, before": Way(
+        move_form, submit_move, "GET", FREEZE, "no queue was changed", ("Try again",)
+    ),
+    "move form, after": Way(
+        move_form,
+        submit_move,
+        "PATCH",
+        FREEZE,
+        "moving the planned freeze of acme/site: the planned freeze of acme/site has its new times",
+    ),
 }
 
 
@@ -144,6 +181,7 @@ async def test_what_a_kill_cut_off_is_told_however_it_was_asked_for(
     way = WAYS[name]
     bot = await start_process()
     shown = await way.opens(bot)
+    await until(lambda: is_at_rest(bot.database_url), "the answer to what opened it")
     death = bot.kill_when_service_has_answered(way.method, way.path)
     await way.ask(bot, shown)
     await until(death.is_set, "the process killed while it carries it out")
@@ -167,6 +205,8 @@ def _is_repeated(bot: ProcessTester, name: str, shown: Blocks | None) -> bool:
     if name.startswith(("freeze", "unfreeze")):
         is_frozen = bool(bot.merge_queue.repository("acme/site").freezes)
         return is_frozen is name.startswith("freeze")
+    if name.startswith("move"):
+        return _start(bot) > datetime.now(UTC) + 5 * HOUR
     if name.startswith("button"):
         return bot.pause_reason() is None
     assert isinstance(shown, Shown)

@@ -75,7 +75,7 @@ async def test_a_machine_lets_one_pull_request_through_a_persons_freeze(
     assert answer["changed"] is True
     assert [freeze["reason"] for freeze in answer["freezes"]] == ["cutting 4.2"]
     assert [freeze.exclude_conditions for freeze in frozen(bot)] == [("number=41",)]
-    await bot.wait_for_post("Scheduled freeze changed")
+    await bot.wait_for_post("*Freeze changed*")
     again = await shell(bot, "allow", SITE, "41", "--reason", "fixes main")
     assert (again.code, again.complaints) == (0, "")
     assert "#41 is already an exception" in again.printed
@@ -83,7 +83,7 @@ async def test_a_machine_lets_one_pull_request_through_a_persons_freeze(
     assert (left.code, json.loads(left.printed)["changed"]) == (1, False)
     ended = await shell(bot, "unfreeze", SITE, "--reason", "green", "--any")
     assert (ended.code, frozen(bot)) == (0, [])
-    await bot.wait_for_post("Scheduled freeze removed")
+    await bot.wait_for_post("*Freeze ended*")
 
 
 async def test_what_a_machine_reads_is_values(start_bot: StartBot, shell: Shell) -> None:

@@ -166,7 +166,7 @@ async def test_a_machine_proposes_to_freeze_to_let_through_and_to_end_it(
     await bot.wait_for_reply("may merge during the freeze", by=BOB)
     await bot.wait_for_change(request, "*bob approved it.*")
     assert "number=41" in str(frozen(bot)[0].exclude_conditions)
-    await bot.wait_for_post("Scheduled freeze changed")
+    await bot.wait_for_post("*Freeze changed*")
     status, refused = await post(bot, "unfreeze", DEPLOY, target=SITE, reason="green")
     assert (status, refused["changed"]) == (409, False)
     _, request = await propose(bot, "unfreeze", reason="green", any=True)
@@ -174,7 +174,7 @@ async def test_a_machine_proposes_to_freeze_to_let_through_and_to_end_it(
     await bot.wait_for_reply("The freeze of acme/site has ended", by=BOB)
     await bot.wait_for_change(request, "*bob approved it.*")
     assert frozen(bot) == []
-    await bot.wait_for_post("Scheduled freeze removed")
+    await bot.wait_for_post("*Freeze ended*")
     await bot.wait_for_change(card, "was frozen*")
 
 

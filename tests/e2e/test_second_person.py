@@ -163,7 +163,7 @@ async def test_two_people_end_somebody_elses_freeze(start_bot: StartBot, tmp_pat
     await bot.submit(form, by=CAROL, reason="yes, it is")
     settled = await bot.wait_for_change(request, "bob asked for it, and carol confirmed")
     assert settled.labels == []
-    await bot.wait_for_post("Scheduled freeze removed")
+    await bot.wait_for_post("*Freeze ended*")
     assert frozen(bot) == []
 
 
@@ -183,7 +183,7 @@ async def test_two_people_let_a_pull_request_through_somebody_elses_freeze(
 
     def is_told() -> bool:
         shown = [*bot.posts(), *bot.thread(card)]
-        return any("Scheduled freeze changed" in text for text in shown)
+        return any("*Freeze changed*" in text for text in shown)
 
     await until(is_told, "the change of the freeze")
     assert f"number={number}" in str(frozen(bot)[0].exclude_conditions)
@@ -203,7 +203,7 @@ async def test_only_its_maker_shortens_a_freeze_and_ends_it_alone(
     assert "Only they can change that freeze" in await bot.modal("Only they", by=BOB)
     assert frozen(bot)[0].end == end
     await bot.ask(f"/mq unfreeze {SITE} it is out", by=ALICE)
-    await bot.wait_for_post("Scheduled freeze removed")
+    await bot.wait_for_post("*Freeze ended*")
     assert frozen(bot) == []
 
 
@@ -234,7 +234,7 @@ async def test_a_request_closes_when_the_freeze_ends_on_the_dashboard(
         request, "Nothing is left to confirm: erin ended that freeze"
     )
     assert closed.labels == []
-    await bot.wait_for_post("Scheduled freeze removed")
+    await bot.wait_for_post("*Freeze ended*")
 
 
 async def test_a_group_has_one_request_to_end_its_freezes(

@@ -156,21 +156,21 @@ async def test_a_freeze_in_force_is_shown_with_its_window_and_reason(start_bot: 
     answer = await bot.ask("/mq status")
     until = f"{now + hour:%Y-%m-%d %H:%M}"
     assert ":snowflake: *acme/site* is frozen" in answer
-    assert "Scheduled freeze by carol: release week · from " in answer
+    assert "Frozen by carol: release week · from " in answer
     assert f"until {until} UTC · only branch main" in answer
     later = f"{now + 24 * hour:%Y-%m-%d %H:%M} UTC"
     assert f"Next freeze {later}: next month" in answer
     assert answer.words.count("next month") == 1
     assert "running" not in answer
     home = await bot.see_home(":snowflake: *acme/site* is frozen")
-    assert "Scheduled freeze by carol: release week" in home
+    assert "Frozen by carol: release week" in home
     await bot.publish("/mq board", ":snowflake: *acme/site* is frozen")
     await bot.click(answer, "Pause queue…")
-    await bot.modal("Scheduled freeze by carol: release week")
+    await bot.modal("Frozen by carol: release week")
     changed = FreezeTerms("release fortnight", now - hour)
     bot.merge_queue.change_freeze("acme/site", freeze_id, changed)
     answer = await bot.ask("/mq status")
-    assert "Scheduled freeze by carol: release fortnight" in answer
+    assert "Frozen by carol: release fortnight" in answer
     assert "release week" not in answer
     bot.merge_queue.unfreeze("acme/site", freeze_id)
     assert "*acme/site* is running" in await bot.ask("/mq status")
@@ -185,7 +185,7 @@ async def test_a_freeze_is_known_after_a_restart_without_the_log(bot: BotTester)
     await bot.start_bot()
     answer = await bot.ask("/mq status")
     assert ":snowflake: *acme/site* is frozen" in answer
-    assert "Scheduled freeze by carol: release week" in answer
+    assert "Frozen by carol: release week" in answer
 
 
 async def test_refresh_shows_the_current_queue_and_titles_cannot_format_mention_or_link(

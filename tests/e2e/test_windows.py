@@ -128,4 +128,4 @@ async def test_a_freeze_is_planned_once_and_stays_away_when_a_person_skips_it(
     await bot.next_poll()
     assert freezes(bot) == []
     assert set(await held(bot)) == {Action.FREEZE}
-    await bot.wait_for_post("Scheduled freeze removed")
+    await bot.wait_for_post("Planned freeze canceled")

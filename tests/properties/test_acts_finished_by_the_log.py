@@ -37,7 +37,7 @@ async def allow(desk: Desk) -> None:
     await freezing(desk).allow(CALLER, SITE, 41, "urgent fix")
 
 
-async def move(desk: Desk) -> None:
+async def extend(desk: Desk) -> None:
     (frozen,) = await freezing(desk).freezes(SITE)
     await freezing(desk).change_end(
         CALLER, SITE, For(timedelta(hours=1)), freeze_id=frozen.listed_id
@@ -51,7 +51,7 @@ async def move(desk: Desk) -> None:
         (freeze, Action.FREEZE, "create_freeze"),
         (unfreeze, Action.UNFREEZE, "delete_freeze"),
         (allow, Action.ALLOW, "change_freeze"),
-        (move, Action.CHANGE_FREEZE, "change_freeze"),
+        (extend, Action.CHANGE_FREEZE, "change_freeze"),
     ],
 )
 async def test_it_is_done_once_in_the_audit(

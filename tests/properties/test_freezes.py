@@ -230,13 +230,13 @@ async def test_a_change_that_no_poll_has_read_counts_before_a_freeze_starts(
     card, soon, changed = desk.world.shown()
     if change == "delete":
         state = "The planned freeze of acme/site was canceled"
-        word = "removed"
+        word = "canceled"
     else:
         state = "A freeze of acme/site is planned"
         word = "changed"
     assert card.startswith(state)
     assert soon.startswith("Freeze starts 2026-07-20 12:40 UTC")
-    assert changed.startswith(f"Scheduled freeze {word}")
+    assert changed.startswith(f"Planned freeze {word}")
 
 
 async def test_a_freeze_extended_after_its_end_was_posted_is_in_force_again() -> None:
@@ -254,7 +254,7 @@ async def test_a_freeze_extended_after_its_end_was_posted_is_in_force_again() ->
     card, over, changed = desk.world.shown()
     assert card.startswith("acme/site is frozen · release week\n")
     assert over.startswith("Freeze over acme/site: release week\nsince 2026-07-20 12:10")
-    assert changed.startswith("Scheduled freeze changed acme/site: now from")
+    assert changed.startswith("Freeze changed acme/site: now from")
     await desk.turns(60, seconds=60)
     assert desk.world.shown()[0].startswith("acme/site was frozen")
     assert [text.partition(" acme")[0] for text in desk.world.shown()[1:]] == [

@@ -36,3 +36,8 @@ def moved_at_rest(move: Callable[[], None], database_url: str) -> bool:
             return False
         move()
         return True
+
+
+def is_at_rest(database_url: str) -> bool:
+    """Whether nothing is being posted, and nobody is being answered."""
+    return moved_at_rest(lambda: None, database_url)

@@ -27,8 +27,9 @@ from bot.blocks.text import (
 )
 from bot.feed.repeats import Repeats
 from bot.feed.texts.wording import other_event
-from bot.freezes.freeze import has_begun
-from bot.freezes.texts.cards import freeze_changes, freeze_period
+from bot.freezes.freeze import Freeze, has_begun
+from bot.freezes.texts.cards import FREEZE_MARK, RUNS, freeze_changes, freeze_period
+from bot.freezes.texts.together import still_frozen
 from bot.kernel.repository import RepositoryName
 from bot.log.classification import EventKind, classify, turn_after
 from bot.log.preceding import is_aborted, is_put_back, is_stopped_by_pause
@@ -85,7 +86,7 @@ class AtPause(Enum):
     OVER = "one that has ended since"
 
 
-def event(  # noqa: PLR0913  # six are keywords
+def event(  # noqa: PLR0913  # seven are keywords
     record: EventRecord,
     pull_request: PullRequestRecord | None,
     kind: EventKind | None = None,
@@ -96,6 +97,7 @@ def event(  # noqa: PLR0913  # six are keywords
     asked: str | None = None,
     repeats: Repeats | None = None,
     verdict: Verdict | None = None,
+    others: Sequence[Freeze] = (),
 ) -> Message:
     """The post for an event, with the pull request's title when it was seen in the queue.
 
@@ -106,9 +108,12 @@ def event(  # noqa: PLR0913  # six are keywords
     `is_brief`: beside the first message of its thread, which has the details.
     `repeats`: how often the verdict was the same, if the event can have been repeated.
     `verdict`: why it left; None to judge by this event alone.
+    `others`: the freezes that are still in force after the end of one.
     """
     kind = kind or classify(record)
     post = _post(record, kind, verdict)
+    if others:
+        post = replace(post, details=(still_frozen(others),))
     if kind is EventKind.ENTER and pause is AtPause.IN_FORCE:
         post = replace(post, verdict="the queue is paused")
     elif _is_queued_again(record, kind, pause):
@@ -434,18 +439,26 @@ def _name(record: EventRecord) -> str | None:
 def _freeze(record: EventRecord) -> Post:
     freeze = record.details.freeze or FreezeAttributes()
     before = record.details.freeze_before
-    if record.type == FREEZE_DELETE:
-        word = "removed"
+    has_ended = record.type == FREEZE_DELETE
+    if has_ended:
         said = [_reason(record.details)]
+    elif before is not None:
+        said = freeze_changes(before, freeze)
     else:
-        is_new = record.type == FREEZE_CREATE
-        begun = "in force" if has_begun(freeze, record.received_at) else "planned"
-        word = begun if is_new else "changed"
         said = [_reason(freeze), freeze_period(freeze)]
-        if before is not None:
-            said = freeze_changes(before, freeze)
+    mark = RUNS if has_ended else FREEZE_MARK
+    word = _freeze_word(record, is_in_force=has_begun(freeze, record.received_at))
     verdict = " · ".join(filter(None, said))
-    return Post(":snowflake:", f"Scheduled freeze {word}", verdict, by=person(record.details.actor))
+    return Post(mark, word, verdict, by=person(record.details.actor))
+
+
+def _freeze_word(record: EventRecord, *, is_in_force: bool) -> str:
+    """As its card calls it: planned until it begins."""
+    if record.type == FREEZE_CREATE:
+        return "Queue frozen" if is_in_force else "Freeze planned"
+    if record.type == FREEZE_DELETE:
+        return "Freeze ended" if is_in_force else "Planned freeze canceled"
+    return "Freeze changed" if is_in_force else "Planned freeze changed"
 
 
 def _command(record: EventRecord) -> Post:

@@ -1,4 +1,4 @@
-"""Scheduled freezes and pauses: their cards, and who made them, why, when, and for what."""
+"""Freezes and planned pauses: their cards, and who made them, why, when, and for what."""
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
@@ -202,7 +202,7 @@ def freeze_line(freeze: Freeze) -> str:
     """By whom, why, when, and for which pull requests."""
     by = _by(" by", freeze.by)
     facts = [freeze_reason(freeze), *freeze_facts(freeze.terms)]
-    return f"{FREEZE_MARK} Scheduled freeze{by}: {' · '.join(fact for fact in facts if fact)}"
+    return f"{FREEZE_MARK} Frozen{by}: {' · '.join(fact for fact in facts if fact)}"
 
 
 def freeze_facts(terms: FreezeAttributes) -> list[str]:

@@ -149,6 +149,14 @@ def gone(repository: RepositoryName) -> Message:
     )
 
 
+def start_passed(repository: RepositoryName) -> Message:
+    """To a person who tries again to move a freeze to a start that is past by now."""
+    return blocks.sentence(
+        f"The start that you picked for the freeze of {escape(repository)} has passed. Nothing was "
+        "changed."
+    )
+
+
 def window_moved(made: Freeze, now: datetime) -> Message:
     """To the person who moved an occurrence of a window: the freeze in its place."""
     return blocks.message(

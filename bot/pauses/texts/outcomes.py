@@ -85,6 +85,14 @@ _WORDS: Mapping[str, _Words] = {
         "changing the end of the freeze of {it}",
         "Try changing the end again",
     ),
+    Action.MOVE_FREEZE: _Words(
+        "the planned freeze of {it} has its new times",
+        "the times of the planned freeze of {it} are unchanged",
+        "the planned freeze of {it} was not moved",
+        "whether the planned freeze of {it} has its new times",
+        "moving the planned freeze of {it}",
+        "Try moving it again",
+    ),
     Action.ALLOW: _Words(
         "{it} may merge during the freeze",
         "{it} still waits for the end of the freeze",

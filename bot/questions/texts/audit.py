@@ -33,6 +33,7 @@ _VERBS = {
     Action.FREEZE: ("froze", "freeze", ""),
     Action.UNFREEZE: ("ended", "end", "the freeze of"),
     Action.CHANGE_FREEZE: ("changed", "change", "the end of the freeze of"),
+    Action.MOVE_FREEZE: ("moved", "move", "the planned freeze of"),
     Action.ALLOW: ("let", "let", "a pull request through the freeze of"),
     Action.SUBSCRIBE: ("subscribed", "subscribe", "a channel to"),
     Action.UNSUBSCRIBE: ("unsubscribed", "unsubscribe", "a channel from"),

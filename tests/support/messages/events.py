@@ -24,7 +24,7 @@ from tests.support.clock import NOON
 from tests.support.event_samples import ERAS, TYPES, checks_end_with, leave_with, sample_record
 from tests.support.make import API, SITE, make_event_record, make_pull_request_record
 from tests.support.messages.rendering import A_CAUSE, ITS_EVIDENCE, Case, Cases, later
-from tests.support.messages.values import CHECKS, LEAVE, MERGED, QUEUED_AT, SEEN
+from tests.support.messages.values import CHECKS, FREEZE, LEAVE, MERGED, QUEUED_AT, SEEN
 
 
 def reported(type_: str, **details: Any) -> Any:
@@ -263,6 +263,18 @@ CASES: Cases = {
     "event-pause-changed": of_nothing_queued("queue.pause.update", base_ref=None, reason="still"),
     "event-resumed": of_nothing_queued("queue.pause.delete"),
     "event-freeze": of_nothing_queued("scheduled_freeze.create", freeze={"reason": "holidays"}),
+    "event-freeze-ended-beside-another": partial(
+        event_posts.event,
+        make_event_record(
+            "scheduled_freeze.delete",
+            pull_request=None,
+            actor="Ana",
+            reason="released",
+            freeze={"reason": "release week", "start": "2026-07-19T08:00:00"},
+        ),
+        None,
+        others=[FREEZE],
+    ),
     "event-command": reported("command.queue", actor="ana"),
     "event-ci": reported("ci_issue.created", pull_request=None),
     "event-other": reported("action.of_tomorrow"),

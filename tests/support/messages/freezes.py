@@ -137,6 +137,7 @@ CASES: Cases = {
         calendar_texts.move_form, WINDOW_ENTRY, WINDOW_MOVE, "acme/site night", "C0MERGEQ"
     ),
     "freeze-not-planned-any-more": partial(freeze_forms.gone, SITE),
+    "freeze-moved-to-a-start-that-has-passed": partial(freeze_forms.start_passed, SITE),
     "window-moved": partial(freeze_forms.window_moved, KNOWN, NOON),
     "freeze-not-moved": unchanged(Was.BEGUN, KNOWN),
     "freeze-moved-by-another": unchanged(Was.OTHER_TIMES, KNOWN),

@@ -27,6 +27,7 @@ ACTIONS = (
     Action.FREEZE,
     Action.UNFREEZE,
     Action.CHANGE_FREEZE,
+    Action.MOVE_FREEZE,
     Action.ALLOW,
     Action.REMOVE,
 )

@@ -220,7 +220,7 @@ def test_a_changed_freeze_says_what_is_new() -> None:
     record = sample_record("scheduled_freeze.update", "full", **terms)
 
     assert event_posts.event(record, None).text == (
-        f"Scheduled freeze changed acme/site: now from {_local(21, 7)}, no end given "
+        f"Planned freeze changed acme/site: now from {_local(21, 7)}, no end given "
         f"(was from {_local(21, 6)}, no end given) · now except label=hotfix "
         "(was no exceptions)\nby Ana (acme/site)"
     )
@@ -229,14 +229,14 @@ def test_a_changed_freeze_says_what_is_new() -> None:
 @pytest.mark.parametrize(
     ("start", "said"),
     [
-        ("2026-07-20T10:00:00Z", "in force"),
-        ("2026-07-21T10:00:00Z", "planned"),
-        ("soon", "planned"),
+        ("2026-07-20T10:00:00Z", "Queue frozen"),
+        ("2026-07-21T10:00:00Z", "Freeze planned"),
+        ("soon", "Freeze planned"),
     ],
 )
 def test_an_active_freeze_is_not_called_planned(start: str, said: str) -> None:
     text = event_posts.event(_frozen({"start": start}), None).text
-    assert text.startswith(f"Scheduled freeze {said} acme/site: release week")
+    assert text.startswith(f"{said} acme/site: release week")
 
 
 def test_all_failing_checks_are_counted() -> None:
