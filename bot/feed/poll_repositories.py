@@ -333,6 +333,8 @@ class PollRepositories:
         if state is not schedule.state:
             schedule.state = state
             schedule.taken_on_at = now
+            # An event may have told of a pause that could not be read, or stored, since.
+            schedule.queue.read_at = None
             # From 0 to 1, evenly distributed among names and always the same for one.
             schedule.share = crc32(name.encode()) / 2**32 if is_one_of_many else 1.0
         state.types.subscriptions = prepared.subscriptions.get(name, ())

@@ -41,7 +41,7 @@ class ReadEvents:
     titles_wanted: bool = False
     #: whether freezes have no ids yet, because the service's list couldn't be read
     freezes_wanted: bool = False
-    #: an event told of a pause that could not be read
+    #: an event told of a pause that could not be read; a new process reads each queue anyway
     pause_wanted: bool = False
 
     @property

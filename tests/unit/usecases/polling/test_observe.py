@@ -14,6 +14,7 @@ from bot.boards.keeping import add_board
 from bot.channels.rows import Subscriptions
 from bot.channels.subscription import Subscription
 from bot.doctor.diagnosis import Verdict
+from bot.feed.poll_repositories import POLLING_LEASE
 from bot.feed.polling import UNWATCHED_INTERVALS
 from bot.health.alert import AlertKind
 from bot.health.cause import CauseWatch
@@ -21,6 +22,7 @@ from bot.health.rows import Alerts
 from bot.kernel.actor import Actor
 from bot.kernel.repository import RepositoryName
 from bot.merge_queue.errors import MergeQueueUnavailable
+from bot.merge_queue.event_types import PAUSE_CREATE
 from bot.merge_queue.queue import Pause, QueueStatus
 from bot.pauses.history import know_pause
 from bot.pauses.pause import PauseEnd, PauseRecord
@@ -422,3 +424,47 @@ async def test_one_poll_reads_a_queue_once_for_every_use() -> None:
     # The log again, for the batches that the new pause stopped.
     asked = Counter(call.method for call in watch.merge_queue.calls)
     assert asked == {"event_page": 2, "status": 1, "current_pause": 1}
+
+
+async def told_of_an_unread_pause(*, attempts: int) -> Watch:
+    """The log tells of a pause, and the service can't be asked for it so many times."""
+    watch = Watch()
+    await watch.read_again(0)
+    await watch.pause(known=False)
+    event = make_event(9, PAUSE_CREATE, received_at=watch.clock.now(), metadata={"reason": "x"})
+    watch.merge_queue.log(SITE, event)
+    for _ in range(attempts):
+        watch.merge_queue.fail_next(MergeQueueUnavailable("away"), method="current_pause")
+    return watch
+
+
+async def test_a_pause_that_could_not_be_read_is_read_by_the_next_process() -> None:
+    watch = await told_of_an_unread_pause(attempts=2)
+    await watch.read_again(INTERVAL)
+    assert watch.reading.pauses() == []
+
+    watch.start_over()
+    await watch.read_again(INTERVAL)
+
+    assert [pause.reason for pause in watch.reading.pauses()] == ["x"]
+
+
+async def test_a_pause_that_could_not_be_read_is_read_again_after_the_lease_ran_out() -> None:
+    watch = await told_of_an_unread_pause(attempts=1)
+
+    watch.merge_queue.calls.clear()
+
+    async def slowly(call: Call) -> None:
+        is_asked_again = bool(watch.merge_queue.called("current_pause"))
+        if call.method == "current_pause" and is_asked_again:
+            # It answers once the lease is over, so what was read can't be stored.
+            watch.clock.advance(2 * POLLING_LEASE.total_seconds())
+            watch.merge_queue.before_answer = None
+
+    watch.merge_queue.before_answer = slowly
+    await watch.read_again(INTERVAL)
+    assert watch.reading.pauses() == []
+
+    await watch.read_again(INTERVAL)
+
+    assert [pause.reason for pause in watch.reading.pauses()] == ["x"]
