@@ -69,9 +69,15 @@ class Audit(Numbered[AuditRecord]):
     number = audit.c.record_id
 
     @override
-    def get(self, numbers: Collection[int]) -> Mapping[int, AuditRecord]:
-        found = self._by_keys(self.rows, self.number, numbers)
-        return {row.record_id: _act(row) for row in found}
+    def _read(self, row: ResultRow) -> AuditRecord:
+        return from_row(
+            AuditRecord,
+            row,
+            outcome=from_row(Outcome, row),
+            setting=SettingChange(row.setting_before, row.setting_after),
+            group=PartOfGroup(row.group, row.group_act_id),
+            previous=Previous(row.previous_reason, row.previous_paused_at),
+        )
 
     def add(self, record: AuditRecord) -> int:
         """Add a record, which the log has too; return its id."""
@@ -104,7 +110,7 @@ class Audit(Numbered[AuditRecord]):
             audit.c.group == act.group.name,
             audit.c.channel_id == act.channel_id,
         )
-        return self._acts(select(audit).where(*same).order_by(*_IN_ORDER))
+        return self._all(select(audit).where(*same).order_by(*_IN_ORDER))
 
     def add_refusal(self, refused: AuditRecord) -> int:
         """Add the refusal of an act, or count it in the row of the same minute.
@@ -120,7 +126,7 @@ class Audit(Numbered[AuditRecord]):
             audit.c.result == ActResult.REFUSED,
             audit.c.act_id == 0,
         )
-        for earlier in self._acts(of_minute):
+        for earlier in self._all(of_minute):
             if earlier.actor.user_id == refused.actor.user_id:
                 # Records are only ever added, and only refusals may be deleted.
                 self._remove(audit, audit.c.record_id == earlier.record_id)
@@ -134,7 +140,7 @@ class Audit(Numbered[AuditRecord]):
         rows = _selected(selection).order_by(audit.c.at.desc(), audit.c.record_id.desc())
         if before is not None:
             rows = rows.where(_bound(before) > _POSITION)
-        return self._acts(rows.limit(limit))
+        return self._all(rows.limit(limit))
 
     def oldest(
         self, selection: AuditSelection, limit: int, *, after: AuditPosition | None = None
@@ -143,7 +149,7 @@ class Audit(Numbered[AuditRecord]):
         rows = _selected(selection).order_by(*_IN_ORDER)
         if after is not None:
             rows = rows.where(_bound(after) < _POSITION)
-        return self._acts(rows.limit(limit))
+        return self._all(rows.limit(limit))
 
     def since(
         self, repository: RepositoryName, at: datetime, action: Action | None = None
@@ -152,7 +158,7 @@ class Audit(Numbered[AuditRecord]):
         since = select(audit).where(audit.c.repository == repository, audit.c.at >= at)
         if action is not None:
             since = since.where(audit.c.action == action)
-        return self._acts(since.order_by(*_IN_ORDER))
+        return self._all(since.order_by(*_IN_ORDER))
 
     def between(
         self, repository: RepositoryName, since: datetime, until: datetime, action: Action
@@ -164,7 +170,7 @@ class Audit(Numbered[AuditRecord]):
             audit.c.at >= since,
             audit.c.at <= until,
         )
-        return self._acts(found.order_by(*_IN_ORDER))
+        return self._all(found.order_by(*_IN_ORDER))
 
     def asked_since(
         self, at: datetime, repository: RepositoryName | None = None
@@ -173,12 +179,12 @@ class Audit(Numbered[AuditRecord]):
         asked = select(audit).where(audit.c.at >= at, audit.c.result == ActResult.ASKED)
         if repository is not None:
             asked = asked.where(audit.c.repository == repository)
-        return self._acts(asked.order_by(*_IN_ORDER))
+        return self._all(asked.order_by(*_IN_ORDER))
 
     def of_group_act(self, group_act_id: int, at: datetime) -> Sequence[AuditRecord]:
         """All records of the parts of a group's act that began at `at`, oldest first."""
         parts = select(audit).where(audit.c.at >= at, audit.c.group_act_id == group_act_id)
-        return self._acts(parts.order_by(*_IN_ORDER))
+        return self._all(parts.order_by(*_IN_ORDER))
 
     def people_named(self, name: str) -> set[str]:
         """The Slack ids of all people who acted under this name."""
@@ -190,21 +196,7 @@ class Audit(Numbered[AuditRecord]):
     def of_request(self, request: str) -> Sequence[AuditRecord]:
         """All records of what one request asked for, oldest first."""
         asked_for = select(audit).where(audit.c.request == request)
-        return self._acts(asked_for.order_by(audit.c.record_id))
-
-    def _acts(self, rows: Rows) -> list[AuditRecord]:
-        return [_act(row) for row in self._run(rows)]
-
-
-def _act(row: ResultRow) -> AuditRecord:
-    return from_row(
-        AuditRecord,
-        row,
-        outcome=from_row(Outcome, row),
-        setting=SettingChange(row.setting_before, row.setting_after),
-        group=PartOfGroup(row.group, row.group_act_id),
-        previous=Previous(row.previous_reason, row.previous_paused_at),
-    )
+        return self._all(asked_for.order_by(audit.c.record_id))
 
 
 def _row(act: AuditRecord) -> dict[str, object]:

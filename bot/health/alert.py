@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import NamedTuple
 
-from bot.doctor.diagnosis import Verdict
+from bot.doctor.diagnosis import Cause
 from bot.kernel.repository import RepositoryName
 from bot.log.classification import EventKind
 from bot.merge_queue.event_records import EventRecord
@@ -64,9 +64,7 @@ class Alert:
     batch: str | None = None
     ended_at: datetime | None = None  #: None while it lasts
     mention: str | None = None  #: the user group to mention, if any
-    verdict: Verdict | None = None  #: why nothing merges, as it shows now; None if nobody can tell
-    cause: str | None = None  #: the same in words that are safe to show
-    evidence: str | None = None  #: sentences about that cause
+    cause: Cause | None = None  #: why nothing merges, as it shows now; None if nobody can tell
     alert_id: int = 0  #: assigned by the store, 0 before
 
 

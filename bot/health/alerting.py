@@ -66,7 +66,7 @@ class QueueHealth:
 
     def is_told(self, cause: Cause | None) -> bool:
         """Whether the active alerts show this cause in these words."""
-        return all(shown_by(alert) == cause for alert in self.active)
+        return all(alert.cause == cause for alert in self.active)
 
     def take_over(self, watch: CauseWatch) -> None:
         """Continue, in a process that has just started, from what the alerts show."""
@@ -74,14 +74,7 @@ class QueueHealth:
             return
         alert = next((a for a in self.active if a.kind is AlertKind.CAUSE), self.active[0])
         lasted = timedelta(seconds=alert.value) if alert.kind is AlertKind.CAUSE else timedelta()
-        watch.begin_with(shown_by(alert), alert.began_at - lasted, self.at)
-
-
-def shown_by(alert: Alert) -> Cause | None:
-    """The cause that an alert names."""
-    if alert.verdict is None:
-        return None
-    return Cause(alert.verdict, alert.cause or "", alert.evidence or "")
+        watch.begin_with(alert.cause, alert.began_at - lasted, self.at)
 
 
 def measure(
@@ -109,14 +102,12 @@ def store_alerts(
     if health.is_paused:
         return
     for alert in health.active:
-        if alert.alert_id not in over and shown_by(alert) != watch.cause:
+        if alert.alert_id not in over and alert.cause != watch.cause:
             _show(transaction, alert, watch.cause, health.at)
 
 
 def _begin(transaction: Transaction, rules: AlertRules, alert: Alert, cause: Cause | None) -> None:
-    begun = replace(alert, mention=rules.mention)
-    if cause is not None:
-        begun = replace(begun, verdict=cause.verdict, cause=cause.said, evidence=cause.evidence)
+    begun = replace(alert, mention=rules.mention, cause=cause)
     alert_id = Alerts(transaction).begin(begun)
     if alert_id is None:
         return

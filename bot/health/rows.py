@@ -4,13 +4,14 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 
 from sqlalchemy import select
+from typing_extensions import override
 
 from bot.doctor.diagnosis import Cause
 from bot.health.alert import Alert, FailureStreak
 from bot.health.cause import ToldCause
 from bot.health.tables import ALERT_LASTS, alert_causes, alerts, failures_in_a_row
 from bot.kernel.repository import RepositoryName
-from bot.store.statements import Numbered, as_row
+from bot.store.statements import Numbered, ResultRow, as_row, from_row
 
 
 class AlertCauses(Numbered[ToldCause]):
@@ -33,9 +34,17 @@ class Alerts(Numbered[Alert]):
     rows = select(alerts)
     number = alerts.c.alert_id
 
+    @override
+    def _read(self, row: ResultRow) -> Alert:
+        cause: Cause | None = None
+        if row.verdict is not None:
+            cause = Cause(row.verdict, row.cause, row.evidence)
+        return from_row(Alert, row, cause=cause)
+
     def begin(self, alert: Alert) -> int | None:
         """Store an alert and return its id; None if one of its kind is active."""
-        added = self._add_new(alerts, as_row(alerts, alert))
+        row = as_row(alerts, alert) | _columns_of(alert.cause)
+        added = self._add_new(alerts, row)
         return added[0] if added else None
 
     def end(self, alert_id: int, at: datetime) -> bool:
@@ -44,16 +53,12 @@ class Alerts(Numbered[Alert]):
 
     def show(self, alert_id: int, cause: Cause | None) -> bool:
         """Store what an active alert shows as its cause; False if it has ended."""
-        shown = {
-            "verdict": cause.verdict if cause is not None else None,
-            "cause": cause.said if cause is not None else None,
-            "evidence": cause.evidence if cause is not None else None,
-        }
-        return self._change(alerts, alerts.c.alert_id == alert_id, ALERT_LASTS, **shown) > 0
+        this = alerts.c.alert_id == alert_id
+        return self._change(alerts, this, ALERT_LASTS, **_columns_of(cause)) > 0
 
     def active(self, repository: RepositoryName) -> Sequence[Alert]:
         active = self.rows.where(alerts.c.repository == repository, ALERT_LASTS)
-        return self._records(Alert, active.order_by(alerts.c.alert_id))
+        return self._all(active.order_by(alerts.c.alert_id))
 
     def streak(self, repository: RepositoryName) -> FailureStreak:
         """The failures in a row; none if nothing is stored."""
@@ -71,3 +76,9 @@ class Alerts(Numbered[Alert]):
         of_these = alerts.c.repository.in_(sorted(names))
         self._change(alerts, of_these, ALERT_LASTS, ended_at=at)
         self._remove(failures_in_a_row, failures_in_a_row.c.repository.in_(sorted(names)))
+
+
+def _columns_of(cause: Cause | None) -> dict[str, object]:
+    if cause is None:
+        return {"verdict": None, "cause": None, "evidence": None}
+    return {"verdict": cause.verdict, "cause": cause.said, "evidence": cause.evidence}

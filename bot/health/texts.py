@@ -86,13 +86,19 @@ def alert(raised: Alert, seen: PullRequestRecord | None = None) -> Message:
     elif raised.pull_request is not None:
         which = f"#{raised.pull_request}"
     state = _state(raised)
-    # On a phone the cause is in the first lines.
-    measured = state if raised.cause is not None else ""
+    title = state
+    measured = ""
+    next_step = _HINTS[raised.kind]
+    if raised.cause is not None:
+        # On a phone the cause is in the first lines.
+        title = raised.cause.said
+        measured = state
+        next_step = raised.cause.evidence or next_step
     about = (("Measured", measured), (_WHICH[raised.kind], which), ("Limit", _limit(raised)))
     shown = [
-        blocks.section(f":rotating_light: *{escape(name)}: {raised.cause or state}*{called}"),
+        blocks.section(f":rotating_light: *{escape(name)}: {title}*{called}"),
         *blocks.facts(*about),
-        blocks.section(raised.evidence or _HINTS[raised.kind]),
+        blocks.section(next_step),
         blocks.actions(buttons),
     ]
     return blocks.coloured(Colour.RED, blocks.message(*shown))

@@ -13,7 +13,7 @@ from bot.kernel.repository import RepositoryName
 from bot.pauses.known import ToldEnd
 from bot.pauses.pause import EarlierLine, PausedQueue, PauseEnd, PauseRecord, Takeover
 from bot.pauses.tables import IN_FORCE, TIMED, pause_ends, pause_lines, pauses, resume_watchers
-from bot.store.statements import PRUNE_SLICE, Numbered, Part, ResultRow, Rows, as_row, from_row
+from bot.store.statements import PRUNE_SLICE, Numbered, Part, ResultRow, as_row, from_row
 from bot.store.transaction import Transaction
 
 _BY_REPOSITORY = select(pauses).order_by(pauses.c.repository, pauses.c.paused_at.desc())
@@ -45,9 +45,32 @@ class Pauses(Numbered[PauseRecord]):
     number = pauses.c.pause_id
 
     @override
-    def get(self, numbers: Collection[int]) -> Mapping[int, PauseRecord]:
-        found = self._by_keys(self.rows, self.number, numbers)
-        return {row.pause_id: _pause(row) for row in found}
+    def _read(self, row: ResultRow) -> PauseRecord:
+        end: PauseEnd | None = None
+        told_end: ToldEnd | None = None
+        taken_over: Takeover | None = None
+        if row.ended_at is not None:
+            end = PauseEnd(
+                row.ended_at,
+                row.ended_by,
+                row.ending,
+                row.end_seen_at,
+                row.told_end_at,
+                row.end_notified,
+                row.end_id or 0,
+            )
+        elif row.told_end_at is not None:
+            told_end = ToldEnd(row.told_end_at, row.told_end_by)
+        if row.taken_over_by is not None:
+            taken_over = Takeover(row.taken_over_by, row.taken_over_at)
+        return from_row(
+            PauseRecord,
+            row,
+            queue=from_row(PausedQueue, row),
+            end=end,
+            told_end=told_end,
+            taken_over=taken_over,
+        )
 
     def of(self, repository: RepositoryName, since: datetime) -> Sequence[PauseRecord]:
         """The pauses in force or ended since `since`, latest first.
@@ -59,11 +82,11 @@ class Pauses(Numbered[PauseRecord]):
         return self.recent(repository, since)
 
     def recent(self, repository: RepositoryName, since: datetime) -> Sequence[PauseRecord]:
-        return self._pauses(_RECENT, repository=repository, since=since)
+        return self._all(_RECENT, repository=repository, since=since)
 
     def open(self, repositories: Collection[RepositoryName]) -> Sequence[PauseRecord]:
         rows = self._by_keys(_OPEN_PAUSE, pauses.c.repository, repositories)
-        return [_pause(row) for row in rows]
+        return [self._read(row) for row in rows]
 
     def save(self, record: PauseRecord) -> int:
         """Insert one with the `pause_id` 0, else replace it; return its id.
@@ -140,27 +163,27 @@ class Pauses(Numbered[PauseRecord]):
     def due(self, now: datetime, limit: int) -> Sequence[PauseRecord]:
         due = select(pauses).where(pauses.c.timer_due_at <= now)
         in_order = due.order_by(pauses.c.timer_due_at, pauses.c.repository)
-        return self._pauses(in_order.limit(limit))
+        return self._all(in_order.limit(limit))
 
     def unended(self) -> Sequence[PauseRecord]:
         """The pauses in force, and ended ones that may turn out to be, by repository."""
-        return self._pauses(_BY_REPOSITORY.where(or_(IN_FORCE, TIMED)))
+        return self._all(_BY_REPOSITORY.where(or_(IN_FORCE, TIMED)))
 
     def open_elsewhere(self, names: Collection[RepositoryName]) -> Sequence[PauseRecord]:
         """The pauses in force of all other repositories, by repository."""
-        in_force = self._pauses(_OPEN_PAUSE)
+        in_force = self._all(_OPEN_PAUSE)
         return [pause for pause in in_force if pause.repository not in names]
 
     def of_group(self, group: str) -> Sequence[PauseRecord]:
         """The pauses in force made by acts on a group, by repository."""
         acts = select(group_acts.c.group_act_id).where(group_acts.c.group == group)
         is_of_group = pauses.c.group_act_id.in_(acts)
-        return self._pauses(_BY_REPOSITORY.where(IN_FORCE, is_of_group))
+        return self._all(_BY_REPOSITORY.where(IN_FORCE, is_of_group))
 
     def of_act(self, group_act_id: int) -> Sequence[PauseRecord]:
         """The pauses made by an act on a group, in force or over, by repository."""
         is_of_act = pauses.c.group_act_id == group_act_id
-        return self._pauses(_BY_REPOSITORY.where(is_of_act))
+        return self._all(_BY_REPOSITORY.where(is_of_act))
 
     def ended_since(self, since: datetime) -> Collection[RepositoryName]:
         """The repositories with a pause that ended since then."""
@@ -169,38 +192,7 @@ class Pauses(Numbered[PauseRecord]):
 
     def untold_ends(self, ended_before: datetime) -> Sequence[PauseRecord]:
         """Pauses that ended before then without a notification."""
-        return self._pauses(_UNTOLD, before=ended_before)
-
-    def _pauses(self, rows: Rows, /, **parameters: object) -> list[PauseRecord]:
-        return [_pause(row) for row in self._run(rows, parameters)]
-
-
-def _pause(row: ResultRow) -> PauseRecord:
-    end: PauseEnd | None = None
-    told_end: ToldEnd | None = None
-    taken_over: Takeover | None = None
-    if row.ended_at is not None:
-        end = PauseEnd(
-            row.ended_at,
-            row.ended_by,
-            row.ending,
-            row.end_seen_at,
-            row.told_end_at,
-            row.end_notified,
-            row.end_id or 0,
-        )
-    elif row.told_end_at is not None:
-        told_end = ToldEnd(row.told_end_at, row.told_end_by)
-    if row.taken_over_by is not None:
-        taken_over = Takeover(row.taken_over_by, row.taken_over_at)
-    return from_row(
-        PauseRecord,
-        row,
-        queue=from_row(PausedQueue, row),
-        end=end,
-        told_end=told_end,
-        taken_over=taken_over,
-    )
+        return self._all(_UNTOLD, before=ended_before)
 
 
 _EMPTY = {

@@ -151,10 +151,18 @@ class Numbered(Part, Generic[_T]):
     number: sa.Column[int]
 
     def get(self, numbers: Collection[int]) -> Mapping[int, _T]:
-        return self._get(self.kind, self.rows, self.number, numbers)
+        found = self._by_keys(self.rows, self.number, numbers)
+        return {getattr(row, self.number.name): self._read(row) for row in found}
 
     def one(self, number: int) -> _T | None:
         return self.get([number]).get(number)
+
+    def _read(self, row: ResultRow) -> _T:
+        """The record of a row; overridden where a value of the record is several columns."""
+        return from_row(self.kind, row)
+
+    def _all(self, rows: Rows, /, **parameters: object) -> list[_T]:
+        return [self._read(row) for row in self._run(rows, parameters)]
 
 
 def insert_into(dialect: str, table: sa.Table) -> sqlite.Insert:

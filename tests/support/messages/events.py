@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from bot.blocks import explain
-from bot.doctor.diagnosis import Verdict
+from bot.doctor.diagnosis import Cause, Verdict
 from bot.feed.repeats import Repeats
 from bot.feed.texts import event_posts, summaries
 from bot.health import texts as health_texts
@@ -146,9 +146,7 @@ CASES: Cases = {
         health_texts.alert,
         replace(
             make_alert(AlertKind.HEAD),
-            verdict=Verdict.SAME_CHECK,
-            cause=A_CAUSE,
-            evidence=ITS_EVIDENCE,
+            cause=Cause(Verdict.SAME_CHECK, A_CAUSE, ITS_EVIDENCE),
         ),
         OF_42,
     ),
@@ -157,9 +155,7 @@ CASES: Cases = {
         replace(
             make_alert(AlertKind.CAUSE),
             pull_request=None,
-            verdict=Verdict.SAME_CHECK,
-            cause=A_CAUSE,
-            evidence=ITS_EVIDENCE,
+            cause=Cause(Verdict.SAME_CHECK, A_CAUSE, ITS_EVIDENCE),
         ),
     ),
     "alert-another-cause": partial(

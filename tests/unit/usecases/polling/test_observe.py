@@ -110,7 +110,7 @@ class Watch:
         """The cause that the only active alert shows."""
         with begin(self.store) as transaction:
             (alert,) = Alerts(transaction).active(SITE)
-        return alert.verdict
+        return alert.cause.verdict if alert.cause is not None else None
 
     def start_over(self) -> None:
         """Another process takes over."""
