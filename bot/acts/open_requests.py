@@ -93,6 +93,6 @@ class OpenRequests:
                 lambda transaction: UnansweredRequests(transaction).answered(answered)
             )
         except StoreUnavailable:
-            logger.warning("answers not recorded", extra={"action": "answers_not_recorded"})
+            logger.warning("answers not stored", extra={"action": "answers_not_recorded"})
         else:
             self.answered -= answered

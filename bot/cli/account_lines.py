@@ -62,10 +62,11 @@ def log_lines(account: Account) -> Iterator[str]:
         yield "log: never read to its end; is the repository in MQBOT_REPOSITORIES?"
         return
     newest = _time(account.watermark) if account.watermark is not None else "none"
-    yield f"log: read at {_time(account.polled.polled_at)}, its newest event is of {newest}"
+    yield f"log: read at {_time(account.polled.polled_at)}, newest event: {newest}"
     types = sorted(account.polled.polled_types)
     if types:
-        yield f"  only these types are read, because nobody wants others: {', '.join(types)}"
+        read = ", ".join(types)
+        yield f"  only these types are read, because nobody is subscribed to others: {read}"
 
 
 def _subscriptions(account: Account) -> Iterator[str]:
@@ -95,9 +96,7 @@ def _event(event: EventAccount, account: Account, now: datetime) -> Iterator[str
     yield f"  {_time(record.received_at)} event {record.event_id} {record.type}{branch}"
     yield f"    counts as {event.kind} ({of_topic})"
     if not event.is_routed:
-        yield (
-            "    nobody has been notified yet: it waits for an event that explains it, or its turn"
-        )
+        yield "    not posted yet: waiting for an event that explains it, or for its turn"
         return
     for post in event.posts:
         for line in _post(post, now):
@@ -136,7 +135,7 @@ def _lacking(unposted: Unposted, event: EventAccount) -> str:
     if unposted.mismatch is Mismatch.BRANCH:
         return f"only {', '.join(sorted(unposted.subscription.branches))}, not {record.base_ref}"
     if unposted.mismatch is Mismatch.AUTHOR:
-        return "its author is excepted"
+        return "its author is left out (except:)"
     topic = topic_of(event.kind)
     return f"not subscribed to {record.type if topic is None else f'{topic} or {record.type}'}"
 

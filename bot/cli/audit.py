@@ -23,10 +23,10 @@ AUDIT_COLUMNS = "{at:20}  {action:11}  {result:9}  {repository:30}  {who:24}  {w
 
 
 @click.command()
-@click.option("--json", "json_wanted", is_flag=True, help="Print one JSON object a line.")
+@click.option("--json", "json_wanted", is_flag=True, help="Print one JSON object per line.")
 @click.option("--since", "lookback", metavar="7d", help="Only newer records: 90m, 24h, 7d, 2w.")
 @click.option("--until", metavar="1d", help="Only older records: 90m, 24h, 7d, 2w.")
-@click.option("--repository", metavar="OWNER/NAME", help="Only of this repository.")
+@click.option("--repository", metavar="OWNER/NAME", help="Only this repository.")
 @click.option("--actor", metavar="NAME", help="Only by this person or machine: a name or Slack id.")
 @click.option(
     "--action",

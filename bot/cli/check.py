@@ -96,7 +96,7 @@ Redact = Callable[[str], str]
 def check(*, json_wanted: bool, all_wanted: bool, env_file: Path | None) -> None:
     """Check settings, database, merge queue service and Slack; change nothing.
 
-    Exit code 0: no problems found. 1: problems found. 2: the settings cannot be read.
+    Exit code 0: no problems found. 1: problems found. 2: the settings can't be read.
     """
     report = Report(json_wanted=json_wanted, all_wanted=all_wanted)
     try:
@@ -159,7 +159,7 @@ async def _everything(
         stored = _deliveries(settings, channels, survey)
         deliveries = await guarded(Area.DELIVERIES, "outbox", stored)
     elif all(result.standing is CheckStatus.OK for result in database):
-        deliveries = [Area.DELIVERIES.ok("outbox", "None before the first start.")]
+        deliveries = [Area.DELIVERIES.ok("outbox", "Empty before the first start.")]
     else:
         deliveries = [Area.DELIVERIES.unknown("outbox", "Needs the database.")]
     for_slack = SIDE_SECONDS + CHANNEL_SECONDS * len(channels)

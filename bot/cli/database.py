@@ -59,9 +59,12 @@ def restore(file: Path | None) -> None:
             replaced = copies.restore(url, file, put_in_doubt)
         else:
             asyncio.run(copies.make_ready(url, clock(), put_in_doubt))
-    click.echo("the database is ready; unsettled deliveries are looked up before they are posted")
+    click.echo(
+        "the database is ready; the bot looks in Slack before it sends a post that may be there"
+        " already"
+    )
     if replaced is not None:
-        click.echo(f"the database that was there is kept as {replaced}")
+        click.echo(f"the previous database is kept as {replaced}")
 
 
 @click.command(name="copy-database")
@@ -72,7 +75,8 @@ def copy_database(source: str, target: str) -> None:
 
     Stop the bot first. Each is an address like DATABASE_URL, or @ and the path of a file that holds
     one, because other users of this machine can see what you type. TO must be empty. FROM doesn't
-    change, apart from an upgrade to this version. The rows of all tables are counted in both.
+    change, apart from an upgrade to this version. At the end, the rows of all tables are counted in
+    both.
     """
     with complaining(command=COPY):
         try:

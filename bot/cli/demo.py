@@ -64,7 +64,7 @@ class StoryClock(SystemClock):
     "--port",
     type=PORT,
     default=8400,
-    help="Port of the page on this machine; 0 lets the system choose.",
+    help="Port of the page on this machine; 0 picks a free one.",
 )
 @click.option("--seed", type=int, default=1, help="Random seed.")
 @click.option(
@@ -77,12 +77,12 @@ class StoryClock(SystemClock):
     "--log-level",
     type=click.Choice(["DEBUG", "INFO", "WARNING", "ERROR"], case_sensitive=False),
     default="WARNING",
-    help="How much is logged.",
+    help="Lowest level that is logged.",
 )
 @click.option(
     "--scenario",
     type=click.Choice([*TROUBLES]),
-    help="Open on a queue with this trouble.",
+    help="Open on a queue that has this problem.",
 )
 @click.option("--open", "opens", is_flag=True, help="Open the page in the browser.")
 def demo(  # one for each option

@@ -74,8 +74,8 @@ def explain(what: Sequence[str]) -> None:
     """Explain why a message was posted or edited, and when, or why it wasn't.
 
     WHAT is the address of a message in Slack, a pull request (acme/site#41, its address or its
-    number), an event (acme/site event 9001), or a delivery_id of the log. Needs the database alone
-    and changes nothing; the bot may be running. Times are UTC.
+    number), an event (acme/site event 9001), or a delivery_id of the log. Reads only the
+    database, also while the bot is running. Times are UTC.
     """
     try:
         asked = read(" ".join(what).strip())

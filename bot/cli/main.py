@@ -20,14 +20,14 @@ PROGRAMS = {
     "worker": ("serving", "Poll the event logs and post, beside `mqbot web`."),
     "demo": ("demo", "Try everything on two local services, with no account."),
     "pause": ("running_bot", "Pause a queue through the running bot, from a shell or a CI job."),
-    "resume": ("running_bot", "Resume a queue the same way. Also called `unpause`."),
-    "freeze": ("running_bot", "Freeze a queue the same way: checks run, nothing merges."),
-    "unfreeze": ("running_bot", "End a freeze the same way."),
-    "allow": ("running_bot", "Let one pull request through a freeze the same way."),
-    "outcome": ("running_bot", "Wait for the outcome of a request that was still open."),
-    "status": ("running_bot", "Print the live queue the same way."),
+    "resume": ("running_bot", "Resume a queue through the running bot. Also: `unpause`."),
+    "freeze": ("running_bot", "Freeze a queue: checks go on, nothing merges."),
+    "unfreeze": ("running_bot", "End a freeze."),
+    "allow": ("running_bot", "Let one pull request merge during a freeze."),
+    "outcome": ("running_bot", "Wait for the result of an earlier request."),
+    "status": ("running_bot", "Print the live queue."),
     "why": ("running_bot", "Print why nothing merges, or what happened to a pull request."),
-    "log": ("running_bot", "Print the event log the same way."),
+    "log": ("running_bot", "Print the event log."),
     "check": ("check", "Check settings, database, merge queue service and Slack."),
     "audit": (
         "audit",
@@ -53,7 +53,7 @@ PROGRAMS = {
     ),
     "copy-database": ("database", "Copy everything from SQLite to PostgreSQL, or back."),
     "manifest": ("manifest", "Print the manifest that creates the Slack app."),
-    "sandbox": ("sandbox", "Run one of the two local services alone."),
+    "sandbox": ("sandbox", "Run a local Slack workspace or merge queue service."),
 }
 """Each command's module and summary."""
 

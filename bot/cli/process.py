@@ -53,7 +53,7 @@ def complaining(url: str = "", command: str | None = None) -> Iterator[None]:
         # The driver doesn't name the file, which people can't know if none is configured.
         file = url.removeprefix("sqlite:///") if url.startswith("sqlite:") else ""
         where = f"{file}: " if file and file not in error.cause else ""
-        problems = {"DATABASE_URL": f"cannot be used: {where}{error.cause}"}
+        problems = {"DATABASE_URL": f"can't be used: {where}{error.cause}"}
         if command is not None:
             problems = {command: error.cause}
         code = CONFIGURATION_EXIT if isinstance(error, StoreUnusable) else UNAVAILABLE_EXIT

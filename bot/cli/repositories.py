@@ -56,7 +56,7 @@ def rename(old: RepositoryName, new: RepositoryName) -> None:
         renamed = asyncio.run(_rename(url, old, new))
     if not renamed.moved:
         _refuse(RENAME, f"nothing is stored about {old}; known are {_list(renamed.known)}")
-    click.echo(f"{old} is {new} now: {_counts(renamed.moved)}")
+    click.echo(f"renamed {old} to {new}: {_counts(renamed.moved)}")
     if places:
         click.echo(f"Before you start the bot, write {new} here:")
     for place in places:
@@ -89,7 +89,7 @@ async def _rename(url: str, old: RepositoryName, new: RepositoryName) -> _Rename
 @click.command(name=FORGET)
 @click.argument("name", type=Name(), metavar="OWNER/NAME")
 @click.option(
-    "--even-if-paused", is_flag=True, help="Even while its queue is paused. It stays paused."
+    "--even-if-paused", is_flag=True, help="Also if its queue is paused; it stays paused."
 )
 def forget_repository(name: RepositoryName, *, even_if_paused: bool) -> None:
     """Remove everything stored about a repository except the audit, also while the bot is running.
@@ -104,13 +104,14 @@ def forget_repository(name: RepositoryName, *, even_if_paused: bool) -> None:
         _refuse(
             FORGET,
             f"{name} is paused by {done.by_name or 'somebody'}{until}: resume it first, with"
-            f" /mq resume {name}. With --even-if-paused it stays paused and nobody knows why",
+            f" /mq resume {name}. With --even-if-paused it stays paused, and the bot no longer"
+            " knows by whom or until when",
         )
     if not done:
         _refuse(FORGET, f"nothing is stored about {name}; known are {_list(known)}")
-    click.echo(f"{name} is forgotten: {_counts(done)}. The audit keeps what people did")
+    click.echo(f"removed everything about {name}: {_counts(done)}. The audit keeps what people did")
     if places:
-        click.echo("The settings still name it, so the bot starts to follow it again:")
+        click.echo("The settings still name it, so the bot will poll it again:")
     for place in places:
         say(f"  {place}")
 

@@ -45,7 +45,7 @@ ASKED_MOST = 12
 
 
 as_json = click.option(
-    "--json", "is_json", is_flag=True, help="Print the whole answer as JSON, also a refusal."
+    "--json", "is_json", is_flag=True, help="Print the whole answer as JSON, refusals included."
 )
 reason_why = click.option("--reason", required=True, help="Why, in 1 to 255 characters.")
 
@@ -104,7 +104,7 @@ def freeze(
 ) -> None:
     """Freeze TARGET (owner/name, @group or all): checks run, nothing merges.
 
-    Needs MQBOT_URL and MQBOT_TOKEN. Can be repeated safely. Exit codes as of `mqbot pause`.
+    Needs MQBOT_URL and MQBOT_TOKEN. Can be repeated safely. Exit codes: see `mqbot pause -h`.
     """
     asked: dict[str, JsonValue] = {"target": target, "reason": reason, "end": end}
     asked |= {"exceptions": [*exceptions], "branches": [*branches]}
@@ -121,7 +121,7 @@ def unfreeze(target: str, reason: str, freeze_id: str, *, is_any: bool, is_json:
     """End the freeze of TARGET: owner/name, @group or all.
 
     Ends only your own freeze; of a group, those made through the group. Needs MQBOT_URL
-    and MQBOT_TOKEN. Exit codes as of `mqbot resume`.
+    and MQBOT_TOKEN. Exit codes: see `mqbot resume -h`.
     """
     asked: dict[str, JsonValue] = {"target": target, "reason": reason, "any": is_any}
     ask("unfreeze", asked | {"freeze": freeze_id}, is_json=is_json)
@@ -135,7 +135,7 @@ def unfreeze(target: str, reason: str, freeze_id: str, *, is_any: bool, is_json:
 def allow(repository: str, pull_request: int, reason: str, *, is_json: bool) -> None:
     """Let PULL_REQUEST of REPOSITORY (owner/name) through the freezes in force.
 
-    Needs MQBOT_URL and MQBOT_TOKEN. Exit codes as of `mqbot pause`.
+    Needs MQBOT_URL and MQBOT_TOKEN. Exit codes: see `mqbot pause -h`.
     """
     asked: dict[str, JsonValue] = {"target": repository, "pull_request": pull_request}
     ask("allow", asked | {"reason": reason}, is_json=is_json)
@@ -193,10 +193,10 @@ def log(
 @click.argument("request")
 @as_json
 def outcome(request: str, *, is_json: bool) -> None:
-    """Wait up to two minutes for what became of REQUEST, whose answer was 202.
+    """Wait up to two minutes for the result of REQUEST, which was answered with 202.
 
     Needs MQBOT_URL and MQBOT_TOKEN. Exit code 0: it was carried out. 1: it wasn't, or was refused.
-    2: used wrongly. 3: nobody knows yet, or nobody has approved it yet.
+    2: wrong usage. 3: nobody knows yet, or nobody has approved it yet.
     """
     with talking("outcome") as client:
         answer = _outcome(client, f"{OUTCOME}{quote(request, safe='')}")
@@ -249,7 +249,7 @@ def talking(what: str) -> Iterator[httpx.Client]:
         why = why_lost(error) or ("no answer in time" if is_late else NO_CONNECTION)
         was_sent = what not in READING and not isinstance(error, NOT_EVEN_SENT)
         _fail(
-            f"{URL}: the bot gave no answer ({why}). Check `mqbot status` before a retry.",
+            f"{URL}: the bot didn't answer ({why}). Check `mqbot status` before a retry.",
             UNCERTAIN_EXIT if was_sent else UNAVAILABLE_EXIT,
         )
 
@@ -265,7 +265,7 @@ def _print(answer: httpx.Response, *, is_json: bool) -> None:
         if proposal is not None:
             asking = f"Ask again with `mqbot outcome {proposal['id']}`."
             _fail(f"Nobody has answered the proposal yet. {asking}", UNCERTAIN_EXIT)
-        _fail("Still not known. Check `mqbot status`.", UNCERTAIN_EXIT)
+        _fail("Still unknown. Check `mqbot status`.", UNCERTAIN_EXIT)
     if sentence is None:
         _fail(f"the answer is not the bot's (status {answer.status_code})")
     if _exit_code(answer):

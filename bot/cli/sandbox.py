@@ -41,7 +41,7 @@ class Speed(click.FloatRange):
 def port_refused(port: int, error: OSError) -> str:
     """The system's own error text: asyncio's repeats the address."""
     why = os.strerror(error.errno) if error.errno is not None else str(error)
-    return f"port {port} cannot be used: {why}"
+    return f"port {port} can't be used: {why}"
 
 
 @click.group(context_settings={"show_default": True})
@@ -72,7 +72,7 @@ def _repository(
 @click.option(
     "--scenario",
     default="busy",
-    help="How each repository starts; or one of: " + ", ".join(TROUBLES) + ".",
+    help="How each repository starts, or the problem that it has: " + ", ".join(TROUBLES) + ".",
 )
 @click.option("--seed", type=int, default=1, help="Random seed.")
 @click.option("--speed", type=Speed(), default=1.0, help="Simulation speed; 1 is real time.")
@@ -86,7 +86,7 @@ def _repository(
     "--metadata",
     type=click.Choice(["full", "seed", "none"]),
     default="full",
-    help="How much events say: everything, only what the document has, or nothing.",
+    help="How much metadata events have: all, what the API document shows, or none.",
 )
 @click.option(
     "--mode",
@@ -98,13 +98,13 @@ def _repository(
     "--pause-endpoints",
     type=click.Choice(["both", "current", "deprecated", "none"]),
     default="both",
-    help="The pause endpoints it has.",
+    help="Which pause endpoints it offers.",
 )
 @click.option(
     "--lacks",
     multiple=True,
     metavar="PATH",
-    help="An endpoint it lacks, such as queues/branches; can be repeated.",
+    help="Leave out this endpoint, such as queues/branches; can be repeated.",
 )
 @click.option("--ci-key", "ci_keys", multiple=True, help="A key with the scope ci.")
 @click.option("--personal-token", "personal", multiple=True, help="A token of a person.")
@@ -163,7 +163,7 @@ def merge_queue(  # noqa: PLR0913 - one for each option
 @click.option(
     "--manifest",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="The app's manifest; mqbot's own when left out.",
+    help="The app's manifest; by default mqbot's own.",
 )
 @click.option("--bot-token", default="xoxb-sandbox")
 @click.option("--app-token", default="xapp-sandbox")

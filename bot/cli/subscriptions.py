@@ -28,10 +28,10 @@ CHANNELS_SETTING = "MQBOT_CHANNELS"
 LONG_UNREAD = timedelta(days=1)
 
 WHAT_ENDS_ONE = f"""
-What ends one: a "command" one, /mq unsubscribe in its channel, or mqbot unsubscribe CHANNEL; one of
-{CHANNELS_SETTING}, a change of that setting. What moves one: mqbot rename OLD NEW, after the
-repository got another name. If Slack gives a channel another id, its subscriptions move by
-themselves."""
+To end one whose source is "command", type /mq unsubscribe in its channel, or run
+mqbot unsubscribe CHANNEL; for one of {CHANNELS_SETTING}, change that setting. After a repository
+was renamed, mqbot rename OLD NEW moves its subscriptions. If Slack gives a channel another id,
+they move by themselves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +44,12 @@ class Found:
 
 
 @click.command()
-@click.option("--json", "json_wanted", is_flag=True, help="Print one JSON object a line.")
+@click.option("--json", "json_wanted", is_flag=True, help="Print one JSON object per line.")
 def subscriptions(*, json_wanted: bool) -> None:
     """List the subscriptions of all channels, and how to end or move one.
 
-    Reads only the database, also while the bot is running. Times are UTC. The words are those of
-    /mq subscribe.
+    Reads only the database, also while the bot is running. Times are UTC. Options are written as
+    for /mq subscribe.
     """
     with with_database() as url:
         found = asyncio.run(_read(url))
@@ -167,8 +167,8 @@ def _of_suspended(channel: SuspendedChannel) -> str:
     if channel.code in CREDENTIAL_CODES:
         fix = "the channel isn't the problem: install the app again and set its SLACK_BOT_TOKEN"
     return (
-        f"Slack refuses posts to {channel.channel_id} since {channel.suspended_at:%Y-%m-%d %H:%M}"
-        f" ({channel.code}): {fix}"
+        f"Slack has refused posts to {channel.channel_id} since"
+        f" {channel.suspended_at:%Y-%m-%d %H:%M} ({channel.code}): {fix}"
     )
 
 

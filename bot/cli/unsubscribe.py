@@ -47,7 +47,7 @@ def unsubscribe(channel: str, repositories: Sequence[str]) -> None:
         click.echo(f"{channel} is no longer subscribed to {', '.join(ended)}")
     if configured:
         names = ", ".join(configured)
-        click.echo(f"MQBOT_CHANNELS still subscribes it to {names}: take it out there")
+        click.echo(f"MQBOT_CHANNELS still subscribes it to {names}: remove it there")
     if not done:
         click.echo(f"{channel} has no such subscription; nothing changed")
 

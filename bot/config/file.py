@@ -61,7 +61,7 @@ def read_settings_file(path: Path, known: Collection[str]) -> SettingsFile:
     try:
         if not path.is_file():
             what = f"{path} is a folder" if path.is_dir() else f"there is no file {path}"
-            raise ConfigurationError({CONFIG_FILE: f"{what}; name a file of settings"})
+            raise ConfigurationError({CONFIG_FILE: f"{what}; name a settings file"})
         text = path.read_bytes().decode("utf-8-sig")
     except OSError as error:
         raise ConfigurationError({CONFIG_FILE: f"{path} can't be read: {error.strerror}"}) from None

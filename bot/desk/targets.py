@@ -91,7 +91,7 @@ async def situation_of(call: Call, typed: str, *, is_settled: bool) -> Situation
     except StoreUnavailable as error:
         # A queue that is named can be shown all the same.
         extra = {"action": "situation_not_read", "cause": error.cause}
-        logger.warning("the place where somebody typed is unknown", extra=extra)
+        logger.warning("can't tell where a command was typed", extra=extra)
         return situation
 
 

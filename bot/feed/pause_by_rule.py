@@ -93,7 +93,7 @@ class PauseByRule:
         state.failures += 1
         fields = {"repository": poll.repository, "error": type(error).__name__}
         extra = {"action": "rule_failed", **fields, "failures": state.failures}
-        logger.warning("queue not paused by rule", extra=extra)
+        logger.warning("queue couldn't be paused automatically", extra=extra)
         hint = error.retry_after if isinstance(error, MergeQueueUnavailable) else None
         wait = max(wait_after(state.failures), timedelta(seconds=hint or 0))
         now = acts.clock.now()

@@ -358,7 +358,7 @@ def _log_refused(poll: Poll, refused: Collection[str], error: MergeQueueError) -
     if refused and known >= {*refused}:
         return
     fields = failure("types", poll.repository, error)
-    logger.warning("types refused", extra={**fields, "types": sorted(refused)})
+    logger.warning("the service refused event types", extra={**fields, "types": sorted(refused)})
 
 
 def _gives_up_cursor(reading: LogReading, error: MergeQueueError) -> bool:

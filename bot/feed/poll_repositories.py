@@ -177,7 +177,7 @@ class PollRepositories:
         self.asks_at = None
         if lease is None or lease.token != taken.token:
             extra = {"action": "polling_begun", "repositories": len(self.repositories)}
-            logger.info("this process took over polling", extra=extra)
+            logger.info("this process polls now", extra=extra)
         return taken
 
     def _stand_by(self) -> None:

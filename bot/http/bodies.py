@@ -75,4 +75,4 @@ class Bodies:
                 self.received_bytes -= len(largest.received)
                 largest.give_way()
                 extra = {"action": "bodies_full"}
-                logger.warning("too much data at once", extra=extra)
+                logger.warning("requests are too large together; refused the largest", extra=extra)

@@ -53,7 +53,7 @@ def unusable(error: StoreUnavailable | ValueError) -> CheckResult:
         fix = "Set DATABASE_URL to sqlite:///path or postgresql://host/database."
     elif isinstance(error, StoreUnusable):
         fix = "Follow that advice, or set DATABASE_URL to another database."
-    return Area.DATABASE.problem("connection", f"It cannot be used: {as_sentence(cause)}", fix)
+    return Area.DATABASE.problem("connection", f"It can't be used: {as_sentence(cause)}", fix)
 
 
 def schema(revision: str | None, *, migrates_at_start: bool) -> CheckResult:
@@ -140,8 +140,8 @@ def _stored(transaction: Transaction, now: datetime) -> Iterable[CheckResult]:
     if others:
         yield DELIVERIES.problem(
             "other processes",
-            f"Slack counts {plural(others, 'connection')} of this app that no process on this "
-            "database has: another mqbot uses the same tokens, and posts everything again.",
+            f"Slack counts {plural(others, 'connection')} of this app more than the processes on "
+            "this database have: another mqbot uses the same tokens, and posts everything again.",
             "Stop it: a forgotten host, a copy, or one with another DATABASE_URL.",
         )
     waiting = PendingRestarts(transaction).waiting()
@@ -191,9 +191,9 @@ def _in_doubt(count: int, since: datetime | None, now: datetime) -> CheckResult:
     if not count or since is None:
         return DELIVERIES.ok("in doubt", "No post is in doubt.")
     are = plural(count, "is", "are")
-    sentence = f"{are} in doubt: Slack may have posted what it did not confirm"
+    sentence = f"{are} in doubt: Slack may have posted what it didn't confirm"
     if now - since <= DOUBT_ALLOWANCE:
-        return DELIVERIES.ok("in doubt", f"{sentence}. It is being looked up.")
+        return DELIVERIES.ok("in doubt", f"{sentence}. The bot is looking for it in Slack.")
     return DELIVERIES.problem(
         "in doubt",
         f"{sentence}, since {age_of(now - since)}.",
@@ -204,7 +204,7 @@ def _in_doubt(count: int, since: datetime | None, now: datetime) -> CheckResult:
 
 def _suspended(summary: OutboxSummary, now: datetime) -> Iterable[CheckResult]:
     if not summary.suspended:
-        yield DELIVERIES.ok("suspended channels", "Slack accepts all channels.")
+        yield DELIVERIES.ok("suspended channels", "Slack accepts posts in all channels.")
     for channel in summary.suspended:
         age = age_of(now - channel.suspended_at)
         yield DELIVERIES.problem(
@@ -219,7 +219,7 @@ def _how_to_open(channel: SuspendedChannel) -> str:
     if channel.code in CREDENTIAL_CODES:
         return "The channel isn't the problem: install the app again and set its SLACK_BOT_TOKEN"
     return (
-        "Open the channel to the bot again, or end its subscriptions: "
+        "Give the bot access to the channel again, or end its subscriptions: "
         f"mqbot unsubscribe {channel.channel_id}"
     )
 

@@ -85,10 +85,10 @@ def _last_days(settings: Settings, now: datetime) -> Iterable[CheckResult]:
             which += f" ({secret.machine})"
         is_replaced = has_successor(secret, settings, now)
         if left is None or left > WARNED_DAYS:
-            sentence = f"{which} counts through {secret.last_day} (UTC)."
+            sentence = f"{which} is valid through {secret.last_day} (UTC)."
             yield CONFIGURATION.ok(secret.setting, sentence)
         elif left >= 0:
-            sentence = f"{which} counts through {secret.last_day} (UTC) only."
+            sentence = f"{which} is valid only through {secret.last_day} (UTC)."
             fix = "Make sure that nobody uses it any more, then remove it."
             fix = fix if is_replaced else "Add a new one beside it."
             yield CONFIGURATION.warning(secret.setting, sentence, fix)
@@ -231,5 +231,5 @@ def clock(other: str, ahead: timedelta | None) -> CheckResult:
     if abs(ahead) <= CLOCK_TOLERANCE:
         return Area.CLOCK.ok(other, f"Clock OK (within {abs(seconds)} s).")
     direction = "ahead of" if seconds > 0 else "behind"
-    sentence = f"Our clock is {age_of(abs(ahead))} {direction} it."
+    sentence = f"This machine's clock is {age_of(abs(ahead))} {direction} it."
     return Area.CLOCK.problem(other, sentence, "Use NTP on this machine.")

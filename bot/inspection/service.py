@@ -116,8 +116,8 @@ class Survey:
             return
         yield MERGE_QUEUE.warning(
             "queues",
-            f"{sentence}; {left:,} were not asked for.",
-            "Run mqbot check --all to ask for each, or check again once the bot has run for "
+            f"{sentence}; {left:,} weren't checked.",
+            "Run mqbot check --all to check each, or check again once the bot has run for "
             f"{duration(self.recent)}.",
         )
 
@@ -319,20 +319,22 @@ def _failed(subject: str, error: kernel_errors.MergeQueueError, credential_fix: 
             fix = credential_fix.format(error.setting)
         case merge_queue_errors.MergeQueueUnavailable():
             status = f" (status {error.status})" if error.status else ""
-            sentence = f"The service does not answer{status}: {as_sentence(error.cause)}"
+            sentence = f"The service doesn't answer{status}: {as_sentence(error.cause)}"
             fix = "Make sure this machine can reach MQBOT_API_URL, or wait for the service."
         case merge_queue_errors.RepositoryMoved():
             where = f" to {error.new_name}" if error.new_name else ""
             sentence = f"It was renamed or moved{where} (status {error.status})."
             fix = "Set its new name in MQBOT_REPOSITORIES."
         case merge_queue_errors.ServiceMoved():
-            sentence = f"The service redirects to {error.address}, which the bot does not follow."
+            sentence = (
+                f"The service redirects to {error.address}; the bot doesn't follow redirects."
+            )
             fix = "Set MQBOT_API_URL to the address of the service, ending in /v1."
         case merge_queue_errors.MergeQueueProtocolError():
-            sentence = f"Its answer cannot be read: {as_sentence(error.detail)}"
+            sentence = f"Its answer can't be read: {as_sentence(error.detail)}"
             fix = "Check that MQBOT_API_URL is the address of the service, ending in /v1."
         case _:
             detail = error.detail if isinstance(error, kernel_errors.InvalidRequest) else str(error)
-            sentence = f"The service cannot answer: {as_sentence(detail)}"
+            sentence = f"The service can't answer: {as_sentence(detail)}"
             fix = "Check the configuration of the repository's merge queue."
     return MERGE_QUEUE.problem(subject, sentence, fix)

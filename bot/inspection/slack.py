@@ -54,7 +54,7 @@ _HOW_OPEN: Mapping[ChannelAccess | None, str] = {
 }
 _CLOSED: Mapping[ChannelAccess | None, tuple[str, str]] = {
     ChannelAccess.INVITE: (
-        "It is private and the bot is not in it.",
+        "It is private, and the bot isn't in it.",
         "Type /invite in it.",
     ),
     ChannelAccess.CLOSED: (
@@ -115,7 +115,7 @@ async def _bot(
 def _scopes(granted: Collection[str] | None, wanted: Collection[str]) -> Sequence[CheckResult]:
     """One result for all scopes, or one for each that is missing."""
     if granted is None:
-        return [SLACK.unknown("scopes", "Slack did not say which scopes are granted.")]
+        return [SLACK.unknown("scopes", "Slack didn't say which scopes are granted.")]
     missing = sorted(set(wanted).difference(granted))
     if not missing:
         return [SLACK.ok("scopes", f"All {len(wanted)} scopes of the manifest are granted.")]

@@ -135,7 +135,7 @@ class ExpirePauses:
         except BotError as error:
             # The pauses are still due, so the next run starts them again.
             logger.warning(
-                "queues of timed pauses could not be resumed",
+                "timed pauses couldn't be ended",
                 extra={"action": "expiry_failed", "count": len(ids), "detail": str(error)},
             )
         finally:
@@ -175,7 +175,7 @@ class ExpirePauses:
             outcome = error
             fields = {"repository": timed.repository, "error": type(error).__name__}
             logger.warning(
-                "the queue of a timed pause could not be resumed yet",
+                "a timed pause couldn't be ended yet",
                 extra={"action": "timer_postponed", **fields, "failures": failures},
             )
         if outcome is not None:
@@ -361,10 +361,12 @@ class WatchClock:
         seconds = -ahead.total_seconds()
         if self.is_off:
             extra = {"action": "clock_off", "seconds": seconds}
-            logger.warning("our clock and the service's are more than a minute apart", extra=extra)
+            logger.warning(
+                "this machine's clock and the service's are more than a minute apart", extra=extra
+            )
         else:
             extra = {"action": "clock_right", "seconds": seconds}
-            logger.info("our clock and the service's agree again", extra=extra)
+            logger.info("this machine's clock and the service's agree again", extra=extra)
 
 
 def _keep_jumps(transaction: Transaction, jumps: Sequence[tuple[datetime, timedelta]]) -> None:

@@ -189,7 +189,10 @@ class RefreshLiveMessages:
             # The next state of it may be accepted.
             return replace(live, digest=None)
         if error.refusal in LOST_MESSAGE_REFUSALS:
-            logger.info("live message lost", extra=_fields("live_message_lost", live, error))
+            logger.info(
+                "a live message can't be edited any more",
+                extra=_fields("live_message_lost", live, error),
+            )
             return live
         logger.warning("edit refused", extra=_fields("edit_refused", live, error))
         failures = live.failures + 1 if error.refusal is Refusal.CHANNEL else 1

@@ -297,7 +297,9 @@ class Sender:
             return await self.poster.post(channel_id, message, delivery.delivery_id, thread)
         except PostRefused as error:
             if error.refusal is Refusal.THREAD and thread is not None:
-                logger.info("thread gone", extra=claim.log_fields("thread_gone", delivery, error))
+                logger.info(
+                    "the thread was deleted", extra=claim.log_fields("thread_gone", delivery, error)
+                )
                 thread = None
             elif error.refusal is Refusal.MESSAGE and message.blocks:
                 fields = claim.log_fields("blocks_refused", delivery, error)

@@ -37,7 +37,7 @@ def listening_on(variable: str, host: str, port: int) -> Iterator[None]:
         # asyncio's own sentence repeats the address.
         number = error.errno or 0
         why = os.strerror(number) if number in errno.errorcode else error.strerror
-        problem = f"{host}:{port} cannot be listened on ({why}); "
+        problem = f"can't listen on {host}:{port} ({why}); "
         if error.errno == errno.EADDRINUSE:
             problem += "stop the program that has it, or choose another port"
             raise AddressInUse({variable: problem}) from None

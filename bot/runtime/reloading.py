@@ -98,7 +98,8 @@ class Reloading:
             )
         elif before and not need_restart:
             logger.info(
-                "no setting needs a restart any more", extra={"action": "restart_not_needed"}
+                "no changed setting needs a restart any more",
+                extra={"action": "restart_not_needed"},
             )
 
 

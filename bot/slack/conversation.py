@@ -454,7 +454,7 @@ class Conversation:
             return str(field_of(answer, "permalink"))
         except FAILURES as error:
             code = read_failure(error).code
-            logger.warning("address not known", extra={"action": "no_permalink", "error": code})
+            logger.warning("no link to a message", extra={"action": "no_permalink", "error": code})
             return None
 
     async def _reply(self, message: Message, **how: str | bool) -> None:
@@ -473,7 +473,7 @@ class Conversation:
             if lost is None:
                 return
             extra = {"action": "answer_not_shown", "error": lost.code, "channel": self.channel_id}
-            logger.info("an answer is sent another way", extra=extra)
+            logger.info("sending an answer another way", extra=extra)
         raise SlackRefused(lost.code if lost is not None else "no_way")
 
     def _ways(self, message: Message, how: Mapping[str, str | bool]) -> Iterator[Way]:

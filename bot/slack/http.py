@@ -168,9 +168,7 @@ class SlackRequests:
         """Log with which secret Slack signs, once, and whenever that changes."""
         if secret != self._signed_with and len(self._secrets) > 1:
             extra = {"action": "signing_secret_used", "entry": secret.entry}
-            logger.info(
-                "Slack's signature matches this secret", extra={**extra, "of": len(self._secrets)}
-            )
+            logger.info("Slack signs with this secret", extra={**extra, "of": len(self._secrets)})
         self._signed_with = secret
 
     def _claimed(self, request: web.Request) -> _Signed | Refused:

@@ -307,7 +307,7 @@ async def test_https_this_machine_and_what_is_allowed_are_asked(
     given = {**environ, "MQBOT_TOKEN": DEPLOY}
     process = await MqbotProcess.start("status", "acme/site", folder=tmp_path, environ=given)
     assert await process.ends() == 1
-    assert process.complaints.startswith("mqbot: MQBOT_URL: the bot gave no answer (")
+    assert process.complaints.startswith("mqbot: MQBOT_URL: the bot didn't answer (")
 
 
 @pytest.mark.parametrize("status", [200, 422])
@@ -336,7 +336,7 @@ async def test_a_bot_that_is_not_there_is_a_failure(tmp_path: Path) -> None:
     environ = {"MQBOT_URL": "http://127.0.0.1:9", "MQBOT_TOKEN": DEPLOY}
     process = await MqbotProcess.start("status", "acme/site", folder=tmp_path, environ=environ)
     assert await process.ends() == 1
-    assert process.complaints.startswith("mqbot: MQBOT_URL: the bot gave no answer (")
+    assert process.complaints.startswith("mqbot: MQBOT_URL: the bot didn't answer (")
 
 
 def _is_lost(bot: BotTester, *, carried_out: bool, repository: str = "acme/site") -> None:
@@ -418,7 +418,7 @@ async def test_an_outcome_that_nobody_learns_has_an_exit_code_of_its_own(
     bot.break_service("error", path="/logs", status=503)
     ended = await _ended_in_time(bot, shell, "pause", "acme/site", "--reason", "deploying")
     assert (ended.code, ended.printed) == (3, "")
-    assert ended.complaints.splitlines()[-1] == "mqbot: Still not known. Check `mqbot status`."
+    assert ended.complaints.splitlines()[-1] == "mqbot: Still unknown. Check `mqbot status`."
     await bot.stop_bot()
     bot.posts()
     bot.posts(RELEASES)

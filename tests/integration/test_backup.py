@@ -91,7 +91,7 @@ async def test_posts_made_since_the_copy_are_not_repeated(sqlite_url: str, tmp_p
         await bot.stop_bot()
         result = await asyncio.to_thread(run, "restore", str(copy), url=sqlite_url)
         assert result.exit_code == 0, result.output
-        assert "are looked up before they are posted" in result.output
+        assert "looks in Slack before it sends a post" in result.output
         await bot.start_bot()
         await until(lambda: not _unsettled(sqlite_url), "everything settled", 60)
         later = bot.enqueue()

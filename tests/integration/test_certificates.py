@@ -69,7 +69,7 @@ async def test_a_refused_certificate_names_the_setting(
     asking.mkdir()
     asked = await MqbotProcess.start("status", "acme/site", folder=asking, environ=settings)
     assert await asked.ends() == 1
-    assert asked.complaints.startswith(f"mqbot: MQBOT_URL: the bot gave no answer ({said}")
+    assert asked.complaints.startswith(f"mqbot: MQBOT_URL: the bot didn't answer ({said}")
     for words in (process.printed, asked.complaints):
         assert "CERTIFICATE_VERIFY_FAILED" not in words
         assert "Error" not in words

@@ -127,7 +127,7 @@ def assert_same_words(problems: list[str], report: Report) -> None:
     found = [finding["sentence"] for finding in report.findings if finding["standing"] == "wrong"]
     assert len(found) == len(problems)
     for problem, sentence in zip(problems, found, strict=True):
-        cause = sentence.removeprefix("It cannot be used: ").rstrip(".")
+        cause = sentence.removeprefix("It can't be used: ").rstrip(".")
         assert cause in problem
 
 

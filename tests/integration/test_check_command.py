@@ -367,7 +367,7 @@ async def test_of_thousands_of_repositories_some_are_asked_for_and_the_bot_vouch
     assert some.standing is CheckStatus.WARNING
     assert quiet.standing is CheckStatus.OK
     assert "31 of 40" in some.sentence or "32 of 40" in some.sentence
-    assert " were not asked for." in some.sentence
+    assert " weren't checked." in some.sentence
     assert "mqbot check --all" in str(some.fix)
     assert each.sentence == "40 of 40 queues can be read."
 
@@ -454,18 +454,17 @@ async def test_secrets_that_end_soon_or_have_ended_are_warned_of(
         if "Entry" in finding["sentence"]
     ]
     unused = "Make sure that nobody uses it any more, then remove it."
-    counts = "counts through"
     assert rows == [
         (
             "SLACK_SIGNING_SECRET",
             "warning",
-            f"Entry 2 {counts} {today} (UTC) only.",
+            f"Entry 2 is valid only through {today} (UTC).",
             unused,
         ),
         (
             "MQBOT_MACHINE_TOKENS",
             "warning",
-            f"Entry 2 (job) {counts} {near} (UTC) only.",
+            f"Entry 2 (job) is valid only through {near} (UTC).",
             unused,
         ),
         (
@@ -474,7 +473,7 @@ async def test_secrets_that_end_soon_or_have_ended_are_warned_of(
             f"Entry 3 (nightly) ended with {past}; requests with it are refused.",
             "Replace it with a new one.",
         ),
-        ("MQBOT_MACHINE_TOKENS", "ok", f"Entry 4 (weekly) {counts} {far} (UTC).", None),
+        ("MQBOT_MACHINE_TOKENS", "ok", f"Entry 4 (weekly) is valid through {far} (UTC).", None),
     ]
     assert report.code == 0
     assert "aaaa" not in report.printed
@@ -643,9 +642,9 @@ async def test_a_failing_service_is_reported_and_the_rest_is_checked(
 @pytest.mark.parametrize(
     ("body", "sentence"),
     [
-        (None, "Its answer cannot be read: no JSON from line 1, column "),
-        ([], "Its answer cannot be read: not such a value."),
-        ({"batches": "many"}, "Its answer cannot be read: batches: "),
+        (None, "Its answer can't be read: no JSON from line 1, column "),
+        ([], "Its answer can't be read: not such a value."),
+        ({"batches": "many"}, "Its answer can't be read: batches: "),
     ],
 )
 async def test_an_answer_that_is_not_the_services_is_told_in_our_words(
@@ -676,7 +675,7 @@ async def test_a_file_that_is_no_database_is_told_in_our_words(
     (tmp_path / "a folder").mkdir()
     report = await installation.check("--json", DATABASE_URL=f"sqlite:///{tmp_path / path}")
     assert report.code == 1
-    assert f"It cannot be used: {sentence}" in report.of("database", "connection")["sentence"]
+    assert f"It can't be used: {sentence}" in report.of("database", "connection")["sentence"]
 
 
 @pytest.mark.postgres
@@ -833,7 +832,7 @@ async def test_a_wrong_clock_is_reported(installation: Installation) -> None:
         report = await installation.check("--json")
         assert report.not_well == {"clock: merge queue service"}
         found = report.of("clock", "merge queue service")
-        assert found["sentence"] == f"Our clock is 60 min {direction} it."
+        assert found["sentence"] == f"This machine's clock is 60 min {direction} it."
 
 
 async def test_with_everything_down_every_part_is_still_reported(

@@ -158,7 +158,7 @@ async def test_a_port_that_is_taken_is_named(tmp_path: Path) -> None:
     finally:
         await first.stop()
     assert second.complaints == (
-        f"Error: port {port} cannot be used: Address already in use; try --port 0\n"
+        f"Error: port {port} can't be used: Address already in use; try --port 0\n"
     )
 
 

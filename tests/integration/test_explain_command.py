@@ -169,7 +169,7 @@ def test_why_a_channel_has_no_post(url: str) -> None:
     for channel, why in (
         ("C0NEWER", "subscribed after it"),
         ("C0BRANCH", "only release/*, not main"),
-        ("C0EXCEPT", "its author is excepted"),
+        ("C0EXCEPT", "its author is left out (except:)"),
         ("C0MATCH", "it matches now, but the subscription was different then"),
     ):
         assert output.count(f"{channel}: no post of its own: {why}") == 1
@@ -196,7 +196,7 @@ def test_a_pull_request_without_events_names_who_ended_the_subscription(url: str
 def test_an_event_that_waits_says_so(url: str) -> None:
     change(url, lambda transaction: Events(transaction).add_new([make_event(2)]))
     output = said(url, "event 2")
-    assert "nobody has been notified yet" in output
+    assert "not posted yet" in output
     assert "no post of its own" not in output
 
 

@@ -103,7 +103,7 @@ def test_nothing_keeps_the_old_name(full_url: str) -> None:
     change(full_url, lambda one: ChannelDefaults(one).set("C1", SITE))
     done = run(full_url, "rename", SITE, NEW)
     assert done.exit_code == 0, done.output
-    assert f"{SITE} is {NEW} now" in done.output
+    assert f"renamed {SITE} to {NEW}" in done.output
     assert naming(full_url, SITE) <= {"leases.name"}
     assert before <= naming(full_url, NEW)
     assert change(full_url, lambda one: ChannelDefaults(one).of("C1")) == NEW

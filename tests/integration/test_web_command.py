@@ -83,6 +83,6 @@ async def test_web_needs_the_signing_secret_and_a_free_port_but_no_app_token(
         web = await started("web", tmp_path, {**OVER_HTTP, "MQBOT_HTTP_PORT": str(port)})
         # The process before may be ending: a supervisor tries again.
         assert await web.process.ends() == UNAVAILABLE_EXIT
-    said = f"mqbot: MQBOT_HTTP_PORT: 127.0.0.1:{port} cannot be listened on (Address already in use"
+    said = f"mqbot: MQBOT_HTTP_PORT: can't listen on 127.0.0.1:{port} (Address already in use"
     assert said in web.process.complaints
     assert "Traceback" not in web.process.complaints

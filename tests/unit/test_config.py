@@ -412,10 +412,10 @@ def test_the_environment_overrides_the_file(tmp_path: Path) -> None:
 
 def test_a_missing_or_invalid_settings_file_is_named(tmp_path: Path) -> None:
     missing = tmp_path / "missing.toml"
-    said = f"there is no file {missing}; name a file of settings"
+    said = f"there is no file {missing}; name a settings file"
     assert problems(MQBOT_CONFIG=str(missing)) == {"MQBOT_CONFIG": said}
     folder = problems(MQBOT_CONFIG=str(tmp_path))["MQBOT_CONFIG"]
-    assert folder == f"{tmp_path} is a folder; name a file of settings"
+    assert folder == f"{tmp_path} is a folder; name a settings file"
     broken = problems(**in_file(tmp_path, "MQBOT_COMMAND ="))
     assert "isn't valid TOML" in broken["MQBOT_CONFIG"]
     # There, and not to be read by anybody, root included.

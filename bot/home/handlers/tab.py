@@ -93,7 +93,7 @@ async def publish(call: Call) -> None:
         (tab,) = await _draw(call.bot, [_opened(call)])
     except PermissionDenied as denied:
         extra = {"action": "home_refused", "actor": user_id, "detail": str(denied)}
-        logger.info("a person was refused the Home tab", extra=extra)
+        logger.info("the Home tab wasn't shown: no right", extra=extra)
         await _publish(call.bot, user_id, home_texts.refused(denied))
     except StoreUnavailable:
         await _publish(call.bot, user_id, home_texts.unavailable())
@@ -128,7 +128,7 @@ async def refresh(bot: Bot) -> None:
             await _publish(bot, tab.viewer.actor.user_id, tab.view)
         except FAILURES as error:
             extra = {"action": "home_not_renewed", "error": read_failure(error).code}
-            logger.info("a Home tab was not refreshed", extra=extra)
+            logger.info("a Home tab couldn't be refreshed", extra=extra)
         else:
             tab.viewer.seen = tab.seen
 

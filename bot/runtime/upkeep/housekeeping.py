@@ -72,7 +72,7 @@ async def prepare_channels(
                 "access": access.value,
                 "fix": FIXES[access],
             }
-            logger.warning("a subscribed channel cannot be posted to", extra=extra)
+            logger.warning("can't post in a subscribed channel", extra=extra)
 
 
 async def learn_sharing(store: Store, channels: ChannelDirectory) -> None:
