@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from bot.doctor.attempts import Attempt, attempts, of_branch
 from bot.doctor.diagnosis import Seen
-from bot.doctor.facts import Facts
+from bot.doctor.facts import EXAMINED_TYPES, Facts
 from bot.doctor.past import Past, gaps, past_of
 from bot.freezes.freeze import Freeze
 from bot.merge_queue.event_records import EventRecord
@@ -106,6 +106,12 @@ class Case:
         return read_at is not None and self.at - read_at <= LOG_IS_FRESH
 
     @property
+    def are_merges_read(self) -> bool:
+        """Whether a merge that isn't in the log didn't happen."""
+        log = self.facts.log
+        return self.is_log_fresh and (log.reads(MERGED) or log.reads(LEAVE))
+
+    @property
     def merged_at(self) -> datetime | None:
         return self.merges[-1].received_at if self.merges else None
 
@@ -164,9 +170,17 @@ class Case:
 
     @property
     def judged_at(self) -> datetime:
-        """Now, or when the pause stopped everything."""
+        """Now, or when the pause stopped everything; if nobody knows when, the last thing done."""
         pause = self.facts.pause
-        return min(self.at, pause.since) if pause is not None else self.at
+        if pause is not None:
+            return min(self.at, pause.since)
+        return self._last_event_at if self.is_paused else self.at
+
+    @property
+    def _last_event_at(self) -> datetime:
+        log = self.facts.log
+        newest = [events[-1].received_at for type_ in EXAMINED_TYPES if (events := log.of(type_))]
+        return max(newest, default=self.at)
 
     @property
     def failing(self) -> Sequence[Attempt]:
@@ -179,9 +193,9 @@ class Case:
             failed.append(attempt)
         return failed[::-1]
 
-    def is_recent(self, attempt: Attempt) -> bool:
+    def is_recent(self, failed_at: datetime) -> bool:
         """Whether what failed then still says something: the next run may not have ended."""
-        return self.judged_at - attempt.ended_at <= self.past.check_run.limit + BETWEEN_RUNS
+        return self.judged_at - failed_at <= self.past.check_run.limit + BETWEEN_RUNS
 
     @property
     def seen(self) -> Seen:
@@ -198,6 +212,7 @@ class Case:
             self.merges[-1].pull_request if self.merges else None,
             self.waited if head is not None else None,
             self.is_wait_known,
+            self.are_merges_read,
             self.is_log_fresh,
             self.past,
         )
@@ -276,10 +291,11 @@ def _merges(facts: Facts, branch: str | None) -> Sequence[EventRecord]:
     merged = list(of_branch(facts.log.of(MERGED), branch))
     if merged:
         return merged
-    return [leave for leave in of_branch(facts.log.of(LEAVE), branch) if _says_merged(leave)]
+    return [leave for leave in of_branch(facts.log.of(LEAVE), branch) if says_merged(leave)]
 
 
-def _says_merged(leave: EventRecord) -> bool:
+def says_merged(leave: EventRecord) -> bool:
+    """Whether the queue merged it, and no person did around the queue."""
     code = leave.details.code
     is_merge = leave.details.merged is True or class_of(code) is CodeClass.MERGED
     return is_merge and code != BY_HAND

@@ -10,6 +10,7 @@ from bot.doctor.past import Past
 from bot.freezes.freeze import Freeze
 from bot.merge_queue.queue import Obstacle, QueuedPullRequest
 from bot.pauses.pause import PauseRecord
+from bot.queues.estimate import NO_OUTLOOK, Outlook
 
 
 class Verdict(StrEnum):
@@ -28,7 +29,7 @@ class Verdict(StrEnum):
     START_LATE = "start_late"  #: checks start late: runners
     HANGS = "hangs"  #: a check runs far longer than usual
     DONE = "done"  #: the checks are done and nothing happens
-    RESTARTED = "restarted"  #: by pushes, removals, priorities or merges around the queue
+    RESTARTED = "restarted"  #: by pushes, requeues, priorities or merges around the queue
     NORMAL = "normal"  #: it merges as usual, if slowly
     UNKNOWN = "unknown"
 
@@ -97,7 +98,7 @@ class ManyChecks:
     verdict: ClassVar[Verdict] = Verdict.MANY_CHECKS
     names: tuple[str, ...]  #: those that failed most often first
     pull_requests: int
-    merged: int  #: how many merged in the same time
+    passed: int  #: how many passed their checks or merged in the same time
     since: datetime
 
 
@@ -107,10 +108,11 @@ class ComesBack:
 
     verdict: ClassVar[Verdict] = Verdict.COMES_BACK
     number: int
-    times: int  #: how often its checks failed
+    times: int  #: how often its checks failed, or it left
     since: datetime
     names: tuple[str, ...]  #: the checks that failed each time
     is_queued: bool
+    code: str | None = None  #: the service's, with which it left last; None for failed checks
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,9 +182,19 @@ class Restart(StrEnum):
     """Why checks started over although they hadn't failed."""
 
     PUSH = "push"  #: somebody pushed to a queued pull request or to a batch
+    REQUEUE = "requeue"  #: somebody took out a pull request and queued it again right away
     REMOVAL = "removal"  #: somebody took out a pull request ahead
     PRIORITY = "priority"  #: a pull request with a higher priority came first
     MERGE = "merge"  #: somebody merged or pushed to the base branch around the queue
+
+
+@dataclass(frozen=True, slots=True)
+class RestartCause:
+    """One cause, and what it rests on."""
+
+    kind: Restart
+    times: int
+    numbers: tuple[int, ...]  #: the pull requests pushed, queued, taken out or merged, if known
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,8 +203,9 @@ class Restarted:
 
     verdict: ClassVar[Verdict] = Verdict.RESTARTED
     times: int
-    causes: tuple[tuple[Restart, int], ...]  #: the most frequent first
+    causes: tuple[RestartCause, ...]  #: the most frequent first
     since: datetime
+    said: str  #: the service's words for the last one; empty if it has none
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,8 +213,6 @@ class Normal:
     """It merges as usual, if slowly."""
 
     verdict: ClassVar[Verdict] = Verdict.NORMAL
-    pace: timedelta | None  #: for one pull request, over the last hours; None for too few merges
-    estimate: timedelta | None  #: until the last one queued now merges, at that pace
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,6 +256,7 @@ class Seen:
     merged: int | None  #: and the pull request
     waited: timedelta | None  #: how long something could have merged; None for an empty queue
     is_wait_known: bool  #: False if it may be longer
+    are_merges_read: bool  #: False if the log may lack the latest
     is_log_fresh: bool
     past: Past
 
@@ -257,10 +269,20 @@ class Diagnosis:
     at: datetime
     findings: tuple[Finding, ...]
     seen: Seen
+    #: when merges are to be expected, for a queue that merges normally and was asked about
+    outlook: Outlook = NO_OUTLOOK
 
     @property
     def first(self) -> Finding:
         return self.findings[0]
+
+    @property
+    def is_stalled(self) -> bool:
+        """Whether nothing has merged for longer than usual, whatever the cause."""
+        seen = self.seen
+        if seen.waited is None or not seen.are_merges_read:
+            return False
+        return seen.waited > seen.past.merge.limit
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:

@@ -1,12 +1,12 @@
 """Examine a queue: read what is known of it, and say why nothing merges."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from bot.doctor.case import head_of
 from bot.doctor.diagnosing import diagnose
-from bot.doctor.diagnosis import Diagnosis
+from bot.doctor.diagnosis import Diagnosis, Verdict
 from bot.doctor.facts import Facts, Log, NoAnswer, ServiceProblem
 from bot.doctor.reading import read_log, released_at
 from bot.freezes.freeze import Freeze
@@ -26,6 +26,7 @@ from bot.merge_queue.errors import (
 from bot.merge_queue.queue import QueuedDetails
 from bot.pauses.pause import PauseRecord
 from bot.pauses.rows import Pauses
+from bot.queues.outlook import foresee
 from bot.queues.reading import read_queue
 from bot.queues.snapshot import Snapshot
 from bot.store.transaction import Transaction
@@ -79,7 +80,10 @@ class ExamineQueue:
             raise
         except MergeQueueError as error:
             return await self._unanswered(repository, problem_of(error))
-        return await self.of(snapshot)
+        diagnosis = await self.of(snapshot)
+        if diagnosis.first.verdict is not Verdict.NORMAL:
+            return diagnosis
+        return replace(diagnosis, outlook=await foresee(snapshot, self.sources))
 
     async def of(self, snapshot: Snapshot) -> Diagnosis:
         """Judge a queue that has been read. Raises StoreError.

@@ -1,12 +1,13 @@
 """Read everything that the Home tab shows."""
 
+import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from bot.acts.permission import Right
 from bot.channels.rows import Subscriptions
-from bot.doctor.diagnosis import Verdict
+from bot.doctor.diagnosis import Diagnosis, Verdict
 from bot.doctor.examining import ExamineQueue
 from bot.doctor.texts.causes import headline
 from bot.freezes.calendar import CalendarEntry
@@ -140,15 +141,30 @@ async def home_state(
 async def _headlines(
     shown: Sequence[ReadQueue], examine: ExamineQueue
 ) -> Mapping[RepositoryName, QueueHeadline]:
-    """What keeps the queues on this page from merging, where it isn't a pause or a freeze."""
+    """What keeps the queues on this page from merging, where it isn't a pause or a freeze.
+
+    Only what nobody can tell from what is known is asked for, as for `why`.
+    """
     queued = [queue for queue in shown if isinstance(queue, Snapshot) and queue.status.queued]
     moving = [queue for queue in queued if queue.pause is None and not queue.freezes]
-    found = {diagnosis.facts.repository: diagnosis for diagnosis in await examine.known(moving)}
+    known = await examine.known(moving)
+    found = await asyncio.gather(
+        *(_told(*each, examine) for each in zip(moving, known, strict=True))
+    )
     return {
-        repository: QueueHeadline(diagnosis.first.verdict, headline(diagnosis))
-        for repository, diagnosis in found.items()
-        if diagnosis.first.verdict not in NOT_SAID
+        diagnosis.facts.repository: QueueHeadline(diagnosis.first.verdict, headline(diagnosis))
+        for diagnosis in found
+        if _is_riddle(diagnosis) or diagnosis.first.verdict not in NOT_SAID
     }
+
+
+async def _told(snapshot: Snapshot, known: Diagnosis, examine: ExamineQueue) -> Diagnosis:
+    return await examine.of(snapshot) if _is_riddle(known) else known
+
+
+def _is_riddle(diagnosis: Diagnosis) -> bool:
+    """Whether nothing has merged for longer than usual, and nobody can tell why."""
+    return diagnosis.first.verdict is Verdict.UNKNOWN and diagnosis.is_stalled
 
 
 async def subscriptions_state(sources: Sources, first: int = 0) -> SubscriptionsState:

@@ -3,8 +3,10 @@
 from collections.abc import Sequence
 
 from bot.doctor.diagnosing import diagnose
+from tests.doctor import detectors
 from tests.doctor.counting import Outcome, outcome, table
 from tests.doctor.look_alikes import LOOK_ALIKES
+from tests.doctor.mixed import MIXED
 from tests.doctor.story import Story
 from tests.doctor.verdicts import STORIES
 
@@ -25,5 +27,6 @@ def show(title: str, stories: Sequence[Story]) -> None:
 
 
 if __name__ == "__main__":
-    show("Stories by their true verdict", STORIES)
-    show("Look-alikes by their true verdict", LOOK_ALIKES)
+    show("Stories by their true verdict", (*STORIES, *detectors.STORIES))
+    show("Look-alikes by their true verdict", (*LOOK_ALIKES, *detectors.LOOK_ALIKES))
+    show("Mixed stories by their true verdict", MIXED)

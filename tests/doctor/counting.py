@@ -1,11 +1,11 @@
 """How often the doctor is right, says that it can't tell, or is wrong."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
 from bot.doctor.diagnosing import diagnose
-from bot.doctor.diagnosis import Verdict
+from bot.doctor.diagnosis import Diagnosis, Restart, Restarted, Verdict
 from tests.doctor.story import Story
 
 
@@ -16,11 +16,21 @@ class Outcome(StrEnum):
 
 
 def outcome(story: Story) -> Outcome:
-    """Wrong is also who names one of two causes."""
-    said = set(diagnose(story.facts, story.at).verdicts)
-    if said == story.truth:
-        return Outcome.RIGHT
-    return Outcome.UNKNOWN if said == {Verdict.UNKNOWN} else Outcome.WRONG
+    """Wrong is also who names one of two causes, or another cause of restarts."""
+    diagnosis = diagnose(story.facts, story.at)
+    said = set(diagnosis.verdicts)
+    if said == {Verdict.UNKNOWN} != story.truth:
+        return Outcome.UNKNOWN
+    is_right = said == story.truth and story.restarts in (None, restarts(diagnosis))
+    return Outcome.RIGHT if is_right else Outcome.WRONG
+
+
+def restarts(diagnosis: Diagnosis) -> Mapping[Restart, int] | None:
+    """How often checks started over for which cause; None if no finding says so."""
+    for finding in diagnosis.findings:
+        if isinstance(finding, Restarted):
+            return {cause.kind: cause.times for cause in finding.causes}
+    return None
 
 
 @dataclass

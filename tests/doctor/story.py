@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
-from bot.doctor.diagnosis import Verdict
+from bot.doctor.diagnosis import Restart, Verdict
 from bot.doctor.facts import EXAMINED_TYPES, Facts, Log
 from bot.freezes.freeze import Freeze, Stage, Told
 from bot.kernel.actor import Actor
@@ -299,6 +299,8 @@ class Story:
     truth: frozenset[Verdict]  #: all the causes there are
     facts: Facts
     at: datetime = NOON
+    #: how often checks started over for which cause, where that is part of the truth
+    restarts: Mapping[Restart, int] | None = None
 
 
 def story(
@@ -310,3 +312,9 @@ def story(
 ) -> Story:
     known = told if told is not None else log(Telling())
     return Story(name, frozenset(truth), Facts(SITE, queue, log=known, **facts))
+
+
+def restarts(name: str, causes: Mapping[Restart, int], queue: QueueStatus, told: Telling) -> Story:
+    """Checks start over, so often for each of these causes."""
+    known = Facts(SITE, queue, log=log(told))
+    return Story(name, frozenset({Verdict.RESTARTED}), known, restarts=causes)

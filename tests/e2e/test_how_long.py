@@ -1,5 +1,6 @@
 """How long it takes by the queue's own past, in the status, on the board and for a pull request."""
 
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
@@ -13,9 +14,10 @@ from bot.store.transaction import Transaction
 from bot.store.transactions import Store
 from tests.e2e.conftest import OVER_HTTP, StartBot
 from tests.e2e.test_machines import DEPLOY, WITH_MACHINES, post
-from tests.support.bot_tester import BotTester
+from tests.support.bot_tester import MERGE_QUEUE, BotTester
 from tests.support.clock import MovedClock
 from tests.support.make import SITE
+from tests.support.shown import Shown
 from tests.support.waiting import until_true
 
 pytestmark = [pytest.mark.e2e, OVER_HTTP]
@@ -39,6 +41,12 @@ async def merge_every_hour(bot: BotTester, clock: MovedClock) -> None:
         await until_true(lambda: store.read(has_all), "all merges in the store")
 
 
+def how_long(answer: Shown) -> str:
+    """What a pull request added now takes, by the queue's past; empty if nothing is said."""
+    found = re.search(r"a pull request added now takes about \d+ \w+", answer.words)
+    return found[0] if found is not None else ""
+
+
 def has_all(transaction: Transaction) -> bool:
     return len(Events(transaction).newest(SITE, MERGED, LONG_AGO)) == MERGES
 
@@ -55,7 +63,8 @@ async def bot_store(bot: BotTester) -> AsyncIterator[Store]:
 async def test_the_queues_own_past_says_how_long_it_takes(
     start_bot: StartBot, clock: MovedClock
 ) -> None:
-    bot = await start_bot()
+    # The ends of checks are read for failures.
+    bot = await start_bot(channels=f"acme/site={MERGE_QUEUE}:failure")
     before = await bot.ask("/mq status")
     assert "By this queue's past" not in before
     await merge_every_hour(bot, clock)
@@ -72,6 +81,14 @@ async def test_the_queues_own_past_says_how_long_it_takes(
     await bot.happens("action.queue.checks_start", hanging)
     why = await bot.ask(f"/mq why {hanging}")
     assert "By this queue's past in about 20 min" in why
+
+    async def is_normal() -> bool:
+        return "*acme/site is merging normally*" in await bot.ask("/mq why")
+
+    await until_true(is_normal, "a queue that merges normally, by a log that has just been read")
+    normally = await bot.ask("/mq why")
+    behind_one = await bot.ask("/mq status")
+    assert how_long(normally) == how_long(behind_one) != ""
 
     await bot.pause("now CI is down")
     paused = await bot.ask("/mq status")

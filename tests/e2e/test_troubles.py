@@ -28,7 +28,7 @@ HEADLINES = {
     "start-late": ": checks don't get anywhere in any batch*",
     "hangs": " take far longer than usual*",
     "done": " are done and it isn't merged*",
-    "restarted": ": checks have started over 4 times*",
+    "restarted": ": merges or pushes around the queue have made checks start over 4 times*",
     "merging": "*acme/site is merging normally*",
 }
 

@@ -7,7 +7,7 @@ import pytest
 from bot.sandbox.merge_queue.controls import NewPullRequest
 from tests.e2e.conftest import OVER_SOCKET_MODE, StartBot
 from tests.support.bot_tester import BOB, GENERAL, MERGE_QUEUE, BotTester
-from tests.support.waiting import until
+from tests.support.waiting import until, until_true
 
 pytestmark = [pytest.mark.e2e, OVER_SOCKET_MODE]
 
@@ -21,6 +21,15 @@ def enqueue_for_ever(bot: BotTester) -> int:
     queues = bot.merge_queue.repository("acme/site")
     queues.rules = tuple(replace(rule, checks_timeout=10**9) for rule in queues.rules)
     return bot.merge_queue.enqueue("acme/site", NewPullRequest(hangs=True))
+
+
+async def log_is_read(bot: BotTester) -> None:
+    """The bot has stored that it has just read the log."""
+
+    async def is_read() -> bool:
+        return "Service and log answer normally" in await bot.ask("/mq why")
+
+    await until_true(is_read, "a log that has just been read")
 
 
 async def test_an_empty_queue_is_nobodys_fault(bot: BotTester) -> None:
@@ -120,6 +129,36 @@ async def test_home_says_it_in_the_same_words_without_a_request_of_its_own(
     home = await bot.see_home(said)
     assert ":mag_right: *acme/site" in home
     assert len(bot.requests(f"/merge-queue/pull/{number}")) == details
+
+
+async def test_home_lists_a_queue_that_stands_still_though_nobody_can_tell_why(
+    start_bot: StartBot,
+) -> None:
+    bot = await start_bot(channels=FAILURES)
+    bot.break_service("error", path="/merge-queue/pull", status=404)
+    enqueue_for_ever(bot)
+    await bot.checks_run(1)
+    assert "I can't tell why" not in await bot.see_home("acme/site")
+    await bot.pass_time(150 * MINUTES)
+    await log_is_read(bot)
+    assert "*acme/site has merged nothing for 2 h 3" in await bot.ask("/mq why")
+    home = await bot.see_home("I can't tell why")
+    assert ":mag_right: *acme/site has merged nothing for 2 h 3" in home
+
+
+async def test_home_asks_for_what_why_would_ask_for_at_most_once_a_minute(
+    start_bot: StartBot,
+) -> None:
+    bot = await start_bot(channels=FAILURES)
+    number = enqueue_for_ever(bot)
+    await bot.checks_run(1)
+    await bot.pass_time(100 * MINUTES)
+    await bot.next_poll()
+    said = f"the checks of #{number} take far longer than usual*"
+    await bot.see_home(said)
+    await bot.see_home(said)
+    assert said in await bot.ask("/mq why")
+    assert len(bot.requests(f"/merge-queue/pull/{number}")) == 1
 
 
 async def test_a_service_that_fails_is_said_to_fail(bot: BotTester) -> None:

@@ -2,25 +2,28 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import timedelta
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 
 from bot.doctor.attempts import of_branch
-from bot.doctor.case import Case, is_blocked
-from bot.doctor.diagnosis import Held, Restart, Restarted
+from bot.doctor.case import BY_HAND, Case, is_blocked, says_merged
+from bot.doctor.diagnosis import Held, Restart, RestartCause, Restarted
 from bot.doctor.rules.limits import IN_A_ROW, LAST_HOURS
-from bot.log.preceding import is_put_back
+from bot.log.preceding import is_put_back, with_preceding_events
 from bot.merge_queue.event_records import EventRecord
-from bot.merge_queue.event_types import CHECKS_END, LEAVE
+from bot.merge_queue.event_types import CHECKS_END, ENTER, LEAVE
 from bot.merge_queue.queue import QueuedPullRequest
 
 
 def held(case: Case) -> Held | None:
     """One pull request that can't advance blocks others.
 
-    Looks for a queue in which everything that could merge next waits for something besides the
-    queue: a conflict, a dependency, a removal. One that is held while others merge past it looks
-    alike: as long as a leading batch is free, or, without batches, a waiting pull request, it
-    doesn't count.
+    Looks for: a queue in which all that could merge next waits for something besides the queue: a
+    conflict, a dependency, a removal.
+    Figures: the limit of the times between merges.
+    Mistaken for: one that is held while others merge past it. As long as a leading batch is free,
+    or, without batches, a waiting pull request, it doesn't count.
+    Says instead: nothing.
     """
     if case.is_stopped or case.head is None or not case.is_long:
         return None
@@ -56,25 +59,34 @@ _RESTARTS: Mapping[str, Restart] = {
     "PR_WITH_HIGHER_PRIORITY_QUEUED": Restart.PRIORITY,
     "BATCH_AHEAD_BRANCH_EDITED": Restart.PUSH,
 }
-
+_AHEAD_LEFT = "PR_AHEAD_DEQUEUED"
 _LEAVES: Mapping[str, Restart] = {
     "PULL_REQUEST_UPDATED": Restart.PUSH,
     "DRAFT_PULL_REQUEST_CHANGED": Restart.PUSH,
     "PR_MANUALLY_DEQUEUED": Restart.REMOVAL,
     "PR_DEQUEUED": Restart.REMOVAL,
-    "PR_MANUALLY_MERGED": Restart.MERGE,
+    BY_HAND: Restart.MERGE,
 }
 """Why the pull request ahead left, for checks that restart because of that."""
 
 _TOGETHER = timedelta(minutes=1)
 
+_PUT_BACK = timedelta(minutes=15)
+"""Who takes a pull request out and queues it again so soon means to requeue it."""
+
 
 def restarted(case: Case) -> Restarted | None:
-    """Checks start over again and again: pushes, removals, priorities, merges around the queue.
+    """Checks start over again and again, although they hadn't failed.
 
-    Looks for three restarts or more since the last merge. What restarts within a minute is one,
-    however many batches. A pull request that is thrown out looks alike, but its checks don't start
-    over; and where those ahead left because they failed, the failures are the cause.
+    Looks for: restarts since the last merge, each with evidence of its cause. A push: the leave of
+    the pull request ahead that it threw out, or an edited batch. A requeue: a pull request taken
+    out, and queued again within _PUT_BACK. A removal or a priority: one taken out for longer, or
+    one that came first. A merge or push around the queue: the reset of the queue.
+    Figures: IN_A_ROW; what restarts within a minute is one, however many batches.
+    Mistaken for: pull requests that are thrown out, whose checks don't start over; failures ahead,
+    which are the cause themselves; a pause, which also stops checks. A restart without evidence of
+    exactly one cause has none.
+    Says instead: nothing, if half of the restarts have no cause.
     """
     since = max(case.merged_at or case.at - LAST_HOURS, case.at - LAST_HOURS)
     ends = [
@@ -83,11 +95,30 @@ def restarted(case: Case) -> Restarted | None:
         if end.received_at > since and is_put_back(end)
     ]
     rounds = list(_rounds(ends))
-    causes = Counter(cause for each in rounds if (cause := _cause_of(each, case)) is not None)
-    times = causes.total()
+    known = [caused for together in rounds if (caused := _caused(together, case)) is not None]
+    times = len(known)
     if case.may_be_paused or times < IN_A_ROW or times <= len(rounds) / 2:
         return None
-    return Restarted(times, tuple(causes.most_common()), rounds[0][0].received_at)
+    said = known[-1].said
+    return Restarted(times, tuple(_causes(known)), known[0].at, said)
+
+
+@dataclass(frozen=True, slots=True)
+class _Caused:
+    """One restart with its cause."""
+
+    at: datetime
+    kind: Restart
+    numbers: Sequence[int]  #: the pull requests that it rests on, if the log names any
+    said: str  #: the service's words
+
+
+def _causes(restarts: Sequence[_Caused]) -> Iterator[RestartCause]:
+    """The most frequent first."""
+    counted = Counter(restart.kind for restart in restarts)
+    for kind, times in counted.most_common():
+        named = [number for each in restarts if each.kind is kind for number in each.numbers]
+        yield RestartCause(kind, times, tuple(dict.fromkeys(named)))
 
 
 def _rounds(ends: Sequence[EventRecord]) -> Iterator[Sequence[EventRecord]]:
@@ -101,13 +132,54 @@ def _rounds(ends: Sequence[EventRecord]) -> Iterator[Sequence[EventRecord]]:
         yield together
 
 
-def _cause_of(together: Sequence[EventRecord], case: Case) -> Restart | None:
-    codes = [end.details.code or "" for end in together]
-    known = next((_RESTARTS[code] for code in codes if code in _RESTARTS), None)
-    if known is not None or "PR_AHEAD_DEQUEUED" not in codes:
-        return known
+def _caused(together: Sequence[EventRecord], case: Case) -> _Caused | None:
+    """The cause of checks that started over together; None without evidence of exactly one."""
     begin = together[0].received_at - _TOGETHER
     end = together[-1].received_at + _TOGETHER
-    left = [leave for leave in case.facts.log.of(LEAVE) if begin <= leave.received_at <= end]
-    causes = {_LEAVES.get(leave.details.code or "") for leave in left}
-    return causes.pop() if len(causes) == 1 else None
+    log = case.facts.log
+    leaves = [
+        with_preceding_events(leave, log.of(CHECKS_END))
+        for leave in of_branch(log.of(LEAVE), case.branch)
+        if begin <= leave.received_at <= end and not says_merged(leave)
+    ]
+    entered = [enter for enter in log.of(ENTER) if begin <= enter.received_at <= end]
+    codes = [each.details.code or "" for each in together]
+    kind = next((_RESTARTS[code] for code in codes if code in _RESTARTS), None)
+    if kind is None and _AHEAD_LEFT in codes:
+        kinds = {_LEAVES.get(leave.details.code or "") for leave in leaves}
+        kind = kinds.pop() if len(kinds) == 1 else None
+    if kind is None:
+        return None
+    numbers = _numbers(entered if kind is Restart.PRIORITY else _of_kind(leaves, kind))
+    if kind in {Restart.REMOVAL, Restart.PRIORITY} and _are_put_back(numbers, end, case):
+        kind = Restart.REQUEUE
+    return _Caused(together[-1].received_at, kind, numbers, together[-1].details.reason or "")
+
+
+def _of_kind(leaves: Sequence[EventRecord], kind: Restart) -> Sequence[EventRecord]:
+    return [leave for leave in leaves if _LEAVES.get(leave.details.code or "") is kind]
+
+
+def _numbers(events: Sequence[EventRecord]) -> Sequence[int]:
+    return list(dict.fromkeys(event.pull_request for event in events if event.pull_request))
+
+
+def _are_put_back(numbers: Sequence[int], end: datetime, case: Case) -> bool:
+    """Whether each of them was taken out by hand around that time, and queued again soon."""
+    return bool(numbers) and all(_is_put_back_by_hand(number, end, case) for number in numbers)
+
+
+def _is_put_back_by_hand(number: int, end: datetime, case: Case) -> bool:
+    log = case.facts.log
+    removed = [
+        leave.received_at
+        for leave in log.of(LEAVE)
+        if leave.pull_request == number
+        if _LEAVES.get(leave.details.code or "") is Restart.REMOVAL
+        if end - _PUT_BACK <= leave.received_at <= end
+    ]
+    return any(
+        enter.pull_request == number and timedelta() <= enter.received_at - at <= _PUT_BACK
+        for enter in log.of(ENTER)
+        for at in removed
+    )

@@ -1,7 +1,9 @@
 """The rules in the order in which they are tried, one for each verdict.
 
 Each says what it needs to see before it blames anybody. A rule that isn't sure says nothing. If all
-of them say nothing, the verdict is "I can't tell".
+of them say nothing, the verdict is "I can't tell". A rule's docstring says what it looks for, by
+which figures, what that could be mistaken for, and what the doctor says instead. Its words stand in
+the file of the same name in `bot/doctor/texts`. `bot/doctor/past.py` says what a limit is.
 """
 
 from collections.abc import Callable, Sequence

@@ -17,8 +17,11 @@ _LATELY = timedelta(hours=1)
 def no_answer(case: Case) -> NoStatus | None:
     """The service is silent or refuses.
 
-    Looks for a status that couldn't be read. It could be mistaken for a quiet queue, whose status
-    can be read and is empty. An invalid configuration is a verdict of its own.
+    Looks for: a status that couldn't be read.
+    Figures: when the service last gave a good answer.
+    Mistaken for: a quiet queue, whose status can be read and is empty.
+    Says instead: an invalid configuration, which the service also answers with a refusal, is
+    `misconfigured`.
     """
     problem = case.facts.problem
     if case.status is not None or problem is None or problem.kind is NoAnswer.INVALID:
@@ -29,8 +32,10 @@ def no_answer(case: Case) -> NoStatus | None:
 def paused(case: Case) -> Paused | None:
     """The queue is paused.
 
-    Looks for the pause in force, or for a status that says so. Where the service says neither, no
-    rule claims that it is paused, and the rules that a pause would explain say nothing.
+    Looks for: the pause in force, or a status that says so.
+    Figures: none.
+    Mistaken for: nothing; but where the service says neither, a pause may explain everything.
+    Says instead: no claim, and the rules that a pause would explain say nothing.
     """
     return Paused(case.facts.pause) if case.is_paused else None
 
@@ -38,9 +43,12 @@ def paused(case: Case) -> Paused | None:
 def frozen(case: Case) -> Frozen | None:
     """The queue is frozen, or outside the hours in which it merges.
 
-    Looks for a freeze in force without conditions, or of the head's branch; or all leading batches
-    wait for a freeze or their schedule. A freeze of other pull requests could be mistaken for it:
-    as long as one leading batch goes on, only a freeze whose conditions the bot understands counts.
+    Looks for: a freeze in force without conditions, or of the head's branch; or leading batches
+    that all wait for a freeze or for their schedule.
+    Figures: none.
+    Mistaken for: a freeze of other pull requests. As long as one leading batch goes on, only a
+    freeze whose conditions the bot understands counts.
+    Says instead: nothing.
     """
     if not case.is_frozen:
         return None
@@ -53,10 +61,11 @@ def frozen(case: Case) -> Frozen | None:
 def misconfigured(case: Case) -> Misconfigured | None:
     """The repository's configuration is invalid.
 
-    Looks for the service's own word, also about a queue whose status can be read; or two pull
-    requests or more that left within an hour, since the last merge, because their queue rule is
-    gone or clashes with the branch protection. A configuration that changed under pull requests
-    looks alike, but is no error, and doesn't count.
+    Looks for: the service's own word, also about a queue whose status can be read; or pull requests
+    that left because their queue rule is gone or clashes with the branch protection.
+    Figures: SEVERAL of them within an hour, since the last merge.
+    Mistaken for: a configuration that changed under pull requests, which is no error.
+    Says instead: nothing; a changed configuration is no cause that lasts.
     """
     problem = case.facts.problem
     if problem is not None and problem.kind is NoAnswer.INVALID:
@@ -78,8 +87,11 @@ def misconfigured(case: Case) -> Misconfigured | None:
 def empty(case: Case) -> Empty | None:
     """Nothing is queued.
 
-    Looks at the status alone. An answer with entries that can't be read could be mistaken for an
-    empty queue, and a paused or frozen one is more than empty: then it says nothing.
+    Looks for: a status without pull requests.
+    Figures: none.
+    Mistaken for: an answer with entries that can't be read; a paused or frozen queue, which is more
+    than empty.
+    Says instead: `paused`, `frozen`, or that nobody can tell.
     """
     if case.status is None or case.queued or case.status.unreadable or case.is_stopped:
         return None
@@ -87,13 +99,14 @@ def empty(case: Case) -> Empty | None:
 
 
 def normal(case: Case) -> Normal | None:
-    """It merges as usual, if slowly.
+    """It merges as usual, if slowly. Tried last, when no other verdict holds.
 
-    Looks for a merge, or something to merge, no longer ago than nine of ten merges took. A queue
-    in which little is queued looks like a stalled one: only the time in which there was something
-    to merge counts. A log that isn't read hides failures, merges of another branch hide that
-    nothing merges into this one, and three failures or three slow merges in a row are not normal:
-    then it says nothing. It is tried last, so that no other verdict holds.
+    Looks for: a merge, or something to merge, not long ago; only the time in which there was
+    something to merge counts, so that a queue with little in it isn't stalled.
+    Figures: the limit of the times between merges.
+    Mistaken for: a queue whose log isn't read, which hides failures; merges into another branch;
+    IN_A_ROW failures or slow merges, which aren't normal.
+    Says instead: that nobody can tell.
     """
     is_known = case.is_log_fresh and case.facts.log.reads(LEAVE, CHECKS_END)
     if case.head is None or case.is_stopped or not is_known:
@@ -102,19 +115,4 @@ def normal(case: Case) -> Normal | None:
         return None
     if len(case.failing) >= IN_A_ROW or case.is_slow or not case.is_one_branch:
         return None
-    pace = _pace(case)
-    estimate = pace * len(case.queued) if pace is not None else None
-    return Normal(pace, estimate)
-
-
-_PACE_SPAN = timedelta(hours=3)
-
-_PACE_LEAST = 5
-
-
-def _pace(case: Case) -> timedelta | None:
-    """The time for one pull request over the last hours."""
-    times = [m.received_at for m in case.merges if m.received_at >= case.at - _PACE_SPAN]
-    if len(times) < _PACE_LEAST:
-        return None
-    return (times[-1] - times[0]) / (len(times) - 1)
+    return Normal()

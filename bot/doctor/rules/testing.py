@@ -19,11 +19,13 @@ _IDLE = timedelta(minutes=15)
 def never_start(case: Case) -> NeverStart | None:
     """Checks never start.
 
-    Looks for a queued pull request whose checks the service failed to start twice and hasn't
-    started since; for a head that has been tested for longer than the first check usually takes to
-    run, and has none; for a queue in which nothing is tested though the log shows that nothing
-    ended lately. A service that counts no checks looks alike, so the head's details or another
-    batch must show that it does; a pause looks alike, so one that can't be ruled out silences it.
+    Looks for: a queued pull request whose checks the service failed to start and hasn't started
+    since; or a head in testing that has no check; or a queue in which nothing is tested though the
+    log shows that nothing ended lately.
+    Figures: SEVERAL tries; the limit of the time to the first check; a quarter of an hour.
+    Mistaken for: a service that counts no checks, so the head's details or another batch must show
+    that it does; a pause, so one that can't be ruled out silences it.
+    Says instead: nothing.
     """
     if case.may_be_paused or case.head is None:
         return None
@@ -86,10 +88,12 @@ def _checks(case: Case) -> MergeabilityCheck | None:
 def start_late(case: Case) -> StartLate | None:
     """Checks start late: too few runners, or CI that takes up no work.
 
-    Looks for the last three runs or more, each of which waited for its first check longer than
-    nine of ten do; or for two batches or more under test, none with a passed check although each
-    has run longer than whole runs take. One bad head looks like the latter, so all batches count,
-    and one batch alone is never enough.
+    Looks for: runs that waited long for their first check; or batches under test, none of which has
+    a passed check although each has run longer than whole runs take.
+    Figures: the last IN_A_ROW runs against the limit of the time to the first check; SEVERAL
+    batches against the limit of a run.
+    Mistaken for: one bad head. All batches count, and one alone is never enough.
+    Says instead: `hangs`, if the head's details name the checks, or nothing.
     """
     return _started_late(case) or _without_result(case)
 
@@ -138,10 +142,11 @@ def _running(case: Case) -> Sequence[Batch]:
 def hangs(case: Case) -> Hangs | None:
     """A check runs far longer than usual.
 
-    Looks for a head that has been tested for longer than nine of ten runs take, whose details name
-    the checks without a result. A count of checks that no longer moves looks alike, so without
-    these names it says nothing. Runners that are missing look alike too, so some check must have
-    ended, here or in another batch.
+    Looks for: a head under test whose details name checks without a result.
+    Figures: the limit of a run.
+    Mistaken for: a count of checks that no longer moves, so without these names it says nothing;
+    missing runners, so some check must have ended, here or in another batch.
+    Says instead: `start_late`, or nothing.
     """
     lead = case.lead
     checks = _checks(case)
@@ -163,10 +168,12 @@ def hangs(case: Case) -> Hangs | None:
 def done(case: Case) -> Done | None:
     """The checks are done and nothing happens.
 
-    Looks for a head whose checks have all passed, by its state, its details or the event of their
-    end, for longer than pull requests usually wait then. What runs or has failed isn't done, and a
-    pause, a freeze or an obstacle would explain it: then it says nothing, so that the service is
-    never blamed for what CI or people do. A condition that isn't met is named.
+    Looks for: a head whose checks have all passed, by its state, its details or the event of their
+    end. A condition that isn't met is named.
+    Figures: the limit of the time from the end of checks to the merge.
+    Mistaken for: checks that run or have failed; a pause, a freeze or an obstacle, which explain
+    it. The service is never blamed for what CI or people do.
+    Says instead: nothing here; `paused`, `frozen` and `held` say what they know.
     """
     lead = case.lead
     if case.is_stopped or lead is None or case.head is None:

@@ -1,6 +1,6 @@
 """A cause in words, and the headline: the same in answers, alerts, Home and the shell."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import singledispatch
 
 from bot.acts.reason import REASON_LIMIT
@@ -13,6 +13,7 @@ from bot.doctor.diagnosis import (
     Finding,
     Frozen,
     ManyChecks,
+    Misconfigured,
     Normal,
     NoStatus,
     Paused,
@@ -104,6 +105,8 @@ def _unknown(diagnosis: Diagnosis) -> str:
 def _waited(diagnosis: Diagnosis) -> str:
     """How long nothing has merged; empty if nobody knows."""
     seen = diagnosis.seen
+    if not seen.are_merges_read:
+        return ""
     waited = max(seen.waited or timedelta(), _failing_for(diagnosis))
     if waited < timedelta(minutes=1):
         return ""
@@ -111,9 +114,15 @@ def _waited(diagnosis: Diagnosis) -> str:
 
 
 def _failing_for(diagnosis: Diagnosis) -> timedelta:
-    """How long nothing has merged since pull requests began to fail, which may have left since."""
+    """How long nothing has merged since pull requests began to fail or leave.
+
+    The head may have been queued only after they had left.
+    """
     match diagnosis.first:
         case SameCheck(since=since) | ManyChecks(since=since) | ComesBack(since=since):
-            return diagnosis.at - max(since, diagnosis.seen.merged_at or since)
+            began_at = since
+        case Misconfigured(since=datetime() as since):
+            began_at = since
         case _:
             return timedelta()
+    return diagnosis.at - max(began_at, diagnosis.seen.merged_at or began_at)

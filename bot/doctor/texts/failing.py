@@ -3,6 +3,7 @@
 from bot.blocks.text import by_count, link, local_time, plural
 from bot.doctor.diagnosis import ComesBack, Diagnosis, ManyChecks, SameCheck
 from bot.doctor.texts.parts import Told, checks
+from bot.verdicts.texts.leaving import leaving
 
 OPEN_LAST_RUN = "open the last run"
 
@@ -16,8 +17,8 @@ def same_check(found: SameCheck, _: Diagnosis) -> Told:
     )
     batches = f"{found.batches:,} of {found.batches:,} batches"
     others = plural(found.pull_requests, "different pull request")
-    failed = f"{names} failed in {batches} since {local_time(found.since)}, with {others}."
-    evidence = [_linked(failed, found.run)]
+    failed = f"{names} failed in {batches} since {local_time(found.since)}, with {others}"
+    evidence = [f"{failed}{_last_run(found.run)}."]
     owner = f"the owners of {names}"
     if found.passed is None or found.passed_at is None:
         return Told(cause, tuple(evidence), f"{owner}.")
@@ -26,9 +27,10 @@ def same_check(found: SameCheck, _: Diagnosis) -> Told:
     return Told(cause, tuple(evidence), who)
 
 
-def _linked(sentence: str, run: str) -> str:
-    linked = link(run, OPEN_LAST_RUN)
-    return f"{sentence} ({linked})" if linked != OPEN_LAST_RUN else sentence
+def _last_run(address: str) -> str:
+    """The link to it in brackets, to end a sentence; empty without an address."""
+    linked = link(address, OPEN_LAST_RUN)
+    return f" ({linked})" if linked != OPEN_LAST_RUN else ""
 
 
 def many_checks(found: ManyChecks, _: Diagnosis) -> Told:
@@ -36,17 +38,25 @@ def many_checks(found: ManyChecks, _: Diagnosis) -> Told:
         f"{plural(found.pull_requests, 'pull request')} failed since {local_time(found.since)}, "
         f"at {plural(len(found.names), 'check')}: {checks(found.names)}."
     )
-    merged = by_count(
-        found.merged, "1 merged in the same time.", "{count} merged in the same time."
-    )
+    passed = "None passed in the same time."
+    if found.passed:
+        passed = by_count(
+            found.passed, "1 passed in the same time.", "{count} passed in the same time."
+        )
     who = "the people who run CI. Queue nothing again until pull requests merge."
-    return Told("many different checks fail", (failed, merged), who)
+    return Told("many different checks fail", (failed, passed), who)
 
 
 def comes_back(found: ComesBack, _: Diagnosis) -> Told:
-    at_checks = f", each time at {checks(found.names)}" if found.names else ""
-    since = local_time(found.since)
-    failed = f"Its checks have failed {found.times:,} times since {since}{at_checks}."
     now = "It is in the queue again." if found.is_queued else "It isn't in the queue right now."
     who = f"the author of #{found.number}, by fixing it before it is queued again."
-    return Told(f"#{found.number} comes back again and again", (failed, now), who)
+    return Told(f"#{found.number} comes back again and again", (_how_often(found), now), who)
+
+
+def _how_often(found: ComesBack) -> str:
+    since = local_time(found.since)
+    if found.code is not None:
+        cause = leaving(found.code, None).cause
+        return f"It has left {found.times:,} times since {since}, the last time because {cause}."
+    at_checks = f", each time at {checks(found.names)}" if found.names else ""
+    return f"Its checks have failed {found.times:,} times since {since}{at_checks}."

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from bot.blocks.text import duration, listed, local_time, quote, within
+from bot.blocks.text import duration, listed, local_time, quote
 from bot.doctor.diagnosis import (
     Diagnosis,
     Empty,
@@ -17,12 +17,13 @@ from bot.doctor.facts import NoAnswer
 from bot.doctor.texts.parts import SAID_LIMIT, Told, checks, numbers
 from bot.freezes.texts.cards import FREEZES_LISTED, freeze_line
 from bot.pauses.texts.card import by_whom
+from bot.queues.texts.parts import by_past
 
 _WHO_RESUMES = "anyone who may resume this queue."
 
 _WHO_ADMINISTERS = "an administrator of the repository."
 
-_WHO_LOOKS = "look at the pull request at the head, then ask the service's support."
+_WHO_LOOKS = "anyone, by looking at the pull request at the head; then the service's support."
 
 _NO_STATUS = {
     NoAnswer.SILENT: "the merge queue service isn't responding",
@@ -75,12 +76,12 @@ def empty(_found: Empty, _: Diagnosis) -> Told:
     return Told("nothing is queued")
 
 
-def normal(found: Normal, diagnosis: Diagnosis) -> Told:
+def normal(_: Normal, diagnosis: Diagnosis) -> Told:
     usual = diagnosis.seen.past.merge
     evidence = []
-    if found.pace is not None and found.estimate is not None:
-        evidence.append(f"One merges every {within(found.pace)}, over the last three hours.")
-        evidence.append(f"At that pace the last one queued merges in {within(found.estimate)}.")
+    expected = by_past(diagnosis.outlook, diagnosis.at)
+    if expected:
+        evidence.append(f"{expected}.")
     if not usual.is_known:
         length = duration(usual.default)
         evidence.append(f"I have seen too few merges to know what is usual; {length} is long.")
@@ -96,6 +97,8 @@ def _looked_at(diagnosis: Diagnosis) -> Iterator[str]:
     facts = diagnosis.facts
     if facts.status is not None and facts.status.unreadable:
         yield "Some entries of the queue can't be read."
+    if not diagnosis.seen.are_merges_read:
+        yield "The event log may lack the latest merges."
     if not facts.is_pause_known:
         yield "The service doesn't say whether the queue is paused."
     if facts.details is None and diagnosis.seen.head_code is not None:
