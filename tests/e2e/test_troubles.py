@@ -29,6 +29,8 @@ HEADLINES = {
     "hangs": " take far longer than usual*",
     "done": " are done and it isn't merged*",
     "restarted": ": merges or pushes around the queue have made checks start over 4 times*",
+    "requeued": ": requeues have made checks start over 4 times*",
+    "pushed": ": pushes to queued pull requests have made checks start over 4 times*",
     "merging": "*acme/site is merging normally*",
 }
 

@@ -71,7 +71,7 @@ _LEAVES: Mapping[str, Restart] = {
 
 _TOGETHER = timedelta(minutes=1)
 
-_PUT_BACK = timedelta(minutes=15)
+_REQUEUED_WITHIN = timedelta(minutes=15)
 """Who takes a pull request out and queues it again so soon means to requeue it."""
 
 
@@ -80,7 +80,7 @@ def restarted(case: Case) -> Restarted | None:
 
     Looks for: restarts since the last merge, each with evidence of its cause. A push: the leave of
     the pull request ahead that it threw out, or an edited batch. A requeue: a pull request taken
-    out, and queued again within _PUT_BACK. A removal or a priority: one taken out for longer, or
+    out, and queued again within _REQUEUED_WITHIN. A removal or a priority: one taken out for longer, or
     one that came first. A merge or push around the queue: the reset of the queue.
     Figures: IN_A_ROW; what restarts within a minute is one, however many batches.
     Mistaken for: pull requests that are thrown out, whose checks don't start over; failures ahead,
@@ -176,10 +176,10 @@ def _is_put_back_by_hand(number: int, end: datetime, case: Case) -> bool:
         for leave in log.of(LEAVE)
         if leave.pull_request == number
         if _LEAVES.get(leave.details.code or "") is Restart.REMOVAL
-        if end - _PUT_BACK <= leave.received_at <= end
+        if end - _REQUEUED_WITHIN <= leave.received_at <= end
     ]
     return any(
-        enter.pull_request == number and timedelta() <= enter.received_at - at <= _PUT_BACK
+        enter.pull_request == number and timedelta() <= enter.received_at - at <= _REQUEUED_WITHIN
         for enter in log.of(ENTER)
         for at in removed
     )

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from bot.sandbox.merge_queue.controls import Controls, FreezeTerms, NewPullRequest, SentEvent
 from bot.sandbox.merge_queue.faults import Fault
-from bot.sandbox.merge_queue.simulation import entering
+from bot.sandbox.merge_queue.simulation import entering, leaving
 from bot.sandbox.merge_queue.simulation.state import CheckPlan, PullRequest
 
 MINUTE = 60.0
@@ -132,6 +132,29 @@ def _push(controls: Controls, repository: str) -> None:
     controls.push_to(repository, "main")
 
 
+def _head(controls: Controls, repository: str) -> PullRequest:
+    """The first pull request under test."""
+    line = controls.repository(repository).line("main")
+    return line.batches[0].members[0].pull
+
+
+def _push_to_head(controls: Controls, repository: str) -> None:
+    turn = controls.turn(repository)
+    found = entering.find(turn, _head(controls, repository).number)
+    if found is not None:
+        leaving.withdraw(turn, *found, "PULL_REQUEST_UPDATED")
+    controls.settled(turn)
+
+
+def _requeue_head(controls: Controls, repository: str) -> None:
+    """Its place goes to the one behind it, whose checks start over."""
+    pull = _head(controls, repository)
+    controls.dequeue(repository, pull.number)
+    turn = controls.turn(repository)
+    entering.enter(turn, pull)
+    controls.settled(turn)
+
+
 def _pause(controls: Controls, repository: str) -> None:
     controls.pause(repository, "CI runners are down", by="bob")
 
@@ -178,6 +201,19 @@ TROUBLES: Mapping[str, Sequence[Act]] = {
         _begin(),
         _enter(0, hangs=True),
         *(Act(minute, _push) for minute in (5, 10, 15, 20)),
+        _end(22),
+    ),
+    "requeued": (
+        _begin(),
+        _enter(0, hangs=True),
+        _enter(1, hangs=True),
+        *(Act(minute, _requeue_head) for minute in (5, 10, 15, 20)),
+        _end(22),
+    ),
+    "pushed": (
+        _begin(),
+        *(_enter(minute / 10, hangs=True) for minute in range(5)),
+        *(Act(minute, _push_to_head) for minute in (5, 10, 15, 20)),
         _end(22),
     ),
     "merging": (_begin(), *(_enter(3 * n) for n in range(6)), _enter(18, hangs=True), _end(19)),
