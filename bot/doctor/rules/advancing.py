@@ -80,8 +80,8 @@ def restarted(case: Case) -> Restarted | None:
 
     Looks for: restarts since the last merge, each with evidence of its cause. A push: the leave of
     the pull request ahead that it threw out, or an edited batch. A requeue: a pull request taken
-    out, and queued again within _REQUEUED_WITHIN. A removal or a priority: one taken out for longer, or
-    one that came first. A merge or push around the queue: the reset of the queue.
+    out, and queued again within _REQUEUED_WITHIN. A removal or a priority: one taken out for
+    longer, or one that came first. A merge or push around the queue: the reset of the queue.
     Figures: IN_A_ROW; what restarts within a minute is one, however many batches.
     Mistaken for: pull requests that are thrown out, whose checks don't start over; failures ahead,
     which are the cause themselves; a pause, which also stops checks. A restart without evidence of

@@ -17,6 +17,7 @@ from bot.doctor.diagnosis import (
     Normal,
     NoStatus,
     Paused,
+    Restarted,
     SameCheck,
     Unknown,
     Verdict,
@@ -107,21 +108,21 @@ def _waited(diagnosis: Diagnosis) -> str:
     seen = diagnosis.seen
     if not seen.are_merges_read:
         return ""
-    waited = max(seen.waited or timedelta(), _failing_for(diagnosis))
+    waited = max(seen.waited or timedelta(), _in_trouble_for(diagnosis))
     if waited < timedelta(minutes=1):
         return ""
     return duration(waited) if seen.is_wait_known else f"at least {duration(waited)}"
 
 
-def _failing_for(diagnosis: Diagnosis) -> timedelta:
-    """How long nothing has merged since pull requests began to fail or leave.
+def _in_trouble_for(diagnosis: Diagnosis) -> timedelta:
+    """How long nothing has merged since pull requests began to fail, to leave or to start over.
 
-    The head may have been queued only after they had left.
+    The head may have been queued later, once they had left.
     """
     match diagnosis.first:
         case SameCheck(since=since) | ManyChecks(since=since) | ComesBack(since=since):
             began_at = since
-        case Misconfigured(since=datetime() as since):
+        case Restarted(since=since) | Misconfigured(since=datetime() as since):
             began_at = since
         case _:
             return timedelta()

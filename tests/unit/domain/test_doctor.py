@@ -19,7 +19,7 @@ from tests.doctor import detectors
 from tests.doctor.counting import Outcome, outcome
 from tests.doctor.look_alikes import LOOK_ALIKES
 from tests.doctor.mixed import MIXED
-from tests.doctor.story import Story, at
+from tests.doctor.story import Story, at, live, queued, status
 from tests.doctor.verdicts import STORIES
 from tests.support.clock import NOON
 
@@ -134,6 +134,15 @@ def test_a_log_that_may_lack_merges_gives_no_time_without_one() -> None:
 def test_pull_requests_that_left_count_for_how_long_nothing_has_merged() -> None:
     story = next(story for story in STORIES if story.truth == {Verdict.MISCONFIGURED})
     assert headline(said(story)).startswith("acme/site has merged nothing for 1 h: ")
+
+
+def test_a_head_that_was_requeued_has_not_just_begun_to_wait() -> None:
+    story = next(s for s in detectors.STORIES if s.name.startswith("three are taken out"))
+    requeued = replace(
+        story.facts, status=status(live(queued(50, -2), start=-1), waiting=[queued(41, -68)])
+    )
+    words = headline(diagnose(requeued, story.at))
+    assert words.startswith("acme/site has merged nothing for 55 min: requeues have made")
 
 
 def test_what_is_usual_is_known_from_enough_measurements_on() -> None:
