@@ -11,8 +11,8 @@ from tests.doctor.look_alikes import LOOK_ALIKES
 from tests.doctor.mixed import MIXED
 from tests.doctor.story import Story
 from tests.doctor.verdicts import STORIES
-from tests.support.messages.queues import OUTLOOK
 from tests.support.messages.rendering import Cases, cases_of
+from tests.support.messages.values import OUTLOOK
 
 why_queue = cases_of(answers.why_queue)
 for_support = cases_of(support.for_support)
