@@ -29,8 +29,8 @@ def _outlook(transaction: Transaction, state: BoardState) -> Outlook:
     """By the log as it is stored now, for the queue as it was read last."""
     if state.unread is not None or not is_foreseeable(state.picture):
         return NO_OUTLOOK
-    past = read_past(transaction, state.repository, state.read_at)
-    return outlook(past, state.picture, state.read_at)
+    stored = read_past(transaction, state.repository, state.read_at)
+    return outlook(stored.of_branch(None), state.picture, state.read_at)
 
 
 BOARD_LIVE_MESSAGES: Mapping[LiveKind, RenderLiveMessage] = {LiveKind.BOARD: _board}

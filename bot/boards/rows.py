@@ -8,7 +8,7 @@ from sqlalchemy import func, select
 from bot.boards.board import Board, BoardState
 from bot.boards.tables import IS_OPEN_BOARD, board_states, boards
 from bot.kernel.repository import RepositoryName
-from bot.store.statements import Numbered, as_row, from_row
+from bot.store.statements import Numbered, as_row, from_rows
 
 # Built once, because building a statement takes several times as long as running it.
 _OPEN = select(boards).where(IS_OPEN_BOARD).order_by(boards.c.board_id)
@@ -35,7 +35,7 @@ class Boards(Numbered[Board]):
     def open_of(self, names: Collection[RepositoryName]) -> Sequence[Board]:
         """The open boards of the repositories, oldest first."""
         rows = self._by_keys(_OPEN, boards.c.repository, names)
-        found = [from_row(Board, row) for row in rows]
+        found = from_rows(Board, rows)
         return sorted(found, key=lambda board: board.board_id)
 
     def unmanaged(self, names: Collection[RepositoryName]) -> Sequence[Board]:

@@ -14,7 +14,7 @@ from bot.channels.subscription import (
 )
 from bot.channels.tables import channel_defaults, followed, subscriptions
 from bot.kernel.repository import RepositoryName
-from bot.store.statements import Part, ResultRow, as_row, from_row
+from bot.store.statements import Part, ResultRow, as_row, from_rows
 
 _SUBSCRIPTIONS = select(subscriptions)
 
@@ -120,7 +120,7 @@ class Subscriptions(Part):
 
 
 def _sorted(rows: Iterable[ResultRow]) -> Sequence[Subscription]:
-    found = [from_row(Subscription, row) for row in rows]
+    found = from_rows(Subscription, [*rows])
     return sorted(found, key=_order)
 
 

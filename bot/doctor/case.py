@@ -287,7 +287,7 @@ def _branch_of(number: int, facts: Facts) -> str | None:
 
 
 def _merges(facts: Facts, branch: str | None) -> Sequence[EventRecord]:
-    """The merges by the queue; where polls don't read them, the leaves that say so."""
+    """The merges by the queue; where these weren't read, the leaves that say so."""
     merged = list(of_branch(facts.log.of(MERGED), branch))
     if merged:
         return merged

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
-from bot.doctor.case import head_of
+from bot.doctor.case import Head, head_of
 from bot.doctor.diagnosing import diagnose
 from bot.doctor.diagnosis import Diagnosis, Verdict
 from bot.doctor.facts import Facts, Log, NoAnswer, ServiceProblem
@@ -104,7 +104,10 @@ class ExamineQueue:
         self, snapshots: Sequence[Snapshot], asked: Sequence[_Asked]
     ) -> Sequence[Diagnosis]:
         def read(transaction: Transaction) -> Sequence[_Stored]:
-            return [_stored(transaction, each.repository, each.read_at) for each in snapshots]
+            return [
+                _stored(transaction, each.repository, each.read_at, head_of(each.status))
+                for each in snapshots
+            ]
 
         stored = await self.sources.store.read(read)
         return [
@@ -114,7 +117,7 @@ class ExamineQueue:
 
     async def _unanswered(self, repository: RepositoryName, problem: ServiceProblem) -> Diagnosis:
         at = self.sources.clock.now()
-        stored = await self.sources.store.read(_stored, repository, at)
+        stored = await self.sources.store.read(_stored, repository, at, None)
         facts = Facts(
             repository,
             None,
@@ -169,10 +172,13 @@ def _tested(snapshot: Snapshot) -> int | None:
     return head.pull_request.number if head is not None and head.batch is not None else None
 
 
-def _stored(transaction: Transaction, repository: RepositoryName, at: datetime) -> _Stored:
+def _stored(
+    transaction: Transaction, repository: RepositoryName, at: datetime, head: Head | None
+) -> _Stored:
     freezes = Freezes(transaction).of([repository])
+    number = head.pull_request.number if head is not None else None
     return _Stored(
-        read_log(transaction, repository, at),
+        read_log(transaction, repository, at, number),
         released_at(transaction, repository, at),
         next(iter(Pauses(transaction).open([repository])), None),
         [freeze for freeze in freezes if freeze.is_in_force(at)],

@@ -9,7 +9,7 @@ from bot.doctor.facts import Log
 from bot.log.batches import WAITS_TOGETHER
 from bot.log.preceding import is_put_back
 from bot.merge_queue.event_records import EventRecord
-from bot.merge_queue.event_types import CHECKS_END, CHECKS_START, MERGED
+from bot.merge_queue.event_types import CHECKS_END, CHECKS_START
 
 ENOUGH = 20
 """From so many measurements on, the queue's own past counts, and no default."""
@@ -65,7 +65,7 @@ def past_of(log: Log, merges: Sequence[EventRecord], released_at: datetime | Non
         usual((run.first_check for run in runs if run.first_check is not None), _FIRST_CHECK),
         usual((run.length for run in runs), _CHECK_RUN),
         usual(gaps(merges[-MEASURED:], released_at), _MERGE),
-        usual(_after_checks(log), _AFTER_CHECKS),
+        usual(_after_checks(log, merges), _AFTER_CHECKS),
     )
 
 
@@ -122,11 +122,11 @@ def gaps(merges: Sequence[EventRecord], released_at: datetime | None) -> Iterato
             yield later.received_at - since
 
 
-def _after_checks(log: Log) -> Iterator[timedelta]:
+def _after_checks(log: Log, merges: Sequence[EventRecord]) -> Iterator[timedelta]:
     ended: dict[int | None, datetime] = {}
     for end in log.of(CHECKS_END)[-MEASURED:]:
         ended[end.pull_request] = end.received_at
-    for merge in log.of(MERGED)[-MEASURED:]:
+    for merge in merges[-MEASURED:]:
         at = ended.get(merge.pull_request)
         if at is not None:
             yield merge.received_at - at

@@ -1,12 +1,16 @@
 """Read the facts about a queue: a bounded number of stored rows, however long its history is."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
 from bot.doctor.facts import Log
+from bot.doctor.past import ENOUGH
 from bot.freezes.rows import Freezes
 from bot.kernel.repository import RepositoryName
+from bot.log.preceding import is_put_back
+from bot.log.queue_entries import tells_all
 from bot.log.rows import Events, Positions
+from bot.merge_queue.event_records import EventRecord
 from bot.merge_queue.event_types import (
     CHECKS_END,
     CHECKS_NOT_STARTED,
@@ -20,26 +24,52 @@ from bot.store.transaction import Transaction
 
 READ_BACK = timedelta(days=1)
 
+READ_FIRST = 60
+"""Starts and ends of checks that are read, the newest, of a queue without large batches."""
+
+ENOUGH_RUNS = 2 * ENOUGH
+"""Batches that came to a result among these; with fewer, READ_OF_EACH are read."""
+
 READ_OF_EACH: Mapping[str, int] = {
-    ENTER: 50,
     CHECKS_START: 100,
     CHECKS_NOT_STARTED: 20,
     CHECKS_END: 150,
     LEAVE: 100,
     MERGED: 100,
 }
-"""How many events of each type are read, the newest of the last day."""
+"""How many events of each type are read at most, the newest of the last day."""
+
+READ_OF_HEAD = 20
+"""How many events of the head are read to find its enter, which names its branch."""
 
 
-def read_log(transaction: Transaction, repository: RepositoryName, at: datetime) -> Log:
-    """The stored events of the last day, and how far the log has been read."""
+def read_log(
+    transaction: Transaction, repository: RepositoryName, at: datetime, head: int | None = None
+) -> Log:
+    """The stored events of the last day, and how far the log has been read.
+
+    `head`: the pull request whose enter is read; no other enter says anything about the queue.
+    """
     events = Events(transaction)
     positions = Positions(transaction)
     since = at - READ_BACK
-    by_type = {
-        type_: events.between(repository, type_, since, at, limit=limit)[::-1]
-        for type_, limit in READ_OF_EACH.items()
-    }
+
+    def newest(type_: str, limit: int) -> Sequence[EventRecord]:
+        return events.between(repository, type_, since, at, limit=limit)[::-1]
+
+    by_type: dict[str, Sequence[EventRecord]] = {}
+    for type_ in (CHECKS_START, CHECKS_END):
+        first = newest(type_, READ_FIRST)
+        is_enough = len(first) < READ_FIRST or _runs(first) >= ENOUGH_RUNS
+        by_type[type_] = first if is_enough else newest(type_, READ_OF_EACH[type_])
+    for type_ in (CHECKS_NOT_STARTED, LEAVE):
+        by_type[type_] = newest(type_, READ_OF_EACH[type_])
+    leaves = by_type[LEAVE]
+    if not leaves or not all(tells_all(leave) for leave in leaves):
+        by_type[MERGED] = newest(MERGED, READ_OF_EACH[MERGED])
+    if head is not None:
+        of_head = events.of_pull_requests(repository, [head], since=since, limit=READ_OF_HEAD)
+        by_type[ENTER] = [event for event in of_head if event.type == ENTER]
     origin = positions.origin(repository)
     last = positions.polls([repository]).get(repository)
     return Log(
@@ -49,6 +79,12 @@ def read_log(transaction: Transaction, repository: RepositoryName, at: datetime)
         last.polled_at if last is not None else None,
         max(origin, since) if origin is not None else None,
     )
+
+
+def _runs(events: Sequence[EventRecord]) -> int:
+    """How many batches began or ended, without those whose checks start over."""
+    of_runs = [event for event in events if not is_put_back(event)]
+    return len({event.details.batch or event.event_id for event in of_runs})
 
 
 def released_at(

@@ -8,7 +8,7 @@ from sqlalchemy import bindparam, select
 from bot.feed.tables import bisections, queue_entries
 from bot.feed.threads import Bisection, QueueEntry
 from bot.kernel.repository import RepositoryName
-from bot.store.statements import Part, as_row, from_row
+from bot.store.statements import Part, as_row, from_rows
 
 # Built once, because building a statement takes several times as long as running it.
 _ENTRIES = select(queue_entries).where(queue_entries.c.repository == bindparam("repository"))
@@ -39,7 +39,7 @@ class QueueEntries(Part):
         number = queue_entries.c.pull_request
         these = {"repository": repository, "since": since}
         rows = self._by_keys(_RECENT_ENTRIES, number, numbers, **these)
-        return [from_row(QueueEntry, row) for row in rows]
+        return from_rows(QueueEntry, rows)
 
     def lasting(self, repository: RepositoryName, since: datetime) -> Sequence[QueueEntry]:
         """Those without an end and with events since then, oldest first."""

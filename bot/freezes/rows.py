@@ -9,7 +9,7 @@ from bot.freezes.freeze import Ending, Freeze, Told
 from bot.freezes.tables import freezes, window_occurrences
 from bot.freezes.windows import OccurrenceKey, OccurrenceRecord
 from bot.kernel.repository import RepositoryName
-from bot.store.statements import Part, ResultRow, Rows, as_row, from_row
+from bot.store.statements import Part, ResultRow, Rows, as_row, from_row, from_rows
 
 
 class Freezes(Part):
@@ -102,7 +102,7 @@ class Occurrences(Part):
         """Those of these repositories whose end is to come."""
         lasting = select(window_occurrences).where(window_occurrences.c.ends_at > now)
         rows = self._by_keys(lasting, window_occurrences.c.repository, names)
-        return [from_row(OccurrenceRecord, row) for row in rows]
+        return from_rows(OccurrenceRecord, rows)
 
     def lasting(self, now: datetime) -> Sequence[OccurrenceRecord]:
         """Those whose end is to come."""

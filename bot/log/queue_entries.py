@@ -8,6 +8,7 @@ from datetime import datetime
 from bot.log.classification import EventKind, kinds
 from bot.merge_queue.event_records import EventRecord, in_order
 from bot.merge_queue.event_types import ENTER, LEAVE, MERGED, CodeClass, class_of
+from bot.merge_queue.resource import Moment
 
 ENDS = frozenset({EventKind.MERGE, EventKind.FAILURE, EventKind.DEQUEUE})
 
@@ -21,6 +22,25 @@ class PastEntry:
     entered_at: datetime
     left_at: datetime
     has_merged: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LeaveDetails:
+    """What a leave may say of its queue entry; None where it doesn't."""
+
+    queued_at: Moment | None = None
+    merged: bool | None = None
+    code: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Leave:
+    """A leave with no more of its details than a past entry needs: many are read at a time."""
+
+    pull_request: int | None
+    base_ref: str | None
+    received_at: datetime
+    details: LeaveDetails
 
 
 def past_entries(records: Iterable[EventRecord]) -> list[PastEntry]:
@@ -41,12 +61,12 @@ def past_entries(records: Iterable[EventRecord]) -> list[PastEntry]:
     return sorted(found, key=_end)
 
 
-def tells_all(leave: EventRecord) -> bool:
+def tells_all(leave: EventRecord | Leave) -> bool:
     """Whether a leave tells alone when its pull request entered, and whether it merged."""
     return leave.details.queued_at is not None and leave.details.merged is not None
 
 
-def entries_of_leaves(leaves: Iterable[EventRecord]) -> list[PastEntry]:
+def entries_of_leaves(leaves: Iterable[Leave]) -> list[PastEntry]:
     """`past_entries` of leaves that each tell all, in the order in which they ended."""
     found: list[PastEntry] = []
     for leave in leaves:
@@ -56,7 +76,9 @@ def entries_of_leaves(leaves: Iterable[EventRecord]) -> list[PastEntry]:
     return sorted(found, key=_end)
 
 
-def _entry(end: EventRecord, begun_at: datetime | None, *, has_merged: bool) -> PastEntry | None:
+def _entry(
+    end: EventRecord | Leave, begun_at: datetime | None, *, has_merged: bool
+) -> PastEntry | None:
     """What that event ended; None if its beginning is unknown, or the service puts it back."""
     is_put_back = class_of(end.details.code) is CodeClass.REQUEUED
     if begun_at is None or end.pull_request is None or is_put_back:

@@ -3,13 +3,16 @@
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
-from sqlalchemy import bindparam, func, select, update
+from sqlalchemy import bindparam, func, select, type_coerce, update
 
 from bot.kernel.repository import RepositoryName
 from bot.log.position import LastPoll, Position
+from bot.log.queue_entries import Leave, LeaveDetails
 from bot.log.tables import IS_MERGE, events, pull_requests, repositories
 from bot.merge_queue.event_records import EventRecord, PullRequestRecord, alike
-from bot.store.statements import Part, as_row, columns_of, from_row
+from bot.merge_queue.event_types import LEAVE
+from bot.store.schema import as_json
+from bot.store.statements import Part, Rows, as_row, columns_of, from_rows
 
 LAST_OF_AUTHORS = 30
 """Enough to find the queues that matter to somebody, however many pull requests they have."""
@@ -25,20 +28,35 @@ _POSITIONS = (
     .order_by(repositories.c.repository)
     .with_for_update()
 )
-_EVENTS_OF_REPOSITORY = select(events).where(events.c.repository == bindparam("repository"))
+_EVENTS = select(*columns_of(events, EventRecord))
+_EVENTS_OF_REPOSITORY = _EVENTS.where(events.c.repository == bindparam("repository"))
 _SINCE = (
     _EVENTS_OF_REPOSITORY.where(events.c.received_at >= bindparam("since"))
     .order_by(events.c.received_at.desc(), events.c.event_id.desc())
     .limit(bindparam("limit"))
 )
-_BETWEEN = (
-    _EVENTS_OF_REPOSITORY.where(
+
+
+def _between(rows: Rows) -> Rows:
+    """The newest of these rows of events with one type in one time, newest first."""
+    of_type = rows.where(
+        events.c.repository == bindparam("repository"),
         events.c.type == bindparam("type"),
         events.c.received_at >= bindparam("since"),
         events.c.received_at <= bindparam("until"),
     )
-    .order_by(events.c.received_at.desc(), events.c.event_id.desc())
-    .limit(bindparam("limit"))
+    newest_first = of_type.order_by(events.c.received_at.desc(), events.c.event_id.desc())
+    return newest_first.limit(bindparam("limit"))
+
+
+_BETWEEN = _between(_EVENTS)
+_LEAVES_BETWEEN = _between(
+    select(
+        events.c.pull_request,
+        events.c.base_ref,
+        events.c.received_at,
+        type_coerce(events.c.details, as_json(LeaveDetails)).label("details"),
+    )
 )
 _UNROUTED = (
     _EVENTS_OF_REPOSITORY.where(~events.c.routed)
@@ -142,7 +160,7 @@ class Events(Part):
         rows = self._by_keys(
             _EVENTS_OF_REPOSITORY, events.c.event_id, event_ids, repository=repository
         )
-        return {row.event_id: from_row(EventRecord, row) for row in rows}
+        return {record.event_id: record for record in from_rows(EventRecord, rows)}
 
     def of_pull_requests(
         self,
@@ -155,14 +173,14 @@ class Events(Part):
         """The newest `limit` events of these pull requests from `since` on, oldest first."""
         which = {"repository": repository, "since": since, "limit": limit}
         rows = self._by_keys(_SINCE, events.c.pull_request, numbers, **which)
-        found = [from_row(EventRecord, row) for row in rows]
+        found = from_rows(EventRecord, rows)
         return sorted(found, key=lambda record: (record.received_at, record.event_id))[-limit:]
 
     def newest(
         self, repository: RepositoryName, type_: str, since: datetime, limit: int = 1000
     ) -> Sequence[EventRecord]:
         """The newest `limit` events of that type from `since` on, newest first."""
-        recent = select(events).where(
+        recent = _EVENTS.where(
             events.c.repository == repository,
             events.c.type == type_,
             events.c.received_at >= since,
@@ -174,7 +192,7 @@ class Events(Part):
         self, repository: RepositoryName, types: Collection[str], since: datetime
     ) -> Sequence[EventRecord]:
         """The events of these types, from `since` on, that were routed; oldest first."""
-        some = select(events).where(
+        some = _EVENTS.where(
             events.c.repository == repository,
             events.c.type.in_(sorted(types)),
             events.c.received_at >= since,
@@ -196,6 +214,13 @@ class Events(Part):
             until=until,
             limit=limit,
         )
+
+    def leaves(
+        self, repository: RepositoryName, since: datetime, until: datetime, limit: int
+    ) -> Sequence[Leave]:
+        """The newest `limit` leaves in that time, newest first."""
+        which = {"repository": repository, "type": LEAVE, "since": since, "until": until}
+        return self._records(Leave, _LEAVES_BETWEEN, **which, limit=limit)
 
     def last_merges(
         self, repository: RepositoryName, branches: Collection[str], since: datetime

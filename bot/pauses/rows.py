@@ -13,7 +13,7 @@ from bot.kernel.repository import RepositoryName
 from bot.pauses.known import ToldEnd
 from bot.pauses.pause import EarlierLine, PausedQueue, PauseEnd, PauseRecord, Takeover
 from bot.pauses.tables import IN_FORCE, TIMED, pause_ends, pause_lines, pauses, resume_watchers
-from bot.store.statements import PRUNE_SLICE, Numbered, Part, ResultRow, as_row, from_row
+from bot.store.statements import PRUNE_SLICE, Numbered, Part, ResultRow, as_row, from_row, from_rows
 from bot.store.transaction import Transaction
 
 _BY_REPOSITORY = select(pauses).order_by(pauses.c.repository, pauses.c.paused_at.desc())
@@ -102,7 +102,7 @@ class Pauses(Numbered[PauseRecord]):
     def earlier_lines(self, pause_ids: Collection[int]) -> Sequence[EarlierLine]:
         """What the pauses said before, oldest first."""
         rows = self._by_keys(select(pause_lines), pause_lines.c.pause_id, pause_ids)
-        lines = [from_row(EarlierLine, row) for row in rows]
+        lines = from_rows(EarlierLine, rows)
         return sorted(lines, key=lambda line: (line.paused_at, line.line_id))
 
     def line(self, line_id: int) -> EarlierLine | None:
@@ -188,7 +188,8 @@ class Pauses(Numbered[PauseRecord]):
     def ended_since(self, since: datetime) -> Collection[RepositoryName]:
         """The repositories with a pause that ended since then."""
         ended = select(pauses.c.repository).where(pauses.c.ended_at >= since)
-        return {row.repository for row in self._run(ended.distinct())}
+        # Not DISTINCT: SQLite would read all pauses in the order of their repositories.
+        return {row.repository for row in self._run(ended)}
 
     def untold_ends(self, ended_before: datetime) -> Sequence[PauseRecord]:
         """Pauses that ended before then without a notification."""

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from bot.acts.causes import act_of_event
 from bot.acts.reason import signed_by
-from bot.acts.record import SOMEBODY, Action, ActResult, AuditRecord
+from bot.acts.record import SOMEBODY, Action, ActResult, AuditRecord, AuditSelection
 from bot.acts.rows import Audit, Revisions
 from bot.kernel.actor import Actor
 from bot.kernel.repository import RepositoryName
@@ -31,6 +31,12 @@ from bot.pauses.pause import PAUSE_LOOKBACK, EarlierLine, PauseRecord, line_of
 from bot.pauses.place import named_by_us
 from bot.pauses.rows import Pauses
 from bot.store.transaction import Transaction
+
+ACTS_READ = 30
+"""How many records of pauses are read, and how many of resumes, the newest: 15 acts of each.
+
+The log tells of an act within minutes, so an earlier one has its line or its end by then.
+"""
 
 STARTS = frozenset({PAUSE_CREATE, PAUSE_UPDATE})
 
@@ -72,8 +78,8 @@ def load_stored(transaction: Transaction, repository: RepositoryName, now: datet
     for line in Pauses(transaction).earlier_lines(lines):
         lines[line.pause_id].append(line)
     records = [
-        *Audit(transaction).since(repository, since, Action.PAUSE),
-        *Audit(transaction).since(repository, since, Action.RESUME),
+        *_newest_acts(transaction, repository, since, Action.PAUSE),
+        *_newest_acts(transaction, repository, since, Action.RESUME),
     ]
     acts = _begun(records)
     ends = _ends(records)
@@ -91,6 +97,13 @@ def load_stored(transaction: Transaction, repository: RepositoryName, now: datet
     for event in events:
         known = _waits(known, event, records)
     return Stored(known, pauses, lines, acts, ends, records)
+
+
+def _newest_acts(
+    transaction: Transaction, repository: RepositoryName, since: datetime, action: Action
+) -> Sequence[AuditRecord]:
+    selection = AuditSelection(repository, since, actions=(action,))
+    return Audit(transaction).newest(selection, ACTS_READ)[::-1]
 
 
 def _waits(known: Known, record: EventRecord, acts: Sequence[AuditRecord]) -> Known:

@@ -107,7 +107,7 @@ class LiveMessages(Part):
         found = select(
             LIVE_MESSAGE_COLUMNS.kind, LIVE_MESSAGE_COLUMNS.repository, LIVE_MESSAGE_COLUMNS.key
         ).where(LIVE_MESSAGE_COLUMNS.kind == kind, ~LIVE_MESSAGE_COLUMNS.closed)
-        return [from_row(LiveSubject, row) for row in self._run(found.distinct())]
+        return self._records(LiveSubject, found.distinct())
 
     def mark_channel(self, channel_id: str, *, due_at: datetime) -> int:
         """Mark a channel's messages for an edit because others read it now; return how many."""

@@ -106,7 +106,8 @@ async def _estimate(
         return None
     branch = _branch(records) if of_branch is not None else snapshot.branch
     at = snapshot.read_at
-    past = await sources.store.read(read_past, snapshot.repository, at, branch)
+    stored = await sources.store.read(read_past, snapshot.repository, at)
+    past = stored.of_branch(branch)
     return estimate(past, shown, numbers.index(own.number), own.queued_at, at)
 
 

@@ -23,7 +23,7 @@ base branches or lines in one list, for a queue that is held, or that will be be
 time, and for a pull request that something else keeps from advancing.
 """
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -151,6 +151,7 @@ def past_of(entries: Iterable[PastEntry], held: Iterable[Period], branch: str | 
 
 
 def _waits(entries: Sequence[PastEntry]) -> Iterator[_Wait]:
+    begins = sorted(entry.entered_at for entry in entries)
     ends = [entry.left_at for entry in entries]
     for entry in entries:
         if not entry.has_merged:
@@ -158,9 +159,10 @@ def _waits(entries: Sequence[PastEntry]) -> Iterator[_Wait]:
         entered_at = entry.entered_at
         first = bisect_right(ends, entered_at)
         last = bisect_right(ends, entry.left_at)
-        before = [other for other in entries[first:] if other.entered_at < entered_at]
-        left = [other for other in entries[first:last] if other.entered_at < entered_at]
-        yield _Wait(entry, [other.left_at for other in left], len(before))
+        left = [other.left_at for other in entries[first:last] if other.entered_at < entered_at]
+        # Those that had begun, without those that had ended.
+        ahead = bisect_left(begins, entered_at) - first
+        yield _Wait(entry, left, max(ahead, 0))
 
 
 def _end(entry: PastEntry) -> datetime:

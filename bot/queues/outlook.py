@@ -1,6 +1,7 @@
 """Read a queue's past, and estimate how long pull requests still wait in it now."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from bot.freezes.rows import Freezes
@@ -25,10 +26,20 @@ HOLDING = frozenset({BatchStatusCode.FROZEN, BatchStatusCode.WAITING_SCHEDULE})
 """Batches that wait for something other than their checks and the batches ahead."""
 
 
-def read_past(
-    transaction: Transaction, repository: RepositoryName, at: datetime, branch: str | None = None
-) -> Past:
-    """The last days of the queue of that branch, or of the only one, from a bounded number of rows.
+@dataclass(frozen=True, slots=True)
+class LastDays:
+    """What is stored of the last days of a queue."""
+
+    entries: Sequence[PastEntry]  #: of all its branches
+    held: Sequence[Period]
+
+    def of_branch(self, branch: str | None) -> Past:
+        """The past of the queue of that branch, or of the only one."""
+        return past_of(self.entries, self.held, branch)
+
+
+def read_past(transaction: Transaction, repository: RepositoryName, at: datetime) -> LastDays:
+    """The last days of the queue, from a bounded number of rows.
 
     Its events need not all be stored: of a queue whose ends nobody follows, nothing is known.
     """
@@ -42,18 +53,21 @@ def read_past(
         for freeze in freezes
         if freeze.begins_at is not None and freeze.begins_at < at
     ]
-    return past_of(entries, held, branch)
+    return LastDays(entries, held)
 
 
 def _read_entries(
     events: Events, repository: RepositoryName, since: datetime, at: datetime
 ) -> list[PastEntry]:
     """The queue entries that ended last."""
-    leaves = events.between(repository, LEAVE, since, at, limit=ENDS_READ)
+    leaves = events.leaves(repository, since, at, limit=ENDS_READ)
     if leaves and all(tells_all(leave) for leave in leaves):
         # A merge and an enter would say the same again.
         return entries_of_leaves(leaves)
-    ends = [*leaves, *events.between(repository, MERGED, since, at, limit=ENDS_READ)]
+    ends = [
+        *events.between(repository, LEAVE, since, at, limit=ENDS_READ),
+        *events.between(repository, MERGED, since, at, limit=ENDS_READ),
+    ]
     if any(end.details.queued_at is None for end in ends):
         ends += events.between(repository, ENTER, since, at, limit=ENDS_READ)
     return past_entries(ends)
@@ -64,10 +78,8 @@ async def foresee(snapshot: Snapshot, sources: Sources) -> Outlook:
     shown = picture(snapshot)
     if not is_foreseeable(shown):
         return NO_OUTLOOK
-    past = await sources.store.read(
-        read_past, snapshot.repository, snapshot.read_at, snapshot.branch
-    )
-    return outlook(past, shown, snapshot.read_at)
+    stored = await sources.store.read(read_past, snapshot.repository, snapshot.read_at)
+    return outlook(stored.of_branch(snapshot.branch), shown, snapshot.read_at)
 
 
 async def foresee_all(

@@ -52,6 +52,17 @@ class Stored(TypeDecorator[Any]):
         return None if value is None else self.read(value)
 
 
+class StoredText(TypeDecorator[str]):
+    """Text from outside, of which a database can store every character; it is read as it is."""
+
+    impl: _Kind = sa.Text
+    cache_ok: bool | None = True
+
+    @override
+    def process_bind_param(self, value: Any, dialect: sa.Dialect) -> Any:
+        return None if value is None else storable(value)
+
+
 class StoredJson(Stored):
     """A value stored as JSON."""
 
@@ -96,8 +107,7 @@ UtcTime = StoredNumber(_microseconds, lambda number: EPOCH + number * MICROSECON
 """An aware time as whole microseconds since 1970 in UTC, exact on both databases whatever their
 time zone settings. A naive time is refused with ValueError."""
 
-OutsideText = Stored(storable, str)
-"""Text from outside."""
+OutsideText = StoredText()
 
 SortedSet = StoredJson(
     lambda members: compact(sorted(members)), lambda text: frozenset(json.loads(text))

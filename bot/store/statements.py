@@ -60,7 +60,7 @@ class Part:
         return self._connection.execute(statement, parameters)
 
     def _records(self, kind: type[_T], rows: Rows, /, **parameters: object) -> list[_T]:
-        return [from_row(kind, row) for row in self._run(rows, parameters)]
+        return from_rows(kind, self._run(rows, parameters).all())
 
     def _first(self, kind: type[_T], rows: Rows, /, **parameters: object) -> _T | None:
         found = self._records(kind, rows, **parameters)
@@ -89,7 +89,10 @@ class Part:
     ) -> dict[Any, _T]:
         """The records of rows whose `column` is one of `keys`, by that key."""
         found = self._by_keys(rows, column, keys, **parameters)
-        return {getattr(row, column.name): from_row(kind, row) for row in found}
+        records = from_rows(kind, found)
+        return {
+            getattr(row, column.name): record for row, record in zip(found, records, strict=True)
+        }
 
     def _add(self, table: sa.Table, row: Mapping[str, object]) -> int:
         added = sa.insert(table).returning(*table.primary_key)
@@ -202,6 +205,15 @@ def from_row(kind: type[_T], row: ResultRow, **others: object) -> _T:
     """A record from the columns that have its fields' names, and from `others`."""
     columns = row._asdict() | others
     return kind(**{name: columns[name] for name in _names(kind)})
+
+
+def from_rows(kind: type[_T], rows: Sequence[ResultRow]) -> list[_T]:
+    """`from_row` for all rows of one statement, whose columns are looked up once."""
+    if not rows:
+        return []
+    columns = rows[0]._fields
+    places = {name: columns.index(name) for name in _names(kind)}
+    return [kind(**{name: row[place] for name, place in places.items()}) for row in rows]
 
 
 def as_row(table: sa.Table, record: "Dataclass", **others: object) -> dict[str, object]:

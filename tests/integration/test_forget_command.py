@@ -38,7 +38,7 @@ from bot.people.notices import Notice
 from bot.people.rows import People
 from bot.store import migrate
 from bot.store.engines import create_engine
-from bot.store.schema import OutsideText, Stored, StoredJson, StoredNumber, metadata
+from bot.store.schema import Stored, StoredJson, StoredNumber, metadata
 from bot.store.transactions import Store
 from tests.support.databases import TestDatabase
 from tests.support.stored import NOW, SITE, make_event, make_record
@@ -202,7 +202,7 @@ def raw(column: Column[Any]) -> ColumnElement[Any]:
     if isinstance(column.type, StoredJson):
         said = json.dumps(WHOLE, separators=(",", ":"))
     is_key = column.primary_key or bool(column.foreign_keys)
-    is_name = isinstance(column.type, Stored) and column.type is not OutsideText
+    is_name = isinstance(column.type, Stored)
     if column.name not in of_people and (is_key or is_name) and said == SIGNED:
         said = "x"
     if isinstance(column.type, Boolean):

@@ -24,14 +24,14 @@ BESIDE = 100
 """Steps that differ with what happened to be there, such as a message to edit."""
 
 BOUNDED = {
-    "FROM audit WHERE audit.repository = ? AND audit.at >= ? AND audit.action = ?": 12_000,
-    "FROM events WHERE events.repository = ? AND events.type = ? AND events.received_at": 11_000,
-    "SELECT DISTINCT pauses.repository FROM pauses WHERE pauses.ended_at >= ?": 2_000,
+    "FROM audit WHERE audit.repository = ? AND audit.at >= ? AND audit.action IN (?)": 1_500,
+    "FROM audit WHERE audit.repository = ? AND audit.at >= ? AND (audit.result": 1_000,
+    "FROM events WHERE events.repository = ? AND events.type = ? AND events.received_at": 6_000,
 }
-"""Statements that read a day, or so many rows, at most, and their most steps.
+"""Statements that read so many rows at most, and their most steps.
 
-A day's pauses or resumes of a queue; the events of one type for a diagnosis or an estimate; the
-pauses of all queues that ended within a day. A short history has less than that.
+The last pauses or resumes of a queue; a page of its audit; the events of one type for a diagnosis
+or an estimate. A short history has fewer of them.
 """
 
 

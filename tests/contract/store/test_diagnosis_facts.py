@@ -3,10 +3,13 @@
 from dataclasses import replace
 from datetime import timedelta
 
-from bot.doctor.reading import READ_OF_EACH, read_log
+import pytest
+
+from bot.doctor.reading import READ_FIRST, READ_OF_EACH, read_log
 from bot.log.position import LastPoll, first_position
 from bot.log.rows import Events, Positions
-from bot.merge_queue.event_types import LEAVE, MERGED
+from bot.merge_queue.event_records import EventDetails
+from bot.merge_queue.event_types import CHECKS_END, ENTER, LEAVE, MERGED
 from bot.store.transaction import Transaction
 from tests.support.stored import NOW, SHOP, SITE, after, make_event
 
@@ -27,6 +30,44 @@ def test_the_newest_events_of_the_last_day_are_read_oldest_first(transaction: Tr
     assert not log.of(LEAVE)
     assert log.read_at is None
     assert log.since is None
+
+
+def test_merges_are_not_read_where_each_leave_says_whether_it_merged(
+    transaction: Transaction,
+) -> None:
+    details = EventDetails(queued_at=after(-9), merged=True)
+    leave = replace(make_event(1, type_=LEAVE), details=details)
+    merge = make_event(2, type_=MERGED)
+    Events(transaction).add_new([leave, merge])
+    assert not read_log(transaction, SITE, NOW).of(MERGED)
+
+    failed = replace(make_event(3, type_=LEAVE), details=EventDetails(code="CHECKS_FAILED"))
+    Events(transaction).add_new([failed])
+    assert read_log(transaction, SITE, NOW).of(MERGED) == [merge]
+
+
+def test_of_all_that_entered_only_the_head_is_read(transaction: Transaction) -> None:
+    head = make_event(1)
+    other = make_event(2)
+    Events(transaction).add_new([head, other])
+    assert read_log(transaction, SITE, NOW, head.pull_request).of(ENTER) == [head]
+    assert not read_log(transaction, SITE, NOW).of(ENTER)
+
+
+@pytest.mark.parametrize(
+    ("in_a_batch", "read"), [(1, READ_FIRST), (2, READ_OF_EACH[CHECKS_END])], ids=["one", "two"]
+)
+def test_more_ends_of_checks_are_read_of_a_queue_with_batches(
+    in_a_batch: int, read: int, transaction: Transaction
+) -> None:
+    ends = [
+        replace(
+            make_event(n, type_=CHECKS_END), details=EventDetails(batch=f"batch {n // in_a_batch}")
+        )
+        for n in range(1, 201)
+    ]
+    Events(transaction).add_new(ends)
+    assert len(read_log(transaction, SITE, NOW).of(CHECKS_END)) == read
 
 
 def test_it_is_known_how_far_the_log_was_read(transaction: Transaction) -> None:

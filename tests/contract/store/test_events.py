@@ -4,8 +4,10 @@ from dataclasses import replace
 from datetime import timedelta
 
 from bot.log.position import first_position
+from bot.log.queue_entries import Leave, LeaveDetails
 from bot.log.rows import Events, Positions
 from bot.merge_queue.event_records import EventDetails, EventRecord
+from bot.merge_queue.event_types import LEAVE
 from bot.posts.delivery import Subject, SubjectKind, delivered
 from bot.posts.events import events_about
 from bot.runtime.upkeep.pruning import Upkeep
@@ -113,6 +115,25 @@ def test_each_call_deletes_a_limited_number_of_events(transaction: Transaction) 
     assert not events_about(transaction, [event_subject(1000)])
     assert events_about(transaction, [event_subject(1001)])
     assert delete_all_before(transaction, 5000) == 200
+
+
+def test_leaves_come_newest_first_with_what_they_say_of_their_entries(
+    transaction: Transaction,
+) -> None:
+    entered_at = after(-60)
+    silent = make_event(1, type_=LEAVE, received_at=after(1))
+    details = EventDetails(queued_at=entered_at, merged=True, code="PR_MERGED", trigger="rule")
+    telling = replace(make_event(2, type_=LEAVE, received_at=after(2)), details=details)
+    too_late = make_event(3, type_=LEAVE, received_at=after(3))
+    keep(transaction, silent, telling, too_late, make_event(4), make_event(5, repository=SHOP))
+
+    leaves = Events(transaction).leaves(SITE, after(0), after(2), limit=2)
+
+    assert leaves == [
+        Leave(42, "main", after(2), LeaveDetails(entered_at, merged=True, code="PR_MERGED")),
+        Leave(41, "main", after(1), LeaveDetails()),
+    ]
+    assert Events(transaction).leaves(SITE, after(0), after(2), limit=1) == leaves[:1]
 
 
 def test_the_newest_events_of_some_pull_requests_come_oldest_first(

@@ -8,7 +8,8 @@ from sqlalchemy.exc import IntegrityError
 
 from bot.acts.group_act import GroupAct
 from bot.acts.group_acts import GroupActs
-from bot.acts.record import Action
+from bot.acts.record import Action, ActResult
+from bot.acts.rows import Audit
 from bot.kernel.actor import Actor, Origin
 from bot.kernel.repository import RepositoryName
 from bot.pauses.known import ToldEnd
@@ -23,11 +24,12 @@ from bot.pauses.pause import (
     line_of,
 )
 from bot.pauses.rows import Pauses, ResumeWatchers
+from bot.pauses.stored import ACTS_READ, load_stored
 from bot.posts.live_message import LiveKind, LiveSubject
 from bot.posts.live_messages import LiveMessages
 from bot.runtime.upkeep.pruning import Upkeep
 from bot.store.transaction import Transaction
-from tests.support.stored import NOW, SHOP, SITE, after
+from tests.support.stored import NOW, SHOP, SITE, after, make_record
 
 
 def make_pause(
@@ -263,3 +265,16 @@ def test_people_can_list_and_stop_the_queues_they_wait_for(transaction: Transact
     assert watchers.forget("U1")
     assert not watchers.forget("U1")
     assert watchers.waiting([site, shop]) == {"U2"}
+
+
+def test_of_many_acts_on_pauses_the_newest_are_known(transaction: Transaction) -> None:
+    record_ids: dict[Action, list[int]] = {Action.PAUSE: [], Action.RESUME: []}
+    for second in range(2 * (ACTS_READ + 5)):
+        action = Action.PAUSE if second % 2 else Action.RESUME
+        act = make_record(at=after(second), action=action, result=ActResult.STARTED)
+        record_ids[action].append(Audit(transaction).add(act))
+
+    known = load_stored(transaction, SITE, after(100)).known
+
+    newest = [record_id for ids in record_ids.values() for record_id in ids[-ACTS_READ:]]
+    assert [act.act_id for act in known.acts] == sorted(newest)
