@@ -145,7 +145,7 @@ def _of_live_message(transaction: Transaction, subject: LiveSubject) -> ThreadSu
         pause = Pauses(transaction).one(int(subject.key))
         return ThreadSubject(subject.repository, pause=pause.line if pause else None)
     if subject.kind is LiveKind.FREEZE:
-        freeze = Freezes(transaction).get(subject.repository, int(subject.key))
+        freeze = Freezes(transaction).one(int(subject.key))
         return ThreadSubject(subject.repository, freeze_id=freeze.freeze_id if freeze else None)
     if subject.kind is LiveKind.REPEATED:
         about, _ = repeated_of(subject)

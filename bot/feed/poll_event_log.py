@@ -12,9 +12,8 @@ from bot.feed.poll_state import asked_to_wait, failure, level_of
 from bot.feed.read_events import content
 from bot.feed.requested_types import RequestedTypes
 from bot.feed.store_events import LOGGED, StoreEvents
-from bot.freezes.events import freezes_after
 from bot.freezes.freeze import Freeze, advanced
-from bot.freezes.listing import with_ids
+from bot.freezes.matching import freezes_after, observe
 from bot.freezes.reading import freeze_events
 from bot.kernel.clock import Clock
 from bot.kernel.errors import InvalidRequest, MergeQueueError, MergeQueueRefused
@@ -139,7 +138,7 @@ class PollEventLog:
         if all(freeze.over_at is not None for freeze in found):
             return found
         listed = await self.events.listed_freezes(poll)
-        return with_ids(found, listed or ())
+        return observe(found, listed or ())
 
     async def _pages(
         self, poll: Poll, position: log_position.Position, progress: feed_walk.WalkProgress

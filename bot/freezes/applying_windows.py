@@ -15,7 +15,7 @@ from bot.freezes.calendar import CalendarEntry, calendar
 from bot.freezes.causes import is_made_by
 from bot.freezes.freeze import Freeze
 from bot.freezes.freezing import FreezeQueue
-from bot.freezes.listing import freeze_with
+from bot.freezes.matching import freeze_with
 from bot.freezes.reading import freeze_events, listed_freezes
 from bot.freezes.rows import Freezes, Occurrences
 from bot.freezes.windows import (

@@ -6,9 +6,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
-from bot.freezes.events import changed_by
 from bot.freezes.following import freeze_subscribers, notify, save
 from bot.freezes.freeze import Ending, Freeze, Stage
+from bot.freezes.matching import changes
 from bot.freezes.reading import freeze_events, listed_freezes
 from bot.freezes.rows import Freezes
 from bot.kernel.clock import Clock
@@ -51,16 +51,16 @@ class EndGoneFreezes:
     """That of polling: the process that reads the log knows what it tells."""
 
     missing: dict[int, datetime] = field(default_factory=dict)
-    """Since when the lists lack a freeze, by its event."""
+    """Since when the lists lack a freeze, by its row."""
 
     concurrency: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(CONCURRENT))
 
     async def run(self) -> None:
         """Raises StoreError."""
         ongoing = await self.store.read(_ongoing, self.configured.repositories.names)
-        known = {freeze.told.event_id for freezes in ongoing.values() for freeze in freezes}
-        for event_id in self.missing.keys() - known:
-            del self.missing[event_id]
+        known = {freeze.row_id for freezes in ongoing.values() for freeze in freezes}
+        for row_id in self.missing.keys() - known:
+            del self.missing[row_id]
         if not ongoing or await self.store.run(self.lease.take, self.clock.now()) is None:
             return
         await side_by_side(self._look(name, freezes) for name, freezes in ongoing.items())
@@ -79,9 +79,7 @@ class EndGoneFreezes:
             fields = {"repository": repository, "error": type(error).__name__}
             logger.info("freezes not compared", extra={"action": "freezes_not_compared", **fields})
             return
-        untold = [
-            freeze for freeze in gone if not any(_is_about(event, freeze) for event in logged)
-        ]
+        untold = [freeze for freeze in gone if not any(changes(event, freeze) for event in logged)]
         for freeze in untold:
             if await self.store.run(_end, freeze, now, self.clock.now()):
                 fields = {"repository": repository, "freeze": freeze.freeze_id or ""}
@@ -95,22 +93,12 @@ class EndGoneFreezes:
         ids = {freeze.freeze_id for freeze in listed}
         found = []
         for freeze in known:
-            event_id = freeze.told.event_id
             is_past = freeze.ends_at is not None and freeze.ends_at <= now
             if freeze.freeze_id in ids or is_past:
-                self.missing.pop(event_id, None)
-            elif now - self.missing.setdefault(event_id, now) >= GONE_AFTER:
+                self.missing.pop(freeze.row_id, None)
+            elif now - self.missing.setdefault(freeze.row_id, now) >= GONE_AFTER:
                 found.append(freeze)
         return found
-
-
-def _is_about(event: EventRecord, freeze: Freeze) -> bool:
-    """Whether the event changes or ends the freeze, and hasn't been read yet."""
-    if (event.received_at, event.event_id) <= freeze.told.last:
-        return False
-    return any(
-        changed.told.event_id == freeze.told.event_id for changed in changed_by(event, [freeze])
-    )
 
 
 def _ongoing(

@@ -1,15 +1,15 @@
 """Freezes as their events tell of them: stored, shown on cards, and posted about."""
 
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from bot.acts.record import Action, ActResult, AuditRecord
 from bot.channels.rows import Subscriptions
 from bot.channels.subscription import Topic, subscribed_channels
 from bot.freezes.causes import act_of_freeze_event, finished_by_log, under_name
-from bot.freezes.events import Evidence, changed_by
 from bot.freezes.freeze import Freeze, Stage, advanced
-from bot.freezes.listing import identified
+from bot.freezes.matching import Evidence, observe, place
 from bot.freezes.requests import touch_freeze_requests
 from bot.freezes.rows import Freezes
 from bot.kernel.repository import RepositoryName
@@ -24,7 +24,7 @@ from bot.store.transaction import Transaction
 
 
 def shown_freeze(freeze: Freeze) -> LiveSubject:
-    return LiveSubject(LiveKind.FREEZE, freeze.repository, str(freeze.told.event_id))
+    return LiveSubject(LiveKind.FREEZE, freeze.repository, str(freeze.row_id))
 
 
 def freeze_subscribers(transaction: Transaction, repository: RepositoryName) -> set[str]:
@@ -41,7 +41,7 @@ def show_freeze(
         shown_freeze(freeze),
         channels,
         now,
-        identity=str(freeze.told.event_id),
+        identity=str(freeze.told.first_id),
         closed=freeze.stage is Stage.OVER,
         kind=EventKind.FREEZE,
     )
@@ -66,42 +66,35 @@ def see_freeze_event(
     channels = {*channels, *_shown_to(act)}
     evidence = Evidence(act.freezes if act is not None else None, listed)
 
-    changed = changed_by(record, known, evidence)
-    changed = [_in_shown_stage(freeze, service_now) for freeze in changed]
-    for freeze in changed:
-        save(transaction, freeze, now)
-
-    meant = next((freeze for freeze in changed if freeze.told.set_id == record.event_id), None)
-    if changed and meant is None:
+    changed = [
+        replace(placed, freeze=save(transaction, _in_shown_stage(placed.freeze, service_now), now))
+        for placed in place(known, record, evidence)
+    ]
+    meant = [placed for placed in changed if placed.freeze.told.set_id == record.event_id]
+    if changed and not meant:
         # Later events are known already: this one only completes what they told.
         return
-    before = _before(meant, known)
+    freeze = meant[0].freeze if meant else None
+    before = meant[0].before if meant else None
+
     was_over = before is not None and before.stage is Stage.OVER
-    if meant is not None and was_over and meant.stage is Stage.OVER:
+    if freeze is not None and was_over and freeze.stage is Stage.OVER:
         # Its removal was reported after its end was posted.
         return
     is_removal = record.type == FREEZE_DELETE
-    if meant is not None and not is_removal:
-        show_freeze(transaction, meant, channels, now)
-    is_new = meant is not None and before is None
+    if freeze is not None and not is_removal:
+        show_freeze(transaction, freeze, channels, now)
+    is_new = freeze is not None and before is None
     if is_removal or not is_new:
         # Of a new one, the card says everything.
         subject = Subject(SubjectKind.EVENT, record.repository, record.event_id)
-        notify(transaction, meant, subject, channels, now)
+        notify(transaction, freeze, subject, channels, now)
 
 
 def _in_shown_stage(freeze: Freeze, service_now: datetime) -> Freeze:
     """In the stage that its message shows; counting whom it keeps waiting comes later."""
     after = advanced(freeze, service_now)
     return freeze if after.stage is Stage.ANNOUNCED else after
-
-
-def _before(freeze: Freeze | None, known: Sequence[Freeze]) -> Freeze | None:
-    """The freeze as it was known before its event; None for a new one."""
-    if freeze is None:
-        return None
-    first = freeze.told.event_id
-    return next((earlier for earlier in known if earlier.told.event_id == first), None)
 
 
 def identify_freezes(
@@ -112,8 +105,9 @@ def identify_freezes(
 ) -> None:
     """Give known freezes their ids, by the service's list, once all events before it are seen."""
     known = Freezes(transaction).locked(repository)
-    for freeze in identified(known, listed):
-        save(transaction, freeze, now)
+    for before, freeze in zip(known, observe(known, listed), strict=True):
+        if freeze != before:
+            save(transaction, freeze, now)
 
 
 def _shown_to(act: AuditRecord | None) -> Collection[str]:
@@ -145,13 +139,17 @@ def shows_freezes(
     return channel_id in channels
 
 
-def save(transaction: Transaction, freeze: Freeze, now: datetime) -> None:
-    """Store the freeze, and have its live messages edited, and requests to end it if it is over."""
-    Freezes(transaction).save(freeze)
-    is_over = freeze.stage is Stage.OVER
+def save(transaction: Transaction, freeze: Freeze, now: datetime) -> Freeze:
+    """Store the freeze, and have its live messages edited, and requests to end it if it is over.
+
+    Return it as it is stored.
+    """
+    stored = Freezes(transaction).save(freeze)
+    is_over = stored.stage is Stage.OVER
     if is_over:
-        touch_freeze_requests(transaction, freeze.repository, now)
-    LiveMessages(transaction).mark(shown_freeze(freeze), due_at=now, closed=is_over)
+        touch_freeze_requests(transaction, stored.repository, now)
+    LiveMessages(transaction).mark(shown_freeze(stored), due_at=now, closed=is_over)
+    return stored
 
 
 def notify(

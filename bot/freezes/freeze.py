@@ -38,7 +38,7 @@ class Stage(StrEnum):
 class Told:
     """Which events told of a freeze."""
 
-    event_id: int  #: the first known one, by which the freeze's card and row are known for good
+    first_id: int  #: the first known one, by which Slack's history shows whether its card exists
     set_id: int  #: the one that gave it its terms, or its end
     set_at: datetime  #: when the service received that event
     #: the terms before the first known event; None if that created the freeze
@@ -81,6 +81,7 @@ class Freeze:
     act: AuditRecord | None = None  #: through which the bot made it; looked up for listed ones only
     #: its exceptions exactly as sent, to send them back; of listed ones only
     excluded: tuple[Condition, ...] = ()
+    row_id: int = 0  #: of its row, by which its cards know it; 0 until it is stored
 
     @property
     def listed_id(self) -> str:

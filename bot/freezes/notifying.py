@@ -6,10 +6,9 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
-from bot.freezes.events import changed_by
 from bot.freezes.following import freeze_subscribers, notify, save, show_freeze, shown_freeze
 from bot.freezes.freeze import Freeze, Stage, advanced, waiting_for
-from bot.freezes.listing import is_as_listed
+from bot.freezes.matching import changes, is_as_listed
 from bot.freezes.reading import freeze_events, listed_freezes
 from bot.freezes.rows import Freezes
 from bot.kernel.clock import Clock
@@ -50,10 +49,6 @@ class DueFreeze:
     freeze: Freeze
     is_followed: bool  #: somebody is notified of it
 
-    @property
-    def event_id(self) -> int:
-        return self.freeze.told.event_id
-
 
 @dataclass(frozen=True, slots=True)
 class Wait:
@@ -84,7 +79,7 @@ class NotifyFreezes:
     every process does it."""
 
     waits: dict[int, Wait] = field(default_factory=dict)
-    """The freezes that could not go on, by their event."""
+    """The freezes that could not go on, by their row."""
 
     concurrency: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(CONCURRENT))
 
@@ -92,15 +87,15 @@ class NotifyFreezes:
         """Notify of what is due; raises StoreError."""
         names = self.configured.repositories.names
         found = await self.store.read(_due, names, self._now())
-        for event_id in set(self.waits) - {due.event_id for due in found}:
-            del self.waits[event_id]
+        for row_id in set(self.waits) - {due.freeze.row_id for due in found}:
+            del self.waits[row_id]
         ready = [due for due in found if not self._is_waiting(due)]
         if not ready or not await self._is_ours():
             return
         await side_by_side(self._advance(due) for due in ready)
 
     def _is_waiting(self, due: DueFreeze) -> bool:
-        wait = self.waits.get(due.event_id)
+        wait = self.waits.get(due.freeze.row_id)
         return wait is not None and wait.until > self.clock.monotonic()
 
     async def _is_ours(self) -> bool:
@@ -112,10 +107,10 @@ class NotifyFreezes:
 
     def _wait(self, freeze: Freeze) -> None:
         """Leave it for ever longer: it is read again each time."""
-        known = self.waits.get(freeze.told.event_id)
+        known = self.waits.get(freeze.row_id)
         tries = known.tries + 1 if known is not None else 1
         gap = min(2.0**tries, LONGEST_FREEZE_WAIT)
-        self.waits[freeze.told.event_id] = Wait(tries, self.clock.monotonic() + gap)
+        self.waits[freeze.row_id] = Wait(tries, self.clock.monotonic() + gap)
 
     def _now(self) -> datetime:
         return self.clock.now() + (self.service_ahead() or timedelta())
@@ -129,7 +124,7 @@ class NotifyFreezes:
         if after.stage is freeze.stage:
             return
         if await self.store.run(_advance, freeze, after, self.clock.now()):
-            del self.waits[freeze.told.event_id]
+            del self.waits[freeze.row_id]
             self.wake()
 
     async def _after(self, freeze: Freeze) -> Freeze:
@@ -164,12 +159,7 @@ class NotifyFreezes:
         except MergeQueueError as error:
             _log_unread(freeze, error)
             return False
-        later = [event for event in log if (event.received_at, event.event_id) > freeze.told.last]
-        return any(
-            changed.told.event_id == freeze.told.event_id
-            for event in later
-            for changed in changed_by(event, [freeze])
-        )
+        return any(changes(event, freeze) for event in log)
 
     async def _queued(self, freeze: Freeze, now: datetime) -> int | None:
         """How many pull requests it keeps waiting; None if the queue can't be read."""

@@ -40,7 +40,7 @@ def _say(transaction: Transaction, freeze: Freeze) -> Message:
 
 
 def _card(transaction: Transaction, subject: LiveSubject) -> Message | None:
-    freeze = Freezes(transaction).get(subject.repository, int(subject.key))
+    freeze = Freezes(transaction).one(int(subject.key))
     if freeze is None:
         return None
     is_offered = ServiceFeatures(transaction).offers(ServiceFeature.FREEZES)

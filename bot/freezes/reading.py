@@ -5,9 +5,8 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from bot.freezes.events import freezes_after
 from bot.freezes.freeze import Freeze
-from bot.freezes.listing import has_terms
+from bot.freezes.matching import freezes_after, observe
 from bot.kernel.errors import MergeQueueError
 from bot.kernel.repository import RepositoryName
 from bot.log.known_types import page_of_known
@@ -67,16 +66,14 @@ async def named_by_log(
     Such a freeze is so new that no poll has read its event, or older than the bot.
     """
     nameless = {freeze.repository for freeze in freezes if freeze.by is None}
-    logged: list[Freeze] = []
+    makers: dict[str | None, str | None] = {}
     for repository in nameless:
+        listed = [freeze for freeze in freezes if freeze.repository == repository]
         # Without a name the freeze is as true.
         with suppress(MergeQueueError):
-            logged += freezes_after([], await freeze_events(merge_queue, repository, now))
-    return [_named(freeze, logged) for freeze in freezes]
-
-
-def _named(freeze: Freeze, logged: Sequence[Freeze]) -> Freeze:
-    if freeze.by is not None:
-        return freeze
-    same = [other for other in logged if has_terms(other.terms, freeze.terms)]
-    return replace(freeze, by=same[-1].by if same else None)
+            logged = freezes_after([], await freeze_events(merge_queue, repository, now))
+            makers |= {freeze.freeze_id: freeze.by for freeze in observe(logged, listed)}
+    return [
+        freeze if freeze.by is not None else replace(freeze, by=makers.get(freeze.freeze_id))
+        for freeze in freezes
+    ]

@@ -1,6 +1,7 @@
 """Rows of freezes, and of the occurrences of recurring windows."""
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from sqlalchemy import or_, select
@@ -29,15 +30,15 @@ class Freezes(Part):
     def locked(self, repository: RepositoryName) -> Sequence[Freeze]:
         """All of the repository, oldest first; nobody else changes them in this transaction."""
         self.lock(f"freezes of {repository}")
-        return self._freezes(_freezes(repository).order_by(freezes.c.event_id))
+        return self._freezes(_freezes(repository).order_by(freezes.c.row_id))
 
     def recent(self, repository: RepositoryName, since: datetime) -> Sequence[Freeze]:
         """Those that are not over, or ended since then."""
         lasted = or_(freezes.c.over_at.is_(None), freezes.c.over_at >= since)
         return self._freezes(_freezes(repository).where(lasted))
 
-    def get(self, repository: RepositoryName, event_id: int) -> Freeze | None:
-        return self._freeze(_freezes(repository).where(freezes.c.event_id == event_id))
+    def one(self, row_id: int) -> Freeze | None:
+        return self._freeze(select(freezes).where(freezes.c.row_id == row_id))
 
     def with_ids(self, repository: RepositoryName, freeze_ids: Collection[str]) -> Sequence[Freeze]:
         """Those with these ids of the service, in force or over."""
@@ -49,14 +50,27 @@ class Freezes(Part):
         """The freeze whose terms, or end, are from that event."""
         return self._freeze(_freezes(repository).where(freezes.c.set_id == event_id))
 
+    def told_by(self, repository: RepositoryName, event_ids: Collection[int]) -> Sequence[Freeze]:
+        """Those whose first known event, or the one that set their terms or end, is among these."""
+        numbers = sorted(event_ids)
+        is_told = or_(freezes.c.first_id.in_(numbers), freezes.c.set_id.in_(numbers))
+        return self._freezes(_freezes(repository).where(is_told))
+
     def due(self, now: datetime) -> Sequence[Freeze]:
         """Those whose next stage has begun, by its time."""
         due = select(freezes).where(freezes.c.due_at <= now)
         return self._freezes(due.order_by(freezes.c.due_at))
 
-    def save(self, freeze: Freeze) -> None:
-        """Insert or replace it. Call `locked` before, in the same transaction."""
-        self._put(freezes, _row(freeze))
+    def save(self, freeze: Freeze) -> Freeze:
+        """Insert one without a row, else replace it; return it with its `row_id`.
+
+        Call `locked` before, in the same transaction.
+        """
+        row = _row(freeze)
+        if not freeze.row_id:
+            return replace(freeze, row_id=self._add(freezes, row))
+        self._change(freezes, freezes.c.row_id == freeze.row_id, **row)
+        return freeze
 
     def _freezes(self, rows: Rows) -> list[Freeze]:
         return [_freeze(row) for row in self._run(rows)]
@@ -87,8 +101,8 @@ def _row(freeze: Freeze) -> dict[str, object]:
 
 
 def _beginning(freeze: Freeze) -> tuple[datetime, int]:
-    """Its start, or when it was set if that is unreadable; equal ones by their first event."""
-    return freeze.begins_at or freeze.told.set_at, freeze.told.event_id
+    """Its start, or when it was set if that is unreadable; of equal ones the first stored."""
+    return freeze.begins_at or freeze.told.set_at, freeze.row_id
 
 
 def _freezes(repository: RepositoryName) -> Rows:

@@ -15,15 +15,17 @@ from bot.store.schema import (
     optional,
     partial_index,
     required,
+    row_number,
     table,
 )
 
 freezes = table(
     "freezes",
-    "One scheduled freeze, by its first known event: planned, in force or over.",
-    *key(Repository, "repository"),
-    *key(sa.BigInteger, "event_id"),
-    *required(sa.BigInteger, "set_id"),
+    "One scheduled freeze: planned, in force or over.",
+    row_number("row_id"),
+    *required(Repository, "repository"),
+    *optional(sa.Text, "freeze_id"),
+    *required(sa.BigInteger, "first_id", "set_id"),
     *required(UtcTime, "set_at"),
     *required(as_json(FreezeAttributes), "terms"),
     *required(as_text(Stage), "stage"),
@@ -31,13 +33,17 @@ freezes = table(
     *optional(UtcTime, "begins_at", "ends_at", "over_at", "due_at"),
     *optional(OutsideText, "by", "removed_by", "removed_for"),
     *optional(sa.BigInteger, "queued"),
-    *optional(sa.Text, "freeze_id"),
+    sa.Index(None, "repository", "set_id"),
 )
-"""`due_at`: when its next stage begins."""
+"""`freeze_id`: the service's, which identifies it once the service's list has shown it.
+
+`due_at`: when its next stage begins.
+"""
 partial_index(freezes.c.due_at, where=freezes.c.due_at.is_not(None))
 partial_index(
     freezes.c.repository,
     freezes.c.freeze_id,
+    unique=True,
     where=freezes.c.freeze_id.is_not(None),
 )
 

@@ -223,7 +223,11 @@ def _shown_by(transaction: Transaction, subject: LiveSubject) -> Sequence[Accoun
         pause = Pauses(transaction).one(int(subject.key))
         if pause is not None and pause.event_id is not None:
             account = of_event(transaction, subject.repository, pause.event_id)
-    if subject.kind in {LiveKind.FREEZE, LiveKind.REPEATED}:
+    if subject.kind is LiveKind.FREEZE:
+        freeze = Freezes(transaction).one(int(subject.key))
+        if freeze is not None:
+            account = of_event(transaction, subject.repository, freeze.told.first_id)
+    if subject.kind is LiveKind.REPEATED:
         event_id, _, _ = subject.key.partition(" ")
         account = of_event(transaction, subject.repository, int(event_id))
     return [account] if account is not None else []
@@ -309,7 +313,7 @@ def _messages(
     found += LiveMessages(transaction).of_all(
         LiveKind.STORM, repository, _storms(transaction, repository, around)
     )
-    freezes = [str(freeze) for freeze in _freezes(transaction, repository, around)]
+    freezes = _freezes(transaction, repository, around)
     found += LiveMessages(transaction).of_all(LiveKind.FREEZE, repository, freezes)
     return _posts_of(transaction, found)
 
@@ -347,11 +351,10 @@ def _storms(
 
 def _freezes(
     transaction: Transaction, repository: RepositoryName, records: Sequence[EventRecord]
-) -> Collection[int]:
+) -> Collection[str]:
+    """The freezes that the events made, changed or ended."""
     ids = [record.event_id for record in records if record.type in FREEZE_TYPES]
-    known = [Freezes(transaction).set_by(repository, event_id) for event_id in ids]
-    first = {freeze.told.event_id for freeze in known if freeze is not None}
-    return sorted({*ids, *first})
+    return [str(freeze.row_id) for freeze in Freezes(transaction).told_by(repository, ids)]
 
 
 def _posts_of(transaction: Transaction, found: Sequence[LiveMessage]) -> list[Post]:

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, strategies as st
 from typing_extensions import override
 
-from bot.freezes.events import freezes_after
 from bot.freezes.freeze import FREEZE_NOTICE, Freeze, Stage, advanced
+from bot.freezes.matching import freezes_after
 from bot.freezes.notifying import NotifyFreezes
 from bot.freezes.rows import Freezes
 from bot.merge_queue.errors import MergeQueueUnavailable

@@ -59,7 +59,7 @@ def card(freeze: Freeze, buttons: Sequence[blocks.Element] = ()) -> Message:
         blocks.context("Checks continue", queued(freeze)),
     ]
     if buttons:
-        block_id = blocks.with_state(f"{FREEZE_CARD_BLOCK}{freeze.told.event_id}", freeze.ends_at)
+        block_id = blocks.with_state(f"{FREEZE_CARD_BLOCK}{freeze.row_id}", freeze.ends_at)
         shown.append(blocks.actions(buttons, block_id=block_id))
     return blocks.coloured(Colour.BLUE, blocks.message(*shown))
 

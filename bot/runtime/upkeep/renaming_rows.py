@@ -49,7 +49,6 @@ _OF_ONE = (
 _UNIQUE: tuple[tuple[sa.Table, tuple[str, ...]], ...] = (
     (events, ("event_id",)),
     (pull_requests, ("number",)),
-    (freezes, ("event_id",)),
     (window_occurrences, ("window", "begins_at")),
     (queue_entries, ("key",)),
     (bisections, ("key",)),
@@ -104,6 +103,7 @@ class Renaming(ChannelQueues):
             self._remove(table, *_same(table, names, old, new))
         self._end_double_alerts(old, new)
         self._end_double_boards(old, new)
+        self._remove_double_freezes(old, new)
         for table in _OF_ONE:
             self._change(table, table.c.repository == old, repository=new)
         self._update_heads(queues)
@@ -199,6 +199,18 @@ class Renaming(ChannelQueues):
         is_of_board = live_messages.c.kind == LiveKind.BOARD
         self._remove(live_messages, is_of_board, live_messages.c.key.in_(keys))
         self._remove(boards, *doubled)
+
+    def _remove_double_freezes(self, old: RepositoryName, new: RepositoryName) -> None:
+        """Those that both have, by the service's id or by the event that set them."""
+        other = freezes.alias()
+        is_same = sa.or_(
+            other.c.freeze_id == freezes.c.freeze_id, other.c.set_id == freezes.c.set_id
+        )
+        doubled = freezes.c.repository == old, sa.exists().where(other.c.repository == new, is_same)
+        keys = sa.select(sa.cast(freezes.c.row_id, sa.String)).where(*doubled)
+        is_of_freeze = live_messages.c.kind == LiveKind.FREEZE
+        self._remove(live_messages, is_of_freeze, live_messages.c.key.in_(keys))
+        self._remove(freezes, *doubled)
 
     def _rewrite(self, column: sa.Column[Any], old: str, new: str) -> None:
         text = sa.type_coerce(column, sa.Text)

@@ -277,7 +277,7 @@ async def test_no_statement_reads_a_whole_table_that_grows(sqlite_url: str) -> N
         "SCAN deliveries USING INDEX ix_deliveries_state_created_at",
         # Only pruning reads these: rows that people's acts and outages add, one at a time.
         "SCAN freezes",
-        "SCAN freezes USING INDEX sqlite_autoindex_freezes_1",
+        "SCAN freezes USING INDEX ix_freezes_repository_set_id",
         "SCAN leases",
         "SCAN group_acts",
         "SCAN pause_ends",

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from bot.freezes.events import freezes_after
 from bot.freezes.freeze import Ending, Stage, next_freeze, waiting_for
+from bot.freezes.matching import freezes_after, observe
 from bot.merge_queue.event_records import EventRecord
 from tests.support.clock import NOON
 from tests.support.make import make_batch, make_event, make_queued, make_status
@@ -119,7 +119,53 @@ def test_one_of_two_equal_freezes_is_deleted() -> None:
     twice = [CREATED, event(2, "create", scheduled_freeze_attributes=WEEK)]
     deleted = event(3, "delete", scheduled_freeze_attributes=WEEK)
     left = [freeze for freeze in freezes_after([], [*twice, deleted]) if freeze.over_at is None]
-    assert [record.told.event_id for record in left] == [2]
+    assert [record.told.first_id for record in left] == [2]
+
+
+def test_the_id_of_a_freeze_stays_where_a_change_of_it_appears_late() -> None:
+    (known,) = freezes_after([], [CREATED])
+    known = replace(known, freeze_id="first", row_id=1)
+    longest = {**LONGER, "end": "2026-08-30T08:00:00"}
+    extended = event(
+        4,
+        "update",
+        scheduled_freeze_attributes_before=LONGER,
+        scheduled_freeze_attributes_after=longest,
+    )
+    rest, whole = freezes_after(freezes_after([known], [extended]), [CHANGED])
+    assert (rest.row_id, rest.freeze_id, rest.stage) == (1, None, Stage.OVER)
+    assert (whole.freeze_id, whole.stage) == ("first", Stage.PLANNED)
+    assert whole.ends_at == datetime(2026, 8, 30, 6, tzinfo=UTC)
+
+
+def test_freezes_with_different_ids_are_two_although_the_log_reads_like_one() -> None:
+    (first,) = freezes_after([], [CREATED])
+    first = replace(first, freeze_id="first", row_id=1)
+    longest = {**LONGER, "end": "2026-08-30T08:00:00"}
+    extended = event(
+        4,
+        "update",
+        scheduled_freeze_attributes_before=LONGER,
+        scheduled_freeze_attributes_after=longest,
+    )
+    (second,) = freezes_after([], [extended])
+    second = replace(second, freeze_id="second", row_id=2)
+    changed = freezes_after([first, second], [CHANGED])
+    assert [(freeze.freeze_id, freeze.row_id) for freeze in changed] == [
+        ("first", 1),
+        ("second", 2),
+    ]
+    assert all(freeze.over_at is None for freeze in changed)
+
+
+def test_of_equal_freezes_each_gets_an_id_of_its_own_from_the_list() -> None:
+    known = freezes_after([], [CREATED, event(2, "create", scheduled_freeze_attributes=WEEK)])
+    listed = [replace(known[0], freeze_id=name) for name in ("first", "second")]
+    assert [freeze.freeze_id for freeze in observe(known, listed)] == ["first", "second"]
+    named = observe(known, listed[1:])
+    assert [freeze.freeze_id for freeze in named] == ["second", None]
+    # Once it has an id, the list of another changes nothing about it.
+    assert [freeze.freeze_id for freeze in observe(named, listed)] == ["second", "first"]
 
 
 def test_conditions_are_read_as_words() -> None:

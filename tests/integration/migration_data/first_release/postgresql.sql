@@ -181,8 +181,10 @@ CREATE TABLE followed (
 );
 COMMENT ON TABLE followed IS 'One channel''s subscription to all repositories, a group''s or an owner''s, as they change.';
 CREATE TABLE freezes (
+    row_id BIGSERIAL NOT NULL,
     repository TEXT NOT NULL,
-    event_id BIGINT NOT NULL,
+    freeze_id TEXT,
+    first_id BIGINT NOT NULL,
     set_id BIGINT NOT NULL,
     set_at BIGINT NOT NULL,
     terms TEXT NOT NULL,
@@ -196,12 +198,12 @@ CREATE TABLE freezes (
     removed_by TEXT,
     removed_for TEXT,
     queued BIGINT,
-    freeze_id TEXT,
-    CONSTRAINT pk_freezes PRIMARY KEY (repository, event_id)
+    CONSTRAINT pk_freezes PRIMARY KEY (row_id)
 );
-COMMENT ON TABLE freezes IS 'One scheduled freeze, by its first known event: planned, in force or over.';
+COMMENT ON TABLE freezes IS 'One scheduled freeze: planned, in force or over.';
 CREATE INDEX ix_freezes_due_at ON freezes (due_at) WHERE due_at IS NOT NULL;
-CREATE INDEX ix_freezes_repository_freeze_id ON freezes (repository, freeze_id) WHERE freeze_id IS NOT NULL;
+CREATE UNIQUE INDEX ix_freezes_repository_freeze_id ON freezes (repository, freeze_id) WHERE freeze_id IS NOT NULL;
+CREATE INDEX ix_freezes_repository_set_id ON freezes (repository, set_id);
 CREATE TABLE group_acts (
     group_act_id BIGSERIAL NOT NULL,
     "group" TEXT NOT NULL,

@@ -163,8 +163,10 @@ CREATE TABLE followed (
     CONSTRAINT pk_followed PRIMARY KEY (channel_id, selection)
 );
 CREATE TABLE freezes (
+    row_id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
     repository TEXT NOT NULL,
-    event_id BIGINT NOT NULL,
+    freeze_id TEXT,
+    first_id BIGINT NOT NULL,
     set_id BIGINT NOT NULL,
     set_at BIGINT NOT NULL,
     terms TEXT NOT NULL,
@@ -177,12 +179,11 @@ CREATE TABLE freezes (
     "by" TEXT,
     removed_by TEXT,
     removed_for TEXT,
-    queued BIGINT,
-    freeze_id TEXT,
-    CONSTRAINT pk_freezes PRIMARY KEY (repository, event_id)
+    queued BIGINT
 );
 CREATE INDEX ix_freezes_due_at ON freezes (due_at) WHERE due_at IS NOT NULL;
-CREATE INDEX ix_freezes_repository_freeze_id ON freezes (repository, freeze_id) WHERE freeze_id IS NOT NULL;
+CREATE UNIQUE INDEX ix_freezes_repository_freeze_id ON freezes (repository, freeze_id) WHERE freeze_id IS NOT NULL;
+CREATE INDEX ix_freezes_repository_set_id ON freezes (repository, set_id);
 CREATE TABLE group_acts (
     group_act_id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
     "group" TEXT NOT NULL,
