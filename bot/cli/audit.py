@@ -152,7 +152,7 @@ def as_line(record: AuditRecord) -> str:
         record.reason,
         f"group: {record.group.name}" if record.group.name else None,
         f"before: {record.previous.reason}" if record.previous.reason else None,
-        f"resumes by itself: {_time(record.resumes_at)}" if record.resumes_at else None,
+        f"until {_shown(record.resumes_at)}" if record.resumes_at else None,
         f"subscribed to: {record.setting.after or 'nothing'}"
         if record.setting.after is not None
         else None,
@@ -161,7 +161,7 @@ def as_line(record: AuditRecord) -> str:
         record.outcome.explanation,
     ]
     return AUDIT_COLUMNS.format(
-        at=record.at.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%SZ"),
+        at=_shown(record.at),
         action=record.action.value,
         result=record.result.value,
         repository=clean(record.repository, 150),
@@ -169,6 +169,10 @@ def as_line(record: AuditRecord) -> str:
         where=record.origin.value,
         what=" · ".join(clean(part, 300) for part in what if part),
     ).rstrip()
+
+
+def _shown(at: datetime) -> str:
+    return at.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%SZ")
 
 
 def _who(actor: Actor) -> str:

@@ -28,10 +28,10 @@ CHANNELS_SETTING = "MQBOT_CHANNELS"
 LONG_UNREAD = timedelta(days=1)
 
 WHAT_ENDS_ONE = f"""
-To end one whose source is "command", type /mq unsubscribe in its channel, or run
-mqbot unsubscribe CHANNEL; for one of {CHANNELS_SETTING}, change that setting. After a repository
-was renamed, mqbot rename OLD NEW moves its subscriptions. If Slack gives a channel another id,
-they move by themselves."""
+To end one that comes from a command, type /mq unsubscribe in its channel, or run
+mqbot unsubscribe CHANNEL. To end one that comes from {CHANNELS_SETTING}, change that setting. After
+a repository was renamed, mqbot rename OLD NEW moves its subscriptions. If Slack gives a channel
+another id, they move by themselves."""
 
 
 @dataclass(frozen=True, slots=True)
