@@ -16,6 +16,7 @@ from bot.blocks import controls
 from bot.blocks.message import Message
 from bot.desk.explain import explain
 from bot.kernel.actor import REQUEST_SHOWN, Actor, Origin
+from bot.kernel.bounded import Bounded
 from bot.kernel.clock import Clock
 from bot.kernel.errors import ActState, BotError, UserError, act_of
 from bot.kernel.tasks import Tasks
@@ -23,7 +24,6 @@ from bot.slack.conversation import Conversation, Replies
 from bot.slack.errors import CutOff, SlackRefused
 from bot.slack.payloads import Json, request_key
 from bot.slack.web_api.failures import BLOCKS_CODES, FAILURES, read_failure
-from bot.slack.web_api.remembered import Bounded
 from bot.store.errors import StoreUnavailable
 from bot.store.handled_requests import HandledRequests
 from bot.store.transaction import Transaction

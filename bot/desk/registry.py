@@ -28,6 +28,7 @@ from bot.desk.use_cases import UseCases
 from bot.freezes import actions as freeze_actions
 from bot.home.choices import HOME_BEGIN, HomePlace
 from bot.kernel.actor import Actor
+from bot.kernel.bounded import Bounded
 from bot.kernel.clock import Clock
 from bot.kernel.configured import Configured
 from bot.kernel.durations import DurationProblem, Lasting, resumes_at
@@ -44,7 +45,6 @@ from bot.slack.ports import ChannelAccess
 from bot.slack.references import Names
 from bot.slack.web_api.channels import SlackChannels
 from bot.slack.web_api.failures import field_of
-from bot.slack.web_api.remembered import Bounded
 from bot.store.errors import StoreUnavailable
 from bot.store.transactions import Store
 

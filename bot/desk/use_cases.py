@@ -15,6 +15,7 @@ from bot.pauses.pausing import PauseQueue
 from bot.pauses.reminding import RemindOfPauses
 from bot.pauses.resuming import ResumeQueue
 from bot.pauses.taking_over import TakeOverPause
+from bot.queues.outlook import ForeseeQueue
 from bot.removals.removing import RemovePullRequest
 
 
@@ -36,3 +37,4 @@ class UseCases:
     channel_settings: ChannelSettings
     manage_boards: ManageBoards
     examine_queue: ExamineQueue
+    foresee_queue: ForeseeQueue

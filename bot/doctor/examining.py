@@ -26,7 +26,7 @@ from bot.merge_queue.errors import (
 from bot.merge_queue.queue import QueuedDetails
 from bot.pauses.pause import PauseRecord
 from bot.pauses.rows import Pauses
-from bot.queues.outlook import foresee
+from bot.queues.outlook import ForeseeQueue
 from bot.queues.reading import read_queue
 from bot.queues.snapshot import Snapshot
 from bot.store.transaction import Transaction
@@ -66,6 +66,7 @@ class ExamineQueue:
     """Why nothing merges in a queue, or why it is slow."""
 
     sources: Sources
+    foresee: ForeseeQueue
     #: by repository
     asked: dict[RepositoryName, _Asked] = field(default_factory=dict)
 
@@ -83,7 +84,7 @@ class ExamineQueue:
         diagnosis = await self.of(snapshot)
         if diagnosis.first.verdict is not Verdict.NORMAL:
             return diagnosis
-        return replace(diagnosis, outlook=await foresee(snapshot, self.sources))
+        return replace(diagnosis, outlook=await self.foresee.of(snapshot))
 
     async def of(self, snapshot: Snapshot) -> Diagnosis:
         """Judge a queue that has been read. Raises StoreError.

@@ -30,7 +30,6 @@ from bot.pauses.pause import timed
 from bot.pauses.rows import Pauses
 from bot.people.rows import MutedPullRequests
 from bot.posts.outbox import Outbox
-from bot.queues.outlook import foresee_all
 from bot.queues.reading import read_queues
 from bot.queues.snapshot import ReadQueue, Snapshot
 from bot.store.installation import ServiceFeatures
@@ -110,7 +109,7 @@ async def home_state(
     begin = first - part
     shown = sorted_part[begin : begin + HOME_QUEUES_SHOWN]
     headlines = await _headlines(shown, examine)
-    outlooks = await foresee_all(shown, sources)
+    outlooks = await examine.foresee.of_all(shown)
 
     def state(transaction: Transaction) -> HomeState:
         polls = Positions(transaction).polls(asked)

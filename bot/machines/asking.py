@@ -19,7 +19,6 @@ from bot.questions.explaining import explain
 from bot.questions.reading_log import newest_page, page_at
 from bot.questions.snapshots import LogPlace, LogSelection
 from bot.questions.texts import event_log, why
-from bot.queues.outlook import foresee, foresee_all
 from bot.queues.reading import read_queue, read_queues
 from bot.queues.snapshot import Snapshot
 from bot.queues.texts import group_status, status as queue_status
@@ -43,7 +42,7 @@ async def _status(use: UseCases, target: Target) -> Reply:
     if isinstance(target, Group):
         read = await read_queues(target.repositories, use.sources)
         said = group_status.status(target, read)
-        outlooks = await foresee_all(read, use.sources)
+        outlooks = await use.foresee_queue.of_all(read)
         shapes = [
             queue_shape(queue, outlooks[queue.repository])
             if isinstance(queue, Snapshot)
@@ -52,7 +51,7 @@ async def _status(use: UseCases, target: Target) -> Reply:
         ]
         return Reply(StatusAnswer(message=plain(said), queues=shapes))
     snapshot = await read_queue(target, use.sources)
-    outlook = await foresee(snapshot, use.sources)
+    outlook = await use.foresee_queue.of(snapshot)
     said = queue_status.status(snapshot, outlook)
     return Reply(StatusAnswer(message=plain(said), queues=[queue_shape(snapshot, outlook)]))
 

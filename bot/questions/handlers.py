@@ -30,7 +30,6 @@ from bot.questions.texts import (
     statistics as question_statistics,
     why,
 )
-from bot.queues.outlook import foresee
 from bot.queues.reading import group_answers, group_page, read_queue
 from bot.queues.texts import group_status, status as queue_status
 from bot.slack.conversation import Answers
@@ -48,7 +47,7 @@ async def show_status(call: Call, target: Target, *, first: int, branch: str | N
     if first:
         await call.answer(queue_status.waiting_page(snapshot, first))
         return
-    outlook = await foresee(snapshot, call.bot.sources)
+    outlook = await call.bot.use.foresee_queue.of(snapshot)
     await call.answer(queue_status.status(snapshot, outlook))
 
 

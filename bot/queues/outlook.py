@@ -1,12 +1,13 @@
 """Read a queue's past, and estimate how long pull requests still wait in it now."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from bot.freezes.rows import Freezes
+from bot.kernel.bounded import Bounded
 from bot.kernel.repository import RepositoryName
-from bot.log.queue_entries import PastEntry, entries_of_leaves, past_entries, tells_all
+from bot.log.queue_entries import Leave, PastEntry, entries_of_leaves, past_entries, tells_all
 from bot.log.rows import Events
 from bot.log.sources import Sources
 from bot.merge_queue.event_types import ENTER, LEAVE, MERGED
@@ -22,6 +23,9 @@ LEARNED_FROM = timedelta(days=5)
 ENDS_READ = 160
 """How many ends are read, merges and others, the newest: a busy queue's last half day."""
 
+KNOWN_MOST = 100
+"""Queues whose last days are remembered, with up to ENDS_READ entries each."""
+
 HOLDING = frozenset({BatchStatusCode.FROZEN, BatchStatusCode.WAITING_SCHEDULE})
 """Batches that wait for something other than their checks and the batches ahead."""
 
@@ -32,19 +36,31 @@ class LastDays:
 
     entries: Sequence[PastEntry]  #: of all its branches
     held: Sequence[Period]
+    newest: Sequence[Leave]  #: the last leave, if any, after which the entries were read
 
     def of_branch(self, branch: str | None) -> Past:
         """The past of the queue of that branch, or of the only one."""
         return past_of(self.entries, self.held, branch)
 
 
-def read_past(transaction: Transaction, repository: RepositoryName, at: datetime) -> LastDays:
+def read_past(
+    transaction: Transaction,
+    repository: RepositoryName,
+    at: datetime,
+    known: LastDays | None = None,
+) -> LastDays:
     """The last days of the queue, from a bounded number of rows.
 
     Its events need not all be stored: of a queue whose ends nobody follows, nothing is known.
+    `known`: what was read before; its entries count until a pull request leaves.
     """
     since = at - LEARNED_FROM
-    entries = _read_entries(Events(transaction), repository, since, at)
+    events = Events(transaction)
+    newest = events.leaves(repository, since, at, limit=1)
+    if known is not None and newest and newest == known.newest:
+        entries = known.entries
+    else:
+        entries = _read_entries(events, repository, since, at)
     pauses = Pauses(transaction).recent(repository, since)
     freezes = Freezes(transaction).recent(repository, since)
     held = [Period(pause.since, pause.ended_at) for pause in pauses]
@@ -53,7 +69,7 @@ def read_past(transaction: Transaction, repository: RepositoryName, at: datetime
         for freeze in freezes
         if freeze.begins_at is not None and freeze.begins_at < at
     ]
-    return LastDays(entries, held)
+    return LastDays(entries, held, newest)
 
 
 def _read_entries(
@@ -73,24 +89,30 @@ def _read_entries(
     return past_entries(ends)
 
 
-async def foresee(snapshot: Snapshot, sources: Sources) -> Outlook:
-    """What the queue's past says of it. Raises StoreError."""
-    shown = picture(snapshot)
-    if not is_foreseeable(shown):
-        return NO_OUTLOOK
-    stored = await sources.store.read(read_past, snapshot.repository, snapshot.read_at)
-    return outlook(stored.of_branch(snapshot.branch), shown, snapshot.read_at)
+@dataclass(frozen=True, slots=True)
+class ForeseeQueue:
+    """How long pull requests still wait in a queue, by its own past."""
 
+    sources: Sources
+    #: the last days of the queues that somebody looked at last
+    known: Bounded[RepositoryName, LastDays] = field(default_factory=lambda: Bounded(KNOWN_MOST))
 
-async def foresee_all(
-    read: Iterable[ReadQueue], sources: Sources
-) -> Mapping[RepositoryName, Outlook]:
-    """The same of each queue that could be read. Raises StoreError."""
-    return {
-        queue.repository: await foresee(queue, sources)
-        for queue in read
-        if isinstance(queue, Snapshot)
-    }
+    async def of(self, snapshot: Snapshot) -> Outlook:
+        """What the queue's past says of it. Raises StoreError."""
+        shown = picture(snapshot)
+        if not is_foreseeable(shown):
+            return NO_OUTLOOK
+        repository = snapshot.repository
+        known = self.known.get(repository)
+        stored = await self.sources.store.read(read_past, repository, snapshot.read_at, known)
+        self.known[repository] = stored
+        return outlook(stored.of_branch(snapshot.branch), shown, snapshot.read_at)
+
+    async def of_all(self, read: Iterable[ReadQueue]) -> Mapping[RepositoryName, Outlook]:
+        """The same of each queue that could be read. Raises StoreError."""
+        return {
+            queue.repository: await self.of(queue) for queue in read if isinstance(queue, Snapshot)
+        }
 
 
 def outlook(past: Past, picture: Picture, at: datetime) -> Outlook:

@@ -35,6 +35,7 @@ from bot.pauses.group_work import EndCutShort
 from bot.posts.posting import PostDeliveries
 from bot.posts.refreshing import RefreshLiveMessages
 from bot.questions.weekly import PostWeekly
+from bot.queues.outlook import ForeseeQueue
 from bot.runtime.adapters import Ports
 from bot.runtime.intervals import Intervals
 from bot.runtime.listening import build_use_cases
@@ -212,7 +213,7 @@ class Jobs:
         sources = Sources(ports.merge_queue.scheduled, ports.store, ports.clock)
         return ObserveQueue(
             sources=sources,
-            examine=ExamineQueue(sources),
+            examine=ExamineQueue(sources, ForeseeQueue(sources)),
             wake=self.wake,
             interval=usual,
             limit=stale_after(usual),

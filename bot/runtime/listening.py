@@ -27,6 +27,7 @@ from bot.pauses.resuming import ResumeQueue
 from bot.pauses.rows import is_paused
 from bot.pauses.taking_over import TakeOverPause
 from bot.posts.wake import Wake
+from bot.queues.outlook import ForeseeQueue
 from bot.removals.removing import RemovePullRequest
 from bot.runtime.adapters import Ports
 from bot.runtime.surroundings import Surroundings
@@ -86,6 +87,7 @@ def build_use_cases(ports: Ports, wake: Wake) -> UseCases:
         is_paused=is_paused,
     )
     sources = Sources(ports.merge_queue, ports.store, ports.clock)
+    foresee_queue = ForeseeQueue(sources)
     pause_queue = PauseQueue(ports.merge_queue, acts)
     resume_queue = ResumeQueue(ports.merge_queue, acts)
     freeze_queue = FreezeQueue(ports.merge_queue, acts)
@@ -103,5 +105,6 @@ def build_use_cases(ports: Ports, wake: Wake) -> UseCases:
         remind_of_pauses=RemindOfPauses(ports.merge_queue, acts),
         channel_settings=ChannelSettings(acts, next_digest, rename_channel),
         manage_boards=ManageBoards(acts, sources),
-        examine_queue=ExamineQueue(sources),
+        examine_queue=ExamineQueue(sources, foresee_queue),
+        foresee_queue=foresee_queue,
     )

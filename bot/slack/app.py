@@ -21,12 +21,12 @@ from bot.blocks.explain import TOO_FAST
 from bot.blocks.message import Message
 from bot.blocks.modal import result_modal
 from bot.kernel.actor import REQUEST_SHOWN
+from bot.kernel.bounded import Bounded
 from bot.kernel.clock import Clock
 from bot.kernel.metrics import UNSCRAPED, Metrics
 from bot.slack.conversation import Conversation
 from bot.slack.payloads import Json, request_key
 from bot.slack.web_api.clients import Identity
-from bot.slack.web_api.remembered import Bounded
 from bot.store.paces import MOST_NAMES, Paces
 
 logger = logging.getLogger(__name__)

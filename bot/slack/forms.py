@@ -11,9 +11,9 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from bot.blocks.message import View
+from bot.kernel.bounded import Bounded
 from bot.slack.conversation import show_view
 from bot.slack.web_api.failures import VIEW_GONE_CODES, read_failure
-from bot.slack.web_api.remembered import Bounded
 
 logger = logging.getLogger(__name__)
 

@@ -21,6 +21,7 @@ from bot.kernel.tasks import CONCURRENT_STORES, POLL_REQUESTS, ConcurrencyLimit
 from bot.log.sources import Sources
 from bot.merge_queue.port import MergeQueue
 from bot.posts.wake import Wake
+from bot.queues.outlook import ForeseeQueue
 from bot.store.transactions import Store
 from tests.support.make import make_configured
 
@@ -69,7 +70,7 @@ class Loop:
             usual,
             stale_after(usual),
             ObservePause(*parts, usual, storing),
-            ExamineQueue(sources),
+            ExamineQueue(sources, ForeseeQueue(sources)),
             configured,
             storing,
         )

@@ -20,7 +20,6 @@ from bot.pauses.pause import DrawnLine
 from bot.pauses.texts import form as pause_form, replies as pause_replies
 from bot.pauses.texts.ends import EndQuestion
 from bot.queues.estimate import NO_OUTLOOK, Outlook
-from bot.queues.outlook import foresee
 from bot.queues.reading import read_queues, unpaused
 from bot.queues.snapshot import ReadQueue, Snapshot
 from bot.queues.texts import group_status, impact as queue_impact, parts as queue_parts
@@ -54,7 +53,7 @@ async def type_pause(call: Call, target: Target, *, asked: Asked, is_confirmed: 
         await call.reply(end_questions.which_end(target, asked, typed, [stops] if stops else []))
     elif impact is not None:
         snapshot = await unpaused(target, impact, call.bot.sources)
-        outlook = await foresee(snapshot, call.bot.sources)
+        outlook = await call.bot.use.foresee_queue.of(snapshot)
         await call.reply(
             pause_replies.confirm(
                 target,
@@ -191,7 +190,7 @@ async def _show_impact(call: Call, target: Target, turn: FormTurn, asked: Asked)
     read = await read_queues(repositories_of(target), call.bot.sources)
     outlook = NO_OUTLOOK
     if isinstance(read[0], Snapshot) and not isinstance(target, Group):
-        outlook = await foresee(read[0], call.bot.sources)
+        outlook = await call.bot.use.foresee_queue.of(read[0])
     await call.show_in_modal(turn, _form(call, target, asked, read, outlook=outlook))
 
 

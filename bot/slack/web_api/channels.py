@@ -13,6 +13,7 @@ from typing_extensions import override
 
 from bot.blocks.blocks import has_controls, without_controls
 from bot.blocks.message import Message
+from bot.kernel.bounded import Bounded
 from bot.kernel.clock import Clock
 from bot.kernel.pacing import TokenBucket
 from bot.kernel.sharing import ChannelSharing
@@ -20,7 +21,7 @@ from bot.slack.errors import PostError, PostPostponed, PostRefused, Refusal
 from bot.slack.person import Unanswered, is_person
 from bot.slack.ports import Audience, ChannelAccess, ChannelDirectory
 from bot.slack.web_api.failures import FAILURES, field_of, post_error, read_failure
-from bot.slack.web_api.remembered import REMEMBERED_FOR, REMEMBERED_MOST, Bounded, Remembered
+from bot.slack.web_api.remembered import REMEMBERED_FOR, REMEMBERED_MOST, Remembered
 
 logger = logging.getLogger(__name__)
 

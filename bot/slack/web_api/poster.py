@@ -12,6 +12,7 @@ from structlog.contextvars import bound_contextvars
 from typing_extensions import override
 
 from bot.blocks.message import Message, Thread
+from bot.kernel.bounded import Bounded
 from bot.kernel.clock import Clock
 from bot.slack.errors import PostInDoubt, PostPostponed, PostRefused, Refusal
 from bot.slack.person import DenialReason, is_person, not_a_member
@@ -19,7 +20,6 @@ from bot.slack.ports import SURELY_SHOWN, ChannelPoster, PeopleDirectory, Sent
 from bot.slack.web_api.channels import SlackChannels, fitted
 from bot.slack.web_api.clients import Identity, served_at
 from bot.slack.web_api.failures import FAILURES, THREAD_CODES, post_error, read_failure
-from bot.slack.web_api.remembered import Bounded
 
 METADATA_TYPE = "mqbot_delivery"
 

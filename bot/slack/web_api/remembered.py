@@ -1,35 +1,18 @@
-"""Memory with limits: of entries, and of Slack's answers by age."""
+"""Slack's answers, remembered for a while."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
 from typing import Generic, TypeVar
 
-from typing_extensions import override
-
+from bot.kernel.bounded import Bounded
 from bot.kernel.clock import Clock
 from bot.slack.person import Unanswered
 
 REMEMBERED_FOR = timedelta(minutes=1)
 REMEMBERED_MOST = 10_000
 
-Key = TypeVar("Key")
 Value = TypeVar("Value")
-
-
-class Bounded(dict[Key, Value]):
-    """Drops its oldest entry when there are more than `most`; a set entry becomes the newest."""
-
-    def __init__(self, most: int) -> None:
-        super().__init__()
-        self.most = most
-
-    @override
-    def __setitem__(self, key: Key, value: Value) -> None:
-        self.pop(key, None)
-        super().__setitem__(key, value)
-        if len(self) > self.most:
-            del self[next(iter(self))]
 
 
 class Remembered(Generic[Value]):

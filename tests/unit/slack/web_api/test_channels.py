@@ -6,10 +6,11 @@ from typing import Any
 import pytest
 from typing_extensions import override
 
+from bot.kernel.bounded import Bounded
 from bot.kernel.sharing import ChannelSharing
 from bot.slack.ports import Audience, ChannelAccess
 from bot.slack.web_api.channels import SlackChannels
-from bot.slack.web_api.remembered import REMEMBERED_FOR, Bounded, Remembered
+from bot.slack.web_api.remembered import REMEMBERED_FOR, Remembered
 from tests.support.clock import FakeClock
 from tests.unit.slack.web_api.scripted_client import Answer, ScriptedClient, failed
 

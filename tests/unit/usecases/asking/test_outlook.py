@@ -14,7 +14,7 @@ from bot.merge_queue.event_records import FreezeAttributes
 from bot.merge_queue.event_types import LEAVE, MERGED
 from bot.merge_queue.queue import QueueStatus
 from bot.queues.estimate import NO_OUTLOOK
-from bot.queues.outlook import foresee
+from bot.queues.outlook import ForeseeQueue
 from bot.queues.snapshot import Snapshot
 from tests.support.clock import NOON, FakeClock
 from tests.support.make import (
@@ -73,7 +73,7 @@ def queue(**fields: Any) -> QueueStatus:
 
 
 async def test_the_next_merge_and_a_new_one(sources: Sources) -> None:
-    found = await foresee(make_snapshot(queue()), sources)
+    found = await ForeseeQueue(sources).of(make_snapshot(queue()))
     assert found.next_merge is not None
     assert found.next_merge.remaining == TOOK - 5 * MINUTE
     assert found.added_now is not None
@@ -81,7 +81,7 @@ async def test_the_next_merge_and_a_new_one(sources: Sources) -> None:
 
 
 async def test_an_empty_queue_has_no_next_merge(sources: Sources) -> None:
-    found = await foresee(make_snapshot(), sources)
+    found = await ForeseeQueue(sources).of(make_snapshot())
     assert found.next_merge is None
     assert found.added_now is not None
 
@@ -101,12 +101,12 @@ async def test_an_empty_queue_has_no_next_merge(sources: Sources) -> None:
 async def test_nothing_is_said_of_what_cannot_be_known(
     snapshot: Snapshot, sources: Sources
 ) -> None:
-    assert await foresee(snapshot, sources) == NO_OUTLOOK
+    assert await ForeseeQueue(sources).of(snapshot) == NO_OUTLOOK
 
 
 async def test_nothing_merges_after_the_next_freeze_begins(sources: Sources) -> None:
     freeze = frozen(NOON + TOOK - 2 * MINUTE)
-    found = await foresee(replace(make_snapshot(queue()), next_freeze=freeze), sources)
+    found = await ForeseeQueue(sources).of(replace(make_snapshot(queue()), next_freeze=freeze))
     assert found.next_merge is not None
     assert found.added_now is None
 
@@ -115,5 +115,27 @@ async def test_a_freeze_of_these_days_does_not_count_as_waiting(sources: Sources
     freeze = frozen(NOON - 40 * HOUR, ending=Ending(NOON - 5 * MINUTE))
     with begin(sources.store) as transaction:
         Freezes(transaction).save(freeze)
-    found = await foresee(make_snapshot(queue()), sources)
+    found = await ForeseeQueue(sources).of(make_snapshot(queue()))
     assert found == NO_OUTLOOK
+
+
+async def test_each_new_end_counts(sources: Sources) -> None:
+    foresee = ForeseeQueue(sources)
+    before = await foresee.of(make_snapshot(queue()))
+    assert await foresee.of(make_snapshot(queue())) == before
+
+    leave = make_event_record(
+        LEAVE,
+        event_id=1_000,
+        received_at=NOON - MINUTE,
+        pull_request=1_000,
+        merged=True,
+        code="PR_MERGED",
+        queued_at=NOON - 40 * MINUTE,
+    )
+    with begin(sources.store) as transaction:
+        Events(transaction).add_new([leave])
+
+    after = await foresee.of(make_snapshot(queue()))
+    assert after == await ForeseeQueue(sources).of(make_snapshot(queue()))
+    assert after != before
