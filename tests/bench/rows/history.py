@@ -7,6 +7,9 @@ All histories are equally busy: ten queues with 417 pull requests a day each. Th
 newest 1,000 events of the long one, which are 43 minutes, so it has fewer rows than most limits
 allow to be read. What reads the most of the last day is also compared with a history of one day:
 that is how much more a long history costs the same queue.
+
+The quickest round counts, in which a queue's last days were read before: they are read again only
+after a pull request has left (`ForeseeQueue`).
 """
 
 import asyncio
