@@ -115,6 +115,32 @@ async def test_a_pause_that_only_the_service_knows_stays_as_it_is() -> None:
     assert await audit(desk) == []
 
 
+async def test_a_pause_stays_as_it_is_while_the_bot_still_believes_that_it_ended() -> None:
+    desk = await watched()
+    desk.polls.observe = None
+    desk.world.is_silent = True
+    night = desk.world.service.paused_by("carol", "Night")
+    desk.world.is_silent = False
+    ended_at = desk.world.clock.now()
+    over = PauseRecord(
+        SITE,
+        night.paused_at,
+        "Night",
+        "Night",
+        ended_at=ended_at,
+        ending=PauseEnding.RESUMED,
+    )
+    with begin(InMemoryStore(desk.world.database)) as transaction:
+        Pauses(transaction).save(over)
+
+    desk.world.clock.advance(1)
+    desk.world.fails(1, 2, 3)
+    await desk.turns(12)
+
+    assert in_force(desk) == "Night"
+    assert await audit(desk) == []
+
+
 async def test_a_pause_on_record_keeps_the_service_from_being_asked() -> None:
     desk = await watched()
     with begin(InMemoryStore(desk.world.database)) as transaction:
