@@ -79,6 +79,8 @@ QUESTIONS = {
     "pause": "Pause which queue?",
     "resume": "Resume which queue?",
     "extend": "Extend the pause of which queue?",
+    "takeover": "Take over the pause of which queue?",
+    "notify": "Notify you when which queue resumes?",
     "remove": "Remove it from which queue?",
     "freeze": "Freeze which queue?",
     "freezes": "Show the freezes of which queue?",
@@ -89,6 +91,8 @@ QUESTIONS = {
     "subscriptions test": "Who would be notified of which queue?",
     "board": "Show a board of which queue in this channel?",
     "board off": "End the board of which queue?",
+    "mute": "In which repository is the pull request?",
+    "unmute": "In which repository is the pull request?",
 }
 """By the action of a request."""
 
@@ -262,6 +266,10 @@ _DOES = {
     "subscribe": "Subscribe to",
     "unsubscribe": "Unsubscribe from",
     "extend": "Extend the pause of",
+    "takeover": "Take over the pause of",
+    "notify": "Notify me of",
+    "mute": "Mute it in",
+    "unmute": "Unmute it in",
     "remove": "Remove it from",
     "allow": "Let it through in",
     "default": "Default to",

@@ -4,7 +4,7 @@ What only reads may be run as it is understood. What changes something is offere
 """
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
 from bot.acts.permission import Right
@@ -52,7 +52,7 @@ def without_courtesies(typed: str, called: Collection[str]) -> str:
 
 def _courtesy(words: Sequence[Word]) -> int:
     """How many words the courtesy takes that they begin with."""
-    if words[0].is_punctuation or words[0].is_name:
+    if words[0].is_punctuation or words[0].is_name or words[0].is_emoji:
         return 1
     said = tuple(word.bare for word in words[:4])
     return max((len(phrase) for phrase in _COURTESIES if said[: len(phrase)] == phrase), default=0)
@@ -71,6 +71,15 @@ _ABOUT_MESSAGES = frozenset(
 )
 """What may follow a word about messages: "stop sending me messages"."""
 
+_MESSAGES = frozenset(
+    {
+        *("alerts", "dm", "dms", "message", "messages", "messaging", "notification"),
+        *("notifications", "notifying", "ping", "pinging", "pings", "reminder", "reminders"),
+        *("reminding", "sending", "spam", "spamming"),
+    }
+)
+"""With one of these, "stop" and "pause" can't be about a queue."""
+
 _HOW_MANY = frozenset({"all", "any", "every", "everything", "more", "of"})
 
 _NAMED_NOTICES = tuple(notice for notice in Notice if notice is not Notice.MERGE)
@@ -78,7 +87,8 @@ _NAMED_NOTICES = tuple(notice for notice in Notice if notice is not Notice.MERGE
 
 
 def _names_of(notice: Notice) -> set[str]:
-    return {notice.value, notice.value.removesuffix("s")}
+    names = {notice.value, notice.value.removesuffix("s")}
+    return names | {"reminding"} if notice is Notice.REMINDER else names
 
 
 def about_messages(typed: str, called: Collection[str]) -> str:
@@ -89,10 +99,11 @@ def about_messages(typed: str, called: Collection[str]) -> str:
     if len(words) == FEW_WORDS and words[1].bare in {"on", "off"}:
         is_about = words[0].bare in _ABOUT_MESSAGES
         return f"me dm {words[1].bare}" if is_about and words[0].bare != "me" else typed
-    if words[0].bare not in _STOP | _GO_ON:
-        return typed
-    state = "off" if words[0].bare in _STOP else "on"
     said = [word.bare for word in words[1:]]
+    is_pause_of_messages = words[0].bare == "pause" and bool(_MESSAGES.intersection(said))
+    if words[0].bare not in _STOP | _GO_ON and not is_pause_of_messages:
+        return typed
+    state = "on" if words[0].bare in _GO_ON else "off"
     kinds = [notice for notice in _NAMED_NOTICES if _names_of(notice) & {*said}]
     rest = [name for name in said if not any(name in _names_of(kind) for kind in kinds)]
     if any(name not in _ABOUT_MESSAGES | _HOW_MANY for name in rest):
@@ -109,11 +120,13 @@ ASKING = frozenset(
         *("at", "be", "been", "but", "by", "can", "can't", "could", "currently", "did", "didn't"),
         *("do", "does", "doesn't", "doing", "everything", "for", "from", "get", "getting", "give"),
         *("go", "going", "got", "has", "hasn't", "have", "haven't", "how", "how's", "hows", "i"),
-        *("i'm", "in", "is", "isn't", "isnt", "it", "it's", "its", "just", "long", "many", "me"),
-        *("much", "my", "mine", "no", "not", "now", "of", "ok", "okay", "on", "or", "our", "out"),
+        *("i'm", "in", "is", "isn't", "isnt", "it", "it's", "its", "just", "know", "let", "long"),
+        *("longer", "many", "me", "much", "my", "mine", "no", "not", "now", "of", "ok", "okay"),
+        *("on", "or", "our", "out"),
         *("right", "see", "show", "so", "somebody", "someone", "something", "still"),
         *("take", "taking", "takes", "tell", "that", "that's", "the", "there", "they", "this"),
-        *("to", "today", "us", "was", "we", "were", "what", "what's", "whats", "when", "where"),
+        *("to", "today", "tomorrow", "tonight", "us", "was", "we", "were", "what", "what's"),
+        *("whats", "when", "where"),
         *("where's", "which", "who", "who's", "whose", "why", "will", "with", "won't", "wont"),
         *("yet", "you", "again", "already", "happen", "happened", "happening", "wrong", "up"),
         *("queue", "queues", "merge", "merged", "merges", "merging", "train", "repo", "main"),
@@ -151,6 +164,29 @@ _PULL_REQUEST_WORDS = frozenset(
 _FREEZE_WORDS = frozenset(
     {"freeze", "freezes", "freezing", "frozen", "planned", "next", "scheduled", "window", "windows"}
 )
+_PAUSE_WORDS = frozenset({"pause", "paused", "pausing"})
+_WHO_AND_WHY = frozenset({"who", "who's", "why"})
+_ASKS_ABOUT_PAUSE = frozenset({"how", "when", "what", "what's", "until", "is", "was", "since"})
+"""A question that begins like this doesn't ask the bot to pause."""
+
+_TELLING = frozenset(
+    {"notify", "notified", "ping", "dm", "message", "alert", "inform", "remind", "tell", "let"}
+)
+_ASKING_WHEN = frozenset({"will", "does", "do", "who", "anyone", "anybody", "us"})
+"""With one of these it asks for the time, or for somebody else: "do you know when it resumes"."""
+
+_ONCE = frozenset({"when", "once", "after", "as", "soon", "if"})
+_RESUMED = frozenset(
+    {"resume", "resumes", "resumed", "resuming", "unpause", "unpaused", "unpauses", "unblocked"}
+)
+_GOES_ON = frozenset(
+    {
+        *("again", "back", "clear", "end", "ended", "ends", "flowing", "goes", "going", "lifted"),
+        *("moves", "moving", "open", "opens", "over", "reopens", "running", "runs", "start"),
+        *("started", "starts"),
+    }
+)
+_QUEUE_NOUNS = frozenset({"queue", "queues", "pause", "merging", "merges", "train"})
 _PERSON_WORDS = frozenset({"my", "mine"})
 _THIS_ONE = frozenset({"it", "this", "that"})
 _SHORT = frozenset({"why", "what", "happened", "what's", "wrong", "how", "come"})
@@ -171,7 +207,7 @@ class Said:
         words = [
             word
             for word in command_words(typed, situation.called)
-            if not word.is_punctuation and not word.is_name
+            if not (word.is_punctuation or word.is_name or word.is_emoji)
         ]
         plain: list[str] = []
         targets: dict[str, None] = {}
@@ -216,9 +252,14 @@ def question(said: Said, typed: str, situation: Situation) -> str | None:
     shown = _shown(said, typed, situation)
     if shown is not None or _begins_like_a_command(said.words):
         return shown
-    helpful = _for_help(said) or _about_pull_request(said, situation)
+    helpful = (
+        _for_help(said)
+        or _about_resuming(said, typed, situation)
+        or _about_pull_request(said, situation)
+    )
     if helpful is not None:
         return helpful
+    said = _about_pause(said)
     meant = situation.target_meant("status")
     own = target_value(meant) if meant is not None else ALL
     target = f" {said.targets[0] if said.targets else own}"
@@ -230,6 +271,38 @@ def question(said: Said, typed: str, situation: Situation) -> str | None:
         verb = "why" if said.plain & _VERDICT_WORDS else "status"
         return f"{verb}{target}"
     return None
+
+
+def _about_pause(said: Said) -> Said:
+    """A question about a pause, without the verb that would ask for one.
+
+    Who paused it, and why, may be asked with a name: "why did bob pause it".
+    """
+    if not said.plain & _PAUSE_WORDS:
+        return said
+    first = said.words[0].bare
+    if first in _WHO_AND_WHY:
+        return replace(said, plain=(said.plain & ASKING) | {"paused"})
+    if first in _ASKS_ABOUT_PAUSE:
+        return replace(said, plain=(said.plain - _PAUSE_WORDS) | {"paused"})
+    return said
+
+
+def _about_resuming(said: Said, typed: str, situation: Situation) -> str | None:
+    """A wish to hear when a queue resumes: "let me know when it's unpaused"."""
+    is_wish = {"let", "know"} <= said.plain or bool(said.plain & _TELLING)
+    is_for_another = any(word.is_name for word in command_words(typed, situation.called))
+    if not is_wish or is_for_another or said.numbers or said.plain & (_NEGATIONS | _ASKING_WHEN):
+        return None
+    thread = situation.thread
+    is_of_pull_request = thread is not None and thread.pull_request is not None
+    is_of_queue = bool(said.targets) or bool(said.plain & _QUEUE_NOUNS) or not is_of_pull_request
+    is_resuming = bool(said.plain & _RESUMED) or (is_of_queue and bool(said.plain & _GOES_ON))
+    if not is_resuming or not said.plain & _ONCE:
+        return None
+    if not said.is_made_of(ASKING, _TELLING, _RESUMED, _GOES_ON, _QUEUE_NOUNS, _ONCE):
+        return None
+    return f"notify {said.targets[0]}" if said.targets else "notify"
 
 
 def _about_pull_request(said: Said, situation: Situation) -> str | None:
@@ -270,10 +343,10 @@ def _for_help(said: Said) -> str | None:
         return f"help {verbs[0]}"
     is_can = {"what", "can", "you", "do"} <= said.plain
     is_help = bool(said.plain & _HELP_WORDS) and said.is_made_of(ASKING, _HELP_WORDS)
-    return "help" if is_can or is_help else None
+    return "help" if is_can or (is_help and not said.targets) else None
 
 
-_PEOPLE = (["i"], ["we"], ["you"], ["one"])
+_PEOPLE = (["i"], ["we"], ["you"], ["one"], ["someone"], ["somebody"], ["anyone"])
 _SHOW = frozenset({"show", "list", "give", "get", "display", "print", "see", "what", "whats"})
 _BESIDE_VERB = frozenset(
     {"me", "us", "the", "all", "a", "of", "for", "are", "is", "there", "please"}
@@ -321,11 +394,73 @@ _AROUND_SAYS_OVER = frozenset(
 )
 
 
+_ENDING = frozenset(
+    {
+        *("abort", "cancel", "clear", "delete", "drop", "end", "finish", "kill", "lift", "remove"),
+        *("revert", "stop", "undo"),
+    }
+)
+_OF_PAUSE = frozenset({"the", "this", "that", "my", "our", "your", "his", "her", "queue", "merge"})
+_BEFORE_QUEUE_NAME = frozenset({"for", "in", "of", "on"})
+_ENDED_BY = {"pause": "resume", "pauses": "resume", "freeze": "unfreeze", "freezes": "unfreeze"}
+
+
+def end_of_pause(said: Said, typed: str, situation: Situation) -> tuple[str, ...]:
+    """The command that "cancel the pause" and "undo that freeze" mean; empty for other words."""
+    words = said.words
+    if not words or words[0].bare not in _ENDING:
+        return ()
+    for at, word in enumerate(words[1:], 1):
+        verb = _ENDED_BY.get(word.bare)
+        if verb is not None:
+            before = [word for word in words[1:at] if named_by(word, situation.groups) is not None]
+            after = words[at + 1 :]
+            if after and after[0].bare in _BEFORE_QUEUE_NAME:
+                after = after[1:]
+            return (f"{verb} {text_of(typed, [*before, *after])}".rstrip(),)
+        is_whose = word.bare.endswith("'s") or word.bare in _OF_PAUSE
+        if not is_whose and named_by(word, situation.groups) is None:
+            return ()
+    return ()
+
+
 def offers(said: Said, typed: str, situation: Situation) -> tuple[str, ...]:
     """The commands that may be meant, likeliest first; they may change something."""
     if not said.words or said.plain & _NEGATIONS:
         return ()
-    return _in_thread(said, typed, situation) or _by_verb(said.words, typed)
+    if {"let", "know"} <= said.plain:
+        # "Let me know", which asks to allow nothing.
+        return ()
+    return (
+        _about_own_messages(said, typed, situation)
+        or _take_over(said, situation)
+        or _in_thread(said, typed, situation)
+        or _by_verb(said.words, typed, situation)
+    )
+
+
+def _about_own_messages(said: Said, typed: str, situation: Situation) -> tuple[str, ...]:
+    """What "stop pinging me" means outside of direct messages; in some threads, of one thing."""
+    if not said.plain & _MESSAGES:
+        return ()
+    meant = about_messages(typed, situation.called)
+    if meant == typed:
+        return ()
+    if meant == DIRECT_OFF and situation.pull_request_meant(None) is not None:
+        return ("mute",)
+    return (meant,)
+
+
+_TAKING = frozenset({"take", "takes", "taking"})
+
+
+def _take_over(said: Said, situation: Situation) -> tuple[str, ...]:
+    """What "I'm taking this over" offers, and "I'll take it" in the thread of a pause."""
+    in_thread = situation.thread is not None and situation.thread.is_pause
+    is_it = in_thread and bool(said.plain & _THIS_ONE)
+    if not said.plain & _TAKING or not (is_it or "over" in said.plain) or len(said.targets) > 1:
+        return ()
+    return (" ".join(("takeover", *said.targets)),)
 
 
 def _in_thread(said: Said, typed: str, situation: Situation) -> tuple[str, ...]:
@@ -335,11 +470,14 @@ def _in_thread(said: Said, typed: str, situation: Situation) -> tuple[str, ...]:
         return ()
     if said.plain & _SAYS_OVER and said.is_made_of(_SAYS_OVER, _AROUND_SAYS_OVER):
         return (f"resume {typed}" if thread.is_pause else f"unfreeze {typed}",)
-    end = " ".join(word.time for word in said.words if word.bare not in AROUND_EXTENSION)
+    end = " ".join(
+        word.time.lstrip("+") for word in said.words if word.bare not in AROUND_EXTENSION
+    )
     try:
         read_end(end)
     except InvalidDuration:
-        return ()
+        wants_more = {"more", "time"} <= said.plain or "longer" in said.plain
+        return ("extend",) if wants_more else ()
     return (f"extend {end}",)
 
 
@@ -347,17 +485,43 @@ _PARTICLES = frozenset({"off", "out", "again"})
 """Around the rest of a command they mean nothing: "hold off", "kick 41 out"."""
 
 
-def _by_verb(words: Sequence[Word], typed: str) -> tuple[str, ...]:
+_NO_SLIPS = frozenset(
+    {
+        *("could", "how", "may", "might", "must", "shall", "should", "what", "when", "where"),
+        *("who", "would"),
+    }
+)
+"""Words with which sentences begin, though some are spelled like a verb: "should" like "hold"."""
+
+
+def _by_verb(words: Sequence[Word], typed: str, situation: Situation) -> tuple[str, ...]:
     """With the verbs that are nearest to the first word, else with one that comes later."""
-    nearest = nearest_verbs(words[0].bare, VERY_CLOSE if len(words) > FEW_WORDS else CLOSE)
+    nearest: tuple[str, ...] = ()
+    if words[0].bare not in _NO_SLIPS:
+        nearest = nearest_verbs(words[0].bare, VERY_CLOSE if len(words) > FEW_WORDS else CLOSE)
     if nearest:
         after = _after_verb(typed, words[1:])
         return tuple(f"{verb} {after}".rstrip() for verb in nearest)
     for at, word in enumerate(words):
         verb = _ACTING_VERBS.get(word.bare)
-        if verb is not None:
-            return (f"{verb} {_after_verb(typed, words[at + 1 :])}".rstrip(),)
+        is_noun = at > 0 and words[at - 1].bare in _OF_PAUSE
+        if verb is not None and not is_noun:
+            after = _after_verb(typed, words[at + 1 :])
+            targets = _named_before(words[:at], words[at + 1 :], situation)
+            return tuple(" ".join(filter(None, (verb, target, after))) for target in targets)
     return ()
+
+
+def _named_before(
+    before: Sequence[Word], after: Sequence[Word], situation: Situation
+) -> Sequence[str]:
+    """The queues that are named in front of a verb, if none is behind it; else one empty name."""
+    named_after = [named_by(word, situation.groups) for word in after]
+    if any(named is not None and named.is_certain for named in named_after):
+        return [""]
+    named_before = [named_by(word, situation.groups) for word in before]
+    targets = [target for named in named_before if named is not None for target in named.targets]
+    return list(dict.fromkeys(map(target_value, targets))) or [""]
 
 
 _ACTING_VERBS = {

@@ -19,9 +19,9 @@ from bot.desk.words import (
     Words,
     since as since_option,
 )
-from bot.kernel.ends.phrases import read_end, read_lasting
-from bot.kernel.errors import RepositoryNotAllowed
-from bot.kernel.groups import ALL, Group, Groups, Target
+from bot.kernel.ends.phrases import read_beginning, read_end, read_lasting
+from bot.kernel.errors import CommandSyntaxError, InvalidDuration, RepositoryNotAllowed
+from bot.kernel.groups import ALL, Group, Groups, Target, target_value
 from bot.kernel.logins import LOGIN, LOGIN_RULE
 from bot.kernel.typed import Word, read_words, text_of
 from bot.merge_queue.window import LONGEST_LOOKBACK
@@ -121,7 +121,7 @@ def _require_nothing(words: Words, word: Word) -> None:
         raise _no_pull_request(words, word)
 
 
-_BEFORE_NUMBER = frozenset({"pr", "mr", "pull", "request", "merge", "number", "the"})
+_BEFORE_NUMBER = frozenset({"pr", "mr", "pull", "request", "merge", "number", "the", "this"})
 """Between a verb and the number of a pull request."""
 
 
@@ -191,8 +191,20 @@ def read_pause(words: Words) -> Request:
     if taken:
         where = where or words.target_in_front()
         is_confirmed = is_confirmed or words.take(NOW)
+    _refuse_one_pull_request(words)
     asked = Asked(words.reason(where), lasting)
     return Request("pause", where, {"asked": asked, "is_confirmed": is_confirmed})
+
+
+def _refuse_one_pull_request(words: Words) -> None:
+    """Raises CommandSyntaxError for "pause #41" and "pause PR 41"; a bare number may be a time."""
+    named = [word for word in words.rest if not _is_between(word) and word.bare not in POLITE]
+    number = _pull_request(named[0], words.groups) if len(named) == 1 else None
+    is_bare = words.rest[:1] == named and named[0].plain.isdecimal() if named else True
+    if number is None or is_bare:
+        return
+    said = "I can pause a queue, but not one pull request."
+    raise CommandSyntaxError(said, "pause", (f"remove {number}", f"pause because of #{number}"))
 
 
 def read_asked(text: str) -> Asked:
@@ -207,6 +219,8 @@ def read_asked(text: str) -> Asked:
 
 def read_resume(words: Words) -> Request:
     """Read the target and a reason; a lone word is no reason, it may be a name with a mistake."""
+    while words.rest and (words.rest[-1].is_emoji or words.rest[-1].bare in POLITE):
+        words.rest.pop()
     said = [word for word in words.rest if word.bare not in POLITE and not word.is_punctuation]
     if len(said) == 1:
         word = said[0]
@@ -214,6 +228,7 @@ def read_resume(words: Words) -> Request:
         if named is not None:
             return Request("resume", words.only_target(word, named))
     where, _ = _place(words)
+    _refuse_later(words, where)
     if where is None and words.rest and not words.is_settled:
         _refuse_similar(words, words.rest[0], is_alone=len(said) == 1)
     left = [word for word in words.rest if word.bare not in POLITE]
@@ -221,6 +236,27 @@ def read_resume(words: Words) -> Request:
         raise words.problem(f"I don't know a repository “{said[0].typed}”.")
     reason = words.reason(where)
     return Request("resume", where, {"reason": reason} if reason else {})
+
+
+_ON_CONDITION = frozenset({"if", "later", "once", "unless", "when"})
+
+
+def _refuse_later(words: Words, where: Target | None) -> None:
+    """Raises CommandSyntaxError for words that say when to resume, which are no reason."""
+    if not words.rest:
+        return
+    times = [word.time for word in words.rest if word.bare != "at"]
+    try:
+        begun = read_beginning(times, is_end=True)
+    except InvalidDuration:
+        begun = None
+    is_time = begun is not None and begun.words >= len(times)
+    if not is_time and words.rest[0].bare not in _ON_CONDITION:
+        return
+    target = [target_value(where)] if where is not None else []
+    instead = (" ".join(["extend", *target]), " ".join(["resume", *target]))
+    said = "I resume a queue right away. To resume it later, set the end of its pause."
+    raise CommandSyntaxError(said, "resume", instead)
 
 
 def _refuse_similar(words: Words, word: Word, *, is_alone: bool) -> None:
@@ -243,6 +279,13 @@ AROUND_EXTENSION = frozenset(
 )
 _UNIT_WORDS = frozenset({"day", "hour", "minute", "week"})
 _ENDLESS = ("forever", "indefinitely")
+
+
+def read_notify(words: Words) -> Request:
+    where = words.target_anywhere()
+    if words.rest:
+        raise words.problem("I can notify you, and nobody else, once a paused queue resumes.")
+    return Request("notify", where)
 
 
 def read_extend(words: Words) -> Request:

@@ -99,5 +99,8 @@ class Situation:
 ABOUT_A_FREEZE = frozenset({"unfreeze", "extend"})
 """In the thread of a freeze they mean that one."""
 
-ABOUT_A_PAUSE = frozenset({"resume", "extend", "status"})
+CHANGES_A_PAUSE = frozenset({"resume", "extend", "takeover"})
+"""In the thread of a pause they mean it as its card shows it."""
+
+ABOUT_A_PAUSE = CHANGES_A_PAUSE | {"status", "notify"}
 """In the thread of a pause they need no name of a queue."""

@@ -175,6 +175,20 @@ COMMANDS = (
         offered_for=("prolong", "lengthen", "postpone", "longer"),
     ),
     Command(
+        "takeover",
+        "Make yourself responsible for a pause; its reminders go to you",
+        ("takeover", "take over acme/site"),
+        NAMED_OR_GROUP,
+        right=Right.PAUSE,
+    ),
+    Command(
+        "notify",
+        "Get a direct message once a paused queue resumes",
+        ("notify", "notify acme/site"),
+        NAMED_OR_GROUP,
+        read=readers.read_notify,
+    ),
+    Command(
         "remove",
         "Remove a pull request from the queue, after a question that says what that stops",
         ("remove 41", "remove #41 acme/site"),
@@ -295,6 +309,20 @@ COMMANDS = (
         read=readers.read_me,
     ),
     Command(
+        "mute",
+        "Get no mentions and direct messages about one pull request, for 30 days",
+        ("mute 41", "mute #41 acme/site"),
+        "PR [owner/name]",
+        read=partial(readers.read_pull_request, action="mute"),
+    ),
+    Command(
+        "unmute",
+        "Get messages about a muted pull request again",
+        ("unmute 41",),
+        "PR [owner/name]",
+        read=partial(readers.read_pull_request, action="unmute"),
+    ),
+    Command(
         "help",
         "Show what I can do, all commands, or one in detail",
         ("help", "help all", "help pause"),
@@ -306,6 +334,9 @@ COMMANDS = (
 COMMAND_BY_WORD = {
     word: command for command in COMMANDS for word in (command.name, *command.aliases)
 }
+
+LONGEST_VERB = 2
+"""Words as which people type one: "take over", "un pause"."""
 
 OFFERED = 3
 CLOSE = 0.6
@@ -342,8 +373,11 @@ def parse_command(text: str, situation: Situation) -> tuple[Command, Request]:
 
 def with_target(typed: str, target: str) -> str:
     """The typed command with the queue or group behind its verb."""
-    verb, _, rest = typed.partition(" ")
-    return f"{verb or 'status'} {target} {rest}".strip()
+    words = command_words(typed)
+    if not words:
+        return f"status {target}"
+    end = words[max(_verb_length(words), 1) - 1].end
+    return f"{typed[:end]} {target}{typed[end:]}"
 
 
 _MEAN_NOTHING = POLITE | {"the", "me", "queue", "queues", "of", "for", "our", "current"}
@@ -364,9 +398,10 @@ def _split(
     words = command_words(text, called)
     if not words:
         return COMMAND_BY_WORD["status"], (), 0
-    command = COMMAND_BY_WORD.get(words[0].bare)
-    if command is not None:
-        return command, words[1:], words[0].end
+    count = _verb_length(words)
+    if count:
+        command = COMMAND_BY_WORD[_joined(words[:count])]
+        return command, words[count:], words[count - 1].end
     implied = _implied(words, groups)
     if implied is not None:
         return implied, words, words[0].start
@@ -376,7 +411,7 @@ def _split(
         named = named_by(words[0], groups)
         if named is not None and (named.is_certain or not command.takes_text):
             return command, [words[0], *words[2:]], words[1].end
-    if set(words[0].plain) <= {"?", "!"}:
+    if words[0].plain and set(words[0].plain) <= {"?", "!"}:
         return COMMAND_BY_WORD["help"], words[1:], words[0].end
     _refuse_number(words[0])
     if len(words) == 1 and "/" in words[0].folded.lstrip("/"):
@@ -385,9 +420,22 @@ def _split(
     return command_called(words[0].typed, after=after), words[1:], words[0].end
 
 
+def _verb_length(words: Sequence[Word]) -> int:
+    """How many words the verb takes that they begin with; 0 for other words."""
+    for count in range(1, LONGEST_VERB + 1):
+        if words[0].bare and _joined(words[:count]) in COMMAND_BY_WORD:
+            return count
+    return 0
+
+
+def _joined(words: Sequence[Word]) -> str:
+    return "".join(word.bare for word in words)
+
+
 def _refuse_number(word: Word) -> None:
     """Raise CommandSyntaxError for a number that no pull request can have: 0, 3.14."""
-    if word.bare and not any(character.isalpha() for character in word.bare):
+    is_number = word.bare and not any(character.isalpha() for character in word.bare)
+    if is_number and read_number(word.plain) is None:
         said = f"“{word.typed[:WORD_SHOWN]}” isn't the number of a pull request."
         raise CommandSyntaxError(said, "why")
 

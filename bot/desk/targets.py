@@ -38,6 +38,7 @@ ACTIONS = {
     "pause": Action.PAUSE,
     "resume": Action.RESUME,
     "extend": Action.EXTEND,
+    "takeover": Action.TAKE_OVER,
     "freeze": Action.FREEZE,
     "unfreeze": Action.UNFREEZE,
     "allow": Action.ALLOW,
@@ -250,6 +251,8 @@ async def _fitting(call: Call, request: Request, names: Sequence[RepositoryName]
         found = await store.read(seen)
     elif request.action == "unfreeze":
         found = await store.read(partial(desk_meant.frozen, names=names))
+    elif request.action in {"takeover", "notify"}:
+        found = await store.read(partial(desk_meant.paused, names=names))
     if found.repositories or call.channel_id is None:
         return found
     channel_id = call.channel_id

@@ -11,7 +11,13 @@ from bot.acts.permission import Right
 from bot.desk import phrases
 from bot.desk.phrases import Said
 from bot.desk.readers import Request
-from bot.desk.situation import ABOUT_A_FREEZE, ABOUT_A_PAUSE, Situation, ThreadSubject
+from bot.desk.situation import (
+    ABOUT_A_FREEZE,
+    ABOUT_A_PAUSE,
+    CHANGES_A_PAUSE,
+    Situation,
+    ThreadSubject,
+)
 from bot.desk.table import COMMAND_BY_WORD, OFFERED, Command, parse_command, with_target
 from bot.kernel.errors import (
     CommandSyntaxError,
@@ -98,7 +104,8 @@ def _command(typed: str, situation: Situation) -> Understood:
     if thread is not None and thread.freeze_id is not None:
         return _about_freeze(Understood(typed, command, request, where, is_named=False), thread)
     is_of_thread = thread is not None and thread.is_pause and request.action in ABOUT_A_PAUSE
-    if is_of_thread and thread is not None and thread.pause and request.action != "status":
+    is_change = is_of_thread and request.action in CHANGES_A_PAUSE
+    if is_change and thread is not None and thread.pause:
         options = {**request.options, "expected": thread.pause}
         request = replace(request, options=options)
     return Understood(typed, command, request, where, is_named=is_of_thread)
@@ -136,6 +143,11 @@ def _otherwise(typed: str, error: UserError, situation: Situation) -> Understand
     if phrases.is_done_elsewhere(typed, situation):
         return NotUnderstood(typed, CommandSyntaxError(phrases.DONE_ELSEWHERE))
     said = Said.of(typed, situation)
+    ended = phrases.end_of_pause(said, typed, situation)
+    if ended:
+        problem = "A pause ends with resume, and a freeze with unfreeze."
+        offered = tuple(_with_its_queue(offer, situation) for offer in ended)
+        return NotUnderstood(typed, CommandSyntaxError(problem, instead=offered))
     is_new = _first(typed, situation) is None
     if isinstance(error, CommandSyntaxError | RepositoryNotAllowed) and (
         is_new or not error.instead

@@ -47,6 +47,10 @@ _EMPHASIS = "*_~"
 _OPENED_BY = {closer: opener for opener, closer in _CLOSED_BY.items()}
 _OPENED_BY |= dict(zip(_EMPHASIS, _EMPHASIS, strict=True))
 
+_EMOJI_NAMES = re.compile(r"(?::[a-z0-9_+'-]+:)+", re.IGNORECASE)
+_EMOJI_CATEGORIES = {"So", "Sk"}
+"""Of characters that are pictures, and of those that give them a colour of skin."""
+
 _ENDS_A_CLAUSE = ".,;!"
 _LETTER_OR_DIGIT = re.compile(r"[^\W_]")
 
@@ -94,6 +98,14 @@ class Word:
     def time(self) -> str:
         """As a part of a time or a length, which needs no sign around it."""
         return self.plain.strip("\"'()[]{}<>*_~`").rstrip(":,;!")
+
+    @property
+    def is_emoji(self) -> bool:
+        """Whether it is nothing but emoji, as characters or as Slack writes them: `:tada:`."""
+        if _EMOJI_NAMES.fullmatch(self.folded):
+            return True
+        categories = {unicodedata.category(character) for character in self.folded}
+        return bool(categories) and categories <= _EMOJI_CATEGORIES
 
     @property
     def is_punctuation(self) -> bool:

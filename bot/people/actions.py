@@ -6,9 +6,6 @@ from typing import Self
 from bot.kernel.groups import Repositories
 from bot.kernel.repository import RepositoryName
 
-WATCH = "mq:watch"
-
-
 NOTICE_BUTTON = "mq:notice"
 
 

@@ -3,10 +3,12 @@
 from functools import partial
 
 from bot.blocks import controls
+from bot.blocks.message import Message
 from bot.desk.registry import Accepted, Call, WrongField, handles
 from bot.home.about import about
 from bot.kernel.actor import Origin
 from bot.kernel.logins import LOGIN, LOGIN_RULE
+from bot.kernel.repository import RepositoryName
 from bot.people import actions as people_actions, texts as people_texts
 from bot.people.linking import link_account, unlink_account
 from bot.people.muting import mute, unmute
@@ -64,24 +66,39 @@ async def unlink(call: Call, _: None) -> None:
 
 
 @handles.click(people_actions.MUTE)
-async def mute_pull_request(call: Call, click: Interaction) -> None:
+async def press_mute(call: Call, click: Interaction) -> None:
     """Only for the person who pressed the button; only they see the answer."""
     await call.admit()
     about = _pull_request(call, click)
+    await type_mute(call, about.repository, pull_request=about.number)
+
+
+@handles.command("mute")
+async def type_mute(call: Call, repository: RepositoryName, *, pull_request: int) -> None:
+    about = people_actions.MutablePullRequest(repository, pull_request)
     now = call.bot.clock.now()
     until = await call.bot.sources.store.run(mute, call.actor.user_id, about, now)
     if call.origin is not Origin.HOME:
-        await call.reply(people_texts.muted(about.repository, about.number, until))
+        await call.reply(people_texts.muted(repository, pull_request, until))
 
 
 @handles.click(people_actions.UNMUTE)
-async def unmute_pull_request(call: Call, click: Interaction) -> None:
+async def press_unmute(call: Call, click: Interaction) -> None:
     await call.admit()
-    about = _pull_request(call, click)
-    was_muted = await call.bot.sources.store.run(unmute, call.actor.user_id, about)
+    said = await _unmute(call, _pull_request(call, click))
     if call.origin is not Origin.HOME:
-        said = people_texts.unmuted(about.repository, about.number, was_muted=was_muted)
         await call.replace_message(said)
+
+
+@handles.command("unmute")
+async def type_unmute(call: Call, repository: RepositoryName, *, pull_request: int) -> None:
+    about = people_actions.MutablePullRequest(repository, pull_request)
+    await call.reply(await _unmute(call, about))
+
+
+async def _unmute(call: Call, about: people_actions.MutablePullRequest) -> Message:
+    was_muted = await call.bot.sources.store.run(unmute, call.actor.user_id, about)
+    return people_texts.unmuted(about.repository, about.number, was_muted=was_muted)
 
 
 def _pull_request(call: Call, click: Interaction) -> people_actions.MutablePullRequest:

@@ -4,7 +4,7 @@ import pytest
 
 from tests.e2e.conftest import OVER_SOCKET_MODE, StartBot
 from tests.e2e.test_mentions import mention, write
-from tests.support.bot_tester import MERGE_QUEUE, BotTester
+from tests.support.bot_tester import ALICE, BOB, GENERAL, MERGE_QUEUE, BotTester
 
 pytestmark = [pytest.mark.e2e, OVER_SOCKET_MODE]
 
@@ -55,6 +55,73 @@ async def test_in_the_thread_of_a_pause_fixed_offers_to_resume_its_queue(
     offer = await bot.wait_in_thread(card, "Did you mean `/mq resume acme/site it's fixed`?")
     await bot.click(offer, "Run /mq resume acme/site it's fixed")
     await bot.wait_for_post("*acme/site has resumed*")
+
+
+async def test_typed_words_ask_to_be_notified_like_the_button(start_bot: StartBot) -> None:
+    bot = await with_three(start_bot)
+    card = await bot.pause("now acme/site migration")
+    await bot.has_posted()
+    mention(bot, "let me know when it's unpaused", by=BOB, beneath=card)
+    told = "You'll get a direct message when acme/site resumes."
+    await bot.wait_in_thread(card, told, by=BOB)
+    again = await bot.ask("/mq notify acme/site", by=BOB)
+    assert "You've already asked" in again
+    await bot.publish("/mq resume acme/site", "has resumed")
+    await bot.wait_for_direct_message("You asked to be notified", by=BOB)
+
+
+async def test_nobody_waits_for_a_queue_that_is_not_paused(start_bot: StartBot) -> None:
+    bot = await with_three(start_bot)
+    assert "acme/docs is not paused" in await bot.ask("/mq notify me when it resumes")
+
+
+async def test_words_in_the_thread_of_a_pause_take_it_over(start_bot: StartBot) -> None:
+    bot = await with_three(start_bot)
+    card = await bot.pause("now acme/site migration")
+    await bot.has_posted()
+    mention(bot, "take over", by=BOB, beneath=card)
+    await bot.wait_in_thread(card, "You took over the pause of acme/site from alice.", by=BOB)
+    await bot.wait_for_change(card, "By alice · With bob since ")
+    await bot.wait_for_direct_message("bob took over your pause of acme/site.", by=ALICE)
+
+
+async def test_where_no_queue_is_meant_a_person_says_which_pause_they_take_over(
+    start_bot: StartBot,
+) -> None:
+    bot = await with_three(start_bot)
+    card = await bot.pause("now acme/site migration")
+    question = await bot.ask("/mq take over", by=BOB, channel=GENERAL)
+    assert "Take over the pause of which queue?" in question
+    await bot.click(question, "acme/site", by=BOB)
+    await bot.wait_for_reply("You took over the pause of acme/site", by=BOB, channel=GENERAL)
+    await bot.wait_for_change(card, "By alice · With bob since ")
+    await bot.wait_for_direct_message("bob took over your pause of acme/site.", by=ALICE)
+
+
+async def test_words_in_the_thread_of_a_failure_mute_its_pull_request(
+    start_bot: StartBot,
+) -> None:
+    bot = await with_three(start_bot)
+    number = bot.enqueue(repository="acme/api", broken_check="lint")
+    root = await bot.wait_for_post(f"#{number}")
+    await bot.wait_for_post(f":x: *Left the queue* #{number}")
+    mention(bot, "mute this pull request", beneath=root)
+    await bot.wait_in_thread(root, f"Muted #{number} of acme/api for you")
+    undone = await bot.ask(f"/mq unmute {number} acme/api")
+    assert "is no longer muted" in undone
+    again = await bot.ask(f"/mq unmute {number} acme/api")
+    assert "wasn't muted" in again
+
+
+async def test_a_queue_is_not_resumed_at_once_by_words_that_name_a_later_time(
+    start_bot: StartBot,
+) -> None:
+    bot = await with_three(start_bot)
+    card = await bot.pause("now acme/site migration")
+    await bot.has_posted()
+    mention(bot, "resume at 23:59", beneath=card)
+    await bot.wait_in_thread(card, "I resume a queue right away.")
+    assert bot.pause_reason("acme/site") == "migration (by alice via Slack)"
 
 
 async def test_in_the_thread_of_a_failure_a_question_is_about_that_pull_request(

@@ -9,11 +9,11 @@ from bot.blocks import controls, modal
 from bot.blocks.controls import Repeat
 from bot.desk import dispatch
 from bot.desk.registry import Accepted, Call, field_checked, handles
-from bot.kernel.groups import target_value
+from bot.kernel.groups import Target, target_value
 from bot.pauses import actions as pause_actions
 from bot.pauses.handlers.commands import pause_target
 from bot.pauses.handlers.watching import watch
-from bot.pauses.pause import read_drawn_line
+from bot.pauses.pause import DrawnLine, read_drawn_line
 from bot.pauses.rows import Pauses
 from bot.pauses.texts import form as pause_form, replies as pause_replies
 from bot.slack.payloads import Interaction
@@ -25,7 +25,7 @@ async def choose_more(call: Call, click: Interaction) -> None:
     held = call.held(value)
     match pause_actions.More(choice):
         case pause_actions.More.TAKE_OVER:
-            await _take_over(call, held)
+            await take_over(call, held.target, read_drawn_line(held.drawn_for))
         case pause_actions.More.REASON:
             await _open_reason_form(call, held, value)
         case pause_actions.More.NOTIFY:
@@ -34,10 +34,10 @@ async def choose_more(call: Call, click: Interaction) -> None:
             await dispatch.run(call, f"log {target_value(held.target)}")
 
 
-async def _take_over(call: Call, held: controls.Held) -> None:
-    drawn = read_drawn_line(held.drawn_for)
-    outcome = await call.bot.use.take_over_pause.run(call.caller, held.target, drawn)
-    await call.reply(pause_replies.taken_over(outcome, held.target))
+@handles.command("takeover")
+async def take_over(call: Call, target: Target, expected: DrawnLine | None = None) -> None:
+    outcome = await call.bot.use.take_over_pause.run(call.caller, target, expected)
+    await call.reply(pause_replies.taken_over(outcome, target))
 
 
 async def _open_reason_form(call: Call, held: controls.Held, value: str) -> None:

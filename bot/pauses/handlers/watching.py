@@ -9,11 +9,7 @@ from bot.people import actions as people_actions, texts as people_texts
 from bot.slack.payloads import Interaction
 
 
-@handles.click(people_actions.WATCH)
-async def press_watch(call: Call, click: Interaction) -> None:
-    await watch(call, call.held(click).target)
-
-
+@handles.command("notify")
 async def watch(call: Call, target: Target) -> None:
     is_new = await call.bot.use.resume_queue.watch(target, call.actor)
     if is_new is not None:

@@ -351,7 +351,7 @@ SHOWN_ALONE = 5
 
 
 def will_notify(target: Target, *, is_new: bool) -> Message:
-    """To a person who pressed *Notify me when it resumes*."""
+    """To a person who asked to be notified."""
     when = f"everything paused for {name_of(target.name)} has resumed"
     if not isinstance(target, Group):
         when = f"{escape(target)} resumes"

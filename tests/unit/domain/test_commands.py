@@ -11,7 +11,7 @@ from bot.acts.errors import InvalidCondition
 from bot.channels.subscription import SubscriptionOptions
 from bot.desk.readers import Request
 from bot.desk.situation import Situation
-from bot.desk.table import COMMANDS, parse_command
+from bot.desk.table import COMMANDS, parse_command, with_target
 from bot.kernel.durations import For, Until
 from bot.kernel.errors import (
     CommandSyntaxError,
@@ -86,6 +86,13 @@ def logged(**asked: Any) -> dict[str, Any]:
             API,
             {"pull_request": 41},
         ),
+        ("take over acme/site", "takeover", SITE, {}),
+        ("takeover @release", "takeover", RELEASE, {}),
+        ("un pause", "resume", None, {}),
+        ("notify me", "notify", None, {}),
+        ("notify site", "notify", SITE, {}),
+        ("mute this pull request #41", "mute", None, {"pull_request": 41}),
+        ("unmute 41 api", "unmute", API, {"pull_request": 41}),
         ("log site pr:#41", "log", SITE, logged(pull_request=41)),
         ("log PR:41 branch:release/1", "log", None, logged(pull_request=41, branch="release/1")),
         ("log type:leave", "log", None, logged(types=frozenset({LEAVE}))),
@@ -465,6 +472,10 @@ def test_nonsense_is_refused_and_nothing_is_offered(typed: str) -> None:
         ("rules all of them", "“them”"),
         ("rules all show:all", "show: is for one repository."),
         ("log @release limit:5", "limit: is for one repository."),
+        ("notify us", "I can notify you, and nobody else"),
+        ("pause #41", "I can pause a queue, but not one pull request."),
+        ("resume acme/site tomorrow at 9am", "I resume a queue right away."),
+        ("resume acme/site once CI is green", "I resume a queue right away."),
         ("board all", "“all” means all 2 repositories, and a board shows one queue."),
         ("status @release branch:main", "I don't understand “branch:main” here."),
         ("subscribe release", "There is no topic “release”. Topics are "),
@@ -477,6 +488,20 @@ def test_a_malformed_command_gets_an_error_and_its_help(typed: str, said: str) -
 
     assert said in refused.value.problem
     assert "owner/name" not in refused.value.problem
+
+
+@pytest.mark.parametrize(
+    ("typed", "named"),
+    [
+        ("", "status acme/site"),
+        ("pause CI is down", "pause acme/site CI is down"),
+        ("take over", "take over acme/site"),
+        ("un pause all green", "un pause acme/site all green"),
+        ("notify", "notify acme/site"),
+    ],
+)
+def test_a_command_continues_with_the_queue_behind_its_verb(typed: str, named: str) -> None:
+    assert with_target(typed, SITE) == named
 
 
 def test_every_verb_is_parsed_by_each_of_its_names() -> None:
