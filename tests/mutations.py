@@ -239,8 +239,8 @@ MUTATIONS = (
     Mutation(
         "pause: stale",
         OBSERVE,
-        "if not is_answer and reading.at - end_seen_at < STALE_ANSWER:",
-        "if False:",
+        "return reading.at - pause.end.seen_at < STALE_ANSWER",
+        "return False",
         WITNESS,
     ),
     Mutation(
@@ -358,7 +358,7 @@ MUTATIONS = (
     Mutation(
         "pause: its end",
         PLACE,
-        "ended_at = end_between(pause.ended_at, event.at)",
+        "ended_at = end_between(pause.end.at, event.at)",
         "ended_at = event.at",
         EVENTS_OF_PAUSES,
     ),

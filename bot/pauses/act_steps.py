@@ -51,8 +51,9 @@ def _over(known: Known, act: PauseAct, state: ActState, at: datetime | None) -> 
 def _with_named_end(known: Known, act: PauseAct) -> Known:
     """What is known once the end that another reading showed first has its person."""
     pause = known.last
-    if pause is None or pause.is_open or pause.is_end_named or pause.ended_by is not None:
+    if pause is None or pause.end is None or pause.end.is_named or pause.end.by is not None:
         return known
     if act.read is None or not any(line.shows(act.read) for line in pause.lines):
         return known
-    return known.with_pause(len(known.pauses) - 1, replace(pause, ended_by=act.actor))
+    end = replace(pause.end, by=act.actor)
+    return known.with_pause(len(known.pauses) - 1, replace(pause, end=end))

@@ -28,6 +28,7 @@ from bot.pauses.history import (
 from bot.pauses.known import (
     ActState,
     Known,
+    KnownEnd,
     KnownPause,
     Line,
     TimerState,
@@ -150,10 +151,10 @@ class Change:
             return None
         return self.stored.ends.get(made.act_id)
 
-    def _act_of_end(self, pause: KnownPause) -> AuditRecord | None:
+    def _act_of_end(self, end: KnownEnd) -> AuditRecord | None:
         """The act that ended a pause, if it is proved now."""
         for act in self.proved.values():
-            if act.action is Action.RESUME and act.actor == pause.ended_by:
+            if act.action is Action.RESUME and act.actor == end.by:
                 return act
         return None
 
@@ -211,14 +212,10 @@ class Change:
             told_end=pause.told_end,
             timer=timer_of(act) if act is not None and pause.timer is not None else None,
         )
-        if pause.ended_at is not None:
+        if pause.end is not None:
             # Only the log tells of a pause that was over before it was known.
-            end = PauseEnd(
-                pause.ended_at,
-                pause.ended_by,
-                seen_at=pause.end_seen_at,
-                told_at=pause.ended_at,
-            )
+            at = pause.end.at
+            end = PauseEnd(at, pause.end.by, seen_at=pause.end.seen_at, told_at=at)
             record = replace(record, end=end)
         record = replace(record, pause_id=Pauses(self.transaction).save(record))
         for row in rows[:-1]:
@@ -248,10 +245,12 @@ class Change:
         if pause.is_open:
             record = replace(record, told_end=pause.told_end)
         record = self._with_lines(record, was, pause)
-        if was.is_open and not pause.is_open:
-            self._end(record, pause)
-        elif record.end is not None and _end_of(was) != _end_of(pause):
-            self._name_end(record, record.end, pause)
+        if pause.end is None:
+            return
+        if was.end is None:
+            self._end(record, pause.end)
+        elif record.end is not None and was.end != pause.end:
+            self._name_end(record, record.end, pause.end)
 
     def _open_again(self, ended: PauseRecord) -> PauseRecord:
         """The end was wrong: the cards show the pause again, and the posts are corrected."""
@@ -391,41 +390,35 @@ class Change:
                 was = replace(changed, group_act_id=line.group_act_id)
                 touch_group(self.transaction, was, self.now)
 
-    def _end(self, record: PauseRecord, pause: KnownPause) -> None:
-        act = self._act_of_end(pause)
+    def _end(self, record: PauseRecord, end: KnownEnd) -> None:
+        act = self._act_of_end(end)
         told_at: datetime | None = None
-        if pause.is_end_named:
-            told_at = record.told_end.at if record.told_end is not None else pause.ended_at
+        if end.is_named:
+            told_at = record.told_end.at if record.told_end is not None else end.at
         ended_at = told_at or self.now
         if act is not None and act is self.answered:
             ended_at = act.at
         is_timers = act is not None and act.origin is Origin.TIMER
         how = PauseEnding.TIMER if is_timers else PauseEnding.RESUMED
-        # Where no reading showed it, the time by our own clock has to do.
-        seen_at = pause.end_seen_at or ended_at
-        end = PauseEnd(ended_at, pause.ended_by, how, seen_at, told_at)
-        ended = end_pause(self.transaction, record, end, self.now)
-        if act is not None or pause.is_end_named:
+        over = PauseEnd(ended_at, end.by, how, end.seen_at, told_at)
+        ended = end_pause(self.transaction, record, over, self.now)
+        if act is not None or end.is_named:
             self._notify_end(ended, act)
 
-    def _name_end(self, record: PauseRecord, end: PauseEnd, pause: KnownPause) -> None:
+    def _name_end(self, record: PauseRecord, before: PauseEnd, end: KnownEnd) -> None:
         """Who ended it is known by now."""
-        act = self._act_of_end(pause)
-        told_at = pause.ended_at if pause.is_end_named else None
-        named = replace(end, by=pause.ended_by, told_at=told_at)
+        act = self._act_of_end(end)
+        told_at = end.at if end.is_named else None
+        named = replace(before, by=end.by, told_at=told_at)
         if act is not None and act.origin is Origin.TIMER:
             named = replace(named, how=PauseEnding.TIMER)
         ended = end_pause(self.transaction, record, named, self.now)
-        if not end.is_notified:
+        if not before.is_notified:
             self._notify_end(ended, act)
 
     def _notify_end(self, ended: PauseRecord, act: AuditRecord | None) -> None:
         channels = self._everywhere(act if act is not None else ended)
         notify_end(self.transaction, ended, channels, self.now, act)
-
-
-def _end_of(pause: KnownPause) -> tuple[object, ...]:
-    return pause.ended_at, pause.ended_by, pause.is_end_named
 
 
 def _as_shown(record: PauseRecord) -> PauseRecord:

@@ -71,22 +71,29 @@ class ToldEnd:
 
 
 @dataclass(frozen=True, slots=True)
+class KnownEnd:
+    """The end of a pause."""
+
+    at: datetime
+    by: Actor | None
+    seen_at: datetime  #: when a reading first showed it
+    is_named: bool = False  #: the event log has told of it
+
+
+@dataclass(frozen=True, slots=True)
 class KnownPause:
     """One continuous time in which the queue is paused."""
 
     lines: tuple[Line, ...]  #: the first is its beginning, the last says who is responsible
     seen_at: datetime  #: when a reading first showed the last line
-    ended_at: datetime | None = None
-    ended_by: Actor | None = None
-    is_end_named: bool = False  #: the event log has told who ended it
-    end_seen_at: datetime | None = None  #: when a reading first showed the end
+    end: KnownEnd | None = None
     told_end: ToldEnd | None = None
     timer: LineTimer | None = None
     pause_id: int = 0  #: assigned by the store, 0 before
 
     @property
     def is_open(self) -> bool:
-        return self.ended_at is None
+        return self.end is None
 
     @property
     def first_line(self) -> Line:
@@ -99,19 +106,7 @@ class KnownPause:
     @property
     def is_told_only(self) -> bool:
         """Whether only the event log has told of the last line, whose time is the event's."""
-        return self.last_line.is_named and self.last_line.paused_at > self.seen_at
-
-    @property
-    def reopened(self) -> "KnownPause":
-        """The pause after an end that was false."""
-        return replace(
-            self,
-            ended_at=None,
-            ended_by=None,
-            is_end_named=False,
-            end_seen_at=None,
-            told_end=None,
-        )
+        return self.last_line.paused_at > self.seen_at
 
     def with_line(self, index: int, line: Line) -> "KnownPause":
         """The pause with that line in place of the one at `index`."""
@@ -235,9 +230,10 @@ class Known:
     def last(self) -> KnownPause | None:
         return self.pauses[-1] if self.pauses else None
 
-    @property
-    def last_end(self) -> datetime | None:
-        return self.pauses[-1].ended_at if self.pauses else None
+    def end_before(self, index: int) -> datetime | None:
+        """When the pause before the one at `index` ended; None without one."""
+        before = self.pauses[index - 1].end if index else None
+        return before.at if before is not None else None
 
     def act(self, act_id: int) -> PauseAct:
         return next(act for act in self.acts if act.act_id == act_id)
@@ -252,10 +248,23 @@ class Known:
         acts = tuple(changed if act.act_id == changed.act_id else act for act in self.acts)
         return replace(self, acts=acts)
 
-    def without(self, placed: Sequence[PauseEvent]) -> "Known":
+    def without(self, placed: Sequence[PauseEvent | None]) -> "Known":
         """What is known once these events don't wait any more."""
         return replace(self, waiting=tuple(event for event in self.waiting if event not in placed))
 
     @property
     def revised(self) -> "Known":
         return replace(self, revision=self.revision + 1)
+
+
+def waiting_beginning(known: Known, index: int, update: PauseEvent) -> list[PauseEvent]:
+    """What waits and is the beginning of the pause at `index`, as its first line is an update.
+
+    So the queue was paused before: by what the log told since the end before.
+    """
+    since = known.end_before(index)
+    return [
+        event
+        for event in known.waiting
+        if event is not update and event.at <= update.at and (since is None or event.at > since)
+    ]

@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 
-from bot.kernel.actor import Actor
 from bot.pauses.known import (
     LOG_EARLY,
     ActState,
     EventKind,
     Known,
+    KnownEnd,
     KnownPause,
     Line,
     LineTimer,
@@ -22,6 +22,7 @@ from bot.pauses.known import (
     end_between,
     same_reason,
     tells_of,
+    waiting_beginning,
 )
 
 STALE_ANSWER = timedelta(seconds=30)
@@ -64,28 +65,26 @@ def observe(
 
 def _paused(known: Known, reading: Reading, shown: Shown, *, is_answer: bool) -> Observed:
     pause = known.last
-    if pause is None:
+    if pause is None or (pause.end is not None and shown.paused_at > pause.end.at):
         return Observed(_with_new_pause(known, reading, shown))
-    is_older = shown.paused_at < pause.last_line.paused_at
-    if is_older and reading.at - pause.seen_at < STALE_ANSWER:
+    if _is_stale(pause, reading, shown, is_answer=is_answer):
         return Observed(known, reads_again=True)
-    if pause.ended_at is not None:
-        return _paused_after(known, pause, reading, shown, is_answer=is_answer)
-    if pause.last_line.shows(shown):
+    if pause.end is not None:
+        # The end was false.
+        pause = replace(pause, end=None, told_end=None)
+    elif pause.last_line.shows(shown):
         return Observed(replace(known, missing_since=None))
     return Observed(_with_line(known, pause, reading, shown))
 
 
-def _paused_after(
-    known: Known, ended: KnownPause, reading: Reading, shown: Shown, *, is_answer: bool
-) -> Observed:
-    """After an end: another pause, a stale answer, or the proof that the end was false."""
-    if ended.ended_at is None or shown.paused_at > ended.ended_at:
-        return Observed(_with_new_pause(known, reading, shown))
-    end_seen_at = ended.end_seen_at or ended.ended_at
-    if not is_answer and reading.at - end_seen_at < STALE_ANSWER:
-        return Observed(known, reads_again=True)
-    return Observed(_with_line(known, ended.reopened, reading, shown))
+def _is_stale(pause: KnownPause, reading: Reading, shown: Shown, *, is_answer: bool) -> bool:
+    """Whether it may be an answer from before the last line, or from before the end."""
+    is_older = shown.paused_at < pause.last_line.paused_at
+    if is_older and reading.at - pause.seen_at < STALE_ANSWER:
+        return True
+    if pause.end is None or is_answer:
+        return False
+    return reading.at - pause.end.seen_at < STALE_ANSWER
 
 
 def _not_paused(known: Known, reading: Reading, answer_to: int | None) -> Observed:
@@ -94,11 +93,11 @@ def _not_paused(known: Known, reading: Reading, answer_to: int | None) -> Observ
         return Observed(known)
     if answer_to is not None:
         actor = known.act(answer_to).actor
-        return Observed(_ended(known, pause, reading.at, actor, reading.at))
+        return Observed(_ended(known, pause, KnownEnd(reading.at, actor, reading.at)))
     if pause.told_end is not None:
         at = end_between(reading.at, pause.told_end.at)
-        ended = replace(pause, is_end_named=True)
-        return Observed(_ended(known, ended, at, pause.told_end.by, reading.at))
+        end = KnownEnd(at, pause.told_end.by, reading.at, is_named=True)
+        return Observed(_ended(known, pause, end))
     if reading.status is StatusSays.PAUSED:
         return Observed(replace(known, missing_since=None))
     is_missing_twice = (
@@ -107,7 +106,7 @@ def _not_paused(known: Known, reading: Reading, answer_to: int | None) -> Observ
     is_agreed = reading.status is StatusSays.RUNNING or is_missing_twice
     if is_agreed and reading.at - pause.seen_at >= STALE_ANSWER:
         # The log adds by whom.
-        return Observed(_ended(known, pause, reading.at, None, reading.at))
+        return Observed(_ended(known, pause, KnownEnd(reading.at, None, reading.at)))
     missing_since = known.missing_since or reading.at
     return Observed(replace(known, missing_since=missing_since), reads_again=True)
 
@@ -119,7 +118,7 @@ def act_that_made(known: Known, shown: Shown) -> PauseAct | None:
     any reading shows what it made.
     """
     for act in reversed(known.acts):
-        if act.answered is not None and act.answered == shown:
+        if act.answered == shown:
             return act
         if not act.has_reason(shown.reason):
             continue
@@ -132,10 +131,7 @@ def _is_told_only(known: Known, act: PauseAct) -> bool:
     """Whether the event of an act waits for its line."""
     if act.answered is not None or act.state is not ActState.DONE:
         return False
-    return any(
-        event.is_ours and event.by == act.actor and act.has_reason(event.reason)
-        for event in known.waiting
-    )
+    return any(event.is_ours and act.has_reason(event.reason) for event in known.waiting)
 
 
 def _with_new_pause(known: Known, reading: Reading, shown: Shown) -> Known:
@@ -144,16 +140,11 @@ def _with_new_pause(known: Known, reading: Reading, shown: Shown) -> Known:
     earlier: Sequence[PauseEvent] = ()
     if name is not None and name.kind is EventKind.UPDATED:
         # It began before: what waits since the last end is its beginning.
-        earlier = [
-            event
-            for event in known.waiting
-            if event.at < name.at and (known.last_end is None or event.at > known.last_end)
-        ]
+        earlier = waiting_beginning(known, len(known.pauses), name)
     lines = (*(event.line for event in earlier), _line(shown, act, name))
     pause = KnownPause(lines, reading.at, timer=_timer(act, shown))
-    pauses = (*known.pauses, pause)
-    known = replace(_proved(known, act), pauses=pauses, missing_since=None)
-    return known.without(_placed(name, earlier)).revised
+    known = replace(_proved(known, act), pauses=(*known.pauses, pause))
+    return known.without([name, *earlier]).revised
 
 
 def _with_line(known: Known, pause: KnownPause, reading: Reading, shown: Shown) -> Known:
@@ -184,7 +175,7 @@ def _with_line(known: Known, pause: KnownPause, reading: Reading, shown: Shown) 
     if timer is None and pause.timer is not None and pause.timer.state is TimerState.SET:
         timer = replace(pause.timer, state=TimerState.VOID)
     pause = replace(pause, lines=lines, timer=timer or pause.timer)
-    return _changed(_proved(known, act), pause).without(_placed(name, earlier))
+    return _changed(_proved(known, act), pause).without([name, *earlier])
 
 
 def _is_line_of(told: Line, shown: Shown) -> bool:
@@ -193,22 +184,14 @@ def _is_line_of(told: Line, shown: Shown) -> bool:
     return is_after and same_reason(told.reason, shown.reason)
 
 
-def _ended(
-    known: Known, pause: KnownPause, at: datetime, by: Actor | None, seen_at: datetime
-) -> Known:
+def _ended(known: Known, pause: KnownPause, end: KnownEnd) -> Known:
     updates = [
         event
         for event in known.waiting
-        if event.kind is EventKind.UPDATED and pause.first_line.paused_at < event.at <= at
+        if event.kind is EventKind.UPDATED and pause.first_line.paused_at < event.at <= end.at
     ]
-    ended = replace(
-        pause,
-        lines=(*pause.lines, *(event.line for event in updates)),
-        ended_at=at,
-        ended_by=by,
-        end_seen_at=seen_at,
-        told_end=None,
-    )
+    lines = (*pause.lines, *(event.line for event in updates))
+    ended = replace(pause, lines=lines, end=end, told_end=None)
     return _changed(known, ended).without(updates)
 
 
@@ -246,7 +229,3 @@ def _timer(act: PauseAct | None, shown: Shown) -> LineTimer | None:
     if act is None or not act.sets_end:
         return None
     return LineTimer(act.actor, shown)
-
-
-def _placed(name: PauseEvent | None, others: Sequence[PauseEvent]) -> Sequence[PauseEvent]:
-    return others if name is None else [name, *others]

@@ -10,6 +10,7 @@ from bot.pauses.known import (
     ActState,
     EventKind,
     Known,
+    KnownEnd,
     KnownPause,
     PauseAct,
     PauseEvent,
@@ -17,6 +18,7 @@ from bot.pauses.known import (
     ToldEnd,
     end_between,
     tells_of,
+    waiting_beginning,
 )
 
 
@@ -102,12 +104,7 @@ def _named(known: Known, spot: _Spot, event: PauseEvent) -> Known:
     earlier: list[PauseEvent] = []
     if event.kind is EventKind.UPDATED and spot.line == 0:
         # So the queue was paused before: what waits since the end before is its beginning.
-        before = known.pauses[spot.pause - 1].ended_at if spot.pause else None
-        earlier = [
-            other
-            for other in known.waiting
-            if other.at < event.at and (before is None or other.at > before)
-        ]
+        earlier = waiting_beginning(known, spot.pause, event)
         pause = replace(pause, lines=(*(other.line for other in earlier), *pause.lines))
     timer = pause.timer
     if timer is not None and shown.shows(timer.line) and timer.set_by != event.by:
@@ -120,10 +117,10 @@ def _between_lines(known: Known, event: PauseEvent) -> _Spot | None:
     for number, pause in enumerate(known.pauses):
         if event.at <= pause.first_line.paused_at:
             continue
-        if pause.ended_at is None:
+        if pause.end is None:
             is_within = event.at < pause.last_line.paused_at
         else:
-            is_within = event.kind is EventKind.UPDATED and event.at <= pause.ended_at
+            is_within = event.kind is EventKind.UPDATED and event.at <= pause.end.at
         if is_within:
             index = sum(line.paused_at <= event.at for line in pause.lines)
             return _Spot(number, index)
@@ -147,16 +144,16 @@ def _place_end(known: Known, event: PauseEvent, now: datetime) -> Known:
         return known
     number = begun[-1]
     pause = known.pauses[number]
-    if pause.ended_at is not None:
+    if pause.end is not None:
         has_later_line = any(line.paused_at > event.at for line in pause.lines)
-        if pause.is_end_named or has_later_line:
+        if pause.end.is_named or has_later_line:
             return known
-        ended_at = end_between(pause.ended_at, event.at)
-        pause = replace(pause, ended_by=event.by, ended_at=ended_at, is_end_named=True)
-        return known.with_pause(number, pause)
+        ended_at = end_between(pause.end.at, event.at)
+        end = replace(pause.end, at=ended_at, by=event.by, is_named=True)
+        return known.with_pause(number, replace(pause, end=end))
     if event.at <= pause.last_line.paused_at:
         return known
-    earlier = [other for other in known.waiting if other.at < event.at]
+    earlier = [other for other in known.waiting if other.at <= event.at]
     pause = replace(
         pause,
         lines=(*pause.lines, *(other.line for other in earlier)),
@@ -167,7 +164,7 @@ def _place_end(known: Known, event: PauseEvent, now: datetime) -> Known:
 
 def _unseen(known: Known, end: PauseEvent) -> list[PauseEvent]:
     """The events of a pause that no reading saw, from its create to this end."""
-    waiting = [event for event in known.waiting if event.at < end.at]
+    waiting = [event for event in known.waiting if event.at <= end.at]
     creates = [event for event in waiting if event.kind is EventKind.CREATED]
     if not creates:
         return []
@@ -182,7 +179,7 @@ def _with_unseen_pause(
     known: Known, events: list[PauseEvent], end: PauseEvent, now: datetime
 ) -> Known:
     lines = tuple(event.line for event in events)
-    over = KnownPause(lines, now, end.at, end.by, is_end_named=True, end_seen_at=now)
+    over = KnownPause(lines, now, KnownEnd(end.at, end.by, now, is_named=True))
     pauses = sorted(
         (*known.pauses, over), key=lambda pause: (pause.is_open, pause.first_line.paused_at)
     )

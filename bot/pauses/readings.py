@@ -241,8 +241,8 @@ def _is_unknown_end(before: Known, after: Known, event: PauseEvent) -> bool:
     begun = [pause for pause in before.pauses if pause.first_line.paused_at < event.at]
     if not begun:
         return True
-    last = begun[-1]
-    return last.ended_at is not None and last.is_end_named and event.at > last.ended_at
+    end = begun[-1].end
+    return end is not None and end.is_named and event.at > end.at
 
 
 def _reading(known: Known, reading: PauseReading, *, is_answer: bool = False) -> Reading:
@@ -271,9 +271,8 @@ def _shown(known: Known, pause: Pause, at: datetime, *, is_answer: bool) -> Show
                 return Shown(pause.reason, line.paused_at)
         return Shown(pause.reason, pause.paused_at)
     line = last.last_line
-    end_seen_at = last.end_seen_at or last.ended_at
-    is_stale = end_seen_at is not None and at - end_seen_at < STALE_ANSWER and not is_answer
+    known_until = max(last.end.seen_at, line.paused_at) if last.end is not None else line.paused_at
+    is_stale = last.end is not None and at - last.end.seen_at < STALE_ANSWER and not is_answer
     if (last.is_open or is_stale) and same_reason(line.reason, pause.reason):
         return Shown(pause.reason, line.paused_at)
-    known_until = max(end_seen_at or line.paused_at, line.paused_at)
     return Shown(pause.reason, max(at, known_until + timedelta.resolution))

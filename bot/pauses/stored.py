@@ -19,6 +19,7 @@ from bot.pauses.known import (
     ActState,
     EventKind,
     Known,
+    KnownEnd,
     KnownPause,
     Line,
     LineTimer,
@@ -152,17 +153,14 @@ def _pause(record: PauseRecord, earlier: Sequence[EarlierLine]) -> KnownPause:
         )
     end_seen_at = end.seen_at or end.at
     ended_at = end_between(end_seen_at, end.told_at or end_seen_at)
-    return KnownPause(
-        tuple(lines),
-        seen_at,
+    known_end = KnownEnd(
         # The `Date` of an answer is rounded down.
-        ended_at=max(ended_at, record.paused_at),
-        ended_by=end.by,
-        is_end_named=end.told_at is not None,
-        end_seen_at=end_seen_at,
-        timer=timer,
-        pause_id=record.pause_id,
+        at=max(ended_at, record.paused_at),
+        by=end.by,
+        seen_at=end_seen_at,
+        is_named=end.told_at is not None,
     )
+    return KnownPause(tuple(lines), seen_at, known_end, timer=timer, pause_id=record.pause_id)
 
 
 def _line(line: EarlierLine) -> Line:

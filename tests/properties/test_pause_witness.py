@@ -90,12 +90,13 @@ def known_rows(state: State) -> list[Row]:
     rows = []
     for pause in state.known.pauses:
         end = None
-        if pause.ended_at is not None:
+        if pause.end is not None:
             last = max(number_at(line.paused_at) for line in pause.lines)
             ends = [one.end for one in state.truth if one.end is not None and one.end > last]
             end = min(ends, default=None)
         lines = tuple((line.reason, line.by) for line in pause.lines)
-        rows.append(Row(lines, end, pause.ended_by))
+        ended_by = pause.end.by if pause.end is not None else None
+        rows.append(Row(lines, end, ended_by))
     return rows
 
 
@@ -170,8 +171,8 @@ def _people(state: State, pause: KnownPause) -> list[tuple[Actor | None, Actor |
     people: list[tuple[Actor | None, Actor | None]] = [
         (line.by, authors[number_at(line.paused_at)]) for line in pause.lines
     ]
-    if pause.ended_at is not None:
-        people.append((pause.ended_by, state.truth[_stretches(state, pause)[-1]].ended_by))
+    if pause.end is not None:
+        people.append((pause.end.by, state.truth[_stretches(state, pause)[-1]].ended_by))
     return people
 
 

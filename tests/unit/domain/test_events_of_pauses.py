@@ -4,22 +4,20 @@
 """
 
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 import pytest
 
 from bot.kernel.actor import Actor
 from bot.pauses.act_steps import answered, begun, not_done, unanswered
 from bot.pauses.known import (
-    ActKind,
     ActState,
     EventKind,
     Known,
+    KnownEnd,
     KnownPause,
     Line,
     LineTimer,
-    PauseAct,
-    PauseEvent,
     Reading,
     Shown,
     TimerState,
@@ -27,72 +25,33 @@ from bot.pauses.known import (
 from bot.pauses.observe import observe
 from bot.pauses.place import cause, place
 from tests.support.clock import NOON
+from tests.support.known_pauses import (
+    at,
+    authors,
+    created,
+    done,
+    end_of,
+    event,
+    line,
+    pause,
+    pausing,
+    reasons,
+    removed,
+    resuming,
+    updated,
+)
 from tests.support.make import ALICE, BOB, CAROL
 
 NOW = NOON + timedelta(hours=1)
-
-
-def at(seconds: float) -> datetime:
-    return NOON + timedelta(seconds=seconds)
-
-
-def line(reason: str, seconds: float, by: Actor | None = None, event_id: int | None = None) -> Line:
-    return Line(reason, at(seconds), by, event_id)
-
-
-def pause(*lines: Line, end: float | None = None) -> KnownPause:
-    ended_at = at(end) if end is not None else None
-    return KnownPause(lines, lines[-1].paused_at, ended_at)
-
-
-def event(
-    kind: EventKind,
-    seconds: float,
-    reason: str = "",
-    by: Actor | None = CAROL,
-    *,
-    is_ours: bool = False,
-) -> PauseEvent:
-    return PauseEvent(kind, at(seconds), by, is_ours, reason, event_id=1000 + int(seconds))
-
-
-def created(seconds: float, reason: str, by: Actor = CAROL) -> PauseEvent:
-    return event(EventKind.CREATED, seconds, reason, by)
-
-
-def updated(seconds: float, reason: str, by: Actor = CAROL) -> PauseEvent:
-    return event(EventKind.UPDATED, seconds, reason, by)
-
-
-def removed(seconds: float, by: Actor = CAROL) -> PauseEvent:
-    return event(EventKind.REMOVED, seconds, "", by)
-
-
-def pausing(act_id: int, actor: Actor, seconds: float = 0, reason: str = "CI") -> PauseAct:
-    return PauseAct(act_id, ActKind.PAUSE, actor, at(seconds), reason)
-
-
-def resuming(act_id: int, actor: Actor, seconds: float = 0) -> PauseAct:
-    return PauseAct(act_id, ActKind.RESUME, actor, at(seconds), read=Shown("CI", NOON))
-
-
-def done(act: PauseAct, seconds: float = 0) -> PauseAct:
-    return replace(act, state=ActState.DONE, answered_at=at(seconds))
-
-
-def authors(known: Known) -> list[list[Actor | None]]:
-    return [[shown.by for shown in found.lines] for found in known.pauses]
-
-
-def reasons(known: Known) -> list[list[str]]:
-    return [[shown.reason for shown in found.lines] for found in known.pauses]
 
 
 def test_a_late_create_names_the_line_that_begins_the_pause() -> None:
     known = Known((pause(line("CI", 0), line("flaky", 1), line("CI", 2)),))
 
     assert authors(place(known, created(2, "CI"), NOW)) == [[CAROL, None, None]]
-    assert authors(place(known, updated(2, "CI"), NOW)) == [[None, None, CAROL]]
+    named = place(known, updated(2, "CI"), NOW)
+    assert authors(named) == [[None, None, CAROL]]
+    assert [shown.event_id for shown in named.pauses[0].lines] == [None, None, 1002]
 
 
 @pytest.mark.parametrize(("seconds", "named"), [(20, 1), (0.1, 0)])
@@ -161,15 +120,24 @@ def test_our_event_proves_no_act_that_began_after_it_or_says_something_else() ->
     assert [act.state for act in known.acts] == [ActState.OPEN, ActState.OPEN]
 
 
+def test_our_event_proves_the_act_whose_reason_the_service_shortened() -> None:
+    shortened = replace(done(pausing(1, ALICE, reason="CI is")), answered=Shown("CI", NOON))
+    known = Known((pause(line("CI", 0)),), (shortened,))
+
+    assert authors(place(known, event(EventKind.CREATED, 0, "CI", is_ours=True), NOW)) == [[ALICE]]
+
+
 def test_an_update_of_a_first_line_brings_what_waits_since_the_end_before() -> None:
-    waiting = (created(5, "old"), created(12, "older"), created(30, "later"))
+    of_before = (created(5, "old"), updated(10, "at its end"))
+    begins = (created(12, "older"), updated(20, "at once"))
+    later = created(30, "later")
     before = pause(line("first", 0, ALICE, event_id=1), end=10)
-    known = Known((before, pause(line("CI", 20))), waiting=waiting)
+    known = Known((before, pause(line("CI", 20))), waiting=(*of_before, *begins, later))
 
     found = place(known, updated(20, "CI"), NOW)
 
-    assert reasons(found) == [["first"], ["older", "CI"]]
-    assert found.waiting == (waiting[0], waiting[2])
+    assert reasons(found) == [["first"], ["older", "at once", "CI"]]
+    assert found.waiting == (*of_before, later)
 
 
 def test_an_update_of_the_first_line_of_all_brings_what_waits_before_it() -> None:
@@ -216,8 +184,18 @@ def test_a_line_that_no_reading_saw_goes_between_those_around_it() -> None:
     known = Known((pause(line("CI", 0), line("flaky", 20)),))
 
     assert reasons(place(known, updated(10, "unseen"), NOW)) == [["CI", "unseen", "flaky"]]
-    assert place(known, updated(30, "unseen"), NOW).waiting
-    assert place(known, updated(-5, "unseen"), NOW).waiting
+    known = replace(known, waiting=(created(40, "later"),))
+    for seconds in (-5, 0, 20, 30):
+        unseen = updated(seconds, "unseen")
+        assert place(known, unseen, NOW).waiting == (*known.waiting, unseen)
+
+
+def test_a_line_that_no_reading_saw_goes_behind_one_of_its_moment() -> None:
+    known = Known((pause(line("CI", 0), line("seen", 10), line("flaky", 20)),))
+
+    found = place(known, updated(10, "unseen"), NOW)
+
+    assert reasons(found) == [["CI", "seen", "unseen", "flaky"]]
 
 
 def test_only_an_update_before_its_end_is_a_line_of_a_pause_that_is_over() -> None:
@@ -231,11 +209,14 @@ def test_only_an_update_before_its_end_is_a_line_of_a_pause_that_is_over() -> No
 def test_an_end_is_that_of_the_last_pause_that_began_before() -> None:
     known = Known((pause(line("CI", 0), end=10), pause(line("CI", 20), end=30)))
 
-    ends = [found.ended_by for found in place(known, removed(30), NOW).pauses]
+    ends = [end_of(found).by for found in place(known, removed(30), NOW).pauses]
     assert ends == [None, CAROL]
-    ends = [found.ended_by for found in place(known, removed(10), NOW).pauses]
+    ends = [end_of(found).by for found in place(known, removed(10), NOW).pauses]
     assert ends == [CAROL, None]
-    assert place(known, removed(-1), NOW) == known
+    # It made room for the one that begins at its moment.
+    ends = [end_of(found).by for found in place(known, removed(20), NOW).pauses]
+    assert ends == [CAROL, None]
+    assert place(known, removed(0), NOW) == known
 
 
 IN_ITS_SECOND = (10.9, 10.9)
@@ -246,8 +227,7 @@ IN_ITS_SECOND = (10.9, 10.9)
 def test_the_earlier_time_of_an_end_counts(told: float, end: float) -> None:
     found = place(Known((pause(line("CI", 0), end=10),)), removed(told), NOW).pauses[0]
 
-    assert found.ended_at == at(end)
-    assert found.is_end_named
+    assert (end_of(found).at, end_of(found).is_named) == (at(end), True)
 
 
 @pytest.mark.parametrize(("told", "end"), [(8, 8), IN_ITS_SECOND])
@@ -256,28 +236,28 @@ def test_a_reading_ends_a_pause_when_the_log_told(told: float, end: float) -> No
 
     found = observe(known, Reading(None, at(10)), known.revision).known.pauses[0]
 
-    assert found.ended_at == at(end)
-    assert found.ended_by == CAROL
+    assert end_of(found) == KnownEnd(at(end), CAROL, at(10), is_named=True)
 
 
 def test_an_end_is_named_once_and_never_before_a_later_line() -> None:
-    named = replace(pause(line("CI", 0), end=10), ended_by=ALICE, is_end_named=True)
+    named = replace(pause(line("CI", 0)), end=KnownEnd(at(10), ALICE, at(10), is_named=True))
     changed = pause(line("CI", 0), line("flaky", 9), end=10)
 
     assert place(Known((named,)), removed(8), NOW).pauses == (named,)
     assert place(Known((changed,)), removed(8), NOW).pauses == (changed,)
+    assert end_of(place(Known((changed,)), removed(9), NOW).pauses[0]).by == CAROL
 
 
 def test_an_end_told_of_an_open_pause_waits_for_a_reading_with_what_came_before_it() -> None:
-    waiting = (updated(5, "unseen"), created(30, "later"))
+    waiting = (updated(5, "unseen"), updated(10, "at its end"), created(30, "later"))
     known = Known((pause(line("CI", 0)),), waiting=waiting)
 
     found = place(known, removed(10), NOW)
 
     assert found.pauses[0].is_open
     assert found.pauses[0].told_end is not None
-    assert reasons(found) == [["CI", "unseen"]]
-    assert found.waiting == waiting[1:]
+    assert reasons(found) == [["CI", "unseen", "at its end"]]
+    assert found.waiting == waiting[2:]
 
 
 def test_an_end_before_the_last_line_of_an_open_pause_is_none() -> None:
@@ -291,7 +271,7 @@ def test_a_pause_that_no_reading_saw_stands_before_the_open_one() -> None:
         updated(1, "stray"),
         created(2, "unseen"),
         updated(3, "changed"),
-        created(4, "again"),
+        created(5, "again"),
         created(30, "later"),
     )
     known = Known((pause(line("old", -20), end=-10), pause(line("CI", 20))), waiting=waiting)
@@ -300,8 +280,7 @@ def test_a_pause_that_no_reading_saw_stands_before_the_open_one() -> None:
 
     assert reasons(found) == [["old"], ["unseen", "changed", "again"], ["CI"]]
     over = found.pauses[1]
-    assert (over.ended_at, over.ended_by, over.end_seen_at) == (at(5), ALICE, NOW)
-    assert over.is_end_named
+    assert over.end == KnownEnd(at(5), ALICE, NOW, is_named=True)
     assert found.waiting == (waiting[0], waiting[4])
     assert found.revision == known.revision + 1
 
@@ -315,11 +294,18 @@ def test_a_pause_that_no_reading_saw_stands_by_its_beginning_and_the_open_one_la
     assert reasons(place(known, removed(7), NOW)) == [["unseen"], ["over"], ["CI"]]
 
 
-def test_a_pause_that_a_reading_saw_since_the_create_has_the_end() -> None:
-    waiting = (created(5, "unseen"),)
-    known = Known((pause(line("CI", 6)),), waiting=waiting)
+@pytest.mark.parametrize(
+    ("seconds", "known"), [(4.9, ["unseen"]), (5, ["CI"]), (9.9, ["CI"]), (10, ["unseen"])]
+)
+def test_a_pause_that_a_reading_saw_since_the_create_has_the_end(
+    seconds: float, known: list[str]
+) -> None:
+    before = Known((pause(line("CI", seconds)),), waiting=(created(5, "unseen"),))
 
-    assert place(known, removed(10), NOW).pauses[0].told_end is not None
+    found = place(before, removed(10), NOW)
+
+    told = [pause.lines[0].reason for pause in found.pauses if pause.told_end or pause.end]
+    assert told == known
 
 
 def test_an_end_is_caused_by_the_answered_act_whose_request_it_lies_in() -> None:
@@ -329,6 +315,7 @@ def test_an_end_is_caused_by_the_answered_act_whose_request_it_lies_in() -> None
     known = Known(acts=(waits, first, second))
 
     assert cause(known, removed(5)) is second
+    assert cause(known, removed(3)) is second
     assert cause(known, removed(2)) is first
     assert cause(known, removed(13)) is second
     assert cause(known, removed(13.5)) is waits
@@ -379,7 +366,7 @@ def test_an_answered_resume_ends_the_pause_at_once() -> None:
 
     found = answered(known, 1, Reading(None, at(1)), known.revision)
 
-    assert (found.pauses[0].ended_at, found.pauses[0].ended_by) == (at(1), ALICE)
+    assert found.pauses[0].end == KnownEnd(at(1), ALICE, at(1))
 
 
 def test_an_answered_pause_ends_none() -> None:
@@ -399,7 +386,11 @@ def test_what_the_log_told_of_an_act_under_way_stays() -> None:
     found = answered(known, 1, Reading(None, at(3)), known.revision)
 
     assert found.act(1).is_named
-    assert found.pauses[0].ended_by == ALICE
+    assert end_of(found.pauses[0]).by == ALICE
+
+
+def ended(by: Actor | None, *, is_named: bool = False) -> KnownPause:
+    return replace(pause(line("CI", 0)), end=KnownEnd(at(10), by, at(10), is_named=is_named))
 
 
 def after_another_reading(over: KnownPause, read: Shown | None) -> KnownPause:
@@ -411,15 +402,15 @@ def after_another_reading(over: KnownPause, read: Shown | None) -> KnownPause:
 def test_an_end_that_another_reading_showed_first_gets_its_person() -> None:
     over = pause(line("CI", 0), end=10)
 
-    assert after_another_reading(over, Shown("CI", NOON)).ended_by == ALICE
+    assert end_of(after_another_reading(over, Shown("CI", NOON))).by == ALICE
 
 
 @pytest.mark.parametrize(
     ("over", "read"),
     [
         (pause(line("CI", 0)), Shown("CI", NOON)),
-        (replace(pause(line("CI", 0), end=10), is_end_named=True), Shown("CI", NOON)),
-        (replace(pause(line("CI", 0), end=10), ended_by=BOB), Shown("CI", NOON)),
+        (ended(None, is_named=True), Shown("CI", NOON)),
+        (ended(BOB), Shown("CI", NOON)),
         (pause(line("CI", 0), end=10), None),
         (pause(line("CI", 0), end=10), Shown("flaky", NOON)),
     ],
