@@ -175,18 +175,29 @@ def _proposal(request: Request) -> Message:
         was = _said(_WAS_PROPOSED[first.action], request)
         return _ended(request, f"{was} {_said(_ANSWERED[request.state], request)}")
     who = _mentions(request.asked)
-    shown = blocks.message(
-        blocks.section(f":hourglass_flowing_sand: {_said(_PROPOSED[first.action], request)}"),
-        blocks.section(f"{who} can approve." if who else "Any full member can approve."),
-        *blocks.facts(*proposed_facts(request)),
-        *_others(request),
-        blocks.actions(answer_buttons(request)),
-    )
+    can_approve = f"{who} can approve." if who else "Any full member can approve."
+    headline, *rest = waiting(request)
+    shown = blocks.message(headline, blocks.section(can_approve), *rest)
     return blocks.coloured(Colour.YELLOW, shown)
 
 
-def proposed_facts(request: Request) -> list[tuple[str, str]]:
-    """What somebody has to know before they answer a machine's proposal."""
+def waiting(request: Request) -> list[Block]:
+    """An open proposal, what somebody has to know before they answer it, and the buttons."""
+    first = request.asked[0]
+    value = str(first.record_id)
+    buttons = [
+        blocks.button("Approve", action_id=APPROVE, value=value, style="primary"),
+        blocks.button("Refuse", action_id=REFUSE, value=value),
+    ]
+    return [
+        blocks.section(f":hourglass_flowing_sand: {_said(_PROPOSED[first.action], request)}"),
+        *blocks.facts(*_proposed_facts(request)),
+        *_others(request),
+        blocks.actions(buttons, block_id=f"proposal:{value}"),
+    ]
+
+
+def _proposed_facts(request: Request) -> list[tuple[str, str]]:
     first = request.asked[0]
     paused_because = first.previous.reason if request.group is None else None
     return [
@@ -195,15 +206,6 @@ def proposed_facts(request: Request) -> list[tuple[str, str]]:
         ("Ends", _end(first)),
         ("Paused because", _quoted(paused_because)),
         ("Open until", local_time(request.ends_at)),
-    ]
-
-
-def answer_buttons(request: Request) -> list[blocks.Element]:
-    """They stand for the proposal as it was made: its record is their value."""
-    value = str(request.asked[0].record_id)
-    return [
-        blocks.button("Approve", action_id=APPROVE, value=value, style="primary"),
-        blocks.button("Refuse", action_id=REFUSE, value=value),
     ]
 
 

@@ -4,7 +4,7 @@ It is the mechanism of the second person with a machine as the first of the two.
 was asked for, the request in Slack, its states and its end are the same.
 """
 
-from collections.abc import AsyncIterator, Collection, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -218,20 +218,25 @@ class ProposeActs:
                     raise ProposalClosed(proposal.actor.name, RequestState.UNDER_WAY, None)
             yield await self.acts.store.read(_open_parts, proposal, self.acts.clock.now())
 
-    async def answerable(self, person: Actor) -> Sequence[Request]:
-        """The open proposals that the person may approve, oldest first; each act asks again."""
-        now = self.acts.clock.now()
-        return [
-            request
-            for request in await self.acts.store.read(_open_requests, now)
-            if await self._may_answer(person, request)
-        ]
+    async def answerable(self, people: Sequence[Actor]) -> Mapping[str, Sequence[Request]]:
+        """By a person's id, the open proposals that they may answer, oldest first.
+
+        Each answer asks again. Raises StoreError.
+        """
+        open_now = await self.acts.store.read(_open_requests, self.acts.clock.now())
+        return {
+            person.user_id: [
+                request for request in open_now if await self._may_answer(person, request)
+            ]
+            for person in people
+        }
 
     async def _may_answer(self, person: Actor, request: Request) -> bool:
+        repositories = self.acts.check.configured.repositories
+        right = RIGHT_OF_ACTION[request.asked[0].action]
         for part in request.asked:
-            if self._runs_it_alone(person, part):
+            if repositories.full(part.repository) is None or self._runs_it_alone(person, part):
                 return False
-            right = RIGHT_OF_ACTION[part.action]
             if not await self.acts.check.has(person, right, part.repository):
                 return False
         return True

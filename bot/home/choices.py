@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import NamedTuple, Self
 
+from bot.acts.confirmation import Request
 from bot.acts.permission import Right
 from bot.channels.subscription import ListedSubscription
 from bot.doctor.diagnosis import Verdict
@@ -147,6 +148,7 @@ class Viewer:
     rights: frozenset[Right]
     person: AboutPerson
     muted: frozenset[MutablePullRequest] = frozenset()
+    proposals: Sequence[Request] = ()  #: of machines, that wait for an answer they may give
 
 
 def _timeless(queue: ReadQueue) -> ReadQueue:

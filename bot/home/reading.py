@@ -5,6 +5,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from bot.acts.confirmation import Request
 from bot.acts.permission import Right
 from bot.channels.rows import Subscriptions
 from bot.doctor.diagnosis import Diagnosis, Verdict
@@ -205,7 +206,11 @@ async def calendar_page(
     return await sources.store.read(read)
 
 
-async def viewers(rights: Mapping[str, frozenset[Right]], sources: Sources) -> Mapping[str, Viewer]:
+async def viewers(
+    rights: Mapping[str, frozenset[Right]],
+    proposals: Mapping[str, Sequence[Request]],
+    sources: Sources,
+) -> Mapping[str, Viewer]:
     """The personal part for each viewer, by user id."""
     now = sources.clock.now()
 
@@ -213,7 +218,12 @@ async def viewers(rights: Mapping[str, frozenset[Right]], sources: Sources) -> M
         people = about_people(transaction, rights)
         muted = MutedPullRequests(transaction).of_people(rights, now)
         return {
-            user_id: Viewer(some, people[user_id], muted.get(user_id, frozenset()))
+            user_id: Viewer(
+                some,
+                people[user_id],
+                muted.get(user_id, frozenset()),
+                proposals.get(user_id, ()),
+            )
             for user_id, some in rights.items()
         }
 

@@ -24,6 +24,7 @@ from bot.doctor.texts.causes import MARK
 from bot.freezes import actions as freeze_actions
 from bot.freezes.texts import calendar as freeze_calendar, forms as freeze_forms
 from bot.freezes.texts.cards import counted_down
+from bot.groups import confirmations
 from bot.health import texts as health_texts
 from bot.home import actions as home_actions
 from bot.home.choices import (
@@ -45,6 +46,7 @@ from bot.queues.snapshot import ReadQueue, Snapshot
 from bot.queues.texts import parts as queue_parts, status as queue_status
 from bot.slack.errors import CREDENTIAL_CODES
 
+PROPOSALS_SHOWN = 3
 MINE_SHOWN = 5
 TIMERS_SHOWN = 10
 SUSPENDED_SHOWN = 5
@@ -67,6 +69,7 @@ def home(state: HomeState, viewer: Viewer, command: str) -> View:
         place = f"Repositories {first + 1:,} to {first + size:,} of {total:,}, paused ones first"
         pages.insert(0, blocks.context(place))
     return _tab(
+        *_proposals(viewer),
         *_mine(state, viewer),
         blocks.header("Merge queues"),
         *queues,
@@ -225,6 +228,23 @@ def _headline(queue: Snapshot, state: HomeState) -> Block:
     if found is None:
         return queue_status.headline(queue)
     return blocks.section(f"{MARK} *{found.words}*")
+
+
+def _proposals(viewer: Viewer) -> list[Block]:
+    """What machines propose and the viewer may answer, the oldest first."""
+    if not viewer.proposals:
+        return []
+    shown: list[Block] = [blocks.section("*Waits for you*")]
+    for proposal in viewer.proposals[:PROPOSALS_SHOWN]:
+        shown += confirmations.waiting(proposal)
+    more = len(viewer.proposals) - PROPOSALS_SHOWN
+    if more > 0:
+        shown.append(
+            blocks.context(
+                by_count(more, "{count} more proposal waits", "{count} more proposals wait")
+            )
+        )
+    return shown
 
 
 def _mine(state: HomeState, viewer: Viewer) -> list[Block]:

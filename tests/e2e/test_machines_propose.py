@@ -131,6 +131,32 @@ async def test_the_person_who_runs_the_machine_does_not_approve_alone(
     await bot.wait_for_change(request, "*bob approved it.*")
 
 
+async def test_home_shows_proposals_to_those_who_may_answer(
+    start_bot: StartBot, tmp_path: Path
+) -> None:
+    may_pause = f'[MQBOT_POLICY."{SITE}"]\nwho_may_pause = ["{BOB}", "machine:deploy-job"]\n'
+    bot = await start(start_bot, tmp_path, may_pause + APPROVAL)
+    _, request = await propose(bot, reason="<!channel> deploying")
+    await bot.open_home(by=CAROL)
+    assert "Waits for you" not in await bot.home(by=CAROL)
+    await bot.open_home(by=BOB)
+    home = await bot.home("*Waits for you*", by=BOB)
+    assert "deploy-job proposes to pause acme/site" in home
+    assert "“@channel deploying”" in home
+    await bot.click(home, "Approve", by=BOB)
+    await bot.wait_for_post("*acme/site is paused*")
+    await bot.wait_for_direct_message("acme/site is paused", by=BOB)
+    await bot.wait_for_change(request, "*bob approved it.*")
+    await bot.home("*acme/site* is paused", by=BOB, without="Waits for you")
+    await bot.resume(by=BOB)
+    _, request = await propose(bot, reason="deploying again")
+    await bot.open_home(by=BOB)
+    await bot.click(await bot.home("deploying again", by=BOB), "Refuse", by=BOB)
+    await bot.wait_for_change(request, "*bob refused it*")
+    await bot.home("*acme/site* is running", by=BOB, without="Waits for you")
+    assert bot.pause_reason() is None
+
+
 async def test_two_people_who_approve_at_once_pause_once(
     start_bot: StartBot, tmp_path: Path
 ) -> None:

@@ -205,6 +205,21 @@ async def test_a_machine_proposes_to_freeze_a_group_and_to_end_that(
     bot.posts()
 
 
+async def test_a_proposal_for_a_group_is_approved_on_the_home_tab(
+    start_bot: StartBot, tmp_path: Path
+) -> None:
+    bot = await start(start_bot, tmp_path)
+    address, request = await propose(bot, reason="releasing")
+    await bot.open_home(by=BOB)
+    home = await bot.home("*Waits for you*", by=BOB)
+    assert re.search(f"proposes to pause {BOTH}", home.words)
+    await bot.click(home, "Approve", by=BOB)
+    await bot.wait_for_post("*@release: 2 of 2 queues paused*")
+    await bot.wait_for_direct_message("2 of 2 queues paused", by=BOB)
+    await bot.wait_for_change(request, "*bob approved it.*")
+    await is_settled(bot, address, "confirmed")
+
+
 async def test_a_person_who_may_not_act_on_one_of_them_approves_nothing(
     start_bot: StartBot, tmp_path: Path
 ) -> None:

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from bot.acts.confirmation import Request
 from bot.acts.permission import Right
 from bot.acts.record import Action, ActResult, AuditRecord, Previous
 from bot.channels.subscription import (
@@ -275,10 +276,11 @@ def make_viewer(
     *,
     may_pause: bool = True,
     muted: frozenset[MutablePullRequest] = frozenset(),
+    proposals: Sequence[Request] = (),
 ) -> Viewer:
     """One who may pause may also freeze and subscribe."""
     rights = frozenset({Right.PAUSE, Right.FREEZE, Right.SUBSCRIBE} if may_pause else ())
-    return Viewer(rights, make_person(login), muted)
+    return Viewer(rights, make_person(login), muted, proposals)
 
 
 def make_timer(*, resumes_at: datetime = NOON + timedelta(minutes=45), failures: int = 0) -> Timer:

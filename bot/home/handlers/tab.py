@@ -163,7 +163,8 @@ async def _draw(bot: Bot, people: Sequence[RecentViewer]) -> list[_Tab]:
     """Each person's tab; the queues are read once for everybody on the same page."""
     check = bot.use.check_permission
     rights = {person.actor.user_id: await _rights_of(check, person.actor) for person in people}
-    found = await viewers(rights, bot.sources)
+    proposals = await bot.use.proposals.answerable([person.actor for person in people])
+    found = await viewers(rights, proposals, bot.sources)
     logins = {viewer.person.login for viewer in found.values() if viewer.person.login is not None}
     drawn: list[_Tab] = []
     states = dict[HomePlace, ShownState]()

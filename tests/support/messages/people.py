@@ -4,6 +4,7 @@ from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 
+from bot.acts.confirmation import Request
 from bot.acts.errors import PermissionDenied
 from bot.acts.permission import Permitted, Right, WhoCan
 from bot.acts.texts import permissions as permission_texts
@@ -31,6 +32,7 @@ from tests.support.make import (
     make_subscription,
     make_viewer,
 )
+from tests.support.messages.confirmations import GROUP_PROPOSED, PAUSE
 from tests.support.messages.events import reported
 from tests.support.messages.rendering import A_HEADLINE, Cases, cases_of, later
 from tests.support.messages.values import (
@@ -84,6 +86,14 @@ CASES: Cases = {
         ),
         make_viewer("ada"),
         "/mq",
+    ),
+    "home-proposals": at_home(
+        make_home(),
+        make_viewer(proposals=[Request.opened([PAUSE]), Request.opened(GROUP_PROPOSED)]),
+        "/mq",
+    ),
+    "home-more-proposals": at_home(
+        make_home(), make_viewer(proposals=[Request.opened([PAUSE])] * 5), "/mq"
     ),
     "home-how-long": at_home(
         make_home(make_snapshot(BUSY), outlooks={SITE: OUTLOOK}), make_viewer(), "/mq"
