@@ -242,11 +242,14 @@ def _exception(word: str) -> str:
     attribute, _, named = value.rpartition("=")
     number = value.removeprefix("#")
     is_named = bool(named.strip("#@")) and attribute in {"", *ATTRIBUTES}
-    if len(value) > CONDITION_LIMIT or not is_named:
+    is_number = number.isascii() and number.isdigit()
+    is_pull_request = is_number and 0 < int(number[:12]) < PULL_REQUEST_END
+    is_no_pull_request = is_number and number != value and not is_pull_request
+    if len(value) > CONDITION_LIMIT or not is_named or is_no_pull_request:
         raise InvalidCondition(word, f"{EXCEPTIONS}, for example except:hotfix")
     if attribute:
         return value
-    if number.isascii() and number.isdigit() and 0 < int(number[:12]) < PULL_REQUEST_END:
+    if is_pull_request:
         return number_condition(int(number))
     if value.startswith("@"):
         return f"author={value[1:]}"

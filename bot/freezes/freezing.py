@@ -367,15 +367,15 @@ class FreezeQueue:
                         change = merge_queue_freezes.FreezeChange(
                             excluded=freeze_outcomes.with_exception(freeze.excluded, condition)
                         )
-                        await self.merge_queue.change_freeze(
+                        changed = await self.merge_queue.change_freeze(
                             repository, freeze.listed_id, change, on_answer=answers.append
                         )
-                        done.append(freeze)
+                        done.append(replace(freeze, terms=changed))
             except MergeQueueError as error:
                 if not done:
                     raise
                 return freeze_outcomes.FreezeOutcome(done, left=left[len(done) :], error=error)
-        return freeze_outcomes.FreezeOutcome(left)
+        return freeze_outcomes.FreezeOutcome(done)
 
     async def knows(self, repository: RepositoryName, pull_request: int) -> bool:
         """Whether the pull request is in the queue, or the log has told of it.

@@ -16,10 +16,11 @@ from bot.freezes.outcomes import FreezeOutcome
 from bot.freezes.texts import forms as freeze_forms
 from bot.groups.actions import APPROVE, REFUSE
 from bot.groups.proposing import as_approver
+from bot.kernel.actor import Origin
 from bot.kernel.clock import Clock
 from bot.kernel.groups import Group
 from bot.pauses import actions as pause_actions
-from bot.pauses.group_work import Report, SinceThen
+from bot.pauses.group_work import Report, SinceThen, ignore_progress
 from bot.pauses.outcomes import NotPaused, OtherPause, PauseChange
 from bot.pauses.requests import proposed_line
 from bot.pauses.texts import group_acts, replies as pause_replies
@@ -35,8 +36,11 @@ def progress_line(conversation: Conversation, clock: Clock) -> Report:
     """Shows only the actor how far an act on a group has come.
 
     If they pressed a button in a message that only they see, that message is updated. Otherwise
-    one line appears if the act takes longer than a moment, and the result follows it.
+    one line appears if the act takes longer than a moment, and the result follows it. After a
+    click in the Home tab none does: it would stay in their direct messages.
     """
+    if conversation.origin is Origin.HOME:
+        return ignore_progress
     gaps = iter(GAPS if conversation.on_private_message else GAPS[:1])
     due_at: datetime | None = clock.now() + next(gaps)
 

@@ -8,6 +8,7 @@ from http import HTTPStatus
 from bot.acts import confirmation
 from bot.acts.approval import Approval
 from bot.acts.asked import BRANCH_PREFIX, EXCEPT, NOTHING_ASKED, Asked, read_options
+from bot.acts.errors import InvalidCondition
 from bot.acts.group_act import GroupAct, GroupOutcome, RepositoryResult
 from bot.acts.record import Action
 from bot.blocks.message import Message
@@ -308,11 +309,20 @@ async def _freeze(use: UseCases, caller: Caller, target: Target, asked: FreezeRe
 
 
 def _wanted_freeze(asked: FreezeRequest) -> Asked:
-    """Raises InvalidCondition and InvalidDuration."""
-    words = [f"{BRANCH_PREFIX}{branch}" for branch in asked.branches]
-    words += [f"{EXCEPT}{exception}" for exception in asked.exceptions]
-    limits = read_options(words).asked
-    return replace(limits, reason=asked.reason, lasting=_end(asked.end))
+    """Raises WrongField and InvalidDuration."""
+    branches = _limits("branches", BRANCH_PREFIX, asked.branches).branches
+    excepted = _limits("exceptions", EXCEPT, asked.exceptions).excepted
+    return Asked(asked.reason, _end(asked.end), branches=branches, excepted=excepted)
+
+
+def _limits(field: str, prefix: str, values: Sequence[str]) -> Asked:
+    """Read the values as people type them. Raises WrongField, without what people type."""
+    try:
+        return read_options([f"{prefix}{value}" for value in values]).asked
+    except InvalidCondition as error:
+        value = error.word.removeprefix(prefix)
+        needs = error.needs.replace(prefix, "")
+        raise WrongField(field, f"“{value}” doesn't fit. Each needs {needs}.") from None
 
 
 def _is_made_by(caller: Caller, freeze: Freeze) -> bool:

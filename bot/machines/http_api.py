@@ -12,6 +12,7 @@ from http import HTTPStatus
 from aiohttp import web
 from pydantic import ValidationError
 
+from bot.acts.errors import InvalidReason
 from bot.acts.group_act import GroupAct, GroupOutcome
 from bot.acts.group_acts import GroupActs
 from bot.acts.permission import MACHINE
@@ -64,7 +65,7 @@ EACH_SECONDS = 1.0
 LARGEST_MACHINE_REQUEST = 64 * 1024
 
 REASON_READ = 4000
-"""A longer reason is cut before its length is checked, as in forms."""
+"""A longer reason is refused before anybody is looked up."""
 
 DRAIN_SECONDS = 5.0
 
@@ -99,6 +100,7 @@ class MachineApi:
         yield web.post(PATH, self._on_request)
         yield web.get(OUTCOME_PATH, self._on_outcome)
         yield web.get(DOCUMENT, self._on_document)
+        yield web.route("*", f"{PREFIX}{{other:.*}}", self._on_other)
 
     def use(self, tokens: Sequence[AcceptedSecret]) -> None:
         """From now on, accept these."""
@@ -147,6 +149,19 @@ class MachineApi:
     async def _on_document(self, request: web.Request) -> web.Response:
         name = self._admit(request)
         return _sent(name) if isinstance(name, Reply) else web.json_response(document())
+
+    async def _on_other(self, request: web.Request) -> web.Response:
+        """No such address, or another method than it takes."""
+        name = self._admit(request)
+        if isinstance(name, Reply):
+            return _sent(name)
+        if request.match_info["other"] in OPERATION_NAMED:
+            said = "Send this as a POST."
+            status = HTTPStatus.METHOD_NOT_ALLOWED
+            return _sent(problem(ProblemKind.NOT_ACCEPTED, said, status=status))
+        names = ", ".join(OPERATION_NAMED)
+        said = f"There is no such address. POST: {names}. GET: outcome/ID, openapi.json."
+        return _sent(problem(ProblemKind.NOT_FOUND, said))
 
     async def _on_outcome(self, request: web.Request) -> web.Response:
         if self._served is None:
@@ -234,7 +249,7 @@ async def _reply(
         else:
             reply = await answer_question(use, caller, target, asked)
     except ValidationError as error:
-        return wrong_body(error)
+        return wrong_body(error, operation.body)
     except WrongField as error:
         return problem(ProblemKind.WRONG_FIELD, error.problem, field=error.field)
     except Exception as error:
@@ -249,11 +264,16 @@ async def _reply(
 
 
 async def _with_names(asked: Request, named: Named) -> Request:
-    """The request with the names of people and channels in its reason, in place of their ids."""
+    """The request with the names of people and channels in its reason, in place of their ids.
+
+    Raises InvalidReason for one that is too long to be looked through.
+    """
     reason = getattr(asked, "reason", None)
     if reason is None:
         return asked
-    return asked.model_copy(update={"reason": await named(reason[:REASON_READ])})
+    if len(reason) > REASON_READ:
+        raise InvalidReason(len(reason))
+    return asked.model_copy(update={"reason": await named(reason)})
 
 
 async def _act(use: UseCases, caller: Caller, target: Target, asked: Request) -> Reply:

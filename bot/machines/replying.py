@@ -5,16 +5,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 from typing_extensions import override
 
 from bot.acts.confirmation import Request
-from bot.acts.errors import (
-    InvalidCondition,
-    InvalidReason,
-    PermissionDenied,
-    TooManyProposals,
-)
+from bot.acts.errors import InvalidReason, PermissionDenied, TooManyProposals
 from bot.acts.request_state import RequestState
 from bot.blocks.message import Message
 from bot.groups import confirmations
@@ -143,21 +138,40 @@ def problem(
     return Reply(answer, status or STATUS_OF_PROBLEM[kind])
 
 
-def wrong_body(error: ValidationError) -> Reply:
-    """Names the first field that is wrong."""
-    first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+def wrong_body(error: ValidationError, expected: type[BaseModel]) -> Reply:
+    """Names the first field that is wrong, and says what it takes."""
+    first = error.errors(include_url=False, include_input=False)[0]
     path = ".".join(str(part) for part in first["loc"])
     if not path:
-        said = "The body isn't a JSON object with the fields of this request."
+        said = f"{_NO_OBJECT} Fields: {', '.join(expected.model_fields)}."
         return problem(ProblemKind.WRONG_FIELD, said, status=HTTPStatus.BAD_REQUEST)
-    said = _OF_FIELDS.get(first["type"]) or f"{first['msg']}."
+    field = expected.model_fields.get(str(first["loc"][0]))
+    if field is None:
+        said = f"This request has no such field. It has {', '.join(expected.model_fields)}."
+    else:
+        problem_of_field = _OF_FIELDS.get(first["type"], "The value doesn't fit.")
+        wrong = problem_of_field.format(**first.get("ctx", {}))
+        said = f"{wrong} {field.description or ''}".rstrip()
     return problem(ProblemKind.WRONG_FIELD, said, field=path, status=HTTPStatus.BAD_REQUEST)
 
 
+_NO_OBJECT = 'Send a JSON object in UTF-8, for example {"target": "acme/site"}.'
+
 _OF_FIELDS = {
     "missing": "This field is missing.",
-    "extra_forbidden": "This request has no such field.",
+    "string_type": "Write a text in quotes.",
+    "string_too_long": "At most {max_length} characters.",
+    "int_type": "Write a whole number.",
+    "int_parsing": "Write a whole number.",
+    "int_from_float": "Write a whole number.",
+    "greater_than_equal": "Write a number from {ge}.",
+    "less_than_equal": "Write a number up to {le}.",
+    "less_than": "Write a number below {lt}.",
+    "bool_type": "Write true or false.",
+    "bool_parsing": "Write true or false.",
+    "tuple_type": 'Write a list of texts, for example ["main"].',
 }
+"""By pydantic's name of the problem."""
 
 
 def failed(error: Exception, said: Message) -> Reply:
@@ -176,8 +190,6 @@ def failed(error: Exception, said: Message) -> Reply:
 
 
 def _field_of(error: UserError) -> str | None:
-    if isinstance(error, InvalidCondition):
-        return "branches" if error.word.lower().startswith("branch") else "exceptions"
     return next((field for kind, field in _FIELDS.items() if isinstance(error, kind)), None)
 
 

@@ -2,6 +2,7 @@
 
 import json
 
+import aiohttp
 import jsonschema_rs
 import pytest
 
@@ -12,6 +13,7 @@ from tests.e2e.test_machines import (
     NIGHTLY,
     WITH_MACHINES,
     Shell,
+    address,
     documented,
     post,
     shell,
@@ -179,3 +181,76 @@ async def test_the_document_is_valid_and_has_every_request(start_bot: StartBot) 
     whole = json.dumps(document)
     for name in document["components"]["schemas"]:
         assert f"#/components/schemas/{name}" in whole
+
+
+WRONG = (
+    ("pause", {}, "target", "This field is missing. `owner/name`, `@group`"),
+    ("pause", {"target": 5}, "target", "Write a text in quotes."),
+    ("pause", {"target": SITE}, "reason", "Please enter a reason."),
+    ("pause", {"target": SITE, "reason": "x" * 10_240}, "reason", "yours has 10240"),
+    (
+        "pause",
+        {"target": SITE, "reason": "x", "until": "45m"},
+        "until",
+        "It has target, reason, end",
+    ),
+    ("pause", {"target": SITE, "reason": "x", "end": "soon"}, "end", "Write it like 45m"),
+    ("freeze", {"target": SITE, "reason": "x", "branches": ["a*"]}, "branches", "example main."),
+    ("freeze", {"target": SITE, "reason": "x", "exceptions": ["#0"]}, "exceptions", "“#0”"),
+    ("freeze", {"target": SITE, "reason": "x", "exceptions": "a"}, "exceptions", "Write a list"),
+    ("unfreeze", {"target": SITE, "reason": "x", "any": "maybe"}, "any", "Write true or false."),
+    ("allow", {"target": SITE, "reason": "x"}, "pull_request", "This field is missing."),
+    ("allow", {"target": SITE, "pull_request": 0}, "pull_request", "Write a number from 1."),
+    ("why", {"target": "all"}, "target", "Name one repository: owner/name."),
+    ("log", {"target": SITE, "events": 101}, "events", "Write a number up to 100."),
+    ("log", {"target": SITE, "since": "31d"}, "since", "Write a length such as 2h or 7d"),
+)
+
+
+async def test_a_wrong_request_names_its_field_and_how_to_fix_it(start_bot: StartBot) -> None:
+    bot = await start(start_bot)
+    for what, body, field, how in WRONG:
+        status, answer = await post(bot, what, DEPLOY, **body)
+        assert (status in {400, 422}, answer["field"]) == (True, field)
+        assert answer["message"].startswith(f"{field}: ")
+        assert how in answer["message"]
+    assert frozen(bot) == []
+    assert bot.pause_reason() is None
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "status", "how"),
+    [
+        ("POST", "pause", b"deploying", 400, 'Send a JSON object in UTF-8, for example {"target"'),
+        ("POST", "pause", b'{"target": "\xff"}', 400, "Fields: target, reason, end."),
+        ("GET", "pause", b"", 405, "Send this as a POST."),
+        (
+            "POST",
+            "stop",
+            b"{}",
+            404,
+            "POST: pause, resume, freeze, unfreeze, allow, status, why, log.",
+        ),
+    ],
+)
+async def test_what_is_no_request_is_answered_with_what_one_is(
+    start_bot: StartBot, method: str, path: str, body: bytes, status: int, how: str
+) -> None:
+    bot = await start(start_bot)
+    url = f"{address(bot)}/api/v1/{path}"
+    headers = {"Authorization": f"Bearer {DEPLOY}"}
+    async with (
+        aiohttp.ClientSession(headers=headers) as session,
+        session.request(method, url, data=body) as got,
+    ):
+        answer = await got.json()
+    assert (got.status, answer["field"]) == (status, None)
+    assert how in answer["message"]
+
+
+async def test_the_answer_to_an_exception_has_the_exception(start_bot: StartBot) -> None:
+    bot = await start(start_bot)
+    await post(bot, "freeze", DEPLOY, target=SITE, reason="main is red", exceptions=["fix"])
+    _, answer = await post(bot, "allow", DEPLOY, target=SITE, pull_request=41, reason="urgent")
+    (freeze,) = answer["freezes"]
+    assert freeze["exceptions"] == ["(label=fix or number=41)"]
