@@ -86,7 +86,9 @@ async def _log(use: UseCases, repository: RepositoryName, asked: LogRequest) -> 
         )
         page = await page_at(LogPlace(selection, asked.cursor), use.sources)
         if page.restarted:
-            problem = "The service doesn't know this page any more. Leave out the cursor to begin."
+            problem = (
+                "The service doesn't know this page any more. Leave it out for the newest one."
+            )
             raise WrongField("cursor", problem)
     return Reply(log_shape(page, plain(event_log.event_log(page))))
 

@@ -61,7 +61,7 @@ class AllowRequest(Request):
     """Lets one pull request through the freezes in force."""
 
     pull_request: int = Field(ge=1, lt=PULL_REQUEST_END)
-    """Its number."""
+    """The number of the pull request, such as 41."""
     reason: str = ""
     """Why, in 1 to 255 characters."""
 

@@ -1,6 +1,8 @@
 """What machines freeze and read: answers in their documented shape."""
 
 import json
+from collections.abc import Sequence
+from typing import Any
 
 import aiohttp
 import jsonschema_rs
@@ -183,7 +185,7 @@ async def test_the_document_is_valid_and_has_every_request(start_bot: StartBot) 
         assert f"#/components/schemas/{name}" in whole
 
 
-WRONG = (
+WRONG: Sequence[tuple[str, dict[str, Any], str, str]] = (
     ("pause", {}, "target", "This field is missing. `owner/name`, `@group`"),
     ("pause", {"target": 5}, "target", "Write a text in quotes."),
     ("pause", {"target": SITE}, "reason", "Please enter a reason."),
