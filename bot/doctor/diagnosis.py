@@ -49,6 +49,10 @@ class Paused:
     verdict: ClassVar[Verdict] = Verdict.PAUSED
     pause: PauseRecord | None  #: None if only the status says that it is paused
 
+    @property
+    def since(self) -> datetime | None:
+        return self.pause.since if self.pause is not None else None
+
 
 @dataclass(frozen=True, slots=True)
 class Frozen:
@@ -57,6 +61,11 @@ class Frozen:
     verdict: ClassVar[Verdict] = Verdict.FROZEN
     freezes: tuple[Freeze, ...]  #: those in force that hold the head; may be empty
     is_outside_hours: bool  #: the service says that the head waits for its schedule
+
+    @property
+    def since(self) -> datetime | None:
+        begun = [freeze.begins_at for freeze in self.freezes if freeze.begins_at is not None]
+        return min(begun, default=None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,8 @@ from bot.blocks.message import Message
 from bot.desk.explain import sentence_of
 from bot.desk.use_cases import UseCases
 from bot.freezes.freeze import Freeze
-from bot.freezes.outcomes import FreezeOutcome, FreezesAsTheyWere
+from bot.freezes.outcomes import FreezeOutcome, FreezesAsTheyWere, ids_of
+from bot.freezes.rows import Freezes
 from bot.freezes.texts import forms as freeze_forms
 from bot.groups.proposing import Proposed, pause_in_force
 from bot.kernel.actor import Caller
@@ -352,6 +353,8 @@ async def _freezes_to_end(
 ) -> Sequence[Freeze] | Reply:
     """The one that the machine means, or the reply that says why there is none."""
     found = await use.freeze_queue.meant(repository, asked.freeze or None)
+    if not found and asked.freeze:
+        return await _without_that_freeze(use, repository, asked.freeze)
     if not found:
         return _unchanged(use, repository, NOT_FROZEN, is_as_asked=True)
     own = [freeze for freeze in found if asked.any or _is_made_by(caller, freeze)]
@@ -361,6 +364,22 @@ async def _freezes_to_end(
     if own[1:]:
         return _unchanged(use, repository, FreezeOutcome(own, FreezesAsTheyWere.SEVERAL))
     return own
+
+
+async def _without_that_freeze(use: UseCases, repository: RepositoryName, freeze_id: str) -> Reply:
+    """The freeze has ended, as far as the bot knows of it. Raises WrongField for an unknown id."""
+    left = await use.freeze_queue.freezes(repository)
+    ended = await use.sources.store.read(_freezes_with_id, repository, freeze_id)
+    if not ended:
+        ids = ", ".join(sorted(ids_of(left))) or "none"
+        raise WrongField("freeze", f"No freeze of {repository} has this id. There are: {ids}.")
+    return _of_freezes(use, "That freeze has ended already. Nothing was changed.", left)
+
+
+def _freezes_with_id(
+    transaction: Transaction, repository: RepositoryName, freeze_id: str
+) -> Sequence[Freeze]:
+    return Freezes(transaction).with_ids(repository, [freeze_id])
 
 
 async def _allow(
@@ -399,7 +418,7 @@ def _unchanged(
 
 def _of_freezes(
     use: UseCases,
-    said: Message,
+    said: str | Message,
     freezes: Sequence[Freeze],
     *,
     changed: bool = False,

@@ -250,6 +250,26 @@ async def test_what_is_no_request_is_answered_with_what_one_is(
     assert how in answer["message"]
 
 
+async def test_a_freeze_is_ended_by_its_id_and_an_unknown_id_is_refused(
+    start_bot: StartBot,
+) -> None:
+    bot = await start(start_bot)
+    _, answer = await post(bot, "freeze", DEPLOY, target=SITE, reason="main is red")
+    (freeze,) = answer["freezes"]
+    ending = {"target": SITE, "reason": "green"}
+    status, answer = await post(bot, "unfreeze", DEPLOY, freeze="nope", **ending)
+    assert (status, answer["field"]) == (422, "freeze")
+    assert freeze["id"] in answer["message"]
+    _, why = await post(bot, "why", DEPLOY, target=SITE)
+    (finding,) = why["findings"]
+    assert (finding["verdict"], finding["since"]) == ("frozen", freeze["begins_at"])
+    status, answer = await post(bot, "unfreeze", DEPLOY, freeze=freeze["id"], **ending)
+    assert (status, answer["changed"]) == (200, True)
+    status, answer = await post(bot, "unfreeze", DEPLOY, freeze=freeze["id"], **ending)
+    assert (status, answer["changed"]) == (200, False)
+    assert answer["message"] == "That freeze has ended already. Nothing was changed."
+
+
 async def test_the_answer_to_an_exception_has_the_exception(start_bot: StartBot) -> None:
     bot = await start(start_bot)
     await post(bot, "freeze", DEPLOY, target=SITE, reason="main is red", exceptions=["fix"])
