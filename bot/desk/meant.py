@@ -143,7 +143,7 @@ def _of_live_message(transaction: Transaction, subject: LiveSubject) -> ThreadSu
         return ThreadSubject(subject.repository, group=act.group if act is not None else None)
     if subject.kind is LiveKind.PAUSE:
         pause = Pauses(transaction).one(int(subject.key))
-        return ThreadSubject(subject.repository, pause=pause.line if pause else None)
+        return ThreadSubject(subject.repository, pause=pause.drawn if pause else None)
     if subject.kind is LiveKind.FREEZE:
         freeze = Freezes(transaction).one(int(subject.key))
         return ThreadSubject(subject.repository, freeze_id=freeze.freeze_id if freeze else None)

@@ -150,7 +150,7 @@ class ActOnGroups:
         outcome = await self.resume_queue.run(
             act.caller,
             repository,
-            expected=known.line if proposal is None else proposed_line(proposal),
+            expected=known.drawn if proposal is None else proposed_line(proposal),
             part_of=act,
             reason=act.asked.reason,
         )
@@ -162,7 +162,7 @@ class ActOnGroups:
         if pause is None:
             return RepositoryResult(repository, GroupOutcome.NOT_PAUSED)
         outcome = await self.pause_queue.extend(
-            act.caller, repository, act.asked.lasting, expected=pause.line, part_of=act
+            act.caller, repository, act.asked.lasting, expected=pause.drawn, part_of=act
         )
         return result_of(repository, outcome)
 

@@ -249,7 +249,7 @@ async def _own_pause(use: UseCases, caller: Caller, repository: RepositoryName) 
     paused = await use.resume_queue.paused_instead(None, [repository])
     for pause in paused:
         if pause.pauser == caller.actor.user_id:
-            return pause.line
+            return pause.drawn
     return NO_OWN_PAUSE
 
 

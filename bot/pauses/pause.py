@@ -402,7 +402,7 @@ class PauseRecord:
         return paused_at is not None and same_moment(self.paused_at, paused_at)
 
     @property
-    def line(self) -> DrawnLine:
+    def drawn(self) -> DrawnLine:
         """What it says now, for what is drawn for it."""
         return drawn_line(self.paused_at, self.stored_reason)
 
@@ -410,7 +410,7 @@ class PauseRecord:
         """Whether nobody has changed it since."""
         if drawn is None or not self.is_of(drawn.paused_at):
             return False
-        return not drawn.reason or drawn.reason == self.line.reason
+        return not drawn.reason or drawn.reason == self.drawn.reason
 
     def has_reason(self, stored_reason: str | None) -> bool:
         """Whether its reason is unchanged: a service may keep the time of a changed pause."""

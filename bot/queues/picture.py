@@ -134,7 +134,7 @@ def picture(snapshot: Snapshot) -> Picture:
         paused = PausedFor(
             known.reason,
             known.since,
-            known.line,
+            known.drawn,
             known.by_name,
             known.resumes_at,
             known.is_overdue,

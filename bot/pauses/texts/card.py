@@ -171,7 +171,7 @@ def reason_of(found: Evidence) -> str:
 
 def _buttons(record: PauseRecord) -> list[blocks.Element]:
     repository = record.repository
-    line = record.line
+    line = record.drawn
     shown = [
         resume_button(repository, line, record.reason, record.by_name, record.queue.queued_now),
         pause_ends.extend_menu(repository, line, record.resumes_at),
@@ -303,8 +303,8 @@ def adopted(record: PauseRecord) -> Message:
         f"Since {local_time(record.since)}",
         details=[ADOPTED],
         buttons=[
-            resume_button(record.repository, record.line, record.reason, record.by_name),
-            pause_ends.extend_menu(record.repository, record.line, None),
+            resume_button(record.repository, record.drawn, record.reason, record.by_name),
+            pause_ends.extend_menu(record.repository, record.drawn, None),
         ],
     )
 

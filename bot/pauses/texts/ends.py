@@ -171,7 +171,7 @@ def other_end(
     said = f"{name} is paused {UNTIL_RESUMED}, so there is no end to move. Nothing was changed."
     if not isinstance(lasting, For):
         return blocks.sentence(said)
-    target = controls.held_value(repository, known.line.written)
+    target = controls.held_value(repository, known.drawn.written)
     value = pause_actions.extend_value(lasting, target, pause_actions.EndSeen.NONE)
     label = f"Resume in {duration(lasting.length)}"
     button = blocks.button(label, action_id=pause_actions.EXTEND, value=value)

@@ -334,7 +334,7 @@ def paused_alone(group: Group, paused: Sequence[PauseRecord]) -> Message:
     ]
     for pause in paused[:SHOWN_ALONE]:
         reason = literal(pause.reason, NAME_LIMIT)
-        button = pause_card.resume_button(pause.repository, pause.line, pause.reason, pause.by_name)
+        button = pause_card.resume_button(pause.repository, pause.drawn, pause.reason, pause.by_name)
         line = f"*{escape(pause.repository)}*{pause_card.by_whom(pause)}: {reason}"
         shown.append(blocks.section(line, accessory=button))
     if paused[SHOWN_ALONE:]:

@@ -53,13 +53,13 @@ def reminder(record: PauseRecord, now: datetime, *, is_direct: bool = False) -> 
             [
                 pause_card.resume_button(
                     record.repository,
-                    record.line,
+                    record.drawn,
                     record.reason,
                     record.by_name,
                     record.queue.queued_now,
                 ),
                 _snooze_button(record),
-                pause_ends.extend_menu(record.repository, record.line, resumes_at),
+                pause_ends.extend_menu(record.repository, record.drawn, resumes_at),
             ]
         ),
     ]
@@ -74,10 +74,10 @@ def escalation(record: PauseRecord, mention: str, group: str | None, now: dateti
     name = escape(record.repository) if group is None else name_of(group)
     verb = "is" if group is None else "has queues that are"
     state = f"*{name} {verb} still paused* after {duration(now - record.since)}"
-    value = controls.held_value(record.repository, record.line.written)
+    value = controls.held_value(record.repository, record.drawn.written)
     resume = pause_card.resume_button(
         record.repository,
-        record.line,
+        record.drawn,
         record.reason,
         record.by_name,
         record.queue.queued_now,
@@ -118,7 +118,7 @@ def _snooze_button(record: PauseRecord) -> blocks.Element:
     plan = record.reminders
     length = plan.snooze_length if plan is not None else SHORTEST_SNOOZE
     value = pause_actions.extend_value(
-        For(length), controls.held_value(record.repository, record.line.written)
+        For(length), controls.held_value(record.repository, record.drawn.written)
     )
     return blocks.button(f"Snooze {duration(length)}", action_id=pause_actions.SNOOZE, value=value)
 

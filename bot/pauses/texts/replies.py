@@ -272,7 +272,7 @@ def already_paused(
     elif known.resumes_at is not None and not known.is_overdue:
         label = "Replace reason, keep end"
         end = f"still {pause_ends.resumes(known.resumes_at)}"
-    value = controls.value_of(pause_actions.PauseChoice(repository, asked, known.line))
+    value = controls.value_of(pause_actions.PauseChoice(repository, asked, known.drawn))
     buttons = [
         blocks.button(label, action_id=pause_actions.REPLACE, value=value),
         blocks.button("Leave it", action_id=controls.DISMISS, value=repository),
@@ -347,7 +347,7 @@ def stops(status: QueueStatus | None) -> str:
 
 def resume_other(running: RepositoryName, known: PauseRecord) -> Message:
     """The question before resuming another queue than the channel's own, which is running."""
-    value = controls.held_value(known.repository, known.line.written)
+    value = controls.held_value(known.repository, known.drawn.written)
     return blocks.post(
         f":double_vertical_bar: {escape(running)} is running. {escape(known.repository)} is "
         f"paused{by_whom(known)}: {literal(known.reason, REASON_LIMIT)}. *Resume it?*",
@@ -365,7 +365,7 @@ def other_pause(repository: RepositoryName, known: PauseRecord) -> Message:
         f":double_vertical_bar: That pause is over. {escape(repository)} is now "
         f"paused{by_whom(known)}: {literal(known.reason, REASON_LIMIT)}",
         *pause_times(known),
-        buttons=[resume_button(repository, known.line, known.reason, known.by_name)],
+        buttons=[resume_button(repository, known.drawn, known.reason, known.by_name)],
     )
 
 

@@ -26,7 +26,7 @@ async def changed_since_it_was_drawn(*, keeps_time: bool) -> tuple[Desk, DrawnLi
     assert isinstance(made, PauseChange)
     desk.world.clock.advance(2)
     desk.world.service.paused_by("carol", "Database migration")
-    return desk, made.pause.line
+    return desk, made.pause.drawn
 
 
 @pytest.mark.parametrize("keeps_time", [False, True])
@@ -40,7 +40,7 @@ async def test_a_resume_button_drawn_before_somebody_elses_change_shows_the_chan
     assert isinstance(outcome, OtherPause)
     assert outcome.known.reason == "Database migration"
     assert desk.world.service.pauses[SITE].reason == "Database migration"
-    again = await desk.resuming.run(BOBS, SITE, expected=outcome.known.line)
+    again = await desk.resuming.run(BOBS, SITE, expected=outcome.known.drawn)
     assert isinstance(again, PauseChange)
 
 
