@@ -77,7 +77,7 @@ MUTATIONS = (
     Mutation(
         "drawn line",
         "bot/pauses/pause.py",
-        "return not drawn.reason or drawn.reason == self.line.reason",
+        "return not drawn.reason or drawn.reason == self.drawn.reason",
         "return True",
         ("tests/unit/usecases/pausing/test_drawn_for_a_line.py",),
     ),

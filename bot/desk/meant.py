@@ -197,7 +197,7 @@ class Fitting:
 def paused(transaction: Transaction, names: Sequence[RepositoryName]) -> Fitting:
     """What can be resumed: groups whose pause is in force, then every paused queue."""
     pauses = Pauses(transaction).open(names)
-    act_ids = {pause.group_act_id for pause in pauses if pause.group_act_id}
+    act_ids = {pause.line.group_act_id for pause in pauses if pause.line.group_act_id}
     acts = GroupActs(transaction).get(sorted(act_ids)).values()
     groups = dict.fromkeys(act.group for act in acts if act.group != ALL)
     everything = dict.fromkeys(act.group for act in acts if act.group == ALL)
@@ -222,11 +222,13 @@ def paused_with(
 ) -> str | None:
     """The group for which the repository is paused, if another queue of it is paused for it too."""
     pauses = Pauses(transaction).open(names)
-    act_ids = {pause.group_act_id for pause in pauses if pause.repository == repository}
-    together = [pause for pause in pauses if pause.group_act_id and pause.group_act_id in act_ids]
+    act_ids = {pause.line.group_act_id for pause in pauses if pause.repository == repository}
+    together = [
+        pause for pause in pauses if pause.line.group_act_id and pause.line.group_act_id in act_ids
+    ]
     if len(together) < len((repository, "another")):
         return None
-    act = GroupActs(transaction).one(together[0].group_act_id)
+    act = GroupActs(transaction).one(together[0].line.group_act_id)
     return act.group if act is not None else None
 
 

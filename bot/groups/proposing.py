@@ -137,14 +137,14 @@ class ProposeActs:
         pause = wanted.pause
         previous = Previous()
         if pause is not None:
-            previous = Previous(pause.reason, pause.paused_at)
+            previous = Previous(pause.line.reason, pause.line.paused_at)
         ends_at = act.at + approval.lasts
         return replace(
             act,
             result=ActResult.ASKED,
             resumes_at=end,
             # A pause whose reason somebody changes is another one to approve.
-            stored_reason=pause.stored_reason if pause is not None else None,
+            stored_reason=pause.line.stored_reason if pause is not None else None,
             previous=previous,
             freezes=ids_of(wanted.freezes) or None,
             setting=setting,

@@ -221,8 +221,8 @@ def _shown_by(transaction: Transaction, subject: LiveSubject) -> Sequence[Accoun
     account = None
     if subject.kind is LiveKind.PAUSE:
         pause = Pauses(transaction).one(int(subject.key))
-        if pause is not None and pause.event_id is not None:
-            account = of_event(transaction, subject.repository, pause.event_id)
+        if pause is not None and pause.line.event_id is not None:
+            account = of_event(transaction, subject.repository, pause.line.event_id)
     if subject.kind is LiveKind.FREEZE:
         freeze = Freezes(transaction).one(int(subject.key))
         if freeze is not None:
@@ -328,7 +328,7 @@ def _pauses(
             continue
         at = record.received_at
         for pause in Pauses(transaction).recent(repository, at - NEAR):
-            if pause.paused_at <= at + NEAR:
+            if pause.line.paused_at <= at + NEAR:
                 found.add(str(pause.pause_id))
     return sorted(found)
 

@@ -214,7 +214,7 @@ async def _pause(use: UseCases, caller: Caller, target: Target, asked: PauseRequ
             return _of_pause(pause_replies.paused_reply(act), pause, changed=True)
         case AlreadyPaused(known=known):
             is_own = known.pauser == caller.actor.user_id
-            is_repeated = is_own and known.reason == asked.reason.strip()
+            is_repeated = is_own and known.line.reason == asked.reason.strip()
             status = HTTPStatus.OK if is_repeated else HTTPStatus.CONFLICT
             return _of_pause(pause_replies.left_as_paused(known), known, status=status)
 

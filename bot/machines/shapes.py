@@ -37,7 +37,7 @@ def pause_shape(pause: PauseRecord | None) -> PauseShape | None:
     if pause is None:
         return None
     return PauseShape(
-        reason=pause.reason,
+        reason=pause.line.reason,
         by=pause.by_name,
         since=pause.since,
         ends_at=pause.resumes_at,

@@ -36,7 +36,7 @@ from bot.pauses.known import (
 )
 from bot.pauses.observe import act_that_made
 from bot.pauses.outcomes import timer_of
-from bot.pauses.pause import EarlierLine, PauseEnd, PauseEnding, PauseRecord, line_of, with_line
+from bot.pauses.pause import EarlierLine, PauseEnd, PauseEnding, PauseLine, PauseRecord, line_of
 from bot.pauses.requests import touch_pause_requests
 from bot.pauses.rows import Pauses
 from bot.pauses.stored import Stored
@@ -176,7 +176,7 @@ class Change:
 
     # The pauses.
 
-    def _row(self, line: Line, pause_id: int) -> EarlierLine:
+    def _line(self, line: Line) -> PauseLine:
         """A line as it is stored."""
         act = self._act_of_line(line)
         by = line.by
@@ -188,26 +188,17 @@ class Change:
             stripped = line.reason.strip()
             unsigned = unsigned_reason(stripped, by.name if by is not None else None)
             reason = unsigned if unsigned != stripped else line.reason
-        return EarlierLine(
-            pause_id=pause_id,
-            paused_at=line.paused_at,
-            stored_reason=line.reason,
-            reason=reason,
-            by=by,
-            event_id=line.event_id,
-            group_act_id=act.group.act_id if act is not None else 0,
-        )
+        group_act_id = act.group.act_id if act is not None else 0
+        return PauseLine(line.paused_at, line.reason, reason, by, line.event_id, group_act_id)
 
     def _add(self, pause: KnownPause) -> None:
         """A pause that was not known."""
-        rows = [self._row(line, 0) for line in pause.lines]
-        last = rows[-1]
+        lines = [self._line(line) for line in pause.lines]
         act = self._act_of_line(pause.last_line)
-        unsaid = PauseRecord(self.repository, last.paused_at, last.stored_reason, last.reason)
-        record = with_line(unsaid, last)
-        record = replace(
-            record,
-            began_at=pause.first_line.paused_at if len(rows) > 1 else None,
+        record = PauseRecord(
+            self.repository,
+            lines[-1],
+            began_at=pause.first_line.paused_at if len(lines) > 1 else None,
             seen_at=pause.seen_at,
             told_end=pause.told_end,
             timer=timer_of(act) if act is not None and pause.timer is not None else None,
@@ -218,8 +209,8 @@ class Change:
             end = PauseEnd(at, pause.end.by, seen_at=pause.end.seen_at, told_at=at)
             record = replace(record, end=end)
         record = replace(record, pause_id=Pauses(self.transaction).save(record))
-        for row in rows[:-1]:
-            Pauses(self.transaction).save_line(replace(row, pause_id=record.pause_id))
+        for line in lines[:-1]:
+            Pauses(self.transaction).save_line(EarlierLine(record.pause_id, line))
         if not pause.is_open:
             record = Pauses(self.transaction).save_ended(record)
         channels = self._everywhere(act if act is not None else record)
@@ -266,48 +257,51 @@ class Change:
     def _with_lines(self, record: PauseRecord, was: KnownPause, pause: KnownPause) -> PauseRecord:
         """The record with what the pause says, and has said, now."""
         known = {
-            (row.stored_reason, row.paused_at): row for row in self.stored.lines_of(record.pause_id)
+            (earlier.line.stored_reason, earlier.line.paused_at): earlier
+            for earlier in self.stored.lines_of(record.pause_id)
         }
         named = {line.shown: line for line in was.lines}
         for line in pause.lines[:-1]:
-            row = known.get((line.reason, line.paused_at))
-            if row is None:
-                Pauses(self.transaction).save_line(self._row(line, record.pause_id))
+            earlier = known.get((line.reason, line.paused_at))
+            if earlier is None:
+                new = EarlierLine(record.pause_id, self._line(line))
+                Pauses(self.transaction).save_line(new)
             elif line != named[line.shown]:
-                record = self._with_named(record, line, row)
+                record = self._with_named(record, line, earlier)
         first = pause.first_line.paused_at
         record = replace(record, began_at=min(record.since, first))
-        if record.began_at == record.paused_at:
+        if record.began_at == record.line.paused_at:
             record = replace(record, began_at=None)
         last = pause.last_line
-        row = known.get((last.reason, last.paused_at))
-        if row is None and last.is_named and last.event_id == was.last_line.event_id:
+        earlier = known.get((last.reason, last.paused_at))
+        if earlier is None and last.is_named and last.event_id == was.last_line.event_id:
             return self._with_name(record, was, pause)
-        if row is None:
+        if earlier is None:
             return self._with_new_line(record, pause)
-        if row.line_id:
-            return self._with_earlier_line(record, row)
+        if earlier.line_id:
+            return self._with_earlier_line(record, earlier)
         return self._with_name(record, was, pause)
 
-    def _with_named(self, record: PauseRecord, line: Line, row: EarlierLine) -> PauseRecord:
+    def _with_named(self, record: PauseRecord, line: Line, earlier: EarlierLine) -> PauseRecord:
         """An earlier line, or the last until now, of which the log has told who set it."""
-        new = self._row(line, record.pause_id)
-        group_act_id = new.group_act_id or row.group_act_id
-        new = replace(new, line_id=row.line_id, group_act_id=group_act_id)
-        if not row.line_id:
-            return with_line(record, new)
-        Pauses(self.transaction).save_line(new)
-        touch_group(self.transaction, replace(record, group_act_id=group_act_id), self.now)
+        named = self._named(line, earlier.line)
+        if not earlier.line_id:
+            return replace(record, line=named)
+        Pauses(self.transaction).save_line(replace(earlier, line=named))
+        touch_group(self.transaction, replace(record, line=named), self.now)
         return record
+
+    def _named(self, line: Line, known: PauseLine) -> PauseLine:
+        """The line as the log tells of it, which doesn't tell of a group."""
+        named = self._line(line)
+        return replace(named, group_act_id=named.group_act_id or known.group_act_id)
 
     def _with_name(self, record: PauseRecord, was: KnownPause, pause: KnownPause) -> PauseRecord:
         """The last line is the same; perhaps the log has told who set it."""
         last = pause.last_line
         changed = record
         if last != was.last_line:
-            row = self._row(last, record.pause_id)
-            group_act_id = row.group_act_id or record.group_act_id
-            changed = with_line(record, replace(row, group_act_id=group_act_id))
+            changed = replace(record, line=self._named(last, record.line))
         timer = pause.timer
         is_void = timer is not None and timer.state is TimerState.VOID and was.timer != timer
         if is_void:
@@ -319,16 +313,16 @@ class Change:
             self._notify_adopted(changed, to_notify(self.transaction, changed, self.channels))
         return changed
 
-    def _with_earlier_line(self, record: PauseRecord, row: EarlierLine) -> PauseRecord:
+    def _with_earlier_line(self, record: PauseRecord, earlier: EarlierLine) -> PauseRecord:
         """The pause says again what it said before, which is no news."""
-        before = replace(line_of(record), line_id=row.line_id)
+        before = replace(line_of(record), line_id=earlier.line_id)
         Pauses(self.transaction).save_line(before)
-        changed = with_line(record, row)
-        is_same = record.reason == changed.reason
+        is_same = record.line.reason == earlier.line.reason
         changed = replace(
-            changed,
+            record,
+            line=earlier.line,
             began_at=record.since,
-            previous_reason=None if is_same else record.reason,
+            previous_reason=None if is_same else record.line.reason,
         )
         self._save(changed)
         touch_pause_requests(self.transaction, self.repository, self.now)
@@ -337,18 +331,19 @@ class Change:
     def _with_new_line(self, record: PauseRecord, pause: KnownPause) -> PauseRecord:
         """Another reason, or another person's, while the queue stays paused."""
         act = self._act_of_line(pause.last_line)
-        row = self._row(pause.last_line, record.pause_id)
+        line = self._line(pause.last_line)
         shown = shown_in(self.transaction, record, with_group=True)
         lost = line_of(record)
         lost = replace(lost, line_id=Pauses(self.transaction).save_line(lost))
         void = record.timer
-        is_same = record.reason == row.reason
+        is_same = record.line.reason == line.reason
         timer = pause.timer
         is_set = timer is not None and timer.state is TimerState.SET
         changed = replace(
-            with_line(record, row),
+            record,
+            line=line,
             began_at=record.since,
-            previous_reason=None if is_same else record.reason,
+            previous_reason=None if is_same else record.line.reason,
             timer=timer_of(act) if act is not None and is_set else None,
             taken_over=None,
         )
@@ -382,13 +377,12 @@ class Change:
         Pauses(self.transaction).save(changed)
         if _as_shown(changed) != _as_shown(before):
             touch_pause(self.transaction, changed, self.now)
-        if changed.group_act_id != before.group_act_id:
+        if changed.line.group_act_id != before.line.group_act_id:
             touch_group(self.transaction, before, self.now)
-        if changed.by != before.by:
+        if changed.line.by != before.line.by:
             # The live message of a group names those who paused its repositories again.
-            for line in Pauses(self.transaction).earlier_lines([changed.pause_id]):
-                was = replace(changed, group_act_id=line.group_act_id)
-                touch_group(self.transaction, was, self.now)
+            for earlier in Pauses(self.transaction).earlier_lines([changed.pause_id]):
+                touch_group(self.transaction, replace(changed, line=earlier.line), self.now)
 
     def _end(self, record: PauseRecord, end: KnownEnd) -> None:
         act = self._act_of_end(end)
@@ -423,4 +417,5 @@ class Change:
 
 def _as_shown(record: PauseRecord) -> PauseRecord:
     """The record without what no message shows, which needs no edit."""
-    return replace(record, event_id=None, seen_at=None, missing_since=None, told_end=None)
+    line = replace(record.line, event_id=None)
+    return replace(record, line=line, seen_at=None, missing_since=None, told_end=None)

@@ -119,10 +119,10 @@ class ExpirePauses:
         by_act: dict[tuple[int, int, Actor | None], list[PauseRecord]] = defaultdict(list)
         for pause in due:
             # One act made them, and one person set their end.
-            alone = 0 if pause.group_act_id else pause.pause_id
-            by_act[pause.group_act_id, alone, pause.timer.set_by if pause.timer else None].append(
-                pause
-            )
+            made_by = pause.line.group_act_id
+            alone = 0 if made_by else pause.pause_id
+            set_by = pause.timer.set_by if pause.timer else None
+            by_act[made_by, alone, set_by].append(pause)
         return list(by_act.values())
 
     async def _end(self, pauses: Sequence[PauseRecord], ids: set[int]) -> None:
@@ -306,7 +306,7 @@ def _record_of_failure(
         repository=pause.repository,
         result=ActResult.REFUSED if is_refused else ActResult.FAILED,
         channel_id=timer.channel_id,
-        previous=Previous(pause.reason, pause.paused_at),
+        previous=Previous(pause.line.reason, pause.line.paused_at),
         resumes_at=timer.resumes_at,
         outcome=Outcome(answer, detail),
     )

@@ -24,7 +24,7 @@ from bot.store.transaction import Transaction
 
 def group_act_of(transaction: Transaction, part: PauseRecord | AuditRecord) -> GroupAct | None:
     """The act on a group that made the pause, or that the act belongs to."""
-    group_act_id = part.group.act_id if isinstance(part, AuditRecord) else part.group_act_id
+    group_act_id = part.group.act_id if isinstance(part, AuditRecord) else part.line.group_act_id
     if not group_act_id:
         return None
     return GroupActs(transaction).one(group_act_id)
@@ -39,7 +39,9 @@ def notified_together(transaction: Transaction, part: PauseRecord | AuditRecord)
 def still_paused(transaction: Transaction, act: GroupAct) -> Sequence[PauseRecord]:
     """The act's pauses that are still in force, in the group's order."""
     in_force = Pauses(transaction).open(act.repositories)
-    ours = {pause.repository: pause for pause in in_force if pause.group_act_id == act.group_act_id}
+    ours = {
+        pause.repository: pause for pause in in_force if pause.line.group_act_id == act.group_act_id
+    }
     return [ours[name] for name in act.repositories if name in ours]
 
 
@@ -47,7 +49,7 @@ def paused_again(transaction: Transaction, act: GroupAct) -> Sequence[PauseRecor
     """The pauses in force that replaced those of the act."""
     made = {result.repository for result in act.of(GroupOutcome.CHANGED)}
     in_force = Pauses(transaction).open(made)
-    return [pause for pause in in_force if pause.group_act_id != act.group_act_id]
+    return [pause for pause in in_force if pause.line.group_act_id != act.group_act_id]
 
 
 def shown_group(act: GroupAct) -> LiveSubject:
@@ -64,7 +66,8 @@ def shown_reminder(about: PauseRecord | GroupAct) -> LiveSubject:
 def touch_group(transaction: Transaction, record: PauseRecord, now: datetime) -> None:
     """Have the live messages of the pause's group edited, if it has one."""
     # Two concurrent ends would each consider the other's pause still in force.
-    act = GroupActs(transaction).locked(record.group_act_id) if record.group_act_id else None
+    made_by = record.line.group_act_id
+    act = GroupActs(transaction).locked(made_by) if made_by else None
     if act is not None:
         left = still_paused(transaction, act)
         for subject in (shown_group(act), shown_reminder(act)):
@@ -124,7 +127,7 @@ def _pauses_acted_upon(transaction: Transaction, act: GroupAct) -> Sequence[Grou
     if act.action is not Action.EXTEND:
         return ()
     paused = Pauses(transaction).open(act.repositories)
-    act_ids = {pause.group_act_id for pause in paused if pause.group_act_id}
+    act_ids = {pause.line.group_act_id for pause in paused if pause.line.group_act_id}
     made = GroupActs(transaction).get(act_ids)
     return [pausing for _, pausing in sorted(made.items()) if pausing.group == act.group]
 

@@ -141,7 +141,7 @@ def _begin(transaction: Transaction, act: GroupAct, again: int | None) -> GroupA
     before = {again} if again is not None else set()
     if act.action in {Action.RESUME, Action.EXTEND}:
         # The channels with a live message of the group's pause.
-        before |= {pause.group_act_id for pause in Pauses(transaction).of_group(act.group)}
+        before |= {pause.line.group_act_id for pause in Pauses(transaction).of_group(act.group)}
     for earlier in GroupActs(transaction).get(before).values():
         together |= earlier.notified_together
     begun = replace(act, notified_together=frozenset(together))

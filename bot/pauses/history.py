@@ -104,7 +104,7 @@ async def know_pause(store: Store, repository: RepositoryName, pause: Pause) -> 
     known = await store.read(lambda transaction: Pauses(transaction).recent(repository, since))
     for record in sorted(known, key=lambda one: (one.is_open, one.since), reverse=True):
         is_its_time = record.is_of(pause.paused_at) or (record.is_open and not pause.is_dated)
-        if is_its_time and same_reason(record.stored_reason, pause.reason):
+        if is_its_time and same_reason(record.line.stored_reason, pause.reason):
             # Its end may have been false.
             return replace(record, end=None)
     return observed(repository, pause)
@@ -227,7 +227,7 @@ def notify_adopted(
     `is_logged`: its event was read, which names the author whatever the reason says.
     The person is notified only if the audit knows one of that name: a reason is outside text.
     """
-    if not is_logged and now - record.paused_at < NAMED_WITHIN:
+    if not is_logged and now - record.line.paused_at < NAMED_WITHIN:
         return
     named = Audit(transaction).people_named(record.by_name or "")
     people = who_wants(transaction, Notice.REMINDER, named) if len(named) == 1 else frozenset()
@@ -240,7 +240,7 @@ def notify_adopted(
             "action": "pause_adopted",
             "repository": record.repository,
             "person": record.by_name,
-            "reason": record.reason,
+            "reason": record.line.reason,
         },
     )
 
@@ -257,7 +257,7 @@ def notify_replaced(
     `act_id`: the act that did it, None if it was done outside the bot.
     """
     person = lost.responsible.user_id if lost.responsible is not None else ""
-    if not person or _are_one(transaction, person, record.by):
+    if not person or _are_one(transaction, person, record.line.by):
         return
     people = who_wants(transaction, Notice.REPLACED, [person])
     subject = Subject(SubjectKind.REPLACED_ELSEWHERE, record.repository, lost.line_id)
@@ -288,7 +288,7 @@ def notify_void_end(
     """
     person = timer.set_by.user_id
     is_theirs = lost.responsible is not None and lost.responsible.user_id == person
-    if is_theirs or is_machine(person) or _are_one(transaction, person, record.by):
+    if is_theirs or is_machine(person) or _are_one(transaction, person, record.line.by):
         return
     people = who_wants(transaction, Notice.REPLACED, [person])
     subject = Subject(SubjectKind.REPLACED_ELSEWHERE, record.repository, lost.line_id)
@@ -300,7 +300,7 @@ def notify_end_not_theirs(
 ) -> None:
     """Notify the person whose end is void, as the log names somebody else for that pause."""
     person = timer.set_by.user_id
-    if is_machine(person) or _are_one(transaction, person, record.by):
+    if is_machine(person) or _are_one(transaction, person, record.line.by):
         return
     people = who_wants(transaction, Notice.REPLACED, [person])
     _add(transaction, SubjectKind.END_VOID, record, record.pause_id, people, now)

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from bot.acts.record import Action, AuditRecord
 from bot.acts.unanswered import Unanswered
-from bot.pauses.pause import PauseRecord, Timer
+from bot.pauses.pause import PauseLine, PauseRecord, Timer
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,15 +60,19 @@ def pause_of(act: AuditRecord) -> PauseRecord:
     """The pause that the act made, or ended, as far as the act's own record tells."""
     if act.action is not Action.PAUSE:
         reason = act.previous.reason or ""
-        return PauseRecord(act.repository, act.previous.paused_at or act.at, reason, reason)
+        return PauseRecord(
+            act.repository, PauseLine(act.previous.paused_at or act.at, reason, reason)
+        )
     stored_reason = act.stored_reason or ""
     return PauseRecord(
         repository=act.repository,
-        paused_at=act.paused_at or act.at,
-        stored_reason=stored_reason,
-        reason=act.reason or stored_reason,
-        by=act.actor,
-        group_act_id=act.group.act_id,
+        line=PauseLine(
+            paused_at=act.paused_at or act.at,
+            stored_reason=stored_reason,
+            reason=act.reason or stored_reason,
+            by=act.actor,
+            group_act_id=act.group.act_id,
+        ),
         timer=timer_of(act),
     )
 

@@ -61,23 +61,31 @@ class PauseEnding(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class PauseLine:
+    """What a pause says, or has said: a reason, since when, and who set it."""
+
+    #: the service's own time, or that of the event where no reading showed it
+    paused_at: datetime
+    stored_reason: str  #: the reason that the service stores
+    reason: str  #: the person's own words if known, else `stored_reason`
+    by: Actor | None = None
+    event_id: int | None = None  #: the event that told of it
+    group_act_id: int = 0  #: the act on a group that set it, 0 for none
+
+
+@dataclass(frozen=True, slots=True)
 class EarlierLine:
-    """A reason that a pause had before it was changed, while the queue stayed paused."""
+    """A line that a pause had before it was changed, while the queue stayed paused."""
 
     pause_id: int
-    paused_at: datetime  #: as in the pause's record
-    stored_reason: str
-    reason: str
-    by: Actor | None
-    event_id: int | None
-    group_act_id: int  #: the act on a group that set it, 0 for none
+    line: PauseLine
     taken_over_by: Actor | None = None
     line_id: int = 0  #: assigned by the store, 0 before
 
     @property
     def responsible(self) -> Actor | None:
         """Who was responsible for it before it was changed."""
-        return self.taken_over_by or self.by
+        return self.taken_over_by or self.line.by
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,18 +275,12 @@ class PauseRecord:
     """
 
     repository: RepositoryName
-    #: the service's own time, or that of the event where no reading showed it
-    paused_at: datetime
-    stored_reason: str  #: the reason that the service stores
-    reason: str  #: the person's own words if known, else `stored_reason`
-    by: Actor | None = None
-    event_id: int | None = None  #: the event that reported the pause
+    line: PauseLine  #: what it says now
     previous_reason: str | None = None
     queue: PausedQueue = PausedQueue()
     end: PauseEnd | None = None  #: None while it is in force
     #: its end by the event log, which no reading has shown yet; None once it is over
     told_end: ToldEnd | None = None
-    group_act_id: int = 0  #: the act on a group that made the pause, 0 for none
     timer: Timer | None = None  #: ends the pause; None without an end
     taken_over: Takeover | None = None  #: None while the person who paused is responsible
     reminders: ReminderPlan | None = None
@@ -293,7 +295,7 @@ class PauseRecord:
     @property
     def since(self) -> datetime:
         """Since when the queue has been paused."""
-        return self.began_at or self.paused_at
+        return self.began_at or self.line.paused_at
 
     @property
     def identity(self) -> str:
@@ -303,7 +305,7 @@ class PauseRecord:
     @property
     def line_identity(self) -> str:
         """Like `identity`, of what the pause says now."""
-        return f"{self.paused_at.isoformat()} {self.stored_reason}"
+        return f"{self.line.paused_at.isoformat()} {self.line.stored_reason}"
 
     @property
     def is_open(self) -> bool:
@@ -343,17 +345,17 @@ class PauseRecord:
 
     @property
     def by_name(self) -> str | None:
-        return self.by.name if self.by is not None else None
+        return self.line.by.name if self.line.by is not None else None
 
     @property
     def pauser(self) -> str | None:
         """The id of the person who paused through this bot; None if nobody did."""
-        return (self.by.user_id or None) if self.by is not None else None
+        return (self.line.by.user_id or None) if self.line.by is not None else None
 
     @property
     def responsible(self) -> Actor | None:
         """Who took it over, or else who made it what it says now."""
-        return self.taken_over.by if self.taken_over is not None else self.by
+        return self.taken_over.by if self.taken_over is not None else self.line.by
 
     @property
     def person_responsible(self) -> str | None:
@@ -367,10 +369,10 @@ class PauseRecord:
         That is so after a backup was restored, or in a new database. Whether it had an end isn't
         known.
         """
-        by = self.by
+        by = self.line.by
         if by is None or by.user_id:
             return False
-        return self.stored_reason.strip().endswith(signatures(by.name))
+        return self.line.stored_reason.strip().endswith(signatures(by.name))
 
     @property
     def has_unknown_end(self) -> bool:
@@ -399,12 +401,12 @@ class PauseRecord:
 
     def is_of(self, paused_at: datetime | None) -> bool:
         """Whether this is the pause that the service dates to `paused_at`."""
-        return paused_at is not None and same_moment(self.paused_at, paused_at)
+        return paused_at is not None and same_moment(self.line.paused_at, paused_at)
 
     @property
     def drawn(self) -> DrawnLine:
         """What it says now, for what is drawn for it."""
-        return drawn_line(self.paused_at, self.stored_reason)
+        return drawn_line(self.line.paused_at, self.line.stored_reason)
 
     def says_still(self, drawn: DrawnLine | None) -> bool:
         """Whether nobody has changed it since."""
@@ -414,18 +416,22 @@ class PauseRecord:
 
     def has_reason(self, stored_reason: str | None) -> bool:
         """Whether its reason is unchanged: a service may keep the time of a changed pause."""
-        return stored_reason is not None and self.stored_reason.strip() == stored_reason.strip()
+        if stored_reason is None:
+            return False
+        return self.line.stored_reason.strip() == stored_reason.strip()
 
 
 def timed(pauses: Iterable[PauseRecord]) -> list[PauseRecord]:
     """Pauses that end by themselves, the next one first."""
     some = (pause for pause in pauses if pause.timer is not None)
-    return sorted(some, key=lambda pause: (pause.resumes_at or pause.paused_at, pause.repository))
+    return sorted(
+        some, key=lambda pause: (pause.resumes_at or pause.line.paused_at, pause.repository)
+    )
 
 
 def observed(repository: RepositoryName, pause: Pause) -> PauseRecord:
     """The pause in force as the service reports it, which names its author only if it is signed."""
-    return adopted(PauseRecord(repository, pause.paused_at, pause.reason, pause.reason))
+    return adopted(PauseRecord(repository, PauseLine(pause.paused_at, pause.reason, pause.reason)))
 
 
 def adopted(seen: PauseRecord) -> PauseRecord:
@@ -433,38 +439,17 @@ def adopted(seen: PauseRecord) -> PauseRecord:
 
     Unchanged without a signature.
     """
-    name = signed_by(seen.stored_reason)
+    name = signed_by(seen.line.stored_reason)
     if name is None:
         return seen
-    reason = unsigned_reason(seen.stored_reason.strip(), name)
-    return replace(seen, reason=reason, by=Actor("", name))
-
-
-def with_line(record: PauseRecord, line: EarlierLine) -> PauseRecord:
-    """The pause with that as what it says."""
-    return replace(
-        record,
-        paused_at=line.paused_at,
-        stored_reason=line.stored_reason,
-        reason=line.reason,
-        by=line.by,
-        event_id=line.event_id,
-        group_act_id=line.group_act_id,
-    )
+    reason = unsigned_reason(seen.line.stored_reason.strip(), name)
+    return replace(seen, line=replace(seen.line, reason=reason, by=Actor("", name)))
 
 
 def line_of(record: PauseRecord) -> EarlierLine:
     """What the pause says now, which is about to change."""
-    return EarlierLine(
-        pause_id=record.pause_id,
-        paused_at=record.paused_at,
-        stored_reason=record.stored_reason,
-        reason=record.reason,
-        by=record.by,
-        event_id=record.event_id,
-        group_act_id=record.group_act_id,
-        taken_over_by=record.taken_over.by if record.taken_over is not None else None,
-    )
+    taken_over_by = record.taken_over.by if record.taken_over is not None else None
+    return EarlierLine(record.pause_id, record.line, taken_over_by)
 
 
 def over(record: PauseRecord, end: PauseEnd) -> PauseRecord:

@@ -129,15 +129,15 @@ class PauseQueue:
             if current is None:
                 return False
             known = await know_pause(self.acts.store, act.repository, current)
-            if not known.is_of(seen.paused_at) or known.resumes_at != seen.resumes_at:
+            if not known.is_of(seen.line.paused_at) or known.resumes_at != seen.resumes_at:
                 return False
             done = replace(
                 act,
                 at=self.acts.clock.now(),
                 result=ActResult.DONE,
-                stored_reason=known.stored_reason,
-                paused_at=known.paused_at,
-                previous=Previous(known.reason),
+                stored_reason=known.line.stored_reason,
+                paused_at=known.line.paused_at,
+                previous=Previous(known.line.reason),
             )
             await self.acts.store.run(_store_new_end, done, known, [])
             self.acts.wake()
@@ -172,9 +172,9 @@ class PauseQueue:
             act = replace(
                 act,
                 at=self.acts.clock.now(),
-                stored_reason=known.stored_reason,
-                paused_at=known.paused_at,
-                previous=Previous(known.reason),
+                stored_reason=known.line.stored_reason,
+                paused_at=known.line.paused_at,
+                previous=Previous(known.line.reason),
             )
             if expected is not None and not known.says_still(expected):
                 await self.acts.leave(act, "another pause is in force")
@@ -203,14 +203,15 @@ class PauseQueue:
                 return await self._ask_service(await self._after_unseen_end(act))
             known = await know_pause(self.acts.store, act.repository, current)
             is_theirs = known.pauser == act.actor.user_id
-            is_same = is_theirs and known.reason == act.reason and _has_end(known, act.resumes_at)
+            is_reason = known.line.reason == act.reason
+            is_same = is_theirs and is_reason and _has_end(known, act.resumes_at)
             if not known.says_still(replacing) or is_same:
                 await self.acts.leave(act, "already paused")
                 return pause_outcomes.AlreadyPaused(known, is_same)
             await require_own(self.acts, act, stop_by_pause(known))
             before = replace(
                 act,
-                previous=Previous(known.reason, known.paused_at),
+                previous=Previous(known.line.reason, known.line.paused_at),
                 resumes_at=act.resumes_at or known.end_to_come(act.at),
             )
             return await self._ask_service(before)
@@ -222,7 +223,7 @@ class PauseQueue:
         )
         if not known:
             return act
-        return replace(act, previous=Previous(known[0].reason, known[0].paused_at))
+        return replace(act, previous=Previous(known[0].line.reason, known[0].line.paused_at))
 
     async def _ask_service(self, act: AuditRecord) -> pause_outcomes.PauseChange:
         async with self.acts.begun(act) as (started, answers, revision):
@@ -257,7 +258,7 @@ def _store_new_end(
     timer = None
     if act.resumes_at is not None:
         set_in = act.channel_id or (known.timer.channel_id if known.timer is not None else None)
-        timer = Timer(act.resumes_at, act.resumes_at, act.actor, known.stored_reason, set_in)
+        timer = Timer(act.resumes_at, act.resumes_at, act.actor, known.line.stored_reason, set_in)
     # Lock pauses before channel queues, as everywhere else.
     record = replace(Pauses(transaction).locked(known) or known, timer=timer)
     if record.reminders is not None:

@@ -58,17 +58,17 @@ def _of_pause(transaction: Transaction, delivery: Delivery, _: Claim) -> Message
             message = pause_card.resumed(record)
         case _:
             message = pause_card.ended(record, reason_of_end(transaction, record))
-    return replace(message, happened_at=record.ended_at or record.paused_at)
+    return replace(message, happened_at=record.ended_at or record.line.paused_at)
 
 
 def _changed(transaction: Transaction, delivery: Delivery, _: Claim) -> Message | None:
     """What a pause says now, instead of one of its earlier lines."""
-    line = Pauses(transaction).line(delivery.subject.subject_id)
-    record = Pauses(transaction).one(line.pause_id) if line is not None else None
-    if line is None or record is None:
+    earlier = Pauses(transaction).line(delivery.subject.subject_id)
+    record = Pauses(transaction).one(earlier.pause_id) if earlier is not None else None
+    if earlier is None or record is None:
         return None
-    record = replace(record, previous_reason=line.reason)
-    responsible = line.responsible
+    record = replace(record, previous_reason=earlier.line.reason)
+    responsible = earlier.responsible
     is_theirs = responsible is not None and responsible.user_id == delivery.channel_id
     if delivery.subject.kind is SubjectKind.PAUSE_CHANGED:
         message = pause_card.changed(record)
@@ -76,7 +76,7 @@ def _changed(transaction: Transaction, delivery: Delivery, _: Claim) -> Message 
         message = pause_card.replaced_elsewhere(record)
     else:
         message = pause_card.end_void(record)
-    return replace(message, happened_at=record.paused_at)
+    return replace(message, happened_at=record.line.paused_at)
 
 
 def _end_void(transaction: Transaction, delivery: Delivery, _: Claim) -> Message | None:
@@ -84,7 +84,7 @@ def _end_void(transaction: Transaction, delivery: Delivery, _: Claim) -> Message
     record = Pauses(transaction).one(delivery.subject.subject_id)
     if record is None or not record.is_open:
         return None
-    return replace(pause_card.end_void(record), happened_at=record.paused_at)
+    return replace(pause_card.end_void(record), happened_at=record.line.paused_at)
 
 
 def _adopted(transaction: Transaction, delivery: Delivery, _: Claim) -> Message | None:
@@ -92,7 +92,7 @@ def _adopted(transaction: Transaction, delivery: Delivery, _: Claim) -> Message 
     record = Pauses(transaction).one(delivery.subject.subject_id)
     if record is None or not record.has_unknown_end:
         return None
-    return replace(pause_card.adopted(record), happened_at=record.paused_at)
+    return replace(pause_card.adopted(record), happened_at=record.line.paused_at)
 
 
 def _is_theirs(delivery: Delivery, record: PauseRecord) -> bool:

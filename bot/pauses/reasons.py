@@ -27,6 +27,6 @@ def evidence_of(transaction: Transaction, pause: PauseRecord) -> Evidence | None
     """What the rule acted on that made the pause; None if a person made it."""
     if pause.pauser != AUTO_PAUSE.user_id:
         return None
-    acts = Audit(transaction).since(pause.repository, pause.paused_at - NEAR)
-    act = act_with_reason(acts, Action.PAUSE, pause.stored_reason)
+    acts = Audit(transaction).since(pause.repository, pause.line.paused_at - NEAR)
+    act = act_with_reason(acts, Action.PAUSE, pause.line.stored_reason)
     return act.evidence if act is not None else None

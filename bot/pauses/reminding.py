@@ -60,7 +60,9 @@ class RemindOfPauses:
         by_act: dict[tuple[int, int], list[PauseRecord]] = defaultdict(list)
         for pause in sorted(in_force, key=lambda pause: pause.pause_id):
             # The first one's reminder stands for all that were paused together.
-            by_act[pause.group_act_id, 0 if pause.group_act_id else pause.pause_id].append(pause)
+            made_by = pause.line.group_act_id
+            alone = 0 if made_by else pause.pause_id
+            by_act[made_by, alone].append(pause)
         for together in by_act.values():
             rules = self.rules(together[0].repository)
             if _is_due(together[0], rules.first_reminder, now) and await self.acts.store.run(
@@ -104,7 +106,7 @@ def _is_due(pause: PauseRecord, first_gap: timedelta, now: datetime) -> bool:
 
 
 def _plan(pause: PauseRecord, first_gap: timedelta) -> ReminderPlan:
-    return pause.reminders or ReminderPlan(pause.paused_at + first_gap)
+    return pause.reminders or ReminderPlan(pause.line.paused_at + first_gap)
 
 
 def _remind(

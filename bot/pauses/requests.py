@@ -91,12 +91,12 @@ def state_of_pause(transaction: Transaction, asked: AuditRecord) -> RequestOutco
     since = asked.previous.paused_at - REQUESTS_LOOKBACK
     for pause in Pauses(transaction).recent(asked.repository, since):
         is_its_time = pause.is_of(asked.previous.paused_at)
-        if is_its_time and pause.reason == asked.previous.reason:
+        if is_its_time and pause.line.reason == asked.previous.reason:
             if not pause.is_open:
                 return RequestOutcome(RequestState.OVER, pause.ended_by)
-        elif is_its_time or pause.since <= asked.previous.paused_at < pause.paused_at:
+        elif is_its_time or pause.since <= asked.previous.paused_at < pause.line.paused_at:
             # Somebody has changed it since.
-            return RequestOutcome(RequestState.OVER, pause.by)
+            return RequestOutcome(RequestState.OVER, pause.line.by)
     return RequestOutcome(RequestState.OPEN)
 
 

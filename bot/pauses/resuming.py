@@ -107,7 +107,7 @@ class ResumeQueue:
             known = await self.acts.store.run(lambda transaction: Pauses(transaction).locked(timed))
             if known is None or known.timer is None or not known.ends_as(timed):
                 return None
-            expected = drawn_line(timed.paused_at, known.timer.stored_reason)
+            expected = drawn_line(timed.line.paused_at, known.timer.stored_reason)
             return await self._under_lock(act, expected, is_over=not known.is_open)
 
     async def _under_lock(
@@ -134,7 +134,7 @@ class ResumeQueue:
             act,
             at=self.acts.clock.now(),
             service_at=service_at,
-            previous=Previous(known.reason, known.paused_at),
+            previous=Previous(known.line.reason, known.line.paused_at),
         )
         if expected is not None and not known.says_still(expected):
             if is_over:
@@ -153,7 +153,7 @@ class ResumeQueue:
                 return await self._after_lost_answer(unanswered, resumed, revision)
         if isinstance(resumed, Pause):
             other = await know_pause(self.acts.store, started.repository, resumed)
-            found = replace(started, previous=Previous(other.reason, resumed.paused_at))
+            found = replace(started, previous=Previous(other.line.reason, resumed.paused_at))
             return OtherPause(other, await self.acts.end(found, ActResult.UNCHANGED, ANOTHER_PAUSE))
         answered = started.answered(join_answers(answers))
         if not resumed and not act.act_id:
@@ -192,7 +192,7 @@ class ResumeQueue:
         )
         if any(pause.is_open for pause in known):
             return None
-        return max(known, key=lambda pause: pause.ended_at or pause.paused_at, default=None)
+        return max(known, key=lambda pause: pause.ended_at or pause.line.paused_at, default=None)
 
     async def _read_pause(self, repository: RepositoryName) -> tuple[Pause | None, IsFresh]:
         """Read the pause, again if the process was suspended meanwhile, but not if slow."""

@@ -11,9 +11,9 @@ from typing_extensions import override
 from bot.acts.tables import group_acts
 from bot.kernel.repository import RepositoryName
 from bot.pauses.known import ToldEnd
-from bot.pauses.pause import EarlierLine, PausedQueue, PauseEnd, PauseRecord, Takeover
+from bot.pauses.pause import EarlierLine, PausedQueue, PauseEnd, PauseLine, PauseRecord, Takeover
 from bot.pauses.tables import IN_FORCE, TIMED, pause_ends, pause_lines, pauses, resume_watchers
-from bot.store.statements import PRUNE_SLICE, Numbered, Part, ResultRow, as_row, from_row, from_rows
+from bot.store.statements import PRUNE_SLICE, Numbered, Part, ResultRow, as_row, from_row
 from bot.store.transaction import Transaction
 
 _BY_REPOSITORY = select(pauses).order_by(pauses.c.repository, pauses.c.paused_at.desc())
@@ -66,6 +66,7 @@ class Pauses(Numbered[PauseRecord]):
         return from_row(
             PauseRecord,
             row,
+            line=from_row(PauseLine, row),
             queue=from_row(PausedQueue, row),
             end=end,
             told_end=told_end,
@@ -102,22 +103,24 @@ class Pauses(Numbered[PauseRecord]):
     def earlier_lines(self, pause_ids: Collection[int]) -> Sequence[EarlierLine]:
         """What the pauses said before, oldest first."""
         rows = self._by_keys(select(pause_lines), pause_lines.c.pause_id, pause_ids)
-        lines = from_rows(EarlierLine, rows)
-        return sorted(lines, key=lambda line: (line.paused_at, line.line_id))
+        lines = [_earlier_line(row) for row in rows]
+        return sorted(lines, key=lambda earlier: (earlier.line.paused_at, earlier.line_id))
 
     def line(self, line_id: int) -> EarlierLine | None:
-        return self._first(EarlierLine, select(pause_lines).where(pause_lines.c.line_id == line_id))
+        this = select(pause_lines).where(pause_lines.c.line_id == line_id)
+        row = self._run(this).one_or_none()
+        return _earlier_line(row) if row is not None else None
 
-    def save_line(self, line: EarlierLine) -> int:
+    def save_line(self, earlier: EarlierLine) -> int:
         """Insert one with the `line_id` 0, else replace it; return its id.
 
         Call `of` before, in the same transaction.
         """
-        row = as_row(pause_lines, line)
-        if not line.line_id:
+        row = as_row(pause_lines, earlier) | as_row(pause_lines, earlier.line)
+        if not earlier.line_id:
             return self._add(pause_lines, row)
-        self._change(pause_lines, pause_lines.c.line_id == line.line_id, **row)
-        return line.line_id
+        self._change(pause_lines, pause_lines.c.line_id == earlier.line_id, **row)
+        return earlier.line_id
 
     def save_ended(self, record: PauseRecord) -> PauseRecord:
         """Save a pause that is over, with its end; return it with the number of that."""
@@ -196,6 +199,10 @@ class Pauses(Numbered[PauseRecord]):
         return self._all(_UNTOLD, before=ended_before)
 
 
+def _earlier_line(row: ResultRow) -> EarlierLine:
+    return from_row(EarlierLine, row, line=from_row(PauseLine, row))
+
+
 _EMPTY = {
     **dict.fromkeys(("timer_due_at", "taken_over_by", "taken_over_at", "told_end_at")),
     **dict.fromkeys(("told_end_by", "ended_at", "ended_by", "ending", "end_id", "end_seen_at")),
@@ -205,7 +212,8 @@ _EMPTY = {
 
 
 def _row(record: PauseRecord) -> dict[str, object]:
-    row = {**_EMPTY, **as_row(pauses, record), **as_row(pauses, record.queue)}
+    row = {**_EMPTY, **as_row(pauses, record)}
+    row |= as_row(pauses, record.line) | as_row(pauses, record.queue)
     if record.timer is not None:
         row |= {"timer_due_at": record.timer.due_at}
     if record.taken_over is not None:

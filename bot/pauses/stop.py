@@ -28,4 +28,4 @@ class Stop:
 
 def stop_by_pause(pause: PauseRecord) -> Stop:
     makers = frozenset({pause.pauser})
-    return Stop(makers, pause.by_name, pause.reason, pause.paused_at, pause)
+    return Stop(makers, pause.by_name, pause.line.reason, pause.line.paused_at, pause)

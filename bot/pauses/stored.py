@@ -28,7 +28,7 @@ from bot.pauses.known import (
     Shown,
     end_between,
 )
-from bot.pauses.pause import PAUSE_LOOKBACK, EarlierLine, PauseRecord, line_of
+from bot.pauses.pause import PAUSE_LOOKBACK, EarlierLine, PauseLine, PauseRecord, line_of
 from bot.pauses.place import named_by_us
 from bot.pauses.rows import Pauses
 from bot.store.transaction import Transaction
@@ -140,10 +140,10 @@ def as_event(
 
 
 def _pause(record: PauseRecord, earlier: Sequence[EarlierLine]) -> KnownPause:
-    lines = [*(_line(line) for line in earlier), _line(line_of(record))]
-    seen_at = record.seen_at or record.paused_at
+    lines = [*(_line(before.line) for before in earlier), _line(record.line)]
+    seen_at = record.seen_at or record.line.paused_at
     timer = None
-    if record.timer is not None and record.timer.set_by == record.by:
+    if record.timer is not None and record.timer.set_by == record.line.by:
         # An end that somebody else has set belongs to no particular line.
         timer = LineTimer(record.timer.set_by, lines[-1].shown)
     end = record.end
@@ -155,7 +155,7 @@ def _pause(record: PauseRecord, earlier: Sequence[EarlierLine]) -> KnownPause:
     ended_at = end_between(end_seen_at, end.told_at or end_seen_at)
     known_end = KnownEnd(
         # The `Date` of an answer is rounded down.
-        at=max(ended_at, record.paused_at),
+        at=max(ended_at, record.line.paused_at),
         by=end.by,
         seen_at=end_seen_at,
         is_named=end.told_at is not None,
@@ -163,7 +163,7 @@ def _pause(record: PauseRecord, earlier: Sequence[EarlierLine]) -> KnownPause:
     return KnownPause(tuple(lines), seen_at, known_end, timer=timer, pause_id=record.pause_id)
 
 
-def _line(line: EarlierLine) -> Line:
+def _line(line: PauseLine) -> Line:
     return Line(line.stored_reason, line.paused_at, line.by, line.event_id)
 
 

@@ -97,9 +97,9 @@ def _tell(
         part = replace(
             act,
             repository=pause.repository,
-            paused_at=pause.paused_at,
-            previous=Previous(pause.reason),
-            stored_reason=pause.stored_reason,
+            paused_at=pause.line.paused_at,
+            previous=Previous(pause.line.reason),
+            stored_reason=pause.line.stored_reason,
         )
         part = replace(part, record_id=Audit(transaction).add(part))
         cards = [card for card in cards_of(transaction, pause) if card.message_id not in threads]

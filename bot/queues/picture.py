@@ -132,7 +132,7 @@ def picture(snapshot: Snapshot) -> Picture:
     paused = None
     if known is not None:
         paused = PausedFor(
-            known.reason,
+            known.line.reason,
             known.since,
             known.drawn,
             known.by_name,

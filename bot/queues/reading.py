@@ -163,7 +163,7 @@ async def _pause(repository: RepositoryName, read: ReadPause, sources: Sources) 
         known = await sources.store.read(lambda transaction: Pauses(transaction).open([repository]))
         if not known:
             return _Paused(None, is_known=False)
-        pause = Pause(reason=known[0].stored_reason, paused_at=known[0].paused_at)
+        pause = Pause(reason=known[0].line.stored_reason, paused_at=known[0].line.paused_at)
     if pause is None:
         return _Paused(None)
     return _Paused(await know_pause(sources.store, repository, pause))

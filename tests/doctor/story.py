@@ -26,7 +26,7 @@ from bot.merge_queue.event_types import (
     MERGED,
 )
 from bot.merge_queue.queue import QueuedDetails, QueueStatus
-from bot.pauses.pause import PauseRecord
+from bot.pauses.pause import PauseLine, PauseRecord
 from tests.support.clock import NOON
 from tests.support.make import ALICE, SITE
 
@@ -267,7 +267,7 @@ def status(*batches: Sent, waiting: Sequence[int | Sent] = (), **more: Any) -> Q
 
 
 def paused(minute: float, reason: str = "CI is down", by: Actor = ALICE) -> PauseRecord:
-    return PauseRecord(SITE, at(minute), reason, reason, by=by)
+    return PauseRecord(SITE, PauseLine(at(minute), reason, reason, by=by))
 
 
 def frozen(minute: float, *conditions: str, reason: str = "release 4.2") -> Freeze:

@@ -277,7 +277,9 @@ async def the_timer_is_of_the_pause_in_force(
             running = timed(Pauses(transaction).open([RepositoryName("acme/site")]))
     finally:
         await store.close()
-    of_it = [pause for pause in running if state is not None and pause.paused_at == state.paused_at]
+    of_it = [
+        pause for pause in running if state is not None and pause.line.paused_at == state.paused_at
+    ]
     given = [
         end.resumes_at
         for end in ends_of(records)

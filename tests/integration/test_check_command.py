@@ -29,7 +29,7 @@ from bot.log.rows import PullRequests
 from bot.merge_queue.client import MergeQueueClient
 from bot.merge_queue.event_records import PullRequestRecord
 from bot.merge_queue.http import Http
-from bot.pauses.pause import PauseRecord
+from bot.pauses.pause import PauseLine, PauseRecord
 from bot.pauses.rows import Pauses
 from bot.people.rows import People
 from bot.posts.delivery import NewDelivery, Subject, SubjectKind, in_doubt
@@ -1098,8 +1098,10 @@ async def test_a_repository_removed_while_paused_is_named(installation: Installa
     gone = RepositoryName.parse("acme/gone")
     since = datetime.now(UTC) - timedelta(hours=1)
     pauses = [
-        PauseRecord(gone, since, "moving (by Ada via Slack)", "moving", Actor("U1", "Ada")),
-        PauseRecord(SITE, since, "busy", "busy"),
+        PauseRecord(
+            gone, PauseLine(since, "moving (by Ada via Slack)", "moving", Actor("U1", "Ada"))
+        ),
+        PauseRecord(SITE, PauseLine(since, "busy", "busy")),
     ]
     await store.run(lambda transaction: [Pauses(transaction).save(pause) for pause in pauses])
     await store.close()

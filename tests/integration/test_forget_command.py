@@ -32,7 +32,7 @@ from bot.cli.main import main
 from bot.kernel.actor import Actor, Origin
 from bot.log.rows import Events
 from bot.merge_queue.event_records import EventDetails
-from bot.pauses.pause import PauseEnd, PauseRecord
+from bot.pauses.pause import PauseEnd, PauseLine, PauseRecord
 from bot.pauses.rows import Pauses, ResumeWatchers
 from bot.people.notices import Notice
 from bot.people.rows import People
@@ -80,7 +80,7 @@ async def fill(url: str) -> None:
         for person in (ADA, BOB):
             People(transaction).link(person.user_id, person.name.split()[0], NOW)
             People(transaction).choose(person.user_id, {Notice.MERGE: True})
-        pause = PauseRecord(SITE, NOW, "CI is down", "CI is down")
+        pause = PauseRecord(SITE, PauseLine(NOW, "CI is down", "CI is down"))
         pause_id = Pauses(transaction).save(pause)
         for person in (ADA, BOB):
             ResumeWatchers(transaction).add(pause_id, person.user_id)
@@ -295,7 +295,7 @@ def test_the_reason_of_a_pause_in_force_keeps_the_name_until_it_is_over(forgetfu
     migrate.upgrade(forgetful_url)
     store = Store(create_engine(forgetful_url))
     record = replace(make_record(at=NOW), actor=ADA, reason="CI is down", stored_reason=SIGNED)
-    pause = PauseRecord(SITE, NOW, SIGNED, "CI is down", by=ADA)
+    pause = PauseRecord(SITE, PauseLine(NOW, SIGNED, "CI is down", by=ADA))
     over = replace(pause, end=PauseEnd(NOW, ADA))
     with begin(store) as transaction:
         Audit(transaction).add(record)
@@ -310,8 +310,8 @@ def test_the_reason_of_a_pause_in_force_keeps_the_name_until_it_is_over(forgetfu
     with begin(store) as transaction:
         known = Pauses(transaction).one(pause_id)
         assert known is not None
-        assert known.stored_reason == f"CI is down (by {ADA.user_id} via Slack)"
-        assert (known.by, known.ended_by) == (replace(ADA, name=ADA.user_id),) * 2
+        assert known.line.stored_reason == f"CI is down (by {ADA.user_id} via Slack)"
+        assert (known.line.by, known.ended_by) == (replace(ADA, name=ADA.user_id),) * 2
     asyncio.run(store.close())
     assert "Lovelace" not in run(forgetful_url, "audit", "--json").output
 

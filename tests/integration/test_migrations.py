@@ -173,7 +173,7 @@ def has_preferences_and_actions_of_people(transaction: Transaction) -> None:
 
 def has_pauses_and_their_rows_in_other_tables(transaction: Transaction) -> None:
     (pause,) = Pauses(transaction).open([SITE, SHOP])
-    assert (pause.reason, pause.group_act_id) == ("deploying 4.2", 1)
+    assert (pause.line.reason, pause.line.group_act_id) == ("deploying 4.2", 1)
     assert pause.queue.waited == {44, 45}
     assert ResumeWatchers(transaction).waiting([pause.pause_id]) == {"U2"}
     assert pause.resumes_at == at(1772372445123456)

@@ -16,7 +16,7 @@ from bot.channels.rows import ChannelDefaults, Subscriptions
 from bot.cli.main import main
 from bot.cli.stored import opened_store
 from bot.log.rows import Events, Positions
-from bot.pauses.pause import PauseRecord
+from bot.pauses.pause import PauseLine, PauseRecord
 from bot.pauses.rows import Pauses, ResumeWatchers
 from bot.posts.delivery import NewDelivery, Subject, SubjectKind
 from bot.posts.live_message import LiveKind, LiveSubject
@@ -135,7 +135,10 @@ def test_what_the_new_name_has_already_stays_and_a_pause_keeps_its_person(full_u
             about = Subject(SubjectKind.EVENT, SHOP, event_id)
             Outbox(transaction).add([NewDelivery(f"shop {event_id}", queue, about, NOW)])
         (pause,) = Pauses(transaction).open([SITE])
-        found = PauseRecord(SHOP, pause.paused_at, pause.stored_reason, pause.stored_reason)
+        found = PauseRecord(
+            SHOP,
+            PauseLine(pause.line.paused_at, pause.line.stored_reason, pause.line.stored_reason),
+        )
         again = Pauses(transaction).save(found)
         ResumeWatchers(transaction).add(again, "U9")
         card = LiveSubject(LiveKind.PAUSE, SHOP, str(again))

@@ -149,7 +149,7 @@ async def test_an_interrupted_timed_pause_has_its_end_and_its_owner(
 
         known = await know_pause(other.acts.store, SITE, service.pauses[SITE])
         assert known is not None
-        assert known.by == ALICE, at
+        assert known.line.by == ALICE, at
         assert known.resumes_at is not None, at
     assert made
 

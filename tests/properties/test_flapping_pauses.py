@@ -37,10 +37,10 @@ def assert_true(world: World) -> None:
             assert not messages or messages[-1].startswith("acme/site has resumed"), messages
         else:
             (record,) = open_records
-            assert record.stored_reason == pause.reason
-            assert record.paused_at == pause.paused_at
+            assert record.line.stored_reason == pause.reason
+            assert record.line.paused_at == pause.paused_at
             (card,) = open_cards
-            assert record.reason in card
+            assert record.line.reason in card
             assert is_said_to_be_paused(messages[-1]), messages
 
 

@@ -33,7 +33,7 @@ from bot.merge_queue.queue import (
     QueuedPullRequest,
     QueueStatus,
 )
-from bot.pauses.pause import PauseRecord, Timer
+from bot.pauses.pause import PauseLine, PauseRecord, Timer
 from bot.people.actions import MutablePullRequest
 from bot.people.notices import AboutPerson, Notice, wanted
 from bot.posts.delivery import Delivery, Progress, Subject, SubjectKind
@@ -204,6 +204,11 @@ def make_act(
     )
 
 
+def saying(pause: PauseRecord, **line: Any) -> PauseRecord:
+    """The pause with these fields of its line."""
+    return replace(pause, line=replace(pause.line, **line))
+
+
 def make_known_pause(
     reason: str = "CI runners are down",
     *,
@@ -212,7 +217,7 @@ def make_known_pause(
 ) -> PauseRecord:
     by = actor
     timer = make_timer(resumes_at=resumes_at) if resumes_at is not None else None
-    return PauseRecord(SITE, NOON, reason, reason, by, timer=timer)
+    return PauseRecord(SITE, PauseLine(NOON, reason, reason, by), timer=timer)
 
 
 def make_snapshot(

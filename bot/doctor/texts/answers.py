@@ -59,7 +59,9 @@ def _buttons(diagnosis: Diagnosis) -> Block:
     shown = []
     if pause is not None:
         queued = diagnosis.seen.queued
-        shown.append(resume_button(repository, pause.drawn, pause.reason, pause.by_name, queued))
+        shown.append(
+            resume_button(repository, pause.drawn, pause.line.reason, pause.by_name, queued)
+        )
     elif verdicts & _FOR_PAUSE:
         shown.append(pause_button(repository))
     if verdicts & _FOR_SUPPORT:

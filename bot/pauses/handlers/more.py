@@ -52,7 +52,7 @@ async def _open_reason_form(call: Call, held: controls.Held, value: str) -> None
     elif not found[0].says_still(read_drawn_line(held.drawn_for)):
         await call.reply(pause_replies.other_pause(repository, found[0]))
     else:
-        view = pause_form.reason_form(repository, value, call.channel_id, found[0].reason)
+        view = pause_form.reason_form(repository, value, call.channel_id, found[0].line.reason)
         await call.open_modal(view)
 
 

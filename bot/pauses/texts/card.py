@@ -79,7 +79,7 @@ def card(record: PauseRecord, around: Around = ALONE) -> Message:
 
 
 def _in_force(record: PauseRecord, around: Around) -> Message:
-    reason = literal(record.reason, REASON_LIMIT)
+    reason = literal(record.line.reason, REASON_LIMIT)
     evidence = around.evidence
     if evidence is not None and evidence.mention is not None:
         reason = f"{reason}. {mention_group(evidence.mention)}"
@@ -109,7 +109,7 @@ def _in_force(record: PauseRecord, around: Around) -> Message:
 def _over(record: PauseRecord, around: Around) -> Message:
     state = f"*{escape(record.repository)} was paused*"
     shown = [
-        blocks.section(blocks.state_line(RUNS, state, literal(record.reason, REASON_LIMIT))),
+        blocks.section(blocks.state_line(RUNS, state, literal(record.line.reason, REASON_LIMIT))),
         *blocks.facts(
             *people(record, around.first),
             ("Lasted", duration(record.lasted) if record.lasted is not None else ""),
@@ -127,12 +127,12 @@ def _over(record: PauseRecord, around: Around) -> Message:
 
 def people(record: PauseRecord, first: EarlierLine | None = None) -> list[tuple[str, str]]:
     """Who began it, and who is responsible since, if that is somebody else."""
-    began = first.by if first is not None else record.by
+    began = first.line.by if first is not None else record.line.by
     shown = [("By", person(began.name if began is not None else None))]
     responsible = record.responsible
     if responsible is not None and responsible != began:
         taken_over = record.taken_over
-        since = taken_over.at if taken_over is not None else record.paused_at
+        since = taken_over.at if taken_over is not None else record.line.paused_at
         shown.append(("With", f"{person(responsible.name)} since {clock_time(since)}"))
     return shown
 
@@ -173,7 +173,9 @@ def _buttons(record: PauseRecord) -> list[blocks.Element]:
     repository = record.repository
     line = record.drawn
     shown = [
-        resume_button(repository, line, record.reason, record.by_name, record.queue.queued_now),
+        resume_button(
+            repository, line, record.line.reason, record.by_name, record.queue.queued_now
+        ),
         pause_ends.extend_menu(repository, line, record.resumes_at),
     ]
     value = controls.held_value(repository, line.written)
@@ -286,7 +288,7 @@ def ended(record: PauseRecord, reason: str | None = None) -> Message:
         ),
         blocks.context(
             f"The timer was {late}" if late else "",
-            f"Reason was: {literal(record.reason, REASON_LIMIT)}",
+            f"Reason was: {literal(record.line.reason, REASON_LIMIT)}",
             added(record.queue.added),
         ),
     ]
@@ -296,14 +298,14 @@ def ended(record: PauseRecord, reason: str | None = None) -> Message:
 def adopted(record: PauseRecord) -> Message:
     """To each channel and the person who paused, once: nobody ends a pause that isn't on record."""
     name = escape(record.repository)
-    reason = literal(record.reason, REASON_LIMIT)
+    reason = literal(record.line.reason, REASON_LIMIT)
     return blocks.post(
         blocks.state_line(":warning:", f"*{name} stays paused until someone resumes it*", reason),
-        _by("By", record.by),
+        _by("By", record.line.by),
         f"Since {local_time(record.since)}",
         details=[ADOPTED],
         buttons=[
-            resume_button(record.repository, record.drawn, record.reason, record.by_name),
+            resume_button(record.repository, record.drawn, record.line.reason, record.by_name),
             pause_ends.extend_menu(record.repository, record.drawn, None),
         ],
     )
@@ -322,7 +324,7 @@ def changed(record: PauseRecord) -> Message:
     who = person(record.by_name) or "Someone"
     state = f"*{who} changed why {escape(record.repository)} is paused*"
     return blocks.post(
-        blocks.state_line(PAUSED, state, literal(record.reason, REASON_LIMIT)),
+        blocks.state_line(PAUSED, state, literal(record.line.reason, REASON_LIMIT)),
         f"Reason was: {literal(record.previous_reason or '', REASON_LIMIT)}"
         if record.previous_reason
         else "",
@@ -351,7 +353,7 @@ def end_void(record: PauseRecord) -> Message:
 def _now_says(what: str, record: PauseRecord) -> Message:
     was = literal(record.previous_reason or "", REASON_LIMIT)
     return blocks.post(
-        f"{what} It now says: {literal(record.reason, REASON_LIMIT)}",
+        f"{what} It now says: {literal(record.line.reason, REASON_LIMIT)}",
         f"Reason was: {was}" if was else "",
     )
 
@@ -366,14 +368,13 @@ def resumed(record: PauseRecord, *, is_paused_again: bool = False) -> Message:
 def resumed_for_you(record: PauseRecord, *, is_paused_again: bool = False) -> Message:
     """To the person who is responsible, when someone else resumed the queue."""
     again = " It is paused again." if is_paused_again else ""
-    return blocks.sentence(
-        f"{RUNS} {ending(record)}{again} You had paused it: {literal(record.reason, REASON_LIMIT)}"
-    )
+    reason = literal(record.line.reason, REASON_LIMIT)
+    return blocks.sentence(f"{RUNS} {ending(record)}{again} You had paused it: {reason}")
 
 
 def by_whom(record: PauseRecord) -> str:
     """The words "by" and the person who paused; empty if unknown."""
-    return _by(" by", record.by)
+    return _by(" by", record.line.by)
 
 
 def _by(words: str, who: Actor | None) -> str:

@@ -267,7 +267,8 @@ def _people(paused: GroupAct, now: GroupNow) -> list[tuple[str, str]]:
     """Who paused the group, and who took it over, if somebody did."""
     if now.taken_over is None:
         return [("By", person(paused.actor.name))]
-    return pause_card.people(replace(now.taken_over, by=paused.actor))
+    line = replace(now.taken_over.line, by=paused.actor)
+    return pause_card.people(replace(now.taken_over, line=line))
 
 
 def _states(now: GroupNow, *, is_whole: bool) -> list[str]:
@@ -333,8 +334,10 @@ def paused_alone(group: Group, paused: Sequence[PauseRecord]) -> Message:
         )
     ]
     for pause in paused[:SHOWN_ALONE]:
-        reason = literal(pause.reason, NAME_LIMIT)
-        button = pause_card.resume_button(pause.repository, pause.drawn, pause.reason, pause.by_name)
+        reason = literal(pause.line.reason, NAME_LIMIT)
+        button = pause_card.resume_button(
+            pause.repository, pause.drawn, pause.line.reason, pause.by_name
+        )
         line = f"*{escape(pause.repository)}*{pause_card.by_whom(pause)}: {reason}"
         shown.append(blocks.section(line, accessory=button))
     if paused[SHOWN_ALONE:]:
@@ -364,7 +367,7 @@ def resumed(paused: GroupAct, last: PauseRecord, *, is_yours: bool = False) -> M
 
     `is_yours`: to the person who paused the group, when somebody else resumed it.
     """
-    why = f"You had paused it: {literal(last.reason, REASON_LIMIT)}"
+    why = f"You had paused it: {literal(last.line.reason, REASON_LIMIT)}"
     return blocks.sentence(
         f":arrow_forward: Everything paused for {name_of(paused.group)} has resumed. "
         f"The last: {pause_card.ending(last)} " + (why if is_yours else "You asked to be notified.")

@@ -220,7 +220,7 @@ def _state(act: AuditRecord, words: _Words, in_force: PauseRecord | None) -> str
     if in_force is None or not is_of_pause:
         return words.undone
     still = "still " if act.action is Action.RESUME or act.previous.paused_at is not None else ""
-    reason = literal(in_force.reason, REASON_LIMIT)
+    reason = literal(in_force.line.reason, REASON_LIMIT)
     paused = f"{escape(act.repository)} is {still}paused{by_whom(in_force)}: {reason}"
     return paused if act.action is Action.RESUME else f"{paused}. Your pause wasn't carried out"
 

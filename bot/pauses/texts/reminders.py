@@ -38,7 +38,7 @@ def reminder(record: PauseRecord, now: datetime, *, is_direct: bool = False) -> 
     state = f"*{escape(record.repository)} is still paused* after {duration(now - record.since)}"
     shown = [
         blocks.section(
-            blocks.state_line(STILL_PAUSED, state, literal(record.reason, REASON_LIMIT))
+            blocks.state_line(STILL_PAUSED, state, literal(record.line.reason, REASON_LIMIT))
         ),
         *blocks.facts(
             *pause_card.people(record),
@@ -54,7 +54,7 @@ def reminder(record: PauseRecord, now: datetime, *, is_direct: bool = False) -> 
                 pause_card.resume_button(
                     record.repository,
                     record.drawn,
-                    record.reason,
+                    record.line.reason,
                     record.by_name,
                     record.queue.queued_now,
                 ),
@@ -78,7 +78,7 @@ def escalation(record: PauseRecord, mention: str, group: str | None, now: dateti
     resume = pause_card.resume_button(
         record.repository,
         record.drawn,
-        record.reason,
+        record.line.reason,
         record.by_name,
         record.queue.queued_now,
     )
@@ -89,7 +89,7 @@ def escalation(record: PauseRecord, mention: str, group: str | None, now: dateti
         Colour.RED,
         blocks.message(
             blocks.section(
-                blocks.state_line(ESCALATED, state, literal(record.reason, REASON_LIMIT))
+                blocks.state_line(ESCALATED, state, literal(record.line.reason, REASON_LIMIT))
             ),
             blocks.section(
                 f"{mention_group(mention)} Nobody has answered the reminders. Please resume it, "

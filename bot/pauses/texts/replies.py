@@ -245,7 +245,7 @@ def not_yours(known: PauseRecord) -> Message:
 
 def _still_paused(known: PauseRecord) -> str:
     facts = ", ".join(filter(None, pause_times(known)))
-    reason = literal(known.reason, REASON_LIMIT)
+    reason = literal(known.line.reason, REASON_LIMIT)
     return f"{escape(known.repository)} is already paused{by_whom(known)} ({facts}): {reason}"
 
 
@@ -259,7 +259,9 @@ def already_paused(
     """
     paused = f"{escape(repository)} is already paused{by_whom(known)}"
     shown = [
-        blocks.section(f":double_vertical_bar: {paused}: {literal(known.reason, REASON_LIMIT)}"),
+        blocks.section(
+            f":double_vertical_bar: {paused}: {literal(known.line.reason, REASON_LIMIT)}"
+        ),
         blocks.context(*pause_times(known)),
     ]
     if is_same:
@@ -267,7 +269,7 @@ def already_paused(
     label = "Replace reason"
     end = pause_ends.UNTIL_RESUMED if known.is_overdue else ""
     if asked.lasting is not None:
-        label = "Replace end" if known.reason == asked.reason else "Replace reason and end"
+        label = "Replace end" if known.line.reason == asked.reason else "Replace reason and end"
         end = pause_ends.typed_ending(asked)
     elif known.resumes_at is not None and not known.is_overdue:
         label = "Replace reason, keep end"
@@ -350,7 +352,7 @@ def resume_other(running: RepositoryName, known: PauseRecord) -> Message:
     value = controls.held_value(known.repository, known.drawn.written)
     return blocks.post(
         f":double_vertical_bar: {escape(running)} is running. {escape(known.repository)} is "
-        f"paused{by_whom(known)}: {literal(known.reason, REASON_LIMIT)}. *Resume it?*",
+        f"paused{by_whom(known)}: {literal(known.line.reason, REASON_LIMIT)}. *Resume it?*",
         *pause_times(known),
         buttons=[
             blocks.button("Resume queue", action_id=pause_actions.RESUME_OTHER, value=value),
@@ -363,15 +365,15 @@ def other_pause(repository: RepositoryName, known: PauseRecord) -> Message:
     """Reply to a stale button: the pause in force now, with a button for it."""
     return blocks.post(
         f":double_vertical_bar: That pause is over. {escape(repository)} is now "
-        f"paused{by_whom(known)}: {literal(known.reason, REASON_LIMIT)}",
+        f"paused{by_whom(known)}: {literal(known.line.reason, REASON_LIMIT)}",
         *pause_times(known),
-        buttons=[resume_button(repository, known.drawn, known.reason, known.by_name)],
+        buttons=[resume_button(repository, known.drawn, known.line.reason, known.by_name)],
     )
 
 
 def pause_times(known: PauseRecord) -> tuple[str, str]:
     return (
-        f"since {local_time(known.paused_at)}",
+        f"since {local_time(known.line.paused_at)}",
         pause_ends.resumes(known.resumes_at, is_overdue=known.is_overdue),
     )
 

@@ -126,7 +126,7 @@ def _said(explanation: Explanation) -> _Said | None:
     pause = explanation.snapshot.pause
     step = NO_ACTION
     if pause is not None:
-        who = f" for {quote(pause.by.name)}" if pause.by is not None else ""
+        who = f" for {quote(pause.line.by.name)}" if pause.line.by is not None else ""
         step = f"*Next step{who}:* resume the queue"
     match explanation.position:
         case InBatch(batch=batch) as place:
@@ -196,8 +196,8 @@ def _held(explanation: Explanation, place: InBatch | InQueue) -> str:
     known = place.pull_request.obstacle
     pause = explanation.snapshot.pause
     if pause is not None:
-        since = local_time(pause.paused_at)
-        reason = literal(pause.reason, REASON_LIMIT)
+        since = local_time(pause.line.paused_at)
+        reason = literal(pause.line.reason, REASON_LIMIT)
         return f"the pause{by_whom(pause)} to end, since {since}: {reason}"
     if known is not None and known.kind is ObstacleKind.FREEZE:
         return f"{_freeze(explanation.snapshot.freezes)} to end"

@@ -52,7 +52,7 @@ def _status_line(queue: Snapshot | RepositoryName) -> str:
     if queue.pause is not None:
         end = pause_ends.resumes(queue.pause.resumes_at, is_overdue=queue.pause.is_overdue)
         state = ", ".join(filter(None, [f"paused{by_whom(queue.pause)}", end]))
-        state += f": {literal(queue.pause.reason, NAME_LIMIT)}"
+        state += f": {literal(queue.pause.line.reason, NAME_LIMIT)}"
     elif queue.freezes:
         freeze = queue.freezes[0]
         frozen = f"frozen {by(freeze.by)}".rstrip()

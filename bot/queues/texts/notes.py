@@ -31,7 +31,7 @@ def queue_notes(snapshot: Snapshot, outlook: Outlook = NO_OUTLOOK) -> list[str]:
     if known is not None:
         times = ", ".join(filter(None, pause_times(known)))
         note = f":double_vertical_bar: Already paused{by_whom(known)} {times}: "
-        note += literal(known.reason, REASON_LIMIT)
+        note += literal(known.line.reason, REASON_LIMIT)
     else:
         queued = f"{len(status.queued):,} queued"
         running = len(status.running)

@@ -9,7 +9,7 @@ from bot.acts.group_acts import GroupActs
 from bot.acts.record import Action
 from bot.kernel.actor import Actor, Origin
 from bot.kernel.durations import For
-from bot.pauses.pause import PauseRecord
+from bot.pauses.pause import PauseLine, PauseRecord
 from bot.pauses.rows import Pauses
 from bot.posts.delivery import Subject, SubjectKind
 from bot.posts.live_message import LiveKind, LiveSubject
@@ -95,7 +95,9 @@ def test_an_act_is_kept_while_something_refers_to_it(transaction: Transaction) -
     gone, paused_by, shown, unsettled, young = [
         acts.save(replace(ACT, at=after(seconds))) for seconds in (0, 0, 0, 0, 60)
     ]
-    Pauses(transaction).save(PauseRecord(SITE, NOW, "freeze", "freeze", group_act_id=paused_by))
+    Pauses(transaction).save(
+        PauseRecord(SITE, PauseLine(NOW, "freeze", "freeze", group_act_id=paused_by))
+    )
     name = LiveSubject(LiveKind.GROUP, SITE, str(shown))
     LiveMessages(transaction).add(name, "C1", now=NOW)
     subject = Subject(SubjectKind.GROUP, SITE, unsettled)

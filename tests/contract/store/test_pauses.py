@@ -17,6 +17,7 @@ from bot.pauses.pause import (
     PausedQueue,
     PauseEnd,
     PauseEnding,
+    PauseLine,
     PauseRecord,
     ReminderPlan,
     Takeover,
@@ -29,6 +30,7 @@ from bot.posts.live_message import LiveKind, LiveSubject
 from bot.posts.live_messages import LiveMessages
 from bot.runtime.upkeep.pruning import Upkeep
 from bot.store.transaction import Transaction
+from tests.support.make import saying
 from tests.support.stored import NOW, SHOP, SITE, after, make_record
 
 
@@ -44,10 +46,12 @@ def make_pause(
         end = PauseEnd(ended_at, is_notified=end_notified)
     return PauseRecord(
         repository=repository,
-        paused_at=paused_at,
-        stored_reason="deploying 4.2 (by Ada via Slack)",
-        reason="deploying 4.2",
-        by=Actor("U1", "Ada"),
+        line=PauseLine(
+            paused_at=paused_at,
+            stored_reason="deploying 4.2 (by Ada via Slack)",
+            reason="deploying 4.2",
+            by=Actor("U1", "Ada"),
+        ),
         end=end,
     )
 
@@ -60,9 +64,12 @@ def test_characters_that_no_database_can_store_are_replaced_in_json_too(
     transaction: Transaction,
 ) -> None:
     timer = Timer(after(9), after(10), Actor("", "a\0b"), "deploying \udc00", "C1")
-    save(transaction, replace(make_pause(), by=Actor("", "\ud83d \N{PILE OF POO}"), timer=timer))
+    save(
+        transaction,
+        replace(saying(make_pause(), by=Actor("", "\ud83d \N{PILE OF POO}")), timer=timer),
+    )
     (found,) = Pauses(transaction).open([SITE])
-    assert found.by == Actor("", "\ufffd \N{PILE OF POO}")
+    assert found.line.by == Actor("", "\ufffd \N{PILE OF POO}")
     assert found.timer == replace(
         timer, set_by=Actor("", "a\ufffdb"), stored_reason="deploying \ufffd"
     )
@@ -70,8 +77,7 @@ def test_characters_that_no_database_can_store_are_replaced_in_json_too(
 
 def test_a_pause_comes_back_as_it_was_saved(transaction: Transaction) -> None:
     full = replace(
-        make_pause(),
-        event_id=77,
+        saying(make_pause(), event_id=77),
         previous_reason="before \N{SNOWMAN}",
         queue=PausedQueue(3, 5, frozenset({44, 45}), frozenset({"44 45"})),
         end=PauseEnd(
@@ -131,7 +137,8 @@ def test_unreported_ends_are_found(transaction: Transaction) -> None:
 
 def timed(pause: PauseRecord, seconds: float) -> PauseRecord:
     return replace(
-        pause, timer=Timer(after(seconds), after(seconds), Actor("U1", "Ada"), pause.stored_reason)
+        pause,
+        timer=Timer(after(seconds), after(seconds), Actor("U1", "Ada"), pause.line.stored_reason),
     )
 
 
@@ -176,9 +183,9 @@ def test_pauses_of_a_group_are_found_while_in_force(transaction: Transaction) ->
     other_id = GroupActs(transaction).save(replace(act, group="docs"))
     pauses = [
         make_pause(ended_at=after(1)),
-        replace(make_pause(after(2)), group_act_id=act_id),
-        replace(make_pause(repository=SHOP, ended_at=after(2)), group_act_id=other_id),
-        replace(make_pause(after(2), repository=SHOP), group_act_id=act_id),
+        saying(make_pause(after(2)), group_act_id=act_id),
+        saying(make_pause(repository=SHOP, ended_at=after(2)), group_act_id=other_id),
+        saying(make_pause(after(2), repository=SHOP), group_act_id=act_id),
     ]
     for pause in pauses:
         Pauses(transaction).save(pause)
@@ -195,16 +202,18 @@ def test_a_queue_is_paused_once_at_a_time(transaction: Transaction) -> None:
 
 def test_what_a_pause_said_before_is_kept_in_order(transaction: Transaction) -> None:
     pause_id, other_id = save(transaction, make_pause(ended_at=after(9)), make_pause(after(10)))
-    now = line_of(replace(make_pause(after(5)), pause_id=pause_id, event_id=7))
-    before = line_of(replace(make_pause(after(2)), pause_id=pause_id, by=None))
+    now = line_of(replace(saying(make_pause(after(5)), event_id=7), pause_id=pause_id))
+    before = line_of(replace(saying(make_pause(after(2)), by=None), pause_id=pause_id))
     now, before = (
         replace(line, line_id=Pauses(transaction).save_line(line)) for line in (now, before)
     )
     assert Pauses(transaction).earlier_lines([pause_id]) == [before, now]
     assert Pauses(transaction).line(now.line_id) == now
-    named = replace(before, by=Actor("", "dave"))
+    named = replace(before, line=replace(before.line, by=Actor("", "dave")))
     assert Pauses(transaction).save_line(named) == before.line_id
-    assert [line.by for line in Pauses(transaction).earlier_lines([pause_id, other_id])] == [
+    assert [
+        earlier.line.by for earlier in Pauses(transaction).earlier_lines([pause_id, other_id])
+    ] == [
         Actor("", "dave"),
         Actor("U1", "Ada"),
     ]

@@ -17,7 +17,7 @@ from bot.runtime.upkeep.pruning import KEPT, RULES, Upkeep
 from bot.store.coordination import Leases
 from bot.store.schema import metadata
 from bot.store.transaction import Transaction
-from tests.support.make import make_known_pause
+from tests.support.make import make_known_pause, saying
 from tests.support.stored import NOW, SHOP, SITE, after
 
 LATER = after(60)
@@ -33,7 +33,7 @@ def test_every_table_has_a_rule_or_a_reason_to_be_kept() -> None:
 
 def leave_open(transaction: Transaction, repository: RepositoryName) -> PauseRecord:
     """A pause that somebody waits for, its card, a freeze and an alert, none of them over."""
-    pause = replace(make_known_pause(), repository=repository, paused_at=NOW)
+    pause = replace(saying(make_known_pause(), paused_at=NOW), repository=repository)
     pause = replace(pause, pause_id=Pauses(transaction).save(pause))
     ResumeWatchers(transaction).add(pause.pause_id, "U1")
     card = LiveSubject(LiveKind.PAUSE, repository, str(pause.pause_id))

@@ -133,9 +133,9 @@ async def test_two_actions_at_once_in_two_processes_each_report_the_true_state(
     paused = await asyncio.gather(one.pause(ALICE), other.pause(BOB))
     assert {type(outcome) for outcome in paused} == {PauseChange, AlreadyPaused}
     (loser,) = [outcome for outcome in paused if isinstance(outcome, AlreadyPaused)]
-    assert loser.known.by is not None
+    assert loser.known.line.by is not None
     assert service.pauses[SITE].reason == (
-        f"{loser.known.by.name} has a reason (by {loser.known.by.name} via Slack)"
+        f"{loser.known.line.by.name} has a reason (by {loser.known.line.by.name} via Slack)"
     )
     assert len(service.called("pause")) == 1
 

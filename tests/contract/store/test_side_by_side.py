@@ -22,7 +22,7 @@ from bot.kernel.cron import next_digest
 from bot.kernel.metrics import OutboxSummary
 from bot.log.rows import Events
 from bot.merge_queue.event_records import EventRecord
-from bot.pauses.pause import PauseRecord
+from bot.pauses.pause import PauseLine, PauseRecord
 from bot.pauses.rows import Pauses
 from bot.posts.delivery import Delivery, delivered, postponed
 from bot.posts.outbox import Outbox
@@ -89,7 +89,7 @@ def add_outage(transaction: Transaction) -> None:
 
 def add_pause(transaction: Transaction) -> None:
     if not Pauses(transaction).of(SITE, NOW):
-        Pauses(transaction).save(PauseRecord(SITE, NOW, "freeze", "freeze"))
+        Pauses(transaction).save(PauseRecord(SITE, PauseLine(NOW, "freeze", "freeze")))
 
 
 @pytest.mark.parametrize(

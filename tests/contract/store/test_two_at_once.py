@@ -42,7 +42,7 @@ from bot.pauses.group_work import GroupWork
 from bot.pauses.history import end_pause
 from bot.pauses.known import StatusSays
 from bot.pauses.outcomes import PauseChange
-from bot.pauses.pause import PauseEnd, PauseRecord, ReminderPlan, Timer
+from bot.pauses.pause import PauseEnd, PauseLine, PauseRecord, ReminderPlan, Timer
 from bot.pauses.pausing import PauseQueue
 from bot.pauses.readings import EventContext, PauseReading
 from bot.pauses.reminding import RemindOfPauses
@@ -130,7 +130,7 @@ class TwoProcesses:
                 self.service.pauses[name] = Pause(reason="freeze", paused_at=NOW)
                 Pauses(transaction).of(name, NOW)
                 Pauses(transaction).save(
-                    PauseRecord(name, NOW, "freeze", "freeze", group_act_id=group_act_id)
+                    PauseRecord(name, PauseLine(NOW, "freeze", "freeze", group_act_id=group_act_id))
                 )
 
     async def reported(self, kind: SubjectKind, subject_id: int, address: str) -> bool:

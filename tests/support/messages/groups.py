@@ -23,7 +23,7 @@ from bot.kernel.durations import at_instant
 from bot.kernel.ends.phrases import read_end
 from bot.kernel.groups import ALL, Group
 from bot.kernel.repository import RepositoryName
-from bot.pauses.pause import MergedSince, PausedQueue, PauseEnd, PauseRecord, Takeover
+from bot.pauses.pause import MergedSince, PausedQueue, PauseEnd, PauseLine, PauseRecord, Takeover
 from bot.pauses.texts import ends as pause_ends, form as pause_form, group_acts, reminders
 from bot.pauses.texts.group_acts import Ends, GroupNow
 from bot.questions.texts import audit as question_audit
@@ -41,6 +41,7 @@ from tests.support.make import (
     make_queued,
     make_snapshot,
     make_status,
+    saying,
 )
 from tests.support.messages.rendering import Case, Cases, cases_of, later
 
@@ -98,10 +99,10 @@ FIFTY = make_group_act(*([RepositoryResult(SITE, GroupOutcome.CHANGED)] * 50))
 ALL_TO_RESUME = replace(make_group_act(*RESULTS[:2], action=Action.RESUME), group=ALL)
 BOTH_FOR_A_WHILE = make_group_act(*API_TOO, asked="30m freeze")
 IN_HALF_AN_HOUR = NOON + timedelta(minutes=30)
-PAUSED_ANEW = PauseRecord(API, NOON, "Night", "Night", by=Actor("", "carol"))
+PAUSED_ANEW = PauseRecord(API, PauseLine(NOON, "Night", "Night", by=Actor("", "carol")))
 READ: list[ReadQueue] = [BUSY, PAUSED, DOCS]
 UNREAD: list[ReadQueue] = [SITE, API, DOCS]
-FREEZE = PauseRecord(SITE, NOON, "freeze", "freeze", queue=PausedQueue(2, 5))
+FREEZE = PauseRecord(SITE, PauseLine(NOON, "freeze", "freeze"), queue=PausedQueue(2, 5))
 
 RESUMED_SITE = replace(FREEZE, end=PauseEnd(NOON + timedelta(minutes=42), BOB))
 
@@ -179,7 +180,11 @@ CASES: Cases = {
     "group_card_all_overdue": card(BOTH, GroupNow((SITE, API), Ends((NOON,) * 2, 2, overdue=2))),
     "group_card_paused_anew": card(BOTH, GroupNow((SITE,), again=(PAUSED_ANEW,))),
     "group_card_over_and_paused_anew": card(
-        BOTH, GroupNow(over=(RESUMED_SITE,), again=(replace(PAUSED_ANEW, by=None),))
+        BOTH,
+        GroupNow(
+            over=(RESUMED_SITE,),
+            again=(saying(PAUSED_ANEW, by=None),),
+        ),
     ),
     "group_card_overdue": card(
         BOTH_FOR_A_WHILE, GroupNow((SITE, API), Ends((IN_HALF_AN_HOUR,) * 2, 2, overdue=1))

@@ -12,7 +12,7 @@ from bot.kernel.actor import Origin
 from bot.kernel.errors import ActState, FailedAct, Follows
 from bot.merge_queue import errors as merge_queue_errors
 from bot.pauses.outcomes import Outcome
-from bot.pauses.pause import PauseRecord
+from bot.pauses.pause import PauseLine, PauseRecord
 from bot.pauses.texts import outcomes as pause_outcomes
 from bot.slack import errors as slack_errors
 from bot.store import errors as store_errors
@@ -96,7 +96,7 @@ RESUMED = Outcome(
         Circumstance.FOUND_RUNNING
     ),
 )
-THEIRS = PauseRecord(SITE, NOON, "Database migration", "Database migration", by=BOB)
+THEIRS = PauseRecord(SITE, PauseLine(NOON, "Database migration", "Database migration", by=BOB))
 UNKNOWN = FailedAct(Action.PAUSE, SITE, ActState.UNCERTAIN, was_seen=True, follows=Follows.DIRECTLY)
 MADE = FailedAct(Action.PAUSE, SITE, ActState.DONE)
 

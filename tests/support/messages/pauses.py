@@ -56,6 +56,7 @@ from tests.support.make import (
     make_snapshot,
     make_status,
     make_timer,
+    saying,
 )
 from tests.support.messages.rendering import Case, Cases, cases_of, later
 from tests.support.messages.values import (
@@ -73,7 +74,7 @@ from tests.support.messages.values import (
 )
 
 SEEN = make_pull_request_record()
-ADOPTED = replace(CARD, by=Actor("", "alice"), timer=None)
+ADOPTED = replace(saying(CARD, by=Actor("", "alice")), timer=None)
 IN_DOUBT = replace(REMOVAL, outcome=Outcome(circumstance=Circumstance.LEFT_UNSEEN))
 
 
@@ -163,8 +164,8 @@ CASES: Cases = {
     "pause-already": already(SITE, BY_HAND, Asked("deploying")),
     "pause-already-timed": already(SITE, TIMED, Asked("deploying")),
     "pause-already-timed-both": already(SITE, TIMED, Asked("deploying", AT_THREE)),
-    "pause-already-timed-same-reason": already(SITE, TIMED, Asked(TIMED.reason, AT_THREE)),
-    "pause-already-same": already(SITE, TIMED, Asked(TIMED.reason), is_same=True),
+    "pause-already-timed-same-reason": already(SITE, TIMED, Asked(TIMED.line.reason, AT_THREE)),
+    "pause-already-same": already(SITE, TIMED, Asked(TIMED.line.reason), is_same=True),
     "pause-not-paused": not_paused(SITE),
     "pause-already-running": not_paused(SITE, PAUSE_ENDED),
     "pause-already-running-by-nobody": not_paused(SITE, replace(PAUSE_ENDED, end=ended_by(None))),
@@ -236,11 +237,11 @@ CASES: Cases = {
     ),
     "pause-card": card(),
     "pause-card-timed": card(queue=PausedQueue(2, 7), timer=make_timer()),
-    "pause-card-of-nobody": card(by=None, queue=PausedQueue()),
+    "pause-card-of-nobody": card(line=replace(CARD.line, by=None), queue=PausedQueue()),
     "pause-card-changed": partial(
         pause_card.card,
-        replace(CARD, previous_reason="night", by=Actor("U0BOB", "bob")),
-        pause_card.Around(replace(line_of(CARD), reason="night")),
+        replace(saying(CARD, by=Actor("U0BOB", "bob")), previous_reason="night"),
+        pause_card.Around(line_of(saying(CARD, reason="night"))),
     ),
     "pause-card-taken-over": card(
         taken_over=Takeover(Actor("U0CAROL", "carol"), NOON + timedelta(minutes=54))
@@ -272,7 +273,9 @@ CASES: Cases = {
         make_act(Action.EXTEND, resumes_at=NOON + timedelta(hours=2))
     ),
     "pause-kept-for-you": changed_by_other(make_act(Action.KEEP)),
-    "reason-form": partial(pause_form.reason_form, SITE, "acme/site x", "C0MERGEQ", CARD.reason),
+    "reason-form": partial(
+        pause_form.reason_form, SITE, "acme/site x", "C0MERGEQ", CARD.line.reason
+    ),
     "escalation": partial(reminders.escalation, CARD, "S0ONCALL", None, NOON + timedelta(hours=3)),
     "escalation-of-a-group": partial(
         reminders.escalation, CARD, "S0ONCALL", "release", NOON + timedelta(hours=3)
@@ -281,9 +284,7 @@ CASES: Cases = {
     "pause-card-by-rule": partial(
         pause_card.card,
         replace(
-            CARD,
-            reason=pause_card.reason_of(BY_RULE),
-            by=RULE,
+            saying(CARD, reason=pause_card.reason_of(BY_RULE), by=RULE),
             timer=replace(make_timer(), set_by=RULE),
         ),
         pause_card.Around(evidence=BY_RULE, seen={41: SEEN}),
@@ -305,18 +306,25 @@ CASES: Cases = {
     "pause-resumed-for-you-and-paused-again": resumed_for_you(PAUSE_ENDED, is_paused_again=True),
     "pause-resumed-for-you-by-nobody": resumed_for_you(replace(PAUSE_ENDED, end=ended_by(None))),
     "pause-changed-elsewhere": partial(
-        pause_card.changed, replace(CARD, by=Actor("", "carol"), reason="Deploying 4.2")
+        pause_card.changed,
+        saying(CARD, by=Actor("", "carol"), reason="Deploying 4.2"),
     ),
     "pause-end-void": partial(
         pause_card.end_void,
-        replace(CARD, by=Actor("", "carol"), reason="Deploying 4.2", previous_reason=CARD.reason),
+        replace(
+            saying(CARD, by=Actor("", "carol"), reason="Deploying 4.2"),
+            previous_reason=CARD.line.reason,
+        ),
     ),
     "pause-replaced-elsewhere": partial(
         pause_card.replaced_elsewhere,
-        replace(CARD, by=Actor("", "carol"), reason="Deploying 4.2", previous_reason=CARD.reason),
+        replace(
+            saying(CARD, by=Actor("", "carol"), reason="Deploying 4.2"),
+            previous_reason=CARD.line.reason,
+        ),
     ),
     "pause-replaced-by-an-adopted-one": partial(
-        pause_card.replaced_elsewhere, replace(ADOPTED, previous_reason=CARD.reason)
+        pause_card.replaced_elsewhere, replace(ADOPTED, previous_reason=CARD.line.reason)
     ),
     "pause-ended-with-a-reason": partial(pause_card.ended, PAUSE_ENDED, "CI is *green* again"),
     "pause-resumed-for-you-by-somebody": resumed_for_you(

@@ -18,7 +18,7 @@ from bot.merge_queue.event_records import FreezeAttributes
 from bot.merge_queue.queue import QueueRule
 from bot.merge_queue.window import Window
 from bot.pauses.by_rule import AUTO_PAUSE
-from bot.pauses.pause import PausedQueue, PauseEnd, PauseRecord
+from bot.pauses.pause import PausedQueue, PauseEnd, PauseLine, PauseRecord
 from bot.questions.snapshots import LogPlace, LogSelection
 from bot.questions.statistics import CheckStatistics, Removals
 from bot.queues.estimate import Estimate, Outlook
@@ -36,6 +36,7 @@ from tests.support.make import (
     make_snapshot,
     make_status,
     make_subscription,
+    saying,
 )
 from tests.support.messages.rendering import later
 
@@ -95,10 +96,12 @@ RESUMED = make_act(
 )
 CARD = PauseRecord(
     repository=SITE,
-    paused_at=NOON,
-    stored_reason="CI runners are down (by alice via Slack)",
-    reason="CI runners are down",
-    by=Actor("U0ALICE", "alice"),
+    line=PauseLine(
+        paused_at=NOON,
+        stored_reason="CI runners are down (by alice via Slack)",
+        reason="CI runners are down",
+        by=Actor("U0ALICE", "alice"),
+    ),
     queue=PausedQueue(queued_at_start=2, queued_now=2),
     pause_id=1,
 )
@@ -120,7 +123,7 @@ BY_RULE = Evidence("unit tests", "main", (41, 43, 46), "S0ONCALL")
 RULE = AUTO_PAUSE
 BOARD = Board("C0MERGEQ", SITE, "alice", NOON, board_id=7)
 STATE = later(seen, None, make_snapshot(BUSY))
-ELSEWHERE = replace(make_known_pause("by hand", actor=None), by=Actor("", "carol"))
+ELSEWHERE = saying(make_known_pause("by hand", actor=None), by=Actor("", "carol"))
 PAUSE_ENDED = replace(
     CARD,
     queue=replace(CARD.queue, waited=frozenset(range(11))),

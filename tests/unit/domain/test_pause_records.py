@@ -10,6 +10,7 @@ from bot.pauses.pause import (
     OVERDUE,
     SHORTEST_SNOOZE,
     PauseEnd,
+    PauseLine,
     PauseRecord,
     ReminderPlan,
     hurried,
@@ -36,11 +37,9 @@ def make_pause(
 ) -> PauseRecord:
     return PauseRecord(
         repository=SITE,
-        paused_at=at(seconds),
-        stored_reason="night",
-        reason="night",
-        by=by,
-        event_id=event_id,
+        line=PauseLine(
+            paused_at=at(seconds), stored_reason="night", reason="night", by=by, event_id=event_id
+        ),
         end=None if ended is None else PauseEnd(at(ended)),
         pause_id=pause_id,
     )

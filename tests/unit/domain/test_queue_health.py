@@ -19,7 +19,7 @@ from bot.health.alert import (
 from bot.log.classification import EventKind
 from bot.merge_queue.event_records import EventRecord
 from bot.merge_queue.queue import Batch, QueueStatus
-from bot.pauses.pause import PauseEnd, PauseRecord
+from bot.pauses.pause import PauseEnd, PauseLine, PauseRecord
 from tests.support.clock import NOON
 from tests.support.make import SITE, make_batch, make_event_record, make_queued, make_status
 
@@ -37,7 +37,7 @@ def read(
 
 def paused(from_minute: int, to_minute: int | None) -> PauseRecord:
     end = None if to_minute is None else PauseEnd(NOON + to_minute * MINUTE)
-    return PauseRecord(SITE, NOON + from_minute * MINUTE, "x", "x", end=end)
+    return PauseRecord(SITE, PauseLine(NOON + from_minute * MINUTE, "x", "x"), end=end)
 
 
 def since_noon(number: int, minutes_before: int = 0, code: str = "running") -> Batch:

@@ -9,7 +9,7 @@ import pytest
 from pydantic import JsonValue
 
 from bot.merge_queue.event_records import EventDetails, EventRecord
-from bot.pauses.pause import PauseEnd, PauseRecord
+from bot.pauses.pause import PauseEnd, PauseLine, PauseRecord
 from bot.questions.statistics import (
     WEEK,
     CheckStatistics,
@@ -189,7 +189,7 @@ def left(number: int, ago: timedelta, code: str, *checks: str, merged: bool = Fa
 
 def paused(ago: timedelta, lasted: timedelta | None) -> PauseRecord:
     begun = NOON - ago
-    one = PauseRecord(SITE, begun, "x", "x")
+    one = PauseRecord(SITE, PauseLine(begun, "x", "x"))
     if lasted is None:
         return one
     return replace(one, end=PauseEnd(begun + lasted))

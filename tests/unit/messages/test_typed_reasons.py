@@ -19,7 +19,7 @@ from bot.pauses.texts import (
     replies as pause_replies,
 )
 from tests.support.clock import NOON
-from tests.support.make import SITE, make_act
+from tests.support.make import SITE, make_act, saying
 from tests.support.messages.groups import RESULTS, make_group_act
 from tests.support.messages.values import CARD, FREEZE, PAUSE_ENDED
 from tests.support.typed_reasons import REASONS
@@ -32,16 +32,16 @@ def frozen(reason: str) -> Freeze:
 
 
 MESSAGES: dict[str, Callable[[str], Message]] = {
-    "the card": lambda reason: pause_card.card(replace(CARD, reason=reason)),
+    "the card": lambda reason: pause_card.card(saying(CARD, reason=reason)),
     "the reason before": lambda reason: pause_card.card(replace(CARD, previous_reason=reason)),
-    "the record": lambda reason: pause_card.card(replace(PAUSE_ENDED, reason=reason)),
+    "the record": lambda reason: pause_card.card(saying(PAUSE_ENDED, reason=reason)),
     "the post of the end": lambda reason: pause_card.ended(PAUSE_ENDED, reason),
     "a direct message": lambda reason: pause_card.resumed_for_you(
-        replace(PAUSE_ENDED, reason=reason)
+        saying(PAUSE_ENDED, reason=reason)
     ),
     "a reply in the thread": lambda reason: pause_replies.changes([make_act(reason=reason)]),
     "a second pause": lambda reason: pause_replies.already_paused(SITE, CARD, Asked(reason)),
-    "a reminder": lambda reason: reminders.reminder(replace(CARD, reason=reason), NOON),
+    "a reminder": lambda reason: reminders.reminder(saying(CARD, reason=reason), NOON),
     "a group's card": lambda reason: group_acts.act(
         replace(make_group_act(*RESULTS), asked=Asked(reason))
     ),

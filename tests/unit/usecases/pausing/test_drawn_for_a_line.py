@@ -10,7 +10,7 @@ import pytest
 from bot.kernel.actor import Caller, Origin
 from bot.kernel.durations import For
 from bot.pauses.outcomes import AlreadyPaused, OtherPause, PauseChange
-from bot.pauses.pause import DrawnLine, PauseRecord, drawn_line, read_drawn_line
+from bot.pauses.pause import DrawnLine, PauseLine, PauseRecord, drawn_line, read_drawn_line
 from bot.pauses.taken_over import NothingToTakeOver
 from bot.pauses.taking_over import TakeOverPause
 from tests.support.clock import NOON
@@ -38,7 +38,7 @@ async def test_a_resume_button_drawn_before_somebody_elses_change_shows_the_chan
     outcome = await desk.resuming.run(BOBS, SITE, expected=drawn)
 
     assert isinstance(outcome, OtherPause)
-    assert outcome.known.reason == "Database migration"
+    assert outcome.known.line.reason == "Database migration"
     assert desk.world.service.pauses[SITE].reason == "Database migration"
     again = await desk.resuming.run(BOBS, SITE, expected=outcome.known.drawn)
     assert isinstance(again, PauseChange)
@@ -82,11 +82,11 @@ async def test_a_card_drawn_before_somebody_elses_change_takes_over_nothing(
 def test_what_a_button_carries_of_a_line_is_read_back(reason: str) -> None:
     line = drawn_line(NOON, reason)
     assert read_drawn_line(line.written) == line
-    assert PauseRecord(SITE, NOON, f" {reason}\n", reason).says_still(line)
+    assert PauseRecord(SITE, PauseLine(NOON, f" {reason}\n", reason)).says_still(line)
 
 
 def test_what_was_drawn_without_a_reason_means_any() -> None:
-    pause = PauseRecord(SITE, NOON, "CI is down", "CI is down")
+    pause = PauseRecord(SITE, PauseLine(NOON, "CI is down", "CI is down"))
     assert pause.says_still(DrawnLine(NOON))
     assert read_drawn_line("") is None
     assert not pause.says_still(None)

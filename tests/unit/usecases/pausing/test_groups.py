@@ -27,7 +27,7 @@ from bot.pauses.rows import Pauses
 from tests.support.acting_groups import ActingOnGroups, BusyMergeQueue
 from tests.support.clock import NOON
 from tests.support.directories import make_person
-from tests.support.make import ALICE, BOB, CHANNEL, make_event, make_status
+from tests.support.make import ALICE, BOB, CHANNEL, make_event, make_status, saying
 from tests.support.merge_queue import FakeMergeQueue
 from tests.support.transactions import begin
 
@@ -178,7 +178,7 @@ async def _paused_elsewhere(bot: ActingOnGroups, name: RepositoryName, by: str) 
     with begin(bot.store) as transaction:
         observe_reading(transaction, name, reading, bot.clock.now())
         (seen,) = Pauses(transaction).open([name])
-        Pauses(transaction).save(replace(seen, by=Actor("", by)))
+        Pauses(transaction).save(saying(seen, by=Actor("", by)))
 
 
 async def test_repositories_removed_from_the_group_are_restored_too() -> None:
@@ -269,7 +269,7 @@ async def test_a_reason_that_begins_like_a_duration_stays_the_reason() -> None:
     request = replace(bot.request(), asked=Asked("1h maintenance"))
     ended = await bot.do(request)
     assert outcomes(ended) == [CHANGED] * 2
-    assert {(pause.reason, pause.resumes_at) for pause in await bot.held()} == {
+    assert {(pause.line.reason, pause.resumes_at) for pause in await bot.held()} == {
         ("1h maintenance", None)
     }
     assert ended.asked == Asked("1h maintenance")

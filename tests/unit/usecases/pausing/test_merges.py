@@ -10,7 +10,7 @@ from bot.log.rows import Events
 from bot.merge_queue.event_types import MERGED
 from bot.pauses.group_pauses import shown_group
 from bot.pauses.merges import mark_records
-from bot.pauses.pause import PausedQueue, PauseEnd, PauseRecord
+from bot.pauses.pause import PausedQueue, PauseEnd, PauseLine, PauseRecord
 from bot.pauses.rows import Pauses
 from bot.posts.live_messages import LiveMessages
 from bot.runtime.renderers import RENDERERS
@@ -28,12 +28,9 @@ LATER = MERGED_AT + timedelta(seconds=3)
 def ended(repository: RepositoryName, waited: set[int], group_act_id: int) -> PauseRecord:
     return PauseRecord(
         repository,
-        NOON,
-        "freeze",
-        "freeze",
+        PauseLine(NOON, "freeze", "freeze", group_act_id=group_act_id),
         queue=PausedQueue(waited=frozenset(waited)),
         end=PauseEnd(ENDED_AT),
-        group_act_id=group_act_id,
     )
 
 

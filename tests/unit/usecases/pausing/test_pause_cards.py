@@ -14,7 +14,7 @@ from bot.kernel.actor import Caller, Origin
 from bot.kernel.durations import For
 from bot.merge_queue.errors import MergeQueueUnavailable
 from bot.merge_queue.queue import Pause
-from bot.pauses.pause import PauseRecord
+from bot.pauses.pause import PauseLine, PauseRecord
 from bot.pauses.readings import EventContext, PauseReading, place_event
 from bot.pauses.rows import Pauses
 from bot.pauses.settling import read_pause
@@ -152,7 +152,7 @@ async def test_a_person_whose_end_the_log_proves_void_is_notified() -> None:
     service.pauses[SITE] = pause
     await read_pause(desk.acts, service, SITE)
     (timed,) = desk.world.pauses()
-    assert (timed.by, timed.resumes_at is None) == (ALICE, False)
+    assert (timed.line.by, timed.resumes_at is None) == (ALICE, False)
 
     event = make_event(type_="queue.pause.create", received_at=pause.paused_at)
     told = {"reason": signed, "actor": "carol", "is_ours": False}
@@ -182,7 +182,7 @@ async def test_a_person_who_replaces_their_own_pause_elsewhere_gets_no_notificat
     await desk.turns(5)
     desk.world.service.paused_by("alice-on-host", "Deploying 4.2")
     await desk.turns(30)
-    assert desk.world.pauses()[0].reason == "Deploying 4.2"
+    assert desk.world.pauses()[0].line.reason == "Deploying 4.2"
     assert desk.world.shown(ALICE.user_id) == []
 
 
@@ -211,7 +211,7 @@ async def test_a_dashboard_change_of_reason_with_a_new_time_changes_the_one_card
     assert "Previous reason: Night" in card
     assert line.startswith("dave changed why acme/site is paused")
     (pause,) = desk.world.pauses()
-    assert pause.since < pause.paused_at
+    assert pause.since < pause.line.paused_at
 
 
 async def test_each_change_of_a_persons_pause_notifies_them() -> None:
@@ -257,8 +257,8 @@ async def test_a_reason_that_nobody_read_and_the_log_tells_of_late_is_of_the_one
     await desk.turns(15)
 
     (pause,) = desk.world.pauses()
-    assert (pause.reason, pause.by_name) == ("Still night", "dave")
-    assert pause.paused_at - pause.since >= timedelta(seconds=1)
+    assert (pause.line.reason, pause.by_name) == ("Still night", "dave")
+    assert pause.line.paused_at - pause.since >= timedelta(seconds=1)
 
 
 async def test_a_pause_of_the_second_in_which_its_own_reading_ends_another_is_a_change_of_it() -> (
@@ -296,7 +296,7 @@ async def test_a_reason_that_the_log_alone_told_of_has_the_services_time_once_it
 
     (pause,) = desk.world.pauses()
     assert pause.is_open
-    assert pause.paused_at == changed.paused_at
+    assert pause.line.paused_at == changed.paused_at
     assert pause.by_name == "carol"
     assert "is still paused" in desk.world.shown(OTHER)[-1]
 
@@ -483,7 +483,7 @@ async def test_an_invisible_change_causes_no_edit() -> None:
     await desk.watch()
     await desk.turns(20)
 
-    assert desk.world.pauses()[0].event_id is not None
+    assert desk.world.pauses()[0].line.event_id is not None
     assert len(desk.world.poster.history) == 1
     assert desk.world.poster.called("update") == []
 
@@ -543,7 +543,7 @@ async def test_a_card_that_cannot_be_rendered_delays_no_other(
     for repository in (SITE, API):
         ts = (await world.poster.post(CHANNEL, Message("Was posted"), repository)).ts
         with begin(InMemoryStore(world.database)) as transaction:
-            pause_id = Pauses(transaction).save(PauseRecord(repository, now, "CI", "CI"))
+            pause_id = Pauses(transaction).save(PauseRecord(repository, PauseLine(now, "CI", "CI")))
             name = LiveSubject(LiveKind.PAUSE, repository, str(pause_id))
             card_id = LiveMessages(transaction).add(name, CHANNEL, now=now)
             assert card_id is not None

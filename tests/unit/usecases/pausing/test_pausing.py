@@ -41,7 +41,7 @@ async def test_the_new_end_of_an_interrupted_pause_stays() -> None:
     await read_pause(bot.acts, bot.merge_queue, SITE)
 
     assert isinstance(outcome, PauseChange)
-    assert outcome.pause.by == ALICE
+    assert outcome.pause.line.by == ALICE
     with begin(bot.store) as transaction:
         (known,) = Pauses(transaction).open([SITE])
     assert known.resumes_at == outcome.act.resumes_at == NOON + 2 * HOUR
@@ -75,7 +75,7 @@ async def test_a_pause_whose_answer_was_lost_is_done_once_its_whole_reason_is_re
 
     assert isinstance(outcome, PauseChange)
     assert outcome.posted_here
-    assert outcome.pause.by == ALICE
+    assert outcome.pause.line.by == ALICE
     _, done = await bot.audit()
     assert done.result is ActResult.DONE
     assert done.outcome.answer == "no answer: the connection was lost"
@@ -115,7 +115,7 @@ async def test_a_pause_whose_answer_was_lost_is_not_done_by_what_else_is_read(
     assert await bot.results() == ["started", "failed"]
     with begin(bot.store) as transaction:
         known = Pauses(transaction).open([SITE])
-    assert [pause.stored_reason for pause in known] == ([read] if read is not None else [])
+    assert [pause.line.stored_reason for pause in known] == ([read] if read is not None else [])
     assert [pause.pauser for pause in known] == [None] * len(known)
 
 

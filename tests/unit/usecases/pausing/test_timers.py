@@ -75,7 +75,7 @@ async def test_a_pause_that_was_changed_elsewhere_is_not_resumed_by_its_timer(
     outcome = await run_timer(desk)
 
     assert isinstance(outcome, OtherPause)
-    assert (outcome.known.by, outcome.known.reason) == (None, "CI is down, do not merge")
+    assert (outcome.known.line.by, outcome.known.line.reason) == (None, "CI is down, do not merge")
     assert desk.world.service.pauses[SITE] == theirs
 
 

@@ -25,7 +25,7 @@ from bot.merge_queue.errors import MergeQueueUnavailable
 from bot.merge_queue.event_types import PAUSE_CREATE
 from bot.merge_queue.queue import Pause, QueueStatus
 from bot.pauses.history import know_pause
-from bot.pauses.pause import PauseEnd, PauseRecord
+from bot.pauses.pause import PauseEnd, PauseLine, PauseRecord
 from bot.pauses.rows import Pauses
 from bot.posts.delivery import SubjectKind
 from bot.posts.live_message import LiveKind
@@ -123,7 +123,7 @@ class Watch:
         self.merge_queue.pauses[SITE] = Pause(reason="x", paused_at=at)
         if known:
             with begin(self.store) as transaction:
-                Pauses(transaction).save(PauseRecord(SITE, at, "x", "x"))
+                Pauses(transaction).save(PauseRecord(SITE, PauseLine(at, "x", "x")))
 
     async def resume(self) -> None:
         self.merge_queue.pauses.clear()
@@ -380,7 +380,7 @@ async def test_a_clock_set_back_delays_no_queue() -> None:
 
 async def test_a_pause_that_ended_during_a_read_keeps_its_own_end() -> None:
     watch = Watch()
-    paused = PauseRecord(SITE, NOON, "night", "night")
+    paused = PauseRecord(SITE, PauseLine(NOON, "night", "night"))
     with begin(watch.store) as transaction:
         paused = replace(paused, pause_id=Pauses(transaction).save(paused))
     ended = replace(paused, end=PauseEnd(NOON, Actor("U0BOB", "bob")))
@@ -401,7 +401,7 @@ async def test_a_pause_without_a_time_is_one_pause_across_reads() -> None:
         await watch.read_again(0)
         known = await know_pause(watch.store, SITE, undated)
         assert known is not None
-        assert known.paused_at == began
+        assert known.line.paused_at == began
         watch.clock.advance(6 * INTERVAL)
 
     with begin(watch.store) as transaction:
@@ -446,7 +446,7 @@ async def test_a_pause_that_could_not_be_read_is_read_by_the_next_process() -> N
     watch.start_over()
     await watch.read_again(INTERVAL)
 
-    assert [pause.reason for pause in watch.reading.pauses()] == ["x"]
+    assert [pause.line.reason for pause in watch.reading.pauses()] == ["x"]
 
 
 async def test_a_pause_that_could_not_be_read_is_read_again_after_the_lease_ran_out() -> None:
@@ -467,4 +467,4 @@ async def test_a_pause_that_could_not_be_read_is_read_again_after_the_lease_ran_
 
     await watch.read_again(INTERVAL)
 
-    assert [pause.reason for pause in watch.reading.pauses()] == ["x"]
+    assert [pause.line.reason for pause in watch.reading.pauses()] == ["x"]

@@ -14,7 +14,7 @@ from bot.log.classification import classify
 from bot.merge_queue.errors import MergeQueueUnavailable
 from bot.merge_queue.event_records import EventRecord
 from bot.pauses.by_rule import AutoPause, PauseRules, counted_from, failures_in_a_row
-from bot.pauses.pause import PauseEnd, PauseRecord
+from bot.pauses.pause import PauseEnd, PauseLine, PauseRecord
 from bot.pauses.rows import Pauses
 from tests.support.clock import NOON
 from tests.support.desk import Desk, World
@@ -137,7 +137,7 @@ async def test_a_pause_stays_as_it_is_while_the_bot_still_believes_that_it_ended
 async def test_a_pause_on_record_keeps_the_service_from_being_asked() -> None:
     desk = await watched()
     with begin(InMemoryStore(desk.world.database)) as transaction:
-        Pauses(transaction).save(PauseRecord(SITE, desk.world.clock.now(), "x", "x"))
+        Pauses(transaction).save(PauseRecord(SITE, PauseLine(desk.world.clock.now(), "x", "x")))
     asked = len(desk.world.service.called("current_pause"))
     desk.polls.observe = None
     desk.world.fails(1, 2, 3)
@@ -255,7 +255,7 @@ def test_the_whole_row_is_shown_with_the_check_of_all() -> None:
 
 def test_failures_count_from_the_end_of_the_last_pause_by_the_later_clock() -> None:
     ended = NOON - timedelta(hours=1)
-    pause = PauseRecord(SITE, ended, "x", "x", end=PauseEnd(ended), pause_id=1)
+    pause = PauseRecord(SITE, PauseLine(ended, "x", "x"), end=PauseEnd(ended), pause_id=1)
     assert counted_from([pause], NOON) == ended
     ahead = timedelta(minutes=5)
     assert counted_from([pause], NOON, ahead) == ended + ahead

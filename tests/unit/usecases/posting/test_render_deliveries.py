@@ -14,7 +14,7 @@ from bot.kernel.actor import Actor
 from bot.kernel.configured import Policy
 from bot.pauses.by_rule import PauseRules
 from bot.pauses.ending import due_lease
-from bot.pauses.pause import PauseEnd, PauseRecord
+from bot.pauses.pause import PauseEnd, PauseLine, PauseRecord
 from bot.pauses.reminding import RemindOfPauses
 from bot.pauses.rows import Pauses
 from bot.posts.delivery import NewDelivery, Subject, SubjectKind
@@ -55,7 +55,9 @@ class Channels(Posting):
         with begin(self.store) as transaction:
             Subscriptions(transaction).save(make_subscription("pause", channel_id="C1"))
             by = Actor(ALICE, "alice")
-            Pauses(transaction).save(PauseRecord(SITE, now, "CI is down", "CI is down", by=by))
+            Pauses(transaction).save(
+                PauseRecord(SITE, PauseLine(now, "CI is down", "CI is down", by=by))
+            )
 
     def tell(self, transaction: Transaction, kind: SubjectKind, number: int) -> None:
         subject = Subject(kind, SITE, number)

@@ -282,7 +282,7 @@ async def test_an_old_action_does_not_match_a_new_pause_with_the_same_reason() -
     assert log.reported("C1") == [("live_message", 1), ("adopted", 1)]
     (pause,) = log.pauses()
     # Only the signature says who made it, which gives nobody a right.
-    assert (pause.by, pause.reason) == (Actor("", "alice"), "CI runners are down")
+    assert (pause.line.by, pause.line.reason) == (Actor("", "alice"), "CI runners are down")
 
 
 def _done(log: Reading) -> AuditRecord:
