@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import NamedTuple, Self
+from typing import Generic, NamedTuple, Self, TypeVar
 
 from bot.acts.confirmation import Request
 from bot.acts.permission import Right
@@ -57,6 +57,31 @@ class QueueHeadline:
     words: str  #: safe to show
 
 
+Entry = TypeVar("Entry")
+
+
+@dataclass(frozen=True, slots=True)
+class Beginning(Generic[Entry]):
+    """The first entries of a list, of which the tab shows no more."""
+
+    entries: Sequence[Entry] = ()
+    in_all: int = 0
+
+    @property
+    def besides(self) -> int:
+        """How many it doesn't show."""
+        return max(self.in_all - len(self.entries), 0)
+
+
+@dataclass(frozen=True, slots=True)
+class BotHealth:
+    """How well the bot posts and reads."""
+
+    outbox: OutboxSummary
+    outages: Sequence[Outage]  #: of event logs
+    slack_outage: SlackOutage | None = None  #: of Slack, which may take a Home tab but no posts
+
+
 @dataclass(frozen=True, slots=True)
 class HomeState:
     """The part of a page that is the same for every viewer."""
@@ -65,16 +90,12 @@ class HomeState:
     first: int  #: the index of the first of `queues` among all `total`
     total: int
     polled: Mapping[RepositoryName, datetime]
-    subscriptions: Sequence[ListedSubscription]  #: the first of `subscriptions_in_all`
-    outbox: OutboxSummary
-    outages: Sequence[Outage]  #: of event logs
+    subscriptions: Beginning[ListedSubscription]
+    health: BotHealth
     read_at: datetime
     timed: Sequence[PauseRecord] = ()
     others: Sequence[ReadQueue] = ()  #: queues that were read but don't fit on this page
-    subscriptions_in_all: int = 0
-    slack_outage: SlackOutage | None = None  #: of Slack, which may take a Home tab but no posts
-    calendar: Sequence[CalendarEntry] = ()  #: the first of `calendar_in_all`
-    calendar_in_all: int = 0
+    calendar: Beginning[CalendarEntry] = Beginning()
     offers_freezes: bool = False  #: whether the service can be asked to freeze queues
     #: of those of `queues` that something keeps from merging
     headlines: Mapping[RepositoryName, QueueHeadline] = field(default_factory=dict)

@@ -16,6 +16,8 @@ from bot.freezes.rows import Freezes
 from bot.health.outage_rows import Outages, SlackOutages
 from bot.home.about import about_people
 from bot.home.choices import (
+    Beginning,
+    BotHealth,
     CalendarPage,
     HomeState,
     QueueHeadline,
@@ -120,16 +122,19 @@ async def home_state(
             first=first,
             total=len(repositories),
             polled={name: poll.polled_at for name, poll in polls.items()},
-            subscriptions=Subscriptions(transaction).listed(0, SUBSCRIPTIONS_SHOWN),
-            outbox=Outbox(transaction).summary(),
-            outages=Outages(transaction).active(),
-            slack_outage=SlackOutages(transaction).active(),
+            subscriptions=Beginning(
+                Subscriptions(transaction).listed(0, SUBSCRIPTIONS_SHOWN),
+                Subscriptions(transaction).count_listed(),
+            ),
+            health=BotHealth(
+                Outbox(transaction).summary(),
+                Outages(transaction).active(),
+                SlackOutages(transaction).active(),
+            ),
             read_at=sources.clock.now(),
             timed=timed(Pauses(transaction).open(repositories)),
             others=[queue for queue in read if queue not in shown],
-            subscriptions_in_all=Subscriptions(transaction).count_listed(),
-            calendar=calendar[:CALENDAR_SHOWN],
-            calendar_in_all=len(calendar),
+            calendar=Beginning(calendar[:CALENDAR_SHOWN], len(calendar)),
             offers_freezes=ServiceFeatures(transaction).offers(ServiceFeature.FREEZES),
             headlines=headlines,
             outlooks=outlooks,

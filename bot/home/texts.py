@@ -133,11 +133,12 @@ def _calendar(state: HomeState) -> list[Block]:
     """The first entries; a button leads to all, with what changes them."""
     show = _page_button("Open calendar", HomePage.CALENDAR)
     head = blocks.section("*Calendar of freezes*", accessory=show)
-    if not state.calendar:
+    calendar = state.calendar
+    if not calendar.entries:
         return [head, blocks.context("No freeze is in force or planned")]
-    lines = [freeze_calendar.short_line(entry) for entry in state.calendar]
-    besides = max(state.calendar_in_all - len(state.calendar), 0)
-    return [head, blocks.section(listed(lines, "\n", length=blocks.LINES_LENGTH, besides=besides))]
+    lines = [freeze_calendar.short_line(entry) for entry in calendar.entries]
+    shown = listed(lines, "\n", length=blocks.LINES_LENGTH, besides=calendar.besides)
+    return [head, blocks.section(shown)]
 
 
 def _plan_button() -> blocks.Element:
@@ -298,22 +299,23 @@ def _subscriptions(state: HomeState) -> list[Block]:
     """The first ones; a button leads to all, with what changes them."""
     show = _page_button("All subscriptions", HomePage.SUBSCRIPTIONS)
     head = blocks.section("*Subscriptions*", accessory=show)
-    if not state.subscriptions:
+    subscriptions = state.subscriptions
+    if not subscriptions.entries:
         return [head, blocks.context("No channel has subscriptions yet")]
-    lines = [overview.short_line(each) for each in state.subscriptions]
-    besides = max(state.subscriptions_in_all - len(state.subscriptions), 0)
-    shown = listed(lines, "\n", length=blocks.LINES_LENGTH, besides=besides)
+    lines = [overview.short_line(each) for each in subscriptions.entries]
+    shown = listed(lines, "\n", length=blocks.LINES_LENGTH, besides=subscriptions.besides)
     return [head, blocks.section(shown)]
 
 
 def _health(state: HomeState) -> list[Block]:
     """The bot's health: waiting posts, channels where Slack refuses posts, and outages."""
-    outbox = state.outbox
-    oldest_at = state.outbox.oldest_created_at
+    health = state.health
+    outbox = health.outbox
+    oldest_at = outbox.oldest_created_at
     age = state.read_at - oldest_at if oldest_at is not None else timedelta()
-    outages = [health_texts.ongoing(outage) for outage in state.outages[:OUTAGES_SHOWN]]
-    if state.slack_outage is not None:
-        outages.insert(0, health_texts.slack_silent(state.slack_outage))
+    outages = [health_texts.ongoing(outage) for outage in health.outages[:OUTAGES_SHOWN]]
+    if health.slack_outage is not None:
+        outages.insert(0, health_texts.slack_silent(health.slack_outage))
     is_well = not (outbox.suspended or outages or age > OLD_LOG)
     waiting = outbox.pending + outbox.sending
     facts = []

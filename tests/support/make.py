@@ -18,7 +18,7 @@ from bot.channels.subscription import (
 )
 from bot.freezes.calendar import CalendarEntry
 from bot.health.outage import SlackOutage
-from bot.home.choices import HomeState, Viewer
+from bot.home.choices import Beginning, BotHealth, HomeState, Viewer
 from bot.kernel.actor import Actor, Origin
 from bot.kernel.configured import Configured, Policies, Policy
 from bot.kernel.groups import Groups, Repositories
@@ -258,14 +258,13 @@ def make_home(
         first=0,
         total=len(queues) + left_out,
         polled=polled or {},
-        subscriptions=[ListedSubscription(each, 1) for each in subscriptions],
-        outbox=outbox or make_outbox(),
-        outages=(),
+        subscriptions=Beginning(
+            [ListedSubscription(each, 1) for each in subscriptions], len(subscriptions)
+        ),
+        health=BotHealth(outbox or make_outbox(), (), slack_outage),
         read_at=NOON,
         timed=timed,
-        slack_outage=slack_outage,
-        calendar=calendar[:3],
-        calendar_in_all=len(calendar),
+        calendar=Beginning(calendar[:3], len(calendar)),
         offers_freezes=True,
         outlooks=outlooks or {},
     )

@@ -14,7 +14,7 @@ from bot.blocks.controls import Repeat
 from bot.blocks.message import Message, View
 from bot.config.tables import ENTRY_NAME_LIMIT
 from bot.desk.words import BRANCH_LIMIT
-from bot.home.reading import CALENDAR_PER_PAGE, CALENDAR_SHOWN, SUBSCRIPTIONS_PER_PAGE
+from bot.home.reading import CALENDAR_PER_PAGE, SUBSCRIPTIONS_PER_PAGE, SUBSCRIPTIONS_SHOWN
 from bot.kernel.repository import RepositoryName
 from bot.merge_queue.event_types import DEQUEUE_CODES, EVENT_TYPES
 from bot.questions.snapshots import EVENTS_PER_PAGE, LARGEST_SHOWN
@@ -70,7 +70,7 @@ AT_MOST = {
     "AuditPage.records": EVENTS_PER_PAGE,
     "BranchPage.branches": EVENTS_PER_PAGE,
     "HomeState.queues": EVENTS_PER_PAGE,
-    "HomeState.calendar": CALENDAR_SHOWN,
+    "Beginning.entries": SUBSCRIPTIONS_SHOWN,
     "CalendarPage.entries": CALENDAR_PER_PAGE,
     "SubscriptionsState.listed": SUBSCRIPTIONS_PER_PAGE,
     "OccurrenceKey.window": ENTRY_NAME_LIMIT,

@@ -178,7 +178,8 @@ def test_a_home_tab_fits_when_everything_is_in_it() -> None:
         calendar=CALENDAR,
     )
     outage = Outage((SITE,), NOON)
-    home = replace(home, first=HOME_QUEUES_SHOWN, outages=[outage] * 50)
+    health = replace(home.health, outages=[outage] * 50)
+    home = replace(home, first=HOME_QUEUES_SHOWN, health=health)
     viewer = make_viewer("ana")
     person = replace(viewer.person, awaited=[SITE] * 50)
 
