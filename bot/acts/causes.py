@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from bot.acts.reason import signed_by, unsigned_reason
-from bot.acts.record import SOMEBODY, UNNAMED, Action, ActResult, AuditRecord
+from bot.acts.record import SOMEBODY, UNNAMED, Action, ActResult, AuditRecord, Where
 from bot.kernel.actor import Actor, Origin
 from bot.log.preceding import is_uninformative
 from bot.log.types import FREEZE_CREATE, FREEZE_DELETE, FREEZE_UPDATE
@@ -128,7 +128,7 @@ def seen_act(record: EventRecord) -> AuditRecord:
         at=record.received_at,
         actor=unknown if name is None else Actor("", name),
         action=_SEEN[record.type],
-        origin=Origin.LOG,
+        where=Where(Origin.LOG),
         repository=record.repository,
         result=ActResult.DONE,
         reason=reason if reason is None else unsigned_reason(reason, name),
@@ -152,7 +152,7 @@ def carried_out(acts: Sequence[AuditRecord]) -> list[AuditRecord]:
     ended = {act.act_id for act in acts if act.result in known_ends}
     found: list[AuditRecord] = []
     for act in acts:
-        is_done = act.result is ActResult.DONE and act.origin is not Origin.LOG
+        is_done = act.result is ActResult.DONE and act.where.origin is not Origin.LOG
         may_be_done = act.result is ActResult.STARTED and act.record_id not in ended
         if is_done or may_be_done:
             found.append(act)

@@ -27,9 +27,9 @@ class Proposals(Part):
 
     def parts(self, proposal: AuditRecord) -> Sequence[AuditRecord]:
         """The proposal, and those of the other repositories of its group."""
-        if proposal.group.name is None or proposal.request is None:
+        if proposal.group.name is None or proposal.where.request is None:
             return [proposal]
-        return self.of_request(proposal.request)
+        return self.of_request(proposal.where.request)
 
     def open_now(self, now: datetime) -> Sequence[Sequence[AuditRecord]]:
         """The proposals of all machines that somebody may still answer, oldest first.
@@ -39,7 +39,7 @@ class Proposals(Part):
         found: dict[str, list[AuditRecord]] = {}
         for record in Audit(self._transaction).asked_since(now - LONGEST_OPEN):
             if record.is_proposal and open_until(record) > now:
-                found.setdefault(record.request or record.identity, []).append(record)
+                found.setdefault(record.where.request or record.identity, []).append(record)
         return [
             parts for parts in found.values() if any(self.answer(part) is None for part in parts)
         ]

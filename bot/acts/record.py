@@ -155,6 +155,16 @@ class Evidence:
 
 
 @dataclass(frozen=True, slots=True)
+class Where:
+    """Where the actor asked for an act, and with which request."""
+
+    origin: Origin
+    channel_id: str | None = None  #: None if there is no channel
+    #: the request's key, as in the log; None for timers and rules
+    request: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Outcome:
     """What is known of an act's end beside its result."""
 
@@ -204,13 +214,19 @@ class PartOfGroup:
 class AuditRecord:
     """The beginning or the end of an act. Records are only ever added."""
 
+    # Who asked for what, where and when, and how it ended.
     at: datetime
     actor: Actor
     action: Action
-    origin: Origin
+    where: Where
     repository: RepositoryName  #: empty for an act that concerns none, such as linking a login
     result: ActResult
-    channel_id: str | None = None  #: where the person acted, None if there is no channel
+    outcome: Outcome = Outcome()
+    #: about an act that takes two people; None for others
+    confirmation: Confirmation | None = None
+    times: int = 1  #: how often a person tried the same within a minute and was refused
+
+    # What it did at the service.
     reason: str | None = None  #: the person's own text
     #: the reason sent to the service; once it has answered, or after an extension, the reason it
     #: stores
@@ -221,22 +237,20 @@ class AuditRecord:
     #: the service's own time of the pause that was made or resumed; when a planned one begins
     paused_at: datetime | None = None
     previous: Previous = Previous()
-    outcome: Outcome = Outcome()
-    setting: SettingChange = SettingChange()
-    group: PartOfGroup = PartOfGroup()
     resumes_at: datetime | None = None  #: when a timed pause resumes, or a freeze ends, by itself
     #: the service's ids of the freezes that it makes, changes or ends; None before it is known
     freezes: frozenset[str] | None = None
     #: the number of the pull request that the act is about, if it is about one
     pull_request: int | None = None
     evidence: Evidence | None = None  #: what a rule acted on; None for acts of people
-    #: about an act that takes two people; None for others
-    confirmation: Confirmation | None = None
-    #: the request that asked for it, as in the log; None for timers and rules
-    request: str | None = None
+
+    # What it did here.
+    setting: SettingChange = SettingChange()
+
+    # Other records that belong to it.
+    group: PartOfGroup = PartOfGroup()
     act_id: int = 0  #: the `record_id` of the STARTED record that this one ends, 0 if there is none
     record_id: int = 0  #: assigned by the store, 0 before
-    times: int = 1  #: how often a person tried the same within a minute and was refused
 
     def answered(self, answer: str | None) -> Self:
         """With the service's answer."""

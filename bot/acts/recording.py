@@ -25,6 +25,7 @@ from bot.acts.record import (
     Confirmation,
     PartOfGroup,
     SettingChange,
+    Where,
 )
 from bot.acts.request_state import RequestState
 from bot.acts.rows import Audit, Revisions
@@ -100,12 +101,10 @@ class ActLog:
             at=self.clock.now(),
             actor=caller.actor,
             action=action,
-            origin=caller.origin,
+            where=Where(caller.origin, caller.channel_id, caller.request),
             repository=repository,
             result=ActResult.STARTED,
-            channel_id=caller.channel_id,
             group=group,
-            request=caller.request,
             confirmation=confirmation,
         )
 
@@ -261,9 +260,9 @@ class ActLog:
 
     async def _follows(self, act: AuditRecord) -> Follows:
         """Where its outcome would be told if its answer were lost."""
-        if act.request is None:
+        if act.where.request is None:
             return Follows.NOWHERE
-        if await self.here(act.channel_id):
+        if await self.here(act.where.channel_id):
             return Follows.HERE
         return Follows.DIRECTLY
 

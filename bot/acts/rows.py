@@ -21,6 +21,7 @@ from bot.acts.record import (
     PartOfGroup,
     Previous,
     SettingChange,
+    Where,
 )
 from bot.acts.tables import audit, revisions
 from bot.kernel.actor import REQUEST_SHOWN
@@ -73,6 +74,7 @@ class Audit(Numbered[AuditRecord]):
         return from_row(
             AuditRecord,
             row,
+            where=from_row(Where, row),
             outcome=from_row(Outcome, row),
             setting=SettingChange(row.setting_before, row.setting_after),
             group=PartOfGroup(row.group, row.group_act_id),
@@ -95,7 +97,7 @@ class Audit(Numbered[AuditRecord]):
             "person": record.actor.name,
             "user": record.actor.user_id,
             "reason": record.reason,
-            "request": (record.request or "")[:REQUEST_SHOWN] or None,
+            "request": (record.where.request or "")[:REQUEST_SHOWN] or None,
         }
         known = {name: value for name, value in fields.items() if value is not None}
         logger.info("an act was recorded", extra={"action": "act", **known})
@@ -106,9 +108,9 @@ class Audit(Numbered[AuditRecord]):
         same = (
             audit.c.at == act.at,
             audit.c.action == act.action,
-            audit.c.origin == act.origin,
+            audit.c.origin == act.where.origin,
             audit.c.group == act.group.name,
-            audit.c.channel_id == act.channel_id,
+            audit.c.channel_id == act.where.channel_id,
         )
         return self._all(select(audit).where(*same).order_by(*_IN_ORDER))
 
@@ -202,6 +204,7 @@ class Audit(Numbered[AuditRecord]):
 def _row(act: AuditRecord) -> dict[str, object]:
     return {
         **as_row(audit, act),
+        **as_row(audit, act.where),
         **as_row(audit, act.outcome),
         "setting_before": act.setting.before,
         "setting_after": act.setting.after,

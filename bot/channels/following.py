@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from bot.acts.permission import RULE
 from bot.acts.posting import post_act
-from bot.acts.record import Action, ActResult, AuditRecord, PartOfGroup, SettingChange
+from bot.acts.record import Action, ActResult, AuditRecord, PartOfGroup, SettingChange, Where
 from bot.acts.rows import Audit
 from bot.channels.rows import Followed, Subscriptions
 from bot.channels.subscription import Following, Subscription, SubscriptionSource, words_of
@@ -229,10 +229,9 @@ def _act(
         now,
         actor,
         action,
-        Origin.RULE,
+        Where(Origin.RULE, about.channel_id),
         about.repository,
         ActResult.DONE,
-        channel_id=about.channel_id,
         group=PartOfGroup(name_in(about.through or "")),
         setting=SettingChange(words_before, words_after),
     )
@@ -243,7 +242,7 @@ def _record(transaction: Transaction, acts: Sequence[AuditRecord]) -> None:
     first: dict[tuple[str | None, str | None, Action], AuditRecord] = {}
     for act in acts:
         record_id = Audit(transaction).add(act)
-        kind = (act.channel_id, act.group.name, act.action)
+        kind = (act.where.channel_id, act.group.name, act.action)
         first.setdefault(kind, replace(act, record_id=record_id))
     for act in first.values():
-        post_act(transaction, act, [act.channel_id or ""])
+        post_act(transaction, act, [act.where.channel_id or ""])

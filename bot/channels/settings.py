@@ -8,7 +8,7 @@ from functools import partial
 from typing import NamedTuple
 
 from bot.acts.permission import Right
-from bot.acts.record import Action, ActResult, AuditRecord, SettingChange
+from bot.acts.record import Action, ActResult, AuditRecord, SettingChange, Where
 from bot.acts.recording import ActLog
 from bot.acts.rows import Audit
 from bot.channels.rows import ChannelDefaults, Followed, Subscriptions
@@ -413,10 +413,9 @@ def end_subscriptions(
             now,
             operator,
             Action.UNSUBSCRIBE,
-            Origin.OPERATOR,
+            Where(Origin.OPERATOR, channel_id),
             name,
             ActResult.DONE,
-            channel_id=channel_id,
             setting=SettingChange(words_of(before), ""),
         )
         Audit(transaction).add(act)

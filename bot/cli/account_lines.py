@@ -84,7 +84,7 @@ def _subscriptions(account: Account) -> Iterator[str]:
         )
         yield f"  {subscription.channel_id}: {words_of(subscription)} ({source}{since})"
     for act in account.changes:
-        yield f"  changed {_time(act.at)} by {act.actor.name}: {act.channel_id}"
+        yield f"  changed {_time(act.at)} by {act.actor.name}: {act.where.channel_id}"
         yield f"    from “{act.setting.before}” to “{act.setting.after}”"
 
 

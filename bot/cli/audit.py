@@ -109,8 +109,8 @@ def as_json(record: AuditRecord) -> str:
         "user_name": record.actor.name,
         "team_id": record.actor.team_id,
         "action": record.action,
-        "where": record.origin,
-        "channel": record.channel_id,
+        "where": record.where.origin,
+        "channel": record.where.channel_id,
         "repository": record.repository,
         "pull_request": record.pull_request,
         "group": record.group.name,
@@ -166,7 +166,7 @@ def as_line(record: AuditRecord) -> str:
         result=record.result.value,
         repository=clean(record.repository, 150),
         who=clean(_who(record.actor), 150),
-        where=record.origin.value,
+        where=record.where.origin.value,
         what=" · ".join(clean(part, 300) for part in what if part),
     ).rstrip()
 

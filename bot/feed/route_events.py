@@ -244,7 +244,7 @@ def _end_removals(
         if is_under_way(transaction, act, (), now):
             continue
         done, _ = end_act(transaction, end_of(act, ActResult.DONE, FROM_LOG))
-        post_act(transaction, done, [done.channel_id] if done.channel_id else [])
+        post_act(transaction, done, [done.where.channel_id] if done.where.channel_id else [])
 
 
 def _deliveries(

@@ -353,7 +353,7 @@ class Subscribers:
             subscriptions = [
                 subscription
                 for subscription in subscriptions
-                if subscription.channel_id != act.channel_id
+                if subscription.channel_id != act.where.channel_id
             ]
         if not subscriptions:
             fields = {"repository": record.repository, "pull_request": record.pull_request}

@@ -112,10 +112,10 @@ def identify_freezes(
 
 def _shown_to(act: AuditRecord | None) -> Collection[str]:
     """The channel in which somebody made the freeze; acts on groups have a post of their own."""
-    if act is None or act.channel_id is None or act.group.name is not None:
+    if act is None or act.where.channel_id is None or act.group.name is not None:
         return ()
     is_made = act.action is Action.FREEZE and act.result is ActResult.DONE
-    return (act.channel_id,) if is_made else ()
+    return (act.where.channel_id,) if is_made else ()
 
 
 def show_made(transaction: Transaction, act: AuditRecord, now: datetime) -> None:

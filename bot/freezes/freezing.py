@@ -174,8 +174,8 @@ class FreezeQueue:
             if same:
                 return await self._unchanged(act, freeze_outcomes.FreezesAsTheyWere.FROZEN, same)
             # No card is shown in a channel where the bot can't post.
-            here = await self.acts.here(act.channel_id)
-            act = replace(act, channel_id=here[0] if here else None)
+            here = await self.acts.here(act.where.channel_id)
+            act = replace(act, where=replace(act.where, channel_id=here[0] if here else None))
             async with self.acts.begun(act) as (started, answers, _):
                 made = await self.merge_queue.create_freeze(
                     repository, wanted, on_answer=answers.append
@@ -188,7 +188,7 @@ class FreezeQueue:
         done = replace(done, result=ActResult.DONE)
         await self.acts.store.run(show_made, done, self.acts.clock.now())
         self.acts.wake()
-        posted_here = act.channel_id is not None or await self._has_card(act)
+        posted_here = act.where.channel_id is not None or await self._has_card(act)
         others = beside(ours, known)
         return freeze_outcomes.FreezeOutcome([ours], posted_here=posted_here, beside=others)
 
@@ -402,7 +402,7 @@ class FreezeQueue:
 
     async def _has_card(self, act: AuditRecord) -> bool:
         """Whether the actor's channel learns of it from the freeze's card."""
-        return await self.acts.store.read(shows_freezes, act.repository, act.channel_id)
+        return await self.acts.store.read(shows_freezes, act.repository, act.where.channel_id)
 
     async def _unchanged(
         self,

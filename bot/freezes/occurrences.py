@@ -174,7 +174,7 @@ def _record_and_post(transaction: Transaction, act: AuditRecord) -> AuditRecord:
     channels = pause_subscribers(transaction, act.repository)
     if act.action is Action.SKIP:
         channels |= freeze_subscribers(transaction, act.repository)
-    if act.channel_id is not None:
-        channels.add(act.channel_id)
+    if act.where.channel_id is not None:
+        channels.add(act.where.channel_id)
     post_act(transaction, done, channels)
     return done

@@ -181,7 +181,7 @@ class ProposeActs:
 
     def _runs_it_alone(self, person: Actor, proposal: AuditRecord) -> bool:
         """Whether the person runs the machine, and the policy asks for a second person."""
-        by_machine = Caller(proposal.actor, proposal.origin)
+        by_machine = Caller(proposal.actor, proposal.where.origin)
         approval = self.approval(by_machine, proposal.action, [proposal.repository])
         runs_it = approval is not None and person.user_id in approval.run_by
         return runs_it and self._takes_second_person(proposal.repository)

@@ -128,7 +128,7 @@ class TellOutcomes:
     async def _find_out(self, started: AuditRecord) -> bool:
         """Give the act its end, if the service shows it; return whether it is known by now."""
         async with self.acts.locks.of(started.repository):
-            known = await self.acts.store.read(_known, started.request or "")
+            known = await self.acts.store.read(_known, started.where.request or "")
             if started not in unended(known.records):
                 return True
             if await self._is_done(started):
@@ -182,7 +182,7 @@ class TellOutcomes:
         is_leaving = found is not None and found.pull_request.dequeue_requested
         if not is_leaving and (found is not None or status.unreadable):
             return False
-        here = await self.acts.here(started.channel_id)
+        here = await self.acts.here(started.where.channel_id)
         left = started.under(Circumstance.LEFT_UNSEEN)
         await self.acts.store.run(_end_done, left, self.acts.clock.now(), None, here)
         return True

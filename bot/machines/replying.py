@@ -85,7 +85,7 @@ def pending(said: str | Message, request: str | None) -> Reply:
 
 def proposed(found: Request) -> Reply:
     """What the machine proposed, and what became of it."""
-    request = found.asked[0].request or ""
+    request = found.asked[0].where.request or ""
     address = f"{OUTCOME_ADDRESS}{request}"
     shape = _proposal_shape(found, request)
     message = plain(confirmations.request(found))

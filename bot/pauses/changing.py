@@ -160,9 +160,13 @@ class Change:
 
     def _everywhere(self, part: AuditRecord | PauseRecord) -> set[str]:
         here = {*self.channels}
-        if isinstance(part, AuditRecord) and part.channel_id is not None and self._is_news(part):
+        if (
+            isinstance(part, AuditRecord)
+            and part.where.channel_id is not None
+            and self._is_news(part)
+        ):
             # Nobody has looked whether the bot can post there.
-            here.add(part.channel_id)
+            here.add(part.where.channel_id)
         return to_notify(self.transaction, part, here)
 
     def _is_news(self, act: AuditRecord) -> bool:
@@ -392,7 +396,7 @@ class Change:
         ended_at = told_at or self.now
         if act is not None and act is self.answered:
             ended_at = act.at
-        is_timers = act is not None and act.origin is Origin.TIMER
+        is_timers = act is not None and act.where.origin is Origin.TIMER
         how = PauseEnding.TIMER if is_timers else PauseEnding.RESUMED
         over = PauseEnd(ended_at, end.by, how, end.seen_at, told_at)
         ended = end_pause(self.transaction, record, over, self.now)
@@ -404,7 +408,7 @@ class Change:
         act = self._act_of_end(end)
         told_at = end.at if end.is_named else None
         named = replace(before, by=end.by, told_at=told_at)
-        if act is not None and act.origin is Origin.TIMER:
+        if act is not None and act.where.origin is Origin.TIMER:
             named = replace(named, how=PauseEnding.TIMER)
         ended = end_pause(self.transaction, record, named, self.now)
         if not before.is_notified:

@@ -11,7 +11,7 @@ from bot.acts.asked import NOTHING_ASKED
 from bot.acts.errors import QueueBusy
 from bot.acts.group_act import GroupAct, GroupOutcome, RepositoryResult
 from bot.acts.permission import is_machine
-from bot.acts.record import Action, ActResult, AuditRecord, Outcome, Previous
+from bot.acts.record import Action, ActResult, AuditRecord, Outcome, Previous, Where
 from bot.acts.rows import Audit
 from bot.kernel.actor import Actor, Origin
 from bot.kernel.clock import Clock
@@ -289,7 +289,7 @@ def _record_of_failure(
         act
         for act in Audit(transaction).since(pause.repository, since)
         if act.action is Action.RESUME
-        and act.origin is Origin.TIMER
+        and act.where.origin is Origin.TIMER
         and act.actor == timer.set_by
         and act.resumes_at == timer.resumes_at
     ]
@@ -302,10 +302,9 @@ def _record_of_failure(
         at=now,
         actor=timer.set_by,
         action=Action.RESUME,
-        origin=Origin.TIMER,
+        where=Where(Origin.TIMER, timer.channel_id),
         repository=pause.repository,
         result=ActResult.REFUSED if is_refused else ActResult.FAILED,
-        channel_id=timer.channel_id,
         previous=Previous(pause.line.reason, pause.line.paused_at),
         resumes_at=timer.resumes_at,
         outcome=Outcome(answer, detail),

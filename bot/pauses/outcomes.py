@@ -82,7 +82,7 @@ def timer_of(act: AuditRecord) -> Timer | None:
     if act.resumes_at is None:
         return None
     reason = act.stored_reason or ""
-    return Timer(act.resumes_at, act.resumes_at, act.actor, reason, act.channel_id)
+    return Timer(act.resumes_at, act.resumes_at, act.actor, reason, act.where.channel_id)
 
 
 @dataclass(frozen=True, slots=True)

@@ -188,7 +188,7 @@ class PauseQueue:
             if known.resumes_at is None or (end is not None and end < known.resumes_at):
                 await require_own(self.acts, act, stop_by_pause(known))
             act = replace(act, resumes_at=end)
-            here = await self.acts.here(act.channel_id)
+            here = await self.acts.here(act.where.channel_id)
             pause = await self.acts.store.run(_store_new_end, act, known, here)
             self.acts.wake()
             return pause_outcomes.PauseChange(act, pause, posted_here=bool(here))
@@ -257,7 +257,9 @@ def _store_new_end(
     unshown = subscribed.difference(together, (card.channel_id for card in shown))
     timer = None
     if act.resumes_at is not None:
-        set_in = act.channel_id or (known.timer.channel_id if known.timer is not None else None)
+        set_in = act.where.channel_id or (
+            known.timer.channel_id if known.timer is not None else None
+        )
         timer = Timer(act.resumes_at, act.resumes_at, act.actor, known.line.stored_reason, set_in)
     # Lock pauses before channel queues, as everywhere else.
     record = replace(Pauses(transaction).locked(known) or known, timer=timer)

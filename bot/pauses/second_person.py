@@ -48,7 +48,7 @@ class SecondPerson:
         """Whether the policy keeps the actor alone from it."""
         rules = self.check.configured.policies.of(act.repository).rules(PauseRules)
         is_own = stop.makers == {act.actor.user_id}
-        return rules.second_person and not is_own and act.origin is not Origin.TIMER
+        return rules.second_person and not is_own and act.where.origin is not Origin.TIMER
 
     async def confirm(
         self, act: AuditRecord, stop: Stop, here: Collection[str]
@@ -157,7 +157,7 @@ async def require_second(acts: ActLog, act: AuditRecord, stop: Stop) -> AuditRec
     second_person = SecondPerson(acts.store, acts.check)
     if not second_person.is_needed(act, stop):
         return _about(act, stop.subject) if stop.subject else act
-    here = await acts.here(act.channel_id)
+    here = await acts.here(act.where.channel_id)
     confirmed = await second_person.confirm(act, stop, here)
     if confirmed is None:
         acts.wake()

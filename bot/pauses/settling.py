@@ -27,7 +27,7 @@ async def succeed(
 
     `reading`: the service's answer. `revision`: the repository's, from when the request left.
     """
-    here = await acts.here(started.channel_id)
+    here = await acts.here(started.where.channel_id)
     now = acts.clock.now()
     done = end_of(replace(started, at=now, service_at=reading.at), ActResult.DONE)
     with failing(failed_act(started, ActState.DONE)):
@@ -43,7 +43,7 @@ async def prove(
 
     `revision`: the repository's, from when the request left.
     """
-    here = await acts.here(started.channel_id)
+    here = await acts.here(started.where.channel_id)
     now = acts.clock.now()
     begun = replace(started, at=now, service_at=reading.at)
     with failing(failed_act(started, ActState.UNCERTAIN)):

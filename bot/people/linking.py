@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from hashlib import sha256
 
 from bot.acts.permission import is_machine
-from bot.acts.record import Action, ActResult, AuditRecord, SettingChange
+from bot.acts.record import Action, ActResult, AuditRecord, SettingChange, Where
 from bot.acts.rows import Audit
 from bot.kernel.actor import Caller
 from bot.kernel.configured import Configured
@@ -87,10 +87,9 @@ def _about_login(
         now,
         caller.actor,
         action,
-        caller.origin,
+        Where(caller.origin, caller.channel_id),
         RepositoryName.none(),
         ActResult.DONE,
-        channel_id=caller.channel_id,
         setting=SettingChange(before, after),
     )
 

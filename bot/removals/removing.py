@@ -115,7 +115,7 @@ class RemovePullRequest:
             answered = answered.under(Circumstance.LEFT_UNSEEN)
         now = self.acts.clock.now()
         done = end_of(replace(answered, at=now), ActResult.DONE)
-        here = await self.acts.here(act.channel_id)
+        here = await self.acts.here(act.where.channel_id)
         seen = PullRequestRecord(
             act.repository, found.number, found.title, found.url, found.author.login, act.at
         )

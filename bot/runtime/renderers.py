@@ -37,7 +37,7 @@ def _act(transaction: Transaction, delivery: Delivery, _: Claim) -> Message | No
         return None
     if delivery.subject.kind is not SubjectKind.ACT:
         message = pause_replies.changed_by_other(act)
-    elif act.origin is Origin.RULE and act.result in {ActResult.FAILED, ActResult.REFUSED}:
+    elif act.where.origin is Origin.RULE and act.result in {ActResult.FAILED, ActResult.REFUSED}:
         is_of_auto_pause = act.actor.user_id == AUTO_PAUSE.user_id
         message = (
             pause_replies.not_paused_by_rule(act)

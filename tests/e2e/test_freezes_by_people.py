@@ -63,7 +63,7 @@ async def acts(bot: BotTester) -> list[tuple[str, ActResult, str | None]]:
             return [
                 (act.action.value, act.result, act.setting.after)
                 for act in found
-                if act.origin is not Origin.LOG
+                if act.where.origin is not Origin.LOG
             ]
     finally:
         await store.close()

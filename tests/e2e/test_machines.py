@@ -135,7 +135,9 @@ async def test_a_pause_from_a_shell_has_its_card_and_a_person_resumes_it(
     resumed = await shell(bot, "unpause", "acme/site")
     assert resumed.code == 0
     assert "acme/site is already running: alice resumed it" in resumed.printed
-    by = [(act.actor.name, act.actor.user_id, act.origin, act.result) for act in await acts(bot)]
+    by = [
+        (act.actor.name, act.actor.user_id, act.where.origin, act.result) for act in await acts(bot)
+    ]
     assert by[1] == ("deploy-job", "machine:deploy-job", Origin.MACHINE, ActResult.DONE)
     assert "by a machine" in await bot.ask("/mq audit")
 

@@ -484,7 +484,7 @@ async def test_decisions_are_on_record_from_every_entry_point(start_bot: StartBo
     mine = await bot.wait_for_direct_message("still paused", by=BOB)
     await bot.click(mine, "Snooze 2 h", by=BOB)
     await bot.wait_for_reply("No reminders about acme/site before", by=BOB, channel=mine.channel)
-    found = [(act.actor.name, act.action, act.origin, act.result) for act in await acts(bot)]
+    found = [(act.actor.name, act.action, act.where.origin, act.result) for act in await acts(bot)]
     assert found == [
         ("bob", Action.PAUSE, Origin.COMMAND, ActResult.STARTED),
         ("bob", Action.PAUSE, Origin.COMMAND, ActResult.DONE),

@@ -10,7 +10,7 @@ from datetime import timedelta
 import pytest
 from click.testing import CliRunner, Result
 
-from bot.acts.record import Action, ActResult, AuditRecord, SettingChange
+from bot.acts.record import Action, ActResult, AuditRecord, SettingChange, Where
 from bot.acts.rows import Audit
 from bot.channels.rows import Subscriptions
 from bot.channels.subscription import SubscriptionSource
@@ -180,10 +180,9 @@ def test_a_pull_request_without_events_names_who_ended_the_subscription(url: str
         NOW,
         Actor("U0ALICE", "alice"),
         Action.UNSUBSCRIBE,
-        Origin.COMMAND,
+        Where(Origin.COMMAND, HERE),
         API,
         ActResult.DONE,
-        channel_id=HERE,
         setting=SettingChange("merge", ""),
     )
     change(url, lambda transaction: Audit(transaction).add(ended))

@@ -10,7 +10,7 @@ from random import Random
 
 import pytest
 
-from bot.acts.record import Action, ActResult, AuditRecord, Previous
+from bot.acts.record import Action, ActResult, AuditRecord, Previous, Where
 from bot.acts.rows import Audit, Revisions
 from bot.kernel.actor import Origin
 from bot.kernel.repository import RepositoryName
@@ -106,7 +106,7 @@ class Rows:
             at=state.now,
             actor=act.actor,
             action=Action.PAUSE if act.kind is ActKind.PAUSE else Action.RESUME,
-            origin=Origin.COMMAND,
+            where=Where(Origin.COMMAND),
             repository=self.repository,
             result=ActResult.UNCHANGED if is_left else ActResult.STARTED,
             reason=act.reason,

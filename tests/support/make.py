@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 from bot.acts.confirmation import Request
 from bot.acts.permission import Right
-from bot.acts.record import Action, ActResult, AuditRecord, Previous
+from bot.acts.record import Action, ActResult, AuditRecord, Previous, Where
 from bot.channels.subscription import (
     DEFAULT_TOPICS,
     ListedSubscription,
@@ -190,11 +190,10 @@ def make_act(
         at=at,
         actor=actor,
         action=action,
-        origin=origin,
+        where=Where(origin, channel_id),
         resumes_at=resumes_at,
         repository=SITE,
         result=result,
-        channel_id=channel_id,
         reason=reason if pauses else None,
         stored_reason="CI runners are down (by alice via Slack)" if pauses else None,
         paused_at=paused_at if pauses else None,

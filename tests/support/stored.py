@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 
-from bot.acts.record import Action, ActResult, AuditRecord
+from bot.acts.record import Action, ActResult, AuditRecord, Where
 from bot.kernel.actor import Actor, Origin
 from bot.kernel.repository import RepositoryName
 from bot.merge_queue.event_records import EventDetails, EventRecord, PullRequestRecord
@@ -88,10 +88,9 @@ def make_record(
         at=at,
         actor=Actor(user_id="U1", name="Ada", team_id="T1"),
         action=action,
-        origin=Origin.MODAL,
+        where=Where(Origin.MODAL, "C1"),
         repository=repository,
         result=result,
-        channel_id="C1",
         reason="deploying 4.2",
         stored_reason="deploying 4.2 (Ada)",
         paused_at=at,

@@ -300,7 +300,7 @@ def window_not_applied(act: AuditRecord) -> Message:
 
 
 def skipped_pause(act: AuditRecord) -> Message:
-    if act.origin is Origin.RULE:
+    if act.where.origin is Origin.RULE:
         headline = f":fast_forward: *Planned pause withdrawn* {escape(act.repository)}"
         at = f"it was planned from {local_time(act.paused_at)}" if act.paused_at else ""
         return blocks.post(headline, at, "the settings changed", _by("by", act.actor.name))

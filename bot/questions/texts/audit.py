@@ -121,13 +121,13 @@ def _entry(record: AuditRecord) -> str:
     if result:
         sentence += f". {result}"
 
-    facts = [local_time(record.at), _WHERE[record.origin], *_facts(record)]
+    facts = [local_time(record.at), _WHERE[record.where.origin], *_facts(record)]
     return f"{sentence}\n{' · '.join(filter(None, facts))}"
 
 
 def _who(record: AuditRecord) -> str:
     who = quote(record.actor.name, NAME_LIMIT) or escape(record.actor.user_id)
-    return f"{who}'s timer" if record.origin is Origin.TIMER else who
+    return f"{who}'s timer" if record.where.origin is Origin.TIMER else who
 
 
 def _did(record: AuditRecord) -> str:
@@ -161,7 +161,7 @@ def _facts(record: AuditRecord) -> list[str]:
 
 
 def _channel(record: AuditRecord) -> str:
-    channel_id = record.channel_id or ""
+    channel_id = record.where.channel_id or ""
     # Direct conversations have no name to show.
     is_named = channel_id.startswith(("C", "G"))
     return f"in <#{escape(channel_id)}>" if is_named else ""

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from bot.acts.record import Action, ActResult, AuditRecord, Outcome
+from bot.acts.record import Action, ActResult, AuditRecord, Outcome, Where
 from bot.acts.rows import Audit
 from bot.kernel.actor import Actor, Origin
 from bot.kernel.repository import RepositoryName
@@ -21,7 +21,7 @@ def forget_person(transaction: Transaction, user_id: str, now: datetime) -> Forg
             now,
             OPERATOR,
             Action.FORGET,
-            Origin.OPERATOR,
+            Where(Origin.OPERATOR),
             RepositoryName.none(),
             ActResult.DONE,
             outcome=Outcome(detail=user_id),

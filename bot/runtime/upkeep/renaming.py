@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from datetime import datetime
 
-from bot.acts.record import Action, ActResult, AuditRecord, Outcome
+from bot.acts.record import Action, ActResult, AuditRecord, Outcome, Where
 from bot.acts.rows import Audit
 from bot.kernel.actor import Origin
 from bot.kernel.repository import RepositoryName
@@ -32,7 +32,7 @@ def rename_repository(
         now,
         OPERATOR,
         Action.RENAME,
-        Origin.OPERATOR,
+        Where(Origin.OPERATOR),
         new,
         ActResult.DONE,
         outcome=Outcome(detail=f"it was {old}, also in the records before this one"),
@@ -56,7 +56,7 @@ def forget_repository(
     if stored:
         Renaming(transaction).forget(name)
         act = AuditRecord(
-            now, OPERATOR, Action.FORGET_REPOSITORY, Origin.OPERATOR, name, ActResult.DONE
+            now, OPERATOR, Action.FORGET_REPOSITORY, Where(Origin.OPERATOR), name, ActResult.DONE
         )
         Audit(transaction).add(act)
     return stored

@@ -117,7 +117,8 @@ CASES: Cases = {
     "pause-planned": partial(freeze_cards.planned_pause, PLAN),
     "pause-planned-skipped": partial(freeze_cards.skipped_pause, SKIP),
     "pause-planned-withdrawn": partial(
-        freeze_cards.skipped_pause, replace(PLAN, action=Action.SKIP, origin=Origin.RULE)
+        freeze_cards.skipped_pause,
+        replace(PLAN, where=replace(PLAN.where, origin=Origin.RULE), action=Action.SKIP),
     ),
     "window-not-held": partial(
         freeze_cards.window_not_applied,

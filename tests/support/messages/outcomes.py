@@ -3,7 +3,7 @@
 from dataclasses import replace
 from functools import partial
 
-from bot.acts.record import Action, ActResult, AuditRecord, Circumstance, SettingChange
+from bot.acts.record import Action, ActResult, AuditRecord, Circumstance, SettingChange, Where
 from bot.acts.unanswered import Unanswered
 from bot.blocks import controls, modal
 from bot.desk import explain as desk_explain
@@ -80,7 +80,7 @@ def outcome_of(
     request = Unanswered("r1", ALICE.user_id, CHANNEL, typed, NOON, None, was_left)
     act = None
     if action is not None:
-        act = AuditRecord(NOON, ALICE, action, Origin.COMMAND, SITE, result)
+        act = AuditRecord(NOON, ALICE, action, Where(Origin.COMMAND), SITE, result)
         if result is ActResult.FAILED:
             act = act.under(Circumstance.NOT_CARRIED_OUT)
         if action is Action.ALLOW:
@@ -92,7 +92,7 @@ def outcome_of(
 
 RESUMED = Outcome(
     Unanswered("r1", ALICE.user_id, CHANNEL, "resume", NOON, None),
-    AuditRecord(NOON, ALICE, Action.RESUME, Origin.COMMAND, SITE, ActResult.FAILED).under(
+    AuditRecord(NOON, ALICE, Action.RESUME, Where(Origin.COMMAND), SITE, ActResult.FAILED).under(
         Circumstance.FOUND_RUNNING
     ),
 )

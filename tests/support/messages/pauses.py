@@ -147,7 +147,11 @@ CASES: Cases = {
     "pause-timed": posted(make_act(resumes_at=NOON + timedelta(minutes=45))),
     "pause-extended": posted(make_act(Action.EXTEND, resumes_at=NOON + timedelta(hours=2))),
     "pause-kept": posted(make_act(Action.KEEP)),
-    "timer-did-nothing": posted(replace(RESUMED, origin=Origin.TIMER, result=ActResult.UNCHANGED)),
+    "timer-did-nothing": posted(
+        replace(
+            RESUMED, where=replace(RESUMED.where, origin=Origin.TIMER), result=ActResult.UNCHANGED
+        )
+    ),
     "pause-left-as-paused": partial(pause_replies.left_as_paused, BY_HAND),
     "pause-not-yours": partial(pause_replies.not_yours, BY_HAND),
     "pause-replaced-reply": partial(pause_replies.replaced, REPLACED),

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
-from bot.acts.record import Action, ActResult, AuditRecord, PartOfGroup, SettingChange
+from bot.acts.record import Action, ActResult, AuditRecord, PartOfGroup, SettingChange, Where
 from bot.blocks.message import Message
 from bot.channels.following import CHANNELS_RULE
 from bot.channels.subscription import (
@@ -52,10 +52,9 @@ JOINED = AuditRecord(
     NOON,
     ALICE,
     Action.SUBSCRIBE,
-    Origin.RULE,
+    Where(Origin.RULE, "C0MERGEQ"),
     SITE,
     ActResult.DONE,
-    channel_id="C0MERGEQ",
     group=PartOfGroup("release"),
     setting=SettingChange("", "enter failure merge"),
 )

@@ -84,7 +84,9 @@ async def test_each_decision_is_stored_beside_the_configuration_and_audited() ->
     done = ActResult.DONE
     unchanged = ActResult.UNCHANGED
     assert [record.result for record in records] == [done, unchanged, done, done]
-    assert {(record.channel_id, record.origin) for record in records} == {("C1", Origin.COMMAND)}
+    assert {(record.where.channel_id, record.where.origin) for record in records} == {
+        ("C1", Origin.COMMAND)
+    }
 
 
 async def test_subscribing_to_many_repositories_adds_to_each_subscription() -> None:
