@@ -74,8 +74,8 @@ class Audit(Numbered[AuditRecord]):
         return from_row(
             AuditRecord,
             row,
-            where=from_row(Where, row),
-            outcome=from_row(Outcome, row),
+            where=Where(row.origin, row.channel_id, row.request),
+            outcome=Outcome(row.answer, row.detail, row.circumstance),
             setting=SettingChange(row.setting_before, row.setting_after),
             group=PartOfGroup(row.group, row.group_act_id),
             previous=Previous(row.previous_reason, row.previous_paused_at),

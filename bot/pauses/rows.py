@@ -66,8 +66,8 @@ class Pauses(Numbered[PauseRecord]):
         return from_row(
             PauseRecord,
             row,
-            line=from_row(PauseLine, row),
-            queue=from_row(PausedQueue, row),
+            line=_line(row),
+            queue=PausedQueue(row.queued_at_start, row.queued_now, row.waited, row.stopped),
             end=end,
             told_end=told_end,
             taken_over=taken_over,
@@ -199,8 +199,14 @@ class Pauses(Numbered[PauseRecord]):
         return self._all(_UNTOLD, before=ended_before)
 
 
+def _line(row: ResultRow) -> PauseLine:
+    return PauseLine(
+        row.paused_at, row.stored_reason, row.reason, row.by, row.event_id, row.group_act_id
+    )
+
+
 def _earlier_line(row: ResultRow) -> EarlierLine:
-    return from_row(EarlierLine, row, line=from_row(PauseLine, row))
+    return EarlierLine(row.pause_id, _line(row), row.taken_over_by, row.line_id)
 
 
 _EMPTY = {
