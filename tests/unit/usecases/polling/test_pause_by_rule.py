@@ -122,7 +122,7 @@ async def test_a_pause_stays_as_it_is_while_the_bot_still_believes_that_it_ended
     night = desk.world.service.paused_by("carol", "Night")
     desk.world.is_silent = False
     ended_at = desk.world.clock.now()
-    over = PauseRecord(SITE, night.paused_at, "Night", "Night", end=PauseEnd(ended_at))
+    over = PauseRecord(SITE, PauseLine(night.paused_at, "Night", "Night"), end=PauseEnd(ended_at))
     with begin(InMemoryStore(desk.world.database)) as transaction:
         Pauses(transaction).save(over)
 
