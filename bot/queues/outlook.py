@@ -61,8 +61,10 @@ def read_past(
         entries = known.entries
     else:
         entries = _read_entries(events, repository, since, at)
-    pauses = Pauses(transaction).recent(repository, since)
-    freezes = Freezes(transaction).recent(repository, since)
+    # What ended before the first of them was queued held none of them.
+    begin = min((entry.entered_at for entry in entries), default=at)
+    pauses = Pauses(transaction).recent(repository, begin)
+    freezes = Freezes(transaction).recent(repository, begin)
     held = [Period(pause.since, pause.ended_at) for pause in pauses]
     held += [
         Period(freeze.begins_at, freeze.over_at or freeze.ends_at)
