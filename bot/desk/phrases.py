@@ -59,7 +59,8 @@ def _courtesy(words: Sequence[Word]) -> int:
 
 
 DIRECT_OFF = "me dm off"
-_STOP = frozenset({"stop", "mute", "unsubscribe", "silence", "quiet"})
+_MUTE = frozenset({"mute", "silence", "quiet"})
+_STOP = _MUTE | {"stop", "unsubscribe"}
 _GO_ON = frozenset({"unmute", "start"})
 _ABOUT_MESSAGES = frozenset(
     {
@@ -96,9 +97,12 @@ def about_messages(typed: str, called: Collection[str]) -> str:
     words = command_words(typed, called)
     if not words:
         return typed
-    if len(words) == FEW_WORDS and words[1].bare in {"on", "off"}:
-        is_about = words[0].bare in _ABOUT_MESSAGES
-        return f"me dm {words[1].bare}" if is_about and words[0].bare != "me" else typed
+    states = [word.bare for word in words if word.bare in {"on", "off"}]
+    kinds_said = [word.bare for word in words if word.bare not in {"on", "off", "turn", "switch"}]
+    if len(states) == 1 and len(kinds_said) == 1:
+        # "Notifications off", "turn off messages".
+        is_about = kinds_said[0] in _ABOUT_MESSAGES and kinds_said != ["me"]
+        return f"me dm {states[0]}" if is_about else typed
     said = [word.bare for word in words[1:]]
     is_pause_of_messages = words[0].bare == "pause" and bool(_MESSAGES.intersection(said))
     if words[0].bare not in _STOP | _GO_ON and not is_pause_of_messages:
@@ -108,7 +112,7 @@ def about_messages(typed: str, called: Collection[str]) -> str:
     rest = [name for name in said if not any(name in _names_of(kind) for kind in kinds)]
     if any(name not in _ABOUT_MESSAGES | _HOW_MANY for name in rest):
         return typed
-    if rest and not kinds and _HOW_MANY.issuperset(rest):
+    if words[0].bare not in _MUTE and rest and not kinds and _HOW_MANY.issuperset(rest):
         # "stop all" may be about the queues.
         return typed
     return f"me {' '.join(notice.value for notice in kinds) or 'dm'} {state}"
@@ -247,7 +251,8 @@ def _is_slip(word: str, known: Collection[str]) -> bool:
 
 def question(said: Said, typed: str, situation: Situation) -> str | None:
     """The command that answers a question, which only reads; None for what is no such question."""
-    if len(said.targets) > 1 or len(said.numbers) > 1 or not said.words:
+    is_one = len(said.targets) <= 1 and len(said.numbers) <= 1
+    if not is_one or not said.words or _take_over(said, situation):
         return None
     shown = _shown(said, typed, situation)
     if shown is not None or _begins_like_a_command(said.words):
@@ -469,7 +474,11 @@ def _in_thread(said: Said, typed: str, situation: Situation) -> tuple[str, ...]:
     if thread is None or not (thread.is_pause or thread.freeze_id):
         return ()
     if said.plain & _SAYS_OVER and said.is_made_of(_SAYS_OVER, _AROUND_SAYS_OVER):
-        return (f"resume {typed}" if thread.is_pause else f"unfreeze {typed}",)
+        verb = "resume" if thread.is_pause else "unfreeze"
+        meant = situation.target_meant(verb)
+        # Named, because "all green" would begin with the name of all queues.
+        target = [target_value(meant)] if meant is not None else []
+        return (" ".join((verb, *target, typed)),)
     end = " ".join(
         word.time.lstrip("+") for word in said.words if word.bare not in AROUND_EXTENSION
     )

@@ -121,7 +121,9 @@ def _require_nothing(words: Words, word: Word) -> None:
         raise _no_pull_request(words, word)
 
 
-_BEFORE_NUMBER = frozenset({"pr", "mr", "pull", "request", "merge", "number", "the", "this"})
+_BEFORE_NUMBER = frozenset(
+    {"pr", "mr", "pull", "request", "merge", "number", "it", "that", "the", "this"}
+)
 """Between a verb and the number of a pull request."""
 
 
@@ -273,7 +275,8 @@ def _refuse_similar(words: Words, word: Word, *, is_alone: bool) -> None:
 AROUND_EXTENSION = frozenset(
     {
         *("a", "additional", "by", "extra", "further", "longer", "more", "to", "another"),
-        *("it", "its", "make", "pause", "queue", "the", "this", "time"),
+        *("add", "end", "give", "it", "its", "make", "me", "need", "pause", "queue", "the", "this"),
+        *("time", "us", "we"),
         *POLITE,
     }
 )

@@ -172,7 +172,7 @@ COMMANDS = (
         "[owner/name|@group|all] [30m|until 18:00|forever]",
         read=readers.read_extend,
         right=Right.PAUSE,
-        offered_for=("prolong", "lengthen", "postpone", "longer"),
+        offered_for=("prolong", "lengthen", "postpone", "longer", "move", "push", "shift"),
     ),
     Command(
         "takeover",

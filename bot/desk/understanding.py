@@ -4,6 +4,7 @@ The one layer for slash commands, mentions, threads and direct messages. It read
 is known of the place is in the `Situation`.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
@@ -159,8 +160,17 @@ def _otherwise(typed: str, error: UserError, situation: Situation) -> Understand
         error = _not_a_command(said, typed, error, situation)
     elif isinstance(error, RepositoryNotAllowed | UnknownGroup):
         error.instead = _with_known_name(typed, error, situation)
-    error.instead = tuple(_with_its_queue(offer, situation) for offer in error.instead)
+    offered = [meant for offer in error.instead for meant in _readable(offer, situation)]
+    error.instead = tuple(dict.fromkeys(offered))[:OFFERED]
     return NotUnderstood(typed, error)
+
+
+def _readable(offer: str, situation: Situation) -> Sequence[str]:
+    """The offer with its queue, or what is offered in its place where it isn't understood."""
+    read = understand(offer, situation)
+    if isinstance(read, NotUnderstood):
+        return read.error.instead
+    return [_with_its_queue(offer, situation)]
 
 
 def _first(typed: str, situation: Situation) -> Command | None:

@@ -50,7 +50,15 @@ _BEFORE_QUEUE = frozenset({"merge", "our", "that", "the", "this"})
 
 _BEGINS_REASON = frozenset({"as", "because", "cause", "cos", "due", "since", "so", "while"})
 
-EVERYTHING = frozenset({"everything", "everywhere"})
+_WELL = frozenset(
+    {
+        *("clear", "done", "fine", "fixed", "good", "green", "is", "ok", "okay", "passing", "set"),
+        *("well", "checks", "tests", "builds", "jobs"),
+    }
+)
+"""Behind "all" they make it a part of a reason."""
+
+EVERYTHING = frozenset({"both", "everything", "everywhere"})
 
 _WITH_TIMES: Mapping[str, Callable[[Sequence[str]], tuple[object, int]]] = {
     "pause": read_lasting,
@@ -273,7 +281,7 @@ class Words:
         if named is None:
             self._ask_about_words_before_name()
             return None
-        if not named.is_certain:
+        if not named.is_certain or self._says_all_is_well():
             self._ask_unless_settled(word, named, leaving_out=self.rest[:1])
             return None
         target = named.targets[0]
@@ -283,6 +291,11 @@ class Words:
         self.skip()
         self._ask_about_second(word, target)
         return target
+
+    def _says_all_is_well(self) -> bool:
+        """Whether they begin like "all green again", which is hardly about all queues."""
+        is_all = self.rest[0].folded.casefold() == ALL
+        return is_all and len(self.rest) > 1 and self.rest[1].bare in _WELL
 
     def _ask_about_words_before_name(self) -> None:
         """Ask about `pause the api`, or `pause on all queues`."""

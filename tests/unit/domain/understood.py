@@ -222,6 +222,7 @@ UNDERSTOOD = [
     (DIRECT, "take over", "takeover ?"),
     (PAUSE_THREAD, "taking this over, thanks Bob", "offer: takeover acme/api"),
     (PAUSE_THREAD, "I'll take this one", "offer: takeover acme/api"),
+    (PAUSE_THREAD, "take it", "offer: takeover acme/api"),
     (CHANNEL, "I'm taking over acme/api", "offer: takeover acme/api"),
     (CHANNEL, "take a break", "help"),
     # Not now, not sure, or no command.
@@ -258,6 +259,22 @@ UNDERSTOOD = [
     (CHANNEL, "cancel bob's pause", "offer: resume acme/site"),
     (CHANNEL, "lift the freeze", "offer: unfreeze acme/site"),
     (DIRECT, "end the pause", "offer: resume"),
+    # "All" in a reason, and "both", are no queue that anybody may guess.
+    (CHANNEL, "resume all green", "ask: resume @all (green), or resume acme/site (all green)"),
+    (PAUSE_THREAD, "resume, all good", "ask: resume @all (good), or resume acme/api (all good)"),
+    (PAUSE_THREAD, "all green 🎉", "offer: resume acme/api all green 🎉"),
+    (FREEZE_THREAD, "all good", "offer: unfreeze acme/api all good"),
+    (CHANNEL, "resume all CI is green", "resume @all (CI is green)"),
+    (CHANNEL, "pause both", "ask: pause @all, or pause acme/site"),
+    # A command that couldn't be read isn't offered; what it would offer is.
+    (CHANNEL, "cancel that", "help"),
+    (CHANNEL, "stop #41", "offer: remove acme/site 41, or pause acme/site because of #41"),
+    (CHANNEL, "move the end to 6pm", "offer: extend acme/site the end to 6pm"),
+    (
+        CHANNEL,
+        "remind me to resume at 5pm",
+        "offer: extend acme/site, or resume acme/site",
+    ),
     # A queue is paused, not a pull request.
     (CHANNEL, "pause #41", "offer: remove acme/site 41, or pause acme/site because of #41"),
     (CHANNEL, "pause pr 41", "offer: remove acme/site 41, or pause acme/site because of #41"),
@@ -265,6 +282,7 @@ UNDERSTOOD = [
     # More time.
     (PAUSE_THREAD, "+30m", "offer: extend acme/api 30m"),
     (PAUSE_THREAD, "30 more minutes please", "offer: extend acme/api 30 minutes"),
+    (PAUSE_THREAD, "give us 15 more minutes", "offer: extend acme/api 15 minutes"),
     (PAUSE_THREAD, "we need more time", "offer: extend acme/api"),
     (CHANNEL, "pause until 3pm UTC db migration", "pause acme/site until 15:00 UTC (db migration)"),
     # Fewer messages.
@@ -275,7 +293,11 @@ UNDERSTOOD = [
     (CHANNEL, "mute 41", "mute acme/site #41"),
     (CHANNEL, "mute acme/api", "refuse"),
     (DIRECT, "mute 41", "mute ? #41"),
+    (FAILURE_THREAD, "remove it", "remove acme/api #41"),
     (DIRECT, "pause notifications", "me"),
+    (DIRECT, "turn off notifications", "me"),
+    (DIRECT, "mute everything", "me"),
+    (DIRECT, "stop everything", "offer: pause everything"),
     # A direct message.
     (DIRECT, "stop", "me"),
     (DIRECT, "mute reminders please", "me"),
