@@ -192,7 +192,7 @@ CASES: Cases = {
         make_status(make_batch(checks=(0, 8))),
         "/mq",
         merge_expected_at=NOON,
-        by_past=queue_parts.by_past(OUTLOOK, NOON),
+        by_past=later(queue_parts.by_past, OUTLOOK, NOON),
     ),
     "pause-confirm-one": partial(
         pause_replies.confirm,
