@@ -278,6 +278,7 @@ class Controls:
             stacked_on=asked.stacked_on,
             waits_for=asked.waits_for,
         )
+        turn.repository.latest_titles.append(pull.title)
         entering.enter(turn, pull, by=authorship.person(asked.by) if asked.by else None)
         self.settled(turn)
         return pull.number

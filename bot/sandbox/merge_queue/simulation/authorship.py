@@ -1,7 +1,9 @@
 """The people, titles and labels that make simulated pull requests look like real work."""
 
+from collections.abc import Sequence
+
 from bot.sandbox.merge_queue.simulation.state import Actor, Person, PullRequest
-from bot.sandbox.merge_queue.simulation.titles import BUMPS, TITLES
+from bot.sandbox.merge_queue.simulation.titles import BUMPS, TITLES, Title
 from bot.sandbox.merge_queue.simulation.turn import Turn
 
 PEOPLE = (
@@ -41,12 +43,11 @@ def write_pull_request(turn: Turn) -> PullRequest:
     chance = turn.random
     tempo = turn.repository.tempo
     author = chance.choice(PEOPLE)
-    about = chance.choice(TITLES)
-    title = about.text
-    labels = [about.label]
+    about = _first_unused(turn, TITLES, chance.choice(TITLES))
     if author.login.endswith("[bot]"):
-        title = chance.choice(BUMPS)
-        labels = ["dependencies"]
+        about = _first_unused(turn, BUMPS, chance.choice(BUMPS))
+    turn.repository.latest_titles.append(about.text)
+    labels = [about.label]
     base_ref = "release/4.2" if chance.random() < tempo.release else "main"
     if chance.random() < tempo.urgent:
         labels.append("hotfix")
@@ -54,7 +55,7 @@ def write_pull_request(turn: Turn) -> PullRequest:
         labels.append("backport")
     pull = PullRequest(
         number=turn.new_number(),
-        title=title,
+        title=about.text,
         author=author,
         base_ref=base_ref,
         head_sha=turn.sha(),
@@ -63,6 +64,16 @@ def write_pull_request(turn: Turn) -> PullRequest:
     )
     _decide_fate(turn, pull)
     return pull
+
+
+def _first_unused(turn: Turn, titles: Sequence[Title], chosen: Title) -> Title:
+    """The chosen title, or the next one that no late pull request has; if all are used, itself."""
+    used = turn.repository.latest_titles
+    at = titles.index(chosen)
+    for title in (*titles[at:], *titles[:at]):
+        if title.text not in used:
+            return title
+    return chosen
 
 
 def _decide_fate(turn: Turn, pull: PullRequest) -> None:

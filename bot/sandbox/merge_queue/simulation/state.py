@@ -1,5 +1,6 @@
 """Everything the simulated service knows, as plain values."""
 
+from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -7,6 +8,7 @@ from bot.sandbox.merge_queue.simulation.event_log import EventLog
 from bot.sandbox.merge_queue.simulation.moments import Moment
 
 MEDIUM_PRIORITY = 2000
+TITLES_REMEMBERED = 30
 PRIORITY_ALIASES = {1000: "low", MEDIUM_PRIORITY: "medium", 3000: "high"}
 
 Condition = str | Mapping[str, object]
@@ -277,6 +279,8 @@ class Repository:
     next_arrival_at: Moment | None = None
     next_number: int = 1
     configuration_error: str | None = None
+    latest_titles: deque[str] = field(default_factory=lambda: deque(maxlen=TITLES_REMEMBERED))
+    """Of pull requests, so that the next ones have others."""
 
     def line(self, base_ref: str) -> Line:
         """Give the line of a base branch, opening it when it is the first time."""

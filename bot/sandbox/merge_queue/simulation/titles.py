@@ -87,7 +87,9 @@ TITLES = (
     ),
 )
 
-BUMPS = (
+BUMPS = _titles(
+    "infra",
+    "dependencies",
     "Bump httpx from 0.28.0 to 0.28.1",
     "Bump playwright from 1.58.0 to 1.59.0",
     "Bump pydantic from 2.12.4 to 2.12.5",

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from bot.sandbox.merge_queue.controls import Controls
+from bot.sandbox.merge_queue.controls import Controls, NewPullRequest
 from bot.sandbox.merge_queue.simulation.event_log import Event, EventLog, Selection
 from bot.sandbox.merge_queue.simulation.vocabulary import BATCH_STATUS_CODES
 
@@ -121,3 +121,14 @@ def test_the_oldest_events_are_forgotten_beyond_the_limit() -> None:
     assert [event.id for event in log.newest_first(of_one)] == [
         number for number in reversed(kept) if number % 50 == 0
     ]
+
+
+def test_pull_requests_that_enter_one_after_another_have_different_titles() -> None:
+    controls = start("quiet")
+    named = NewPullRequest("Let guests save an address")
+    for new in (named, *[None] * 20):
+        controls.enqueue("acme/site", new)
+    line = controls.repository("acme/site").line("main")
+    titles = [entry.pull.title for entry in line.queued()]
+    assert len(titles) == 21
+    assert len({*titles}) == 21
