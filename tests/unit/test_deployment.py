@@ -87,6 +87,27 @@ def test_each_python_named_by_the_package_is_tried_with_pinned_actions(
     assert [action for action in used if not re.fullmatch(r"[\w/-]+@[0-9a-f]{40}", action)] == []
 
 
+def test_a_releases_readme_links_to_its_own_version_by_address(tmp_path: Path) -> None:
+    steps = _load(ROOT / ".github" / "workflows" / "release.yml")["jobs"]["package"]["steps"]
+    (script,) = [step["run"] for step in steps if "links" in step.get("name", "")]
+    text = (ROOT / "README.md").read_text()
+    (tmp_path / "README.md").write_text(text)
+    where = {
+        "GITHUB_SERVER_URL": "https://github.example",
+        "GITHUB_REPOSITORY": "acme/mqbot",
+        "GITHUB_REF_NAME": "v0.1.0",
+    }
+    subprocess.run(["bash", "-ec", script], cwd=tmp_path, env={**os.environ, **where}, check=True)
+
+    here = "https://github.example/acme/mqbot"
+    links = re.findall(r"(!?)\[[^\]]*\]\(([^)]+)\)", text)
+    rewritten = re.findall(r"\[[^\]]*\]\(([^)]+)\)", (tmp_path / "README.md").read_text())
+    kind = {"!": "raw", "": "blob"}
+    wanted = [link if ":" in link else f"{here}/{kind[mark]}/v0.1.0/{link}" for mark, link in links]
+    assert rewritten == wanted
+    assert sum(here in link for link in rewritten) > 20
+
+
 # Compose
 
 
