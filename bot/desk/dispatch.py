@@ -251,6 +251,7 @@ class Dispatch:
             in_channel_message=did.container_type == "message" and not did.is_ephemeral,
             request=request_key(body),
             pressed_ts=did.asked_at,
+            pressed_in=did.thread_ts,
         )
 
     def _call(self, actor: Actor, origin: Origin, **where: Any) -> Call:  # noqa: ANN401 - checked by Call

@@ -270,7 +270,10 @@ def question(said: Said, typed: str, situation: Situation) -> str | None:
     target = f" {said.targets[0] if said.targets else own}"
     in_thread = situation.thread is not None and situation.thread.is_pause
     is_about_queue = bool(said.plain & _QUEUE_WORDS) or bool(said.targets) or in_thread
-    if said.plain & _FREEZE_WORDS and said.is_made_of(ASKING, _FREEZE_WORDS):
+    is_about_freeze = bool(said.plain & _FREEZE_WORDS) or (
+        _is_in_thread_of_freeze(situation) and said.words[0].bare in _ASKS - {"why"}
+    )
+    if is_about_freeze and said.is_made_of(ASKING, _FREEZE_WORDS):
         return f"freezes{target}"
     if said.is_made_of(ASKING) and is_about_queue:
         verb = "why" if said.plain & _VERDICT_WORDS else "status"
@@ -407,22 +410,23 @@ _ENDING = frozenset(
 )
 _OF_PAUSE = frozenset({"the", "this", "that", "my", "our", "your", "his", "her", "queue", "merge"})
 _BEFORE_QUEUE_NAME = frozenset({"for", "in", "of", "on"})
-_ENDED_BY = {"pause": "resume", "pauses": "resume", "freeze": "unfreeze", "freezes": "unfreeze"}
+_A_PAUSE = frozenset({"pause", "pauses"})
+
+ENDED_WITH = "A pause ends with resume, and a freeze with unfreeze."
 
 
 def end_of_pause(said: Said, typed: str, situation: Situation) -> tuple[str, ...]:
-    """The command that "cancel the pause" and "undo that freeze" mean; empty for other words."""
+    """The command that "cancel the pause" means; empty for other words."""
     words = said.words
     if not words or words[0].bare not in _ENDING:
         return ()
     for at, word in enumerate(words[1:], 1):
-        verb = _ENDED_BY.get(word.bare)
-        if verb is not None:
+        if word.bare in _A_PAUSE:
             before = [word for word in words[1:at] if named_by(word, situation.groups) is not None]
             after = words[at + 1 :]
             if after and after[0].bare in _BEFORE_QUEUE_NAME:
                 after = after[1:]
-            return (f"{verb} {text_of(typed, [*before, *after])}".rstrip(),)
+            return (f"resume {text_of(typed, [*before, *after])}".rstrip(),)
         is_whose = word.bare.endswith("'s") or word.bare in _OF_PAUSE
         if not is_whose and named_by(word, situation.groups) is None:
             return ()
@@ -473,7 +477,8 @@ def _in_thread(said: Said, typed: str, situation: Situation) -> tuple[str, ...]:
     thread = situation.thread
     if thread is None or not (thread.is_pause or thread.freeze_id):
         return ()
-    if said.plain & _SAYS_OVER and said.is_made_of(_SAYS_OVER, _AROUND_SAYS_OVER):
+    over = _SAYS_OVER if thread.is_pause else _SAYS_OVER | _SAYS_RELEASED
+    if said.plain & over and said.is_made_of(over, _AROUND_SAYS_OVER):
         verb = "resume" if thread.is_pause else "unfreeze"
         meant = situation.target_meant(verb)
         # Named, because "all green" would begin with the name of all queues.
@@ -488,6 +493,118 @@ def _in_thread(said: Said, typed: str, situation: Situation) -> tuple[str, ...]:
         wants_more = {"more", "time"} <= said.plain or "longer" in said.plain
         return ("extend",) if wants_more else ()
     return (f"extend {end}",)
+
+
+_A_FREEZE = frozenset({"freeze", "freezes", "freezing"})
+_PLANNING = frozenset({"add", "begin", "create", "plan", "schedule", "start"})
+_ENDS = _ENDING | {"close", "defrost", "skip", "terminate", "thaw"}
+_MOVES = frozenset({"bring", "delay", "move", "postpone", "push", "reschedule", "shift"})
+_CHANGES_END = frozenset({"extend", "lengthen", "prolong", "shorten"})
+_AROUND_FREEZE = frozenset(
+    {
+        *("it", "now", "of", "one", "that", "the", "this", "today", "tonight", "for"),
+        *("code", "current", "deploy", "merge", "next", "planned", "scheduled"),
+        *_A_FREEZE,
+        *POLITE,
+    }
+)
+"""Around the words for a freeze they add nothing to its end."""
+
+_SAYS_RELEASED = frozenset({"deployed", "live", "out", "released", "shipped"})
+"""In the thread of a freeze, that it isn't needed any more."""
+
+_ASKS = frozenset({"how", "how's", "until", "what", "what's", "when", "when's", "who", "why"})
+"""Begins a question, which changes nothing."""
+
+MOVED_BY_BUTTON = "To move a planned freeze, press Move… below it."
+
+
+@dataclass(frozen=True, slots=True)
+class FreezeOffer:
+    """The command for what somebody wants to do with a freeze."""
+
+    command: str
+    problem: str = ""  #: what to say before it is offered; empty for the usual sentence
+    #: it only opens a form for the freeze of the thread, so it runs without a question
+    is_form: bool = False
+
+
+def about_a_freeze(said: Said, typed: str, situation: Situation) -> FreezeOffer | None:
+    """What ends, moves, extends or plans a freeze, in other words than the commands'.
+
+    None for what names no freeze, outside of a freeze's thread. Only the command that does the
+    same is offered, never one that does the opposite.
+    """
+    is_in_thread = _is_in_thread_of_freeze(situation)
+    plain = said.plain
+    is_act = bool(said.words) and not plain & _NEGATIONS and said.words[0].bare not in _ASKS
+    if not is_act or not (is_in_thread or plain & _A_FREEZE):
+        return None
+    is_change = bool(plain & (_ENDS | _MOVES | _CHANGES_END))
+    if plain & _A_FREEZE and plain & _PLANNING:
+        planned = f"freeze {_after_freeze(said, typed)}".rstrip()
+        return FreezeOffer(_listing(said, situation) if is_change else planned)
+    if plain & _MOVES:
+        return FreezeOffer(_listing(said, situation), MOVED_BY_BUTTON)
+    if is_in_thread:
+        return _about_freeze_of_thread(said)
+    return _about_any_freeze(said, typed, situation)
+
+
+def _about_freeze_of_thread(said: Said) -> FreezeOffer | None:
+    end = _end_said(said.words)
+    if end is not None and said.plain & (_CHANGES_END | _ENDS):
+        return FreezeOffer(f"extend {end}")
+    if said.plain & _ENDS:
+        return FreezeOffer("unfreeze", is_form=True)
+    return None
+
+
+def _about_any_freeze(said: Said, typed: str, situation: Situation) -> FreezeOffer | None:
+    is_new_end = bool(said.plain & _ENDS) and _end_said(said.words) is not None
+    if is_new_end or said.plain & _CHANGES_END:
+        return FreezeOffer(_listing(said, situation))
+    if said.plain & _ENDS:
+        return FreezeOffer(f"unfreeze {_after_freeze(said, typed)}".rstrip(), ENDED_WITH)
+    return None
+
+
+def _listing(said: Said, situation: Situation) -> str:
+    """The command that shows the freezes, each with its buttons."""
+    return f"freezes {_queue_of(said, situation)}".rstrip()
+
+
+def _is_in_thread_of_freeze(situation: Situation) -> bool:
+    return situation.thread is not None and situation.thread.freeze_id is not None
+
+
+def _queue_of(said: Said, situation: Situation) -> str:
+    """The queue that is named or meant; empty if it needn't be, or nobody knows."""
+    if len(said.targets) == 1:
+        return said.targets[0]
+    meant = situation.target_meant("freezes")
+    is_only_one = len(situation.groups.repositories.names) == 1
+    return "" if meant is None or is_only_one else target_value(meant)
+
+
+def _end_said(words: Sequence[Word]) -> str | None:
+    """The words of an end among those around a freeze; None if there is none."""
+    around = _AROUND_FREEZE | AROUND_EXTENSION | _ENDS | _CHANGES_END
+    end = " ".join(word.time for word in words if word.bare not in around)
+    try:
+        read_end(end)
+    except InvalidDuration:
+        return None
+    return end
+
+
+def _after_freeze(said: Said, typed: str) -> str:
+    """What follows the word for a freeze: its queue, its times, a reason."""
+    at = next(number for number, word in enumerate(said.words) if word.bare in _A_FREEZE)
+    after = [*said.words[at + 1 :]]
+    while after and after[0].bare in _AROUND_FREEZE:
+        del after[0]
+    return text_of(typed, after)
 
 
 _PARTICLES = frozenset({"off", "out", "again"})

@@ -298,12 +298,15 @@ def read_extend(words: Words) -> Request:
     """
     where = words.target_anywhere()
     is_endless = any(words.take_anywhere(word) for word in _ENDLESS)
+    thread = words.situation.thread
+    is_of_freeze = thread is not None and thread.freeze_id is not None
+    around = AROUND_EXTENSION | {"freeze"} if is_of_freeze else AROUND_EXTENSION
     end: list[str] = []
     for word in words.rest:
         if word.bare in _UNIT_WORDS and not end:
             end.append("1")
         is_within = bool(end) and word.bare == "a"
-        if is_within or word.bare not in AROUND_EXTENSION:
+        if is_within or word.bare not in around:
             end.append(word.time.lstrip("+"))
     lasting = read_end(" ".join(end)) if end and not is_endless else None
     return Request("extend", where, {"lasting": lasting, "is_endless": is_endless})

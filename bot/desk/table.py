@@ -210,6 +210,7 @@ COMMANDS = (
         read=readers.read_freeze,
         takes_text=True,
         right=Right.FREEZE,
+        offered_for=("plan", "schedule"),
     ),
     Command(
         "freezes",
@@ -217,6 +218,7 @@ COMMANDS = (
         ("freezes", "freezes acme/site", "freezes all"),
         NAMED_OR_GROUP,
         group_options=[FROM_OPTION],
+        offered_for=("skip", "reschedule", "calendar"),
     ),
     Command(
         "unfreeze",
@@ -226,7 +228,8 @@ COMMANDS = (
         read=readers.read_unfreeze,
         takes_text=True,
         right=Right.FREEZE,
-        offered_for=("thaw",),
+        aliases=("un-freeze",),
+        offered_for=("thaw", "defrost"),
     ),
     Command(
         "allow",

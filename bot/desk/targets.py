@@ -75,7 +75,7 @@ async def situation_of(call: Call, typed: str, *, is_settled: bool) -> Situation
     asked = call.asked
     place = Place(
         channel_id=call.channel_id,
-        thread_ts=asked.thread_ts if asked is not None else None,
+        thread_ts=asked.thread_ts if asked is not None else call.pressed_in,
         direct_with=call.actor.user_id if call.is_direct else None,
         person=call.actor.user_id if _SAYS_MY.search(typed) else None,
     )
@@ -88,12 +88,18 @@ async def situation_of(call: Call, typed: str, *, is_settled: bool) -> Situation
     now = call.bot.clock.now()
     read = partial(desk_meant.known_here, situation=situation, place=place, now=now)
     try:
-        return await call.bot.sources.store.read(read)
+        known = await call.bot.sources.store.read(read)
     except StoreUnavailable as error:
         # A queue that is named can be shown all the same.
         extra = {"action": "situation_not_read", "cause": error.cause}
         logger.warning("can't tell where a command was typed", extra=extra)
         return situation
+    is_press = asked is None
+    is_of_freeze = known.thread is not None and known.thread.freeze_id is not None
+    if is_press and not is_of_freeze:
+        # Its command names all that it means, but for which of several freezes.
+        return replace(known, thread=None)
+    return known
 
 
 async def ask_what_to_stop(call: Call, subject: ThreadSubject, typed: str) -> None:

@@ -10,7 +10,7 @@ from difflib import get_close_matches
 
 from bot.acts.permission import Right
 from bot.desk import phrases
-from bot.desk.phrases import Said
+from bot.desk.phrases import FreezeOffer, Said
 from bot.desk.readers import Request
 from bot.desk.situation import (
     ABOUT_A_FREEZE,
@@ -98,10 +98,15 @@ def only_reads(typed: str, situation: Situation) -> bool:
 
 def _command(typed: str, situation: Situation) -> Understood:
     command, request = parse_command(typed, situation)
-    if request.where is not None or not request.needs_repository:
-        return Understood(typed, command, request, request.where, is_named=True)
-    where = situation.target_meant(request.action)
     thread = situation.thread
+    if request.where is not None or not request.needs_repository:
+        meant = Understood(typed, command, request, request.where, is_named=True)
+        is_of_thread = thread is not None and request.where == thread.repository
+        is_about_freeze = is_of_thread and request.action in ABOUT_A_FREEZE
+        if thread is not None and thread.freeze_id is not None and is_about_freeze:
+            return _about_freeze(meant, thread)
+        return meant
+    where = situation.target_meant(request.action)
     if thread is not None and thread.freeze_id is not None:
         return _about_freeze(Understood(typed, command, request, where, is_named=False), thread)
     is_of_thread = thread is not None and thread.is_pause and request.action in ABOUT_A_PAUSE
@@ -144,11 +149,13 @@ def _otherwise(typed: str, error: UserError, situation: Situation) -> Understand
     if phrases.is_done_elsewhere(typed, situation):
         return NotUnderstood(typed, CommandSyntaxError(phrases.DONE_ELSEWHERE))
     said = Said.of(typed, situation)
+    freeze = phrases.about_a_freeze(said, typed, situation)
+    if freeze is not None:
+        return _of_freeze(freeze, typed, situation)
     ended = phrases.end_of_pause(said, typed, situation)
     if ended:
-        problem = "A pause ends with resume, and a freeze with unfreeze."
-        offered = tuple(_with_its_queue(offer, situation) for offer in ended)
-        return NotUnderstood(typed, CommandSyntaxError(problem, instead=offered))
+        instead = tuple(_with_its_queue(offer, situation) for offer in ended)
+        return NotUnderstood(typed, CommandSyntaxError(phrases.ENDED_WITH, instead=instead))
     is_new = _first(typed, situation) is None
     if isinstance(error, CommandSyntaxError | RepositoryNotAllowed) and (
         is_new or not error.instead
@@ -171,6 +178,16 @@ def _readable(offer: str, situation: Situation) -> Sequence[str]:
     if isinstance(read, NotUnderstood):
         return read.error.instead
     return [_with_its_queue(offer, situation)]
+
+
+def _of_freeze(offer: FreezeOffer, typed: str, situation: Situation) -> Understanding:
+    """The command for a freeze that other words mean: offered, unless it only opens a form."""
+    if offer.is_form:
+        return understand(offer.command, situation)
+    problem = offer.problem or f"I don't understand “{_shown(typed)}”."
+    return NotUnderstood(
+        typed, CommandSyntaxError(problem, instead=(_with_its_queue(offer.command, situation),))
+    )
 
 
 def _first(typed: str, situation: Situation) -> Command | None:
@@ -212,9 +229,14 @@ def _not_a_command(
     said: Said, typed: str, error: CommandSyntaxError, situation: Situation
 ) -> CommandSyntaxError:
     offered = phrases.offers(said, typed, situation)
-    shown = typed if len(typed) <= UNREAD_SHOWN else f"{typed[:UNREAD_SHOWN]}…"
-    problem = error.problem if error.instead and offered else f"I don't understand “{shown}”."
+    problem = error.problem
+    if not error.instead or not offered:
+        problem = f"I don't understand “{_shown(typed)}”."
     return CommandSyntaxError(problem, instead=offered[:OFFERED])
+
+
+def _shown(typed: str) -> str:
+    return typed if len(typed) <= UNREAD_SHOWN else f"{typed[:UNREAD_SHOWN]}…"
 
 
 def _with_known_name(

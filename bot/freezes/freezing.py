@@ -16,6 +16,7 @@ from bot.freezes.freeze import Freeze, beside
 from bot.freezes.outcomes import ids_of, stop_by_freezes
 from bot.freezes.reading import listed_freezes
 from bot.freezes.requests import touch_freeze_requests
+from bot.freezes.rows import Freezes
 from bot.kernel.actor import Caller
 from bot.kernel.durations import Lasting
 from bot.kernel.errors import MergeQueueError
@@ -142,6 +143,13 @@ class FreezeQueue:
 
         found = await asyncio.gather(*map(of, repositories))
         return dict(zip(repositories, found, strict=True))
+
+    async def known_in_force(self, repository: RepositoryName) -> Sequence[Freeze]:
+        """Those in force as far as they are stored, without asking the service."""
+        now = self.acts.clock.now()
+        return await self.acts.store.read(
+            lambda transaction: Freezes(transaction).in_force(repository, now)
+        )
 
     async def queued(self, repository: RepositoryName) -> int | None:
         """How many pull requests a freeze would keep waiting; None if that takes too long."""

@@ -285,6 +285,8 @@ async def _ask_why(call: Call, target: Target, value: str) -> None:
     if isinstance(target, Group):
         await call.open_modal(form())
         return
+    # Where only a click opens a form, the click is about the same freeze.
+    call.progress.repeat = Repeat(freeze_actions.UNFREEZE, value)
     # A trigger is valid for three seconds, so the freezes are read once the form is open.
     turn = await call.open_modal(form(freeze_forms.READING_FREEZES))
     which = freeze_forms.UNREADABLE_FREEZES

@@ -243,6 +243,7 @@ class Interaction(Payload):
     container_type: Text = at("container.type")
     is_ephemeral: bool | None = at("container.is_ephemeral", default=None)
     asked_at: Text = at("container.message_ts")
+    thread_ts: str | None = at("container.thread_ts", "message.thread_ts", default=None)
     callback_id: Text = at("callback_id", "view.callback_id")
     action_id: Text = at("action_id", "actions.0.action_id")
     block_id: Text = at("actions.0.block_id")

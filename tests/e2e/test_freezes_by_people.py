@@ -352,6 +352,95 @@ async def test_in_the_thread_of_a_freeze_words_mean_that_freeze(bot: BotTester) 
     assert [freeze.reason for freeze in frozen(bot)] == ["other"]
 
 
+async def plan(bot: BotTester, reason: str) -> Shown:
+    """The card of a freeze that alice plans for an hour in two hours' time."""
+    begins = bot.clock.now().replace(second=0, microsecond=0) + timedelta(hours=2)
+    times = f"from {begins:%H:%M} UTC until {begins + timedelta(hours=1):%H:%M} UTC"
+    card = await froze(bot, f"/mq freeze now {times} {reason}", "planned")
+    await until(lambda: "Cancel…" in (bot.now(card) or card).labels, "the id is known")
+    return card
+
+
+@pytest.mark.parametrize("words", ["skip this one", "resume"])
+async def test_other_words_in_the_thread_of_a_planned_freeze_end_no_other(
+    bot: BotTester, words: str
+) -> None:
+    bot.merge_queue.freeze("acme/site", MAIN)
+    card = await plan(bot, "release day")
+    await bot.has_posted()
+    mention(bot, words, beneath=card)
+    if words == "resume":
+        offer = await bot.wait_in_thread(card, "This thread is about a freeze, not a pause.")
+        await bot.click(offer, "Run /mq unfreeze")
+    else:
+        offer = await bot.wait_in_thread(card, "Slack opens forms only after a click")
+        await bot.click(offer, "Open form")
+    form = await bot.modal("Planned: release day")
+    assert MAIN.reason not in form
+    await bot.submit(form, reason="not today")
+    await bot.modal("has ended")
+    assert [freeze.reason for freeze in frozen(bot)] == [MAIN.reason]
+    await bot.wait_for_post("*Planned freeze canceled*")
+    await bot.wait_for_change(card, "*The planned freeze of acme/site was canceled*")
+
+
+async def test_an_end_in_the_thread_of_a_freeze_is_offered_for_that_one(bot: BotTester) -> None:
+    other = FreezeTerms("other", end=LATER, matching_conditions=("base=dev",))
+    bot.merge_queue.freeze("acme/site", other)
+    card = await froze(bot, "/mq freeze 2h branch:main cutting 4.2")
+    await until(lambda: "End now…" in (bot.now(card) or card).labels, "the id is known")
+    await bot.has_posted()
+    mention(bot, "1h more", beneath=card)
+    offer = await bot.wait_in_thread(card, "I don't understand")
+    await bot.click(offer, "Run /mq extend 1h")
+    assert "The freeze of acme/site now holds" in await bot.wait_for_reply()
+    await bot.wait_for_post("*Freeze changed*")
+    ends = {freeze.reason: lasts(freeze) for freeze in frozen(bot)}
+    assert ends["other"] > timedelta(days=9)
+    mine = ends["cutting 4.2 (by alice via Slack)"]
+    assert timedelta(hours=2, minutes=50) < mine <= timedelta(hours=3)
+
+
+async def test_who_resumes_or_extends_a_pause_of_a_frozen_queue_sees_the_freeze(
+    bot: BotTester,
+) -> None:
+    card = await froze(bot, "/mq freeze 2h cutting 4.2")
+    await until(lambda: "End now…" in (bot.now(card) or card).labels, "the id is known")
+    for typed in ("/mq resume", "/mq extend 1h"):
+        answer = await bot.ask(typed)
+        assert "acme/site isn't paused, it's frozen. Nothing was changed." in answer
+        assert "*In force:* cutting 4.2" in answer
+        assert answer.labels == ["End now…", "Extend…"]
+    await bot.choose(answer, "1 h more", menu="Extend…")
+    assert "The freeze of acme/site now holds" in await bot.wait_for_reply()
+    assert timedelta(hours=2, minutes=50) < lasts(frozen(bot)[0]) <= timedelta(hours=3)
+    await bot.wait_for_post("*Freeze changed*")
+
+
+async def test_a_planned_freeze_is_moved_and_canceled_where_freezes_are_listed(
+    bot: BotTester,
+) -> None:
+    card = await plan(bot, "release day")
+    question = await bot.ask("/mq move the freeze to friday 18:00")
+    assert "To move a planned freeze, press Move… below it." in question
+    await bot.click(question, "Run /mq freezes")
+    listed = await bot.wait_for_reply("*Planned:* release day")
+    assert listed.labels == ["Cancel…", "Extend…", "Move…"]
+    begins = frozen_from(bot)
+    await bot.click(listed, "Move…")
+    hour = timedelta(hours=1)
+    await bot.submit(await bot.modal("Starts"), start_at=begins + hour, end_at=begins + 2 * hour)
+    await bot.modal("now holds")
+    assert frozen_from(bot) == begins + hour
+    await bot.wait_for_post("*Planned freeze changed*")
+    await bot.click(listed, "Cancel…")
+    await bot.submit(await bot.modal("Planned: release day"), reason="not today")
+    await bot.modal("has ended")
+    assert frozen(bot) == []
+    await bot.wait_for_post("*Planned freeze canceled*")
+    await bot.wait_for_change(card, "*The planned freeze of acme/site was canceled*")
+
+
 async def test_several_freezes_are_ended_one_by_one(bot: BotTester) -> None:
     bot.merge_queue.freeze("acme/site", MAIN)
     bot.merge_queue.freeze("acme/site", FreezeTerms("other", matching_conditions=("base=dev",)))

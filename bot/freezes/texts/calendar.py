@@ -11,7 +11,7 @@ from bot.blocks.text import NAME_LIMIT, countdown, escape, listed, literal, loca
 from bot.freezes import actions
 from bot.freezes.calendar import CalendarEntry, EntryState
 from bot.freezes.texts.cards import FREEZE_MARK, conditions
-from bot.freezes.texts.forms import STAYS_FROZEN
+from bot.freezes.texts.forms import CANCEL, STAYS_FROZEN, move_button
 from bot.pauses.texts import ends as pause_ends
 
 OVERLAPS_NAMED = 3
@@ -104,15 +104,19 @@ def _buttons(
     if entry.occurrence is not None:
         value = controls.held_value(entry.repository, entry.occurrence.name)
         shown = [_skip_button(entry, value)] if Right.PAUSE in rights else []
-        return [*shown, _move_button(entry, actions.WINDOW_MOVE, value)] if may_freeze else shown
+        return (
+            [*shown, move_button(entry.repository, actions.WINDOW_MOVE, value)]
+            if may_freeze
+            else shown
+        )
     if entry.freeze_id is None or not may_freeze:
         return []
     value = controls.held_value(entry.repository, entry.freeze_id)
     if entry.state is EntryState.PLANNED:
-        label = "Skip…" if entry.is_recurring else "Cancel…"
+        label = "Skip…" if entry.is_recurring else CANCEL
         return [
             _end_button(entry, label, value),
-            _move_button(entry, actions.FREEZE_MOVE, value),
+            move_button(entry.repository, actions.FREEZE_MOVE, value),
         ]
     endless = escape(entry.repository) if entry.ends_at is None else None
     extend = pause_ends.end_menu(value, actions.FREEZE_END, endless, STAYS_FROZEN)
@@ -134,11 +138,6 @@ def _skip_button(entry: CalendarEntry, value: str) -> blocks.Element:
             "Skip this time?", SKIP_QUESTION, confirm="Skip", deny="Keep it", style="primary"
         ),
     )
-
-
-def _move_button(entry: CalendarEntry, action_id: str, value: str) -> blocks.Element:
-    spoken = f"Move: freeze of {entry.repository}"
-    return blocks.button("Move…", action_id=action_id, value=value, spoken=spoken)
 
 
 def move_form(entry: CalendarEntry, action_id: str, value: str, channel_id: str | None) -> View:

@@ -49,6 +49,9 @@ from bot.pauses.texts import ends as pause_ends, form as pause_form, outcomes as
 END = "End now…"
 
 
+CANCEL = "Cancel…"
+
+
 BEFORE = frozenset({Stage.PLANNED, Stage.ANNOUNCED})
 
 
@@ -112,8 +115,25 @@ def controls(freeze: Freeze, label: str = END) -> list[blocks.Element]:
 
 def card_controls(freeze: Freeze) -> list[blocks.Element]:
     """The same for its card."""
-    is_skipped = freeze.stage in BEFORE and is_of_window(freeze.by)
-    return controls(freeze, "Skip this one…" if is_skipped else END)
+    if freeze.stage not in BEFORE:
+        return controls(freeze)
+    return controls(freeze, "Skip this one…" if is_of_window(freeze.by) else CANCEL)
+
+
+def _listed_controls(freeze: Freeze, now: datetime) -> list[blocks.Element]:
+    """The same in a list; one that hasn't begun can be moved there too."""
+    if freeze.has_begun(now):
+        return controls(freeze)
+    shown = controls(freeze, CANCEL)
+    if freeze.freeze_id is not None:
+        value = block_controls.held_value(freeze.repository, freeze.freeze_id)
+        shown.append(move_button(freeze.repository, freeze_actions.FREEZE_MOVE, value))
+    return shown
+
+
+def move_button(repository: RepositoryName, action_id: str, value: str) -> blocks.Element:
+    spoken = f"Move: freeze of {repository}"
+    return blocks.button("Move…", action_id=action_id, value=value, spoken=spoken)
 
 
 def frozen(known: Freeze, now: datetime, others: Sequence[Freeze] = ()) -> Message:
@@ -181,11 +201,19 @@ def freezes(repository: RepositoryName, known: Sequence[Freeze], now: datetime) 
         shown += [
             blocks.section(f"*{begun}:* {_reason(freeze) or NO_REASON}"),
             *labelled(freeze.by, freeze.terms),
-            blocks.actions(controls(freeze)),
+            blocks.actions(_listed_controls(freeze, now)),
         ]
     if known[FREEZES_LISTED:]:
         shown.append(blocks.context(f"and {len(known) - FREEZES_LISTED:,} more"))
     return blocks.message(*shown)
+
+
+def frozen_not_paused(
+    repository: RepositoryName, known: Sequence[Freeze], now: datetime
+) -> Message:
+    """To a person who resumes or extends the pause of a queue that is frozen instead."""
+    said = f"{escape(repository)} isn't paused, it's frozen. Nothing was changed."
+    return blocks.message(blocks.section(said), *freezes(repository, known, now).blocks[1:])
 
 
 def of_group(group: Group, found: GroupAnswers[list[Freeze]], now: datetime) -> Message:

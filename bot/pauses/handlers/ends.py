@@ -6,7 +6,7 @@ from bot.acts.asked import Asked
 from bot.acts.record import Action
 from bot.blocks import controls, groups as block_groups
 from bot.blocks.controls import Repeat
-from bot.blocks.message import View
+from bot.blocks.message import Message, View
 from bot.desk.registry import Accepted, Call, field_checked, handles
 from bot.freezes import actions as freeze_actions
 from bot.freezes.handlers import unchanged
@@ -16,8 +16,9 @@ from bot.kernel.durations import DurationProblem, Lasting, read_length
 from bot.kernel.ends.phrases import read_end
 from bot.kernel.errors import InvalidDuration
 from bot.kernel.groups import Group, Target, target_value
+from bot.kernel.repository import RepositoryName
 from bot.pauses import actions as pause_actions
-from bot.pauses.outcomes import NotPaused, OtherEnd, PauseChange
+from bot.pauses.outcomes import NotPaused, OtherEnd, OtherPause, PauseChange
 from bot.pauses.pause import DrawnLine, read_drawn_line
 from bot.pauses.reminding import Snoozed
 from bot.pauses.texts import (
@@ -71,7 +72,18 @@ async def resume(
         if ended is not None and ended.says_still(expected):
             shown = pause_card.card(ended)
         await call.replace_message(shown)
-    await call.reply(pause_replies.left_alone(target, outcome))
+    await call.reply(await _left_alone(call, target, outcome))
+
+
+async def _left_alone(
+    call: Call, repository: RepositoryName, found: NotPaused | OtherPause | OtherEnd
+) -> Message:
+    """Why nothing was changed; a queue that isn't paused may be frozen."""
+    if isinstance(found, NotPaused) and not found.is_answer_lost:
+        frozen = await call.bot.use.freeze_queue.known_in_force(repository)
+        if frozen:
+            return freeze_forms.frozen_not_paused(repository, frozen, call.bot.clock.now())
+    return pause_replies.left_alone(repository, found)
 
 
 async def _show_resumed(call: Call, change: PauseChange) -> None:
@@ -137,6 +149,9 @@ async def _type_end_of_freeze(call: Call, held: controls.Held, lasting: Lasting 
         form = pause_ends.end_form(
             name, value, call.channel_id, action_id=freeze_actions.FREEZE_END
         )
+        # Where only a click opens a form, the click is about the same freeze.
+        other_time = f"{pause_ends.OTHER_TIME} {value}"
+        call.progress.repeat = Repeat(freeze_actions.FREEZE_END, other_time)
         await call.open_modal(form)
         return
     asked = Asked(lasting=lasting)
@@ -240,7 +255,7 @@ async def _extend(
     if isinstance(outcome, OtherEnd):
         await call.reply(pause_ends.other_end(held.target, outcome.known, lasting))
     elif not isinstance(outcome, PauseChange):
-        await call.reply(pause_replies.left_alone(held.target, outcome))
+        await call.reply(await _left_alone(call, held.target, outcome))
     elif call.view_id is not None or not outcome.posted_here:
         await call.reply(pause_ends.extended_reply(outcome.act))
 

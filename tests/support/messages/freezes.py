@@ -185,6 +185,8 @@ CASES: Cases = {
         NOON,
     ),
     "freezes": partial(freeze_forms.freezes, SITE, [KNOWN, ENDLESS], NOON),
+    "freezes-planned": partial(freeze_forms.freezes, SITE, [KNOWN], NOON - timedelta(days=9)),
+    "frozen-not-paused": partial(freeze_forms.frozen_not_paused, SITE, [KNOWN], NOON),
     "freezes-none": partial(freeze_forms.freezes, SITE, [], NOON),
     "freezes-several": unchanged(Was.SEVERAL, KNOWN, ENDLESS),
     "freezes-not-offered": partial(freeze_forms.not_offered, SITE, TIMED, "/mq"),
