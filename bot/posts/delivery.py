@@ -185,9 +185,9 @@ class Progress:
     #: post counts as absent
     lookups: int = 0
     failures: int = 0  #: failed claims since Slack last answered, even if only with a wait
-    message_ts: str | None = None
-    error: str | None = None
-    settled_at: datetime | None = None
+    message_ts: str | None = None  #: of the message in Slack that shows it
+    error: str | None = None  #: the code of the last failure
+    settled_at: datetime | None = None  #: None until it is delivered, failed or summarized
     #: the one that claimed it last, by the name under which it takes leases
     process: str | None = None
 
@@ -219,9 +219,6 @@ class Delivery:
         """Before then Slack can't have got it."""
         return self.progress.attempted_at or self.created_at
 
-    def with_progress(self, progress: Progress) -> "Delivery":
-        return replace(self, progress=progress)
-
 
 def is_due(delivery: Delivery, now: datetime) -> bool:
     """Whether it may be claimed."""
@@ -240,12 +237,12 @@ def sending(delivery: Delivery, until: datetime, process: str | None) -> Deliver
         due_at=until,
         process=process,
     )
-    return delivery.with_progress(progress)
+    return replace(delivery, progress=progress)
 
 
 def attempted(delivery: Delivery, at: datetime | None) -> Delivery:
     """It may have been posted since then; surely not if None."""
-    return delivery.with_progress(replace(delivery.progress, attempted_at=at))
+    return replace(delivery, progress=replace(delivery.progress, attempted_at=at))
 
 
 def delivered(delivery: Delivery, message_ts: str, now: datetime) -> Delivery:
@@ -256,25 +253,25 @@ def delivered(delivery: Delivery, message_ts: str, now: datetime) -> Delivery:
         error=None,
         settled_at=now,
     )
-    return delivery.with_progress(progress)
+    return replace(delivery, progress=progress)
 
 
 def shown_by(delivery: Delivery, message_ts: str, now: datetime) -> Delivery:
     """Delivered by another message: its thread's first one, with a stored edit."""
     progress = delivered(delivery, message_ts, now).progress
-    return delivery.with_progress(replace(progress, state=DeliveryState.SUMMARIZED))
+    return replace(delivery, progress=replace(progress, state=DeliveryState.SUMMARIZED))
 
 
 def failed(delivery: Delivery, code: str, now: datetime) -> Delivery:
     progress = replace(delivery.progress, state=DeliveryState.FAILED, error=code, settled_at=now)
-    return delivery.with_progress(progress)
+    return replace(delivery, progress=progress)
 
 
 def given_back(delivery: Delivery, due_at: datetime) -> Delivery:
     """A delivery claimed but not sent, as it was before the claim."""
     in_doubt = delivery.progress.attempted_at is not None
     state = DeliveryState.IN_DOUBT if in_doubt else DeliveryState.PENDING
-    return delivery.with_progress(replace(delivery.progress, state=state, due_at=due_at))
+    return replace(delivery, progress=replace(delivery.progress, state=state, due_at=due_at))
 
 
 def postponed(
@@ -294,7 +291,8 @@ def postponed(
     wait = retry_delay(failures, hint=retry_after, jitter=jitter)
     back = given_back(delivery, now + timedelta(seconds=wait)).progress
     lookups = before.lookups if before.attempted_at is not None else 0
-    return delivery.with_progress(replace(back, failures=failures, error=code, lookups=lookups))
+    progress = replace(back, failures=failures, error=code, lookups=lookups)
+    return replace(delivery, progress=progress)
 
 
 def in_doubt(delivery: Delivery, code: str, now: datetime) -> Delivery:
@@ -306,7 +304,7 @@ def in_doubt(delivery: Delivery, code: str, now: datetime) -> Delivery:
         lookups=delivery.progress.times_absent * HISTORY_LOOKUPS,
         error=code,
     )
-    return delivery.with_progress(progress)
+    return replace(delivery, progress=progress)
 
 
 def not_found(delivery: Delivery, now: datetime) -> Delivery:
@@ -315,15 +313,14 @@ def not_found(delivery: Delivery, now: datetime) -> Delivery:
     The first repeat is immediate, later waits double. Failed when older than MAXIMUM_AGE.
     """
     progress = replace(delivery.progress, failures=0)
-    delivery = delivery.with_progress(progress)
+    delivery = replace(delivery, progress=progress)
     lookups = progress.lookups + 1
     attempted_at = progress.attempted_at
     is_fresh = attempted_at is None or now - attempted_at < SURELY_SHOWN
     if is_fresh and lookups % HISTORY_LOOKUPS:
         due_at = now + RECHECK_DELAYS[lookups % HISTORY_LOOKUPS]
-        return delivery.with_progress(
-            replace(progress, state=DeliveryState.IN_DOUBT, lookups=lookups, due_at=due_at)
-        )
+        progress = replace(progress, state=DeliveryState.IN_DOUBT, lookups=lookups, due_at=due_at)
+        return replace(delivery, progress=progress)
     if now - delivery.created_at > MAXIMUM_AGE:
         return failed(delivery, progress.error or "not_found", now)
     before = progress.times_absent
@@ -335,7 +332,7 @@ def not_found(delivery: Delivery, now: datetime) -> Delivery:
         lookups=(before + 1) * HISTORY_LOOKUPS,
         due_at=now + timedelta(seconds=wait),
     )
-    return delivery.with_progress(progress)
+    return replace(delivery, progress=progress)
 
 
 @dataclass(frozen=True, slots=True)
