@@ -19,6 +19,7 @@ from bot.feed.route_pauses import ReadAfter, event_context, route_pause_event
 from bot.feed.route_subscribers import (
     BACKLOG,
     EDIT_DELAY,
+    ClassifiedEvents,
     PauseInForce,
     Subscribers,
     Threads,
@@ -32,7 +33,6 @@ from bot.kernel.repository import RepositoryName
 from bot.log.around_merges import events_around_merges
 from bot.log.batches import batches_of, classifiable, together
 from bot.log.classification import PAUSE_TYPES, EventKind, kinds, turn_after
-from bot.log.preceding import with_preceding_events
 from bot.log.rows import Events, PullRequests
 from bot.log.types import FREEZE_TYPES
 from bot.merge_queue.event_records import EventRecord, PullRequestRecord
@@ -102,25 +102,26 @@ def route_events(
     if not part.records:
         return Routed(0, (), more=False, grace_period=grace_period)
     found = _judge(transaction, grace_period, part, context)
-    ready = _ready(transaction, found.records, context)
+    events = found.events
+    ready = _ready(transaction, events.records, context)
     routed = [event.record for event in ready]
     routed_ids = [record.event_id for record in routed]
     deliveries = _deliveries(transaction, found, routed, context)
     if subscribed_channels(found.subscriptions, Topic.HEALTH):
-        _count_failures(transaction, repository, routed, found.kinds, found.preceding)
+        _count_failures(transaction, repository, routed, events)
     # Live messages before channel queues, the order in which recording a post locks them.
     edit_at = now + context.edit_delay
     found.threads.finish(edit_at)
     if found.storm is not None:
         found.storm.finish(edit_at)
-    _end_removals(transaction, found.removals, routed, now)
+    _end_removals(transaction, events.removals, routed, now)
     _count_merges(transaction, routed, edit_at)
     for event in ready:
         if event.act is None and event.record.type in FREEZE_TYPES:
             Audit(transaction).add(seen_act(event.record))
     _route_pauses(transaction, found, routed, context)
     notified = [record for record in routed if record.type in _OF_ACTS]
-    counted = CountedOnce(transaction, routed, found.kinds, edit_at=edit_at, now=now)
+    counted = CountedOnce(transaction, routed, events.kinds, edit_at=edit_at, now=now)
     to_add = counted.left(found.in_one_post(deliveries))
     added = len(notified) + Outbox(transaction).add(to_add)
     grace_period.forget(routed_ids)
@@ -182,13 +183,16 @@ def _judge(
     if depends_on_authors:
         numbers = {record.pull_request for record in records if record.pull_request}
         seen = PullRequests(transaction).get(repository, numbers)
-    return Subscribers(
+    events = ClassifiedEvents(
         records,
         kinds(records, preceding),
         batches,
-        seen,
         preceding,
         removals_here(transaction, repository, records),
+        seen,
+    )
+    return Subscribers(
+        events,
         subscriptions,
         Threads(transaction, repository, records, subscriptions),
         StormCount(transaction, repository, now) if len(records) <= BACKLOG else None,
@@ -270,7 +274,7 @@ def _deliveries(
     if routed and context.freezes is not None:
         identify_freezes(transaction, routed[0].repository, context.freezes, context.now)
     if context.personal:
-        deliveries += _to_authors(transaction, subscribers, routed, context.now)
+        deliveries += _to_authors(transaction, subscribers.events, routed, context.now)
     return deliveries
 
 
@@ -283,7 +287,7 @@ class _Personal(NamedTuple):
 
 
 def _to_authors(
-    transaction: Transaction, judged: Subscribers, routed: Sequence[EventRecord], now: datetime
+    transaction: Transaction, events: ClassifiedEvents, routed: Sequence[EventRecord], now: datetime
 ) -> list[NewDelivery]:
     """Direct messages to people about their own pull requests, and those of bots they queued.
 
@@ -291,14 +295,14 @@ def _to_authors(
     """
     found: list[_Personal] = []
     for record in routed:
-        known = judged.seen.get(record.pull_request or 0)
+        known = events.seen.get(record.pull_request or 0)
         if known is None:
             continue
-        kind = judged.kinds[record.event_id]
+        kind = events.kinds[record.event_id]
         if kind is EventKind.MERGE:
             found.append(_Personal(record, known.author, Notice.MERGE))
         elif kind is EventKind.FAILURE:
-            complete = with_preceding_events(record, judged.preceding)
+            complete = events.completed(record)
             if turn_after(complete, kind) is Turn.AUTHOR:
                 login = asked_about(transaction, record, known)
                 found.append(_Personal(record, login, Notice.FAILURE))
@@ -308,7 +312,7 @@ def _to_authors(
     notices = {personal.notice for personal in found}
     people = People(transaction).switched_on(logins, notices)
     return [
-        event_delivery(record, person, judged.kinds[record.event_id], now)
+        event_delivery(record, person, events.kinds[record.event_id], now)
         for record, login, notice in found
         for person in _unmuted(transaction, record, people.get((login, notice), ()))
     ]
@@ -340,13 +344,10 @@ def _count_failures(
     transaction: Transaction,
     repository: RepositoryName,
     routed: Sequence[EventRecord],
-    kind_of: Mapping[int, EventKind],
-    preceding: Sequence[EventRecord],
+    events: ClassifiedEvents,
 ) -> None:
     """Count failures in a row as they are routed, so that each counts once."""
-    classified = [
-        (with_preceding_events(record, preceding), kind_of[record.event_id]) for record in routed
-    ]
+    classified = [(events.completed(record), events.kinds[record.event_id]) for record in routed]
     decides_something = any(
         record.type == MERGED or kind is EventKind.FAILURE for record, kind in classified
     )

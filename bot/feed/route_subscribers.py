@@ -303,17 +303,28 @@ class _Traits(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Subscribers:
-    """Events whose meaning can no longer change, with that meaning, and who gets them."""
+class ClassifiedEvents:
+    """A slice of the log whose meaning can no longer change, with that meaning."""
 
     records: Sequence[EventRecord]
     kinds: Mapping[int, EventKind]  #: by event id
     batches: Mapping[int, str]  #: by event id, the batch of merges that share one post
-    #: the known pull requests, by number, if anybody's choice depends on their authors
-    seen: Mapping[int, PullRequestRecord]
     preceding: Sequence[EventRecord]  #: events that complete leaves lacking their reason
     #: the acts of this bot that caused leaves, by event id; its channel has a post
     removals: Mapping[int, AuditRecord]
+    #: the known pull requests, by number, if anybody's choice depends on their authors
+    seen: Mapping[int, PullRequestRecord]
+
+    def completed(self, record: EventRecord) -> EventRecord:
+        """The event with the reason that it lacks, if an earlier one has it."""
+        return with_preceding_events(record, self.preceding)
+
+
+@dataclass(frozen=True, slots=True)
+class Subscribers:
+    """Who gets the events of a slice."""
+
+    events: ClassifiedEvents
     subscriptions: Sequence[Subscription]
     threads: Threads
     storm: StormCount | None  #: None in a backlog
@@ -327,9 +338,9 @@ class Subscribers:
 
     def _matching(self, record: EventRecord) -> Sequence[Subscription]:
         """The subscriptions that match; the same for many events."""
-        known = self.seen.get(record.pull_request) if record.pull_request is not None else None
+        known = self.events.seen.get(record.pull_request or 0)
         author = known.author if known is not None else None
-        kind = self.kinds[record.event_id]
+        kind = self.events.kinds[record.event_id]
         traits = _Traits(record.type, kind, record.base_ref, author)
         if traits not in self._found:
             self._found[traits] = [
@@ -346,9 +357,9 @@ class Subscribers:
 
     def route(self, record: EventRecord) -> Sequence[NewDelivery]:
         """The deliveries of an event that is not about a pause."""
-        kind = self.kinds[record.event_id]
+        kind = self.events.kinds[record.event_id]
         subscriptions = self._matching(record)
-        act = self.removals.get(record.event_id)
+        act = self.events.removals.get(record.event_id)
         if act is not None:
             subscriptions = [
                 subscription
@@ -370,7 +381,7 @@ class Subscribers:
         channels = {
             subscription.channel_id for subscription in wanted if subscription.style is Style.THREAD
         }
-        if record.event_id in self.batches:
+        if record.event_id in self.events.batches:
             # Without a thread the batch gets one post, and no thread per pull request.
             channels &= thread.roots.keys()
         in_threads = self.threads.notify(thread, record, kind, sorted(channels), self.now)
@@ -382,7 +393,7 @@ class Subscribers:
     def _is_of_storm(self, record: EventRecord, kind: EventKind) -> bool:
         if self.storm is None:
             return False
-        return self.storm.see(with_preceding_events(record, self.preceding), kind)
+        return self.storm.see(self.events.completed(record), kind)
 
     def _first_posts_of_storm(
         self, kind: EventKind, subscriptions: Sequence[Subscription]
@@ -447,7 +458,7 @@ class Subscribers:
         """Combine the merges of a batch into the first one's post in each channel."""
         together: dict[tuple[str, str], list[NewDelivery]] = defaultdict(list)
         for delivery in deliveries:
-            batch_id = self.batches.get(delivery.subject.subject_id)
+            batch_id = self.events.batches.get(delivery.subject.subject_id)
             is_post = delivery.root_id is None and delivery.digest_at is None
             if batch_id is not None and is_post and delivery.subject.kind is SubjectKind.EVENT:
                 together[delivery.channel_id, batch_id].append(delivery)
