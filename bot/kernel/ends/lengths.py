@@ -10,11 +10,11 @@ from bot.kernel.ends.typed import EDGE, TYPED_KEPT, Beginning, TypedText
 from bot.kernel.errors import InvalidDuration
 
 _UNIT = (
-    r"(?:months?|years?|m(?:in(?:ute)?s?)?\.?|'|h(?:(?:ou)?rs?)?\.?|d(?:ays?)?|w(?:(?:ee)?ks?)?"
+    r"(?:months?|years?|fortnights?|m(?:in(?:ute)?s?)?\.?|'|h(?:(?:ou)?rs?)?\.?|d(?:ays?)?|w(?:(?:ee)?ks?)?"
     r"|s(?:ec(?:ond)?s?)?)(?![a-z])"
 )
 _MINUTES_IN_TYPED = {"m": 1, "'": 1, "h": 60, "d": 24 * 60, "w": 7 * 24 * 60, "s": 1 / 60}
-_PER_MONTH = {"month": 31 * 24 * 60, "year": 366 * 24 * 60}
+_MINUTES_IN_LONG = {"fortnight": 14 * 24 * 60, "month": 31 * 24 * 60, "year": 366 * 24 * 60}
 
 _COUNTED_UNIT = rf"{COUNT}[\s-]*(?:more\s+)?{_UNIT}"
 _FROM_NOW = r"(?:\s+from\s+now)?"
@@ -71,11 +71,20 @@ _VAGUE_LENGTH = re.compile(
     rf"(?P<range>minutes?|mins?|m|hours?|hrs?|h|days?|d)){EDGE}"
 )
 _WHILE = re.compile(
-    r"(?:an?\s+(?:while|bit|moment|sec|second|minute\s+or\s+two)|some\s+time|"
-    r"(?:the\s+)?rest\s+of\s+(?:the|this)\s+(?:day|morning|afternoon|evening|week)"
-    rf"|(?:the|this)\s+(?:day|morning|afternoon|evening|night|weekend|week)|today|tonight){EDGE}"
+    r"(?:an?\s+(?:good\s+)?(?:while|bit|moment|sec|second|minute\s+or\s+two)|some\s+time"
+    r"|an?\s+good\s+(?:half\s+)?(?:an\s+)?(?:hour|day|week)|good\s+\d+\s*(?:minutes?|hours?)"
+    r"|(?:the\s+)?rest\s+of\s+(?:the|this)\s+(?:day|morning|afternoon|evening|week)"
+    r"|(?:the|this)\s+(?:day|morning|afternoon|evening|night|weekend|week)|today|tonight"
+    rf"|(?:{COUNT}|the|this)\s+(?:sprint|shift)s?"
+    r"|lunch(?:time)?|(?:the\s+)?(?:holidays|christmas|easter|thanksgiving|new\s+year(?:['\u2019]?s)?)"
+    rf"){EDGE}"
 )
 """After "for": nobody knows how long."""
+
+_WORKING_TIME = re.compile(
+    rf"{ABOUT}{COUNT}[\s-]*(?:business|working|work)[\s-]+(?:days?|hours?){EDGE}"
+)
+"""Nobody knows whose."""
 
 _IN_THE_PAST = re.compile(
     r"(?:ago|late|old|older|since|behind|earlier|too\s+late|in\s+a\s+row)(?![a-z])"
@@ -210,7 +219,7 @@ def _minutes_of_half(found: re.Match[str]) -> float:
 
 
 def _unit_minutes(unit: str) -> float:
-    for name, minutes in _PER_MONTH.items():
+    for name, minutes in _MINUTES_IN_LONG.items():
         if unit.startswith(name):
             return minutes
     return _MINUTES_IN_TYPED[unit[0]]
@@ -219,7 +228,9 @@ def _unit_minutes(unit: str) -> float:
 def _read_vague(text: TypedText, at: int, *, is_marked: bool) -> Beginning | None:
     found = _VAGUE_LENGTH.match(text.small, at)
     if found is None:
-        unbounded = _WHILE.match(text.small, at) if is_marked else None
+        unbounded = _WORKING_TIME.match(text.small, at)
+        if unbounded is None and is_marked:
+            unbounded = _WHILE.match(text.small, at)
         if unbounded is None:
             return None
         return Beginning((), text.words_to(unbounded.end()), is_sure=False)

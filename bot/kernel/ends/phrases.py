@@ -55,8 +55,11 @@ _IN = re.compile(
     r"|(?:end(?:s|ing)?|resum(?:e|es|ing)|back)(?:\s+(?:at|by|in|on|around))?)\s+"
 )
 _ALONE = re.compile(
-    r"(?:(?:over\s+)?the\s+|this\s+)?weekend|overnight"
+    r"(?:(?:over\s+)?the\s+|this\s+)?weekend|over\s*night"
     r"|within\s+the\s+hour|(?:the\s+)?next\s+(?:hour|day|week)"
+    r"|(?:all|the\s+(?:whole|entire)|during\s+the)"
+    r"\s+(?:day|morning|afternoon|evening|night|week|weekend)(?:\s+long)?"
+    r"|(?:over|during)\s+(?:lunch(?:time)?|(?:the\s+)?(?:holidays|christmas|easter|thanksgiving))"
 )
 """Only without another word."""
 
