@@ -49,6 +49,13 @@ async def test_the_form_shows_which_freeze_ends(bot: BotTester) -> None:
     assert "Reason was: night" in await bot.modal("has ended")
 
 
+async def test_where_no_freeze_is_nothing_is_asked_for(bot: BotTester) -> None:
+    await bot.type("/mq unfreeze")
+    form = await bot.modal("no freeze is in force or planned, so there is none to end.")
+    assert "Reason" not in form
+    assert form.body["submit"] is None
+
+
 async def test_a_pull_request_that_nobody_knows_is_asked_about(bot: BotTester) -> None:
     bot.merge_queue.freeze("acme/site", MAIN)
     question = await bot.ask("/mq allow 99999 fixes the outage")

@@ -336,8 +336,6 @@ def unfrozen_reply(ended: Sequence[Freeze], others: Sequence[Freeze] = ()) -> Me
 
 def of_which(known: Sequence[Freeze], now: datetime) -> str:
     """In the form that ends a freeze: which one, from when until when; of several, by number."""
-    if not known:
-        return "No freeze is in force or planned."
     choices = which_freeze(known)
     lines = []
     for number, freeze in enumerate(known, start=1):
@@ -588,6 +586,12 @@ def unfreeze_form(
 def _choice_of_freeze(choices: Sequence[blocks.Option]) -> Block:
     name = freeze_actions.WHICH_BLOCK
     return blocks.input_field(name, "Which freeze ends?", blocks.radio_buttons(name, choices))
+
+
+def nothing_to_end(target: Target) -> View:
+    """Instead of the form that ends a freeze."""
+    text = f"*{named(target)}:* no freeze is in force or planned, so there is none to end."
+    return modal.result_modal(blocks.sentence(text), None)
 
 
 def working_modal(doing: str, target: Target) -> View:
