@@ -14,6 +14,7 @@ import pytest
 
 from tests.support.bot_process import ProcessTester
 from tests.support.bot_tester import ALICE, MERGE_QUEUE
+from tests.support.databases import sqlite_copy
 from tests.support.waiting import until
 
 pytestmark = pytest.mark.e2e
@@ -24,11 +25,11 @@ StartProcess = Callable[..., Awaitable[ProcessTester]]
 
 
 @pytest.fixture
-async def start_process(tmp_path: Path) -> AsyncIterator[StartProcess]:
+async def start_process(tmp_path: Path, sqlite_template: Path) -> AsyncIterator[StartProcess]:
     async with AsyncExitStack() as stack:
 
         async def start(**options: object) -> ProcessTester:
-            url = f"sqlite:///{tmp_path / 'bot.sqlite3'}"
+            url = sqlite_copy(sqlite_template, tmp_path)
             # The options are ProcessTester's own, which checks them.
             tester = ProcessTester(url, folder=tmp_path, channels=HEARING, **options)  # type: ignore[arg-type]
             return await stack.enter_async_context(tester)

@@ -13,6 +13,7 @@ from bot.sandbox.merge_queue.simulation.moments import to_datetime
 from tests.support.at_rest import is_at_rest
 from tests.support.bot_process import MqbotProcess, ProcessTester
 from tests.support.bot_tester import ALICE, BOB, CAROL, MERGE_QUEUE
+from tests.support.databases import sqlite_copy
 from tests.support.shown import Blocks, Shown, ShownView
 from tests.support.waiting import until
 
@@ -29,7 +30,7 @@ Open = Callable[[ProcessTester], Awaitable[Blocks | None]]
 
 
 @pytest.fixture
-async def start_process(tmp_path: Path) -> AsyncIterator[StartProcess]:
+async def start_process(tmp_path: Path, sqlite_template: Path) -> AsyncIterator[StartProcess]:
     async with AsyncExitStack() as stack:
 
         async def start(policy: str = "", **environment: str) -> ProcessTester:
@@ -37,7 +38,7 @@ async def start_process(tmp_path: Path) -> AsyncIterator[StartProcess]:
             settings.write_text(policy)
             common = {"MQBOT_POLL_SECONDS": "60", "MQBOT_CONFIG": str(settings)}
             tester = ProcessTester(
-                f"sqlite:///{tmp_path / 'bot.sqlite3'}",
+                sqlite_copy(sqlite_template, tmp_path),
                 folder=tmp_path,
                 channels=f"acme/site={MERGE_QUEUE}:pause",
                 environment={**common, **environment},

@@ -10,6 +10,7 @@ import pytest
 
 from tests.support.bot_process import ProcessTester
 from tests.support.bot_tester import ALICE, BOB, CAROL, MERGE_QUEUE
+from tests.support.databases import sqlite_copy
 from tests.support.shown import Shown
 from tests.support.waiting import until
 
@@ -23,7 +24,7 @@ StartProcess = Callable[[], Awaitable[ProcessTester]]
 
 
 @pytest.fixture
-async def start_process(tmp_path: Path) -> AsyncIterator[StartProcess]:
+async def start_process(tmp_path: Path, sqlite_template: Path) -> AsyncIterator[StartProcess]:
     async with AsyncExitStack() as stack:
 
         async def start() -> ProcessTester:
@@ -36,7 +37,7 @@ async def start_process(tmp_path: Path) -> AsyncIterator[StartProcess]:
                 "MQBOT_HEALTH_PORT": "0",
             }
             tester = ProcessTester(
-                f"sqlite:///{tmp_path / 'bot.sqlite3'}",
+                sqlite_copy(sqlite_template, tmp_path),
                 folder=tmp_path,
                 channels=f"acme/site={MERGE_QUEUE}:pause",
                 environment=environment,

@@ -71,23 +71,29 @@ class Rows:
     sent_at: int = 0  #: the revision when the act's request left
     lock: Lease | None = None
 
-    def follow(self, what: str, before: State, after: State) -> None:
-        """What happened between the two states."""
+    def follow(self, what: str, before: State, after: State) -> bool:
+        """What happened between the two states; whether it has to do with the rows."""
         mode = re.search(r"\((.*)\)", what)
         read = self.world.answer(before, Mode(mode[1])) if mode is not None else None
+        is_stored = False
         for number, poll in enumerate(before.polls):
             if poll is None and after.polls[number] is not None:
                 self.revisions[number] = Revisions(self.transaction).of(self.repository)
             elif poll is not None and after.polls[number] is None:
+                is_stored = True
                 self.observes(poll.reading, self.revisions[number])
         if after.delivered > before.delivered and read is not None:
+            is_stored = True
             self.delivers(before, before.log[before.delivered], read)
         if before.acting is not None and what.startswith("act "):
+            is_stored = True
             self.acts(before, before.acting, read, is_left=after.acting is None)
         elif before.acting is None and after.acting is not None:
+            is_stored = True
             self.lock = Leases(self.transaction).claim(
                 f"act:{self.repository}", holder="it", now=before.now, lifetime=LONG
             )
+        return is_stored
 
     def observes(self, reading: Reading, revision: int) -> None:
         read = as_read(reading)
@@ -208,9 +214,11 @@ def test_the_rows_follow_what_the_pure_functions_say(transaction: Transaction, n
         for _ in range(STEPS):
             what, after = random.choice(list(world.next_states(state)))
             way.append(what)
-            rows.follow(what, state, after)
+            is_stored = rows.follow(what, state, after)
+            # Most steps are those of the service, the clock and requests under way.
+            if is_stored or after.known != state.known:
+                assert_same(rows, after.known, way)
             state = after
-            assert_same(rows, state.known, way)
         ends += sum(not pause.is_open for pause in state.known.pauses)
     assert ends > WALKS / 4
 

@@ -22,6 +22,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import IO, Any
 
+import anyio
+
 from bot.cli.main import PROGRAMS
 
 ROOT = Path(__file__).parents[2]
@@ -29,7 +31,14 @@ LARGEST_REQUEST = 1 << 18
 EVERYTHING = (
     *(f"bot.cli.{module}" for module, _ in PROGRAMS.values()),
     "bot.runtime.process",
+    "alembic.config",
     "alembic.command",
+    "apscheduler.executors.asyncio",
+    "apscheduler.triggers.interval",
+    "certifi",
+    "encodings.utf_8_sig",
+    # Which httpx imports for its first client.
+    "httpcore",
 )
 
 
@@ -121,6 +130,8 @@ def serve(control: socket.socket) -> None:
     """Fork for every request until there are no more of them."""
     for name in EVERYTHING:
         import_module(name)
+    # What it imports for its first event loop, a bot needs for its first request.
+    anyio.run(anyio.sleep, 0)
     gc.collect()
     gc.freeze()
     while True:
