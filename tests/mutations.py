@@ -475,6 +475,20 @@ MUTATIONS = (
         UNDERSTOOD,
     ),
     Mutation(
+        "words: later",
+        "bot/desk/readers.py",
+        "    _refuse_later(words, where)",
+        "    pass",
+        UNDERSTOOD,
+    ),
+    Mutation(
+        "words: all well",
+        "bot/desk/words.py",
+        " or self._says_all_is_well()",
+        "",
+        UNDERSTOOD,
+    ),
+    Mutation(
         "words: its line",
         "bot/desk/understanding.py",
         'options = {**request.options, "expected": thread.pause}',
