@@ -376,7 +376,7 @@ async def rows(extent: Extent) -> Sequence[Row]:
             reads_a_day = what in READ_THE_LAST_DAY
             bots = [short, long, day] if reads_a_day else [short, long]
             spent: list[list[float]] = [[] for _ in bots]
-            for number in range(extent.scaled(9, 4)):
+            for number in range(extent.scaled(15, 4)):
                 person = PEOPLE[number % len(PEOPLE)]
                 for of_bot, bot in zip(spent, bots, strict=True):
                     of_bot.append(await _spent(meter, bot, act, person))
