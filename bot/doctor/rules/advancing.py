@@ -1,7 +1,8 @@
 """Rules about pull requests that can't advance, and checks that start over."""
 
+from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -89,13 +90,10 @@ def restarted(case: Case) -> Restarted | None:
     Says instead: nothing, if half of the restarts have no cause.
     """
     since = max(case.merged_at or case.at - LAST_HOURS, case.at - LAST_HOURS)
-    ends = [
-        end
-        for end in of_branch(case.facts.log.of(CHECKS_END), case.branch)
-        if end.received_at > since and is_put_back(end)
-    ]
+    changes = _changes(case)
+    ends = [end for end in changes.ends if end.received_at > since and is_put_back(end)]
     rounds = list(_rounds(ends))
-    known = [caused for together in rounds if (caused := _caused(together, case)) is not None]
+    known = [caused for together in rounds if (caused := _caused(together, changes)) is not None]
     times = len(known)
     if case.may_be_paused or times < IN_A_ROW or times <= len(rounds) / 2:
         return None
@@ -132,28 +130,86 @@ def _rounds(ends: Sequence[EventRecord]) -> Iterator[Sequence[EventRecord]]:
         yield together
 
 
-def _caused(together: Sequence[EventRecord], case: Case) -> _Caused | None:
+@dataclass(frozen=True, slots=True)
+class _Changes:
+    """What may make checks start over; each oldest first."""
+
+    ends: Sequence[EventRecord]
+    leaves: Sequence[EventRecord]  #: without those that the queue merged
+    enters: Sequence[EventRecord]
+
+    def left(self, begin: datetime, end: datetime) -> Sequence[EventRecord]:
+        """The leaves of that time; the ends of checks have the codes that some lack."""
+        leaves = _between(self.leaves, begin, end)
+        numbers = {leave.pull_request for leave in leaves}
+        ends = [each for each in _between(self.ends, begin, end) if each.pull_request in numbers]
+        return [with_preceding_events(leave, ends) for leave in leaves]
+
+    def are_requeued(self, removed: Sequence[EventRecord]) -> bool:
+        """Whether each of those that were taken out was queued again soon."""
+        return bool(removed) and all(map(self._is_requeued, removed))
+
+    def _is_requeued(self, removed: EventRecord) -> bool:
+        at = removed.received_at
+        enters = _between(self.enters, at, at + _REQUEUED_WITHIN)
+        return any(enter.pull_request == removed.pull_request for enter in enters)
+
+    def has_jumped_ahead(self, entered: EventRecord) -> bool:
+        """Whether it was taken out by hand shortly before it entered."""
+        at = entered.received_at
+        left = self.left(at - _REQUEUED_WITHIN, at)
+        removed = _of_kind(left, Restart.REMOVAL)
+        return any(leave.pull_request == entered.pull_request for leave in removed)
+
+
+def _changes(case: Case) -> _Changes:
+    log = case.facts.log
+    leaves = of_branch(log.of(LEAVE), case.branch)
+    return _Changes(
+        list(of_branch(log.of(CHECKS_END), case.branch)),
+        [leave for leave in leaves if not says_merged(leave)],
+        list(of_branch(log.of(ENTER), case.branch)),
+    )
+
+
+def _caused(together: Sequence[EventRecord], changes: _Changes) -> _Caused | None:
     """The cause of checks that started over together; None without evidence of exactly one."""
     begin = together[0].received_at - _TOGETHER
     end = together[-1].received_at + _TOGETHER
-    log = case.facts.log
-    leaves = [
-        with_preceding_events(leave, log.of(CHECKS_END))
-        for leave in of_branch(log.of(LEAVE), case.branch)
-        if begin <= leave.received_at <= end and not says_merged(leave)
-    ]
-    entered = [enter for enter in log.of(ENTER) if begin <= enter.received_at <= end]
-    codes = [each.details.code or "" for each in together]
-    kind = next((_RESTARTS[code] for code in codes if code in _RESTARTS), None)
-    if kind is None and _AHEAD_LEFT in codes:
-        kinds = {_LEAVES.get(leave.details.code or "") for leave in leaves}
-        kind = kinds.pop() if len(kinds) == 1 else None
+    leaves = changes.left(begin, end)
+    kind = _kind_of({each.details.code or "" for each in together}, leaves)
     if kind is None:
         return None
-    numbers = _numbers(entered if kind is Restart.PRIORITY else _of_kind(leaves, kind))
-    if kind in {Restart.REMOVAL, Restart.PRIORITY} and _are_put_back(numbers, end, case):
+    changed = _of_kind(leaves, kind)
+    if kind is Restart.REMOVAL and changes.are_requeued(changed):
         kind = Restart.REQUEUE
-    return _Caused(together[-1].received_at, kind, numbers, together[-1].details.reason or "")
+    if kind is Restart.PRIORITY:
+        entered = _between(changes.enters, begin, end)
+        # Of several, nobody knows which one came first.
+        changed = entered if len(entered) == 1 else ()
+        if any(map(changes.has_jumped_ahead, changed)):
+            kind = Restart.REQUEUE
+    said = together[-1].details.reason or ""
+    return _Caused(together[-1].received_at, kind, _numbers(changed), said)
+
+
+def _kind_of(codes: Collection[str], leaves: Sequence[EventRecord]) -> Restart | None:
+    known = next((kind for code, kind in _RESTARTS.items() if code in codes), None)
+    if known is not None or _AHEAD_LEFT not in codes:
+        return known
+    kinds = {_LEAVES.get(leave.details.code or "") for leave in leaves}
+    return kinds.pop() if len(kinds) == 1 else None
+
+
+def _between(
+    events: Sequence[EventRecord], begin: datetime, end: datetime
+) -> Sequence[EventRecord]:
+    first = bisect_left(events, begin, key=_received_at)
+    return events[first : bisect_right(events, end, key=_received_at)]
+
+
+def _received_at(event: EventRecord) -> datetime:
+    return event.received_at
 
 
 def _of_kind(leaves: Sequence[EventRecord], kind: Restart) -> Sequence[EventRecord]:
@@ -162,24 +218,3 @@ def _of_kind(leaves: Sequence[EventRecord], kind: Restart) -> Sequence[EventReco
 
 def _numbers(events: Sequence[EventRecord]) -> Sequence[int]:
     return list(dict.fromkeys(event.pull_request for event in events if event.pull_request))
-
-
-def _are_put_back(numbers: Sequence[int], end: datetime, case: Case) -> bool:
-    """Whether each of them was taken out by hand around that time, and queued again soon."""
-    return bool(numbers) and all(_is_put_back_by_hand(number, end, case) for number in numbers)
-
-
-def _is_put_back_by_hand(number: int, end: datetime, case: Case) -> bool:
-    log = case.facts.log
-    removed = [
-        leave.received_at
-        for leave in log.of(LEAVE)
-        if leave.pull_request == number
-        if _LEAVES.get(leave.details.code or "") is Restart.REMOVAL
-        if end - _REQUEUED_WITHIN <= leave.received_at <= end
-    ]
-    return any(
-        enter.pull_request == number and timedelta() <= enter.received_at - at <= _REQUEUED_WITHIN
-        for enter in log.of(ENTER)
-        for at in removed
-    )
