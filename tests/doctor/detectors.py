@@ -137,6 +137,17 @@ def never_start_not() -> Iterator[Story]:
         told=log(usual(-12)),
     )
 
+    told = usual(-60)
+    told.enter(-50, 41)
+    for minute in (-48, -40, -32):
+        told.add(CHECKS_NOT_STARTED, minute, 41, reason="The branch could not be created")
+    yield story(
+        "the service failed three times to start checks, and two have passed (not: never start)",
+        Verdict.UNKNOWN,
+        queue=status(live(queued(41, -50), start=-10, passed=2)),
+        told=log(told),
+    )
+
 
 def done() -> Iterator[Story]:
     told = usual(-60)

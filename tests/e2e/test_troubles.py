@@ -25,7 +25,7 @@ HEADLINES = {
     "comes-back": " comes back again and again*",
     "held": " can't advance, and 1 other waits for it*",
     "never-start": " don't start*",
-    "start-late": ": checks don't get anywhere in any batch*",
+    "start-late": ": no check passes in any batch*",
     "hangs": " take far longer than usual*",
     "done": " are done and it isn't merged*",
     "restarted": ": merges or pushes around the queue have made checks start over 4 times*",

@@ -24,7 +24,8 @@ def never_start(case: Case) -> NeverStart | None:
     log shows that nothing ended lately.
     Figures: SEVERAL tries; the limit of the time to the first check; a quarter of an hour.
     Mistaken for: a service that counts no checks, so the head's details or another batch must show
-    that it does; a pause, so one that can't be ruled out silences it.
+    that it does; a pause, so one that can't be ruled out silences it; checks that have started
+    after all, as their batch shows.
     Says instead: nothing.
     """
     if case.may_be_paused or case.head is None:
@@ -34,7 +35,7 @@ def never_start(case: Case) -> NeverStart | None:
 
 def _refused_start(case: Case) -> NeverStart | None:
     log = case.facts.log
-    queued = {pull_request.number for pull_request in case.queued}
+    queued = {pull_request.number for pull_request in case.queued} - _checked(case)
     tried: dict[int, list[EventRecord]] = {}
     for event in log.of(CHECKS_NOT_STARTED):
         if event.pull_request in queued and event.received_at >= case.at - LAST_HOURS:
@@ -51,6 +52,12 @@ def _refused_start(case: Case) -> NeverStart | None:
     said = attempts[-1].details.reason or ""
     since = attempts[0].received_at
     return NeverStart(NotStarted.REFUSED, number, since, len(attempts), said)
+
+
+def _checked(case: Case) -> set[int]:
+    """The pull requests whose checks have started after all, as the status shows."""
+    started = [run for run in _running(case) if run.checks_summary.total]
+    return {member.number for run in started for member in run.members}
 
 
 def _without_check(case: Case) -> NeverStart | None:

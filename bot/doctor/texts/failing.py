@@ -43,7 +43,7 @@ def many_checks(found: ManyChecks, _: Diagnosis) -> Told:
         passed = by_count(
             found.passed, "1 passed in the same time.", "{count} passed in the same time."
         )
-    who = "the people who run CI. Queue nothing again until pull requests merge."
+    who = "the people who run CI. Don't queue anything again until pull requests merge."
     return Told("many different checks fail", (failed, passed), who)
 
 

@@ -84,7 +84,10 @@ def normal(_: Normal, diagnosis: Diagnosis) -> Told:
         evidence.append(f"{expected}.")
     if not usual.is_known:
         length = duration(usual.default)
-        evidence.append(f"I have seen too few merges to know what is usual; {length} is long.")
+        evidence.append(
+            "I've seen too few merges to know what is usual, "
+            f"so more than {length} without one counts as long."
+        )
     return Told("it is merging normally", tuple(evidence))
 
 

@@ -1,9 +1,14 @@
 """The words of checks that don't start, start late, hang, or are done."""
 
+from datetime import timedelta
+
 from bot.blocks.text import code, duration, listed, local_time, quote, within
 from bot.doctor.diagnosis import Diagnosis, Done, Hangs, NeverStart, NotStarted, StartLate
 from bot.doctor.past import Usual
 from bot.doctor.texts.parts import CHECKS_NAMED, SAID_LIMIT, Told, checks
+
+SOON = timedelta(days=1)
+"""A run that times out later won't be waited for."""
 
 
 def never_start(found: NeverStart, diagnosis: Diagnosis) -> Told:
@@ -33,17 +38,19 @@ def start_late(found: StartLate, _: Diagnosis) -> Told:
     if found.is_over:
         late = f"The last {found.batches:,} runs waited {waited} for their first check."
         return Told("checks start late", (late, f"Usual is {usual}."), who)
-    none = f"No check has passed in any of {found.batches:,} batches for {waited}."
+    none = f"{found.batches:,} batches are being tested, and no check has passed for {waited}."
     whole = f"A whole run usually takes {usual}."
-    return Told("checks don't get anywhere in any batch", (none, whole), who)
+    return Told("no check passes in any batch", (none, whole), who)
 
 
 def hangs(found: Hangs, diagnosis: Diagnosis) -> Told:
     names = checks(found.names)
     since = local_time(found.since)
-    running = f"The run began {since}. Without a result: {names}."
+    running = f"The run began {since}. No result yet: {names}."
     usual = _usual_length("A whole run", diagnosis.seen.past.check_run, "takes")
-    end = f"The run times out {local_time(found.times_out_at)}." if found.times_out_at else ""
+    end = ""
+    if found.times_out_at is not None and found.times_out_at - diagnosis.at <= SOON:
+        end = f"The run times out {local_time(found.times_out_at)}."
     cause = f"the checks of #{found.number} take far longer than usual"
     return Told(cause, (running, usual, end), f"the owners of {names}.")
 
@@ -51,7 +58,8 @@ def hangs(found: Hangs, diagnosis: Diagnosis) -> Told:
 def _usual_length(what: str, usual: Usual, verb: str) -> str:
     if usual.is_known:
         return f"{what} usually {verb} {within(usual.median)}."
-    return f"I have seen too few runs to know what is usual; {duration(usual.default)} is long."
+    long = duration(usual.default)
+    return f"I've seen too few runs to know what is usual, so more than {long} counts as long."
 
 
 def done(found: Done, _: Diagnosis) -> Told:

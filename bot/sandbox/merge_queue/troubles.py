@@ -72,11 +72,10 @@ def _enter(
     broken_check: str | None = None,
     hangs: bool = False,
     waits_for: int | None = None,
+    labels: Sequence[str] = ("hotfix",),
 ) -> Act:
-    """A pull request that is tested alone enters the queue."""
-    new = NewPullRequest(
-        labels=("hotfix",), broken_check=broken_check, hangs=hangs, waits_for=waits_for
-    )
+    """A pull request enters the queue; with the label, it is tested alone."""
+    new = NewPullRequest(labels=labels, broken_check=broken_check, hangs=hangs, waits_for=waits_for)
     return Act(minute, lambda controls, repository: controls.enqueue(repository, new))
 
 
@@ -110,6 +109,10 @@ def _comes_back() -> Iterator[Act]:
 
 
 def _never_start() -> Iterator[Act]:
+    def keep_batches_waiting(controls: Controls, repository: str) -> None:
+        found = controls.repository(repository)
+        found.rules = tuple(replace(rule, batch_max_wait=_NEVER) for rule in found.rules)
+
     def refuse(controls: Controls, repository: str) -> None:
         (queued,) = controls.repository(repository).line("main").queued()
         metadata = {"reason": "the service could not create the branch to test"}
@@ -117,7 +120,8 @@ def _never_start() -> Iterator[Act]:
         sent = SentEvent(type_, metadata, queued.number, "main")
         controls.emit(repository, sent)
 
-    yield _enter(0, hangs=True)
+    yield Act(0, keep_batches_waiting)
+    yield _enter(0, labels=())
     for minute in (5, 10, 15):
         yield Act(minute, refuse)
     yield _end(17)
@@ -189,7 +193,8 @@ TROUBLES: Mapping[str, Sequence[Act]] = {
     "comes-back": (_begin(), *_comes_back()),
     "held": (
         _begin(),
-        _enter(0, hangs=True, waits_for=1),
+        _enter(0, waits_for=1),
+        Act(0.1, _hold_merges),
         _enter(1, hangs=True),
         _end(75),
     ),
