@@ -85,7 +85,7 @@ async def test_a_check_that_hangs_is_named_and_the_details_are_read_once_a_minut
     details = f"/merge-queue/pull/{number}"
     answer = await bot.ask("/mq why acme/site")
     assert f"the checks of #{number} take far longer than usual*" in answer
-    assert "` has no result yet." in answer
+    assert "No result yet: `" in answer
     assert (
         "I've seen too few runs to know what is usual, so more than 1 h counts as long." in answer
     )

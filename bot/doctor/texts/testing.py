@@ -7,7 +7,7 @@ from bot.doctor.diagnosis import Diagnosis, Done, Hangs, NeverStart, NotStarted,
 from bot.doctor.past import Usual
 from bot.doctor.texts.parts import CHECKS_NAMED, SAID_LIMIT, Told, checks
 
-SOON = timedelta(days=1)
+TIMES_OUT_SOON = timedelta(days=1)
 """A run that times out later won't be waited for."""
 
 
@@ -49,7 +49,7 @@ def hangs(found: Hangs, diagnosis: Diagnosis) -> Told:
     running = f"The run began {since}. No result yet: {names}."
     usual = _usual_length("A whole run", diagnosis.seen.past.check_run, "takes")
     end = ""
-    if found.times_out_at is not None and found.times_out_at - diagnosis.at <= SOON:
+    if found.times_out_at is not None and found.times_out_at - diagnosis.at <= TIMES_OUT_SOON:
         end = f"The run times out {local_time(found.times_out_at)}."
     cause = f"the checks of #{found.number} take far longer than usual"
     return Told(cause, (running, usual, end), f"the owners of {names}.")
