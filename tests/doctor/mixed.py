@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from bot.doctor.diagnosis import Verdict
+from bot.doctor.facts import NoAnswer, ServiceProblem
 from bot.merge_queue.event_types import CHECKS_NOT_STARTED
 from tests.doctor.story import (
     CHECKS,
@@ -67,6 +68,24 @@ def after_the_fact() -> Iterator[Story]:
     )
 
 
+def empty_and_more() -> Iterator[Story]:
+    invalid = ServiceProblem(NoAnswer.INVALID, "422: queue_rules: extra keys not allowed")
+    yield story(
+        "nothing is queued, and the service says that the configuration is invalid",
+        Verdict.MISCONFIGURED,
+        queue=status(),
+        told=log(usual(-40)),
+        problem=invalid,
+    )
+    yield story(
+        "nothing is queued, and nobody knows whether it is paused",
+        Verdict.UNKNOWN,
+        queue=status(),
+        told=log(usual(-40)),
+        is_pause_known=False,
+    )
+
+
 def two_branches() -> Iterator[Story]:
     release = Telling(branch="release/4.2")
     release.usual(-90)
@@ -120,6 +139,16 @@ def one_pull_request_and_the_others() -> Iterator[Story]:
         "#41 is queued again and again although it conflicts with main",
         Verdict.COMES_BACK,
         queue=status(live(queued(41, -30), code="preparing", start=None, passed=0, total=0)),
+        told=log(told),
+    )
+    told = usual(-130)
+    for n in range(3):
+        told.fails(41, start=-120 + 40 * n, end=-100 + 40 * n, failed=["unit tests"])
+    yield story(
+        "#41 has just failed for the third time, and nothing else is queued",
+        Verdict.EMPTY,
+        Verdict.COMES_BACK,
+        queue=status(),
         told=log(told),
     )
     told = usual(-130)
@@ -218,6 +247,7 @@ def half_known() -> Iterator[Story]:
 
 MIXED: Sequence[Story] = (
     *after_the_fact(),
+    *empty_and_more(),
     *two_branches(),
     *one_pull_request_and_the_others(),
     *two_at_once(),

@@ -141,13 +141,14 @@ def _fails_again(case: Case) -> ComesBack | None:
 
 
 def _holds_up(number: int, since: datetime, failed_at: datetime, case: Case) -> bool:
-    """Whether the queue waits for it now: it is tested at the head, or nothing merges."""
+    """Whether the queue waits for it now: at the head, or because nothing else merges."""
     lead = case.lead
     is_in_head = lead is not None and number in {member.number for member in lead.members}
-    if case.is_recent(failed_at):
-        return case.is_long or is_in_head
+    is_recent = case.is_recent(failed_at)
+    if is_recent and (case.is_long or is_in_head):
+        return True
     has_merged = case.merged_at is not None and case.merged_at > since
-    return is_in_head and not has_merged
+    return not has_merged and (is_in_head or (is_recent and not case.queued))
 
 
 def _is_thrown_out_again(case: Case) -> ComesBack | None:

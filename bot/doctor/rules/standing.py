@@ -89,13 +89,14 @@ def empty(case: Case) -> Empty | None:
 
     Looks for: a status without pull requests.
     Figures: none.
-    Mistaken for: an answer with entries that can't be read; a paused or frozen queue, which is more
-    than empty.
-    Says instead: `paused`, `frozen`, or that nobody can tell.
+    Mistaken for: an answer with entries that can't be read; a queue that is paused, frozen or
+    misconfigured, which is more than empty.
+    Says instead: what it is besides empty, or that nobody can tell.
     """
-    if case.status is None or case.queued or case.status.unreadable or case.is_stopped:
+    if case.status is None or case.queued or case.status.unreadable:
         return None
-    return Empty()
+    is_more_than_empty = case.is_stopped or case.facts.problem is not None
+    return None if is_more_than_empty else Empty()
 
 
 def normal(case: Case) -> Normal | None:

@@ -82,7 +82,7 @@ def normal(_: Normal, diagnosis: Diagnosis) -> Told:
     expected = by_past(diagnosis.outlook, diagnosis.at)
     if expected:
         evidence.append(f"{expected}.")
-    if not usual.is_known:
+    elif not usual.is_known:
         length = duration(usual.default)
         evidence.append(
             "I've seen too few merges to know what is usual, "

@@ -98,6 +98,7 @@ def _comes_back() -> Iterator[Act]:
         controls.settled(turn)
 
     def once_more(controls: Controls, repository: str) -> None:
+        entered[repository].broken_check = None
         entered[repository].hangs = True
         again(controls, repository)
 
