@@ -3,14 +3,16 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
+from bot.doctor.case import says_merged
 from bot.doctor.facts import Log
 from bot.doctor.past import ENOUGH
+from bot.doctor.rules.limits import IN_A_ROW
 from bot.freezes.rows import Freezes
 from bot.kernel.repository import RepositoryName
 from bot.log.preceding import is_put_back
 from bot.log.queue_entries import tells_all
 from bot.log.rows import Events, Positions
-from bot.merge_queue.event_records import EventRecord
+from bot.merge_queue.event_records import EventRecord, in_order
 from bot.merge_queue.event_types import (
     CHECKS_END,
     CHECKS_NOT_STARTED,
@@ -39,6 +41,9 @@ READ_OF_EACH: Mapping[str, int] = {
 }
 """How many events of each type are read at most, the newest of the last day."""
 
+ENTERS_READ = 50
+"""The newest of the last day, where checks start over."""
+
 READ_OF_HEAD = 20
 """How many events of the head are read to find its enter, which names its branch."""
 
@@ -48,7 +53,8 @@ def read_log(
 ) -> Log:
     """The stored events of the last day, and how far the log has been read.
 
-    `head`: the pull request whose enter is read; no other enter says anything about the queue.
+    `head`: the pull request whose enter is read. Others say something about the queue only where
+    checks start over: what was queued again then.
     """
     events = Events(transaction)
     positions = Positions(transaction)
@@ -67,9 +73,16 @@ def read_log(
     leaves = by_type[LEAVE]
     if not leaves or not all(tells_all(leave) for leave in leaves):
         by_type[MERGED] = newest(MERGED, READ_OF_EACH[MERGED])
+    enters: list[EventRecord] = []
     if head is not None:
         of_head = events.of_pull_requests(repository, [head], since=since, limit=READ_OF_HEAD)
-        by_type[ENTER] = [event for event in of_head if event.type == ENTER]
+        enters += [event for event in of_head if event.type == ENTER]
+    if _start_over(by_type):
+        known = {enter.event_id for enter in enters}
+        newest_enters = newest(ENTER, ENTERS_READ)
+        enters += [enter for enter in newest_enters if enter.event_id not in known]
+    if enters:
+        by_type[ENTER] = in_order(enters)
     origin = positions.origin(repository)
     last = positions.polls([repository]).get(repository)
     return Log(
@@ -79,6 +92,18 @@ def read_log(
         last.polled_at if last is not None else None,
         max(origin, since) if origin is not None else None,
     )
+
+
+def _start_over(by_type: Mapping[str, Sequence[EventRecord]]) -> bool:
+    """Whether checks have started over so often since the last merge that a cause is looked for."""
+    merges = [*by_type.get(MERGED, ()), *filter(says_merged, by_type[LEAVE])]
+    merged_at = max((merge.received_at for merge in merges), default=None)
+    restarts = [
+        end
+        for end in by_type[CHECKS_END]
+        if is_put_back(end) and (merged_at is None or end.received_at > merged_at)
+    ]
+    return len(restarts) >= IN_A_ROW
 
 
 def _runs(events: Sequence[EventRecord]) -> int:

@@ -98,6 +98,8 @@ def _comes_back() -> Iterator[Act]:
         controls.settled(turn)
 
     def once_more(controls: Controls, repository: str) -> None:
+        # Its last run must have ended before this changes.
+        controls.catch_up()
         entered[repository].broken_check = None
         entered[repository].hangs = True
         again(controls, repository)
@@ -137,26 +139,20 @@ def _push(controls: Controls, repository: str) -> None:
     controls.push_to(repository, "main")
 
 
-def _head(controls: Controls, repository: str) -> PullRequest:
-    """The first pull request under test."""
-    line = controls.repository(repository).line("main")
-    return line.batches[0].members[0].pull
-
-
 def _push_to_head(controls: Controls, repository: str) -> None:
     turn = controls.turn(repository)
-    found = entering.find(turn, _head(controls, repository).number)
-    if found is not None:
-        leaving.withdraw(turn, *found, "PULL_REQUEST_UPDATED")
+    line = turn.repository.line("main")
+    leaving.withdraw(turn, line, line.batches[0].members[0], "PULL_REQUEST_UPDATED")
     controls.settled(turn)
 
 
 def _requeue_head(controls: Controls, repository: str) -> None:
     """Its place goes to the one behind it, whose checks start over."""
-    pull = _head(controls, repository)
-    controls.dequeue(repository, pull.number)
     turn = controls.turn(repository)
-    entering.enter(turn, pull)
+    line = turn.repository.line("main")
+    head = line.batches[0].members[0]
+    leaving.withdraw(turn, line, head, "PR_MANUALLY_DEQUEUED")
+    entering.enter(turn, head.pull)
     controls.settled(turn)
 
 

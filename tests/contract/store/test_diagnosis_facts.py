@@ -54,6 +54,19 @@ def test_of_all_that_entered_only_the_head_is_read(transaction: Transaction) -> 
     assert not read_log(transaction, SITE, NOW).of(ENTER)
 
 
+def test_where_checks_start_over_all_that_entered_lately_is_read(transaction: Transaction) -> None:
+    head = make_event(1)
+    other = make_event(2)
+    put_back = EventDetails(aborted=True, code="PR_AHEAD_DEQUEUED", abort_status="REEMBARKED")
+    ends = [replace(make_event(n, type_=CHECKS_END), details=put_back) for n in (3, 4, 5)]
+    Events(transaction).add_new([head, other, *ends])
+    assert read_log(transaction, SITE, NOW, head.pull_request).of(ENTER) == [head, other]
+
+    merge = make_event(6, type_=MERGED)
+    Events(transaction).add_new([merge])
+    assert read_log(transaction, SITE, NOW, head.pull_request).of(ENTER) == [head]
+
+
 @pytest.mark.parametrize(
     ("in_a_batch", "read"), [(1, READ_FIRST), (2, READ_OF_EACH[CHECKS_END])], ids=["one", "two"]
 )
