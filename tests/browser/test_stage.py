@@ -62,10 +62,15 @@ async def test_the_panel_makes_things_happen_and_says_when_it_cannot(
     await page.get_by_role("button", name="Dismiss", exact=True).click()
     await expect(page.get_by_role("alert").filter(has_text="paused already")).to_be_hidden()
 
+    # A refusal that isn't dismissed ends with the next choice.
+    await page.get_by_role("button", name="What if…").click()
+    await page.get_by_role("menuitem", name="Carol pauses the queue").click()
+    await expect(page.get_by_role("alert").filter(has_text="paused already")).to_be_visible()
     await page.get_by_role("button", name="What if…").click()
     await page.get_by_role("menuitem", name="The merge queue service is down").click()
     end = page.get_by_role("button", name="End: The merge queue service is down")
     await expect(end).to_be_visible()
+    await expect(page.get_by_role("alert").filter(has_text="paused already")).to_be_hidden()
     assert service.faults.armed
     await end.click()
     await expect(end).to_have_count(0)

@@ -11,6 +11,7 @@ import { toast } from "./toast.js";
 /** The task that somebody opened, until that is ticked; else the first one left is open. */
 let opened = { name: null, isDone: false };
 let busy = false;
+let endRefusal = () => {};
 
 const openTask = (tasks) =>
   tasks.find((task) => task.name === opened.name && task.is_done === opened.isDone) ??
@@ -153,12 +154,13 @@ function openTriggers(anchor, triggers) {
 async function bringAbout(trigger) {
   if (busy) return;
   busy = true;
+  endRefusal();
   changed("stage");
   try {
     const { stage } = await control.bringAbout(trigger.name);
     state.stage = stage;
   } catch (error) {
-    toast(explain(error.code, error.message));
+    endRefusal = toast(explain(error.code, error.message));
   } finally {
     busy = false;
     changed("stage");

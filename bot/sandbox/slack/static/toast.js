@@ -6,20 +6,22 @@ import { el, fill, iconButton } from "./dom.js";
 const place = el("div", { id: "toast", class: "toast", role: "alert", popover: "manual" });
 document.body.append(place);
 
-/** Shows one sentence until it is dismissed or another takes its place. */
+/**
+ * Shows one sentence until it is dismissed or another takes its place. Gives what ends it once it is
+ * no longer true.
+ */
 export function toast(words, ...more) {
+  const shown = el("span", { class: "toast-words" }, words, more);
   const shut = () => {
+    if (!shown.isConnected) return;
     place.hidePopover();
     fill(place);
   };
-  fill(
-    place,
-    el("span", { class: "toast-words" }, words, more),
-    iconButton("close", "Dismiss", shut),
-  );
+  fill(place, shown, iconButton("close", "Dismiss", shut));
   // Closed and shown again, it stands above a dialog that was opened meanwhile.
   if (place.matches(":popover-open")) place.hidePopover();
   place.showPopover();
+  return shut;
 }
 
 function defect(error) {
