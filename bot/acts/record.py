@@ -141,6 +141,7 @@ class Confirmation:
     asked_by: Actor | None = None  #: the first of the two, in the record of the second
     proposed: Asked | None = None  #: what a machine proposes; None for people
     ends_at: datetime | None = None  #: until when a proposal is open
+    excludes_runners: bool = False  #: those who run the machine don't approve it
     answers: int = 0  #: the record of the proposal that is carried out or refused; 0 for none
 
 

@@ -174,11 +174,20 @@ def _proposal(request: Request) -> Message:
     if request.state is not RequestState.OPEN:
         was = _said(_WAS_PROPOSED[first.action], request)
         return _ended(request, f"{was} {_said(_ANSWERED[request.state], request)}")
-    who = _mentions(request.asked)
-    can_approve = f"{who} can approve." if who else "Any full member can approve."
     headline, *rest = waiting(request)
-    shown = blocks.message(headline, blocks.section(can_approve), *rest)
+    shown = blocks.message(headline, blocks.section(_who_can_approve(request)), *rest)
     return blocks.coloured(Colour.YELLOW, shown)
+
+
+def _who_can_approve(request: Request) -> str:
+    who = _mentions(request.asked)
+    if who:
+        return f"{who} can approve."
+    confirmations = [act.confirmation for act in request.asked]
+    if any(known is not None and known.excludes_runners for known in confirmations):
+        machine = quote(request.asked[0].actor.name, NAME_LIMIT)
+        return f"Any full member can approve, except the people who run {machine}."
+    return "Any full member can approve."
 
 
 def waiting(request: Request) -> list[Block]:

@@ -124,7 +124,8 @@ class ProposeActs:
             asked = replace(asked, lasting=at_instant(end))
         right = RIGHT_OF_ACTION[act.action]
         people = self.acts.check.named(right, act.repository)
-        if self._takes_second_person(act.repository):
+        excludes_runners = bool(approval.run_by) and self._takes_second_person(act.repository)
+        if excludes_runners:
             people = tuple(person for person in people if person not in approval.run_by)
         subject = ""
         if wanted.freezes:
@@ -148,7 +149,13 @@ class ProposeActs:
             previous=previous,
             freezes=ids_of(wanted.freezes) or None,
             setting=setting,
-            confirmation=Confirmation(subject, people, proposed=asked, ends_at=ends_at),
+            confirmation=Confirmation(
+                subject,
+                people,
+                proposed=asked,
+                ends_at=ends_at,
+                excludes_runners=excludes_runners,
+            ),
         )
 
     def _takes_second_person(self, repository: RepositoryName) -> bool:

@@ -304,7 +304,7 @@ def not_yours(known: Freeze) -> Message:
     by = f" {_by(known)}" if known.by else ""
     return blocks.sentence(
         f"{FREEZE_MARK} {escape(known.repository)} is frozen{by}: {_reason(known)}. That isn't "
-        "your freeze, so nothing was changed; `--any` ends it."
+        "your freeze, so nothing was changed; `--any` (in JSON: `any`) ends it."
     )
 
 

@@ -239,7 +239,7 @@ def not_yours(known: PauseRecord) -> Message:
     """To a machine that resumes only what it paused, unless it says otherwise."""
     return blocks.sentence(
         f":double_vertical_bar: {_still_paused(known)}. That isn't your pause, so nothing was "
-        "changed; `--any` resumes it."
+        "changed; `--any` (in JSON: `any`) resumes it."
     )
 
 

@@ -65,6 +65,9 @@ UNFREEZE_PROPOSED = proposed(Action.UNFREEZE, Asked("main is green"))
 ALLOW_PROPOSED = replace(
     proposed(Action.ALLOW, Asked("fixes main")), setting=SettingChange(after="#41")
 )
+NOT_FOR_ITS_RUNNERS = replace(
+    PAUSE, confirmation=Confirmation("", proposed=Asked("main is red"), excludes_runners=True)
+)
 OF_GROUP_PROPOSED = replace(PAUSE, group=GROUP)
 GROUP_PROPOSED = (OF_GROUP_PROPOSED, replace(OF_GROUP_PROPOSED, repository=API))
 
@@ -82,6 +85,7 @@ CASES: Cases = {
     "proposal-to-resume": request(Request.opened([RESUME_PROPOSED])),
     "proposal-to-unfreeze": request(Request.opened([UNFREEZE_PROPOSED])),
     "proposal-to-allow": request(Request.opened([ALLOW_PROPOSED])),
+    "proposal-not-for-those-who-run-it": request(Request.opened([NOT_FOR_ITS_RUNNERS])),
     "proposal-approved": request(became([PAUSE], RequestState.CONFIRMED, BOB)),
     "proposal-refused": request(became([FREEZE], RequestState.REFUSED, BOB)),
     "proposal-under-way": request(became([RESUME_PROPOSED], RequestState.UNDER_WAY, BOB)),
