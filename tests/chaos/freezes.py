@@ -86,12 +86,18 @@ def _findings(freeze: Frozen, channel: str, messages: list[Message]) -> Iterator
         yield f"{len(cards)} messages show {name}"
         return
     posts = {
-        "changed": f"Freeze changed {REPOSITORY}: {freeze.reason}\nby carol ",
-        "removed": f"Freeze ended {REPOSITORY}: {freeze.reason} done\nby carol ",
+        "changed": f"Freeze changed {REPOSITORY}: {freeze.reason}\n",
+        "removed": f"Freeze ended {REPOSITORY}: {freeze.reason} done\n",
         "over": f"Freeze over {REPOSITORY}: {freeze.reason}\n",
     }
     for what, begins in posts.items():
-        found = [message for message in messages if message.text.startswith(begins)]
+        # Between what happened and by whom, an end names the freezes that are still in force.
+        end = "" if what == "over" else "\nby carol "
+        found = [
+            message
+            for message in messages
+            if message.text.startswith(begins) and end in message.text
+        ]
         # A card that is posted later may show it itself.
         is_needed = float(cards[0].ts) < freeze.written_at.get(what, 0)
         if len(found) > 1 or (is_needed and not found) or (found and what not in freeze.written_at):
