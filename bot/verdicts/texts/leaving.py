@@ -140,6 +140,6 @@ def leaving(code: str | None, reason: str | None) -> Leaving:
         return known
     if code is not None:
         return Leaving(quote(code.replace("_", " ").lower(), CODE_LIMIT), SEE)
-    if reason and reason.strip():
-        return Leaving(quote(reason.strip().rstrip("."), OWN_WORDS_LIMIT), SEE)
-    return Leaving("the service gave no reason", SEE)
+    # Without control characters, of which alone a reason might be.
+    said = quote((reason or "").strip().rstrip("."), OWN_WORDS_LIMIT)
+    return Leaving(said or "the service gave no reason", SEE)

@@ -375,6 +375,9 @@ TABLE = {
         "Rule `x` is gone. &lt;!here&gt;",
         SEE,
     ),
+    "words that cannot be shown": Row(
+        Facts(left(None, reason="\x1b")), Cause.AS_SAID, "the service gave no reason", SEE
+    ),
     "a failed check without any code or words": Row(
         Facts(left(None, check("lint", required=None))), Cause.FAILED, "check lint failed", FIX
     ),
