@@ -69,6 +69,7 @@ audit = table(
     sa.Index(None, "repository", "at"),
     sa.Index(None, "repository", "action", "at"),
     sa.Index(None, "repository", "result", "at"),
+    sa.Index(None, "result", "at"),
     sa.Index(None, "at"),
 )
 partial_index(audit.c.act_id, where=audit.c.act_id > 0)

@@ -64,6 +64,7 @@ CREATE INDEX ix_audit_repository_action_at ON audit (repository, action, at);
 CREATE INDEX ix_audit_repository_at ON audit (repository, at);
 CREATE INDEX ix_audit_repository_result_at ON audit (repository, result, at);
 CREATE INDEX ix_audit_request ON audit (request) WHERE request IS NOT NULL;
+CREATE INDEX ix_audit_result_at ON audit (result, at);
 CREATE TABLE bisections (
     repository TEXT NOT NULL,
     "key" TEXT NOT NULL,
