@@ -4,8 +4,8 @@ import dataclasses
 import json
 import secrets
 from collections import OrderedDict
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from aiohttp import web
@@ -38,6 +38,7 @@ class ResponseUrl:
     source: Message | None = None
     is_of_command: bool = False
     uses: int = 0
+    texts: list[str] = field(default_factory=list)  #: of the messages it took
 
 
 class MintedUrl(NamedTuple):
@@ -107,10 +108,10 @@ class ResponseUrls:
             return web.Response(text="ok")
         return web.json_response({"ok": True})
 
-    def uses_of(self, url: str) -> int:
-        """How often an app has answered at an address that it was given."""
+    def texts_of(self, url: str) -> Sequence[str]:
+        """What an app has answered at an address that it was given, oldest first."""
         target = self._minted.get(url.rpartition("/")[2])
-        return 0 if target is None else target.uses
+        return () if target is None else target.texts
 
     def use(self, key: str) -> ResponseUrl:
         """Count a use of an address; raises SlackRefusal `expired_url`, `used_url`."""
@@ -136,6 +137,7 @@ class ResponseUrls:
         content = read_content(call, self._installation, budgeted=False)
         if content.is_empty:
             raise SlackRefusal("no_text")
+        target.texts.append(content.text or "")
         # A command has no message of its own to replace: its answers are always new.
         if call.flag("replace_original") and target.source is not None:
             self._replace(target.source, content)
