@@ -69,9 +69,14 @@ def admitted(requests: int) -> PersonalPace:
     return PersonalPace(requests, each_seconds=3600.0, warned_again_seconds=3600.0)
 
 
+UNHURRIED = replace(HURRIED, drain=60.0)
+"""A busy machine has the time to answer all before the bot stops."""
+
+
 async def start_held(start_bot: StartBot, inbox: Inbox) -> BotTester:
     """In a channel that it has joined already, of which no event has to be worked on."""
-    return await start_bot(channels=f"acme/site={MERGE_QUEUE}:freeze", open_inbox=lambda: inbox)
+    channels = f"acme/site={MERGE_QUEUE}:freeze"
+    return await start_bot(channels=channels, open_inbox=lambda: inbox, every=UNHURRIED)
 
 
 async def _all_type(bot: BotTester, count: int) -> None:
