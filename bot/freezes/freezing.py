@@ -130,6 +130,12 @@ class FreezeQueue:
         known = await self.freezes(repository)
         return freeze_outcomes.meant_by(freeze_id, known, self.acts.clock.now())
 
+    async def not_frozen(
+        self, caller: Caller, repository: RepositoryName
+    ) -> freeze_outcomes.FreezeOutcome:
+        """What a person sees who wants to end a freeze where none is left, before they act."""
+        return await self._not_frozen(self.acts.record(caller, Action.UNFREEZE, repository))
+
     async def of_group(
         self, group: str, repositories: Sequence[RepositoryName]
     ) -> Mapping[RepositoryName, Sequence[Freeze]]:
@@ -419,11 +425,9 @@ class FreezeQueue:
         freezes: Sequence[Freeze] = (),
     ) -> freeze_outcomes.FreezeOutcome:
         await self.acts.leave(act, because)
-        return (
-            await self._not_frozen(act)
-            if not freezes
-            else freeze_outcomes.FreezeOutcome(freezes, because)
-        )
+        if freezes:
+            return freeze_outcomes.FreezeOutcome(freezes, because)
+        return await self._not_frozen(act)
 
     async def _not_frozen(self, act: AuditRecord) -> freeze_outcomes.FreezeOutcome:
         ended = await self.acts.last_done(act, Action.UNFREEZE)

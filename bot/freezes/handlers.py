@@ -295,7 +295,9 @@ async def _ask_why(call: Call, target: Target, value: str) -> None:
         held = call.held(value)
         known = await call.bot.use.freeze_queue.meant(target, held.drawn_for or None)
         if not known:
-            await call.show_in_modal(turn, freeze_forms.nothing_to_end(target))
+            outcome = await call.bot.use.freeze_queue.not_frozen(call.caller, target)
+            message = unchanged(call, target, outcome)
+            await call.show_in_modal(turn, modal.result_modal(message, call.channel_id))
             return
         which = freeze_forms.of_which(known, call.bot.clock.now())
         choices = freeze_forms.which_freeze(known)

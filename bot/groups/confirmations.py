@@ -194,9 +194,12 @@ def waiting(request: Request) -> list[Block]:
     """An open proposal, what somebody has to know before they answer it, and the buttons."""
     first = request.asked[0]
     value = str(first.record_id)
+    what = f"proposal {value}: {first.action} {first.group.name or first.repository}"
     buttons = [
-        blocks.button("Approve", action_id=APPROVE, value=value, style="primary"),
-        blocks.button("Refuse", action_id=REFUSE, value=value),
+        blocks.button(
+            "Approve", action_id=APPROVE, value=value, style="primary", spoken=f"Approve {what}"
+        ),
+        blocks.button("Refuse", action_id=REFUSE, value=value, spoken=f"Refuse {what}"),
     ]
     return [
         blocks.section(f":hourglass_flowing_sand: {_said(_PROPOSED[first.action], request)}"),

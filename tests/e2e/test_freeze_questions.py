@@ -51,7 +51,7 @@ async def test_the_form_shows_which_freeze_ends(bot: BotTester) -> None:
 
 async def test_where_no_freeze_is_nothing_is_asked_for(bot: BotTester) -> None:
     await bot.type("/mq unfreeze")
-    form = await bot.modal("no freeze is in force or planned, so there is none to end.")
+    form = await bot.modal("acme/site isn't frozen. Nothing was changed.")
     assert "Reason" not in form
     assert form.body["submit"] is None
 

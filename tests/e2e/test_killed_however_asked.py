@@ -387,7 +387,7 @@ async def test_a_machine_whose_bot_is_killed_reads_that_nobody_can_tell_and_then
     cut_off = await shell(bot, *act.asked)
     await until(death.is_set, "the process killed while it carries it out")
     assert await cut_off.ends() == 3
-    assert "gave no answer" in cut_off.complaints
+    assert "the bot didn't answer" in cut_off.complaints
     assert "Check `mqbot status` before a retry." in cut_off.complaints
     await restarted(bot)
     status = await shell(bot, "status", "acme/site")

@@ -588,12 +588,6 @@ def _choice_of_freeze(choices: Sequence[blocks.Option]) -> Block:
     return blocks.input_field(name, "Which freeze ends?", blocks.radio_buttons(name, choices))
 
 
-def nothing_to_end(target: Target) -> View:
-    """Instead of the form that ends a freeze."""
-    text = f"*{named(target)}:* no freeze is in force or planned, so there is none to end."
-    return modal.result_modal(blocks.sentence(text), None)
-
-
 def working_modal(doing: str, target: Target) -> View:
     text = f":hourglass_flowing_sand: {doing} {named(target)} …"
     return modal.result_modal(blocks.sentence(text), None)

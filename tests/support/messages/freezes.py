@@ -235,7 +235,6 @@ CASES: Cases = {
             )
         ),
     ),
-    "unfreeze-nothing": partial(freeze_forms.nothing_to_end, SITE),
     "unfreeze-form": partial(freeze_forms.unfreeze_form, SITE, SITE, "C0MERGEQ"),
     "unfreeze-form-of-several": later(
         lambda: freeze_forms.unfreeze_form(

@@ -52,6 +52,12 @@ from tests.support.messages.values import (
 ADA = make_person("ada")
 MUTED = make_person("ada", mentions=False)
 
+
+def proposed(number: int) -> Request:
+    """The request of that number."""
+    return Request.opened([replace(PAUSE, record_id=number)])
+
+
 at_home = cases_of(home_texts.home)
 linked = cases_of(people_texts.linked)
 me = cases_of(people_texts.me)
@@ -89,11 +95,11 @@ CASES: Cases = {
     ),
     "home-proposals": at_home(
         make_home(),
-        make_viewer(proposals=[Request.opened([PAUSE]), Request.opened(GROUP_PROPOSED)]),
+        make_viewer(proposals=[proposed(4), Request.opened(GROUP_PROPOSED)]),
         "/mq",
     ),
     "home-more-proposals": at_home(
-        make_home(), make_viewer(proposals=[Request.opened([PAUSE])] * 5), "/mq"
+        make_home(), make_viewer(proposals=[proposed(number) for number in range(4, 9)]), "/mq"
     ),
     "home-how-long": at_home(
         make_home(make_snapshot(BUSY), outlooks={SITE: OUTLOOK}), make_viewer(), "/mq"
