@@ -5,6 +5,7 @@ import re
 
 import click
 
+import bot.runtime.schema  # noqa: F401 - makes every table known
 from bot.cli.process import with_database
 from bot.cli.stored import opened_store
 from bot.runtime.clock import SystemClock

@@ -63,6 +63,8 @@ DESCRIPTIONS = {
 }
 """What each variable takes."""
 
+DATABASE = "DATABASE_URL"
+
 EXAMPLES = {"MQBOT_POLICY": "owner/name", "MQBOT_WINDOW": "weekend"}
 """A table's name in each of them."""
 
@@ -144,7 +146,7 @@ def secret_files(settings: Settings) -> Sequence[NamedFile]:
     _, is_sqlite, database = url.partition("sqlite:///")
     if is_sqlite:
         endings = ("", *SQLITE_ENDINGS)
-        named += [NamedFile("DATABASE_URL", Path(database + ending)) for ending in endings]
+        named += [NamedFile(DATABASE, Path(database + ending)) for ending in endings]
     return list(dict.fromkeys(named))
 
 
@@ -285,6 +287,9 @@ def _misspelled(file: SettingsFile) -> Mapping[str, str]:
     problems = dict(file.problems)
     for written in sorted({*ours, *file.given} - known):
         near = get_close_matches(written, {*known, CONFIG_FILE}, 1, NEARLY)
+        if written == SETTING_PREFIX + DATABASE:
+            # Without it the bot would use a file of its own and say nothing.
+            near = [DATABASE]
         if written == CONFIG_FILE + SUFFIX:
             near = [CONFIG_FILE]
         place = file.line([written]) if written in file.given else None

@@ -12,7 +12,7 @@ from bot.store import migrate
 from bot.store.backup import give_to_owner, require_alone, require_nobody_connected
 from bot.store.engines import SQLITE_SIDES, as_store_errors, create_engine, sqlite_path
 from bot.store.errors import StoreUnavailable, StoreUnusable
-from bot.store.schema import EPOCH, metadata
+from bot.store.schema import EPOCH, metadata, require_all_tables
 from bot.store.statements import ResultRow
 from bot.store.tables import leases, write_checks
 
@@ -185,6 +185,7 @@ def _transaction(name: str, url: str) -> Iterator[_Side]:
 
 
 def _copy_all(source: str, target: str) -> Mapping[str, int]:
+    require_all_tables()
     with _transaction(SOURCE, source) as reading, _transaction(TARGET, target) as writing:
         _require_empty(writing)
         for table in metadata.sorted_tables:

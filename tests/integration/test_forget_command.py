@@ -2,8 +2,11 @@
 
 import asyncio
 import json
+import os
+import sys
 from collections.abc import Mapping
 from dataclasses import asdict, replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -46,6 +49,7 @@ from tests.support.transactions import begin
 
 ADA = Actor("U0ADA", "Ada Lovelace", "T1")
 BOB = Actor("U0BOB", "Bob", "T1")
+ROOT = Path(__file__).parents[2]
 
 
 def run(url: str, *arguments: str) -> Result:
@@ -85,6 +89,27 @@ async def fill(url: str) -> None:
         for person in (ADA, BOB):
             ResumeWatchers(transaction).add(pause_id, person.user_id)
     await store.close()
+
+
+async def test_the_command_alone_finds_the_name_in_every_table(
+    forgetful_url: str, tmp_path: Path
+) -> None:
+    """In a process of its own, which knows the tables that the command has imported."""
+    store = Store(create_engine(forgetful_url))
+    signed = signed_reason("CI is down", ADA)
+    with begin(store) as transaction:
+        Audit(transaction).add(replace(make_record(at=NOW), actor=ADA, stored_reason=signed))
+        Events(transaction).add_new([replace(make_event(), details=EventDetails(reason=signed))])
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "bot", "forget", ADA.user_id),
+        cwd=tmp_path,
+        env={**os.environ, "DATABASE_URL": forgetful_url, "PYTHONPATH": str(ROOT)},
+    )
+    assert await process.wait() == 0
+    with begin(store) as transaction:
+        left = texts(transaction.connection)
+    await store.close()
+    assert [text for _, text in left if ADA.name in text] == []
 
 
 def test_a_person_is_forgotten_in_one_audited_act(forgetful_url: str) -> None:

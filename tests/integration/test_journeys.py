@@ -12,7 +12,7 @@ MOST: Mapping[str, tuple[int, int]] = {
 """Files and functions: a little more than `python -m tests.journeys` prints. Lower them with the
 counts."""
 
-ATTEMPTS = 3
+ATTEMPTS = 6
 """On a busy machine a job of the schedule may fall into every repetition. It only adds."""
 
 LEAST_FUNCTIONS = 50

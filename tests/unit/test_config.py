@@ -129,6 +129,7 @@ def test_unrelated_variables_are_ignored(name: str) -> None:
         ("MQBOT_WHO_CAN_PAUSE", "MQBOT_WHO_MAY_PAUSE"),
         ("MQBOT_CHANNEL", "MQBOT_CHANNELS"),
         ("MQBOT_REPOSITORY", "MQBOT_REPOSITORIES"),
+        ("MQBOT_DATABASE_URL", "DATABASE_URL"),
     ],
 )
 def test_a_variable_close_to_a_setting_is_named(written: str, meant: str, tmp_path: Path) -> None:

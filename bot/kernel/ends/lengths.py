@@ -98,6 +98,10 @@ _COUNTS_LATER = re.compile(rf"(?:\d\d\s+)?(?:{_FROM_ANOTHER_TIME})(?![a-z])")
 _OF_SOMETHING = re.compile(rf"(?:\d\d\s+)?(?:of|long|later|left|if|{_FROM_ANOTHER_TIME})(?![a-z])")
 """Of a reason, or of an end: "2 hours of red builds", but "2 hours of maintenance" too."""
 
+_IN_HOURS = re.compile(r"h(?:(?:ou)?rs?)?\.?$")
+_MINUTES_NEXT = re.compile(r"[0-5]\d(?!\S)")
+"""1h 30 CI is down: an hour and a half, or an hour and "30 CI"."""
+
 _IN_SECONDS = re.compile(r"\d+\s*s")
 STATUS_CODE = re.compile(r"[45]\d\ds")
 """The gateway returns 500s: no length."""
@@ -137,7 +141,8 @@ def read_length(text: TypedText, at: int, *, is_marked: bool) -> Beginning | Non
     is_hyphenated = _HYPHENATED.match(found[0]) is not None
     is_plain = is_counted and not is_hyphenated and _OF_SOMETHING.match(rest) is None
     is_marked_well = is_marked and _COUNTS_LATER.match(rest) is None
-    is_sure = is_marked_well or not rest or is_plain
+    may_go_on = _IN_HOURS.search(found[0]) is not None and _MINUTES_NEXT.match(rest) is not None
+    is_sure = (is_marked_well or not rest or is_plain) and not may_go_on
     return Beginning((For(length),), text.words_to(found.end()), is_sure=is_sure)
 
 

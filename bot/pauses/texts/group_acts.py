@@ -346,8 +346,8 @@ def paused_alone(group: Group, paused: Sequence[PauseRecord]) -> Message:
 
 
 def nothing_held(group: str) -> Message:
-    """The reply to a person who extends a pause that has ended."""
-    return blocks.sentence(f"The pause of {name_of(group)} has ended. Nothing was changed.")
+    """The reply to a person who extends, or waits for, a pause that has ended or never was."""
+    return blocks.sentence(f"No pause of {name_of(group)} is in force. Nothing was changed.")
 
 
 SHOWN_ALONE = 5

@@ -18,7 +18,7 @@ from bot.freezes.tables import freezes
 from bot.pauses.tables import IN_FORCE, pauses, resume_watchers
 from bot.people.tables import muted_pull_requests, people
 from bot.store.protection import audit_may_change
-from bot.store.schema import OutsideText, StoredJson, compact, metadata
+from bot.store.schema import OutsideText, StoredJson, compact, metadata, require_all_tables
 from bot.store.statements import Part
 
 ACT_UNDER_WAY = timedelta(days=1)
@@ -51,6 +51,7 @@ class Forgetting(Part):
 
     def forget(self, user_id: str, now: datetime) -> Forgotten:
         """Remove what is theirs, and put the id in place of the name in all other rows."""
+        require_all_tables()
         choices = self._remove(people, people.c.user_id == user_id)
         waits = self._remove(resume_watchers, resume_watchers.c.user_id == user_id)
         waits += self._remove(muted_pull_requests, muted_pull_requests.c.user_id == user_id)
