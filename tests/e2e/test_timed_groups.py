@@ -230,7 +230,9 @@ async def test_extending_an_ended_group_pause_changes_nothing_and_says_so(three:
 
     await three.choose(mine, "in 15 min", menu="Set an end…")
 
-    await three.wait_for_reply("The pause of @release has ended", channel=mine.channel)
+    await three.wait_for_reply(
+        "No pause of @release is in force. Nothing was changed.", channel=mine.channel
+    )
     # What was left for a moment had been reminded of with the rest.
     assert sum("still paused" in message.line for message in three.direct_messages(by=ALICE)) == 1
     assert reasons(three) == [None, None, None]
