@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 
 from bot.pauses.known import (
     DATE_PRECISION,
+    LOG_EARLY,
     ActKind,
     ActState,
     EventKind,
@@ -64,7 +65,9 @@ def _act_of_line(known: Known, event: PauseEvent) -> PauseAct | None:
     acts = [
         act
         for act in known.acts
-        if not act.is_named and act.began_at <= event.at and act.has_reason(event.reason)
+        if not act.is_named
+        and act.began_at <= event.at + LOG_EARLY
+        and act.has_reason(event.reason)
     ]
     for state in (ActState.DONE, ActState.OPEN):
         for act in acts:

@@ -120,6 +120,16 @@ def test_our_event_proves_no_act_that_began_after_it_or_says_something_else() ->
     assert [act.state for act in known.acts] == [ActState.OPEN, ActState.OPEN]
 
 
+@pytest.mark.parametrize(("began", "author"), [(1, ALICE), (1.5, CAROL)])
+def test_our_event_may_be_stamped_a_little_earlier_than_its_act_began(
+    began: float, author: Actor
+) -> None:
+    """The log has a clock of its own."""
+    known = Known(pauses=(pause(line("CI", 0)),), acts=(pausing(1, ALICE, began),))
+    named = place(known, event(EventKind.CREATED, 0, "CI", is_ours=True), NOW)
+    assert authors(named) == [[author]]
+
+
 def test_our_event_proves_the_act_whose_reason_the_service_shortened() -> None:
     shortened = replace(done(pausing(1, ALICE, reason="CI is")), answered=Shown("CI", NOON))
     known = Known((pause(line("CI", 0)),), (shortened,))
