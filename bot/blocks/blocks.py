@@ -171,9 +171,15 @@ def state_line(icon: str, state: str, about: str = "") -> str:
 
 
 def facts(*labelled: tuple[str, str]) -> list[Block]:
-    """A line of facts, each behind its label; those without a value are left out."""
+    """A line of facts, each behind its label; those without a value are left out.
+
+    Where they are too long for one section, each has its own.
+    """
     known = [f"*{label}* {value}" for label, value in labelled if value]
-    return [section(" · ".join(known))] if known else []
+    line = " · ".join(known)
+    if len(line) > SECTION_LIMIT:
+        return [section(fact) for fact in known]
+    return [section(line)] if known else []
 
 
 def lines(shown: Sequence[str]) -> list[Block]:

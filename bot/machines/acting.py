@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from http import HTTPStatus
 
 from bot.acts import confirmation
@@ -10,7 +10,8 @@ from bot.acts.approval import Approval
 from bot.acts.asked import BRANCH_PREFIX, EXCEPT, NOTHING_ASKED, Asked, read_options
 from bot.acts.errors import InvalidCondition
 from bot.acts.group_act import GroupAct, GroupOutcome, RepositoryResult
-from bot.acts.record import Action
+from bot.acts.record import Action, AuditSelection
+from bot.acts.rows import Audit
 from bot.blocks.message import Message
 from bot.desk.explain import sentence_of
 from bot.desk.use_cases import UseCases
@@ -45,6 +46,11 @@ from bot.store.transaction import Transaction
 
 COMMAND = "mqbot"
 """What the texts tell people to type."""
+
+LOG_BEHIND = timedelta(hours=1)
+"""How long an act's event may take until the bot has read it."""
+
+ACTS_LOOKED_AT = 30
 
 NO_OWN_PAUSE = DrawnLine(datetime.fromtimestamp(0, UTC))
 """The time of no pause."""
@@ -369,17 +375,23 @@ async def _freezes_to_end(
 async def _without_that_freeze(use: UseCases, repository: RepositoryName, freeze_id: str) -> Reply:
     """The freeze has ended, as far as the bot knows of it. Raises WrongField for an unknown id."""
     left = await use.freeze_queue.freezes(repository)
-    ended = await use.sources.store.read(_freezes_with_id, repository, freeze_id)
-    if not ended:
+    now = use.sources.clock.now()
+    if not await use.sources.store.read(_has_told_of, repository, freeze_id, now):
         ids = ", ".join(sorted(ids_of(left))) or "none"
         raise WrongField("freeze", f"No freeze of {repository} has this id. There are: {ids}.")
     return _of_freezes(use, "That freeze has ended already. Nothing was changed.", left)
 
 
-def _freezes_with_id(
-    transaction: Transaction, repository: RepositoryName, freeze_id: str
-) -> Sequence[Freeze]:
-    return Freezes(transaction).with_ids(repository, [freeze_id])
+def _has_told_of(
+    transaction: Transaction, repository: RepositoryName, freeze_id: str, now: datetime
+) -> bool:
+    """Whether the log told of that freeze, or the bot ended it and no poll has read that yet."""
+    if Freezes(transaction).with_ids(repository, [freeze_id]):
+        return True
+    since = now - LOG_BEHIND
+    ended = AuditSelection(repository, since, actions=(Action.UNFREEZE,))
+    acts = Audit(transaction).newest(ended, ACTS_LOOKED_AT)
+    return any(freeze_id in (act.freezes or ()) for act in acts)
 
 
 async def _allow(

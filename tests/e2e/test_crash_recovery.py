@@ -296,7 +296,9 @@ async def test_killed_anywhere_in_a_group_action_each_queue_is_paused_once(
 
     # What was under way counts, and nothing is paused behind the person's back.
     notice = await bot.wait_for_direct_message(f"all: {len(done)} of 40 queues paused")
-    assert f"*{len(names) - len(done)} not tried:*" in notice
+    # On a busy machine a request of one more may not have reached the service.
+    parts = re.findall(r"\*(\d+) (?:failed|not tried):\*", notice.words)
+    assert sum(map(int, parts)) == len(names) - len(done)
     assert [name for name in names if bot.pause_reason(name)] == done
     await bot.wait_for_post(f"all: {len(done)} of 40 queues paused")
     await bot.click(notice, "Retry the rest")
