@@ -28,7 +28,7 @@ from tests.support.database_fixtures import (
     store,
     transaction,
 )
-from tests.support.sharing_out import OneByOne, by_turns
+from tests.support.sharing_out import OneByOne, mixed
 from tests.support.snapshots import Snapshots
 
 __all__ = [
@@ -117,7 +117,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         config.hook.pytest_deselected(items=others)
         items[:] = [item for item in items if item.nodeid in skipped]
     if hasattr(config, "workerinput"):
-        items[:] = by_turns(items)
+        items[:] = mixed(items)
 
 
 def pytest_report_header(config: pytest.Config) -> str:

@@ -212,17 +212,21 @@ def _name_of(waiting: Sequence[PauseEvent], shown: Shown) -> PauseEvent | None:
 
 
 def _proving_act(known: Known, shown: Shown, name: PauseEvent | None) -> PauseAct | None:
-    """The act that made the line, unless the log names somebody else."""
+    """The act that made the line, unless the log names somebody else.
+
+    An own event whose act isn't found names nobody else than the act that was answered with it.
+    """
     act = act_that_made(known, shown)
-    if act is not None and name is not None and name.by != act.actor:
-        return None
-    return act
+    if act is None or name is None or name.by == act.actor:
+        return act
+    return act if name.is_ours and act.answered == shown else None
 
 
 def _line(shown: Shown, act: PauseAct | None, name: PauseEvent | None) -> Line:
-    if name is not None:
-        return Line(shown.reason, shown.paused_at, name.by, name.event_id)
-    return Line(shown.reason, shown.paused_at, act.actor if act is not None else None)
+    by = act.actor if act is not None else None
+    if name is None:
+        return Line(shown.reason, shown.paused_at, by)
+    return Line(shown.reason, shown.paused_at, by or name.by, name.event_id)
 
 
 def _timer(act: PauseAct | None, shown: Shown) -> LineTimer | None:

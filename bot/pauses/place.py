@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
+from bot.kernel.actor import Actor
 from bot.pauses.known import (
     DATE_PRECISION,
     LOG_EARLY,
@@ -102,7 +103,7 @@ def _named(known: Known, spot: _Spot, event: PauseEvent) -> Known:
     pause = known.pauses[spot.pause]
     line = pause.lines[spot.line]
     shown = line
-    named = replace(line, by=event.by or line.by, event_id=event.event_id)
+    named = replace(line, by=_author(event, line.by), event_id=event.event_id)
     pause = pause.with_line(spot.line, named)
     earlier: list[PauseEvent] = []
     if event.kind is EventKind.UPDATED and spot.line == 0:
@@ -110,9 +111,19 @@ def _named(known: Known, spot: _Spot, event: PauseEvent) -> Known:
         earlier = waiting_beginning(known, spot.pause, event)
         pause = replace(pause, lines=(*(other.line for other in earlier), *pause.lines))
     timer = pause.timer
-    if timer is not None and shown.shows(timer.line) and timer.set_by != event.by:
+    if timer is not None and shown.shows(timer.line) and timer.set_by != named.by:
         pause = replace(pause, timer=replace(timer, state=TimerState.VOID))
     return known.with_pause(spot.pause, pause).without(earlier)
+
+
+def _author(event: PauseEvent, known: Actor | None) -> Actor | None:
+    """Who did it, by the event, or who is known to have done it.
+
+    An own event whose act isn't found names the credential or a signature: less than is known.
+    """
+    if event.by is None or (event.is_ours and known is not None and not event.by.user_id):
+        return known
+    return event.by
 
 
 def _between_lines(known: Known, event: PauseEvent) -> _Spot | None:
@@ -152,7 +163,8 @@ def _place_end(known: Known, event: PauseEvent, now: datetime) -> Known:
         if pause.end.is_named or has_later_line:
             return known
         ended_at = end_between(pause.end.at, event.at)
-        end = replace(pause.end, at=ended_at, by=event.by, is_named=True)
+        by = _author(event, pause.end.by)
+        end = replace(pause.end, at=ended_at, by=by, is_named=True)
         return known.with_pause(number, replace(pause, end=end))
     if event.at <= pause.last_line.paused_at:
         return known
@@ -197,8 +209,9 @@ def cause(known: Known, end: PauseEvent) -> PauseAct | None:
     acts = [
         act
         for act in known.acts
-        if act.kind is ActKind.RESUME and not act.is_named and act.began_at <= end.at
+        if act.kind is ActKind.RESUME and not act.is_named and act.began_at <= end.at + LOG_EARLY
     ]
+    acts = [act for act in acts if act.began_at <= end.at] or acts
     for act in reversed(acts):
         until = act.answered_at if act.state is ActState.DONE else None
         if until is not None and end.at <= until + DATE_PRECISION:

@@ -1,5 +1,6 @@
 """How pytest-xdist distributes tests: each goes to a free process, except for a few groups."""
 
+import random
 from collections.abc import Mapping, Sequence
 
 import pytest
@@ -11,6 +12,7 @@ PART_SIZE: Mapping[str, str] = {
     "tests/chaos/": "chaos",
     "tests/e2e/test_take_over.py": "processes",
     "tests/integration/test_noise.py": "noise",
+    "tests/integration/test_outage_of_workers.py": "outage of workers",
     "tests/integration/test_procfile.py": "processes",
     "tests/integration/test_rolling_restart.py": "processes",
     "tests/integration/test_what_processes_share.py": "processes",
@@ -23,20 +25,30 @@ the bot under load, which are not to disturb each other; one wheel; one installa
 is a group of its own: it disturbs others no more than any test does. Groups come first, the largest
 before the others, so what takes minutes stands here as well: it is not left at the end."""
 
-WAITING = ("tests/e2e/", "tests/integration/")
-"""Beginnings of the ids of tests that mostly wait; nearly all others compute."""
+LONG = (
+    "tests/e2e/test_crash_recovery.py",
+    "tests/e2e/test_killed_however_asked.py",
+    "tests/e2e/test_proposals_killed.py",
+    "tests/e2e/test_rotation.py",
+)
+"""Beginnings of the ids of tests that wait for leases to end, up to 40 s each."""
+
+LONG_UNTIL = 0.8
+"""By which part of all tests the last long one has begun: none is left alone at the end."""
 
 
-def by_turns(items: Sequence[pytest.Item]) -> list[pytest.Item]:
-    """Those that wait spread evenly among those that compute: the processors are never idle."""
-    waiting = [one for one in items if one.nodeid.startswith(WAITING)]
-    computing = [one for one in items if not one.nodeid.startswith(WAITING)]
-    placed = [
-        (number / len(group), one)
-        for group in (waiting, computing)
-        for number, one in enumerate(group)
-    ]
-    return [one for _, one in sorted(placed, key=lambda pair: pair[0])]
+def mixed(items: Sequence[pytest.Item]) -> list[pytest.Item]:
+    """The tests in an order that every process agrees on, those that wait among those that compute.
+
+    A folder's or a file's tests wait, or compute, nearly all: in a row, they would leave the
+    processors idle, or each other without one.
+    """
+    chance = random.Random(0)
+
+    def place(item: pytest.Item) -> float:
+        return chance.random() * (LONG_UNTIL if item.nodeid.startswith(LONG) else 1)
+
+    return sorted(items, key=place)
 
 
 class OneByOne(LoadScopeScheduling):  # type: ignore[misc]  # pytest-xdist has no types

@@ -80,6 +80,34 @@ def test_an_event_without_a_person_takes_no_name_away() -> None:
     assert authors(place(known, created(0, "CI"), NOW)) == [[CAROL]]
 
 
+CREDENTIAL = Actor("", "mqbot")
+"""Whom an own event names whose act isn't found."""
+
+
+def test_our_event_without_its_act_takes_no_person_away() -> None:
+    timer = LineTimer(ALICE, Shown("CI", NOON))
+    known = Known((replace(pause(line("CI", 0, ALICE)), timer=timer),))
+    ours = event(EventKind.CREATED, 0, "CI", CREDENTIAL, is_ours=True)
+
+    found = place(known, ours, NOW)
+
+    assert authors(found) == [[ALICE]]
+    assert found.pauses[0].timer == timer
+    assert found.pauses[0].last_line.is_named
+    assert authors(place(Known((pause(line("CI", 0)),)), ours, NOW)) == [[CREDENTIAL]]
+    theirs = replace(ours, is_ours=False)
+    assert authors(place(known, theirs, NOW)) == [[CREDENTIAL]]
+
+
+def test_our_end_without_its_act_takes_no_person_away() -> None:
+    over = replace(pause(line("CI", 0)), end=KnownEnd(at(10), ALICE, at(10)))
+    ours = event(EventKind.REMOVED, 10, "", CREDENTIAL, is_ours=True)
+
+    assert end_of(place(Known((over,)), ours, NOW).pauses[0]).by == ALICE
+    theirs = replace(ours, is_ours=False)
+    assert end_of(place(Known((over,)), theirs, NOW).pauses[0]).by == CREDENTIAL
+
+
 def test_each_of_our_events_proves_another_act() -> None:
     acts = (
         done(pausing(1, ALICE)),
@@ -329,6 +357,13 @@ def test_an_end_is_caused_by_the_answered_act_whose_request_it_lies_in() -> None
     assert cause(known, removed(2)) is first
     assert cause(known, removed(13)) is second
     assert cause(known, removed(13.5)) is waits
+
+
+def test_an_end_that_the_log_stamps_a_moment_early_is_caused_by_the_act_that_began_then() -> None:
+    acts = (resuming(1, ALICE, seconds=3),)
+
+    assert cause(Known(acts=acts), removed(2)) is acts[0]
+    assert cause(Known(acts=acts), removed(1.9)) is None
 
 
 def test_an_end_is_not_caused_by_an_act_that_was_named_or_refused_or_began_later() -> None:

@@ -333,6 +333,20 @@ def test_the_log_names_who_set_a_line(act: PauseAct, waiting: PauseEvent, by: Ac
     assert found.pauses[0].last_line.is_named is is_told
 
 
+def test_our_event_whose_act_is_not_found_leaves_the_line_to_the_act_answered_with_it() -> None:
+    ours = replace(OURS, by=Actor("", "mqbot"))
+    answered = replace(pausing(1, ALICE), sets_end=True, answered=Shown("CI", at(2)))
+
+    found = made(answered, waiting=(ours,))
+
+    assert authors(found) == [[ALICE]]
+    assert found.pauses[0].last_line.is_named
+    assert found.pauses[0].timer is not None
+    assert authors(made(replace(answered, answered=None), waiting=(ours,))) == [[ours.by]]
+    theirs = replace(ours, is_ours=False)
+    assert authors(made(answered, waiting=(theirs,))) == [[theirs.by]]
+
+
 TOLD_ACT = replace(done(pausing(1, ALICE)), sets_end=True)
 """An act that is done because the log told of it."""
 
