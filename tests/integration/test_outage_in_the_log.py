@@ -64,10 +64,11 @@ async def test_a_service_that_asks_everybody_to_wait_is_two_records(sqlite_url: 
         bot.fix_service()
         asked = len(bot.merge_queue.requests)
         await until(lambda: len(bot.merge_queue.requests) - asked > REPOSITORIES, "polls of all")
+        said = [vars(record)["action"] for record in shown(bot)[before:]]
         await bot.pass_time(silence.UNLIMITED_SECONDS)
         await until(lambda: of(bot, "service_unlimited"), "the end of the limit", 60)
 
-        said = [vars(record)["action"] for record in shown(bot)[before:]]
         # Between the moves of the two clocks an event may seem stamped ahead.
-        moved = [action for action in said if action != "wrong_time"]
-        assert moved == ["service_limited", "service_unlimited"]
+        assert [action for action in said if action != "wrong_time"] == ["service_limited"]
+        # What was on its way when the time passed may have met its deadline.
+        assert len(of(bot, "service_limited")) == len(of(bot, "service_unlimited")) == 1
