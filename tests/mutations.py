@@ -272,6 +272,20 @@ MUTATIONS = (
         WITNESS,
     ),
     Mutation(
+        "pause: own event",
+        PLACE,
+        "if event.by is None or (event.is_ours and known is not None and not event.by.user_id):",
+        "if event.by is None:",
+        EVENTS_OF_PAUSES,
+    ),
+    Mutation(
+        "pause: early end",
+        PLACE,
+        "acts = [act for act in acts if act.began_at <= end.at] or acts",
+        "acts = [act for act in acts if act.began_at <= end.at]",
+        EVENTS_OF_PAUSES,
+    ),
+    Mutation(
         "pause: proof",
         OBSERVE,
         "if act.state is ActState.OPEN or _is_told_only(known, act):",
