@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from bot.acts.errors import InvalidReason
 from bot.acts.permission import is_machine
+from bot.blocks.text import clean
 from bot.kernel.actor import Actor
 
 REASON_LIMIT = 255
@@ -24,7 +25,7 @@ _UNSEEN_AROUND = "\u034f\u115f\u1160\u2800\u3164\uffa0\u200c\u200d" + whitespace
 def check_reason(reason: str) -> str:
     """The reason, stripped; raises InvalidReason when blank or over 255 characters."""
     stripped = reason.strip()
-    if not stripped.strip(_UNSEEN_AROUND):
+    if not clean(stripped, REASON_LIMIT).strip(_UNSEEN_AROUND):
         raise InvalidReason(0)
     if len(stripped) > REASON_LIMIT:
         raise InvalidReason(len(stripped))

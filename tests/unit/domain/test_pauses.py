@@ -37,7 +37,9 @@ def test_a_reason_of_255_characters_is_accepted_and_one_of_256_refused() -> None
     assert refused.value.length == 256
 
 
-@pytest.mark.parametrize("reason", ["", "   ", "\n\t", "\u00a0\u2003"])
+@pytest.mark.parametrize(
+    "reason", ["", "   ", "\n\t", "\u00a0\u2003", "\u200b", "\u202e", "\x00\x07", "\u2060 \ufeff"]
+)
 def test_a_blank_reason_is_refused(reason: str) -> None:
     with pytest.raises(InvalidReason) as refused:
         check_reason(reason)
