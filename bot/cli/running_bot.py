@@ -2,8 +2,9 @@
 
 import json
 import os
+import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import NoReturn
 from urllib.parse import quote
 
@@ -36,12 +37,27 @@ NOT_EVEN_SENT = (
 )
 """Failures before the request was on its way; after any other the bot may carry it out."""
 
-READING = frozenset({"status", "why", "log", "outcome"})
+READING = frozenset({"status", "why", "log"})
 """What changes nothing, so that a lost answer leaves nobody in doubt."""
 
-OUTCOME = "/api/v1/outcome/"
+OUTCOME = "outcome"
+OUTCOME_ADDRESS = f"/api/v1/{OUTCOME}/"
 ASKED_MOST = 12
 """How often to ask for an outcome; the bot waits ten seconds for it each time."""
+
+ASK_AGAIN = frozenset(
+    {
+        httpx.codes.TOO_MANY_REQUESTS,
+        httpx.codes.INTERNAL_SERVER_ERROR,
+        httpx.codes.BAD_GATEWAY,
+        httpx.codes.SERVICE_UNAVAILABLE,
+        httpx.codes.GATEWAY_TIMEOUT,
+    }
+)
+"""The bot is busy or restarting, or a proxy can't reach it: none of these is an outcome."""
+
+SECONDS_UNTIL_NEXT = 5.0
+"""Until the next question after an outcome, if the bot didn't answer the last one."""
 
 
 as_json = click.option(
@@ -198,9 +214,7 @@ def outcome(request: str, *, is_json: bool) -> None:
     Needs MQBOT_URL and MQBOT_TOKEN. Exit code 0: it was carried out. 1: it wasn't, or was refused.
     2: wrong usage. 3: nobody knows yet, or nobody has approved it yet.
     """
-    with talking("outcome") as client:
-        answer = _outcome(client, f"{OUTCOME}{quote(request, safe='')}")
-    _print(answer, is_json=is_json)
+    _print_outcome(f"{OUTCOME_ADDRESS}{quote(request, safe='')}", is_json=is_json)
 
 
 def ask(what: str, asked: Mapping[str, JsonValue], *, is_json: bool = False) -> None:
@@ -213,13 +227,20 @@ def ask(what: str, asked: Mapping[str, JsonValue], *, is_json: bool = False) -> 
     """
     with talking(what) as client:
         answer = client.post(f"/api/v1/{what}", json=asked)
-        if answer.status_code == httpx.codes.ACCEPTED:
-            said = _sentence(answer)
-            address = str(answer.json().get("outcome"))
-            say(f"mqbot: {said} Its outcome: {address}", is_complaint=True)
-            if address.startswith(OUTCOME):
-                answer = _outcome(client, address)
-    _print(answer, is_json=is_json)
+    said = _sentence(answer)
+    if said is not None and answer.status_code == httpx.codes.ACCEPTED:
+        address = str(answer.json().get("outcome"))
+        say(f"mqbot: {said} Its outcome: {address}", is_complaint=True)
+        if address.startswith(OUTCOME_ADDRESS):
+            _print_outcome(address, is_json=is_json)
+            return
+    _print(what, answer, is_json=is_json)
+
+
+def _print_outcome(address: str, *, is_json: bool) -> None:
+    with talking(OUTCOME) as client:
+        answer = follow_outcome(client, address)
+    _print(OUTCOME, answer, is_json=is_json)
 
 
 @contextmanager
@@ -247,54 +268,70 @@ def talking(what: str) -> Iterator[httpx.Client]:
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         is_late = isinstance(error, httpx.TimeoutException)
         why = why_lost(error) or ("no answer in time" if is_late else NO_CONNECTION)
-        was_sent = what not in READING and not isinstance(error, NOT_EVEN_SENT)
         _fail(
             f"{URL}: the bot didn't answer ({why}). Check `mqbot status` before a retry.",
-            UNCERTAIN_EXIT if was_sent else UNAVAILABLE_EXIT,
+            UNCERTAIN_EXIT if _may_be_done(what, error) else UNAVAILABLE_EXIT,
         )
 
 
-def _print(answer: httpx.Response, *, is_json: bool) -> None:
+def _may_be_done(what: str, error: Exception) -> bool:
+    """Whether the bot may carry out what was asked for, although its answer was lost."""
+    if what in READING:
+        return False
+    return what == OUTCOME or not isinstance(error, NOT_EVEN_SENT)
+
+
+def _print(what: str, answer: httpx.Response, *, is_json: bool) -> None:
     """The answer, on standard error if it is a refusal; exits with its code."""
     sentence = _sentence(answer)
+    code = exit_code(what, answer)
     if is_json and sentence is not None:
         say(json.dumps(answer.json()))
-        raise SystemExit(_exit_code(answer))
-    if answer.status_code == httpx.codes.ACCEPTED:
+        raise SystemExit(code)
+    if sentence is not None and answer.status_code == httpx.codes.ACCEPTED:
         proposal = answer.json().get("proposal")
         if proposal is not None:
             asking = f"Ask again with `mqbot outcome {proposal['id']}`."
             _fail(f"Nobody has answered the proposal yet. {asking}", UNCERTAIN_EXIT)
         _fail("Still unknown. Check `mqbot status`.", UNCERTAIN_EXIT)
     if sentence is None:
-        _fail(f"the answer is not the bot's (status {answer.status_code})")
-    if _exit_code(answer):
-        _fail(sentence)
+        _fail(f"the answer is not the bot's (status {answer.status_code})", code)
+    if code:
+        _fail(sentence, code)
     say(sentence)
 
 
-def _exit_code(answer: httpx.Response) -> int:
+def exit_code(what: str, answer: httpx.Response) -> int:
+    """0 if it is as asked for, UNCERTAIN_EXIT if the answer doesn't tell."""
     if answer.status_code == httpx.codes.ACCEPTED:
         return UNCERTAIN_EXIT
+    if what == OUTCOME and answer.status_code in ASK_AGAIN:
+        return UNCERTAIN_EXIT
+    if _sentence(answer) is None:
+        # A proxy that got no answer in time can't know what the bot does.
+        is_lost = answer.is_server_error and what not in READING
+        return UNCERTAIN_EXIT if is_lost else UNAVAILABLE_EXIT
     is_as_asked = answer.json().get("done") is not False
     return 0 if answer.status_code == httpx.codes.OK and is_as_asked else UNAVAILABLE_EXIT
 
 
-def _outcome(client: httpx.Client, address: str) -> httpx.Response:
+def follow_outcome(
+    client: httpx.Client, address: str, seconds: float = SECONDS_UNTIL_NEXT
+) -> httpx.Response:
     """What became of a request that nobody could tell at first; the last answer if that stays so.
 
-    Raises TransportError if the bot never answers.
+    The bot may be restarting meanwhile, so it is asked again after so many seconds. Raises
+    TransportError if it doesn't answer the last time either.
     """
-    answer: httpx.Response | None = None
-    for _ in range(ASKED_MOST):
-        try:
+    for _ in range(ASKED_MOST - 1):
+        with suppress(httpx.TransportError):
             answer = client.get(address)
-        except httpx.TransportError:
-            # The bot may be restarting; the outcome is not known without it.
-            continue
-        if answer.status_code != httpx.codes.ACCEPTED:
-            return answer
-    return answer if answer is not None else client.get(address)
+            if answer.status_code == httpx.codes.ACCEPTED:
+                continue
+            if answer.status_code not in ASK_AGAIN:
+                return answer
+        time.sleep(seconds)
+    return client.get(address)
 
 
 def _required(name: str, what: str) -> str:
@@ -305,7 +342,7 @@ def _required(name: str, what: str) -> str:
 
 
 def _sentence(answer: httpx.Response) -> str | None:
-    """None for an answer that is somebody else's, a proxy's say."""
+    """None for an answer that is somebody else's, such as a proxy's."""
     try:
         return str(answer.json()["message"])
     except (ValueError, LookupError, TypeError):

@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import aiohttp
+import httpx
 import pytest
 from aiohttp import web
 
 from bot.acts.record import ActResult
+from bot.cli.running_bot import ASKED_MOST, exit_code, follow_outcome, talking
 from bot.kernel.actor import Origin
 from tests.e2e.conftest import StartBot
 from tests.e2e.test_who_may_act import acts
@@ -460,6 +462,98 @@ async def get(bot: BotTester, path: str, token: str) -> tuple[int, Any]:
         answer = await got.json()
     require_documented(await documented(bot), "get", path, got.status, answer)
     return got.status, answer
+
+
+class Behind:
+    """Something between a shell and the bot: it answers as told, in this order."""
+
+    def __init__(self, *answers: web.Response) -> None:
+        self._answers = list(answers)
+        self.requests: list[str] = []
+
+    async def answer(self, request: web.Request) -> web.Response:
+        self.requests.append(f"{request.method} {request.path}")
+        return self._answers.pop(0)
+
+    async def ended(self, folder: Path, *arguments: str) -> Ended:
+        app = web.Application()
+        app.router.add_route("*", "/{path:.*}", self.answer)
+        runner = web.AppRunner(app)
+        await runner.setup()
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        url = f"http://127.0.0.1:{runner.addresses[0][1]}"
+        environ = {"MQBOT_URL": url, "MQBOT_TOKEN": DEPLOY}
+        process = await MqbotProcess.start(*arguments, folder=folder, environ=environ)
+        code = await process.ends()
+        await runner.cleanup()
+        return Ended(process.printed, process.complaints, code)
+
+
+@pytest.mark.parametrize(
+    ("what", "status", "code"),
+    [
+        ("pause", 500, 3),
+        ("pause", 502, 3),
+        ("resume", 503, 3),
+        ("resume", 504, 3),
+        ("pause", 403, 1),
+        ("resume", 404, 1),
+        ("status", 502, 1),
+    ],
+)
+async def test_an_error_of_a_proxy_says_nothing_of_what_the_bot_does(
+    tmp_path: Path, what: str, status: int, code: int
+) -> None:
+    behind = Behind(web.Response(status=status, text="<html>upstream timed out</html>"))
+    arguments = [what, "acme/site", *(["--reason", "deploying"] if what == "pause" else [])]
+    ended = await behind.ended(tmp_path, *arguments)
+    assert ended.code == code
+    assert f"the answer is not the bot's (status {status})" in ended.complaints
+
+
+async def test_a_bot_that_restarts_is_asked_for_the_outcome_again(tmp_path: Path) -> None:
+    address = "/api/v1/outcome/1f"
+    problem = {"message": "I'm starting or stopping. Try again.", "error": "unavailable"}
+    done = {"message": "acme/site is paused.", "changed": True, "done": True}
+    behind = Behind(
+        web.json_response({"message": "I can't tell yet.", "outcome": address}, status=202),
+        web.json_response({**problem, "field": None}, status=503),
+        web.json_response(done),
+    )
+    ended = await behind.ended(tmp_path, "pause", "acme/site", "--reason", "deploying")
+    assert (ended.code, ended.printed) == (0, "acme/site is paused.\n")
+    assert behind.requests == ["POST /api/v1/pause", f"GET {address}", f"GET {address}"]
+
+
+def _unreachable(request: httpx.Request) -> httpx.Response:
+    raise httpx.ConnectError("refused", request=request)
+
+
+@pytest.mark.parametrize("status", [429, 500, 502, 503, 504])
+def test_no_refusal_is_taken_for_an_outcome(status: int) -> None:
+    asked: list[httpx.Request] = []
+
+    def refuse(request: httpx.Request) -> httpx.Response:
+        asked.append(request)
+        return httpx.Response(status, json={"message": "Try again.", "error": "unavailable"})
+
+    with httpx.Client(transport=httpx.MockTransport(refuse), base_url="http://bot") as client:
+        answer = follow_outcome(client, "/api/v1/outcome/1f", seconds=0.0)
+    assert len(asked) == ASKED_MOST
+    assert exit_code("outcome", answer) == 3
+
+
+def test_an_outcome_of_a_bot_that_is_gone_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MQBOT_URL", "http://127.0.0.1:9")
+    monkeypatch.setenv("MQBOT_TOKEN", DEPLOY)
+    transport = httpx.MockTransport(_unreachable)
+    with (
+        pytest.raises(SystemExit) as ended,
+        talking("outcome"),
+        httpx.Client(transport=transport, base_url="http://bot") as client,
+    ):
+        follow_outcome(client, "/api/v1/outcome/1f", seconds=0.0)
+    assert ended.value.code == 3
 
 
 @pytest.mark.parametrize(("what", "code"), [("pause", 3), ("resume", 3), ("status", 1)])
