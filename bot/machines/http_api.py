@@ -29,6 +29,7 @@ from bot.kernel.clock import Clock
 from bot.kernel.configured import AcceptedSecret, Configured
 from bot.kernel.errors import BotError, is_uncertain
 from bot.kernel.groups import Groups, Target
+from bot.kernel.storable import storable
 from bot.machines.acting import COMMAND, act
 from bot.machines.answers import OutcomeShape, ProblemKind
 from bot.machines.asking import answer as answer_question
@@ -170,7 +171,8 @@ class MachineApi:
         name = self._admit(request)
         if isinstance(name, Reply):
             return _sent(name)
-        return _sent(await _outcome(use, name, request.match_info["request"]))
+        asked = storable(request.match_info["request"])
+        return _sent(await _or_failure(_outcome(use, name, asked), name, "outcome", asked))
 
     async def _on_request(self, request: web.Request) -> web.Response:
         if self._served is None:
@@ -232,24 +234,37 @@ def _sent(reply: Reply) -> web.Response:
 async def _reply(
     use: UseCases, groups: Groups, named: Named, name: str, operation: Operation, body: bytes
 ) -> Reply:
-    reference = uuid.uuid4().hex[:8]
-    extra = {
-        "action": "machine_request",
-        "machine": name,
-        "what": operation.name,
-        "reference": reference,
-    }
-    actor = Actor(f"{MACHINE}{name}", name)
-    caller = Caller(actor, Origin.MACHINE, request=uuid.uuid4().hex)
+    caller = Caller(Actor(f"{MACHINE}{name}", name), Origin.MACHINE, request=uuid.uuid4().hex)
     try:
         asked = operation.body.model_validate_json(body)
-        target = groups.find(asked.target) or groups.repositories.allowed(asked.target)
-        if operation.is_act:
-            reply = await _act(use, caller, target, await _with_names(asked, named))
-        else:
-            reply = await answer_question(use, caller, target, asked)
     except ValidationError as error:
         return wrong_body(error, operation.body)
+    replying = _carried_out(use, groups, named, caller, operation, asked)
+    return await _or_failure(replying, name, operation.name, caller.request)
+
+
+async def _carried_out(
+    use: UseCases,
+    groups: Groups,
+    named: Named,
+    caller: Caller,
+    operation: Operation,
+    asked: Request,
+) -> Reply:
+    target = groups.find(asked.target) or groups.repositories.allowed(asked.target)
+    if operation.is_act:
+        return await _act(use, caller, target, await _with_names(asked, named))
+    return await answer_question(use, caller, target, asked)
+
+
+async def _or_failure(
+    replying: Awaitable[Reply], name: str, what: str, request: str | None
+) -> Reply:
+    """The reply, or the one that says why there is none."""
+    reference = uuid.uuid4().hex[:8]
+    extra = {"action": "machine_request", "machine": name, "what": what, "reference": reference}
+    try:
+        reply = await replying
     except WrongField as error:
         return problem(ProblemKind.WRONG_FIELD, error.problem, field=error.field)
     except Exception as error:
@@ -258,7 +273,7 @@ async def _reply(
         fields = {**extra, "error": type(error).__name__, "detail": str(error)[:300]}
         logger.log(level, "a machine's request failed", extra=fields, exc_info=unforeseen)
         said = explain(error, command=COMMAND, reference=reference, repeat=None)
-        return pending(said, caller.request) if is_uncertain(error) else failed(error, said)
+        return pending(said, request) if is_uncertain(error) else failed(error, said)
     logger.info("answered a machine's request", extra={**extra, "status": reply.status})
     return reply
 

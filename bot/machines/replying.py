@@ -160,15 +160,13 @@ _NO_OBJECT = 'Send a JSON object in UTF-8, for example {"target": "acme/site"}.'
 _OF_FIELDS = {
     "missing": "This field is missing.",
     "string_type": "Write a text in quotes.",
+    "string_too_short": "Write at least one character, or leave the field out.",
     "string_too_long": "At most {max_length} characters.",
     "int_type": "Write a whole number.",
-    "int_parsing": "Write a whole number.",
-    "int_from_float": "Write a whole number.",
     "greater_than_equal": "Write a number from {ge}.",
     "less_than_equal": "Write a number up to {le}.",
     "less_than": "Write a number below {lt}.",
     "bool_type": "Write true or false.",
-    "bool_parsing": "Write true or false.",
     "tuple_type": 'Write a list of texts, for example ["main"].',
 }
 """By pydantic's name of the problem."""

@@ -1,28 +1,38 @@
 """What machines send: the body of each request."""
 
-from pydantic import BaseModel, ConfigDict, Field
+from typing import Annotated
 
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from bot.desk.words import BRANCH_LIMIT
+from bot.kernel.storable import storable
 from bot.merge_queue.window import LARGEST_PAGE, PULL_REQUEST_END
 
 EVENTS_WITHOUT_A_NUMBER = 20
 """Events of one answer, unless the request says how many."""
 
+_STORABLE = AfterValidator(storable)
+SentText = Annotated[str, _STORABLE]
+"""JSON can hold characters that no database stores."""
+
 
 class Request(BaseModel):
-    """Any request; a field that it doesn't have is refused."""
+    """Any request; a field that it doesn't have, or of another type, is refused."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, strict=True, use_attribute_docstrings=True
+    )
 
-    target: str
+    target: SentText
     """`owner/name`, `@group`, `owner/*` or `all`; of `allow`, `why` and `log`, one repository."""
 
 
 class PauseRequest(Request):
     """Pauses a queue."""
 
-    reason: str = ""
+    reason: SentText = ""
     """Why, in 1 to 255 characters."""
-    end: str = ""
+    end: SentText = ""
     """`45m` or `until 15:00`, in UTC unless it names a zone; empty: until someone resumes it."""
 
 
@@ -36,22 +46,22 @@ class ResumeRequest(Request):
 class FreezeRequest(Request):
     """Keeps pull requests from merging while their checks go on."""
 
-    reason: str = ""
+    reason: SentText = ""
     """Why, in 1 to 255 characters."""
-    end: str = ""
+    end: SentText = ""
     """As of a pause; empty: until someone ends it."""
-    exceptions: tuple[str, ...] = ()
+    exceptions: tuple[SentText, ...] = ()
     """What may merge all the same: labels, `@author` or `#pull-request`."""
-    branches: tuple[str, ...] = ()
+    branches: tuple[SentText, ...] = ()
     """The base branches that it holds; empty for all."""
 
 
 class UnfreezeRequest(Request):
     """Ends a freeze that this machine made."""
 
-    reason: str = ""
+    reason: SentText = ""
     """Why, in 1 to 255 characters."""
-    freeze: str = ""
+    freeze: SentText = ""
     """The id of the freeze to end; empty for this machine's only one."""
     any: bool = False
     """End somebody else's freeze too."""
@@ -62,7 +72,7 @@ class AllowRequest(Request):
 
     pull_request: int = Field(ge=1, lt=PULL_REQUEST_END)
     """The number of the pull request, such as 41."""
-    reason: str = ""
+    reason: SentText = ""
     """Why, in 1 to 255 characters."""
 
 
@@ -80,13 +90,13 @@ class WhyRequest(Request):
 class LogRequest(Request):
     """Asks for events of the log, newest first."""
 
-    since: str = "1d"
+    since: SentText = "1d"
     """How far back: a length such as `2h` or `7d`, at most 30 days."""
     pull_request: int | None = Field(default=None, ge=1, lt=PULL_REQUEST_END)
     """Only its events."""
-    branch: str | None = None
+    branch: Annotated[str, Field(min_length=1, max_length=BRANCH_LIMIT), _STORABLE] | None = None
     """Only events of this base branch."""
     events: int = Field(default=EVENTS_WITHOUT_A_NUMBER, ge=1, le=LARGEST_PAGE)
     """How many at most."""
-    cursor: str | None = Field(default=None, max_length=2000)
+    cursor: Annotated[str, Field(max_length=2000), _STORABLE] | None = None
     """The `older` of an answer to the same request, for the events before it."""

@@ -1,6 +1,7 @@
 """What machines freeze and read: answers in their documented shape."""
 
 import json
+import sqlite3
 from collections.abc import Sequence
 from typing import Any
 
@@ -17,6 +18,7 @@ from tests.e2e.test_machines import (
     Shell,
     address,
     documented,
+    get,
     post,
     shell,
 )
@@ -208,10 +210,25 @@ WRONG: Sequence[tuple[str, dict[str, Any], str, str]] = (
     ("log", {"target": SITE, "since": "31d"}, "since", "Write a length such as 2h or 7d"),
 )
 
+NOT_GUESSED: Sequence[tuple[str, dict[str, Any], str, str]] = (
+    ("unfreeze", {"target": SITE, "reason": "x", "any": 1}, "any", "Write true or false."),
+    ("pause", {"target": SITE, "reason": "\u202e\u200b"}, "reason", "Please enter a reason."),
+    ("freeze", {"target": SITE, "reason": "\u2060"}, "reason", "Please enter a reason."),
+    # 1 in Python, and surely no pull request that anybody means.
+    ("allow", {"target": SITE, "pull_request": True}, "pull_request", "Write a whole number."),
+    ("why", {"target": SITE, "pull_request": "41"}, "pull_request", "Write a whole number."),
+    ("log", {"target": SITE, "events": True}, "events", "Write a whole number."),
+    ("log", {"target": SITE, "branch": ""}, "branch", "Write at least one character"),
+    ("log", {"target": SITE, "branch": "x" * 256}, "branch", "At most 255 characters."),
+)
 
-async def test_a_wrong_request_names_its_field_and_how_to_fix_it(start_bot: StartBot) -> None:
+
+@pytest.mark.parametrize("wrong", [WRONG, NOT_GUESSED], ids=["wrong", "not guessed"])
+async def test_a_wrong_request_names_its_field_and_how_to_fix_it(
+    start_bot: StartBot, wrong: Sequence[tuple[str, dict[str, Any], str, str]]
+) -> None:
     bot = await start(start_bot)
-    for what, body, field, how in WRONG:
+    for what, body, field, how in wrong:
         status, answer = await post(bot, what, DEPLOY, **body)
         assert (status in {400, 422}, answer["field"]) == (True, field)
         assert answer["message"].startswith(f"{field}: ")
@@ -248,6 +265,22 @@ async def test_what_is_no_request_is_answered_with_what_one_is(
         answer = await got.json()
     assert (got.status, answer["field"]) == (status, None)
     assert how in answer["message"]
+
+
+async def test_an_outcome_without_a_database_is_unavailable(start_bot: StartBot) -> None:
+    bot = await start(start_bot)
+    database = sqlite3.connect(bot.database_url.removeprefix("sqlite:///"))
+    database.execute("ALTER TABLE unanswered RENAME TO away")
+    try:
+        status, answer = await get(bot, "/api/v1/outcome/1f", DEPLOY)
+    finally:
+        database.execute("ALTER TABLE away RENAME TO unanswered")
+        database.close()
+    assert (status, answer["error"]) == (503, "unavailable")
+    assert "database isn't available" in answer["message"]
+    for unknown in ("1f", "%00", "%F0%9F%99%88"):
+        status, answer = await get(bot, f"/api/v1/outcome/{unknown}", DEPLOY)
+        assert (status, answer["error"]) == (404, "not_found")
 
 
 async def test_a_freeze_is_ended_by_its_id_and_an_unknown_id_is_refused(
