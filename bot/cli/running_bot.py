@@ -41,7 +41,7 @@ READING = frozenset({"status", "why", "log"})
 """What changes nothing, so that a lost answer leaves nobody in doubt."""
 
 OUTCOME = "outcome"
-OUTCOME_ADDRESS = f"/api/v1/{OUTCOME}/"
+OUTCOMES = f"/api/v1/{OUTCOME}/"
 ASKED_MOST = 12
 """How often to ask for an outcome; the bot waits ten seconds for it each time."""
 
@@ -214,7 +214,7 @@ def outcome(request: str, *, is_json: bool) -> None:
     Needs MQBOT_URL and MQBOT_TOKEN. Exit code 0: it was carried out. 1: it wasn't, or was refused.
     2: wrong usage. 3: nobody knows yet, or nobody has approved it yet.
     """
-    _print_outcome(f"{OUTCOME_ADDRESS}{quote(request, safe='')}", is_json=is_json)
+    _print_outcome(f"{OUTCOMES}{quote(request, safe='')}", is_json=is_json)
 
 
 def ask(what: str, asked: Mapping[str, JsonValue], *, is_json: bool = False) -> None:
@@ -231,7 +231,7 @@ def ask(what: str, asked: Mapping[str, JsonValue], *, is_json: bool = False) -> 
     if said is not None and answer.status_code == httpx.codes.ACCEPTED:
         address = str(answer.json().get("outcome"))
         say(f"mqbot: {said} Its outcome: {address}", is_complaint=True)
-        if address.startswith(OUTCOME_ADDRESS):
+        if address.startswith(OUTCOMES):
             _print_outcome(address, is_json=is_json)
             return
     _print(what, answer, is_json=is_json)
