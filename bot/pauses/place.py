@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
+from bot.acts.record import SOMEBODY
 from bot.kernel.actor import Actor
 from bot.pauses.known import (
     DATE_PRECISION,
@@ -119,11 +120,16 @@ def _named(known: Known, spot: _Spot, event: PauseEvent) -> Known:
 def _author(event: PauseEvent, known: Actor | None) -> Actor | None:
     """Who did it, by the event, or who is known to have done it.
 
-    An own event whose act isn't found names the credential or a signature: less than is known.
+    An own event whose act isn't found names somebody, or a signature: less than is known.
     """
-    if event.by is None or (event.is_ours and known is not None and not event.by.user_id):
+    if event.by is None or (event.is_ours and known is not None and not is_person(event.by)):
         return known
     return event.by
+
+
+def is_person(actor: Actor | None) -> bool:
+    """Whether it is somebody who acted through this bot, and of whom that is known."""
+    return actor is not None and bool(actor.user_id) and actor != SOMEBODY
 
 
 def _between_lines(known: Known, event: PauseEvent) -> _Spot | None:

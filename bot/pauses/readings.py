@@ -26,7 +26,7 @@ from bot.pauses.known import (
 from bot.pauses.observe import STALE_ANSWER, observe
 from bot.pauses.outcomes import pause_of, timer_of
 from bot.pauses.pause import PAUSE_LOOKBACK, PauseEnd, PauseRecord, over, same_moment
-from bot.pauses.place import place
+from bot.pauses.place import is_person, place
 from bot.pauses.rows import Pauses
 from bot.pauses.stored import Stored, as_act, as_event, load_stored
 from bot.store.transaction import Transaction
@@ -208,9 +208,9 @@ def place_event(
     reading = _event_reading(stored.known, event, context)
     after = _placed(stored.known, event, reading, now)
     Change(transaction, repository, stored, after, now, channels=channels, is_logged=True).store()
-    before = {act.act_id: act for act in stored.known.acts}
-    is_by_act = any(act != before[act.act_id] for act in after.acts)
-    is_by_act &= event.is_ours
+    is_by_act = event.is_ours and (
+        after.acts != stored.known.acts or _is_of_person(stored.known, after, event)
+    )
     return Placed(is_by_act, _is_unknown_end(stored.known, after, event))
 
 
@@ -233,6 +233,17 @@ def _placed(known: Known, event: PauseEvent, reading: Reading | None, now: datet
 
 def _observed(known: Known, reading: Reading | None) -> Known:
     return known if reading is None else observe(known, reading, known.revision).known
+
+
+def _is_of_person(before: Known, after: Known, event: PauseEvent) -> bool:
+    """Whether it told of what a person is known to have done, though its act wasn't found."""
+    changed = [pause for pause in after.pauses if pause not in before.pauses]
+    people = [
+        line.by for pause in changed for line in pause.lines if line.event_id == event.event_id
+    ]
+    if event.kind is EventKind.REMOVED:
+        people += [pause.end.by for pause in changed if pause.end is not None]
+    return any(is_person(by) for by in people)
 
 
 def _is_unknown_end(before: Known, after: Known, event: PauseEvent) -> bool:

@@ -8,6 +8,7 @@ from datetime import timedelta
 
 import pytest
 
+from bot.acts.record import SOMEBODY
 from bot.kernel.actor import Actor
 from bot.pauses.act_steps import answered, begun, not_done, unanswered
 from bot.pauses.known import (
@@ -84,28 +85,30 @@ CREDENTIAL = Actor("", "mqbot")
 """Whom an own event names whose act isn't found."""
 
 
-def test_our_event_without_its_act_takes_no_person_away() -> None:
+@pytest.mark.parametrize("by", [CREDENTIAL, SOMEBODY])
+def test_our_event_without_its_act_takes_no_person_away(by: Actor) -> None:
     timer = LineTimer(ALICE, Shown("CI", NOON))
     known = Known((replace(pause(line("CI", 0, ALICE)), timer=timer),))
-    ours = event(EventKind.CREATED, 0, "CI", CREDENTIAL, is_ours=True)
+    ours = event(EventKind.CREATED, 0, "CI", by, is_ours=True)
 
     found = place(known, ours, NOW)
 
     assert authors(found) == [[ALICE]]
     assert found.pauses[0].timer == timer
     assert found.pauses[0].last_line.is_named
-    assert authors(place(Known((pause(line("CI", 0)),)), ours, NOW)) == [[CREDENTIAL]]
+    assert authors(place(Known((pause(line("CI", 0)),)), ours, NOW)) == [[by]]
     theirs = replace(ours, is_ours=False)
-    assert authors(place(known, theirs, NOW)) == [[CREDENTIAL]]
+    assert authors(place(known, theirs, NOW)) == [[by]]
 
 
-def test_our_end_without_its_act_takes_no_person_away() -> None:
+@pytest.mark.parametrize("by", [CREDENTIAL, SOMEBODY])
+def test_our_end_without_its_act_takes_no_person_away(by: Actor) -> None:
     over = replace(pause(line("CI", 0)), end=KnownEnd(at(10), ALICE, at(10)))
-    ours = event(EventKind.REMOVED, 10, "", CREDENTIAL, is_ours=True)
+    ours = event(EventKind.REMOVED, 10, "", by, is_ours=True)
 
     assert end_of(place(Known((over,)), ours, NOW).pauses[0]).by == ALICE
     theirs = replace(ours, is_ours=False)
-    assert end_of(place(Known((over,)), theirs, NOW).pauses[0]).by == CREDENTIAL
+    assert end_of(place(Known((over,)), theirs, NOW).pauses[0]).by == by
 
 
 def test_each_of_our_events_proves_another_act() -> None:

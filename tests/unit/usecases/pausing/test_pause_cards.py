@@ -9,7 +9,10 @@ from typing import Any
 import pytest
 from sqlalchemy.exc import OperationalError
 
+from bot.acts.record import Action
+from bot.acts.rows import Audit
 from bot.blocks.message import Message
+from bot.feed.route_pauses import route_pause_event
 from bot.kernel.actor import Caller, Origin
 from bot.kernel.durations import For
 from bot.merge_queue.errors import MergeQueueUnavailable
@@ -172,6 +175,27 @@ async def test_a_person_whose_end_the_log_proves_void_is_notified() -> None:
     # It is told once.
     await desk.turns(30)
     assert len(desk.world.shown(ALICE.user_id)) == 1
+
+
+@pytest.mark.parametrize("seconds", [-3, 3])
+async def test_the_person_who_resumed_stays_named_if_the_clock_of_the_log_differs(
+    seconds: float,
+) -> None:
+    desk = await paused()
+    await desk.turns(10)
+    await desk.resume(BOB)
+    resumed_at = desk.world.service.service_time
+    told_at = resumed_at + timedelta(seconds=seconds)
+    ours = make_event(type_="queue.pause.delete", received_at=told_at)
+    ours = replace(ours, details=ours.details.model_copy(update={"is_ours": True}))
+    with begin(InMemoryStore(desk.world.database)) as transaction:
+        context = EventContext(desk.world.clock.now(), PauseReading(None, resumed_at))
+        route_pause_event(transaction, ours, context, ())
+        acts = Audit(transaction).since(SITE, NOON, Action.RESUME)
+
+    (pause,) = desk.world.pauses()
+    assert pause.ended_by == BOB
+    assert {act.actor for act in acts} == {BOB}
 
 
 async def test_a_person_who_replaces_their_own_pause_elsewhere_gets_no_notification() -> None:
