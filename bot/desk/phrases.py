@@ -6,6 +6,7 @@ What only reads may be run as it is understood. What changes something is offere
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from itertools import pairwise
 
 from bot.acts.permission import Right
 from bot.desk.names import named_by, read_number
@@ -408,34 +409,42 @@ _ENDING = frozenset(
         *("revert", "stop", "undo"),
     }
 )
-_OF_PAUSE = frozenset({"the", "this", "that", "my", "our", "your", "his", "her", "queue", "merge"})
+_OF_PAUSE = frozenset(
+    {
+        *("the", "this", "that", "my", "our", "your", "his", "her", "queue", "merge"),
+        *("active", "current", "every", "existing", "last", "latest", "long", "old", "whole"),
+    }
+)
+_JOINS = frozenset({"and", "but", "or", "please", "so", "then", "to"})
+"""Behind one of these "pause" is a verb: "stop merging and pause acme/site"."""
+
 _BEFORE_QUEUE_NAME = frozenset({"for", "in", "of", "on"})
 _A_PAUSE = frozenset({"pause", "pauses"})
 
 ENDED_WITH = "A pause ends with resume, and a freeze with unfreeze."
 
 
-def end_of_pause(said: Said, typed: str, situation: Situation) -> tuple[str, ...]:
-    """The command that "cancel the pause" means; empty for other words."""
+def end_of_pause(said: Said, typed: str, situation: Situation) -> str | None:
+    """The command that "cancel the pause" means; None for other words."""
     words = said.words
     if not words or words[0].bare not in _ENDING:
-        return ()
+        return None
     for at, word in enumerate(words[1:], 1):
         if word.bare in _A_PAUSE:
             before = [word for word in words[1:at] if named_by(word, situation.groups) is not None]
             after = words[at + 1 :]
             if after and after[0].bare in _BEFORE_QUEUE_NAME:
                 after = after[1:]
-            return (f"resume {text_of(typed, [*before, *after])}".rstrip(),)
+            return f"resume {text_of(typed, [*before, *after])}".rstrip()
         is_whose = word.bare.endswith("'s") or word.bare in _OF_PAUSE
         if not is_whose and named_by(word, situation.groups) is None:
-            return ()
-    return ()
+            return None
+    return None
 
 
 def offers(said: Said, typed: str, situation: Situation) -> tuple[str, ...]:
     """The commands that may be meant, likeliest first; they may change something."""
-    if not said.words or said.plain & _NEGATIONS:
+    if not said.words or said.plain & _NEGATIONS or _ends_some_pause(said.words):
         return ()
     if {"let", "know"} <= said.plain:
         # "Let me know", which asks to allow nothing.
@@ -445,6 +454,15 @@ def offers(said: Said, typed: str, situation: Situation) -> tuple[str, ...]:
         or _take_over(said, situation)
         or _in_thread(said, typed, situation)
         or _by_verb(said.words, typed, situation)
+    )
+
+
+def _ends_some_pause(words: Sequence[Word]) -> bool:
+    """Whether they end a pause in words of which it isn't clear which one, so none is begun."""
+    if words[0].bare not in _ENDING:
+        return False
+    return any(
+        word.bare in _A_PAUSE and before.bare not in _JOINS for before, word in pairwise(words)
     )
 
 
@@ -541,7 +559,8 @@ def about_a_freeze(said: Said, typed: str, situation: Situation) -> FreezeOffer 
     if not is_act or not (is_in_thread or plain & _A_FREEZE):
         return None
     is_change = bool(plain & (_ENDS | _MOVES | _CHANGES_END))
-    if plain & _A_FREEZE and plain & _PLANNING:
+    is_the_command = COMMAND_BY_WORD.get(said.words[0].bare) is COMMAND_BY_WORD["freeze"]
+    if plain & _A_FREEZE and plain & _PLANNING and not is_the_command:
         planned = f"freeze {_after_freeze(said, typed)}".rstrip()
         return FreezeOffer(_listing(said, situation) if is_change else planned)
     if plain & _MOVES:

@@ -284,6 +284,19 @@ _UNIT_WORDS = frozenset({"day", "hour", "minute", "week"})
 _ENDLESS = ("forever", "indefinitely")
 
 
+_AROUND_TAKEOVER = frozenset(
+    {"for", "from", "it", "now", "of", "pause", "queue", "that", "the", "this", *POLITE}
+)
+
+
+def read_takeover(words: Words) -> Request:
+    where = words.target_anywhere()
+    for word in words.rest:
+        if not (word.is_punctuation or word.is_emoji or word.bare in _AROUND_TAKEOVER):
+            raise words.not_understood(word)
+    return Request("takeover", where)
+
+
 def read_notify(words: Words) -> Request:
     where = words.target_anywhere()
     if words.rest:

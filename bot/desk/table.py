@@ -179,6 +179,7 @@ COMMANDS = (
         "Make yourself responsible for a pause; its reminders go to you",
         ("takeover", "take over acme/site"),
         NAMED_OR_GROUP,
+        read=readers.read_takeover,
         right=Right.PAUSE,
     ),
     Command(

@@ -153,9 +153,8 @@ def _otherwise(typed: str, error: UserError, situation: Situation) -> Understand
     if freeze is not None:
         return _of_freeze(freeze, typed, situation)
     ended = phrases.end_of_pause(said, typed, situation)
-    if ended:
-        instead = tuple(_with_its_queue(offer, situation) for offer in ended)
-        return NotUnderstood(typed, CommandSyntaxError(phrases.ENDED_WITH, instead=instead))
+    if ended is not None:
+        return _offered(typed, ended, phrases.ENDED_WITH, situation)
     is_new = _first(typed, situation) is None
     if isinstance(error, CommandSyntaxError | RepositoryNotAllowed) and (
         is_new or not error.instead
@@ -185,8 +184,16 @@ def _of_freeze(offer: FreezeOffer, typed: str, situation: Situation) -> Understa
     if offer.is_form:
         return understand(offer.command, situation)
     problem = offer.problem or f"I don't understand “{_shown(typed)}”."
+    return _offered(typed, offer.command, problem, situation)
+
+
+def _offered(typed: str, command: str, problem: str, situation: Situation) -> NotUnderstood:
+    """The offer of the one command that is meant, or what is wrong with that."""
+    read = understand(command, situation)
+    if isinstance(read, NotUnderstood):
+        return replace(read, typed=typed)
     return NotUnderstood(
-        typed, CommandSyntaxError(problem, instead=(_with_its_queue(offer.command, situation),))
+        typed, CommandSyntaxError(problem, instead=(_with_its_queue(command, situation),))
     )
 
 

@@ -60,6 +60,25 @@ def test_any_text_is_understood_or_asked_about_or_refused(typed: str, place: Sit
         assert "owner/name" not in reported.text
 
 
+BEGINNINGS = [
+    *("cancel", "end", "stop", "move", "plan", "schedule", "skip", "kill", "take over", "mute"),
+    *("freeze", "pause", "resume", "hold", "start"),
+]
+NAMED = [*ARGUMENTS, "freeze", "the pause", "start", "except:#0", "except:hotfix", "2h", "#0", "41"]
+
+
+@given(
+    st.sampled_from(BEGINNINGS),
+    st.lists(st.sampled_from([*BEGINNINGS, *NAMED]), max_size=4),
+    st.sampled_from([*PLACES, Situation(HERE.groups, thread=ThreadSubject(API, freeze_id="8f3c"))]),
+)
+def test_what_is_offered_is_understood(first: str, said: list[str], place: Situation) -> None:
+    meaning = understand(" ".join([first, *said]), place)
+    if isinstance(meaning, NotUnderstood):
+        offered = [understand(offer, place) for offer in meaning.error.instead]
+        assert not any(isinstance(read, NotUnderstood) for read in offered)
+
+
 @given(st.lists(st.one_of(words, st.sampled_from(sorted(ASKING))), max_size=8))
 def test_only_its_own_verb_changes_anything(said: list[str]) -> None:
     typed = " ".join(said)

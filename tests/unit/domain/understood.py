@@ -229,6 +229,10 @@ UNDERSTOOD = [
     # To be responsible.
     (PAUSE_THREAD, "take over", "takeover acme/api, if unchanged"),
     (CHANNEL, "take over acme/api", "takeover acme/api"),
+    (CHANNEL, "take over acme/api now, please", "takeover acme/api"),
+    (CHANNEL, "take over the pause of acme/api", "takeover acme/api"),
+    (PAUSE_THREAD, "takeover it 🙏", "takeover acme/api, if unchanged"),
+    (CHANNEL, "take over bob's laptop", "refuse"),
     (GROUP_THREAD, "takeover", "takeover @release"),
     (DIRECT, "take over", "takeover ?"),
     (PAUSE_THREAD, "taking this over, thanks Bob", "offer: takeover acme/api"),
@@ -270,6 +274,14 @@ UNDERSTOOD = [
     (CHANNEL, "cancel bob's pause", "offer: resume acme/site"),
     (CHANNEL, "lift the freeze", "offer: unfreeze acme/site"),
     (DIRECT, "end the pause", "offer: resume"),
+    (CHANNEL, "end the long pause", "offer: resume acme/site"),
+    (CHANNEL, "stop the current pause", "offer: resume acme/site"),
+    (CHANNEL, "kill every pause", "offer: resume acme/site"),
+    (CHANNEL, "end the pause of acme/aip", "offer: resume acme/api"),
+    (CHANNEL, "schedule a freeze tomorrow except:#0", "refuse"),
+    # Nor is one begun where it isn't clear which is meant.
+    (CHANNEL, "delete the planned pause", "help"),
+    (PAUSE_THREAD, "lift that silly pause", "help"),
     # "All" in a reason, and "both", are no queue that anybody may guess.
     (CHANNEL, "resume all green", "ask: resume @all (green), or resume acme/site (all green)"),
     (PAUSE_THREAD, "resume, all good", "ask: resume @all (good), or resume acme/api (all good)"),
