@@ -160,6 +160,18 @@ def restart_or_eviction() -> Iterator[Story]:
         told=log(told),
     )
     told = usual(-64)
+    told.enter(-62, 41, 42)
+    for n in range(3):
+        begun = -60 + 14 * n
+        told.restarts(41, start=begun, end=begun + 10, code="MERGE_QUEUE_RESET")
+        told.restarts(42, start=begun, end=begun + 10, code="PR_WITH_HIGHER_PRIORITY_QUEUED")
+    yield story(
+        "the checks of two batches start over for two reasons at once (not: merges around)",
+        Verdict.UNKNOWN,
+        queue=status(live(queued(41, -62), start=-20)),
+        told=log(told),
+    )
+    told = usual(-64)
     told.enter(-62, *range(41, 47))
     for number in range(41, 47):
         told.restarts(number, start=-60, end=-40, code="MERGE_QUEUE_RESET")

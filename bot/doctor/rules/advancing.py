@@ -194,10 +194,9 @@ def _caused(together: Sequence[EventRecord], changes: _Changes) -> _Caused | Non
 
 
 def _kind_of(codes: Collection[str], leaves: Sequence[EventRecord]) -> Restart | None:
-    known = next((kind for code, kind in _RESTARTS.items() if code in codes), None)
-    if known is not None or _AHEAD_LEFT not in codes:
-        return known
-    kinds = {_LEAVES.get(leave.details.code or "") for leave in leaves}
+    kinds: set[Restart | None] = {_RESTARTS[code] for code in codes if code in _RESTARTS}
+    if not kinds and _AHEAD_LEFT in codes:
+        kinds = {_LEAVES.get(leave.details.code or "") for leave in leaves}
     return kinds.pop() if len(kinds) == 1 else None
 
 

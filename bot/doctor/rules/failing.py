@@ -91,8 +91,8 @@ def _passed_since(begin: datetime, case: Case) -> set[int]:
     """The pull requests that passed their checks or merged; polls may read one of both."""
     passed = [attempt for attempt in case.attempts if attempt.has_passed]
     numbers = set[int]().union(*(run.members for run in passed if run.ended_at >= begin))
-    merged = {merge.pull_request or 0 for merge in case.merges if merge.received_at >= begin}
-    return numbers | merged
+    merges = [merge for merge in case.merges if merge.received_at >= begin]
+    return numbers | {merge.pull_request for merge in merges if merge.pull_request}
 
 
 _THROWN_OUT = frozenset(
@@ -159,13 +159,14 @@ def _is_thrown_out_again(case: Case) -> ComesBack | None:
         for leave in of_branch(case.facts.log.of(LEAVE), case.branch)
         if leave.received_at > since and not says_merged(leave)
     ]
-    counted = Counter(leave.pull_request for leave in left if leave.details.code in _THROWN_OUT)
+    thrown_out = [leave for leave in left if leave.details.code in _THROWN_OUT]
+    counted = Counter(leave.pull_request for leave in thrown_out if leave.pull_request)
     if not counted:
         return None
     number, times = counted.most_common(1)[0]
     own = [leave for leave in left if leave.pull_request == number]
     last = own[-1]
-    if number is None or times < IN_A_ROW or times <= len(left) / 2 or not case.is_long:
+    if times < IN_A_ROW or times <= len(left) / 2 or not case.is_long:
         return None
     is_queued = _is_queued(number, case)
     if not is_queued and not case.is_recent(last.received_at):

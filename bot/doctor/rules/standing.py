@@ -77,7 +77,7 @@ def misconfigured(case: Case) -> Misconfigured | None:
         if leave.details.code in _CONFIGURATION and leave.received_at >= since
         if case.merged_at is None or leave.received_at > case.merged_at
     ]
-    numbers = dict.fromkeys(leave.pull_request or 0 for leave in left)
+    numbers = dict.fromkeys(leave.pull_request for leave in left if leave.pull_request)
     if len(numbers) < SEVERAL:
         return None
     last = left[-1].details

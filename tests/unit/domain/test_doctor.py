@@ -11,16 +11,25 @@ from itertools import combinations
 import pytest
 
 from bot.doctor.diagnosing import diagnose
-from bot.doctor.diagnosis import Diagnosis, Restart, RestartCause, Restarted, SameCheck, Verdict
+from bot.doctor.diagnosis import (
+    Diagnosis,
+    Misconfigured,
+    Restart,
+    RestartCause,
+    Restarted,
+    SameCheck,
+    Verdict,
+)
 from bot.doctor.facts import EXAMINED_TYPES, Facts
 from bot.doctor.past import ENOUGH, usual
 from bot.doctor.texts.causes import headline
+from bot.merge_queue.event_types import LEAVE
 from tests.doctor import detectors
 from tests.doctor.counting import Outcome, outcome
 from tests.doctor.look_alikes import LOOK_ALIKES
 from tests.doctor.mixed import MIXED
-from tests.doctor.story import Story, at, live, queued, status
-from tests.doctor.verdicts import STORIES
+from tests.doctor.story import Story, at, live, log, queued, status, story as make_story
+from tests.doctor.verdicts import STORIES, usual as usual_day
 from tests.support.clock import NOON
 
 MINUTE = timedelta(minutes=1)
@@ -162,3 +171,13 @@ def test_the_first_cause_is_the_headline() -> None:
     story = next(story for story in STORIES if len(story.truth) > 1)
     assert said(story).first.verdict is Verdict.PAUSED
     assert said(story).verdicts == (Verdict.PAUSED, Verdict.SAME_CHECK)
+
+
+def test_an_event_without_a_pull_request_is_counted_for_none() -> None:
+    told = usual_day(-90)
+    for number, minute in ((41, -50), (None, -45), (42, -40)):
+        told.add(LEAVE, minute, number, merged=False, dequeue_code="QUEUE_RULE_MISSING")
+    story = make_story("nobody", Verdict.MISCONFIGURED, queue=status(live(44)), told=log(told))
+    (found,) = said(story).findings
+    assert isinstance(found, Misconfigured)
+    assert found.left == (41, 42)
