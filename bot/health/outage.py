@@ -162,12 +162,12 @@ def outage_changes(
             if observation.began_with(name, outage.began_at, limit)
         }
         added = tuple(name for name in joining if name not in outage.repositories)
-        outage = _explained(outage, observation)  # noqa: PLW2901
+        explained = _explained(outage, observation)
         lasting[index] = replace(
-            outage,
-            repositories=(*outage.repositories, *added),
-            began_at=min((outage.began_at, *joining.values())),
-            recovered={name: at for name, at in outage.recovered.items() if name not in joining},
+            explained,
+            repositories=(*explained.repositories, *added),
+            began_at=min((explained.began_at, *joining.values())),
+            recovered={name: at for name, at in explained.recovered.items() if name not in joining},
         )
         new = {name: at for name, at in new.items() if name not in joining}
     found = [

@@ -300,7 +300,7 @@ def _day_in_words(until: Until, local: datetime) -> date:
     if nth is not None:
         return _next_with(int(nth[1]), local.date())
     # Half a second to import, and seldom needed.
-    import dateparser  # noqa: PLC0415
+    import dateparser  # noqa: PLC0415 - see above
 
     found = dateparser.parse(
         f"{until.words} {until.clock:%H:%M}",

@@ -28,7 +28,7 @@ def give_signals_back() -> None:
     while _before:
         number, handler = _before.popitem()
         # The interpreter's own handlers, or one of its constants.
-        signal.signal(number, handler)  # type: ignore[arg-type]
+        signal.signal(number, handler)  # type: ignore[arg-type]  # see above
 
 
 def _stop(_number: int, _frame: FrameType | None) -> None:

@@ -112,7 +112,7 @@ def as_written(value: Value) -> Value:
         changed = {name: as_written(part) for name, part in value.items()}
     elif isinstance(value, tuple | list | frozenset | set) and _has_marks(value):
         changed = type(value)(as_written(part) for part in value)
-    return changed  # type: ignore[no-any-return]
+    return changed  # type: ignore[no-any-return]  # of the type that was given
 
 
 def _has_marks(values: Iterable[object]) -> bool:

@@ -42,8 +42,8 @@ def upgrade(url: str, revision: str = HEAD) -> None:
     if is_current(url):
         return
     # Slow to import: a start without a migration saves it, and nobody waits for the lock meanwhile.
-    from alembic import command  # noqa: PLC0415
-    from alembic.config import Config  # noqa: PLC0415
+    from alembic import command  # noqa: PLC0415 - see above
+    from alembic.config import Config  # noqa: PLC0415 - see above
 
     # The option is read with interpolation: a percent sign in the path would be taken for one.
     configuration = Config()

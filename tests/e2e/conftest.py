@@ -78,7 +78,7 @@ async def start_bot(
                 "every": every,
                 "open_store": reused_engines.open_store,
             }
-            tester = BotTester(sqlite_url, **{**usual, **options})  # type: ignore[arg-type]
+            tester = BotTester(sqlite_url, **{**usual, **options})  # type: ignore[arg-type]  # see above
             return await stack.enter_async_context(tester)
 
         yield start

@@ -11,7 +11,6 @@ import pytest
 from bot.sandbox.merge_queue.controls import FreezeTerms
 from tests.e2e.conftest import OVER_SOCKET_MODE
 from tests.support.bot_tester import ALICE, MERGE_QUEUE, RELEASES, BotTester
-from tests.support.polls_seen import ignore_request
 from tests.support.shown import Blocks, Shown, ShownView
 from tests.support.waiting import until
 
@@ -265,14 +264,12 @@ def read_everything(bot: BotTester) -> None:
 def silent_after(bot: BotTester, act: Act) -> None:
     """The request is carried out and its answer lost; then the service answers nothing."""
     bot.break_service("drop_after_accept", path=act.path, method=act.method, times=1)
-    count = bot.merge_queue.count_request
 
     def look(seen: Any) -> None:
-        count(seen)
         if seen.method == act.method and act.path in seen.path:
             bot.break_service("error", path="/repos/", status=503)
 
-    bot.merge_queue.count_request = look  # type: ignore[method-assign]
+    bot.merge_queue.watchers.append(look)
 
 
 @pytest.mark.parametrize("name", ACTS)
@@ -288,7 +285,7 @@ async def test_an_act_that_was_carried_out_is_told_once_the_service_answers(
     assert named(bot, act.question) in answer
     assert "I keep checking and will post the outcome here." in answer
     assert answer.labels == [act.again]
-    bot.merge_queue.count_request = ignore_request  # type: ignore[method-assign]
+    bot.merge_queue.watchers.clear()
     bot.fix_service()
     await bot.pass_time(5)
     await bot.wait_for_post(named(bot, act.done))
@@ -374,14 +371,12 @@ async def test_the_outcome_for_one_queue_of_a_group_follows(
     path = f"{API}merge-queue/pause"
     if carried_out:
         three.break_service("drop_after_accept", path=path, method="PUT", times=1)
-        count = three.merge_queue.count_request
 
         def look(seen: Any) -> None:
-            count(seen)
             if seen.method == "PUT" and API in seen.path:
                 three.break_service("error", path=API, status=503)
 
-        three.merge_queue.count_request = look  # type: ignore[method-assign]
+        three.merge_queue.watchers.append(look)
     else:
         three.break_service("error", path=path, method="PUT", status=502, times=1)
     question = await three.ask("/mq pause @release CI is down")
@@ -390,7 +385,7 @@ async def test_the_outcome_for_one_queue_of_a_group_follows(
     assert "1 where I can't tell yet" in card
     assert "acme/api" in card
     assert "I keep checking, and will change this message and tell you the outcome." in card
-    three.merge_queue.count_request = ignore_request  # type: ignore[method-assign]
+    three.merge_queue.watchers.clear()
     three.fix_service()
     await three.pass_time(60)
     if carried_out:
@@ -412,11 +407,9 @@ async def test_one_of_two_freezes_of_which_nobody_knows_is_not_called_in_force(
         bot.merge_queue.freeze("acme/site", FreezeTerms(reason))
     number = bot.enqueue(hangs=True)
     await bot.happens("action.queue.enter", number)
-    count = bot.merge_queue.count_request
     changes = list[str]()
 
     def look(seen: Any) -> None:
-        count(seen)
         if seen.method != "PATCH":
             return
         changes.append(seen.path)
@@ -425,14 +418,14 @@ async def test_one_of_two_freezes_of_which_nobody_knows_is_not_called_in_force(
         else:
             bot.break_service("error", path="/repos/", status=503)
 
-    bot.merge_queue.count_request = look  # type: ignore[method-assign]
+    bot.merge_queue.watchers.append(look)
     answer = await bot.ask(f"/mq allow {number} fixes the outage")
     assert f"*I can't tell yet whether #{number} of acme/site may merge during" in answer
     assert "I keep checking and will post the outcome here." in answer
     assert "• night: lets it merge" in answer
     assert "• weekend: I can't tell yet" in answer
     assert answer.labels == ["Try allowing it again"]
-    bot.merge_queue.count_request = ignore_request  # type: ignore[method-assign]
+    bot.merge_queue.watchers.clear()
     bot.fix_service()
     await bot.pass_time(5)
     await bot.wait_for_post(f"#{number} of acme/site may merge during the freeze")

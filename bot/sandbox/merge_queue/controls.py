@@ -2,7 +2,7 @@
 
 import time
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from random import Random
@@ -176,6 +176,8 @@ class Controls:
         self.renamed: dict[str, str] = {}
         self.requests: deque[SeenRequest] = deque(maxlen=_REMEMBERED_REQUESTS)
         self.request_count = 0
+        self.watchers: list[Callable[[SeenRequest], None]] = []
+        """Called with each request that has been carried out, before its answer is sent."""
         self._wall_start = time.time_ns() // 1000
         self._running_since = time.monotonic()
         start = self._wall_start if self.start_at is None else from_datetime(self.start_at)
@@ -347,7 +349,7 @@ class Controls:
 
         Concerns the pull requests that enter from now on. Raise ValueError for no hours of a day.
         """
-        if hours is not None and not all(0 <= hour < 24 for hour in hours):  # noqa: PLR2004
+        if hours is not None and not all(hour in range(24) for hour in hours):
             raise ValueError("merge hours are from 0 to 23")
         found = self.repository(repository)
         found.rules = tuple(replace(rule, merge_hours=hours) for rule in found.rules)
@@ -453,3 +455,5 @@ class Controls:
     def count_request(self, seen: SeenRequest) -> None:
         self.request_count += 1
         self.requests.append(seen)
+        for watcher in self.watchers:
+            watcher(seen)

@@ -157,7 +157,7 @@ def field_of(answer: AsyncSlackResponse, *names: str) -> Any:  # noqa: ANN401 - 
     for name in names:
         if not isinstance(found, Mapping) or found.get(name) is None:
             said = f"an answer without {'.'.join(names)}"
-            raise SlackApiError(said, answer)  # type: ignore[no-untyped-call]
+            raise SlackApiError(said, answer)  # type: ignore[no-untyped-call]  # the SDK leaves it untyped
         found = found[name]
     return found
 
