@@ -6,9 +6,6 @@ from datetime import timedelta
 
 from bot.acts.record import Action
 
-PROPOSABLE = (Action.PAUSE, Action.RESUME, Action.FREEZE, Action.UNFREEZE, Action.ALLOW)
-"""What a machine does."""
-
 
 @dataclass(frozen=True, slots=True)
 class Approval:

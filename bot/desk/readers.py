@@ -201,8 +201,10 @@ def read_pause(words: Words) -> Request:
 def _refuse_one_pull_request(words: Words) -> None:
     """Raises CommandSyntaxError for "pause #41" and "pause PR 41"; a bare number may be a time."""
     named = [word for word in words.rest if not _is_between(word) and word.bare not in POLITE]
-    number = _pull_request(named[0], words.groups) if len(named) == 1 else None
-    is_bare = words.rest[:1] == named and named[0].plain.isdecimal() if named else True
+    if len(named) != 1:
+        return
+    number = _pull_request(named[0], words.groups)
+    is_bare = words.rest[0] == named[0] and named[0].plain.isdecimal()
     if number is None or is_bare:
         return
     said = "I can pause a queue, but not one pull request."

@@ -31,7 +31,7 @@ from bot.kernel.actor import Actor
 from bot.kernel.bounded import Bounded
 from bot.kernel.clock import Clock
 from bot.kernel.configured import Configured
-from bot.kernel.durations import DurationProblem, Lasting, resumes_at
+from bot.kernel.durations import DurationProblem
 from bot.kernel.ends.doubts import without_end
 from bot.kernel.errors import InvalidDuration, UserError
 from bot.kernel.groups import Group, Groups, Repositories, Target, repositories_of
@@ -234,13 +234,6 @@ class Call(Conversation):
             group=target.name if isinstance(target, Group) else None,
             reason=asked.written or None,
         )
-
-    async def end_of(self, lasting: Lasting | None) -> datetime | None:
-        """When it ends, in the person's own time zone; raises InvalidDuration."""
-        if lasting is None:
-            return None
-        zone = await self.bot.use.check_permission.zone(self.actor)
-        return resumes_at(lasting, self.bot.clock.now(), zone)
 
     async def typed_ends(self, asked: Asked) -> TypedEnds:
         """What the typed end may mean, in the person's own time zone; raises InvalidDuration."""

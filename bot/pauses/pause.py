@@ -127,9 +127,8 @@ class PauseEnd:
     how: PauseEnding = PauseEnding.RESUMED
     #: when a reading first showed it, by the service's time: what is paused later is another pause
     seen_at: datetime | None = None
-    told_at: datetime | None = (
-        None  #: when it was by the event log, once that has told who ended it
-    )
+    #: when it was by the event log, once that has told who ended it
+    told_at: datetime | None = None
     is_notified: bool = False  #: channels were notified of it
     end_id: int = 0  #: assigned by the store, 0 before
 

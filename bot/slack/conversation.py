@@ -293,7 +293,8 @@ class Conversation:
     progress: Progress = field(default_factory=Progress)
     request: str | None = None  #: identifies the request while its answer is owed; None if none is
     pressed_ts: str = ""  #: the `ts` of the message whose button was pressed, empty for none
-    pressed_in: str | None = None  #: the first message of the thread with that button, in one
+    #: the `ts` of the first message of the thread with that button; None outside of threads
+    pressed_in: str | None = None
 
     @property
     def client(self) -> AsyncWebClient:

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from bot.acts.approval import PROPOSABLE, Approval, ApprovalRules
+from bot.acts.approval import Approval, ApprovalRules
 from bot.acts.asked import Asked
 from bot.acts.errors import (
     NobodyToApprove,
@@ -29,9 +29,8 @@ from tests.support.make import ALICE, BOB, CHANNEL, SITE
 
 CI = Actor(f"{MACHINE}ci", "ci")
 BY_CI = Caller(CI, Origin.MACHINE, request="1")
-APPROVAL = Approval(
-    frozenset(PROPOSABLE), timedelta(minutes=10), 2, run_by=frozenset({ALICE.user_id})
-)
+ACTS = {Action.PAUSE, Action.RESUME, Action.FREEZE, Action.UNFREEZE, Action.ALLOW}
+APPROVAL = Approval(frozenset(ACTS), timedelta(minutes=10), 2, run_by=frozenset({ALICE.user_id}))
 RULES = ApprovalRules({CI.user_id: APPROVAL})
 PAUSE = Proposed(Action.PAUSE, SITE, Asked("main is red"))
 
