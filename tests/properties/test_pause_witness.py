@@ -6,6 +6,7 @@ tries them to the end; a usual one those of the first STATES states.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 
 import pytest
 from hypothesis import settings
@@ -48,6 +49,12 @@ SMALL = {
     "no log": World((PAUSE,), foreign=0, log_tells=False),
     "no log, a timed pause": World((TIMED,), faults=0, ticks=0, log_tells=False),
     "no log, an edited copy": World((PAUSE,), ticks=0, log_tells=False, is_copy_edited=True),
+    "a log that is a second early": World(
+        (PAUSE, RESUME), faults=0, ticks=0, log_late=timedelta(seconds=-1)
+    ),
+    "a log that is a second late, a timed pause": World(
+        (TIMED,), faults=0, ticks=0, log_late=timedelta(seconds=1)
+    ),
     "shortened reasons": World((PAUSE,), faults=0, ticks=0, shortens_reasons=True),
     "a lost lock": World((PAUSE,), faults=0, ticks=0, kills=1),
 }

@@ -172,6 +172,7 @@ class World:
     status_shows_pauses: bool = True
     log_tells: bool = True
     shortens_reasons: bool = False
+    log_late: timedelta = timedelta()  #: the clock of the log differs from the service's
     is_copy_edited: bool = False  #: who pastes the reason of an act adds to it
 
     def first(self) -> State:
@@ -213,6 +214,7 @@ class World:
         act_id: int | None,
     ) -> State:
         carried_out = state.carried_out
+        event = replace(event, at=event.at + self.log_late)
         if act_id is not None:
             carried_out |= {act_id}
             event = replace(event, by=None, is_ours=True)
