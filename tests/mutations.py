@@ -274,7 +274,7 @@ MUTATIONS = (
     Mutation(
         "pause: own event",
         PLACE,
-        "if event.by is None or (event.is_ours and known is not None and not event.by.user_id):",
+        "if event.by is None or (event.is_ours and known is not None and not is_person(event.by)):",
         "if event.by is None:",
         EVENTS_OF_PAUSES,
     ),
