@@ -477,8 +477,8 @@ MUTATIONS = (
     Mutation(
         "words: negation",
         "bot/desk/phrases.py",
-        "if not said.words or said.plain & _NEGATIONS:",
-        "if not said.words:",
+        "if not said.words or said.plain & _NEGATIONS or _ends_some_pause(said.words):",
+        "if not said.words or _ends_some_pause(said.words):",
         UNDERSTOOD,
     ),
     Mutation(
