@@ -164,10 +164,29 @@ def test_each_process_of_compose_is_watched_on_a_port_of_its_own_from_this_machi
 
 def test_compose_replaces_the_worker_before_web_and_migrates_before_both() -> None:
     found = every_service("postgres")
-    assert found["web"]["depends_on"] == {"worker": {"condition": "service_healthy"}}
+    # Not healthy: that takes half a minute, in which web's port would be closed.
+    assert found["web"]["depends_on"] == {"worker": {"condition": "service_started"}}
     migrated = {"migrate": {"condition": "service_completed_successfully"}}
     assert found["worker"]["depends_on"] == migrated
     assert found["backup"]["depends_on"] == migrated
+
+
+def test_compose_waits_until_the_database_takes_connections_over_the_network() -> None:
+    # Without a host, pg_isready asks the socket, which the image opens to create the database.
+    check = every_service("postgres")["database"]["healthcheck"]["test"]
+    assert check == ["CMD", "pg_isready", "--host=localhost", "--username=mqbot"]
+
+
+def test_one_off_commands_on_postgresql_start_no_migration_beside_themselves() -> None:
+    pages = [ROOT / "docs" / "installation.md", ROOT / "docs" / "operations" / "README.md"]
+    commands = [
+        line
+        for page in pages
+        for line in page.read_text().splitlines()
+        if re.match(r"docker compose run .*\b(web|worker|pg_restore)\b", line)
+    ]
+    assert len(commands) == 3
+    assert [command for command in commands if "--no-deps" not in command] == []
 
 
 def test_the_folder_of_settings_starts_every_process(
@@ -265,8 +284,9 @@ def test_a_pod_has_no_privileges(folder: str) -> None:
             }
             assert container["resources"]["limits"]["memory"]
             if container["image"] != "mqbot":
-                # Its own user is root.
-                assert pod["securityContext"]["runAsUser"] == pod["securityContext"]["fsGroup"]
+                # Its own user and group are root's.
+                context = pod["securityContext"]
+                assert context["runAsUser"] == context["runAsGroup"] == context["fsGroup"]
 
 
 @pytest.mark.parametrize("kind", KINDS)
