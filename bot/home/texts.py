@@ -133,12 +133,15 @@ def _calendar(state: HomeState) -> list[Block]:
     """The first entries; a button leads to all, with what changes them."""
     show = _page_button("Open calendar", HomePage.CALENDAR)
     head = blocks.section("*Calendar of freezes*", accessory=show)
-    calendar = state.calendar
-    if not calendar.entries:
-        return [head, blocks.context("No freeze is in force or planned")]
-    lines = [freeze_calendar.short_line(entry) for entry in calendar.entries]
-    shown = listed(lines, "\n", length=blocks.LINES_LENGTH, besides=calendar.besides)
-    return [head, blocks.section(shown)]
+    lines = [freeze_calendar.short_line(entry) for entry in state.calendar.entries]
+    return [head, _beginning(lines, state.calendar.besides, "No freeze is in force or planned")]
+
+
+def _beginning(lines: Sequence[str], besides: int, nothing: str) -> Block:
+    """The first lines of a list, and how many there are besides; `nothing` says it is empty."""
+    if not lines:
+        return blocks.context(nothing)
+    return blocks.section(listed(lines, "\n", length=blocks.LINES_LENGTH, besides=besides))
 
 
 def _plan_button() -> blocks.Element:
@@ -299,12 +302,9 @@ def _subscriptions(state: HomeState) -> list[Block]:
     """The first ones; a button leads to all, with what changes them."""
     show = _page_button("All subscriptions", HomePage.SUBSCRIPTIONS)
     head = blocks.section("*Subscriptions*", accessory=show)
-    subscriptions = state.subscriptions
-    if not subscriptions.entries:
-        return [head, blocks.context("No channel has subscriptions yet")]
-    lines = [overview.short_line(each) for each in subscriptions.entries]
-    shown = listed(lines, "\n", length=blocks.LINES_LENGTH, besides=subscriptions.besides)
-    return [head, blocks.section(shown)]
+    lines = [overview.short_line(each) for each in state.subscriptions.entries]
+    besides = state.subscriptions.besides
+    return [head, _beginning(lines, besides, "No channel has subscriptions yet")]
 
 
 def _health(state: HomeState) -> list[Block]:

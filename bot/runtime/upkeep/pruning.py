@@ -26,10 +26,11 @@ from bot.kernel.repository import RepositoryName
 from bot.log.tables import events, pull_requests, repositories
 from bot.pauses.tables import IN_FORCE, pause_ends, pause_lines, pauses, resume_watchers
 from bot.people.tables import muted_pull_requests, people
-from bot.posts.channel_queues import ChannelQueues, queues_of
+from bot.posts.channel_queues import queues_of
 from bot.posts.delivery import DeliveryState, SubjectKind
 from bot.posts.live_message import LiveKind
 from bot.posts.tables import UNSETTLED, channel_queues, deliveries, live_messages
+from bot.runtime.upkeep.doubled_rows import DoubledRows
 from bot.store.schema import MICROSECOND
 from bot.store.statements import KEYS_AT_ONCE, PRUNE_SLICE, ResultRow
 from bot.store.tables import (
@@ -267,7 +268,7 @@ _NAME_A_CHANNEL = (
 )
 
 
-class Upkeep(ChannelQueues):
+class Upkeep(DoubledRows):
     """Work on rows of many tables."""
 
     def prune(
@@ -340,10 +341,7 @@ class Upkeep(ChannelQueues):
             other.c.ended_at.is_(None),
         )
         doubled = boards.c.channel_id == old, IS_OPEN_BOARD, double
-        keys = sa.select(sa.cast(boards.c.board_id, sa.String)).where(*doubled)
-        is_of_board = live_messages.c.kind == LiveKind.BOARD
-        self._remove(live_messages, is_of_board, live_messages.c.key.in_(keys))
-        self._remove(boards, *doubled)
+        self._remove_shown(boards.c.board_id, LiveKind.BOARD, *doubled)
 
     def _rename_in_timers(self, old: str, new: str) -> None:
         timed = sa.select(pauses.c.pause_id, pauses.c.timer).where(pauses.c.timer.is_not(None))

@@ -16,9 +16,9 @@ from bot.kernel.repository import RepositoryName
 from bot.log.tables import events, pull_requests, repositories
 from bot.pauses.tables import IN_FORCE, pause_ends, pause_lines, pauses, resume_watchers
 from bot.people.tables import muted_pull_requests
-from bot.posts.channel_queues import ChannelQueues
 from bot.posts.live_message import LiveKind
 from bot.posts.tables import deliveries, live_messages
+from bot.runtime.upkeep.doubled_rows import DoubledRows
 from bot.store.protection import audit_may_change
 from bot.store.statements import Condition
 from bot.storms.tables import storms
@@ -72,7 +72,7 @@ _LISTS: tuple[sa.Column[Any], ...] = (
 """Columns with JSON that names repositories."""
 
 
-class Renaming(ChannelQueues):
+class Renaming(DoubledRows):
     """All rows of one repository: counted, given another name, or removed."""
 
     def stored(self, name: RepositoryName) -> Mapping[str, int]:
@@ -195,10 +195,7 @@ class Renaming(ChannelQueues):
             other.c.ended_at.is_(None),
         )
         doubled = boards.c.repository == old, IS_OPEN_BOARD, double
-        keys = sa.select(sa.cast(boards.c.board_id, sa.String)).where(*doubled)
-        is_of_board = live_messages.c.kind == LiveKind.BOARD
-        self._remove(live_messages, is_of_board, live_messages.c.key.in_(keys))
-        self._remove(boards, *doubled)
+        self._remove_shown(boards.c.board_id, LiveKind.BOARD, *doubled)
 
     def _remove_double_freezes(self, old: RepositoryName, new: RepositoryName) -> None:
         """Those that both have, by the service's id or by the event that set them."""
@@ -207,10 +204,7 @@ class Renaming(ChannelQueues):
             other.c.freeze_id == freezes.c.freeze_id, other.c.set_id == freezes.c.set_id
         )
         doubled = freezes.c.repository == old, sa.exists().where(other.c.repository == new, is_same)
-        keys = sa.select(sa.cast(freezes.c.row_id, sa.String)).where(*doubled)
-        is_of_freeze = live_messages.c.kind == LiveKind.FREEZE
-        self._remove(live_messages, is_of_freeze, live_messages.c.key.in_(keys))
-        self._remove(freezes, *doubled)
+        self._remove_shown(freezes.c.row_id, LiveKind.FREEZE, *doubled)
 
     def _rewrite(self, column: sa.Column[Any], old: str, new: str) -> None:
         text = sa.type_coerce(column, sa.Text)
