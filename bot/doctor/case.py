@@ -202,19 +202,19 @@ class Case:
         head = self.head
         batch = head.batch if head is not None else None
         return Seen(
-            len(self.queued),
-            head.pull_request if head is not None else None,
-            batch.status.code if batch is not None else None,
-            batch.started_at if batch is not None else None,
-            batch.checks_summary.passed if batch is not None else 0,
-            batch.checks_summary.total if batch is not None else 0,
-            self.merged_at,
-            self.merges[-1].pull_request if self.merges else None,
-            self.waited if head is not None else None,
-            self.is_wait_known,
-            self.are_merges_read,
-            self.is_log_fresh,
-            self.past,
+            queued=len(self.queued),
+            head=head.pull_request if head is not None else None,
+            head_code=batch.status.code if batch is not None else None,
+            tested_since=batch.started_at if batch is not None else None,
+            passed=batch.checks_summary.passed if batch is not None else 0,
+            total=batch.checks_summary.total if batch is not None else 0,
+            merged_at=self.merged_at,
+            merged=self.merges[-1].pull_request if self.merges else None,
+            waited=self.waited if head is not None else None,
+            is_wait_known=self.is_wait_known,
+            are_merges_read=self.are_merges_read,
+            is_log_fresh=self.is_log_fresh,
+            past=self.past,
         )
 
 
@@ -226,16 +226,16 @@ def case_of(facts: Facts, at: datetime) -> Case:
     branch = _branch_of(head.pull_request.number, facts) if head is not None else None
     merges = _merges(facts, branch)
     return Case(
-        facts,
-        at,
-        status.queued if status is not None else (),
-        live,
-        leads,
-        head,
-        branch,
-        merges,
-        attempts(facts.log, branch),
-        past_of(facts.log, merges, facts.released_at),
+        facts=facts,
+        at=at,
+        queued=status.queued if status is not None else (),
+        live=live,
+        leads=leads,
+        head=head,
+        branch=branch,
+        merges=merges,
+        attempts=attempts(facts.log, branch),
+        past=past_of(facts.log, merges, facts.released_at),
     )
 
 

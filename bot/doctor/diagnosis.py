@@ -96,7 +96,7 @@ class SameCheck:
     pull_requests: int  #: the different ones in these batches
     since: datetime
     passed_at: datetime | None  #: when checks last passed, if known
-    passed: int | None  #: and for which pull request
+    passed: tuple[int, ...]  #: and the pull requests of that batch
     run: str  #: the address of its last failed run; empty if the service gives none
 
 

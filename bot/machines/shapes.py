@@ -4,7 +4,24 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from bot.acts.group_act import RepositoryResult
-from bot.doctor.diagnosis import Diagnosis, Finding
+from bot.doctor.diagnosis import (
+    ComesBack,
+    Diagnosis,
+    Done,
+    Empty,
+    Finding,
+    Hangs,
+    Held,
+    ManyChecks,
+    Misconfigured,
+    NeverStart,
+    Normal,
+    NoStatus,
+    Restarted,
+    SameCheck,
+    StartLate,
+    Unknown,
+)
 from bot.freezes.freeze import Freeze
 from bot.machines.answers import (
     BatchShape,
@@ -159,18 +176,55 @@ def diagnosis_shape(diagnosis: Diagnosis, message: str) -> WhyQueueAnswer:
 
 
 def _finding_shape(finding: Finding) -> FindingShape:
-    """The facts that several verdicts share, under one name each."""
-    numbers: list[int] = list(getattr(finding, "blocked", ()) or getattr(finding, "left", ()))
-    number = getattr(finding, "number", None)
-    if number is not None:
-        numbers.insert(0, number)
     return FindingShape(
         verdict=finding.verdict,
-        since=getattr(finding, "since", None),
-        pull_requests=numbers,
-        checks=list(getattr(finding, "names", ())),
-        times=getattr(finding, "times", None) or getattr(finding, "batches", None),
+        since=_begun_at(finding),
+        pull_requests=list(_numbers(finding)),
+        checks=list(_checks(finding)),
+        times=_times(finding),
     )
+
+
+def _begun_at(finding: Finding) -> datetime | None:
+    match finding:
+        case NoStatus() | Empty() | Held() | Normal() | Unknown():
+            return None
+        case _:
+            return finding.since
+
+
+def _numbers(finding: Finding) -> Sequence[int]:
+    """The pull requests that the cause rests on."""
+    match finding:
+        case Misconfigured(left=left):
+            return left
+        case Held(number=number, blocked=blocked):
+            return [number, *blocked]
+        case Restarted(causes=causes):
+            return [number for cause in causes for number in cause.numbers]
+        case ComesBack() | NeverStart() | Hangs() | Done():
+            return [finding.number]
+        case _:
+            return ()
+
+
+def _checks(finding: Finding) -> Sequence[str]:
+    match finding:
+        case SameCheck() | ManyChecks() | ComesBack() | Hangs():
+            return finding.names
+        case _:
+            return ()
+
+
+def _times(finding: Finding) -> int | None:
+    """How often it happened; None where the verdict counts nothing."""
+    match finding:
+        case SameCheck() | StartLate():
+            return finding.batches
+        case ComesBack() | NeverStart() | Restarted():
+            return finding.times or None
+        case _:
+            return None
 
 
 def explanation_shape(found: Explanation, message: str) -> WhyPullRequestAnswer:

@@ -62,7 +62,8 @@ def read_past(
     else:
         entries = _read_entries(events, repository, since, at)
     # What ended before the first of them was queued held none of them.
-    begin = min((entry.entered_at for entry in entries), default=at)
+    first = min((entry.entered_at for entry in entries), default=at)
+    begin = max(first, since)
     pauses = Pauses(transaction).recent(repository, begin)
     freezes = Freezes(transaction).recent(repository, begin)
     held = [Period(pause.since, pause.ended_at) for pause in pauses]

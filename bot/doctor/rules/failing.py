@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from bot.doctor.attempts import Attempt, of_branch
@@ -30,22 +31,35 @@ def same_check(case: Case) -> SameCheck | None:
         return None
     if not _is_repeated(failing):
         return None
-    passed = next((a for a in reversed(case.attempts) if a.has_passed), None)
-    number = min(passed.members, default=None) if passed is not None else None
-    passed_at = passed.ended_at if passed is not None else None
-    if passed_at is None and case.merges:
-        passed_at = case.merges[-1].received_at
-        number = case.merges[-1].pull_request
     members = set[int]().union(*(attempt.members for attempt in failing))
+    last = _last_pass(case)
     return SameCheck(
-        tuple(sorted(names)),
-        len(failing),
-        len(members),
-        failing[0].ended_at,
-        passed_at,
-        number,
-        failing[-1].run,
+        names=tuple(sorted(names)),
+        batches=len(failing),
+        pull_requests=len(members),
+        since=failing[0].ended_at,
+        passed_at=last.at if last is not None else None,
+        passed=last.numbers if last is not None else (),
+        run=failing[-1].run,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Pass:
+    """When checks last passed, and with which pull requests."""
+
+    at: datetime
+    numbers: tuple[int, ...]
+
+
+def _last_pass(case: Case) -> _Pass | None:
+    passed = next((attempt for attempt in reversed(case.attempts) if attempt.has_passed), None)
+    if passed is not None:
+        return _Pass(passed.ended_at, tuple(sorted(passed.members)))
+    if not case.merges:
+        return None
+    last = case.merges[-1]
+    return _Pass(last.received_at, (last.pull_request,) if last.pull_request else ())
 
 
 def _is_repeated(failing: Sequence[Attempt]) -> bool:

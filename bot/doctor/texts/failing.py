@@ -2,7 +2,7 @@
 
 from bot.blocks.text import by_count, link, local_time, plural
 from bot.doctor.diagnosis import ComesBack, Diagnosis, ManyChecks, SameCheck
-from bot.doctor.texts.parts import Told, checks
+from bot.doctor.texts.parts import Told, checks, numbers
 from bot.verdicts.texts.leaving import leaving
 
 OPEN_LAST_RUN = "open the last run"
@@ -20,10 +20,13 @@ def same_check(found: SameCheck, _: Diagnosis) -> Told:
     failed = f"{names} failed in {batches} since {local_time(found.since)}, with {others}"
     evidence = [f"{failed}{_last_run(found.run)}."]
     owner = f"the owners of {names}"
-    if found.passed is None or found.passed_at is None:
+    if not found.passed or found.passed_at is None:
         return Told(cause, tuple(evidence), f"{owner}.")
-    evidence.append(f"Checks last passed {local_time(found.passed_at)}, on #{found.passed}.")
-    who = f"{owner}, or the author of #{found.passed} if that broke it."
+    passed = numbers(found.passed)
+    evidence.append(f"Checks last passed {local_time(found.passed_at)}, on {passed}.")
+    who = f"{owner}, or the author of {passed} if that broke it."
+    if len(found.passed) > 1:
+        who = f"{owner}, or the authors of {passed} if one of these broke it."
     return Told(cause, tuple(evidence), who)
 
 

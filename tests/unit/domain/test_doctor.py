@@ -22,13 +22,15 @@ from bot.doctor.diagnosis import (
 )
 from bot.doctor.facts import EXAMINED_TYPES, Facts
 from bot.doctor.past import ENOUGH, usual
+from bot.doctor.texts import causes
 from bot.doctor.texts.causes import headline
+from bot.machines.shapes import diagnosis_shape
 from bot.merge_queue.event_types import LEAVE
 from tests.doctor import detectors
 from tests.doctor.counting import Outcome, outcome
 from tests.doctor.look_alikes import LOOK_ALIKES
 from tests.doctor.mixed import MIXED
-from tests.doctor.story import Story, at, live, log, queued, status, story as make_story
+from tests.doctor.story import Batch, Story, at, live, log, queued, status, story as make_story
 from tests.doctor.verdicts import STORIES, usual as usual_day
 from tests.support.clock import NOON
 
@@ -124,7 +126,7 @@ def test_a_check_that_fails_in_every_batch_comes_with_its_evidence() -> None:
     assert isinstance(found, SameCheck)
     assert (found.names, found.batches, found.pull_requests) == (("integration",), 6, 6)
     assert found.since == at(-52)
-    assert found.passed == 3_029
+    assert found.passed == (3_029,)
 
 
 def test_a_requeue_names_the_pull_request_that_was_queued_again() -> None:
@@ -181,3 +183,34 @@ def test_an_event_without_a_pull_request_is_counted_for_none() -> None:
     (found,) = said(story).findings
     assert isinstance(found, Misconfigured)
     assert found.left == (41, 42)
+
+
+def test_of_a_batch_that_passed_last_no_single_pull_request_is_named() -> None:
+    told = usual_day(-90)
+    told.passes(50, 51, 52, start=-80, end=-66)
+    for n in range(3):
+        batch = Batch((41 + n,), -62 + 15 * n, -50 + 15 * n)
+        told.enter(-63 + 15 * n, 41 + n)
+        told.start(batch)
+        told.end(batch, code="CHECKS_FAILED", failed=["integration"])
+    story = make_story("all fail", Verdict.SAME_CHECK, queue=status(live(44)), told=log(told))
+    diagnosis = said(story)
+    assert isinstance(diagnosis.first, SameCheck)
+    assert diagnosis.first.passed == (50, 51, 52)
+    who = causes.told(diagnosis.first, diagnosis).who
+    assert who.endswith("or the authors of #50, #51, #52 if one of these broke it.")
+
+
+@pytest.mark.parametrize("story", EACH_VERDICT, ids=lambda story: story.name)
+def test_machines_get_what_a_verdict_rests_on(story: Story) -> None:
+    diagnosis = said(story)
+    shapes = diagnosis_shape(diagnosis, "as people read it").findings
+    for finding, shape in zip(diagnosis.findings, shapes, strict=True):
+        assert shape.verdict is finding.verdict
+        assert shape.since == getattr(finding, "since", None)
+        match finding:
+            case Restarted():
+                named = {number for cause in finding.causes for number in cause.numbers}
+                assert (set(shape.pull_requests), shape.times) == (named, finding.times)
+            case SameCheck():
+                assert (tuple(shape.checks), shape.times) == (finding.names, finding.batches)
