@@ -14,7 +14,7 @@ from bot.merge_queue.event_records import FreezeAttributes
 from bot.merge_queue.event_types import LEAVE, MERGED
 from bot.merge_queue.queue import QueueStatus
 from bot.queues.estimate import NO_OUTLOOK
-from bot.queues.outlook import ForeseeQueue
+from bot.queues.outlook import ForeseeQueue, read_past
 from bot.queues.snapshot import Snapshot
 from tests.support.clock import NOON, FakeClock
 from tests.support.make import (
@@ -139,3 +139,22 @@ async def test_each_new_end_counts(sources: Sources) -> None:
     after = await foresee.of(make_snapshot(queue()))
     assert after == await ForeseeQueue(sources).of(make_snapshot(queue()))
     assert after != before
+
+
+async def test_no_pauses_are_read_from_before_what_is_learned_from(sources: Sources) -> None:
+    leave = make_event_record(
+        LEAVE,
+        event_id=1_000,
+        received_at=NOON - MINUTE,
+        pull_request=1_000,
+        merged=True,
+        code="PR_MERGED",
+        queued_at=NOON - timedelta(days=300),
+    )
+    freeze = frozen(NOON - timedelta(days=200), ending=Ending(NOON - timedelta(days=199)))
+    with begin(sources.store) as transaction:
+        Events(transaction).add_new([leave])
+        Freezes(transaction).save(freeze)
+    stored = await sources.store.read(read_past, SITE, NOON)
+    assert len(stored.entries) == MERGES + 1
+    assert stored.held == []
