@@ -86,9 +86,13 @@ class RightRules:
     who_may: Mapping[Right, WhoMayPause] = field(default_factory=dict)
 
 
+UNKNOWN_PERSON = "slack:somebody"
+"""The id of a person who acted through the bot, which has no record of it."""
+
+
 def is_machine(user_id: str) -> bool:
-    """Whether the id is that of a machine with a token, or of a rule: of no person in Slack."""
-    return user_id.startswith((MACHINE, RULE))
+    """Whether nobody in Slack has the id: it is a machine's, a rule's or an unknown person's."""
+    return user_id == UNKNOWN_PERSON or user_id.startswith((MACHINE, RULE))
 
 
 def decide(

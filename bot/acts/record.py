@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Self
 
 from bot.acts.asked import Asked
-from bot.acts.permission import Right
+from bot.acts.permission import UNKNOWN_PERSON, Right
 from bot.kernel.actor import Actor, Origin
 from bot.kernel.groups import Repositories
 from bot.kernel.repository import RepositoryName
@@ -124,7 +124,7 @@ _KNOWN_ENDS = frozenset(
 )
 """Of acts that failed."""
 
-SOMEBODY = Actor("slack:somebody", "somebody in Slack")
+SOMEBODY = Actor(UNKNOWN_PERSON, "somebody in Slack")
 """Acted through the bot, which has no record of it: a backup was restored since."""
 
 

@@ -21,7 +21,7 @@ from bot.pauses.pause import PauseLine, PauseRecord
 from bot.pauses.readings import EventContext, PauseReading, place_event
 from bot.pauses.rows import Pauses
 from bot.pauses.settling import read_pause
-from bot.pauses.texts import card as pause_card
+from bot.pauses.texts import card as pause_card, reminders as pause_reminders
 from bot.people.rows import People
 from bot.posts.live_message import LiveKind, LiveMessage, LiveSubject
 from bot.posts.live_messages import LiveMessages
@@ -196,6 +196,29 @@ async def test_the_person_who_resumed_stays_named_if_the_clock_of_the_log_differ
     (pause,) = desk.world.pauses()
     assert pause.ended_by == BOB
     assert {act.actor for act in acts} == {BOB}
+
+
+async def test_nobody_is_notified_for_a_pause_by_our_key_of_which_no_act_is_known() -> None:
+    """A script has the bot's key, or a backup was restored since."""
+    desk = await begun(None, OTHER)
+    pause = Pause(reason="Deploying 4.2", paused_at=desk.world.clock.now())
+    desk.world.service.pauses[SITE] = pause
+    ours = make_event(type_="queue.pause.create", received_at=pause.paused_at)
+    told = {"reason": pause.reason, "is_ours": True}
+    ours = replace(ours, details=ours.details.model_copy(update=told))
+    with begin(InMemoryStore(desk.world.database)) as transaction:
+        context = EventContext(desk.world.clock.now(), PauseReading(pause, pause.paused_at))
+        place_event(transaction, ours, context, ())
+    await desk.turns(5)
+    (card,) = desk.world.shown(OTHER)
+    assert "By somebody in Slack" in card
+    (known,) = desk.world.pauses()
+    reminder = pause_reminders.reminder(known, desk.world.clock.now())
+    assert "Asking this channel" in str(reminder.blocks)
+    await desk.resume(BOB)
+    await desk.turns(5)
+
+    assert desk.world.shown("slack:somebody") == []
 
 
 async def test_a_person_who_replaces_their_own_pause_elsewhere_gets_no_notification() -> None:
