@@ -122,6 +122,8 @@ async def run(
     with tempfile.TemporaryDirectory(prefix="mqbot-demo-") as folder:
         async with cancelled_by_signals(), sandbox:
             teller = Teller(sandbox, STORY_LASTS.total_seconds(), clock.move)
+            stage = DemoStage(sandbox, teller, speed)
+            sandbox.slack.stage = stage
             _invite_others(sandbox.slack)
             settings = GivenSettings.model_validate(environment(sandbox.addresses, Path(folder)))
             migrate.upgrade(settings.database_url.get_secret_value())
@@ -132,7 +134,7 @@ async def run(
                     # Others would only hide the trouble.
                     if trouble is None or repository != "acme/site":
                         sandbox.merge_queue.follow(repository, scenario)
-                sandbox.slack.stage = DemoStage(sandbox, teller, speed)
+                stage.open()
                 _greet(sandbox.addresses.page_url)
                 if opens:
                     click.launch(sandbox.addresses.page_url)

@@ -1,6 +1,7 @@
 """Loads the settings from the environment, then a TOML file; secrets may be in files."""
 
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from difflib import get_close_matches
@@ -64,6 +65,14 @@ DESCRIPTIONS = {
 """What each variable takes."""
 
 DATABASE = "DATABASE_URL"
+
+NOT_SETTINGS = ("MQBOT_URL", "MQBOT_TOKEN")
+"""What `mqbot pause` and other commands towards a running bot need."""
+
+SET_BY_KUBERNETES = re.compile(
+    r"MQBOT_(\w+_)?(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT(_\d+_(TCP|UDP|SCTP)(_\w+)?)?)"
+)
+"""For a service whose name begins with mqbot."""
 
 EXAMPLES = {"MQBOT_POLICY": "owner/name", "MQBOT_WINDOW": "weekend"}
 """A table's name in each of them."""
@@ -241,6 +250,19 @@ def overridden() -> Mapping[str, str]:
     file = load_file()
     both = sorted(_known() & file.given.keys() & _environment().keys())
     return {name: file.line([name]) or str(file.path) for name in both}
+
+
+def unknown_variables() -> Mapping[str, str | None]:
+    """The variables that are named like settings and aren't, with what was probably meant.
+
+    Those that are nearly a setting aren't here: `load_settings` refuses them.
+    """
+    known = _known()
+    unknown: dict[str, str | None] = {}
+    for name in sorted(_environment().keys() - known - {CONFIG_FILE, *NOT_SETTINGS}):
+        if name.startswith(SETTING_PREFIX) and not SET_BY_KUBERNETES.fullmatch(name):
+            unknown[name] = nearest(name, known)
+    return unknown
 
 
 def take_environment(file: Path) -> None:

@@ -14,7 +14,7 @@ from bot.blocks.text import duration, listed, plural
 from bot.config.environment_file import OPTION
 from bot.config.file import CONFIG_FILE, NamedFile
 from bot.config.policies import own_tokens, policies
-from bot.config.reading import overridden, secret_files, unused_file
+from bot.config.reading import overridden, secret_files, unknown_variables, unused_file
 from bot.config.secrets import WARNED_DAYS, has_successor, with_last_day
 from bot.config.settings import Settings
 from bot.health.alert import AlertKind, AlertRules
@@ -59,6 +59,9 @@ def inspect_settings(
     for name, place in overridden().items():
         sentence = f"Set in the environment and in {place}. The environment wins."
         yield CONFIGURATION.warning(name, sentence, "Remove one of them.")
+    for name, meant in unknown_variables().items():
+        remedy = f"Did you mean {meant}?" if meant else "Remove it, or correct its name."
+        yield CONFIGURATION.warning(name, "Set in the environment, but not a setting.", remedy)
     yield from forgotten_file(env_file)
     yield from _last_days(settings, now)
     yield from _policies(settings, named)

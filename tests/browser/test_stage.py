@@ -1,5 +1,7 @@
 """The demo's checklist and its panel, the menu of a message, and what the page tells of itself."""
 
+from typing import Literal
+
 import pytest
 import pytest_asyncio
 from playwright.async_api import Page, expect
@@ -23,7 +25,9 @@ async def service(sandbox: SlackSandbox) -> MergeQueueSandbox:
     """A merge queue service whose demo the workspace is."""
     running = MergeQueueSandbox(repositories={SITE: "quiet"})
     both = Sandbox(running, sandbox)
-    sandbox.stage = DemoStage(both, Teller(both, 0.0, lambda _seconds: None), speed=6.0)
+    stage = DemoStage(both, Teller(both, 0.0, lambda _seconds: None), speed=6.0)
+    stage.open()
+    sandbox.stage = stage
     return running
 
 
@@ -46,6 +50,51 @@ async def test_the_checklist_types_a_command_and_ticks_itself(
     await steps.get_by_role("button", name="Be the second person").click()
     await steps.get_by_role("button", name="Become Bob Okafor").click()
     await expect(page.get_by_role("button", name="You are Bob Okafor")).to_be_visible()
+
+
+async def test_the_checklist_is_there_before_the_story_is_told_and_opens_then(
+    sandbox: SlackSandbox, open_page: OpenPage, app: ScriptedApp
+) -> None:
+    both = Sandbox(MergeQueueSandbox(repositories={SITE: "quiet"}), sandbox)
+    stage = DemoStage(both, Teller(both, 0.0, lambda _seconds: None), speed=6.0)
+    sandbox.stage = stage
+    page = await open_page()
+    steps = sidebar(page).get_by_role("region", name="First steps")
+    await expect(steps.get_by_role("listitem")).to_have_count(7)
+    await expect(steps).to_contain_text("The steps open in a moment")
+    begin = steps.get_by_role("button", name="/mq status")
+    await expect(begin).to_have_count(0)
+    await expect(page.get_by_role("button", name="What if…")).to_have_count(0)
+
+    # What is done in the story is not the visitor's.
+    await type_command(page, "/mq status")
+    assert await app.received_all(1) == [("command", "status")]
+    stage.open()
+    await expect(begin).to_be_visible()
+    await expect(steps).to_contain_text("0 of 7")
+    await expect(steps).not_to_contain_text("The steps open in a moment")
+    await expect(page.get_by_role("button", name="What if…")).to_be_visible()
+
+
+@pytest.mark.parametrize("reduced_motion", ["reduce", "no-preference"])
+@pytest.mark.usefixtures("service")
+async def test_on_a_phone_the_steps_are_opened_by_touch_and_keyboard(
+    open_page: OpenPage, reduced_motion: Literal["reduce", "no-preference"]
+) -> None:
+    page = await open_page(width=360)
+    await page.emulate_media(reduced_motion=reduced_motion)
+    opener = page.get_by_role("button", name="0 of 7 steps")
+    await expect(opener).to_have_text("0 of 7 steps")
+    await opener.click()
+    await expect(page.get_by_role("button", name="See the queue")).to_be_focused()
+    await page.keyboard.press("Escape")
+    await expect(opener).to_be_focused()
+    await page.keyboard.press("Enter")
+    await page.keyboard.press("Tab")
+    await expect(page.get_by_role("button", name="/mq status")).to_be_focused()
+    await page.keyboard.press("Enter")
+    await expect(composer(page)).to_have_value("/mq status")
+    await expect(opener).to_have_attribute("aria-expanded", "false")
 
 
 async def test_the_panel_makes_things_happen_and_says_when_it_cannot(
@@ -149,7 +198,7 @@ async def test_axe_finds_nothing_on_the_stage_and_nothing_is_cut_off(
     await expect(message(page, "The registry is down")).to_be_visible()
     assert await page.evaluate("document.scrollingElement.scrollWidth") <= width
     if width < 760:
-        await page.get_by_role("button", name="First steps: 0 of 7").click()
+        await page.get_by_role("button", name="0 of 7 steps").click()
     await expect(sidebar(page).get_by_role("button", name="/mq status")).to_be_visible()
     await finds_nothing(page)
     await page.get_by_role("button", name="What if…").click()

@@ -539,6 +539,15 @@ async def test_a_setting_in_the_environment_and_in_the_file_is_named_with_its_li
     assert f"line 2 of {path}" in bot.complaints
 
 
+async def test_a_variable_of_the_environment_that_is_no_setting_is_named(
+    installation: Installation,
+) -> None:
+    report = await installation.check("--json", MQBOT_POLLSECS="5")
+    assert (report.code, report.not_well) == (0, {"configuration: MQBOT_POLLSECS"})
+    fix = report.of("configuration", "MQBOT_POLLSECS")["fix"]
+    assert fix == "Did you mean MQBOT_POLL_SECONDS?"
+
+
 async def test_a_web_server_in_the_place_of_slack_is_named(installation: Installation) -> None:
     elsewhere = installation.merge_queue.base_url.removesuffix("v1")
     report = await installation.check("--json", SLACK_API_URL=f"{elsewhere}api/")

@@ -15,6 +15,7 @@ from bot.config.reading import (
     load_settings,
     overridden,
     settings_files,
+    unknown_variables,
     unused_file,
 )
 from bot.config.secrets import secrets_of
@@ -140,6 +141,48 @@ def test_a_variable_close_to_a_setting_is_named(written: str, meant: str, tmp_pa
     assert list(in_line_2) == [meant]
     where = f"is misspelled as {written} (line 2 of {tmp_path / 'mqbot.toml'}). It takes: "
     assert in_line_2[meant].startswith(where)
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("MQBOT_REPOSITORYS_LIST", "MQBOT_REPOSITORIES"),
+        ("MQBOT_POLLSECS", "MQBOT_POLL_SECONDS"),
+        ("MQBOT_REMINDERS_MIN", "MQBOT_REMINDER_MINUTES"),
+        ("MQBOT_SLACK_APP_TOKEN", "SLACK_APP_TOKEN"),
+        ("MQBOT_COLOUR", None),
+    ],
+)
+def test_a_variable_that_is_no_setting_is_named_with_the_nearest(
+    written: str, meant: str | None
+) -> None:
+    with only_environment({**ENOUGH, written: "x"}):
+        assert load_settings(RunSettings)
+        assert unknown_variables() == {written: meant}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "PATH",
+        "MQBOT_CONFIG",
+        "MQBOT_COMMAND",
+        "MQBOT_API_TOKEN_FILE",
+        # What `mqbot pause` needs.
+        "MQBOT_URL",
+        "MQBOT_TOKEN",
+        # What Kubernetes sets beside a service of the name mqbot, or mqbot-http.
+        "MQBOT_PORT",
+        "MQBOT_PORT_3000_TCP",
+        "MQBOT_SERVICE_HOST",
+        "MQBOT_SERVICE_PORT_HTTP",
+        "MQBOT_HTTP_SERVICE_PORT",
+        "MQBOT_HTTP_PORT_3000_TCP_PORT",
+    ],
+)
+def test_settings_and_what_other_programs_set_are_not_named(name: str) -> None:
+    with only_environment({**ENOUGH, name: "x"}):
+        assert unknown_variables() == {}
 
 
 def test_a_missing_setting_is_linked_to_its_misspelling() -> None:

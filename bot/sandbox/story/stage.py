@@ -39,7 +39,7 @@ class Trigger:
 
 
 class DemoStage:
-    """Follows what people do in both services."""
+    """Shows the checklist from the first moment, and ticks it once the story is told."""
 
     def __init__(self, sandbox: Sandbox, teller: Teller, speed: float) -> None:
         self._service = sandbox.merge_queue
@@ -50,7 +50,8 @@ class DemoStage:
         self._done: set[str] = set()
         self._lasting: set[str] = set()
         self._last_before_pause: str | None = None
-        self._failed = self._newest_failure()
+        self._is_open = False
+        self._failed: int | None = None
         self._passing = asyncio.Lock()
         self._triggers: Mapping[str, Trigger] = {
             "failure": Trigger(
@@ -90,11 +91,17 @@ class DemoStage:
                 self._switch_slack,
             ),
         }
-        sandbox.slack.installation.acts.on_act(self._follow_act)
+
+    def open(self) -> None:
+        """Let the visitor begin: from now on, what people do ticks the tasks."""
+        self._is_open = True
+        self._failed = self._newest_failure()
+        self._slack.installation.acts.on_act(self._follow_act)
         self._workspace.on_change(self._follow_change)
+        self._workspace.notify(Change("stage"))
 
     def state(self) -> Json:
-        """`tasks` and `triggers`, as the page shows them."""
+        """`is_open`, `tasks` and `triggers`, as the page shows them."""
         tasks: list[Json] = [
             {
                 "name": task.name,
@@ -115,7 +122,7 @@ class DemoStage:
             }
             for name, trigger in self._triggers.items()
         ]
-        return {"tasks": tasks, "triggers": triggers}
+        return {"is_open": self._is_open, "tasks": tasks, "triggers": triggers}
 
     def _newest_failure(self) -> int | None:
         """At the end of the story, that is Alice's; None without a story."""
@@ -129,7 +136,9 @@ class DemoStage:
         )
 
     async def bring_about(self, name: str) -> None:
-        """Make something happen; raises ControlRefusal `unknown_trigger`."""
+        """Make something happen; raises ControlRefusal `unknown_trigger` or `not_open`."""
+        if not self._is_open:
+            raise ControlRefusal("not_open", "the demo is still playing its story")
         trigger = self._triggers.get(name)
         if trigger is None:
             raise ControlRefusal("unknown_trigger", f"there is no trigger {name}", status=404)
@@ -214,8 +223,6 @@ class DemoStage:
     async def _pass_hour(self) -> None:
         async with self._passing:
             await self._teller.pass_time(_HOUR_MINUTES, self._speed)
-        # The page shows times by the workspace's clock.
-        self._workspace.notify(Change("app"))
 
     async def _switch_service(self) -> None:
         if self._switch("service"):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from bot.sandbox.server import Sandbox
 from bot.sandbox.slack.block_kit.blocks import elements_of
 from bot.sandbox.slack.block_kit.elements import options_of
-from bot.sandbox.slack.state.workspace import Message
+from bot.sandbox.slack.state.workspace import Change, Message
 from bot.sandbox.slack.wire import Json
 from bot.sandbox.story.steps import Choose, Enter, Happen, React, Rest, Say, Step, Type
 
@@ -104,6 +104,8 @@ class Teller:
 
         Goes on after a few seconds: a slow machine may tell the story less well, but to its end.
         """
+        # The page shows times by the workspace's clock, which has moved.
+        self._workspace.notify(Change("app"))
         asked = self._service.request_count
         await _wait_for(lambda: self._has_read_logs(repositories, asked), _SETTLING_SECONDS)
         for _ in range(round(_SETTLING_SECONDS / _QUIET_SECONDS)):

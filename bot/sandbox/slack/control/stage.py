@@ -13,11 +13,11 @@ class Stage(Protocol):
     """Only a demo has one."""
 
     def state(self) -> Json:
-        """`tasks` and `triggers`, as the page shows them."""
+        """`is_open`, `tasks` and `triggers`, as the page shows them."""
         ...
 
     async def bring_about(self, name: str) -> None:
-        """Make something happen; raises ControlRefusal `unknown_trigger`."""
+        """Make something happen; raises ControlRefusal `unknown_trigger` or `not_open`."""
         ...
 
 
@@ -34,7 +34,7 @@ class StageApi:
         ]
 
     async def _state(self, _request: web.Request) -> Json:
-        """Answer `stage`: null, or in the demo `tasks` and `triggers`."""
+        """Answer `stage`: null, or in the demo `is_open`, `tasks` and `triggers`."""
         stage = self._stage()
         return {"ok": True, "stage": stage.state() if stage else None}
 

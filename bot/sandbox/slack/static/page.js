@@ -10,7 +10,7 @@ import { authorOf } from "./messages.js";
 import { renderMrkdwn } from "./mrkdwn.js";
 import { applyTheme, recallHere, toggleTheme } from "./preferences.js";
 import { count, openPeople, places, samePlace, startSidebar } from "./sidebar.js";
-import { progress, startStage } from "./stage.js";
+import { focusChecklist, progress, startStage } from "./stage.js";
 import {
   become,
   changed,
@@ -44,7 +44,14 @@ const stageButton = el("button", {
   type: "button",
   class: "button stage-button",
   hidden: true,
-  on: { click: () => setDrawer(true) },
+  "aria-expanded": "false",
+  "aria-controls": "sidebar",
+  on: {
+    click: () => {
+      setDrawer(true, stageButton);
+      focusChecklist(stage);
+    },
+  },
 });
 const title = el("h1", {});
 const topic = el("p", { class: "topic" });
@@ -67,21 +74,25 @@ fill(
 
 watch(["stage"], () => {
   stageButton.hidden = !state.stage;
-  const words = el("span", { class: "stage-words" }, "First steps: ");
-  if (state.stage) fill(stageButton, words, progress(state.stage.tasks));
+  if (state.stage) fill(stageButton, `${progress(state.stage.tasks)} steps`);
 });
 
+/** What gets the focus back when the drawer is closed. */
+let drawerOpener = menuButton;
+
 /** On a narrow screen the sidebar is a drawer. */
-function setDrawer(open) {
+function setDrawer(open, opener = menuButton) {
+  if (open) drawerOpener = opener;
   shell.classList.toggle("with-drawer", open);
   menuButton.setAttribute("aria-expanded", String(open));
+  stageButton.setAttribute("aria-expanded", String(open));
   if (open) sidebar.querySelector("[aria-current]")?.focus();
 }
 document.addEventListener("keydown", (event) => {
   if (event.key !== "Escape" || event.defaultPrevented || !shell.classList.contains("with-drawer"))
     return;
   setDrawer(false);
-  menuButton.focus();
+  drawerOpener.focus();
 });
 shell.addEventListener("click", (event) => event.target === shell && setDrawer(false));
 

@@ -17,21 +17,32 @@ const openTask = (tasks) =>
   tasks.find((task) => task.name === opened.name && task.is_done === opened.isDone) ??
   tasks.find((task) => !task.is_done);
 
+const STILL_TOLD =
+  "Acme's engineers are working through last night and this morning. The steps open in a moment.";
+
 export const progress = (tasks) =>
   `${tasks.filter((task) => task.is_done).length} of ${tasks.length}`;
+
+/** The step that somebody should see first in an opened sidebar. */
+export function focusChecklist(root) {
+  const openStep = root.querySelector(".task-title[aria-expanded='true']");
+  const step = openStep ?? root.querySelector(".task-title");
+  step?.focus();
+}
 
 /** Keeps `root` drawn; `type` puts words into the message box. Without a stage it stays empty. */
 export function startStage(root, { type, leave }) {
   const draw = () => {
     root.hidden = !state.stage || !state.directory;
     if (root.hidden) return;
-    const { tasks, triggers } = state.stage;
-    keepFocus(root, () => fill(root, checklist(tasks, { type, leave }), panel(triggers)));
+    const { is_open: canBegin, tasks, triggers } = state.stage;
+    const sections = [checklist(tasks, { canBegin, type, leave }), canBegin && panel(triggers)];
+    keepFocus(root, () => fill(root, sections));
   };
   watch(["stage", "directory"], draw);
 }
 
-function checklist(tasks, { type, leave }) {
+function checklist(tasks, { canBegin, type, leave }) {
   const shown = openTask(tasks);
   return el(
     "section",
@@ -42,17 +53,18 @@ function checklist(tasks, { type, leave }) {
       "First steps",
       el("span", { class: "stage-progress" }, progress(tasks)),
     ),
+    !canBegin && el("p", { class: "stage-note" }, STILL_TOLD),
     el(
       "ol",
       { class: "tasks" },
-      tasks.map((task) => taskRow(task, task === shown, { type, leave })),
+      tasks.map((task) => taskRow(task, task === shown, { canBegin, type, leave })),
     ),
     tasks.every((task) => task.is_done) &&
       el("p", { class: "task-hint" }, "That's the tour. The README says how to set it up."),
   );
 }
 
-function taskRow(task, isOpen, { type, leave }) {
+function taskRow(task, isOpen, { canBegin, type, leave }) {
   const toggle = () => {
     opened = isOpen ? { name: null, isDone: false } : { name: task.name, isDone: task.is_done };
     changed("stage");
@@ -73,7 +85,8 @@ function taskRow(task, isOpen, { type, leave }) {
       task.title,
       task.is_done && el("span", { class: "unseen" }, "(done)"),
     ),
-    isOpen && [el("p", { class: "task-hint" }, task.hint), tryButton(task, { type, leave })],
+    isOpen && el("p", { class: "task-hint" }, task.hint),
+    isOpen && canBegin && tryButton(task, { type, leave }),
   );
 }
 

@@ -2,7 +2,7 @@
 // changes. Listeners run at most once a frame.
 
 import { control, follow } from "./control.js";
-import { present, setClockAhead } from "./dates.js";
+import { present, refreshAgo, setClockAhead } from "./dates.js";
 import { recall, remember } from "./preferences.js";
 import { toast } from "./toast.js";
 
@@ -214,13 +214,15 @@ async function loadDirectory() {
     typeof answer.viewer === "string"
       ? answer.users.find((user) => user.id === answer.viewer)
       : answer.viewer;
-  // Rows of messages are drawn again only when a name they may show has changed.
+  setClockAhead(answer.clock_ahead ?? 0);
+  refreshAgo();
+  // Rows of messages are drawn again only when a name or a day they may show has changed.
   const names = JSON.stringify([
+    present().toDateString(),
     answer.users.map((user) => [user.id, user.real_name, user.name]),
     answer.channels.map((channel) => [channel.id, channel.name]),
     viewer.id,
   ]);
-  setClockAhead(answer.clock_ahead ?? 0);
   state.directory = { ...answer, viewer, names };
   state.user = viewer.id;
   changed("directory", "messages", "thread");

@@ -25,6 +25,7 @@ class Visit:
         sandbox = Sandbox(self.service, self.slack)
         self.app_seconds = 0.0
         self.stage = DemoStage(sandbox, Teller(sandbox, 0.0, self._move), speed=6.0)
+        self.stage.open()
 
     def _move(self, seconds: float) -> None:
         self.app_seconds += seconds
