@@ -76,6 +76,19 @@ async def test_the_checklist_is_there_before_the_story_is_told_and_opens_then(
     await expect(page.get_by_role("button", name="What if…")).to_be_visible()
 
 
+@pytest.mark.usefixtures("app")
+async def test_the_newest_message_stays_in_view_where_all_rows_are_drawn_again(
+    sandbox: SlackSandbox, open_page: OpenPage
+) -> None:
+    page = await open_page()
+    for number in range(12):
+        sandbox.people.message("U0BOB", "C0MERGEQ", f"Message {number}\n" * 5)
+    await expect(message(page, "Message 11")).to_be_in_viewport()
+    sandbox.arrangement.add_user("frank")
+    sandbox.people.message("U0BOB", "C0MERGEQ", "Welcome, Frank")
+    await expect(message(page, "Welcome, Frank")).to_be_in_viewport()
+
+
 @pytest.mark.parametrize("reduced_motion", ["reduce", "no-preference"])
 @pytest.mark.usefixtures("service")
 async def test_on_a_phone_the_steps_are_opened_by_touch_and_keyboard(

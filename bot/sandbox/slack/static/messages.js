@@ -73,6 +73,7 @@ export class MessageList {
     const at = this.distance();
     if (at < 48) this.setPinned(true);
     else if (top < this.lastTop - 1) this.setPinned(false);
+    else if (this.pinned) return this.toBottom();
     this.lastTop = top;
   }
 
@@ -117,6 +118,8 @@ export class MessageList {
 
   toBottom() {
     this.scroller.scrollTop = this.scroller.scrollHeight;
+    // Rows that are drawn again are lower until they come into view: nobody has scrolled up.
+    this.lastTop = this.scroller.scrollTop;
     this.setPinned(true);
   }
 
