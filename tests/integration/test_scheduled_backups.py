@@ -1,7 +1,7 @@
 """The commands that back up each day, of systemd, Compose and Kubernetes, run by a real shell.
 
 Two programs of the shell are replaced: `date`, so that days pass, and `sleep`, so that they pass at
-once and end.
+once and end. On the days between the first and the last, a copy of a file stands in for `mqbot`.
 """
 
 import configparser
@@ -107,6 +107,16 @@ class Machine:
         self.slept.write_text("0\n")
         self.program("mqbot", f'exec {sys.executable} -m bot "$@"')
 
+    def start_mqbot_on_first_and_last_day(self) -> None:
+        """On the days between, which start it in the same way, take the copy of the first."""
+        self.program(
+            "mqbot",
+            f'case "$(cat {self.slept})" in\n'
+            f'0 | {DAYS - 1}) exec {sys.executable} -m bot "$@" ;;\n'
+            "esac\n"
+            f'test "$# $1" = "2 backup" && exec cp {self.copies}/mqbot-1.sqlite3 "$2"',
+        )
+
     @property
     def slept(self) -> Path:
         return self.folder / "slept"
@@ -151,6 +161,7 @@ def test_a_copy_for_each_day_of_the_week_is_kept(
     command: list[str], sqlite_url: str, tmp_path: Path
 ) -> None:
     machine = Machine(tmp_path, {"DATABASE_URL": sqlite_url, "HOME": str(tmp_path)})
+    machine.start_mqbot_on_first_and_last_day()
     machine.for_days(command)
     kept = sorted(machine.copies.iterdir())
     assert [one.name for one in kept] == [f"mqbot-{day}.sqlite3" for day in range(1, 8)]

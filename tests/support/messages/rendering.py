@@ -90,8 +90,8 @@ AT_MOST = {
 class Outside:
     """Text from outside in place of the text that a case was written with.
 
-    `many`: how often each list is repeated, so that it is longer than what is shown of it; a tuple
-    given as an argument stays as long as it is.
+    `many`: how often each list is repeated, with the same values, so that it is longer than what is
+    shown of it; a tuple given as an argument stays as long as it is.
     """
 
     text: Callable[[], str]
@@ -143,7 +143,7 @@ class Outside:
                 return frozenset(map(self._changed, value))
             case _:
                 times = self.many if len(set(map(type, value))) == 1 else 1
-                return type(value)([self._changed(one) for _ in range(times) for one in value])
+                return type(value)([self._changed(one) for one in value] * times)
 
     def _object(self, value: Any) -> Any:
         if isinstance(value, Repeat):
