@@ -1,7 +1,7 @@
 """Addresses of repositories and pull requests, as people paste them."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from urllib.parse import parse_qs, unquote
@@ -20,6 +20,7 @@ _HOSTS = frozenset({"github.com", "gitlab.com", "bitbucket.org", "codeberg.org",
 """Where the first two parts of any path are a repository."""
 
 _PULLS = frozenset({"pull", "pulls", "pull-requests", "merge_requests"})
+_ISSUES = frozenset({"issues", "work_items"})
 _REPOSITORIES_SEGMENT = frozenset({"repo", "repos", "repositories"})
 """Between owner and name on dashboards: `/orgs/acme/repos/site/queues`."""
 
@@ -44,6 +45,9 @@ class Address:
     number: str | None
     """Of a pull request."""
 
+    issue: str | None
+    """The number of an issue, which is no pull request."""
+
     is_of_repository: bool
     """Whether the first name certainly is a repository's: a code host's page of it."""
 
@@ -59,7 +63,7 @@ def read_address(word: str) -> Address | None:
     parts = [part for part in unquote(found["path"]).split("/") if part]
     query = _read_query(found["query"] or "")
     names = [*_in_query(query), *_in_path(parts)]
-    number = _number_in(parts) or _value(query, _NUMBERS)
+    number = _number_in(parts, _PULLS) or _value(query, _NUMBERS)
 
     has_name = len(parts) >= len(_OWNER_AND_NAME)
     is_on_known_host = found["host"].casefold().removeprefix("www.") in _HOSTS
@@ -68,6 +72,7 @@ def read_address(word: str) -> Address | None:
     return Address(
         names=tuple(dict.fromkeys(names)),
         number=number if is_plain_number else None,
+        issue=_number_in(parts, _ISSUES) if number is None else None,
         is_of_repository=has_name and (is_on_known_host or is_of_pull_request),
         is_only_name=len(parts) == len(_OWNER_AND_NAME) and not query,
     )
@@ -115,9 +120,9 @@ def _value(query: dict[str, list[str]], names: Sequence[str]) -> str | None:
     return None
 
 
-def _number_in(parts: Sequence[str]) -> str | None:
-    """The number behind a part such as `pull`."""
+def _number_in(parts: Sequence[str], segments: Collection[str]) -> str | None:
+    """The number behind one of these parts, such as `pull`."""
     for before, part in pairwise(parts):
-        if before.casefold() in _PULLS and _PLAIN_NUMBER.fullmatch(part):
+        if before.casefold() in segments and _PLAIN_NUMBER.fullmatch(part):
             return part
     return None

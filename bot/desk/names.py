@@ -19,6 +19,7 @@ _BARE = re.compile(r"(?P<name>[\w\-.]+)(?P<more>[^\w\-./].*)?")
 _PULL_BEHIND = re.compile(
     r"(?:[#!]|/(?:(?:-/)?(?:pull|pulls|pull-requests|merge_requests)/)?)([0-9]+)"
 )
+_ISSUE_BEHIND = re.compile(r"/(?:-/)?(?:issues|work_items)/([0-9]+)")
 _NAME_INSIDE = re.compile(r"(?<![\w\-./@])[\w\-]+/[\w\-.]+")
 """A full name behind something else: `repo:acme/site`, `[acme/site](…)`."""
 
@@ -58,6 +59,9 @@ class Named:
 
     is_bare: bool = False
     """Whether it is a name without owner or `@`."""
+
+    issue: int | None = None
+    """The number of the issue whose address it is."""
 
     @property
     def repositories(self) -> list[RepositoryName]:
@@ -144,11 +148,14 @@ def _in_address(word: Word, groups: Groups) -> Named | None:
     if not known:
         return None
     is_first = found[0] == known[0]
+    # The address of an issue mostly stands for why, not for which queue.
+    is_named = address.issue is None and (address.is_of_repository or not _is_page(address))
     return Named(
         (known[0],),
-        is_certain=is_first and (address.is_of_repository or not _is_page(address)),
+        is_certain=is_first and is_named,
         pull_request=read_number(address.number) if address.number else None,
         says_more=not address.is_only_name,
+        issue=read_number(address.issue) if address.issue else None,
     )
 
 
@@ -171,9 +178,14 @@ def _with_more(word: Word, groups: Groups) -> Named | None:
         repository = next(filter(None, map(groups.repositories.full, names)), None)
         if repository is not None:
             pull = _PULL_BEHIND.match(found["more"] or "")
-            number = read_number(pull[1]) if pull else None
-            says_more = _says_something(found["more"])
-            return Named((repository,), is_certain=True, pull_request=number, says_more=says_more)
+            issue = _ISSUE_BEHIND.match(found["more"] or "")
+            return Named(
+                (repository,),
+                is_certain=issue is None,
+                pull_request=read_number(pull[1]) if pull else None,
+                says_more=_says_something(found["more"]),
+                issue=read_number(issue[1]) if issue else None,
+            )
     return None
 
 

@@ -10,12 +10,10 @@ from itertools import pairwise
 
 from bot.acts.permission import Right
 from bot.desk.names import named_by, read_number
-from bot.desk.readers import AROUND_EXTENSION
+from bot.desk.readers import AROUND_EXTENSION, end_words, ends_meant
 from bot.desk.situation import Situation
 from bot.desk.table import CLOSE, COMMAND_BY_WORD, VERY_CLOSE, nearest_verbs
 from bot.desk.words import EVERYTHING, POLITE, the_queue
-from bot.kernel.ends.phrases import read_end
-from bot.kernel.errors import InvalidDuration
 from bot.kernel.groups import ALL, target_value
 from bot.kernel.typed import Word, command_words, text_of
 from bot.people.notices import Notice
@@ -217,12 +215,17 @@ class Said:
         plain: list[str] = []
         targets: dict[str, None] = {}
         numbers: dict[int, None] = {}
+        before = ""
         for word in words:
             named = named_by(word, situation.groups)
             number = read_number(word.plain) if named is None else named.pull_request
-            if named is not None and len(named.targets) == 1:
+            if number is not None and _is_hour(before, word, situation):
+                number = None
+            before = before if word.bare in _DAYS else word.bare
+            is_issue = named is not None and named.issue is not None
+            if named is not None and len(named.targets) == 1 and not is_issue:
                 targets[target_value(named.targets[0])] = None
-            elif number is None:
+            elif number is None and not _is_plain_number(word):
                 plain.append(word.bare)
             if number is not None:
                 numbers[number] = None
@@ -232,6 +235,36 @@ class Said:
         """Whether all its words are known, but for slips in longer ones."""
         known = set[str]().union(*vocabularies)
         return all(word in known or _is_slip(word, known) for word in self.plain)
+
+
+_UNTIL = frozenset({"until", "till", "til"})
+_BEFORE_HOUR = _UNTIL | {"around", "at", "before", "by"}
+"""In the thread of a pause or a freeze: "end it at 6"."""
+
+_DAYS = frozenset(
+    {
+        *("today", "tomorrow", "tonight", "mon", "tue", "wed", "thu", "fri", "sat", "sun"),
+        *("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"),
+    }
+)
+"""May stand between "until" and an hour."""
+
+
+def _is_hour(before: str, word: Word, situation: Situation) -> bool:
+    """Whether the number behind that word is a time of day, and no pull request's."""
+    marks = _BEFORE_HOUR if _is_about_end(situation) else _UNTIL
+    return before in marks and _is_plain_number(word)
+
+
+def _is_plain_number(word: Word) -> bool:
+    """Not `#6`, which only a pull request has."""
+    return word.bare.isdecimal() and word.plain.startswith(word.bare)
+
+
+def _is_about_end(situation: Situation) -> bool:
+    """Whether an end alone is meant for something: in the thread of a pause or a freeze."""
+    thread = situation.thread
+    return thread is not None and (thread.is_pause or thread.freeze_id is not None)
 
 
 _SLIPS_FROM = 4
@@ -253,7 +286,8 @@ def _is_slip(word: str, known: Collection[str]) -> bool:
 def question(said: Said, typed: str, situation: Situation) -> str | None:
     """The command that answers a question, which only reads; None for what is no such question."""
     is_one = len(said.targets) <= 1 and len(said.numbers) <= 1
-    if not is_one or not said.words or _take_over(said, situation):
+    is_act = bool(_take_over(said, situation) or _new_ends(said, situation))
+    if not is_one or not said.words or is_act:
         return None
     shown = _shown(said, typed, situation)
     if shown is not None or _begins_like_a_command(said.words):
@@ -502,15 +536,33 @@ def _in_thread(said: Said, typed: str, situation: Situation) -> tuple[str, ...]:
         # Named, because "all green" would begin with the name of all queues.
         target = [target_value(meant)] if meant is not None else []
         return (" ".join((verb, *target, typed)),)
-    end = " ".join(
-        word.time.lstrip("+") for word in said.words if word.bare not in AROUND_EXTENSION
-    )
-    try:
-        read_end(end)
-    except InvalidDuration:
-        wants_more = {"more", "time"} <= said.plain or "longer" in said.plain
-        return ("extend",) if wants_more else ()
-    return (f"extend {end}",)
+    ends = _new_ends(said, situation)
+    if not ends and ({"more", "time"} <= said.plain or "longer" in said.plain):
+        return ("extend",)
+    return ends
+
+
+_AROUND_NEW_END = AROUND_EXTENSION | {
+    *("actually", "hold", "keep", "let's", "lets", "maybe", "no", "ok", "okay", "or", "say"),
+    *("set", "sorry", "stay", "then", "paused", "frozen", "o'clock", "oclock", "change", "move"),
+}
+_LONGER = frozenset({"add", "additional", "another", "extra", "further", "longer", "more"})
+"""With one of these a number alone is a length, nobody knows of which unit."""
+
+
+def _new_ends(said: Said, situation: Situation) -> tuple[str, ...]:
+    """In the thread of a pause or a freeze, the command for an end alone: "another 30 min".
+
+    Several where the end may mean several times, as "until 6" does. A number alone is no end: it is
+    a pull request's.
+    """
+    if not _is_about_end(situation) or said.targets:
+        return ()
+    end = end_words(said.words, _AROUND_NEW_END)
+    is_number = len(end) == 1 and end[0].isdecimal()
+    if is_number and (len(said.words) == 1 or said.plain & _LONGER):
+        return ()
+    return tuple(f"extend {meant}" for meant in ends_meant(end))
 
 
 _A_FREEZE = frozenset({"freeze", "freezes", "freezing"})
@@ -609,12 +661,8 @@ def _queue_of(said: Said, situation: Situation) -> str:
 def _end_said(words: Sequence[Word]) -> str | None:
     """The words of an end among those around a freeze; None if there is none."""
     around = _AROUND_FREEZE | AROUND_EXTENSION | _ENDS | _CHANGES_END
-    end = " ".join(word.time for word in words if word.bare not in around)
-    try:
-        read_end(end)
-    except InvalidDuration:
-        return None
-    return end
+    end = [word.time for word in words if word.bare not in around]
+    return " ".join(end) if ends_meant(end) else None
 
 
 def _after_freeze(said: Said, typed: str) -> str:

@@ -1,6 +1,6 @@
 """Commands that take more than a repository and options: how each one's words are read."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from typing import Any
@@ -19,6 +19,7 @@ from bot.desk.words import (
     Words,
     since as since_option,
 )
+from bot.kernel.durations import Lasting, written
 from bot.kernel.ends.phrases import read_beginning, read_end, read_lasting
 from bot.kernel.errors import CommandSyntaxError, InvalidDuration, RepositoryNotAllowed
 from bot.kernel.groups import ALL, Group, Groups, Target, target_value
@@ -65,6 +66,7 @@ Read = Callable[[Words], Request]
 
 def read_status(words: Words) -> Request:
     """A pull request's status is what `why` shows."""
+    _refuse_issue(words.rest, words, "why")
     if any(_pull_request(word, words.groups) is not None for word in words.rest):
         return read_pull_request(words, "why")
     where = words.target_anywhere()
@@ -76,6 +78,7 @@ def read_status(words: Words) -> Request:
 
 def read_why(words: Words) -> Request:
     """Why a pull request is where it is; without one, why its queue doesn't merge."""
+    _refuse_issue(words.rest, words, "why")
     named = [named_by(word, words.groups) for word in words.rest]
     is_queue = all(name is not None and name.pull_request is None for name in named)
     if not is_queue or (not named and words.situation.pull_request_meant(None) is not None):
@@ -89,6 +92,7 @@ def read_why(words: Words) -> Request:
 
 def read_pull_request(words: Words, action: str) -> Request:
     """Read a pull request and a repository in either order, or both in one word."""
+    _refuse_issue(words.rest, words, action)
     where: Target | None = None
     number: int | None = None
     for word in words.all:
@@ -131,6 +135,19 @@ def _is_between(word: Word) -> bool:
     return word.is_punctuation or word.bare in _BEFORE_NUMBER
 
 
+def _refuse_issue(typed: Sequence[Word], words: Words, action: str) -> None:
+    """Raises CommandSyntaxError for the address of an issue where a pull request is meant.
+
+    Code hosts show a pull request under such an address too.
+    """
+    for word in typed:
+        named = named_by(word, words.groups)
+        if named is not None and named.issue is not None:
+            said = "That's the address of an issue, and I only know pull requests."
+            instead = (f"{action} {named.issue} {target_value(named.targets[0])}",)
+            raise CommandSyntaxError(said, action, instead)
+
+
 def _pull_request(word: Word, groups: Groups) -> int | None:
     named = named_by(word, groups)
     return read_number(word.plain) if named is None else named.pull_request
@@ -147,6 +164,7 @@ def _no_pull_request(words: Words, word: Word) -> Exception:
 
 def read_log(words: Words) -> Request:
     """A pull request may be typed without `pr:`. Of a group, the newest event of each is shown."""
+    _refuse_issue(words.rest, words, "log")
     found: Target | None = None
     number: int | None = None
     for word in [*words.rest]:
@@ -277,7 +295,8 @@ def _refuse_similar(words: Words, word: Word, *, is_alone: bool) -> None:
 AROUND_EXTENSION = frozenset(
     {
         *("a", "additional", "by", "extra", "further", "longer", "more", "to", "another"),
-        *("add", "end", "give", "it", "its", "make", "me", "need", "pause", "queue", "the", "this"),
+        *("add", "end", "give", "it", "its", "make", "me", "need", "pause", "queue", "queues"),
+        *("repos", "repositories", "the", "this"),
         *("time", "us", "we"),
         *POLITE,
     }
@@ -316,15 +335,42 @@ def read_extend(words: Words) -> Request:
     thread = words.situation.thread
     is_of_freeze = thread is not None and thread.freeze_id is not None
     around = AROUND_EXTENSION | {"freeze"} if is_of_freeze else AROUND_EXTENSION
+    end = end_words(words.rest, around)
+    lasting = _read_new_end(end, where) if end and not is_endless else None
+    return Request("extend", where, {"lasting": lasting, "is_endless": is_endless})
+
+
+def end_words(words: Sequence[Word], around: Collection[str]) -> list[str]:
+    """The words of an end, without those `around` it: "another hour" is "1 hour"."""
     end: list[str] = []
-    for word in words.rest:
+    for word in words:
         if word.bare in _UNIT_WORDS and not end:
             end.append("1")
-        is_within = bool(end) and word.bare == "a"
+        is_within = bool(end) and word.bare in {"a", "end"}
         if is_within or word.bare not in around:
-            end.append(word.time.lstrip("+"))
-    lasting = read_end(" ".join(end)) if end and not is_endless else None
-    return Request("extend", where, {"lasting": lasting, "is_endless": is_endless})
+            end.append(word.time.lstrip("+").rstrip("?"))
+    return end
+
+
+def _read_new_end(end: Sequence[str], where: Target | None) -> Lasting:
+    """Raises InvalidDuration; of an end that may mean several times, with a command for each."""
+    try:
+        return read_end(" ".join(end))
+    except InvalidDuration as error:
+        target = [target_value(where)] if where is not None else []
+        error.instead = tuple(" ".join(("extend", *target, meant)) for meant in ends_meant(end))
+        raise
+
+
+def ends_meant(end: Sequence[str]) -> tuple[str, ...]:
+    """What the words of an end may mean, likeliest first; one if they are clear, none if no end."""
+    try:
+        found = read_beginning(end, is_end=True)
+    except InvalidDuration:
+        return ()
+    if found is None or found.words < len(end):
+        return ()
+    return (" ".join(end),) if found.is_sure else tuple(map(written, found.readings))
 
 
 def read_freeze(words: Words) -> Request:
@@ -364,6 +410,7 @@ def read_allow(words: Words) -> Request:
     number: int | None = None
     while words.rest and number is None:
         word = words.rest[0]
+        _refuse_issue([word], words, "allow")
         named = words.named(word)
         number = _pull_request(word, words.groups)
         if named is not None and where is None:

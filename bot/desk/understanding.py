@@ -22,6 +22,7 @@ from bot.desk.situation import (
 from bot.desk.table import COMMAND_BY_WORD, OFFERED, Command, parse_command, with_target
 from bot.kernel.errors import (
     CommandSyntaxError,
+    InvalidDuration,
     RepositoryNotAllowed,
     TargetNotClear,
     UnknownGroup,
@@ -150,7 +151,8 @@ def _otherwise(typed: str, error: UserError, situation: Situation) -> Understand
         return NotUnderstood(typed, CommandSyntaxError(phrases.DONE_ELSEWHERE))
     said = Said.of(typed, situation)
     freeze = phrases.about_a_freeze(said, typed, situation)
-    if freeze is not None:
+    is_end_unclear = isinstance(error, InvalidDuration) and bool(error.instead)
+    if freeze is not None and not is_end_unclear:
         return _of_freeze(freeze, typed, situation)
     ended = phrases.end_of_pause(said, typed, situation)
     if ended is not None:

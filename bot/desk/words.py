@@ -60,6 +60,22 @@ _WELL = frozenset(
 
 EVERYTHING = frozenset({"both", "everything", "everywhere"})
 
+_QUEUES = frozenset({"queues", "repos", "repositories", "trains"})
+_EACH = frozenset({"each", "every"})
+_ONE_QUEUE = frozenset({"queue", "repo", "repository", "train"})
+_BEFORE_QUEUES = frozenset({"merge", "of", "our", "the", "these", "those"})
+"""In `pause all of the merge queues`, which says no more than `pause all`."""
+
+_SAYS_MORE_OF_THEM = frozenset(
+    {"are", "aren't", "can", "can't", "fail", "failed", "get", "had", "has", "have", "hit", "is"}
+    | {"keep", "need", "must", "see", "seem", "should", "that", "were", "which", "will", "with"}
+)
+"""Behind "queues" they make it a part of a reason: "all repos are broken"."""
+
+_LEAVES_OUT = frozenset({"besides", "but", "except", "excluding", "minus", "not", "without"})
+_BEFORE_LEFT_OUT = frozenset({"for", "from", "in", "queue", "repo", "repository", "the"})
+"""In `pause all except for the queue acme/site`."""
+
 _WITH_TIMES: Mapping[str, Callable[[Sequence[str]], tuple[object, int]]] = {
     "pause": read_lasting,
     "freeze": read_times,
@@ -232,7 +248,7 @@ class Words:
         if not count:
             return
         is_loose = self._begins_no_name(words[count:])
-        if words[count - 1].bare not in EVERYTHING:
+        if words[count - 1].bare not in EVERYTHING | _QUEUES:
             self.skip(count if is_loose else 0)
         elif not (is_named or self.is_settled):
             self._ask_about_everything(count, is_loose=is_loose)
@@ -253,6 +269,7 @@ class Words:
     def _ask_about_everything(self, count: int, *, is_loose: bool) -> None:
         """`is_loose`: these words aren't a part of the reason, whatever they mean."""
         behind = self.rest[count:]
+        self._refuse_to_leave_out(self.groups.everything, behind)
         kept = behind if is_loose else self.rest
         rest = text_of(self.text, behind)
         readings = (
@@ -276,6 +293,10 @@ class Words:
         self.skip_punctuation()
         if not self.rest:
             return None
+        every = _every_queue(self.rest)
+        if every:
+            self.skip(every)
+            return self._all_of(self.groups.everything)
         word = self.rest[0]
         named = self.named(word)
         if named is None:
@@ -290,7 +311,27 @@ class Words:
             self._kept = word
         self.skip()
         self._ask_about_second(word, target)
-        return target
+        return self._all_of(target) if isinstance(target, Group) else target
+
+    def _all_of(self, group: Group) -> Group:
+        """Read "queues" behind it; raises CommandSyntaxError where some are to be left out."""
+        self.skip(_its_queues(self.rest))
+        self._refuse_to_leave_out(group, self.rest)
+        return group
+
+    def _refuse_to_leave_out(self, group: Group, behind: Sequence[Word]) -> None:
+        """Raises CommandSyntaxError for "except acme/api" behind the group."""
+        words = [word for word in behind if not word.is_punctuation]
+        if not words or words[0].bare not in _LEAVES_OUT or self.is_settled:
+            return
+        left_out = (word for word in words[1:] if word.bare not in _BEFORE_LEFT_OUT)
+        named = named_by(next(left_out, words[0]), self.groups)
+        if named is None:
+            return
+        left = [name for name in group.repositories if name not in named.targets]
+        said = "I can't leave queues out. Name the ones that you mean."
+        instead = tuple(f"{self.verb} {name}" for name in left)
+        raise CommandSyntaxError(said, self.verb, instead if len(left) <= OFFERED_INSTEAD else ())
 
     def _says_all_is_well(self) -> bool:
         """Whether they begin like "all green again", which is hardly about all queues."""
@@ -453,9 +494,39 @@ def the_queue(words: Sequence[Word]) -> int:
     count = next(
         (at for at, word in enumerate(words) if word.bare not in _BEFORE_QUEUE), len(words)
     )
-    if count < len(words) and words[count].bare in _THE_QUEUE | EVERYTHING:
+    if count < len(words) and words[count].bare in EVERYTHING:
+        return count + 1 + _its_queues(words[count + 1 :])
+    if count < len(words) and words[count].bare in _QUEUES:
+        return count + _its_queues(words[count:])
+    if count < len(words) and words[count].bare in _THE_QUEUE:
         return count + 1
     return count if count and words[count - 1].bare in _THE_QUEUE else 0
+
+
+def _its_queues(words: Sequence[Word]) -> int:
+    """How many words in front say "queues" of what is named before: "of the merge queues"."""
+    count = next(
+        (at for at, word in enumerate(words) if word.bare not in _BEFORE_QUEUES), len(words)
+    )
+    is_them = words[:1] != [] and words[0].bare == "of" and _bare_at(words, count) == "them"
+    if _bare_at(words, count) not in _QUEUES and not is_them:
+        return 0
+    return 0 if _bare_at(words, count + 1) in _SAYS_MORE_OF_THEM else count + 1
+
+
+def _every_queue(words: Sequence[Word]) -> int:
+    """How many words in front are "every queue", "each of the repos"."""
+    if _bare_at(words, 0) not in _EACH:
+        return 0
+    count = 2 if _bare_at(words, 1) in {"merge", "single"} else 1
+    if _bare_at(words, count) in _ONE_QUEUE:
+        return 0 if _bare_at(words, count + 1) in _SAYS_MORE_OF_THEM else count + 1
+    queues = _its_queues(words[1:])
+    return queues + 1 if queues else 0
+
+
+def _bare_at(words: Sequence[Word], at: int) -> str:
+    return words[at].bare if at < len(words) else ""
 
 
 def _option(word: Word) -> tuple[str, str]:

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 from types import FrameType
 
 IGNORED = (signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM)
@@ -10,7 +11,11 @@ IGNORED = (signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM)
 The settings are read during the start anyway; a running bot reloads them on SIGHUP.
 """
 
-STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGQUIT)
+STOPPING = (
+    *(signal.SIGINT, signal.SIGTERM, signal.SIGQUIT),
+    # The power fails, or a container is to stop; only Linux has it.
+    *([signal.SIGPWR] if sys.platform == "linux" else []),
+)
 
 _before: dict[signal.Signals, object] = {}
 

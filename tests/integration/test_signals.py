@@ -18,6 +18,8 @@ __all__ = ["start_process"]
 
 HARMLESS = [signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM, signal.SIGPIPE]
 STOPPING = [signal.SIGINT, signal.SIGTERM, signal.SIGQUIT]
+if sys.platform == "linux":
+    STOPPING.append(signal.SIGPWR)
 EVERY_SECONDS = 0.01
 
 

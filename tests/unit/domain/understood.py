@@ -327,6 +327,179 @@ UNDERSTOOD = [
     (DIRECT, "stop the queue", "offer: pause"),
     (DIRECT, "resume", "resume ?"),
     (DIRECT, "Hi! status of acme/api", "status acme/api"),
+    # "All queues" names them; no word of it is the reason.
+    (CHANNEL, "pause all queues", "pause @all"),
+    (CHANNEL, "resume all queues", "resume @all"),
+    (ELSEWHERE, "resume every queue please", "resume @all"),
+    (CHANNEL, "pause all repos", "pause @all"),
+    (
+        CHANNEL,
+        "pause all repositories until 18:00 CI is down",
+        "pause @all until 18:00 (CI is down)",
+    ),
+    (CHANNEL, "pause all our queues CI is down", "pause @all (CI is down)"),
+    (CHANNEL, "pause all of the merge queues", "pause @all"),
+    (CHANNEL, "pause all of them 1h", "pause @all 1h"),
+    (CHANNEL, "pause every repository: CI is down", "pause @all (CI is down)"),
+    (CHANNEL, "pause each of the queues for 1h", "pause @all 1h"),
+    (CHANNEL, "pause all queues because CI is down", "pause @all (because CI is down)"),
+    (CHANNEL, "freeze all the queues until 18:00", "freeze @all until 18:00"),
+    (
+        CHANNEL,
+        "freeze all queues until friday 18:00 release",
+        "freeze @all until fri 18:00 (release)",
+    ),
+    (CHANNEL, "freeze every repo until 18:00", "freeze @all until 18:00"),
+    (CHANNEL, "unfreeze all the repos shipped", "unfreeze @all (shipped)"),
+    (CHANNEL, "resume all queues, CI is green", "resume @all (CI is green)"),
+    (CHANNEL, "extend all queues by 30m", "extend @all 30m"),
+    (CHANNEL, "pause @release queues 1h", "pause @release 1h"),
+    (CHANNEL, "pause acme/* repos CI is down", "pause @acme/* (CI is down)"),
+    (CHANNEL, "pause all repos are broken", "pause @all (repos are broken)"),
+    (CHANNEL, "pause every test fails", "pause acme/site (every test fails)"),
+    (CHANNEL, "pause the queues", "ask: pause @all, or pause acme/site"),
+    (CHANNEL, "pause both queues 1h", "ask: pause @all, or pause acme/site"),
+    # A queue that is left out is none that anybody may pause.
+    (
+        CHANNEL,
+        "pause all except acme/api",
+        "offer: pause acme/site, or pause acme/docs, or pause umbrella/docs",
+    ),
+    (CHANNEL, "resume @release but the api", "offer: resume acme/site"),
+    (
+        CHANNEL,
+        "freeze everything except for acme/docs until 18:00",
+        "offer: freeze acme/site, or freeze acme/api, or freeze umbrella/docs",
+    ),
+    (
+        CHANNEL,
+        "pause everything but CI",
+        "ask: pause @all (but CI), or pause acme/site (everything but CI)",
+    ),
+    # An hour in the thread of a pause or a freeze is no pull request.
+    (PAUSE_THREAD, "until 6", "offer: extend acme/api until 18:00, or extend acme/api until 06:00"),
+    (PAUSE_THREAD, "till 6", "offer: extend acme/api until 18:00, or extend acme/api until 06:00"),
+    (PAUSE_THREAD, "to 6", "offer: extend acme/api until 18:00, or extend acme/api until 06:00"),
+    (PAUSE_THREAD, "by 6", "offer: extend acme/api until 18:00, or extend acme/api until 06:00"),
+    (
+        PAUSE_THREAD,
+        "at 6 please",
+        "offer: extend acme/api until 18:00, or extend acme/api until 06:00",
+    ),
+    (
+        PAUSE_THREAD,
+        "make it 6",
+        "offer: extend acme/api until 18:00, or extend acme/api until 06:00",
+    ),
+    (
+        PAUSE_THREAD,
+        "end at 6",
+        "offer: extend acme/api until 18:00, or extend acme/api until 06:00",
+    ),
+    (
+        PAUSE_THREAD,
+        "until 6?",
+        "offer: extend acme/api until 18:00, or extend acme/api until 06:00",
+    ),
+    (
+        PAUSE_THREAD,
+        "until 6 o'clock",
+        "offer: extend acme/api until 18:00, or extend acme/api until 06:00",
+    ),
+    (
+        PAUSE_THREAD,
+        "keep it until 6",
+        "offer: extend acme/api until 18:00, or extend acme/api until 06:00",
+    ),
+    (
+        PAUSE_THREAD,
+        "hold until 6",
+        "offer: extend acme/api until 18:00, or extend acme/api until 06:00",
+    ),
+    (
+        PAUSE_THREAD,
+        "extend until 6",
+        "offer: extend acme/api until 18:00, or extend acme/api until 06:00",
+    ),
+    (
+        FREEZE_THREAD,
+        "until 6",
+        "offer: extend acme/api until 18:00, or extend acme/api until 06:00",
+    ),
+    (
+        FREEZE_THREAD,
+        "end it at 6",
+        "offer: extend acme/api until 18:00, or extend acme/api until 06:00",
+    ),
+    (
+        FREEZE_THREAD,
+        "shorten to 6",
+        "offer: extend acme/api until 18:00, or extend acme/api until 06:00",
+    ),
+    (
+        FREEZE_THREAD,
+        "extend the freeze until 6",
+        "offer: extend acme/api until 18:00, or extend acme/api until 06:00",
+    ),
+    (GROUP_THREAD, "till 6", "offer: extend @release until 18:00, or extend @release until 06:00"),
+    (
+        PAUSE_THREAD,
+        "until tomorrow 6",
+        "offer: extend acme/api until tomorrow 18:00, or extend acme/api until tomorrow 06:00",
+    ),
+    (PAUSE_THREAD, "until 18", "offer: extend acme/api until 18:00"),
+    (
+        PAUSE_THREAD,
+        "until end of day",
+        (
+            "offer: extend acme/api until 17:00, or extend acme/api until 18:00, "
+            "or extend acme/api until 00:00"
+        ),
+    ),
+    (PAUSE_THREAD, "another hour", "offer: extend acme/api 1 hour"),
+    (PAUSE_THREAD, "for 6 more hours", "offer: extend acme/api for 6 hours"),
+    (PAUSE_THREAD, "another 6", "help"),
+    (PAUSE_THREAD, "ends at 6?", "status acme/api"),
+    (PAUSE_THREAD, "until 41", "status acme/api"),
+    (PAUSE_THREAD, "6", "why acme/api #6"),
+    (PAUSE_THREAD, "until #6", "why acme/api #6"),
+    (PAUSE_THREAD, "what happened to 41", "why acme/api #41"),
+    (CHANNEL, "until 6", "help"),
+    (
+        CHANNEL,
+        "extend until 6",
+        "offer: extend acme/site until 18:00, or extend acme/site until 06:00",
+    ),
+    # The address of an issue is no pull request's, and names no queue for sure.
+    (CHANNEL, "https://github.com/acme/api/issues/41", "offer: why 41 acme/api"),
+    (CHANNEL, "acme/api/issues/41", "offer: why 41 acme/api"),
+    (CHANNEL, "https://gitlab.com/acme/api/-/issues/41", "offer: why 41 acme/api"),
+    (CHANNEL, "why https://github.com/acme/api/issues/41", "offer: why 41 acme/api"),
+    (CHANNEL, "status https://github.com/acme/api/issues/41", "offer: why 41 acme/api"),
+    (CHANNEL, "log https://github.com/acme/api/issues/41", "offer: log 41 acme/api"),
+    (CHANNEL, "remove https://github.com/acme/api/issues/41", "offer: remove 41 acme/api"),
+    (CHANNEL, "allow https://github.com/acme/api/issues/41 hotfix", "offer: allow 41 acme/api"),
+    (CHANNEL, "what happened to https://github.com/acme/api/issues/41", "help"),
+    (
+        CHANNEL,
+        "pause https://github.com/acme/api/issues/41",
+        (
+            "ask: pause acme/api (https://github.com/acme/api/issues/41), "
+            "or pause acme/site (https://github.com/acme/api/issues/41)"
+        ),
+    ),
+    (
+        CHANNEL,
+        "pause acme/api https://github.com/acme/site/issues/41",
+        "pause acme/api (https://github.com/acme/site/issues/41)",
+    ),
+    (CHANNEL, "https://github.com/acme/api/issues", "status acme/api"),
+    (
+        CHANNEL,
+        "https://dashboard.mergify.com/queues?login=acme&repository=api&pullRequestNumber=41",
+        "why acme/api #41",
+    ),
+    (CHANNEL, "https://dashboard.mergify.com/orgs/acme/repos/api/queues", "status acme/api"),
 ]
 
 TRIED_LATER = [
