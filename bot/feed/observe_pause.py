@@ -25,7 +25,7 @@ from bot.pauses.history import (
 )
 from bot.pauses.known import StatusSays
 from bot.pauses.pause import PAUSE_LOOKBACK, PausedQueue, PauseRecord
-from bot.pauses.readings import PauseReading, observe_reading
+from bot.pauses.readings import PauseReading, believe_log, observe_reading
 from bot.pauses.rows import Pauses
 from bot.pauses.settling import status_says
 from bot.posts.wake import Wake
@@ -81,6 +81,15 @@ class ObservePause:
             # Somebody acts on it, or it proved nothing: the next poll reads it again.
             state.read_at = None
 
+    async def believe_log(self, poll: Poll) -> None:
+        """Let the log's events count that were left without a reading.
+
+        Raises StoreError or LimitClosed.
+        """
+        async with self.storing.slot():
+            await self.store.run(_believe_log, poll, self.clock.now())
+        self.wake()
+
     async def notify_ends(self, repositories: Collection[RepositoryName]) -> None:
         """Post ends that have had no event, because it may never come. Raises StoreError."""
         now = self.clock.now()
@@ -128,6 +137,11 @@ def _post_end(transaction: Transaction, unposted: PauseRecord, now: datetime) ->
     channels = pause_subscribers(transaction, unposted.repository)
     notify_end(transaction, unposted, channels, now)
     return True
+
+
+def _believe_log(transaction: Transaction, poll: Poll, now: datetime) -> None:
+    Leases(transaction).require(poll.lease, now)
+    believe_log(transaction, poll.repository, now)
 
 
 def _compare(

@@ -1,7 +1,6 @@
 """Reads a queue once for all its users: its pause, its boards, alerts about its health."""
 
 import logging
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -68,11 +67,10 @@ class ObserveQueue:
         """Read the queue; retry later on failure. Raises StoreError or LimitClosed."""
         queue = schedule.queue
         began_at = self.sources.clock.now()
+        is_wanted = poll.state.events.pause_wanted or queue.read_at is None
         queue.read_at = began_at
         try:
-            # If the service doesn't say whether it is paused, only the event log shows it.
-            with suppress(PauseNotOffered):
-                await self.pause.run(poll, schedule.pause, queue)
+            await self._observe_pause(poll, schedule, is_wanted=is_wanted)
             poll.state.events.pause_wanted &= queue.read_at is None
             if queue.interest.health:
                 await self.observe_health(poll, queue.watch)
@@ -86,6 +84,15 @@ class ObserveQueue:
         else:
             queue.failures.end()
             queue.retry_at = None
+
+    async def _observe_pause(self, poll: Poll, schedule: PollSchedule, *, is_wanted: bool) -> None:
+        """`is_wanted`: events may have told of a pause that no reading has shown."""
+        try:
+            await self.pause.run(poll, schedule.pause, schedule.queue)
+        except PauseNotOffered:
+            # The service doesn't say whether it is paused: only the event log shows it.
+            if is_wanted:
+                await self.pause.believe_log(poll)
 
     async def observe_health(self, poll: Poll, watch: CauseWatch) -> None:
         """Compare a queue with its thresholds; one transaction stores alerts with deliveries.

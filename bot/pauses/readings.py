@@ -17,6 +17,7 @@ from bot.pauses.known import (
     ActState,
     EventKind,
     Known,
+    KnownPause,
     PauseEvent,
     Reading,
     Shown,
@@ -212,6 +213,30 @@ def place_event(
         after.acts != stored.known.acts or _is_of_person(stored.known, after, event)
     )
     return Placed(is_by_act, _is_unknown_end(stored.known, after, event))
+
+
+def believe_log(transaction: Transaction, repository: RepositoryName, now: datetime) -> None:
+    """Let what the log told count where the service doesn't say whether a queue is paused.
+
+    For events whose own reading failed, before it was known that there are none.
+    """
+    stored = load_stored(transaction, repository, now)
+    known = stored.known
+    last = known.last
+    if last is not None and last.is_open and last.told_end is not None:
+        known = _observed(known, Reading(None, last.told_end.at))
+    for event in sorted(known.waiting, key=lambda event: event.at):
+        if _is_news(known.last, event):
+            reading = Reading(Shown(event.reason, event.at), event.at)
+            known = _placed(known.without([event]), event, reading, now)
+    Change(transaction, repository, stored, known, now, is_logged=True).store()
+
+
+def _is_news(last: KnownPause | None, event: PauseEvent) -> bool:
+    """Whether the event is later than all that is known of the last pause."""
+    if last is None:
+        return True
+    return event.at > (last.end.at if last.end is not None else last.last_line.paused_at)
 
 
 def _event_reading(known: Known, event: PauseEvent, context: EventContext) -> Reading | None:

@@ -7,6 +7,7 @@ import pytest
 from bot.sandbox.merge_queue.controls import FreezeTerms
 from tests.e2e.conftest import OVER_SOCKET_MODE, StartBot
 from tests.support.bot_tester import BOB, GENERAL, MERGE_QUEUE, BotTester
+from tests.support.waiting import until
 
 pytestmark = [pytest.mark.e2e, OVER_SOCKET_MODE]
 
@@ -117,6 +118,42 @@ async def test_a_service_without_pause_endpoints_is_not_called_running(start_bot
     await bot.wait_for_post("Database migration")
     answer = await bot.ask("/mq status")
     assert ":double_vertical_bar: *acme/site* is paused" in answer
+
+
+async def unread_by_a_poll(bot: BotTester) -> None:
+    """Wait until an event of a pause was stored whose reading failed."""
+    unread = bot.logged_actions().count("pause_not_read")
+    await until(lambda: bot.logged_actions().count("pause_not_read") > unread, "a failed reading")
+    await bot.next_poll()
+
+
+@pytest.mark.parametrize("then", ["it goes on", "it starts again"])
+async def test_a_pause_whose_reading_failed_is_posted_where_only_the_log_tells_of_pauses(
+    start_bot: StartBot, then: str
+) -> None:
+    bot = await start_bot(pause_endpoints="none", channels=f"acme/site={MERGE_QUEUE}:pause")
+    first = await bot.ask("/mq status")
+    assert "is running or paused" in first
+
+    bot.break_service("error", path="pause", status=503)
+    bot.merge_queue.pause("acme/site", "Database migration", by="carol")
+    await unread_by_a_poll(bot)
+    if then == "it starts again":
+        await bot.stop_bot()
+    bot.fix_service()
+    if then == "it starts again":
+        await bot.start_bot()
+    card = await bot.wait_for_post("*acme/site is paused* · Database migration")
+    assert "carol" in card
+    assert ":double_vertical_bar: *acme/site* is paused" in await bot.ask("/mq status")
+
+    bot.break_service("error", path="pause", status=503)
+    bot.merge_queue.resume("acme/site", by="dave")
+    await unread_by_a_poll(bot)
+    bot.fix_service()
+    await bot.wait_for_change(card, "*acme/site was paused*")
+    assert "is running or paused" in await bot.ask("/mq status")
+    assert len(bot.posts()) == 2
 
 
 @pytest.mark.parametrize(
