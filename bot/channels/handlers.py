@@ -97,7 +97,7 @@ async def _subscribed(call: Call, where: Target, done: Sequence[SubscriptionChan
         configured=configured,
     )
     before = [change.before for change in done if change.is_new and change.before is not None]
-    return subscriptions.with_earlier(message, before, call.bot.command)
+    return subscriptions.with_earlier(message, where, before, call.bot.command)
 
 
 @handles.click(controls.LEVELS)
@@ -128,7 +128,7 @@ def _unsubscribed(call: Call, where: Target, changed: Sequence[SubscriptionChang
     still = [left for change in changed for left in change.left]
     before = [change.before for change in changed if change.before is not None]
     message = subscriptions.unsubscribed(where, ended, still, call.bot.command)
-    return subscriptions.with_earlier(message, before, call.bot.command)
+    return subscriptions.with_earlier(message, where, before, call.bot.command)
 
 
 def _elsewhere(call: Call, channel_id: str) -> Call:

@@ -249,6 +249,24 @@ async def test_a_change_says_what_it_replaced_and_how_to_restore_it(start_bot: S
     assert command in ended
 
 
+async def test_one_command_restores_what_all_queues_had_alike(start_bot: StartBot) -> None:
+    names = ("acme/site", "acme/api")
+    bot = await start_bot(repositories=dict.fromkeys(names, "quiet"), channels="")
+    await bot.publish("/mq subscribe all everything", "all 2 repositories")
+    quiet = await bot.publish("/mq subscribe all quiet", "all 2 repositories")
+    _, _, earlier = quiet.line.partition("Before: all: ")
+    assert earlier.count("To restore it") == 1
+    assert quiet.line.count("Before") == 1
+    assert "/mq audit" not in quiet
+    restoring = earlier.partition("To restore it: ")[2].partition("\n")[0].strip("`")
+    assert restoring.startswith("/mq subscribe all only ")
+    restored = await bot.publish(restoring, "all 2 repositories")
+    assert "Before: all: failure, pause, health" in restored
+    await bot.publish("/mq unsubscribe acme/api", "Unsubscribed")
+    ended = await bot.publish("/mq unsubscribe all", "Unsubscribed")
+    assert "Before: acme/site: " in ended
+
+
 async def test_another_default_says_what_it_was(start_bot: StartBot) -> None:
     names = ("acme/site", "acme/api")
     bot = await start_bot(repositories=dict.fromkeys(names, "quiet"), channels="")

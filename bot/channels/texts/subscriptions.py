@@ -138,24 +138,41 @@ def subscribed(
     )
 
 
-def with_earlier(said: Message, before: Sequence[Subscription], command: str) -> Message:
-    """A change, with the subscriptions that it changed or ended, and how to restore them."""
-    short = [
-        subscription for subscription in before if len(words_of(subscription)) <= RESTORING_LENGTH
-    ]
-    shown = short[:RESTORED]
-    lines = [
-        f"Before: {quote(subscription.repository, NAME_SHOWN)}: {options_text(subscription)}"
-        " · To restore it: "
-        + code(
-            f"{command} subscribe {subscription.repository} {ONLY} {words_of(subscription)}",
-            2 * RESTORING_LENGTH,
-        )
-        for subscription in shown
-    ]
+def with_earlier(
+    said: Message, where: Where, before: Sequence[Subscription], command: str
+) -> Message:
+    """A change, with the subscriptions that it changed or ended, and how to restore them.
+
+    One line where all of a group were the same.
+    """
+    if isinstance(where, Group) and _are_all_the_same(where, before):
+        lines = [_earlier(where.mention, before[0], command)]
+        return blocks.message(*said.blocks, *map(blocks.context, lines))
+    shown = [subscription for subscription in before if _is_restorable(subscription)][:RESTORED]
+    lines = [_earlier(subscription.repository, subscription, command) for subscription in shown]
     if len(before) > len(shown):
         lines.append(f"{code(f'{command} audit')} shows what was changed")
     return blocks.message(*said.blocks, *map(blocks.context, lines))
+
+
+def _are_all_the_same(group: Group, before: Sequence[Subscription]) -> bool:
+    """Whether one command restores the subscriptions, which are all that the group had."""
+    is_whole = {subscription.repository for subscription in before} == {*group.repositories}
+    words = {words_of(subscription) for subscription in before}
+    return is_whole and len(words) == 1 and _is_restorable(before[0])
+
+
+def _is_restorable(subscription: Subscription) -> bool:
+    """Whether the command for it fits into a message."""
+    return len(words_of(subscription)) <= RESTORING_LENGTH
+
+
+def _earlier(name: str, subscription: Subscription, command: str) -> str:
+    restoring = f"{command} subscribe {name} {ONLY} {words_of(subscription)}"
+    return (
+        f"Before: {quote(name, NAME_SHOWN)}: {options_text(subscription)}"
+        f" · To restore it: {code(restoring, 2 * RESTORING_LENGTH)}"
+    )
 
 
 def levels(repository: RepositoryName, hour: LevelPreview | None) -> Message:

@@ -108,7 +108,14 @@ CASES: Cases = {
     "levels": partial(subscriptions.levels, SITE, LevelPreview(NOON, dict.fromkeys(Level, 1234))),
     "levels-without-an-hour": partial(subscriptions.levels, SITE, None),
     "subscribed-with-the-earlier-one": partial(
-        subscriptions.with_earlier, Message("Subscribed"), [WIDE, MERGES, OF_API, HERE], "/mq"
+        subscriptions.with_earlier, Message("Subscribed"), SITE, [WIDE, MERGES, OF_API, HERE], "/mq"
+    ),
+    "subscribed-with-the-earlier-ones-alike": partial(
+        subscriptions.with_earlier,
+        Message("Subscribed"),
+        Group(ALL, (SITE, API)),
+        [MERGES, replace(MERGES, repository=API)],
+        "/mq",
     ),
     "unsubscribed": unsubscribed(SITE, [SITE], [], "/mq"),
     "unsubscribed-in-part": unsubscribed(SITE, [], (MERGES,), "/mq"),
