@@ -15,6 +15,7 @@ from pydantic import JsonValue
 from bot.cli.process import UNAVAILABLE_EXIT, complaining, say
 from bot.kernel.errors import ConfigurationError
 from bot.kernel.proxies import is_open_http, open_http_problem, proxy_towards
+from bot.kernel.storable import storable
 from bot.kernel.transport import NO_CONNECTION, why_lost
 
 URL = "MQBOT_URL"
@@ -214,7 +215,7 @@ def outcome(request: str, *, is_json: bool) -> None:
     Needs MQBOT_URL and MQBOT_TOKEN. Exit code 0: it was carried out. 1: it wasn't, or was refused.
     2: wrong usage. 3: nobody knows yet, or nobody has approved it yet.
     """
-    _print_outcome(f"{OUTCOMES}{quote(request, safe='')}", is_json=is_json)
+    _print_outcome(f"{OUTCOMES}{quote(storable(request), safe='')}", is_json=is_json)
 
 
 def ask(what: str, asked: Mapping[str, JsonValue], *, is_json: bool = False) -> None:
@@ -226,7 +227,8 @@ def ask(what: str, asked: Mapping[str, JsonValue], *, is_json: bool = False) -> 
     answer of the bot's as it came, on standard output, with the same exit codes.
     """
     with talking(what) as client:
-        answer = client.post(f"/api/v1/{what}", json=asked)
+        # What was typed may be no text.
+        answer = client.post(f"/api/v1/{what}", json=storable(dict(asked)))
     said = _sentence(answer)
     if said is not None and answer.status_code == httpx.codes.ACCEPTED:
         address = str(answer.json().get("outcome"))
@@ -249,9 +251,11 @@ def talking(what: str) -> Iterator[httpx.Client]:
     with complaining():
         url = _required(URL, "the address of the running bot")
         token = _required(TOKEN, "a token")
-        proxy = proxy_towards(url)
-        if not url.lower().startswith(("http://", "https://")):
+        if not (token.isascii() and token.isprintable()):
+            raise ConfigurationError({TOKEN: "has a character that no token has; copy it again"})
+        if not _is_address(url):
             raise ConfigurationError({URL: "not an address that begins with https:// or http://"})
+        proxy = proxy_towards(url)
         if is_open_http(url) and os.environ.get(ALLOW_HTTP, "").strip().lower() != "true":
             raise ConfigurationError({URL: open_http_problem(ALLOW_HTTP)})
     try:
@@ -272,6 +276,15 @@ def talking(what: str) -> Iterator[httpx.Client]:
             f"{URL}: the bot didn't answer ({why}). Check `mqbot status` before a retry.",
             UNCERTAIN_EXIT if _may_be_done(what, error) else UNAVAILABLE_EXIT,
         )
+
+
+def _is_address(url: str) -> bool:
+    try:
+        address = httpx.URL(url)
+        address.host.encode("idna")
+    except (httpx.InvalidURL, UnicodeError):
+        return False
+    return address.scheme in {"http", "https"}
 
 
 def _may_be_done(what: str, error: Exception) -> bool:

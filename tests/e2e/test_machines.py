@@ -1,7 +1,7 @@
 """Machines with a token pause, resume and look through the running bot, as a shell would."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -273,6 +273,19 @@ async def test_without_tokens_there_is_no_such_address(start_bot: StartBot) -> N
         ({"MQBOT_URL": "bot.example", "MQBOT_TOKEN": "x"}, "mqbot: MQBOT_URL: not an address"),
         ({"MQBOT_URL": "http://127.0.0.1:9"}, "mqbot: MQBOT_TOKEN: is missing."),
         *(
+            ({"MQBOT_URL": url, "MQBOT_TOKEN": "x"}, "mqbot: MQBOT_URL: not an address")
+            for url in (
+                "http://[::1",
+                "http://127.0.0.1:abc",
+                "https://xn--a.invalid",
+                f"https://{'a' * 70}.invalid",
+            )
+        ),
+        *(
+            ({"MQBOT_URL": "http://127.0.0.1:9", "MQBOT_TOKEN": token}, "mqbot: MQBOT_TOKEN: has a")
+            for token in ("tök", "a\nb", "a\udcff", "a\u200b")
+        ),
+        *(
             ({"MQBOT_URL": url, "MQBOT_TOKEN": "x"}, "mqbot: MQBOT_URL: is plain http to another")
             for url in (
                 "http://queue.invalid",
@@ -333,6 +346,19 @@ async def test_what_an_answer_says_cannot_control_the_terminal(tmp_path: Path, s
     assert "acme/site is paused" in written
     assert "title" in written
     assert all(text.isprintable() or text == "\n" for text in written), ascii(written)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("status", "acme/\udcff"), ("outcome", "1f\udcff"), ("log", "a", "--since", "\udcff")],
+)
+async def test_what_is_no_text_is_asked_with_replacements(
+    tmp_path: Path, arguments: Sequence[str]
+) -> None:
+    answer = {"message": "I don't know it.", "error": "not_found", "field": None}
+    behind = Behind(web.json_response(answer, status=404))
+    ended = await behind.ended(tmp_path, *arguments)
+    assert (ended.code, ended.complaints) == (1, "mqbot: I don't know it.\n")
 
 
 async def test_a_bot_that_is_not_there_is_a_failure(tmp_path: Path) -> None:
