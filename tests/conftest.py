@@ -139,14 +139,14 @@ def pytest_terminal_summary(
 def pytest_collection() -> Generator[None, object, object]:
     """Thousands of collected tests stay to the end: garbage is not looked for among them.
 
-    Nor often later: each test ends with most of what it made, and looking for cycles at Python's
-    own pace took a tenth of the time of those with a bot.
+    What little garbage there is by then stays too: to find it takes half a second of each worker.
+    Later it is looked for seldom: each test ends with most of what it made, and looking for cycles
+    at Python's own pace took a tenth of the time of those with a bot.
     """
     gc.disable()
     try:
         return (yield)
     finally:
-        gc.collect()
         gc.freeze()
         gc.set_threshold(50_000, 50, 50)
         gc.enable()

@@ -87,8 +87,6 @@ def errors(caplog: pytest.LogCaptureFixture) -> list[str]:
 # What a stranger sends
 
 
-GZIP = zlib.compressobj(wbits=31)
-BOMB = GZIP.compress(bytes(64 * LARGEST)) + GZIP.flush()
 CHUNKED = b"Transfer-Encoding: chunked"
 
 
@@ -134,11 +132,13 @@ async def test_odd_requests_have_an_answer_and_no_traceback(
 
 
 async def test_a_compressed_body_is_not_decompressed(port: Port) -> None:
-    lengths = b"Content-Length: %d" % len(BOMB)
+    gzip = zlib.compressobj(wbits=31)
+    bomb = gzip.compress(bytes(64 * LARGEST)) + gzip.flush()
+    lengths = b"Content-Length: %d" % len(bomb)
     for encoding in (b"gzip", b"deflate", b"br", b"zstd", b"identity"):
-        answer = await port.ask(head(lengths, b"Content-Encoding: " + encoding) + BOMB)
+        answer = await port.ask(head(lengths, b"Content-Encoding: " + encoding) + bomb)
         assert answer.endswith(b"200 OK")
-    assert port.bodies == [BOMB] * 5
+    assert port.bodies == [bomb] * 5
 
 
 async def test_a_head_without_an_end_is_cut_off(
