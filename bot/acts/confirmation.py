@@ -20,6 +20,7 @@ class RequestOutcome:
 
     state: RequestState
     by: Actor | None = None
+    first: Actor | None = None  #: of a proposal that takes two people, who approved it first
 
 
 _NOT_ANSWERED_YET = RequestOutcome(RequestState.OPEN)
@@ -48,6 +49,13 @@ class Request:
         """Who brought it into that state, if somebody did."""
         state = self.state
         people = [outcome.by for outcome in self.outcomes if outcome.state is state]
+        return next((person for person in people if person is not None), None)
+
+    @property
+    def first(self) -> Actor | None:
+        """Of a proposal in that state that takes two people, who approved it first."""
+        state = self.state
+        people = [outcome.first for outcome in self.outcomes if outcome.state is state]
         return next((person for person in people if person is not None), None)
 
     @property

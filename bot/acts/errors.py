@@ -25,6 +25,7 @@ class SecondPersonNeeded(UserError):
     by: str | None  #: who paused or froze, if known
     is_asked: bool  #: a second person may now do the same; otherwise nobody else can change it so
     is_frozen: bool = False
+    is_approval: bool = False  #: a machine's proposal asks the second person
 
     @override
     def __str__(self) -> str:

@@ -8,6 +8,7 @@ from bot.acts.ends import unended
 from bot.acts.record import ActResult, AuditRecord
 from bot.acts.request_state import RequestState
 from bot.acts.rows import Audit
+from bot.kernel.actor import Actor
 from bot.store.statements import Part
 
 LONGEST_OPEN = timedelta(days=1)
@@ -57,22 +58,35 @@ class Proposals(Part):
 
         An act that certainly changed nothing, and one that wasn't permitted, is no answer.
         """
-        until = open_until(proposal) + ANSWER_LASTS
-        acts = Audit(self._transaction).between(
-            proposal.repository, proposal.at, until, proposal.action
-        )
-        answers = [act for act in acts if _answers(act, proposal)]
+        answers = self._answers(proposal)
         for act in answers:
             if act.is_declined:
                 return RequestOutcome(RequestState.REFUSED, act.actor)
             if act.result is ActResult.DONE:
-                return RequestOutcome(RequestState.CONFIRMED, act.actor)
+                first = act.confirmation.asked_by if act.confirmation is not None else None
+                is_second = first != proposal.actor
+                return RequestOutcome(
+                    RequestState.CONFIRMED, act.actor, first=first if is_second else None
+                )
             if act.result is ActResult.UNCHANGED:
                 return RequestOutcome(RequestState.OVER)
         for act in unended(answers):
             return RequestOutcome(RequestState.UNDER_WAY, act.actor)
         return None
 
+    def first_of_two(self, proposal: AuditRecord) -> Actor | None:
+        """Who approved it, where that takes a second person; None while nobody has."""
+        approvals = [act for act in self._answers(proposal) if act.waits_for_second]
+        return approvals[-1].actor if approvals else None
 
-def _answers(act: AuditRecord, proposal: AuditRecord) -> bool:
-    return act.confirmation is not None and act.confirmation.answers == proposal.record_id
+    def is_open(self, proposal_id: int) -> bool:
+        """Whether nobody has answered it."""
+        proposal = Audit(self._transaction).one(proposal_id)
+        return proposal is not None and self.answer(proposal) is None
+
+    def _answers(self, proposal: AuditRecord) -> list[AuditRecord]:
+        until = open_until(proposal) + ANSWER_LASTS
+        acts = Audit(self._transaction).between(
+            proposal.repository, proposal.at, until, proposal.action
+        )
+        return [act for act in acts if act.answers == proposal.record_id]

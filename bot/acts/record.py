@@ -289,6 +289,11 @@ class AuditRecord:
         return self.waits_for_second and is_proposed
 
     @property
+    def answers(self) -> int:
+        """The record of the proposal that it carries out or refuses; 0 for none."""
+        return self.confirmation.answers if self.confirmation is not None else 0
+
+    @property
     def is_declined(self) -> bool:
         """Whether a person refused what a machine proposed."""
         return self.outcome.circumstance is Circumstance.DECLINED

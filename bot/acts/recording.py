@@ -176,10 +176,8 @@ class ActLog:
         with failing(failed_act(act, ActState.NOT_DONE)):
             try:
                 async with self.locks.of(act.repository):
-                    if act.confirmation is not None and act.confirmation.answers:
-                        await self.store.read(
-                            require_open, act.confirmation.answers, self.clock.now()
-                        )
+                    if act.answers:
+                        await self.store.read(require_open, act.answers, self.clock.now())
                     yield
             except QueueBusy as busy:
                 # A proposal stays open for another try.

@@ -288,6 +288,11 @@ def _second_person(error: act_errors.SecondPersonNeeded, _command: str, _reposit
     stopped = f"{escape(error.repository)} is {state}{by}"
     if not error.is_asked:
         return f"{stopped}. Only they can change that {stop}; two people together can {end}."
+    if error.is_approval:
+        return (
+            f"{stopped}, so a second person has to approve this, too. Nothing has changed yet. The "
+            "proposal stays open for them."
+        )
     return (
         f"{stopped}, so a second person has to confirm. Nothing has changed yet. I've asked in the "
         f"channels that show the {stop}; the request is open for an hour."

@@ -13,6 +13,7 @@ from bot.pauses.requests import (
     is_about_freezes,
     outcome_of_acts,
     state_of_pause,
+    still_open,
     touch_requests,
 )
 from bot.store.transaction import Transaction
@@ -44,6 +45,6 @@ def _state_of_freezes(transaction: Transaction, asked: AuditRecord) -> RequestOu
     known = Freezes(transaction).with_ids(asked.repository, asked.freezes or ())
     endings = [freeze.ending for freeze in known if freeze.ending is not None]
     if not endings:
-        return RequestOutcome(RequestState.OPEN)
+        return still_open(transaction, asked)
     by = endings[-1].by
     return RequestOutcome(RequestState.OVER, Actor("", by) if by is not None else None)

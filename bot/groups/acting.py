@@ -75,7 +75,7 @@ class ActOnGroups:
             before = await self._latest(act)
             if before is None or before.group_act_id != again or not before.left_to_try:
                 return SinceThen(before)
-            names = before.left_to_try
+            names = _left_to_try(before, act)
             if before.resumes_at is not None and before.resumes_at > self.work.acts.clock.now():
                 end = before.resumes_at
         begun = await self.work.begin(replace(act, repositories=names, resumes_at=end), again)
@@ -88,7 +88,7 @@ class ActOnGroups:
         )
 
     async def again(self, caller: Caller, group: Group, act_id: int) -> GroupAct | None:
-        """The same act for its rest; None if the act isn't known any more."""
+        """The same act for its rest, of the same proposal; None if the act isn't known any more."""
         acts = self.work.acts
         now = acts.clock.now()
         act = await acts.store.read(lambda transaction: GroupActs(transaction).one(act_id))
@@ -103,6 +103,7 @@ class ActOnGroups:
                 asked = replace(asked, start=Until(start.time(), start.date(), "UTC"))
             else:
                 asked = replace(asked, start=None)
+        caller = replace(caller, approved=act.approved)
         return GroupAct.by(caller, now, act.action, group, asked)
 
     async def _end(self, act: GroupAct, paused: Iterable[PauseRecord]) -> datetime | None:
@@ -229,6 +230,13 @@ def _named(
     if act.approved is not None:
         return act.repositories
     return tuple(dict.fromkeys([*act.repositories, *paused]))
+
+
+def _left_to_try(before: GroupAct, act: GroupAct) -> tuple[RepositoryName, ...]:
+    """The rest of an act; of what a machine proposed, only what is still open."""
+    if act.approved is None:
+        return before.left_to_try
+    return tuple(name for name in before.left_to_try if name in act.repositories)
 
 
 def _proposal(

@@ -6,7 +6,7 @@ from datetime import datetime
 from bot.acts.request_state import RequestState
 from bot.freezes.requests import state_of_request
 from bot.kernel.clock import Clock
-from bot.pauses.requests import read_request
+from bot.pauses.requests import is_settled, read_request
 from bot.posts.live_message import LiveKind, LiveSubject
 from bot.posts.live_messages import LiveMessages
 from bot.posts.wake import Wake
@@ -38,7 +38,7 @@ class CloseRequests:
 
 def _is_over(transaction: Transaction, subject: LiveSubject, now: datetime) -> bool:
     request = read_request(transaction, subject, state_of_request)
-    if request is None or request.state not in {RequestState.OPEN, RequestState.UNDER_WAY}:
+    if request is None or is_settled(request):
         return True
     return request.state is RequestState.OPEN and request.ends_at <= now
 

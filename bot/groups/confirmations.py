@@ -173,10 +173,16 @@ def _proposal(request: Request) -> Message:
     first = request.asked[0]
     if request.state is not RequestState.OPEN:
         was = _said(_WAS_PROPOSED[first.action], request)
-        return _ended(request, f"{was} {_said(_ANSWERED[request.state], request)}")
+        return _ended(request, f"{was} {_said(_answered(request), request)}")
     headline, *rest = waiting(request)
     shown = blocks.message(headline, blocks.section(_who_can_approve(request)), *rest)
     return blocks.coloured(Colour.YELLOW, shown)
+
+
+def _answered(request: Request) -> str:
+    if request.state is RequestState.CONFIRMED and request.first is not None:
+        return "*{first} and {by} approved it.*"
+    return _ANSWERED[request.state]
 
 
 def _who_can_approve(request: Request) -> str:
@@ -203,10 +209,19 @@ def waiting(request: Request) -> list[Block]:
     ]
     return [
         blocks.section(f":hourglass_flowing_sand: {_said(_PROPOSED[first.action], request)}"),
+        *_approved_by_one(request),
         *blocks.facts(*_proposed_facts(request)),
         *_others(request),
         blocks.actions(buttons, block_id=f"proposal:{value}"),
     ]
+
+
+def _approved_by_one(request: Request) -> list[Block]:
+    """That the proposal takes two people, once the first of them has approved it."""
+    if request.first is None:
+        return []
+    sentence = "{first} approved it. Someone else has to approve it too."
+    return [blocks.section(_said(sentence, request))]
 
 
 def _proposed_facts(request: Request) -> list[tuple[str, str]]:
@@ -271,6 +286,7 @@ def _said(sentence: str, request: Request) -> str:
     return sentence.format(
         asker=quote(first.actor.name, NAME_LIMIT),
         by=quote(request.by.name, NAME_LIMIT) if request.by is not None else "",
+        first=quote(request.first.name, NAME_LIMIT) if request.first is not None else "",
         where=where,
         pull_request=quote(first.setting.after or "", NAME_LIMIT),
     )

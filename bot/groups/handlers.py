@@ -65,6 +65,8 @@ async def try_again(call: Call, click: Interaction) -> None:
     wanted = await call.bot.use.groups.again(call.caller, group, int(act_id))
     if wanted is None:
         await call.reply_in_place(group_acts.since_then(group.name, None))
+    elif wanted.approved is not None:
+        await _approve(call, min(wanted.approved.records.values()), again=int(act_id))
     else:
         await carry_out(call, wanted, again=int(act_id))
 
@@ -121,27 +123,34 @@ def accept(
 async def approve(call: Call, click: Interaction) -> None:
     """Carry out what a machine proposed, in the name of the person who presses."""
     await call.admit()
-    proposals = call.bot.use.proposals
-    async with proposals.approved(call.caller, int(click.chosen)) as parts:
+    await _approve(call, int(click.chosen))
+
+
+async def _approve(call: Call, proposal_id: int, *, again: int | None = None) -> None:
+    """Carry out what is open of it.
+
+    `again`: the id of the act on a group that an earlier approval began, whose rest to retry.
+    """
+    async with call.bot.use.proposals.approved(call.caller, proposal_id) as parts:
         first = parts[0]
         confirmation = first.confirmation
         proposed = confirmation.proposed if confirmation is not None else None
         asked = proposed or NOTHING_ASKED
         if first.group.name is not None:
-            await _carry_out_for_group(call, first.group.name, parts, asked)
+            await _carry_out_for_group(call, first.group.name, parts, asked, again)
             return
         said = await _CARRY_OUT[first.action](call, first, asked)
     await call.reply(said)
 
 
 async def _carry_out_for_group(
-    call: Call, name: str, parts: Sequence[AuditRecord], asked: Asked
+    call: Call, name: str, parts: Sequence[AuditRecord], asked: Asked, again: int | None
 ) -> None:
     """Act on the repositories that the machine named, whichever the group has by now."""
     group = Group(name, tuple(part.repository for part in parts))
     caller = as_approver(call.caller, parts)
     now = call.bot.clock.now()
-    await carry_out(call, GroupAct.by(caller, now, parts[0].action, group, asked))
+    await carry_out(call, GroupAct.by(caller, now, parts[0].action, group, asked), again=again)
 
 
 @handles.click(REFUSE)

@@ -174,8 +174,9 @@ class ProposeActs:
             for part in parts:
                 await self._require_approvable(caller, part)
             yield parts
-            now = self.acts.clock.now()
-            await self.acts.store.run(touch_requests, parts, now, state_of_request)
+        # Not under the lock: people who read what is left can answer it at once.
+        now = self.acts.clock.now()
+        await self.acts.store.run(touch_requests, parts, now, state_of_request)
         self.acts.wake()
 
     async def _require_approvable(self, caller: Caller, part: AuditRecord) -> None:
@@ -220,7 +221,7 @@ class ProposeActs:
         async with AsyncExitStack() as stack:
             proposal = await self.acts.store.read(_find_proposal, proposal_id)
             if proposal.group.name is not None:
-                alone = self.acts.locks.alone(f"proposal {proposal_id}")
+                alone = self.acts.locks.alone(f"proposal {proposal.record_id}")
                 if not await stack.enter_async_context(alone):
                     raise ProposalClosed(proposal.actor.name, RequestState.UNDER_WAY, None)
             yield await self.acts.store.read(_open_parts, proposal, self.acts.clock.now())
@@ -246,11 +247,19 @@ class ProposeActs:
                 return False
             if not await self.acts.check.has(person, right, part.repository):
                 return False
-        return True
+        return not _waits_for_others(person, request)
 
     async def find(self, machine: str, request: str) -> Request | None:
         """The machine's proposal by its request, and what became of it; None if it is none."""
         return await self.acts.store.read(_find, machine, request, self.acts.clock.now())
+
+
+def _waits_for_others(person: Actor, request: Request) -> bool:
+    """Whether the person has approved all that is open, and it takes a second one."""
+    still_open = [
+        outcome.first for outcome in request.outcomes if outcome.state is RequestState.OPEN
+    ]
+    return all(first is not None and first.user_id == person.user_id for first in still_open)
 
 
 def as_approver(caller: Caller, parts: Sequence[AuditRecord]) -> Caller:
@@ -327,11 +336,14 @@ def _decline(transaction: Transaction, declined: AuditRecord, proposal: AuditRec
 
 
 def _find_proposal(transaction: Transaction, proposal_id: int) -> AuditRecord:
-    """Raises ProposalClosed for a record that is none, or that isn't known any more."""
+    """The first part of the proposal that the record is part of.
+
+    Raises ProposalClosed for a record that is none, or that isn't known any more.
+    """
     proposal = Audit(transaction).one(proposal_id)
     if proposal is None or not proposal.is_proposal:
         raise ProposalClosed("", RequestState.OVER, None)
-    return proposal
+    return Proposals(transaction).parts(proposal)[0]
 
 
 def _open_parts(

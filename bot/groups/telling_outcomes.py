@@ -31,6 +31,7 @@ from bot.pauses.group_pauses import notify_together, subject_of, with_recorded
 from bot.pauses.group_work import EndCutShort
 from bot.pauses.outcomes import Outcome
 from bot.pauses.readings import PauseReading
+from bot.pauses.requests import touch_proposal
 from bot.pauses.rows import Pauses
 from bot.pauses.settling import keep_reading, read_pause
 from bot.posts.delivery import Subject, SubjectKind
@@ -364,6 +365,7 @@ def _tell_group(
         recorded = _with_those_that_run(transaction, with_recorded(transaction, act))
         act = _without_doubt(recorded, doubt)
         GroupActs(transaction).save(act)
+        touch_proposal(transaction, act, now)
         if act.has_changed:
             notify_together(transaction, act, now)
     # The channel's card may tell the actor all of it.

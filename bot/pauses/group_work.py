@@ -30,6 +30,7 @@ from bot.kernel.repository import RepositoryName
 from bot.kernel.tasks import repeated
 from bot.merge_queue.errors import answer_of
 from bot.pauses.group_pauses import cut_off, notify_together, with_recorded
+from bot.pauses.requests import touch_proposal
 from bot.pauses.rows import Pauses
 from bot.pauses.second_person import ask_for_group
 from bot.store.errors import StoreError
@@ -173,7 +174,9 @@ def _end(transaction: Transaction, act: GroupAct, now: datetime) -> GroupAct:
 
 
 def _end_cut_off(transaction: Transaction, act: GroupAct, now: datetime) -> GroupAct:
-    return _end(transaction, cut_off(transaction, act), now)
+    ended = _end(transaction, cut_off(transaction, act), now)
+    touch_proposal(transaction, ended, now)
+    return ended
 
 
 async def _guarded(work: Work, act: GroupAct, repository: RepositoryName) -> RepositoryResult:

@@ -40,8 +40,9 @@ def shown_group_request(act: GroupAct) -> LiveSubject:
 
 def shown_by(transaction: Transaction, asked: AuditRecord) -> LiveSubject:
     """The request that an act is in."""
-    if asked.is_proposal:
-        return shown_request(Proposals(transaction).parts(asked)[0])
+    proposal = Audit(transaction).one(asked.answers) if asked.answers else asked
+    if proposal is not None and proposal.is_proposal:
+        return shown_request(Proposals(transaction).parts(proposal)[0])
     act = GroupActs(transaction).one(asked.group.act_id) if asked.group.act_id else None
     return shown_group_request(act) if act is not None else shown_request(asked)
 
@@ -76,9 +77,12 @@ def proposed_line(proposal: AuditRecord) -> DrawnLine:
 
 
 def parts_asked(transaction: Transaction, act: GroupAct) -> Sequence[AuditRecord]:
-    """The parts of an act on a group that a second person has to confirm."""
+    """The parts of an act on a group that a second person has to confirm.
+
+    Where it carries out a machine's proposal, that one asks for the second person.
+    """
     parts = Audit(transaction).of_group_act(act.group_act_id, act.at)
-    return [part for part in parts if part.waits_for_second]
+    return [part for part in parts if part.waits_for_second and not part.answers]
 
 
 def state_of_pause(transaction: Transaction, asked: AuditRecord) -> RequestOutcome:
@@ -87,7 +91,7 @@ def state_of_pause(transaction: Transaction, asked: AuditRecord) -> RequestOutco
     if outcome is not None:
         return outcome
     if asked.previous.paused_at is None:
-        return RequestOutcome(RequestState.OPEN)
+        return still_open(transaction, asked)
     since = asked.previous.paused_at - REQUESTS_LOOKBACK
     for pause in Pauses(transaction).recent(asked.repository, since):
         is_its_time = pause.is_of(asked.previous.paused_at)
@@ -97,7 +101,13 @@ def state_of_pause(transaction: Transaction, asked: AuditRecord) -> RequestOutco
         elif is_its_time or pause.since <= asked.previous.paused_at < pause.line.paused_at:
             # Somebody has changed it since.
             return RequestOutcome(RequestState.OVER, pause.line.by)
-    return RequestOutcome(RequestState.OPEN)
+    return still_open(transaction, asked)
+
+
+def still_open(transaction: Transaction, asked: AuditRecord) -> RequestOutcome:
+    """What nobody has ended yet, with the first of two people who approve a proposal."""
+    first = Proposals(transaction).first_of_two(asked) if asked.is_proposal else None
+    return RequestOutcome(RequestState.OPEN, first=first)
 
 
 def outcome_of_acts(transaction: Transaction, asked: AuditRecord) -> RequestOutcome | None:
@@ -170,5 +180,21 @@ def touch_requests(
         subjects[subject.key] = subject
     for _, subject in sorted(subjects.items()):
         request = read_request(transaction, subject, state_of)
-        is_open = request is not None and request.state is RequestState.OPEN
-        LiveMessages(transaction).mark(subject, due_at=now, closed=not is_open)
+        LiveMessages(transaction).mark(subject, due_at=now, closed=is_settled(request))
+
+
+def is_settled(request: Request | None) -> bool:
+    """Whether nothing more becomes of it: what is under way may still fail, and be open again."""
+    return request is None or request.state not in {RequestState.OPEN, RequestState.UNDER_WAY}
+
+
+def touch_proposal(transaction: Transaction, act: GroupAct, now: datetime) -> None:
+    """Have the proposal that an act on a group carries out edited, if it does that.
+
+    `CloseRequests` closes it once nothing is left to approve.
+    """
+    if act.approved is None:
+        return
+    proposal = Audit(transaction).one(min(act.approved.records.values()))
+    if proposal is not None:
+        LiveMessages(transaction).mark(shown_by(transaction, proposal), due_at=now)

@@ -10,10 +10,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from bot.acts.check_permission import CheckPermission
-from bot.acts.confirmation import CONFIRMED_WITHIN
+from bot.acts.confirmation import open_until
 from bot.acts.errors import SecondPersonNeeded
 from bot.acts.group_act import GroupAct
 from bot.acts.permission import Right, is_machine
+from bot.acts.proposals import LONGEST_OPEN, Proposals
 from bot.acts.record import RIGHT_OF_ACTION, ActResult, AuditRecord, Confirmation, Previous
 from bot.acts.recording import ActLog
 from bot.acts.rows import Audit
@@ -61,7 +62,7 @@ class SecondPerson:
         actor = act.actor.user_id
         for earlier in asked:
             if earlier.actor.user_id != actor and await self._are_two(earlier.actor, act):
-                return _about(act, stop.subject, earlier.actor)
+                return _confirming(act, stop, earlier)
         if all(earlier.actor.user_id != actor for earlier in asked):
             await self.store.run(_ask, self._request(act, stop), stop, asked, here)
         return None
@@ -78,24 +79,28 @@ class SecondPerson:
             maker for maker in sorted(stop.makers, key=str) if maker and not is_machine(maker)
         ]
         others = [maker for maker in (*makers, *named) if maker != act.actor.user_id]
+        known = act.confirmation or Confirmation("")
         return replace(
             act,
             result=ActResult.ASKED,
             previous=Previous(stop.reason, stop.since),
-            confirmation=Confirmation(stop.subject, tuple(dict.fromkeys(others))),
+            confirmation=replace(
+                known, subject=stop.subject, may_confirm=tuple(dict.fromkeys(others))
+            ),
         )
 
 
 def _asked(transaction: Transaction, act: AuditRecord, stop: Stop) -> Sequence[AuditRecord]:
     """The acts that this one would confirm, oldest first."""
-    since = act.at - CONFIRMED_WITHIN
+    since = act.at - LONGEST_OPEN
     return [
         other
-        for other in Audit(transaction).since(act.repository, since)
-        if other.waits_for_second
-        and not other.is_proposal
+        for other in Audit(transaction).asked_since(since, act.repository)
+        if not other.is_proposal
+        and open_until(other) >= act.at
         and other.action is act.action
         and stop.is_of(other)
+        and (not other.answers or Proposals(transaction).is_open(other.answers))
     ]
 
 
@@ -106,18 +111,33 @@ def _ask(
     before: Sequence[AuditRecord],
     here: Collection[str],
 ) -> None:
-    """Store what the person asks for and post one request; that of a group comes when it ends."""
+    """Store what the person asks for and post one request; that of a group comes when it ends.
+
+    The request of a proposal stays the only one.
+    """
+    act = replace(act, confirmation=_while_proposed(transaction, act))
     asked = replace(act, record_id=Audit(transaction).add(act))
     for earlier in before:
         # A machine's, or that of a person who has lost the right since.
-        shown = shown_by(transaction, earlier)
-        LiveMessages(transaction).mark(shown, due_at=act.at, closed=True)
-    if act.group.act_id:
+        if not earlier.answers:
+            shown = shown_by(transaction, earlier)
+            LiveMessages(transaction).mark(shown, due_at=act.at, closed=True)
+    if act.answers:
+        LiveMessages(transaction).mark(shown_by(transaction, asked), due_at=act.at)
+    if act.answers or act.group.act_id:
         return
     channels = {*here, *channels_of(transaction, asked, stop.pause)}
     subject = shown_request(asked)
     identity = asked.identity
     open_live_messages(transaction, subject, channels, act.at, identity=identity)
+
+
+def _while_proposed(transaction: Transaction, act: AuditRecord) -> Confirmation | None:
+    """A second person may confirm an approval for as long as the proposal is open."""
+    proposal = Audit(transaction).one(act.answers) if act.answers else None
+    if act.confirmation is None or proposal is None:
+        return act.confirmation
+    return replace(act.confirmation, ends_at=open_until(proposal))
 
 
 def ask_for_group(transaction: Transaction, act: GroupAct, now: datetime) -> None:
@@ -156,7 +176,7 @@ async def require_second(acts: ActLog, act: AuditRecord, stop: Stop) -> AuditRec
     """The act, once two people want it; raises SecondPersonNeeded after asking for one."""
     second_person = SecondPerson(acts.store, acts.check)
     if not second_person.is_needed(act, stop):
-        return _about(act, stop.subject) if stop.subject else act
+        return _about(act, stop) if stop.subject else act
     here = await acts.here(act.where.channel_id)
     confirmed = await second_person.confirm(act, stop, here)
     if confirmed is None:
@@ -165,13 +185,27 @@ async def require_second(acts: ActLog, act: AuditRecord, stop: Stop) -> AuditRec
     return confirmed
 
 
-def _about(act: AuditRecord, subject: str, asked_by: Actor | None = None) -> AuditRecord:
-    """The act with what it is about, and with the first of two people, if it takes two."""
+def _about(act: AuditRecord, stop: Stop) -> AuditRecord:
     known = act.confirmation or Confirmation("")
-    first = asked_by or known.asked_by
-    return replace(act, confirmation=replace(known, subject=subject, asked_by=first))
+    return replace(act, confirmation=replace(known, subject=stop.subject))
+
+
+def _confirming(act: AuditRecord, stop: Stop, first: AuditRecord) -> AuditRecord:
+    """The act as that of the second of two people; with it, the first one's proposal is answered.
+
+    So it is also where the second person types the command instead.
+    """
+    known = act.confirmation or Confirmation("")
+    confirmation = replace(
+        known,
+        subject=stop.subject,
+        asked_by=first.actor,
+        answers=known.answers or first.answers,
+    )
+    return replace(act, confirmation=confirmation)
 
 
 def _two_needed(act: AuditRecord, stop: Stop, *, is_asked: bool) -> SecondPersonNeeded:
     is_frozen = stop.pause is None
-    return SecondPersonNeeded(act.repository, stop.by, is_asked, is_frozen)
+    is_approval = bool(act.answers)
+    return SecondPersonNeeded(act.repository, stop.by, is_asked, is_frozen, is_approval)

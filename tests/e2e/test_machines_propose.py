@@ -131,6 +131,72 @@ async def test_the_person_who_runs_the_machine_does_not_approve_alone(
     await bot.wait_for_change(request, "*bob approved it.*")
 
 
+TWO_PEOPLE = f'[MQBOT_POLICY."{SITE}"]\nsecond_person = true\n{APPROVAL}'
+
+
+async def test_to_end_somebody_elses_pause_two_people_approve_the_same_proposal(
+    start_bot: StartBot, tmp_path: Path
+) -> None:
+    bot = await start(start_bot, tmp_path, TWO_PEOPLE)
+    await bot.pause("now CI runners are down")
+    address, request = await propose(bot, "resume", any=True)
+    await bot.click(request, "Approve", by=BOB)
+    assert "a second person has to approve" in await bot.wait_for_reply(by=BOB)
+    by_one = await bot.wait_for_change(
+        request, "bob approved it. Someone else has to approve it too"
+    )
+    assert by_one.labels == ["Approve", "Refuse"]
+    status, outcome = await get(bot, address, DEPLOY)
+    assert (status, outcome["proposal"]["state"]) == (202, "open")
+    await bot.open_home(by=BOB)
+    assert "Waits for you" not in await bot.home("is paused", by=BOB)
+    await bot.click(by_one, "Approve", by=BOB)
+    assert "a second person has to approve" in await bot.wait_for_reply(by=BOB)
+    assert bot.pause_reason() is not None
+    await bot.click(by_one, "Approve", by=CAROL)
+    await bot.wait_for_reply("has resumed", by=CAROL)
+    await bot.wait_for_post("has resumed")
+    await bot.wait_for_direct_message("carol resumed acme/site")
+    settled = await bot.wait_for_change(request, "*bob and carol approved it.*")
+    assert settled.labels == []
+    status, outcome = await get(bot, address, DEPLOY)
+    assert (status, outcome["done"], outcome["proposal"]["state"]) == (200, True, "confirmed")
+    assert "asked for by bob, confirmed by carol" in await bot.ask("/mq audit")
+
+
+async def test_who_paused_approves_alone_and_a_typed_command_counts_as_the_second(
+    start_bot: StartBot, tmp_path: Path
+) -> None:
+    bot = await start(start_bot, tmp_path, TWO_PEOPLE)
+    await bot.pause("now CI runners are down")
+    _, request = await propose(bot, "resume", any=True)
+    await bot.click(request, "Approve")
+    await bot.wait_for_reply("has resumed")
+    await bot.wait_for_post("has resumed")
+    await bot.wait_for_change(request, "*alice approved it.*")
+    await bot.pause("now CI runners are down")
+    address, request = await propose(bot, "resume", any=True)
+    await bot.click(request, "Approve", by=BOB)
+    await bot.wait_for_reply("a second person has to approve", by=BOB)
+    await bot.type(f"/mq resume {SITE}", by=CAROL)
+    await bot.wait_for_post("has resumed")
+    await bot.wait_for_direct_message("carol resumed acme/site")
+    await bot.wait_for_change(request, "*bob and carol approved it.*")
+    status, outcome = await get(bot, address, DEPLOY)
+    assert (status, outcome["done"], outcome["proposal"]["by"]) == (200, True, "carol")
+    await bot.pause("now CI runners are down")
+    _, request = await propose(bot, "resume", any=True)
+    await bot.click(request, "Approve", by=BOB)
+    await bot.wait_for_reply("a second person has to approve", by=BOB)
+    await bot.click(request, "Refuse", by=CAROL)
+    await bot.wait_for_change(request, "*carol refused it*, and nothing changed.")
+    # So what bob approved counts no more.
+    await bot.type(f"/mq resume {SITE}", by=CAROL)
+    assert "a second person has to confirm" in await bot.wait_for_reply(by=CAROL)
+    await bot.wait_for_post("carol wants to resume acme/site")
+    assert bot.pause_reason() is not None
+
+
 async def test_home_shows_proposals_to_those_who_may_answer(
     start_bot: StartBot, tmp_path: Path
 ) -> None:

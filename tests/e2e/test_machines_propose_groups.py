@@ -143,6 +143,49 @@ async def test_what_failed_of_an_approved_proposal_can_be_approved_again(
     assert [part["by"] for part in outcome["proposal"]["repositories"]] == ["bob", "carol"]
 
 
+async def test_what_failed_of_an_approved_proposal_is_tried_again_by_whoever_approved_it(
+    start_bot: StartBot, tmp_path: Path
+) -> None:
+    bot = await start(start_bot, tmp_path)
+    address, request = await propose(bot, reason="releasing")
+    bot.break_service("error", path=f"/{API}/merge-queue/pause", method="PUT", status=409)
+    await bot.click(request, "Approve", by=BOB)
+    card = await bot.wait_for_post("*@release: 1 of 2 queues paused*")
+    await bot.wait_for_change(request, "Done: acme/site")
+    bot.fix_service()
+    await bot.click(card, "Retry the rest", by=BOB)
+    await bot.wait_for_post("*@release: 1 of 1 queue paused*")
+    settled = await bot.wait_for_change(request, "*bob approved it.*")
+    assert settled.labels == []
+    await is_settled(bot, address, "confirmed")
+    assert reasons(bot) == ["releasing (by bob via Slack)"] * 2
+    audit = await bot.ask("/mq audit")
+    assert audit.words.count("proposed by deploy-job, approved by bob") == 3
+
+
+async def test_what_a_lost_request_left_undone_of_a_proposal_is_open_again(
+    start_bot: StartBot, tmp_path: Path
+) -> None:
+    bot = await start(start_bot, tmp_path)
+    address, request = await propose(bot, reason="releasing")
+    bot.break_service("drop_before", path=f"/{API}/merge-queue/pause", method="PUT")
+    await bot.click(request, "Approve", by=BOB)
+    await bot.wait_for_post("*@release: 1 of 2 queues paused*")
+    await bot.wait_for_change(request, "I'm carrying it out")
+    _, outcome = await get(bot, address, DEPLOY)
+    assert states(outcome) == {SITE: "confirmed", API: "under_way"}
+    bot.fix_service()
+    await bot.pass_time(61)
+    left = await bot.wait_for_change(request, r"proposes to pause @release (acme/api)")
+    assert left.labels == ["Approve", "Refuse"]
+    await bot.wait_for_direct_message("@release: 1 of 2 queues paused", by=BOB)
+    await bot.click(left, "Approve", by=CAROL)
+    await bot.wait_for_post("*@release: 1 of 1 queue paused*")
+    await bot.wait_for_change(request, "approved it.*")
+    _, outcome = await get(bot, address, DEPLOY)
+    assert states(outcome) == {SITE: "confirmed", API: "confirmed"}
+
+
 async def test_a_proposal_for_a_group_that_expires_says_what_was_done(
     start_bot: StartBot, tmp_path: Path
 ) -> None:
@@ -203,6 +246,27 @@ async def test_a_machine_proposes_to_freeze_a_group_and_to_end_that(
     assert [freeze.reason for freeze in frozen(bot, API)] == ["Night (by carol via Slack)"]
     await bot.stop_bot()
     bot.posts()
+
+
+async def test_to_end_somebody_elses_pauses_two_people_approve_the_same_proposal(
+    start_bot: StartBot, tmp_path: Path
+) -> None:
+    second = '[MQBOT_POLICY."@release"]\nsecond_person = true\n'
+    bot = await start(start_bot, tmp_path, second + APPROVAL)
+    await bot.publish("/mq pause now @release deploying", "2 of 2 queues paused")
+    address, request = await propose(bot, "resume")
+    await bot.click(request, "Approve", by=BOB)
+    await bot.wait_for_reply("2 waiting for a second person", by=BOB)
+    by_one = await bot.wait_for_change(
+        request, "bob approved it. Someone else has to approve it too"
+    )
+    assert by_one.labels == ["Approve", "Refuse"]
+    await bot.click(by_one, "Approve", by=CAROL)
+    await bot.wait_for_post("@release: 2 of 2 queues resumed")
+    await bot.wait_for_change(request, "*bob and carol approved it.*")
+    await bot.wait_for_direct_message("Everything paused for @release has resumed")
+    await is_settled(bot, address, "confirmed", by="carol")
+    assert reasons(bot) == [None, None]
 
 
 async def test_a_proposal_for_a_group_is_approved_on_the_home_tab(

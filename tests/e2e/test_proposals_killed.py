@@ -1,8 +1,9 @@
 """A kill while a machine proposes, or while a person approves: nothing silent, nothing twice."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, suppress
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import aiohttp
@@ -20,27 +21,36 @@ TOKEN = "d" * 24
 PAUSE = "/merge-queue/pause"
 ASKED = {"target": "acme/site", "reason": "deploying"}
 
-StartProcess = Callable[[], Awaitable[ProcessTester]]
+SITE_ALONE = '[MQBOT_POLICY."acme/site".approval.ai-agent]\n'
+
+StartProcess = Callable[..., Awaitable[ProcessTester]]
 
 
 @pytest.fixture
 async def start_process(tmp_path: Path, sqlite_template: Path) -> AsyncIterator[StartProcess]:
     async with AsyncExitStack() as stack:
 
-        async def start() -> ProcessTester:
+        async def start(
+            policy: str = SITE_ALONE,
+            channels: str = f"acme/site={MERGE_QUEUE}:pause",
+            environment: Mapping[str, str] = MappingProxyType({}),
+            **options: object,
+        ) -> ProcessTester:
             settings = tmp_path / "mqbot.toml"
-            settings.write_text('[MQBOT_POLICY."acme/site".approval.ai-agent]\n')
-            environment = {
+            settings.write_text(policy)
+            common = {
                 "MQBOT_POLL_SECONDS": "60",
                 "MQBOT_CONFIG": str(settings),
                 "MQBOT_MACHINE_TOKENS": f"ai-agent={TOKEN}",
                 "MQBOT_HEALTH_PORT": "0",
             }
+            # The options are ProcessTester's own, which checks them.
             tester = ProcessTester(
                 sqlite_copy(sqlite_template, tmp_path),
                 folder=tmp_path,
-                channels=f"acme/site={MERGE_QUEUE}:pause",
-                environment=environment,
+                channels=channels,
+                environment={**common, **environment},
+                **options,  # type: ignore[arg-type]
             )
             return await stack.enter_async_context(tester)
 

@@ -168,23 +168,32 @@ class ProcessTester(BotTester):
         self.slack.installation.workspace.on_change(look)
         return killed
 
-    def kill_when_service_has_answered(self, method: str, path: str) -> asyncio.Event:
-        """Kill the process when the service has done this, before its answer is sent."""
-        return self._signal_when_answered(method, path, signal.SIGKILL)
+    def kill_when_service_has_answered(
+        self, method: str, path: str, *, times: int = 1
+    ) -> asyncio.Event:
+        """Kill the process when the service has done this so often, before its answer is sent."""
+        return self._signal_when_answered(method, path, signal.SIGKILL, times)
 
     def freeze_when_service_has_answered(self, method: str, path: str) -> asyncio.Event:
         """Stop the process at that moment until `thaw_bot`; the answer waits for it."""
-        return self._signal_when_answered(method, path, signal.SIGSTOP)
+        return self._signal_when_answered(method, path, signal.SIGSTOP, 1)
 
     def thaw_bot(self) -> None:
         assert self.running is not None
         self.running.process.send_signal(signal.SIGCONT)
 
-    def _signal_when_answered(self, method: str, path: str, sent: signal.Signals) -> asyncio.Event:
+    def _signal_when_answered(
+        self, method: str, path: str, sent: signal.Signals, times: int
+    ) -> asyncio.Event:
         done = asyncio.Event()
+        answered = 0
 
         def look(seen: SeenRequest) -> None:
-            if seen.method == method and path in seen.path and not done.is_set():
+            nonlocal answered
+            if seen.method != method or path not in seen.path:
+                return
+            answered += 1
+            if answered == times:
                 self._signal_now(done, sent)
 
         self.merge_queue.watchers.append(look)

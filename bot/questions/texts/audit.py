@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from bot.acts.permission import Right
+from bot.acts.permission import Right, is_machine
 from bot.acts.reason import REASON_LIMIT
 from bot.acts.record import (
     RIGHT_OF_ACTION,
@@ -204,14 +204,15 @@ def _two_people(record: AuditRecord) -> str:
     """Who else takes part in an act that takes two people."""
     if record.is_proposal:
         return "a machine's proposal, waiting for approval"
-    if record.waits_for_second:
-        return "waiting for a second person"
-    if record.confirmation is None or record.confirmation.asked_by is None:
-        return ""
-    first = quote(record.confirmation.asked_by.name, NAME_LIMIT)
+    first_actor = record.confirmation.asked_by if record.confirmation is not None else None
+    if first_actor is None:
+        return "waiting for a second person" if record.waits_for_second else ""
+    first = quote(first_actor.name, NAME_LIMIT)
     second = quote(record.actor.name, NAME_LIMIT)
     if record.is_declined:
         return f"proposed by {first}, refused by {second}"
-    if record.confirmation.answers:
+    if record.waits_for_second:
+        return f"proposed by {first}, approved by {second}, waiting for a second person"
+    if is_machine(first_actor.user_id):
         return f"proposed by {first}, approved by {second}"
     return f"asked for by {first}, confirmed by {second}"

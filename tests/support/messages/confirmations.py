@@ -19,7 +19,7 @@ from bot.groups import confirmations as group_confirmations
 from bot.kernel.actor import Actor
 from bot.kernel.durations import For
 from tests.support.clock import NOON
-from tests.support.make import API, BOB, make_act
+from tests.support.make import ALICE, API, BOB, make_act
 from tests.support.messages.rendering import Cases, cases_of
 
 request = cases_of(group_confirmations.request)
@@ -94,6 +94,12 @@ CASES: Cases = {
     "proposal-for-a-group": request(Request.opened(GROUP_PROPOSED)),
     "proposal-for-a-group-partly-approved": request(Request(GROUP_PROPOSED, SITE_DONE)),
     "proposal-for-a-group-partly-expired": request(Request(GROUP_PROPOSED, SITE_DONE).expired()),
+    "proposal-approved-by-the-first-of-two": request(
+        Request([RESUME_PROPOSED], [RequestOutcome(RequestState.OPEN, first=ALICE)])
+    ),
+    "proposal-approved-by-two": request(
+        Request([RESUME_PROPOSED], [RequestOutcome(RequestState.CONFIRMED, BOB, first=ALICE)])
+    ),
     "confirmation-open": request(Request.opened([RESUME])),
     "confirmation-of-anybody": request(
         Request.opened([replace(RESUME, confirmation=Confirmation(""))])

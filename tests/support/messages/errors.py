@@ -66,6 +66,9 @@ CASES: Cases = {
     "error-nobody-to-approve-freezes": explain(
         act_errors.NobodyToApprove(SITE, is_about_freezes=True)
     ),
+    "error-second-person-approves": explain(
+        act_errors.SecondPersonNeeded(SITE, "bob", is_asked=True, is_approval=True)
+    ),
     "error-second-person-never": explain(act_errors.SecondPersonNeeded(SITE, None, is_asked=False)),
     "error-group": explain(kernel_errors.UnknownGroup("@relase", ("release", "all"), "release")),
     "error-form-in-a-message": explain(slack_errors.NeedsClick()),
