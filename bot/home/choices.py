@@ -1,6 +1,6 @@
 """What the Home tab shows: every queue, the person's own items, and the bot's health."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -176,14 +176,18 @@ def _timeless(queue: ReadQueue) -> ReadQueue:
     return replace(queue, read_at=_NO_READ_TIME) if isinstance(queue, Snapshot) else queue
 
 
-def by_need(queues: Sequence[ReadQueue]) -> list[ReadQueue]:
-    """Sort queues: unreadable, paused, frozen, busy, idle."""
-    return sorted(queues, key=_need)
+def by_need(
+    queues: Sequence[ReadQueue], kept_from_merging: Collection[RepositoryName] = ()
+) -> list[ReadQueue]:
+    """Sort queues: unreadable, paused, frozen, kept from merging by something else, busy, idle."""
+    return sorted(queues, key=lambda queue: _need(queue, kept_from_merging))
 
 
-def _need(queue: ReadQueue) -> int:
+def _need(queue: ReadQueue, kept_from_merging: Collection[RepositoryName]) -> int:
     if not isinstance(queue, Snapshot):
         return 0
     if queue.pause is not None or queue.freezes:
         return 1 if queue.pause is not None else 2
-    return 3 if queue.status.batches or queue.status.waiting_pull_requests else 4
+    if queue.repository in kept_from_merging:
+        return 3
+    return 4 if queue.status.batches or queue.status.waiting_pull_requests else 5

@@ -81,6 +81,8 @@ async def home_state(
 ) -> HomeState:
     """The page from the queue at `first` on; queues known as paused come first, then frozen.
 
+    Of those that are read at once, those come next that something else keeps from merging.
+
     A queue that can't be read is shown as such. `logins`: whose pull requests to include. Raises
     StoreUnavailable.
     """
@@ -108,10 +110,11 @@ async def home_state(
     others = set(ordered).difference(asked)
     besides = [name for name in stored.of_authors if name in others]
     read = await read_queues([*asked, *besides[:READ_BESIDES]], sources, HOME_QUEUES_AT_ONCE)
-    sorted_part = by_need(read[: len(asked)])
+    known_causes = await _known_causes(read[: len(asked)], examine)
+    sorted_part = by_need(read[: len(asked)], known_causes)
     begin = first - part
     shown = sorted_part[begin : begin + HOME_QUEUES_SHOWN]
-    headlines = await _headlines(shown, examine)
+    headlines = await _headlines(shown, known_causes, examine)
     outlooks = await examine.foresee.of_all(shown)
 
     def state(transaction: Transaction) -> HomeState:
@@ -143,28 +146,48 @@ async def home_state(
     return await sources.store.read(state)
 
 
+async def _known_causes(
+    read: Sequence[ReadQueue], examine: ExamineQueue
+) -> Mapping[RepositoryName, Diagnosis]:
+    """Of the queues that something keeps from merging, but no pause or freeze: what is known."""
+    queued = [queue for queue in read if isinstance(queue, Snapshot) and queue.status.queued]
+    moving = [queue for queue in queued if queue.pause is None and not queue.freezes]
+    causes: dict[RepositoryName, Diagnosis] = {}
+    for begin in range(0, len(moving), HOME_QUEUES_AT_ONCE):
+        known = await examine.known(moving[begin : begin + HOME_QUEUES_AT_ONCE])
+        causes |= {each.facts.repository: each for each in known if _keeps_from_merging(each)}
+    return causes
+
+
 async def _headlines(
-    shown: Sequence[ReadQueue], examine: ExamineQueue
+    shown: Sequence[ReadQueue],
+    known_causes: Mapping[RepositoryName, Diagnosis],
+    examine: ExamineQueue,
 ) -> Mapping[RepositoryName, QueueHeadline]:
     """What keeps the queues on this page from merging, where it isn't a pause or a freeze.
 
     Only what nobody can tell from what is known is asked for, as for `why`.
     """
-    queued = [queue for queue in shown if isinstance(queue, Snapshot) and queue.status.queued]
-    moving = [queue for queue in queued if queue.pause is None and not queue.freezes]
-    known = await examine.known(moving)
     found = await asyncio.gather(
-        *(_told(*each, examine) for each in zip(moving, known, strict=True))
+        *(
+            _told(queue, known_causes[queue.repository], examine)
+            for queue in shown
+            if isinstance(queue, Snapshot) and queue.repository in known_causes
+        )
     )
     return {
         diagnosis.facts.repository: QueueHeadline(diagnosis.first.verdict, headline(diagnosis))
         for diagnosis in found
-        if _is_riddle(diagnosis) or diagnosis.first.verdict not in NOT_SAID
+        if _keeps_from_merging(diagnosis)
     }
 
 
 async def _told(snapshot: Snapshot, known: Diagnosis, examine: ExamineQueue) -> Diagnosis:
     return await examine.of(snapshot) if _is_riddle(known) else known
+
+
+def _keeps_from_merging(diagnosis: Diagnosis) -> bool:
+    return _is_riddle(diagnosis) or diagnosis.first.verdict not in NOT_SAID
 
 
 def _is_riddle(diagnosis: Diagnosis) -> bool:

@@ -134,6 +134,22 @@ async def test_home_says_it_in_the_same_words_without_a_request_of_its_own(
     assert len(bot.requests(f"/merge-queue/pull/{number}")) == details
 
 
+async def test_home_puts_a_queue_that_stands_still_above_those_that_are_busy(
+    start_bot: StartBot,
+) -> None:
+    bot = await start_bot(
+        channels=FAILURES, repositories={"acme/api": "quiet", "acme/site": "quiet"}
+    )
+    enqueue_for_ever(bot)
+    await bot.checks_run(1)
+    await bot.pass_time(100 * MINUTES)
+    await bot.next_poll()
+    bot.merge_queue.enqueue("acme/api", NewPullRequest(hangs=True))
+    await bot.checks_run(1, "acme/api")
+    home = await bot.see_home("take far longer than usual*")
+    assert home.words.index("*acme/site has merged nothing") < home.words.index("*acme/api* is")
+
+
 async def test_home_lists_a_queue_that_stands_still_though_nobody_can_tell_why(
     start_bot: StartBot,
 ) -> None:

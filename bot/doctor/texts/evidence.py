@@ -26,6 +26,9 @@ def _of_head(diagnosis: Diagnosis) -> str:
     head = link(seen.head.url, f"#{seen.head.number}")
     if seen.head_code is None:
         return f"At the head: {head}, in no batch yet."
+    if seen.head_code == BatchStatusCode.WAITING_FOR_BATCH:
+        # Its checks begin once it is full, or has waited long enough.
+        return f"At the head: {head}, in a batch that waits for more pull requests."
     state = batch_state(seen.head_code)
     tested = ""
     if seen.tested_since is not None and seen.head_code == BatchStatusCode.RUNNING:

@@ -24,7 +24,7 @@ from bot.blocks.text import (
 )
 from bot.freezes.freeze import beside, held_until
 from bot.kernel.repository import RepositoryName
-from bot.merge_queue.queue import Batch, Obstacle, ObstacleKind
+from bot.merge_queue.queue import Batch, BatchStatusCode, Obstacle, ObstacleKind
 from bot.pauses import actions as pause_actions
 from bot.pauses.texts import ends as pause_ends
 from bot.pauses.texts.card import resume_button
@@ -44,7 +44,7 @@ _STATES = {
     "waiting_for_previous_batches": "held: a batch ahead failed",
     "waiting_for_requeue": "a batch ahead failed, will be tested again",
     "waiting_schedule": "waiting for its schedule",
-    "waiting_for_batch": "filling",
+    "waiting_for_batch": "waiting for more pull requests",
     "waiting_for_checks_slot": "waiting for a free place to run checks",
     "frozen": "passed, held by a scheduled freeze",
 }
@@ -259,7 +259,9 @@ def batch_blocks(
 
 
 def _batch(batch: ShownBatch, picture: Picture, full: str, room: int, read_at: datetime) -> str:
-    checks = f"{batch.passed:,} of {batch.total:,} checks passed" if batch.total else ""
+    checks = ""
+    if batch.total and batch.code != BatchStatusCode.WAITING_FOR_BATCH:
+        checks = f"{batch.passed:,} of {batch.total:,} checks passed"
     facts = [
         f"*Batch {batch.place:,} of {picture.batch_count:,}*",
         batch_state(batch.code, batch.ahead),
@@ -338,7 +340,7 @@ def placed(places: Sequence[int]) -> str:
 
 def filling(batch: Batch) -> str:
     """How full a filling batch is, and its latest start, as far as known."""
-    if batch.status.code != "waiting_for_batch":
+    if batch.status.code != BatchStatusCode.WAITING_FOR_BATCH:
         return ""
     facts: list[str] = []
     slots = batch.max_batch_slots

@@ -10,6 +10,7 @@ from bot.boards.texts import board
 from bot.merge_queue.queue import (
     Batch,
     BatchStatus,
+    ChecksSummary,
     Obstacle,
     ObstacleKind,
     QueueStatus,
@@ -90,6 +91,15 @@ def test_no_merge_is_expected_during_a_pause_or_in_the_past(
 )
 def test_a_state_names_the_batches_ahead(reported: str, ahead: tuple[int, ...], said: str) -> None:
     assert batch_state(reported, ahead) == said
+
+
+def test_a_batch_that_waits_for_more_shows_no_count_of_checks() -> None:
+    summary = ChecksSummary(passed=0, total=3)
+    batch = make_batch(make_queued(41), code="waiting_for_batch")
+    waiting = batch.model_copy(update={"checks_summary": summary})
+    shown = status(make_snapshot(make_status(waiting))).text
+    assert "waiting for more pull requests" in shown
+    assert "checks passed" not in shown
 
 
 def test_a_filling_batch_shows_how_full_it_is_and_when_it_starts() -> None:
