@@ -113,7 +113,7 @@ def _ask(
 ) -> None:
     """Store what the person asks for and post one request; that of a group comes when it ends.
 
-    The request of a proposal stays the only one.
+    The request of a proposal stays the only one; that of a group shows this once the act ends.
     """
     act = replace(act, confirmation=_while_proposed(transaction, act))
     asked = replace(act, record_id=Audit(transaction).add(act))
@@ -122,9 +122,10 @@ def _ask(
         if not earlier.answers:
             shown = shown_by(transaction, earlier)
             LiveMessages(transaction).mark(shown, due_at=act.at, closed=True)
+    if act.group.act_id:
+        return
     if act.answers:
         LiveMessages(transaction).mark(shown_by(transaction, asked), due_at=act.at)
-    if act.answers or act.group.act_id:
         return
     channels = {*here, *channels_of(transaction, asked, stop.pause)}
     subject = shown_request(asked)

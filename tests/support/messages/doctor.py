@@ -6,6 +6,7 @@ from dataclasses import replace
 from bot.doctor.diagnosing import diagnose
 from bot.doctor.diagnosis import Diagnosis
 from bot.doctor.texts import answers, support
+from bot.merge_queue.queue import BatchStatusCode
 from tests.doctor import detectors
 from tests.doctor.look_alikes import LOOK_ALIKES
 from tests.doctor.mixed import MIXED
@@ -33,12 +34,18 @@ def _beginning(name: str, stories: Sequence[Story]) -> Diagnosis:
 
 NORMAL = diagnose(FIRST["normal"].facts, FIRST["normal"].at)
 
+_REFUSED = _beginning("the service fails twice", detectors.STORIES)
+NEVER_STARTED = replace(
+    _REFUSED, seen=replace(_REFUSED.seen, head_code=BatchStatusCode.WAITING_FOR_BATCH, total=3)
+)
+
 CASES: Cases = {
     **{
         f"why-queue-{name}": why_queue(diagnose(story.facts, story.at))
         for name, story in FIRST.items()
     },
     "why-queue-normal-and-how-long": why_queue(replace(NORMAL, outlook=OUTLOOK)),
+    "why-queue-never-start-in-a-batch-that-waits": why_queue(NEVER_STARTED),
     "why-queue-restarted-by-pushes": why_queue(_beginning("four authors", detectors.STORIES)),
     "why-queue-restarted-by-a-requeue": why_queue(_beginning("#50 is taken", detectors.STORIES)),
     "why-queue-restarted-by-several": why_queue(_beginning("one push", detectors.STORIES)),
