@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 
+from bot.acts.record import SOMEBODY
 from bot.kernel.actor import Actor
 
 
@@ -196,6 +197,28 @@ class PauseEvent:
     @property
     def line(self) -> Line:
         return Line(self.reason, self.at, self.by, self.event_id)
+
+
+def is_person(actor: Actor | None) -> bool:
+    """Whether it is somebody who acted through this bot, and of whom that is known."""
+    return actor is not None and bool(actor.user_id) and actor != SOMEBODY
+
+
+def lines_behind(line: Line, events: Sequence[PauseEvent]) -> Sequence[Line]:
+    """The lines behind that line of which the events tell.
+
+    A person who only sets another end says the same again. A service may then keep the pause's
+    time, so that no reading shows a line.
+    """
+    found: list[Line] = []
+    for event in events:
+        is_same = same_reason(event.reason, line.reason) and is_person(line.by)
+        is_by_another = is_person(event.by) and event.by != line.by
+        if event.is_ours and is_same and not is_by_another:
+            continue
+        line = event.line
+        found.append(line)
+    return found
 
 
 class StatusSays(StrEnum):

@@ -20,6 +20,7 @@ from bot.pauses.known import (
     StatusSays,
     TimerState,
     end_between,
+    lines_behind,
     same_reason,
     tells_of,
     waiting_beginning,
@@ -170,7 +171,8 @@ def _with_line(known: Known, pause: KnownPause, reading: Reading, shown: Shown) 
         for event in known.waiting
         if event is not name and pause.first_line.paused_at < event.at < until
     ]
-    lines = (*pause.lines, *(event.line for event in earlier), _line(shown, act, name))
+    new = lines_behind(pause.last_line, earlier)
+    lines = (*pause.lines, *new, _line(shown, act, name))
     timer = _timer(act, shown)
     if timer is None and pause.timer is not None and pause.timer.state is TimerState.SET:
         timer = replace(pause.timer, state=TimerState.VOID)
@@ -190,7 +192,7 @@ def _ended(known: Known, pause: KnownPause, end: KnownEnd) -> Known:
         for event in known.waiting
         if event.kind is EventKind.UPDATED and pause.first_line.paused_at < event.at <= end.at
     ]
-    lines = (*pause.lines, *(event.line for event in updates))
+    lines = (*pause.lines, *lines_behind(pause.last_line, updates))
     ended = replace(pause, lines=lines, end=end, told_end=None)
     return _changed(known, ended).without(updates)
 

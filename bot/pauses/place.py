@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from bot.acts.record import SOMEBODY
 from bot.kernel.actor import Actor
 from bot.pauses.known import (
     DATE_PRECISION,
@@ -20,6 +19,8 @@ from bot.pauses.known import (
     TimerState,
     ToldEnd,
     end_between,
+    is_person,
+    lines_behind,
     tells_of,
     waiting_beginning,
 )
@@ -127,11 +128,6 @@ def _author(event: PauseEvent, known: Actor | None) -> Actor | None:
     return event.by
 
 
-def is_person(actor: Actor | None) -> bool:
-    """Whether it is somebody who acted through this bot, and of whom that is known."""
-    return actor is not None and bool(actor.user_id) and actor != SOMEBODY
-
-
 def _between_lines(known: Known, event: PauseEvent) -> _Spot | None:
     """Where a line that no reading saw belongs: among the lines of a pause, or before its end."""
     for number, pause in enumerate(known.pauses):
@@ -149,7 +145,8 @@ def _between_lines(known: Known, event: PauseEvent) -> _Spot | None:
 
 def _inserted(known: Known, spot: _Spot, event: PauseEvent) -> Known:
     pause = known.pauses[spot.pause]
-    lines = (*pause.lines[: spot.line], event.line, *pause.lines[spot.line :])
+    new = lines_behind(pause.lines[spot.line - 1], [event])
+    lines = (*pause.lines[: spot.line], *new, *pause.lines[spot.line :])
     return known.with_pause(spot.pause, replace(pause, lines=lines))
 
 
@@ -177,7 +174,7 @@ def _place_end(known: Known, event: PauseEvent, now: datetime) -> Known:
     earlier = [other for other in known.waiting if other.at <= event.at]
     pause = replace(
         pause,
-        lines=(*pause.lines, *(other.line for other in earlier)),
+        lines=(*pause.lines, *lines_behind(pause.last_line, earlier)),
         told_end=ToldEnd(event.at, event.by),
     )
     return known.with_pause(number, pause).without(earlier)

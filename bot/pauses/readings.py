@@ -22,12 +22,14 @@ from bot.pauses.known import (
     Reading,
     Shown,
     StatusSays,
+    is_person,
+    lines_behind,
     same_reason,
 )
 from bot.pauses.observe import STALE_ANSWER, observe
 from bot.pauses.outcomes import pause_of, timer_of
 from bot.pauses.pause import PAUSE_LOOKBACK, PauseEnd, PauseRecord, over, same_moment
-from bot.pauses.place import is_person, place
+from bot.pauses.place import place
 from bot.pauses.rows import Pauses
 from bot.pauses.stored import Stored, as_act, as_event, load_stored
 from bot.store.transaction import Transaction
@@ -268,7 +270,15 @@ def _is_of_person(before: Known, after: Known, event: PauseEvent) -> bool:
     ]
     if event.kind is EventKind.REMOVED:
         people += [pause.end.by for pause in changed if pause.end is not None]
-    return any(is_person(by) for by in people)
+    return any(is_person(by) for by in people) or _says_the_same(after, event)
+
+
+def _says_the_same(known: Known, event: PauseEvent) -> bool:
+    """Whether it says again what the last pause says, as where a person only set another end."""
+    pause = known.last
+    if pause is None or pause.end is not None or event.kind is not EventKind.UPDATED:
+        return False
+    return not lines_behind(pause.last_line, [event])
 
 
 def _is_unknown_end(before: Known, after: Known, event: PauseEvent) -> bool:

@@ -221,6 +221,26 @@ async def test_nobody_is_notified_for_a_pause_by_our_key_of_which_no_act_is_know
     assert desk.world.shown("slack:somebody") == []
 
 
+@pytest.mark.parametrize("keeps_time", [True, False])
+async def test_a_new_end_with_the_same_reason_is_no_change_by_somebody_else(
+    *, keeps_time: bool
+) -> None:
+    desk = await begun(World(keeps_time=keeps_time))
+    await desk.pause(lasting=For(timedelta(minutes=30)))
+    await desk.turns(60)
+    before = desk.world.service.pauses[SITE]
+    await desk.pause(replacing=before, lasting=For(timedelta(hours=2)))
+    await desk.turns(60)
+    await desk.resume(BOB)
+    await desk.turns(60)
+
+    card, *_ = desk.world.shown(CHANNEL)
+    assert card.startswith("acme/site was paused · CI runners are down\nBy alice · Lasted 2 min")
+    with begin(InMemoryStore(desk.world.database)) as transaction:
+        acts = Audit(transaction).since(SITE, NOON, Action.PAUSE)
+    assert {act.actor for act in acts} == {ALICE}
+
+
 async def test_a_person_who_replaces_their_own_pause_elsewhere_gets_no_notification() -> None:
     desk = await begun()
     with begin(InMemoryStore(desk.world.database)) as transaction:
