@@ -17,6 +17,7 @@ from bot.kernel.actor import Actor
 from bot.kernel.errors import (
     BotError,
     InvalidDuration,
+    MergeQueueRefused,
     RepositoryNotAllowed,
     UnknownGroup,
     UserError,
@@ -31,7 +32,6 @@ from bot.machines.answers import (
     ProposedRepositoryShape,
 )
 from bot.machines.document import PREFIX
-from bot.merge_queue.errors import NotOffered
 
 OUTCOME_ADDRESS = f"{PREFIX}outcome/"
 
@@ -182,7 +182,8 @@ def failed(error: Exception, said: Message) -> Reply:
         field = _field_of(error)
         kind = ProblemKind.NOT_ACCEPTED if field is None else ProblemKind.WRONG_FIELD
         return problem(kind, said, field=field)
-    if isinstance(error, NotOffered):
+    if isinstance(error, MergeQueueRefused):
+        # The service would refuse the same request again.
         return problem(ProblemKind.NOT_ACCEPTED, said)
     return problem(ProblemKind.UNAVAILABLE, said)
 

@@ -267,6 +267,24 @@ async def test_what_is_no_request_is_answered_with_what_one_is(
     assert how in answer["message"]
 
 
+@pytest.mark.parametrize(
+    ("status", "answered", "kind"),
+    [
+        (403, 422, "not_accepted"),
+        (404, 422, "not_accepted"),
+        (422, 422, "not_accepted"),
+        (503, 503, "unavailable"),
+    ],
+)
+async def test_only_what_may_work_later_is_called_unavailable(
+    start_bot: StartBot, status: int, answered: int, kind: str
+) -> None:
+    bot = await start(start_bot)
+    bot.break_service("error", path="/merge-queue/status", status=status)
+    got, answer = await post(bot, "status", DEPLOY, target=SITE)
+    assert (got, answer["error"]) == (answered, kind)
+
+
 async def test_an_outcome_without_a_database_is_unavailable(start_bot: StartBot) -> None:
     bot = await start(start_bot)
     database = sqlite3.connect(bot.database_url.removeprefix("sqlite:///"))
