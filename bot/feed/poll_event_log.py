@@ -13,7 +13,7 @@ from bot.feed.read_events import content
 from bot.feed.requested_types import RequestedTypes
 from bot.feed.store_events import LOGGED, StoreEvents
 from bot.freezes.freeze import Freeze, advanced
-from bot.freezes.matching import freezes_after, observe
+from bot.freezes.matching import freezes_after, observe, untold
 from bot.freezes.reading import freeze_events
 from bot.kernel.clock import Clock
 from bot.kernel.errors import InvalidRequest, MergeQueueError, MergeQueueRefused
@@ -122,8 +122,10 @@ class PollEventLog:
     async def _earlier_freezes(self, poll: Poll, origin: datetime) -> Sequence[Freeze]:
         """The freezes as of `origin`; raises MergeQueueUnavailable, to be asked again.
 
-        From there on the polls see every change of a freeze.
+        From there on the polls see every change of a freeze. What the list alone shows is older
+        than the log.
         """
+        log: Sequence[EventRecord] = ()
         try:
             async with poll.requests.next() as service:
                 log = await freeze_events(service, poll.repository, self.clock.now())
@@ -132,13 +134,12 @@ class PollEventLog:
         except MergeQueueError as error:
             extra = failure("freezes", poll.repository, error)
             logger.log(level_of(error, logging.INFO), "freezes not read", extra=extra)
-            return []
+        listed = await self.events.listed_freezes(poll) or ()
         earlier = [event for event in log if event.received_at < origin]
         found = [advanced(freeze, origin) for freeze in freezes_after([], earlier)]
-        if all(freeze.over_at is not None for freeze in found):
-            return found
-        listed = await self.events.listed_freezes(poll)
-        return observe(found, listed or ())
+        told = observe(freezes_after([], log), listed)
+        besides = untold(told, listed, origin)
+        return [*observe(found, listed), *(advanced(freeze, origin) for freeze in besides)]
 
     async def _pages(
         self, poll: Poll, position: log_position.Position, progress: feed_walk.WalkProgress

@@ -14,7 +14,7 @@ from bot.freezes.requests import touch_freeze_requests
 from bot.freezes.rows import Freezes
 from bot.kernel.repository import RepositoryName
 from bot.log.classification import EventKind
-from bot.log.types import FREEZE_DELETE
+from bot.log.types import FREEZE_CREATE, FREEZE_DELETE
 from bot.merge_queue.event_records import EventRecord
 from bot.posts.delivery import Subject, SubjectKind
 from bot.posts.enqueueing import enqueue_urgent, open_live_messages, reply
@@ -84,7 +84,7 @@ def see_freeze_event(
     is_removal = record.type == FREEZE_DELETE
     if freeze is not None and not is_removal:
         show_freeze(transaction, freeze, channels, now)
-    is_new = freeze is not None and before is None
+    is_new = freeze is not None and (before is None or record.type == FREEZE_CREATE)
     if is_removal or not is_new:
         # Of a new one, the card says everything.
         subject = Subject(SubjectKind.EVENT, record.repository, record.event_id)

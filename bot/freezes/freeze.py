@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta, tzinfo
 from enum import StrEnum
+from hashlib import sha256
 
 from bot.acts.reason import unsigned_reason
 from bot.acts.record import AuditRecord
@@ -21,6 +22,10 @@ EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
 """A start before it counts as this, because there is no time before the first year."""
 
 
+LIST_NUMBER_BYTES = 7
+"""A number of so many bytes fits into a column for ids of events."""
+
+
 SURELY_READ = timedelta(minutes=1)
 """A freeze that begins sooner than this after it was set needs no post about its start."""
 
@@ -36,13 +41,25 @@ class Stage(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """Which events told of a freeze."""
+    """Which events told of a freeze, or that only the list did."""
 
     first_id: int  #: the first known one, by which Slack's history shows whether its card exists
     set_id: int  #: the one that gave it its terms, or its end
     set_at: datetime  #: when the service received that event
     #: the terms before the first known event; None if that created the freeze
     before: FreezeAttributes | None = None
+
+    @classmethod
+    def by_list(cls, freeze_id: str, listed_at: datetime) -> "Told":
+        """Of a freeze that no event has told of: a number from its id, below those of events."""
+        digest = sha256(freeze_id.encode()).digest()
+        number = -1 - int.from_bytes(digest[:LIST_NUMBER_BYTES])
+        return cls(number, number, listed_at)
+
+    @property
+    def is_by_list(self) -> bool:
+        """Whether only the service's list has told of it."""
+        return self.set_id < 0
 
     @property
     def last(self) -> tuple[datetime, int]:
@@ -51,7 +68,7 @@ class Told:
 
 
 UNTOLD = Told(0, 0, EARLIEST)
-"""Of a freeze that only the service's list shows."""
+"""Of a freeze as the service's list shows it, which is not stored."""
 
 
 @dataclass(frozen=True, slots=True)

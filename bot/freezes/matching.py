@@ -43,6 +43,28 @@ def observe(known: Sequence[Freeze], listed: Sequence[Freeze]) -> list[Freeze]:
     return found
 
 
+def untold(known: Sequence[Freeze], listed: Sequence[Freeze], listed_at: datetime) -> list[Freeze]:
+    """The listed freezes that are none of the known ones, which `observe` gave their ids.
+
+    They are older than what the log tells. One that has ended may be listed for a while.
+    """
+    ids = {freeze.freeze_id for freeze in known}
+    without_id = [freeze for freeze in known if freeze.freeze_id is None]
+    return [
+        replace(
+            shown,
+            terms=FreezeAttributes(**shown.terms.model_dump(include=_TERMS)),
+            told=Told.by_list(shown.listed_id, listed_at),
+        )
+        for shown in listed
+        if shown.freeze_id not in ids
+        and not any(_has_terms(shown.terms, freeze.terms) for freeze in without_id)
+    ]
+
+
+_TERMS = {*FreezeAttributes.model_fields}
+
+
 def is_as_listed(freeze: Freeze, listed: Sequence[Freeze], now: datetime) -> bool:
     """Whether the list shows the freeze with its times, or no longer because its time is up.
 
@@ -159,6 +181,12 @@ def _created(
     later = _later(event, known, terms)
     if later is not None:
         return Placed(replace(_begun_with(later, None), by=event.details.actor), later)
+    listed = [freeze for freeze in known if freeze.told.is_by_list]
+    shown = _meant(listed, terms, evidence.is_acted_on)
+    if shown is not None:
+        # The list showed it before the log told of it.
+        new = _new(event)
+        return Placed(replace(shown, terms=new.terms, by=new.by, told=new.told), shown)
     new_ids = (evidence.acted_on or frozenset()) - {freeze.freeze_id for freeze in known}
     return Placed(replace(_new(event), freeze_id=next(iter(new_ids), None)))
 
@@ -205,12 +233,22 @@ def _meant(
     Of equal ones the first witness that knows one decides.
     """
     possible = [freeze for freeze in known if freeze.is_gone or not freeze.is_removed]
-    equal = [freeze for freeze in possible if freeze.terms == terms]
+    equal = [freeze for freeze in possible if _has_exactly(freeze, terms)]
     for is_meant in witnesses:
         found = [freeze for freeze in equal if is_meant(freeze)]
         if found:
             return found[0]
     return min(equal, key=lambda freeze: freeze.stage is Stage.OVER, default=None)
+
+
+def _has_exactly(freeze: Freeze, terms: FreezeAttributes | None) -> bool:
+    """Whether an event with these terms may mean the freeze, whose own are from an event.
+
+    Those from the list may be written in another way.
+    """
+    if freeze.told.is_by_list and terms is not None:
+        return _has_terms(freeze.terms, terms)
+    return freeze.terms == terms
 
 
 def _later(event: EventRecord, known: Sequence[Freeze], terms: FreezeAttributes) -> Freeze | None:
@@ -242,6 +280,7 @@ def _with_new_terms(freeze: Freeze, event: EventRecord) -> Freeze:
     return replace(
         freeze,
         terms=event.details.freeze or freeze.terms,
+        by=event.details.actor if freeze.told.is_by_list else freeze.by,
         told=_told_by(freeze, event),
         stage=Stage.PLANNED,
         queued=None,

@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Collection
 from contextlib import AbstractAsyncContextManager, suppress
 from copy import copy
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import cached_property, partial
 from urllib.parse import quote
@@ -57,6 +58,14 @@ SMALLEST_LIMIT = 1024 * 1024
 REPORTED_EVENTS = 10_000  # Polls overlap and return the same unreadable event repeatedly.
 
 
+@dataclass(slots=True)
+class _HasFreezes:
+    """Whether the service has freezes, which all clients of it share."""
+
+    found: FreezeSupport = FreezeSupport.UNKNOWN
+    asking: asyncio.Lock = field(default_factory=asyncio.Lock)  #: held by the first question
+
+
 class MergeQueueClient(PauseEndpoints, AbstractAsyncContextManager["MergeQueueClient"]):
     """The endpoints as methods, as `bot.merge_queue.port.MergeQueue` has them.
 
@@ -66,11 +75,14 @@ class MergeQueueClient(PauseEndpoints, AbstractAsyncContextManager["MergeQueueCl
     whether it is one of those, or the repository is missing.
     """
 
-    freeze_support: FreezeSupport = FreezeSupport.UNKNOWN
-
     def __init__(self, http: Http, *, deprecated_pause: bool = False) -> None:
         super().__init__(http, deprecated_pause=deprecated_pause)
+        self._has_freezes = _HasFreezes()
         self._reported = deque[tuple[RepositoryName, object]](maxlen=REPORTED_EVENTS)
+
+    @property
+    def freeze_support(self) -> FreezeSupport:
+        return self._has_freezes.found
 
     @cached_property
     def scheduled(self) -> "MergeQueueClient":
@@ -265,6 +277,17 @@ class MergeQueueClient(PauseEndpoints, AbstractAsyncContextManager["MergeQueueCl
                 raise NotOffered(error.status, error.detail) from None
 
     async def freezes(self, repository: RepositoryName) -> FreezeList:
+        if self.freeze_support is not FreezeSupport.UNKNOWN:
+            return await self._freezes(repository)
+        asking = self._has_freezes.asking
+        is_first = not asking.locked()
+        # At the start several ask at once: whether the service has freezes is asked once.
+        async with asking:
+            if is_first:
+                return await self._freezes(repository)
+        return await self._freezes(repository)
+
+    async def _freezes(self, repository: RepositoryName) -> FreezeList:
         if self.freeze_support is FreezeSupport.NOT_OFFERED:
             raise FreezesNotOffered(None, "the service offers no freezes")
         try:
@@ -282,7 +305,7 @@ class MergeQueueClient(PauseEndpoints, AbstractAsyncContextManager["MergeQueueCl
     def _learn_support(self, found: FreezeSupport) -> None:
         if self.freeze_support is found:
             return
-        self.freeze_support = found
+        self._has_freezes.found = found
         is_offered = found is FreezeSupport.OFFERED
         details = {"action": "freeze_endpoints", "offered": is_offered}
         logger.info("freeze endpoints detected", extra=details)

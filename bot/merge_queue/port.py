@@ -55,7 +55,9 @@ class MergeQueue(Protocol):
     Every method raises only MergeQueueError, with its repository, except for `may_send`.
     """
 
-    freeze_support: FreezeSupport
+    @property
+    def freeze_support(self) -> FreezeSupport:
+        """Whether the service has freezes, once it was asked for some."""
 
     @property
     def service_time(self) -> datetime:

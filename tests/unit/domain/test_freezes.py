@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 
-from bot.freezes.freeze import Ending, Stage, next_freeze, waiting_for
-from bot.freezes.matching import freezes_after, observe
+from bot.freezes.freeze import Ending, Freeze, Stage, next_freeze, waiting_for
+from bot.freezes.matching import freezes_after, observe, untold
 from bot.merge_queue.event_records import EventRecord
+from bot.merge_queue.freezes import ListedFreeze
 from tests.support.clock import NOON
-from tests.support.make import make_batch, make_event, make_queued, make_status
+from tests.support.make import SITE, make_batch, make_event, make_queued, make_status
 
 WEEK = {"reason": "release week", "start": "2026-07-20T08:00:00", "timezone": "Europe/Paris"}
 LONGER = {**WEEK, "end": "2026-07-30T08:00:00"}
@@ -166,6 +167,61 @@ def test_of_equal_freezes_each_gets_an_id_of_its_own_from_the_list() -> None:
     assert [freeze.freeze_id for freeze in named] == ["second", None]
     # Once it has an id, the list of another changes nothing about it.
     assert [freeze.freeze_id for freeze in observe(named, listed)] == ["second", "first"]
+
+
+def listed(freeze_id: str, terms: dict[str, str]) -> Freeze:
+    """As the service's list shows it, whose times are written in another way than the log's."""
+    sent = {**terms, "start": "2026-07-20T06:00:00Z"}
+    return Freeze(SITE, freeze_id, ListedFreeze.model_validate({"id": freeze_id, **sent}), None)
+
+
+def test_a_listed_freeze_is_one_of_its_own_unless_the_log_has_told_of_it() -> None:
+    assert untold([], [listed("first", WEEK)], NOON)[0].freeze_id == "first"
+    known = freezes_after([], [CREATED])
+    assert untold(known, [listed("first", WEEK)], NOON) == []
+    named = observe(known, [listed("first", WEEK)])
+    (other,) = untold(named, [listed("first", WEEK), listed("second", WEEK)], NOON)
+    assert other.freeze_id == "second"
+    # It has ended, and its list is out of date.
+    ended = freezes_after([], [CREATED, event(2, "delete", scheduled_freeze_attributes=WEEK)])
+    assert untold(ended, [listed("first", WEEK)], NOON) == []
+
+
+def test_freezes_that_only_the_list_shows_are_told_apart_and_are_the_same_after_a_restore() -> None:
+    both = [listed("first", WEEK), listed("second", WEEK)]
+    first, second = untold([], both, NOON)
+    assert first.told.set_id != second.told.set_id
+    assert max(first.told.set_id, second.told.set_id) < 0
+    assert untold([], both[:1], NOON + timedelta(days=1))[0].told.first_id == first.told.first_id
+
+
+@pytest.mark.parametrize(
+    ("told", "left"),
+    [
+        (event(1, "create", scheduled_freeze_attributes=WEEK, created_by={"name": "Ana"}), WEEK),
+        (
+            event(
+                1,
+                "update",
+                scheduled_freeze_attributes_before=WEEK,
+                scheduled_freeze_attributes_after=LONGER,
+                updated_by={"name": "Ana"},
+            ),
+            LONGER,
+        ),
+        (event(1, "delete", scheduled_freeze_attributes=WEEK), None),
+    ],
+)
+def test_an_event_of_a_freeze_that_only_the_list_showed_is_about_that_one(
+    told: EventRecord, left: dict[str, str] | None
+) -> None:
+    (known,) = untold([], [listed("first", WEEK)], NOON)
+    (freeze,) = freezes_after([replace(known, row_id=1)], [told])
+    assert (freeze.freeze_id, freeze.row_id, freeze.told.set_id) == ("first", 1, 1)
+    assert freeze.is_removed is (left is None)
+    if left is not None:
+        assert freeze.terms.model_dump(exclude_defaults=True) == left
+        assert freeze.by == "Ana"
 
 
 def test_conditions_are_read_as_words() -> None:
