@@ -56,6 +56,9 @@ CHATTY = (
 REPEATED_SECONDS = 60.0
 """How long a record stands for those like it."""
 
+SAID_ONCE = frozenset({"job_failed", "service_answers", "service_limited", "service_silent"})
+"""Actions of records about a state that lasts: whoever logs them says it once, and seldom again."""
+
 MOST_VARIANTS = 10
 """Records of one sentence in that time that differ, for example in their repository."""
 
@@ -127,7 +130,8 @@ class Repeats(logging.Filter):
     """Lets each warning and error through once a minute, with the number left out before it.
 
     Strangers and broken services cause them as often as they like, in libraries too. A record with
-    a reference always passes, because a person may ask for it.
+    a reference always passes, because a person may ask for it, and so does one that is said once:
+    without it, what fails again after it worked for a moment would seem to work.
     """
 
     def __init__(self) -> None:
@@ -136,7 +140,8 @@ class Repeats(logging.Filter):
 
     @override
     def filter(self, record: logging.LogRecord) -> bool:
-        if record.levelno < logging.WARNING or hasattr(record, "reference"):
+        is_rare = hasattr(record, "reference") or getattr(record, "action", None) in SAID_ONCE
+        if record.levelno < logging.WARNING or is_rare:
             return True
         sentence = _sentence(record)
         minute = self._minutes.get(sentence)

@@ -27,11 +27,17 @@ before the others, so what takes minutes stands here as well: it is not left at 
 
 LONG = (
     "tests/e2e/test_crash_recovery.py",
+    "tests/e2e/test_followed.py",
+    "tests/e2e/test_group_proposals_killed.py",
     "tests/e2e/test_killed_however_asked.py",
     "tests/e2e/test_proposals_killed.py",
     "tests/e2e/test_rotation.py",
+    "tests/e2e/test_slow_service.py",
+    "tests/integration/test_demo_command.py",
+    "tests/integration/test_disk.py",
+    "tests/integration/test_journeys.py",
 )
-"""Beginnings of the ids of tests that wait for leases to end, up to 40 s each."""
+"""Beginnings of the ids of tests that take up to 40 s each, mostly to wait for a lease to end."""
 
 LONG_UNTIL = 0.8
 """By which part of all tests the last long one has begun: none is left alone at the end."""

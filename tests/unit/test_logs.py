@@ -12,6 +12,8 @@ from structlog.contextvars import bound_contextvars
 
 from bot.runtime import logs
 from bot.runtime.logs import CHATTY, REDACTED, redact, redactor
+from bot.runtime.scheduler import Job
+from bot.store.errors import StoreUnavailable
 from tests.support.capturing import logging_restored
 
 TWELVE = "AbC123456789"
@@ -246,6 +248,25 @@ def test_repetitions_of_ordinary_records_are_all_logged(
         for _ in range(5):
             logging.getLogger("bot.test").info("Posted", extra={"action": "posted"})
     assert len(logged(capsys)) == 5
+
+
+async def test_a_job_that_fails_again_within_a_minute_is_not_left_said_to_work(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    outcomes = [StoreUnavailable("the disk is full"), None, StoreUnavailable("the disk is full")]
+
+    async def work() -> None:
+        outcome = outcomes.pop(0)
+        if outcome is not None:
+            raise outcome
+
+    job = Job("poll repositories", work)
+    with configured("json"):
+        while outcomes:
+            job.wake()
+            await job.drain()
+    actions = [record["action"] for record in logged(capsys)]
+    assert actions == ["job_failed", "job_recovered", "job_failed"]
 
 
 def test_the_memory_of_what_repeats_is_bounded_and_survives_a_clock_set_back() -> None:
