@@ -30,4 +30,4 @@ async def rows(extent: Extent) -> Sequence[Row]:
 
         rounds = await by_turns(ours, floor, play, extent)
     what = "full pages read, kept and routed, a second of CPU"
-    return [rounds.row(what, "rate", unit="events/s", goal=0.3, more_is_better=True)]
+    return [rounds.row(what, "rate", unit="events/s", goal=0.2, more_is_better=True)]
