@@ -18,7 +18,7 @@ from bot.storms.rows import Storms
 from bot.storms.storm import FailureStorm
 from bot.storms.subject import subject_of
 from bot.verdicts.reading import facts_about
-from bot.verdicts.verdict import judge
+from bot.verdicts.verdict import judge, merges_outnumber
 
 
 class StormCount:
@@ -44,14 +44,18 @@ class StormCount:
         if record.type == MERGED:
             self._see_merge(at)
             return False
-        lasts = self._storm is not None and self._storm.lasts_at(at)
+        storm = self._storm
+        if storm is None or not storm.lasts_at(at):
+            return is_verdict(record, kind) and self._begin(record)
         if record.type == ENTER:
-            return lasts
+            return True
         if not is_verdict(record, kind):
             return False
-        if not lasts:
-            return self._begin(record)
-        self._change(self._storm.after_failure(at) if self._storm is not None else None)
+        # In a busy queue there may never be ten minutes without a failure.
+        if at >= storm.last_at and merges_outnumber(facts_about(self.transaction, record)):
+            self._change(storm.outnumbered(at))
+            return False
+        self._change(storm.after_failure(at))
         return True
 
     def _see_merge(self, at: datetime) -> None:

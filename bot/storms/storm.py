@@ -42,6 +42,10 @@ class FailureStorm:
         is_over = self.ended_at is None and at - self.last_at > CALM
         return self.ended(at, StormEnd.MERGED) if is_over else self
 
+    def outnumbered(self, at: datetime) -> "FailureStorm":
+        """More merge than fail again, though some still fail."""
+        return self.ended(at, StormEnd.MERGED)
+
     def after_reading(self, read_until: datetime) -> "FailureStorm":
         """The storm once the log is known until then; it may have lapsed."""
         lapsed_at = self.last_at + STORM_SPAN

@@ -348,6 +348,18 @@ def _storm(about: EventRecord, others: Iterable[_Outcome]) -> Storm | None:
     return Storm(len(failing), len(names), since)
 
 
+def merges_outnumber(facts: Facts) -> bool:
+    """Whether around that time more pull requests merged than failed, of all branches."""
+    near = [
+        event
+        for event in facts.others
+        if abs(event.received_at - facts.record.received_at) <= STORM_SPAN
+    ]
+    failing = {event.pull_request for event in near if _is_failure_of_one(event)}
+    merged = {event.pull_request for event in near if event.type == MERGED}
+    return len(merged - failing) > len(failing)
+
+
 def _batch(facts: Facts) -> BatchVerdict:
     """What the bisections of its batches say, or what failed alone in them."""
     record = facts.record

@@ -85,6 +85,26 @@ async def test_a_storm_that_calms_without_a_merge_shows_that_it_is_over(
     bot.posts(RELEASES)
 
 
+async def test_a_storm_is_over_once_more_merge_than_fail_again(start_bot: StartBot) -> None:
+    """In a busy queue some always fail, so that it never calms."""
+    bot = await start_bot(channels=FEED_TOO)
+    for number in range(41, 46):
+        fail(bot, number)
+        await bot.wait_for_post(f"*Left the queue* #{number}", RELEASES)
+    storm = await bot.wait_for_post("acme/site: 5 pull requests have failed since")
+    for number in range(51, 58):
+        bot.emit("action.queue.merged", number)
+    await bot.happens("action.queue.merged", 57)
+    fail(bot, 60)
+    over = await bot.wait_for_change(storm, "acme/site: pull requests are merging again")
+    assert "5 pull requests failed between" in over
+    await bot.wait_for_post("*Left the queue* #60")
+    await bot.wait_for_post("*Left the queue* #60", RELEASES)
+    await bot.has_posted()
+    bot.posts()
+    bot.posts(RELEASES)
+
+
 async def test_what_is_no_verdict_of_checks_is_posted_in_a_storm_too(start_bot: StartBot) -> None:
     bot = await start_bot(channels=FEED_TOO)
     for number in range(41, 46):
