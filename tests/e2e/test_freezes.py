@@ -78,11 +78,12 @@ async def test_a_freeze_removed_or_moved_before_its_start_does_not_start(
 ) -> None:
     bot = await start_bot(channels=SUBSCRIBED)
     terms, moved, card = await planned(bot)
+    others, removed, other = await planned(bot)
     assert terms.start is not None
-    _, removed, other = await planned(bot)
+    assert others.start is not None
     await bot.pass_time(20 * 60)
-    for one in (card, other):
-        await bot.wait_in_thread(one, f"Freeze starts {utc(terms.start)}")
+    await bot.wait_in_thread(card, f"Freeze starts {utc(terms.start)}")
+    await bot.wait_in_thread(other, f"Freeze starts {utc(others.start)}")
     later = FreezeTerms("release week", terms.start + 120 * MINUTE)
     bot.merge_queue.change_freeze("acme/site", moved, later)
     bot.merge_queue.unfreeze("acme/site", removed, "not needed", by="erin")
