@@ -57,7 +57,7 @@ REPEATED_SECONDS = 60.0
 """How long a record stands for those like it."""
 
 SAID_ONCE = frozenset({"job_failed", "service_answers", "service_limited", "service_silent"})
-"""Actions of records about a state that lasts: whoever logs them says it once, and seldom again."""
+"""Actions of records about a state that lasts. Their loggers already leave out the repeats."""
 
 MOST_VARIANTS = 10
 """Records of one sentence in that time that differ, for example in their repository."""

@@ -39,7 +39,7 @@ class Trigger:
 
 
 class DemoStage:
-    """Shows the checklist from the first moment, and ticks it once the story is told."""
+    """Shows the checklist at once; its steps can be ticked when the story has ended."""
 
     def __init__(self, sandbox: Sandbox, teller: Teller, speed: float) -> None:
         self._service = sandbox.merge_queue
