@@ -4,17 +4,20 @@ import json
 import logging
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 from structlog.contextvars import bound_contextvars
 
+from bot.merge_queue.errors import MergeQueueUnavailable
+from bot.merge_queue.silence import FAILURES_IN_A_ROW, Silence
 from bot.runtime import logs
 from bot.runtime.logs import CHATTY, REDACTED, redact, redactor
 from bot.runtime.scheduler import Job
 from bot.store.errors import StoreUnavailable
 from tests.support.capturing import logging_restored
+from tests.support.clock import FakeClock
 
 TWELVE = "AbC123456789"
 SECRETS = {
@@ -267,6 +270,21 @@ async def test_a_job_that_fails_again_within_a_minute_is_not_left_said_to_work(
             await job.drain()
     actions = [record["action"] for record in logged(capsys)]
     assert actions == ["job_failed", "job_recovered", "job_failed"]
+
+
+def test_an_outage_that_comes_back_within_a_minute_is_logged_each_time(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    silence = Silence(FakeClock())
+    with configured("json"):
+        for _ in range(2):
+            for _ in range(FAILURES_IN_A_ROW):
+                with suppress(MergeQueueUnavailable), silence.watched():
+                    raise MergeQueueUnavailable("down")
+            with silence.watched():
+                pass
+    actions = [record["action"] for record in logged(capsys)]
+    assert actions == ["service_silent", "service_answers"] * 2
 
 
 def test_the_memory_of_what_repeats_is_bounded_and_survives_a_clock_set_back() -> None:
