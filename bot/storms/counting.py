@@ -22,14 +22,15 @@ from bot.verdicts.verdict import judge, merges_outnumber
 
 
 class StormCount:
-    """The storm of one repository while a slice of its events is routed, in order."""
+    """The storms of one repository while a slice of its events is routed, in order."""
 
     def __init__(self, transaction: Transaction, repository: RepositoryName, now: datetime) -> None:
         self.transaction = transaction
         self.now = now
         self._storm = Storms(transaction).latest(repository)
         self._shown = self._messages()
-        self._is_changed = False
+        #: by key: where one ends, the next may begin in the same slice
+        self._changed: dict[str, FailureStorm] = {}
 
     def _messages(self) -> dict[str, LiveMessage | None]:
         """By channel; None for a message that is added now."""
@@ -78,9 +79,9 @@ class StormCount:
         self._shown = {}
         return True
 
-    def _change(self, storm: FailureStorm | None) -> None:
+    def _change(self, storm: FailureStorm) -> None:
         self._storm = storm
-        self._is_changed = True
+        self._changed[storm.key] = storm
 
     def showing(self, channels: Collection[str]) -> Collection[str]:
         """Those of the channels in which people see the storm's message kept up to date."""
@@ -109,14 +110,12 @@ class StormCount:
         return posts
 
     def finish(self, edit_at: datetime) -> None:
-        """Store the storm, and have its messages edited."""
-        storm = self._storm
-        if storm is None or not self._is_changed:
-            return
-        Storms(self.transaction).save(storm)
-        LiveMessages(self.transaction).mark(
-            subject_of(storm),
-            due_at=edit_at,
-            closed=storm.ended_at is not None,
-            priority=Priority.FAILURE,
-        )
+        """Store the storms, and have their messages edited."""
+        for storm in self._changed.values():
+            Storms(self.transaction).save(storm)
+            LiveMessages(self.transaction).mark(
+                subject_of(storm),
+                due_at=edit_at,
+                closed=storm.ended_at is not None,
+                priority=Priority.FAILURE,
+            )

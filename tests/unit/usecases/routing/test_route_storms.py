@@ -1,0 +1,75 @@
+"""What becomes of two storms of failures in one slice of the log, as after the bot was away."""
+
+from datetime import timedelta
+
+import pytest
+
+from bot.posts.live_message import LiveKind
+from bot.storms.posts import STORM_LIVE_MESSAGES
+from bot.storms.rows import Storms
+from bot.storms.storm import CALM, StormEnd
+from bot.storms.subject import subject_of
+from bot.verdicts.verdict import STORM_SPAN
+from tests.support.make import SITE
+from tests.support.reading import Reading
+from tests.support.transactions import begin
+
+LONG = timedelta(days=1)
+FIRST = range(41, 47)
+SECOND = range(51, 58)
+
+
+def fail(bot: Reading, numbers: range) -> None:
+    checks = [{"name": "unit tests", "state": "failure"}]
+    for number in numbers:
+        bot.tell(
+            "action.queue.leave",
+            number,
+            merged=False,
+            dequeue_code="CHECKS_FAILED",
+            unsuccessful_checks=checks,
+        )
+
+
+def shown(bot: Reading) -> list[str]:
+    """The message of each storm, the first storm's first."""
+    with begin(bot.store) as transaction:
+        found = Storms(transaction).around(SITE, bot.clock.now() - LONG, bot.clock.now())
+        messages = []
+        for storm in sorted(found, key=lambda storm: storm.began_at):
+            message = STORM_LIVE_MESSAGES[LiveKind.STORM](transaction, subject_of(storm))
+            assert message is not None
+            messages.append(message.text)
+        return messages
+
+
+@pytest.mark.parametrize("is_known", [True, False])
+async def test_a_storm_that_a_merge_ended_says_so_though_another_began(*, is_known: bool) -> None:
+    """`is_known`: it began in an earlier slice."""
+    bot = await Reading().start("failure")
+    fail(bot, FIRST)
+    if is_known:
+        await bot.poll()
+    bot.tell("action.queue.merged", 47, seconds=CALM.total_seconds() + 1)
+    fail(bot, SECOND)
+    await bot.poll()
+
+    with begin(bot.store) as transaction:
+        found = Storms(transaction).around(SITE, bot.clock.now() - LONG, bot.clock.now())
+    assert {storm.ending for storm in found} == {StormEnd.MERGED, None}
+    over, lasting = shown(bot)
+    assert "pull requests are merging again" in over
+    assert "6 pull requests failed between" in over
+    assert "7 pull requests have failed since" in lasting
+
+
+async def test_a_storm_that_lapsed_is_counted_though_another_began() -> None:
+    bot = await Reading().start("failure")
+    fail(bot, FIRST)
+    bot.clock.advance(STORM_SPAN.total_seconds())
+    fail(bot, SECOND)
+    await bot.poll()
+
+    earlier, later = shown(bot)
+    assert "6 pull requests" in earlier
+    assert "7 pull requests have failed since" in later
