@@ -97,6 +97,12 @@ def back_up(url: str, file: Path) -> None:
     source = sqlite_path(url)
     if not source.exists():
         raise StoreUnusable(f"there is no database {source}")
+    try:
+        str(file).encode()
+    except UnicodeEncodeError:
+        # SQLite takes it as text.
+        problem = f"{file} isn't UTF-8: SQLite can't write a file of that name"
+        raise StoreUnusable(problem) from None
     own_files = [Path(f"{source}{side}") for side in (*SQLITE_SIDES, IN_USE)]
     if any(_is_same_file(file, own) for own in own_files):
         raise StoreUnusable(f"{file} is the database itself: name another file")

@@ -232,6 +232,15 @@ def test_a_backup_onto_the_database_itself_is_refused(sqlite_url: str, tmp_path:
     assert (after.st_ino, after.st_size) == (before.st_ino, before.st_size)
 
 
+def test_a_backup_to_a_name_that_is_no_text_names_the_file(sqlite_url: str, tmp_path: Path) -> None:
+    """A file's name is bytes: Latin-1 ones, for example."""
+    result = run("backup", os.fsdecode(bytes(tmp_path) + b"/caf\xe9"), url=sqlite_url)
+    assert result.exit_code == CONFIGURATION_EXIT
+    said = f"{tmp_path}/caf\\udce9 isn't UTF-8: SQLite can't write a file of that name"
+    assert result.stderr == f"mqbot: backup: {said}\n"
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.parametrize("is_replaced", [False, True])
 async def test_a_bot_whose_file_is_deleted_or_replaced_stops_and_says_so(
     sqlite_url: str, *, is_replaced: bool
