@@ -70,6 +70,7 @@ class PollEventLog:
                 await self._begin(poll)
             else:
                 await self._continue(poll)
+                await self.events.add_listed_freezes(poll)
         except MergeQueueError:
             await self.events.store_new(poll)
             raise

@@ -41,6 +41,8 @@ class ReadEvents:
     titles_wanted: bool = False
     #: whether freezes have no ids yet, because the service's list couldn't be read
     freezes_wanted: bool = False
+    #: the list was unavailable at the beginning: the freezes that it alone shows have no rows yet
+    lacks_listed_freezes: bool = False
     #: an event told of a pause that could not be read; a new process reads each queue anyway
     pause_wanted: bool = False
 

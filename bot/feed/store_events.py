@@ -14,7 +14,9 @@ from bot.feed.read_events import ReadEvents, content
 from bot.feed.route_events import ROUTED_AT_ONCE, Routed, RoutingContext, route_events
 from bot.feed.route_pauses import ReadAfter
 from bot.feed.route_subscribers import EDIT_DELAY
-from bot.freezes.freeze import Freeze
+from bot.freezes.following import identify_freezes
+from bot.freezes.freeze import Freeze, advanced
+from bot.freezes.matching import untold
 from bot.freezes.reading import listed_freezes
 from bot.freezes.rows import Freezes
 from bot.kernel.clock import Clock
@@ -26,7 +28,12 @@ from bot.log.classification import PAUSE_TYPES
 from bot.log.position import Position
 from bot.log.rows import Events, Positions, PullRequests
 from bot.log.types import FREEZE_TYPES
-from bot.merge_queue.errors import CredentialRefused, FreezesNotOffered, PauseNotOffered
+from bot.merge_queue.errors import (
+    CredentialRefused,
+    FreezesNotOffered,
+    MergeQueueUnavailable,
+    PauseNotOffered,
+)
 from bot.merge_queue.event_records import EventRecord, PullRequestRecord, in_order
 from bot.merge_queue.event_types import ENTER
 from bot.merge_queue.queue import Application
@@ -221,8 +228,28 @@ class StoreEvents:
             extra = failure("freezes_not_read", poll.repository, error)
             logger.log(level_of(error, logging.INFO), "freezes not read", extra=extra)
             events.freezes_wanted = True
+            is_beginning = poll.state.reading.position is None
+            is_temporary = isinstance(error, MergeQueueUnavailable)
+            lacks_listed = is_beginning or events.lacks_listed_freezes
+            events.lacks_listed_freezes = lacks_listed and is_temporary
             return None
         return reading.freezes
+
+    async def add_listed_freezes(self, poll: Poll) -> None:
+        """Store the freezes that only the list shows, where it was unavailable at the beginning.
+
+        Not while events wait to be routed: they may tell of those freezes.
+        """
+        events = poll.state.events
+        if not events.lacks_listed_freezes or not events.are_all_routed:
+            return
+        listed = await self.listed_freezes(poll)
+        if listed is None:
+            return
+        position = poll.state.reading.known_position
+        async with self.storing.slot():
+            await self.store.run(_add_listed, poll.lease, position, listed, self.clock.now())
+        events.lacks_listed_freezes = False
 
     async def _with_owner(
         self, poll: Poll, records: Sequence[EventRecord]
@@ -289,6 +316,20 @@ def _begin(
     Positions(transaction).save(position)
     PullRequests(transaction).save(pull_requests)
     return position
+
+
+def _add_listed(
+    transaction: Transaction,
+    lease: Lease,
+    position: Position,
+    listed: Sequence[Freeze],
+    now: datetime,
+) -> None:
+    Leases(transaction).require(lease, now)
+    identify_freezes(transaction, position.repository, listed, now)
+    known = Freezes(transaction).locked(position.repository)
+    for freeze in untold(known, listed, position.origin):
+        Freezes(transaction).save(advanced(freeze, position.origin))
 
 
 class Stored(NamedTuple):

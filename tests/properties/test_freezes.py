@@ -15,7 +15,7 @@ from bot.freezes.freeze import FREEZE_NOTICE, Freeze, Stage, advanced
 from bot.freezes.matching import freezes_after
 from bot.freezes.notifying import NotifyFreezes
 from bot.freezes.rows import Freezes
-from bot.merge_queue.errors import MergeQueueUnavailable
+from bot.merge_queue.errors import CredentialRefused, MergeQueueUnavailable
 from bot.merge_queue.event_records import EventRecord
 from bot.merge_queue.freezes import ListedFreeze
 from bot.merge_queue.port import FreezeSupport
@@ -308,6 +308,35 @@ async def test_a_freeze_whose_list_could_not_be_read_gets_its_id_with_the_next_e
     world.log("action.queue.enter", 41)
     await desk.turns(3, seconds=60)
     assert await lasting_ids(desk) == ["first"]
+
+
+async def test_a_freeze_that_only_the_list_shows_is_known_once_the_list_can_be_read() -> None:
+    """It could not at the very first reading; no event is needed."""
+    desk = FreezeDesk()
+    world = desk.world
+    await desk.subscribe(CHANNEL, topics=("freeze",))
+    listed(world, "first", **terms(NOON + timedelta(minutes=40), None))
+    for _ in range(2):
+        world.service.fail_next(MergeQueueUnavailable("down", status=503), method="freezes")
+    await desk.turns()
+    assert await lasting_ids(desk) == []
+    await desk.turns(20, seconds=5)
+    assert await lasting_ids(desk) == ["first"]
+    assert len(world.service.called("freezes")) == 3
+
+    await desk.turns(40, seconds=60)
+    card, begun = world.shown()
+    assert card.startswith("acme/site is frozen · release week")
+    assert begun.startswith("Merging is frozen")
+
+
+async def test_a_list_that_is_refused_is_not_asked_for_with_each_poll() -> None:
+    desk = FreezeDesk()
+    world = desk.world
+    await desk.subscribe(CHANNEL, topics=("freeze",))
+    world.service.fail_next(CredentialRefused(403, "not allowed"), method="freezes")
+    await desk.turns(20, seconds=5)
+    assert len(world.service.called("freezes")) == 1
 
 
 async def test_a_freeze_that_the_list_no_longer_shows_does_not_start() -> None:
