@@ -10,10 +10,12 @@ from itertools import pairwise
 
 from bot.acts.permission import Right
 from bot.desk.names import named_by, read_number
-from bot.desk.readers import AROUND_EXTENSION, end_words, ends_meant
+from bot.desk.readers import AROUND_EXTENSION, ENDED_WITH, end_words, ends_meant
 from bot.desk.situation import Situation
 from bot.desk.table import CLOSE, COMMAND_BY_WORD, VERY_CLOSE, nearest_verbs
 from bot.desk.words import EVERYTHING, POLITE, the_queue
+from bot.kernel.durations import Until
+from bot.kernel.ends.phrases import read_end
 from bot.kernel.groups import ALL, target_value
 from bot.kernel.typed import Word, command_words, text_of
 from bot.people.notices import Notice
@@ -32,7 +34,7 @@ _COURTESIES = tuple(
 FEW_WORDS = 2
 """In a longer text the first word is rarely a verb with a slip."""
 
-_NEGATIONS = frozenset({"don't", "dont", "not", "never", "no", "without"})
+_NEGATIONS = frozenset({"don't", "dont", "not", "never", "no", "nobody", "without"})
 
 
 def without_courtesies(typed: str, called: Collection[str]) -> str:
@@ -124,7 +126,21 @@ ASKING = frozenset(
         *("do", "does", "doesn't", "doing", "everything", "for", "from", "get", "getting", "give"),
         *("go", "going", "got", "has", "hasn't", "have", "haven't", "how", "how's", "hows", "i"),
         *("i'm", "in", "is", "isn't", "isnt", "it", "it's", "its", "just", "know", "let", "long"),
-        *("longer", "many", "me", "much", "my", "mine", "no", "not", "now", "of", "ok", "okay"),
+        *(
+            "longer",
+            "many",
+            "may",
+            "me",
+            "much",
+            "my",
+            "mine",
+            "no",
+            "not",
+            "now",
+            "of",
+            "ok",
+            "okay",
+        ),
         *("on", "or", "our", "out"),
         *("right", "see", "show", "so", "somebody", "someone", "something", "still"),
         *("take", "taking", "takes", "tell", "that", "that's", "the", "there", "they", "this"),
@@ -147,7 +163,7 @@ _QUEUE_WORDS = frozenset(
         *("queue", "queues", "train", "state", "status", "stuck", "blocked", "paused", "running"),
         *("broken", "down", "moving", "stopped", "slow", "working", "nothing", "merging", "merges"),
         *("happening", "happened", "wrong", "going", "resume", "resumes", "up", "closed"),
-        *("waiting", "queued", "full", "empty", "busy"),
+        *("waiting", "queued", "full", "empty", "busy", "merge"),
     }
 )
 """One of these has to be there, unless a queue is named."""
@@ -301,7 +317,8 @@ def question(said: Said, typed: str, situation: Situation) -> str | None:
         return helpful
     said = _about_pause(said)
     meant = situation.target_meant("status")
-    own = target_value(meant) if meant is not None else ALL
+    is_of_all = bool(said.plain & {"everything", "everywhere"})
+    own = target_value(meant) if meant is not None and not is_of_all else ALL
     target = f" {said.targets[0] if said.targets else own}"
     in_thread = situation.thread is not None and situation.thread.is_pause
     is_about_queue = bool(said.plain & _QUEUE_WORDS) or bool(said.targets) or in_thread
@@ -426,6 +443,9 @@ DONE_ELSEWHERE = (
 def is_done_elsewhere(typed: str, situation: Situation) -> bool:
     """Whether it asks for what only a comment on the pull request does."""
     words = [word.bare for word in command_words(typed, situation.called)]
+    if words[:2] == ["merge", "again"]:
+        # "Can we merge again?" asks whether the queue merges.
+        return False
     return words[:1] != [] and words[0] in _ELSEWHERE and words[1:2] not in _IS_QUEUE
 
 
@@ -453,16 +473,27 @@ _JOINS = frozenset({"and", "but", "or", "please", "so", "then", "to"})
 """Behind one of these "pause" is a verb: "stop merging and pause acme/site"."""
 
 _BEFORE_QUEUE_NAME = frozenset({"for", "in", "of", "on"})
-_A_PAUSE = frozenset({"pause", "pauses"})
+_A_PAUSE = frozenset({"pause", "pauses", "pausing"})
+_A_TIMER = frozenset({"countdown", "timer", "timers"})
+_ITSELF = frozenset({"again", "it", "now", "this", "that", *POLITE})
 
-ENDED_WITH = "A pause ends with resume, and a freeze with unfreeze."
+
+LASTS_UNTIL_RESUMED = "A pause without an end lasts until someone resumes it."
 
 
 def end_of_pause(said: Said, typed: str, situation: Situation) -> str | None:
-    """The command that "cancel the pause" means; None for other words."""
+    """The command that "cancel the pause" and "cancel the timer" mean; None for other words.
+
+    In the thread of a pause, "end it" means that one.
+    """
     words = said.words
     if not words or words[0].bare not in _ENDING:
         return None
+    in_thread = situation.thread is not None and situation.thread.is_pause
+    if in_thread and all(word.bare in _ITSELF for word in words[1:]):
+        return "resume"
+    if said.plain & _A_TIMER and said.is_made_of(_ENDING, _A_TIMER, _OF_PAUSE, _BEFORE_QUEUE_NAME):
+        return " ".join(("extend", *said.targets, "forever"))
     for at, word in enumerate(words[1:], 1):
         if word.bare in _A_PAUSE:
             before = [word for word in words[1:at] if named_by(word, situation.groups) is not None]
@@ -478,6 +509,9 @@ def end_of_pause(said: Said, typed: str, situation: Situation) -> str | None:
 
 def offers(said: Said, typed: str, situation: Situation) -> tuple[str, ...]:
     """The commands that may be meant, likeliest first; they may change something."""
+    if said.plain & _NEGATIONS == {"no"} and said.words and said.words[0].bare == "no":
+        # "No, until 6".
+        return _new_ends(said, situation)
     if not said.words or said.plain & _NEGATIONS or _ends_some_pause(said.words):
         return ()
     if {"let", "know"} <= said.plain:
@@ -496,7 +530,8 @@ def _ends_some_pause(words: Sequence[Word]) -> bool:
     if words[0].bare not in _ENDING:
         return False
     return any(
-        word.bare in _A_PAUSE and before.bare not in _JOINS for before, word in pairwise(words)
+        word.bare in _A_PAUSE | {"paused"} and before.bare not in _JOINS
+        for before, word in pairwise(words)
     )
 
 
@@ -542,10 +577,26 @@ def _in_thread(said: Said, typed: str, situation: Situation) -> tuple[str, ...]:
     return ends
 
 
-_AROUND_NEW_END = AROUND_EXTENSION | {
-    *("actually", "hold", "keep", "let's", "lets", "maybe", "no", "ok", "okay", "or", "say"),
-    *("set", "sorry", "stay", "then", "paused", "frozen", "o'clock", "oclock", "change", "move"),
-}
+_LESS = frozenset({"earlier", "less", "shorten", "shorter", "sooner"})
+_AROUND_NEW_END = (
+    AROUND_EXTENSION
+    | _LESS
+    | {
+        *("actually", "hold", "keep", "let's", "lets", "maybe", "no", "ok", "okay", "or", "say"),
+        *(
+            "set",
+            "sorry",
+            "stay",
+            "then",
+            "paused",
+            "frozen",
+            "o'clock",
+            "oclock",
+            "change",
+            "move",
+        ),
+    }
+)
 _LONGER = frozenset({"add", "additional", "another", "extra", "further", "longer", "more"})
 """With one of these a number alone is a length, nobody knows of which unit."""
 
@@ -562,7 +613,15 @@ def _new_ends(said: Said, situation: Situation) -> tuple[str, ...]:
     is_number = len(end) == 1 and end[0].isdecimal()
     if is_number and (len(said.words) == 1 or said.plain & _LONGER):
         return ()
+    if said.plain & _LESS and not _is_time_of_day(end):
+        # A length would be added, not taken away.
+        return ("extend",)
     return tuple(f"extend {meant}" for meant in ends_meant(end))
+
+
+def _is_time_of_day(end: Sequence[str]) -> bool:
+    meant = ends_meant(end)
+    return bool(meant) and isinstance(read_end(meant[0]), Until)
 
 
 _A_FREEZE = frozenset({"freeze", "freezes", "freezing"})
@@ -625,7 +684,8 @@ def about_a_freeze(said: Said, typed: str, situation: Situation) -> FreezeOffer 
 def _about_freeze_of_thread(said: Said) -> FreezeOffer | None:
     end = _end_said(said.words)
     if end is not None and said.plain & (_CHANGES_END | _ENDS):
-        return FreezeOffer(f"extend {end}")
+        is_less = bool(said.plain & _LESS) and not _is_time_of_day(end.split())
+        return FreezeOffer("extend" if is_less else f"extend {end}")
     if said.plain & _ENDS:
         return FreezeOffer("unfreeze", is_form=True)
     return None

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
+from itertools import pairwise
 from typing import Any
 
 from bot.acts.asked import Asked, is_option, read_options as read_conditions, read_times
@@ -101,9 +102,10 @@ def read_pull_request(words: Words, action: str) -> Request:
         if named is None and read is None:
             _require_nothing(words, word)
             continue
-        is_second = read is not None and number not in {None, read}
+        if read is not None and number not in {None, read}:
+            raise _two_pull_requests(words, action, word)
         is_other = named is not None and where is not None and where not in named.targets
-        if is_second or is_other:
+        if is_other:
             raise words.not_understood(word)
         number = number or read
         if named is not None and where is None:
@@ -119,6 +121,18 @@ def read_pull_request(words: Words, action: str) -> Request:
     return Request(action, repository, {"pull_request": number})
 
 
+def _two_pull_requests(words: Words, action: str, second: Word) -> CommandSyntaxError:
+    """The error that offers the command with each of both numbers."""
+    numbers = [word for word in words.all if _pull_request(word, words.groups) is not None]
+    around = [word for word in words.all if word in numbers or word.bare in {"and", "or"}]
+    offered = tuple(
+        f"{action} {words.text_without([other for other in around if other != word])}"
+        for word in (numbers[0], second)
+    )
+    said = f"I take one pull request at a time, and “{second.typed}” is another one."
+    return CommandSyntaxError(said, action, offered)
+
+
 def _require_nothing(words: Words, word: Word) -> None:
     """Raise what is wrong with a word that is neither a pull request nor a repository."""
     if not _is_between(word):
@@ -126,7 +140,7 @@ def _require_nothing(words: Words, word: Word) -> None:
 
 
 _BEFORE_NUMBER = frozenset(
-    {"pr", "mr", "pull", "request", "merge", "number", "it", "that", "the", "this"}
+    {"and", "or", "pr", "mr", "pull", "request", "merge", "number", "it", "that", "the", "this"}
 )
 """Between a verb and the number of a pull request."""
 
@@ -146,6 +160,11 @@ def _refuse_issue(typed: Sequence[Word], words: Words, action: str) -> None:
             said = "That's the address of an issue, and I only know pull requests."
             instead = (f"{action} {named.issue} {target_value(named.targets[0])}",)
             raise CommandSyntaxError(said, action, instead)
+    for before, word in pairwise(typed):
+        number = _pull_request(word, words.groups)
+        if before.bare == "issue" and number is not None:
+            offered = f"{action} {words.text_without([before])}"
+            raise CommandSyntaxError("I only know pull requests.", action, (offered,))
 
 
 def _pull_request(word: Word, groups: Groups) -> int | None:
@@ -196,6 +215,7 @@ def _place(words: Words) -> tuple[Target | None, bool]:
     where = words.target_in_front()
     words.skip_punctuation()
     words.skip_the_queue(is_named=where is not None)
+    words.refuse_some(where)
     # A second one is a part of the reason.
     return where, is_confirmed or words.take(NOW)
 
@@ -211,9 +231,74 @@ def read_pause(words: Words) -> Request:
     if taken:
         where = where or words.target_in_front()
         is_confirmed = is_confirmed or words.take(NOW)
+    words.refuse_to_leave_out(where)
+    _refuse_not_now(words, where)
+    _refuse_other_command(words, where)
     _refuse_one_pull_request(words)
     asked = Asked(words.reason(where), lasting)
     return Request("pause", where, {"asked": asked, "is_confirmed": is_confirmed})
+
+
+_ON_CONDITION = frozenset({"if", "later", "once", "unless", "when"})
+_NOT = frozenset({"not", "never"})
+_NOW_OR_NEVER = frozenset({"anymore", "ever", "now", "today", "yet"})
+
+
+def _says_not_now(words: Words) -> bool:
+    """Whether they begin with a condition, or with "not yet"."""
+    said = [word.bare for word in words.rest if not word.is_punctuation]
+    if not said:
+        return False
+    is_no = said[0] in _NOT and (len(said) == 1 or said[1] in _NOW_OR_NEVER)
+    is_again = said[0] == "once" and said[1:2] in (["more"], ["again"])
+    is_condition = said[0] in _ON_CONDITION and not is_again
+    return is_condition or is_no or said[:3] == ["as", "soon", "as"]
+
+
+def _refuse_not_now(words: Words, where: Target | None) -> None:
+    """Raises CommandSyntaxError for a pause or a freeze that is to wait for something."""
+    if words.is_settled or not _says_not_now(words):
+        return
+    said = "I pause a queue right away, and can't wait for anything."
+    if words.verb == "freeze":
+        said = "A freeze begins right away or at a time that you give."
+    raise CommandSyntaxError(said, words.verb, (_with_where(words.verb, where),))
+
+
+_SAYS_ENDED = frozenset(
+    {
+        *("cancel", "canceled", "cancelled", "done", "end", "ended", "ends", "finished", "lifted"),
+        *("off", "over", "remove", "removed", "resume", "stop", "stopped", "unpause"),
+    }
+)
+_AROUND_ENDED = POLITE | {"has", "is", "it", "now", "the"}
+_HELP = frozenset({"help", "h"})
+_ASKS_FOR_STATUS = frozenset({"list", "status"})
+
+ENDED_WITH = "A pause ends with resume, and a freeze with unfreeze."
+
+
+def _refuse_other_command(words: Words, where: Target | None) -> None:
+    """Raises CommandSyntaxError for "pause is over", "freeze off" and "pause help"."""
+    said = [word.bare for word in words.rest if word.bare not in _AROUND_ENDED]
+    if not said or words.is_settled:
+        return
+    if _SAYS_ENDED.issuperset(said):
+        ending = "unfreeze" if words.verb == "freeze" else "resume"
+        raise CommandSyntaxError(ENDED_WITH, words.verb, (_with_where(ending, where),))
+    if len(said) > 1:
+        return
+    if said[0] in _HELP:
+        offered = f"help {words.verb}"
+    elif said[0] in _ASKS_FOR_STATUS:
+        offered = _with_where("freezes" if words.verb == "freeze" else "status", where)
+    else:
+        return
+    raise CommandSyntaxError(f"“{said[0]}” is hardly a reason.", words.verb, (offered,))
+
+
+def _with_where(verb: str, where: Target | None) -> str:
+    return f"{verb} {target_value(where)}" if where is not None else verb
 
 
 def _refuse_one_pull_request(words: Words) -> None:
@@ -250,6 +335,7 @@ def read_resume(words: Words) -> Request:
         if named is not None:
             return Request("resume", words.only_target(word, named))
     where, _ = _place(words)
+    words.refuse_to_leave_out(where)
     _refuse_later(words, where)
     if where is None and words.rest and not words.is_settled:
         _refuse_similar(words, words.rest[0], is_alone=len(said) == 1)
@@ -260,23 +346,22 @@ def read_resume(words: Words) -> Request:
     return Request("resume", where, {"reason": reason} if reason else {})
 
 
-_ON_CONDITION = frozenset({"if", "later", "once", "unless", "when"})
-
-
-def _refuse_later(words: Words, where: Target | None) -> None:
-    """Raises CommandSyntaxError for words that say when to resume, which are no reason."""
-    if not words.rest:
-        return
+def _says_later(words: Words) -> bool:
+    """Whether the words that are left are a time, or a condition."""
     times = [word.time for word in words.rest if word.bare != "at"]
     try:
         begun = read_beginning(times, is_end=True)
     except InvalidDuration:
         begun = None
     is_time = begun is not None and begun.words >= len(times)
-    if not is_time and words.rest[0].bare not in _ON_CONDITION:
+    return is_time or _says_not_now(words)
+
+
+def _refuse_later(words: Words, where: Target | None) -> None:
+    """Raises CommandSyntaxError for words that say when to resume, which are no reason."""
+    if not _says_later(words):
         return
-    target = [target_value(where)] if where is not None else []
-    instead = (" ".join(["extend", *target]), " ".join(["resume", *target]))
+    instead = (_with_where("extend", where), _with_where("resume", where))
     said = "I resume a queue right away. To resume it later, set the end of its pause."
     raise CommandSyntaxError(said, "resume", instead)
 
@@ -306,7 +391,7 @@ _ENDLESS = ("forever", "indefinitely")
 
 
 _AROUND_TAKEOVER = frozenset(
-    {"for", "from", "it", "now", "of", "pause", "queue", "that", "the", "this", *POLITE}
+    {"for", "from", "it", "now", "of", "pause", "pauses", "queue", "that", "the", "this", *POLITE}
 )
 
 
@@ -386,6 +471,10 @@ def read_freeze(words: Words) -> Request:
     if taken:
         where = where or words.target_in_front()
         is_confirmed = is_confirmed or words.take(NOW)
+    words.refuse_to_leave_out(where)
+    _refuse_exception(words)
+    _refuse_not_now(words, where)
+    _refuse_other_command(words, where)
     asked = replace(
         times,
         reason=words.reason(where),
@@ -395,8 +484,35 @@ def read_freeze(words: Words) -> Request:
     return Request("freeze", where, {"asked": asked, "is_confirmed": is_confirmed})
 
 
+def _refuse_exception(words: Words) -> None:
+    """Raises CommandSyntaxError for "except #41" in a reason: that isn't how it is typed."""
+    rest = words.rest
+    begun = next((at for at, word in enumerate(rest) if word.bare in _EXCEPTS), len(rest))
+    said: list[Word] = []
+    numbers: list[str] = []
+    for word in rest[begun:]:
+        is_named = named_by(word, words.groups) is not None
+        number = None if is_named else read_number(word.plain)
+        if number is not None:
+            numbers.append(f"except:#{number}")
+        elif not (_is_between(word) or word.bare in _EXCEPTS | {"for", "not"}):
+            break
+        said.append(word)
+    if numbers:
+        problem = "Type a pull request that may merge during the freeze like this: except:#41."
+        offered = ("freeze", words.text_without(said), *numbers)
+        raise CommandSyntaxError(problem, "freeze", (" ".join(filter(None, offered)),))
+
+
+_EXCEPTS = frozenset({"but", "except", "excluding", "without"})
+
+
 def read_unfreeze(words: Words) -> Request:
     where, _ = _place(words)
+    words.refuse_to_leave_out(where)
+    if _says_later(words):
+        said = "I end a freeze right away, and can't wait for anything."
+        raise CommandSyntaxError(said, "unfreeze", (_with_where("unfreeze", where),))
     return Request("unfreeze", where, {"reason": words.reason(where)})
 
 

@@ -11,7 +11,7 @@ from difflib import get_close_matches
 from bot.acts.permission import Right
 from bot.desk import phrases
 from bot.desk.phrases import FreezeOffer, Said
-from bot.desk.readers import Request
+from bot.desk.readers import ENDED_WITH, Request
 from bot.desk.situation import (
     ABOUT_A_FREEZE,
     ABOUT_A_PAUSE,
@@ -156,7 +156,9 @@ def _otherwise(typed: str, error: UserError, situation: Situation) -> Understand
         return _of_freeze(freeze, typed, situation)
     ended = phrases.end_of_pause(said, typed, situation)
     if ended is not None:
-        return _offered(typed, ended, phrases.ENDED_WITH, situation)
+        is_timer = ended.startswith("extend")
+        problem = phrases.LASTS_UNTIL_RESUMED if is_timer else ENDED_WITH
+        return _offered(typed, ended, problem, situation)
     is_new = _first(typed, situation) is None
     if isinstance(error, CommandSyntaxError | RepositoryNotAllowed) and (
         is_new or not error.instead

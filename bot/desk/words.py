@@ -14,7 +14,7 @@ from bot.desk.situation import Situation
 from bot.kernel.durations import read_lookback
 from bot.kernel.ends.phrases import read_beginning, read_lasting
 from bot.kernel.errors import CommandSyntaxError, InvalidDuration, Reading, TargetNotClear
-from bot.kernel.groups import ALL, Group, Target, target_value
+from bot.kernel.groups import ALL, Group, Target, repositories_of, target_value
 from bot.kernel.repository import RepositoryName
 from bot.kernel.typed import Word, text_of
 from bot.merge_queue.event_types import EVENT_TYPES, LIVE_EVENT_TYPES, MERGED, is_known_event_type
@@ -58,7 +58,8 @@ _WELL = frozenset(
 )
 """Behind "all" they make it a part of a reason."""
 
-EVERYTHING = frozenset({"both", "everything", "everywhere"})
+EVERYTHING_NAMED = frozenset({"everything", "everywhere"})
+EVERYTHING = EVERYTHING_NAMED | {"both"}
 
 _QUEUES = frozenset({"queues", "repos", "repositories", "trains"})
 _EACH = frozenset({"each", "every"})
@@ -72,9 +73,37 @@ _SAYS_MORE_OF_THEM = frozenset(
 )
 """Behind "queues" they make it a part of a reason: "all repos are broken"."""
 
-_LEAVES_OUT = frozenset({"besides", "but", "except", "excluding", "minus", "not", "without"})
-_BEFORE_LEFT_OUT = frozenset({"for", "from", "in", "queue", "repo", "repository", "the"})
+_LEAVES_OUT = frozenset(
+    {
+        *("apart", "aside", "besides", "but", "except", "excepting", "excluding", "keep", "leave"),
+        *("minus", "not", "other", "save", "skip", "skipping", "without"),
+    }
+)
+_SURELY_LEAVES_OUT = frozenset({"except", "excepting", "excluding"})
+"""Also behind a reason: "all CI is down except for acme/api"."""
+
+_BEFORE_LEFT_OUT = frozenset(
+    {
+        *("and", "for", "from", "in", "not", "now", "of", "on", "one", "ones", "only", "or"),
+        *("queue", "queues", "repo", "repos", "repository", "than", "that", "the", "those"),
+    }
+)
 """In `pause all except for the queue acme/site`."""
+
+_NUMBER_WORDS = {
+    word: number
+    for number, word in enumerate(("two", "three", "four", "five", "six", "seven"), start=2)
+}
+_SOME = frozenset(
+    {
+        *("any", "few", "half", "last", "most", "no", "none", "nothing", "one", "other"),
+        *("others", "remaining", "rest", "several", "some", *_NUMBER_WORDS),
+    }
+)
+"""In `pause the other two`, which doesn't say which ones."""
+
+_BEFORE_SOME = frozenset({"all", "every", "of", "our", "the", "these", "those"})
+_BEHIND_SOME = frozenset({"more", "of", "our", "the", "them", "these", "those"})
 
 _WITH_TIMES: Mapping[str, Callable[[Sequence[str]], tuple[object, int]]] = {
     "pause": read_lasting,
@@ -185,12 +214,22 @@ class Words:
         needs its `@`. Raises TargetNotClear for a name that several owners have.
         """
         for place, word in enumerate(self.rest):
+            every = 0 if topics else _every_queue(self.rest[place:])
+            if not topics and word.bare in EVERYTHING_NAMED | _EACH:
+                every = every or 1
+            if every:
+                del self.rest[place : place + every]
+                return self.groups.everything
             is_topic = place > 0 and word.bare in topics
             named = None if is_topic else named_by(word, self.groups)
             if named is None or (topics and not named.repositories and named.is_bare):
                 continue
             del self.rest[place]
-            return self.only_target(word, named)
+            target = self.only_target(word, named)
+            if isinstance(target, Group):
+                queues = _its_queues(self.rest[place:])
+                del self.rest[place : place + queues]
+            return target
         for word in self.rest[:1] if topics else self.rest:
             self.named(word)
         return None
@@ -300,6 +339,10 @@ class Words:
         word = self.rest[0]
         named = self.named(word)
         if named is None:
+            if word.bare in _SURELY_LEAVES_OUT | {"not"} and self._named_in_front(
+                self.rest[1:], is_certain=True
+            ):
+                self._refuse_to_leave_out(self.groups.everything, self.rest)
             self._ask_about_words_before_name()
             return None
         if not named.is_certain or self._says_all_is_well():
@@ -319,19 +362,81 @@ class Words:
         self._refuse_to_leave_out(group, self.rest)
         return group
 
+    def refuse_to_leave_out(self, target: Target | None) -> None:
+        """The same behind an end or `now`; nothing is left out of one queue."""
+        if isinstance(target, Group):
+            self._refuse_to_leave_out(target, self.rest)
+
     def _refuse_to_leave_out(self, group: Group, behind: Sequence[Word]) -> None:
         """Raises CommandSyntaxError for "except acme/api" behind the group."""
+        if self.is_settled:
+            return
         words = [word for word in behind if not word.is_punctuation]
-        if not words or words[0].bare not in _LEAVES_OUT or self.is_settled:
+        left_out = self._left_out(words)
+        is_number = len(words) > 1 and read_number(words[1].plain) is not None
+        is_surely = bool(words) and words[0].bare in _SURELY_LEAVES_OUT and not is_number
+        if not left_out and not is_surely:
             return
-        left_out = (word for word in words[1:] if word.bare not in _BEFORE_LEFT_OUT)
-        named = named_by(next(left_out, words[0]), self.groups)
-        if named is None:
-            return
-        left = [name for name in group.repositories if name not in named.targets]
+        left = [name for name in group.repositories if name not in left_out] if left_out else []
         said = "I can't leave queues out. Name the ones that you mean."
         instead = tuple(f"{self.verb} {name}" for name in left)
         raise CommandSyntaxError(said, self.verb, instead if len(left) <= OFFERED_INSTEAD else ())
+
+    def _left_out(self, words: Sequence[Word]) -> set[RepositoryName]:
+        """The repositories behind "except", in front or behind a reason."""
+        for at, word in enumerate(words):
+            is_in_front = at == 0 and word.bare in _LEAVES_OUT
+            if is_in_front or word.bare in _SURELY_LEAVES_OUT:
+                found = self._named_in_front(words[at + 1 :], is_certain=not is_in_front)
+                if found:
+                    return found
+        return set()
+
+    def _named_in_front(self, words: Sequence[Word], *, is_certain: bool) -> set[RepositoryName]:
+        """The repositories in a list of names; if `is_certain`, none that may be other words."""
+        found: set[RepositoryName] = set()
+        for word in words:
+            named = named_by(word, self.groups)
+            if named is not None and named.pull_request is not None:
+                break
+            if named is not None and (named.is_certain or not is_certain):
+                found.update(name for to in named.targets for name in repositories_of(to))
+            elif not (word.bare in _BEFORE_LEFT_OUT or _is_and(word)):
+                break
+        return found
+
+    def refuse_some(self, target: Target | None) -> None:
+        """Raises CommandSyntaxError for "the other two", which nobody can tell.
+
+        `target`: the one in front. Its own number behind it says no more: "all three".
+        """
+        is_one = target is not None and not isinstance(target, Group)
+        if is_one or self.is_settled or len(self.groups.repositories.names) == 1:
+            return
+        count = self._some_queues()
+        if not count:
+            return
+        said = [word.bare for word in self.rest[:count]]
+        numbers = [number for bare in said if (number := _number(bare)) is not None]
+        is_only_number = not _SOME.difference(_NUMBER_WORDS).intersection(said)
+        if isinstance(target, Group) and is_only_number and numbers == [len(target.repositories)]:
+            self.skip(count)
+            return
+        raise self.problem("Which queues? Name one, a group, or all of them.")
+
+    def _some_queues(self) -> int:
+        """How many words in front are like "the other two queues"; 0 where they begin a reason."""
+        words = self.rest
+        at = _count_of(words, _BEFORE_SOME)
+        first = _bare_at(words, at)
+        if first not in _SOME and not first.isdecimal():
+            return 0
+        at += 1
+        at += _count_of(words[at:], _SOME | _BEHIND_SOME)
+        if _bare_at(words, at) in _QUEUES | _ONE_QUEUE | {"ones"}:
+            return 0 if _bare_at(words, at + 1) in _SAYS_MORE_OF_THEM else at + 1
+        is_time = first.isdecimal() and at == 1
+        return at if not is_time and self._begins_no_name(words[at:]) else 0
 
     def _says_all_is_well(self) -> bool:
         """Whether they begin like "all green again", which is hardly about all queues."""
@@ -350,6 +455,8 @@ class Words:
     def _ask_about_second(self, word: Word, target: Target) -> None:
         """Ask about `pause acme/site acme/api` and `pause acme/site and @release`."""
         place = next((at for at, word in enumerate(self.rest) if not _is_and(word)), len(self.rest))
+        if isinstance(target, Group) and place == 0 and self._may_leave_out():
+            place = 1
         if self.is_settled or place == len(self.rest):
             return
         second = self.rest[place]
@@ -360,12 +467,18 @@ class Words:
         if other == target:
             return
         behind = self.rest[place + 1 :]
-        without_both = self._text_after_verb([word, *self.rest[: place + 1]])
+        without_both = self.text_without([word, *self.rest[: place + 1]])
         readings = [
-            self._reading(target, text_of(self.text, self.rest), self._text_after_verb([word])),
+            self._reading(target, text_of(self.text, self.rest), self.text_without([word])),
             self._reading(other, text_of(self.text, behind), without_both),
         ]
         raise TargetNotClear(self.verb, second.plain, tuple(readings))
+
+    def _may_leave_out(self) -> bool:
+        """Whether the next word may leave out what follows it: "sauf", "ausser"."""
+        word = _bare_at(self.rest, 0)
+        is_english = word in _LEAVES_OUT | _BEGINS_REASON | {"for", "of"}
+        return word.isalpha() and not is_english
 
     def _ask_unless_settled(
         self, word: Word, named: Named, leaving_out: Sequence[Word] = ()
@@ -376,15 +489,33 @@ class Words:
         """
         if self.is_settled:
             return
-        whole = self._text_after_verb(())
-        rest = self._text_after_verb(() if named.says_more else leaving_out)
+        whole = self.text_without(())
+        rest = self.text_without(() if named.says_more else leaving_out)
         behind = self._without_times(self.rest[len(leaving_out) :])
         reasons = [text_of(self.text, behind), text_of(self.text, self.rest)]
         if named.says_more or not leaving_out:
             reasons[0] = reasons[1]
         readings = [self._reading(target, reasons[0], rest) for target in named.targets]
+        if leaving_out and not named.says_more:
+            readings += self._readings_of_second(word, named)
         readings.append(Reading(None, reasons[1], f"{self.verb} {whole}"))
         raise TargetNotClear(self.verb, word.plain, tuple(readings))
+
+    def _readings_of_second(self, word: Word, named: Named) -> list[Reading]:
+        """What the second name of "site, api" or "site and api" means."""
+        behind = self.rest[1:]
+        count = next((at for at, word in enumerate(behind) if not _is_and(word)), len(behind))
+        is_list = count > 0 or word.typed.endswith(",")
+        if not is_list or count == len(behind):
+            return []
+        second = named_by(behind[count], self.groups)
+        if second is None or second.says_more:
+            return []
+        left = behind[count + 1 :]
+        reason = text_of(self.text, self._without_times(left))
+        rest = self.text_without([word, *behind[: count + 1]])
+        others = [target for target in second.targets if target not in named.targets]
+        return [self._reading(target, reason, rest) for target in others]
 
     def _without_times(self, words: Sequence[Word]) -> Sequence[Word]:
         """The words behind a name that are the reason, where an end may stand before it."""
@@ -397,7 +528,8 @@ class Words:
         value = target_value(target)
         return Reading(value, reason, f"{self.verb} {value} {rest}".rstrip())
 
-    def _text_after_verb(self, leaving_out: Sequence[Word]) -> str:
+    def text_without(self, leaving_out: Sequence[Word]) -> str:
+        """What was typed behind the verb, without these words."""
         left = [word for word in self.all if word not in leaving_out and word.start >= self._after]
         return text_of(self.text, left)
 
@@ -427,7 +559,7 @@ class Words:
         if not found:
             return
         reason = text_of(self.text, words)
-        whole = self._text_after_verb(())
+        whole = self.text_without(())
         readings = [self._reading(target, reason, whole) for target in found.values()]
         readings.append(Reading(None, reason, f"{self.verb} {whole}"))
         raise TargetNotClear(self.verb, next(iter(found)), tuple(readings))
@@ -523,6 +655,15 @@ def _every_queue(words: Sequence[Word]) -> int:
         return 0 if _bare_at(words, count + 1) in _SAYS_MORE_OF_THEM else count + 1
     queues = _its_queues(words[1:])
     return queues + 1 if queues else 0
+
+
+def _count_of(words: Sequence[Word], known: Collection[str]) -> int:
+    """How many words in front are known."""
+    return next((at for at, word in enumerate(words) if word.bare not in known), len(words))
+
+
+def _number(bare: str) -> int | None:
+    return int(bare[:6]) if bare.isascii() and bare.isdecimal() else _NUMBER_WORDS.get(bare)
 
 
 def _bare_at(words: Sequence[Word], at: int) -> str:

@@ -27,6 +27,10 @@ _OF_A_REASON = re.compile(
 )
 """Before an end, they make it a part of the reason: "red after 5 minutes"."""
 
+_RESUMING = frozenset({"reopen", "resume", "resumes", "resuming", "unpause"})
+_BEFORE_RESUMING = frozenset({"and", "then"})
+"""In `pause CI is down and resume at 5pm`."""
+
 _HAS_CLOCK = re.compile(r"\d[:.h]\d\d|\d\s*[ap]\.?m\b|noon|midday|midnight")
 
 
@@ -118,10 +122,22 @@ def _doubt_at_end(words: Sequence[str]) -> Doubt | None:
         if begun is None or begun.words < len(tail) or not _may_be_an_end(tail, begun):
             continue
         is_said = _SAYS_END.match(" ".join(tail).lower()) is not None or _is_span(tail, begun)
+        reason = _without_resuming(words[:start])
+        is_said = is_said or len(reason) < start
         if not is_said and _is_of_reason(words, start):
             return None
-        return Doubt(_with_reason(begun, words[:start]), is_in_reason=True)
+        return Doubt(_with_reason(begun, reason), is_in_reason=True)
     return None
+
+
+def _without_resuming(words: Sequence[str]) -> Sequence[str]:
+    """The words in front of an end, without "and resume" behind them."""
+    if words[-1].lower() not in _RESUMING:
+        return words
+    left = [*words[:-1]]
+    while left and left[-1].lower() in _BEFORE_RESUMING:
+        left.pop()
+    return left
 
 
 def _may_be_an_end(tail: Sequence[str], begun: Beginning) -> bool:
