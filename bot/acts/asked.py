@@ -7,6 +7,7 @@ from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 from bot.acts.errors import InvalidCondition
+from bot.acts.reason import is_visible
 from bot.kernel.durations import (
     UNTIL_WORD,
     For,
@@ -191,19 +192,29 @@ class ReadOptions(NamedTuple):
 
 def read_options(words: Sequence[str]) -> ReadOptions:
     """Take `branch:…` and `except:…` out, wherever they are; raises InvalidCondition."""
-    branches = [_branch(word) for word in words if word.lower().startswith(BRANCH_PREFIX)]
-    excepted = [_exception(word) for word in words if word.lower().startswith(EXCEPT)]
+    limits = [_branch(word) for word in words if word.lower().startswith(BRANCH_PREFIX)]
+    exceptions = [_exception(word) for word in words if word.lower().startswith(EXCEPT)]
+    branches = list(dict.fromkeys(limits))
+    excepted = list(dict.fromkeys(exceptions))
     rest = [word for word in words if not is_option(word)]
-    _check_number(branches, BRANCH_PREFIX)
-    _check_number(excepted, EXCEPT)
+    _check_number(limits, BRANCH_PREFIX)
+    _check_number(exceptions, EXCEPT)
     return ReadOptions(Asked(branches=tuple(branches), excepted=tuple(excepted)), rest)
 
 
 def _branch(word: str) -> str:
     name = word[len(BRANCH_PREFIX) :]
-    if not name or len(name) > CONDITION_LIMIT or "*" in name:
+    is_of_git = name.isprintable() and not set(name) & _IN_NO_BRANCH
+    if not name or len(name) > CONDITION_LIMIT or not is_of_git:
         raise InvalidCondition(word, "the name of one branch, for example branch:main")
     return name
+
+
+_IN_NO_BRANCH = frozenset(" *?[~^:\\\ufffd")
+"""Git allows none of them in the name of a branch; U+FFFD stands for what nothing stores.
+
+https://git-scm.com/docs/git-check-ref-format
+"""
 
 
 def _check_number(options: Sequence[str], word: str) -> None:
@@ -241,7 +252,7 @@ def _exception(word: str) -> str:
     value = word[len(EXCEPT) :]
     attribute, _, named = value.rpartition("=")
     number = value.removeprefix("#")
-    is_named = bool(named.strip("#@")) and attribute in {"", *ATTRIBUTES}
+    is_named = is_visible(named.strip("#@")) and attribute in {"", *ATTRIBUTES}
     is_number = number.isascii() and number.isdigit()
     is_pull_request = is_number and 0 < int(number[:12]) < PULL_REQUEST_END
     is_no_pull_request = is_number and number != value and not is_pull_request

@@ -18,14 +18,22 @@ _OF_PERSON = " via Slack)"
 _OF_MACHINE = " via mqbot)"
 
 
-_UNSEEN_AROUND = "\u034f\u115f\u1160\u2800\u3164\uffa0\u200c\u200d" + whitespace
+_VARIANTS = "".join(map(chr, (*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))))
+"""Select how the character before them looks, and are nothing by themselves."""
+
+_UNSEEN_AROUND = "\u034f\u115f\u1160\u2800\u3164\uffa0\u200c\u200d" + whitespace + _VARIANTS
 """Fillers, joiners and the empty Braille cell: letters to Unicode, nothing to the eye."""
+
+
+def is_visible(text: str) -> bool:
+    """Whether a person sees anything of it."""
+    return bool(clean(text, REASON_LIMIT).strip(_UNSEEN_AROUND))
 
 
 def check_reason(reason: str) -> str:
     """The reason, stripped; raises InvalidReason when blank or over 255 characters."""
     stripped = reason.strip()
-    if not clean(stripped, REASON_LIMIT).strip(_UNSEEN_AROUND):
+    if not is_visible(stripped):
         raise InvalidReason(0)
     if len(stripped) > REASON_LIMIT:
         raise InvalidReason(len(stripped))

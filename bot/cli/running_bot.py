@@ -29,6 +29,9 @@ RUNNING_BOT_TIMEOUT = httpx.Timeout(10.0, read=300.0)
 UNCERTAIN_EXIT = 3
 """Nobody can tell yet whether it was carried out; the bot keeps checking."""
 
+NO_ADDRESS = "not an address like https://mqbot.example.com or http://127.0.0.1:8080"
+HIGHEST_PORT = 65535
+
 NOT_EVEN_SENT = (
     httpx.ConnectError,
     httpx.ConnectTimeout,
@@ -251,10 +254,10 @@ def talking(what: str) -> Iterator[httpx.Client]:
     with complaining():
         url = _required(URL, "the address of the running bot")
         token = _required(TOKEN, "a token")
-        if not (token.isascii() and token.isprintable()):
+        if not (token.isascii() and token.isprintable()) or " " in token:
             raise ConfigurationError({TOKEN: "has a character that no token has; copy it again"})
         if not _is_address(url):
-            raise ConfigurationError({URL: "not an address that begins with https:// or http://"})
+            raise ConfigurationError({URL: NO_ADDRESS})
         proxy = proxy_towards(url)
         if is_open_http(url) and os.environ.get(ALLOW_HTTP, "").strip().lower() != "true":
             raise ConfigurationError({URL: open_http_problem(ALLOW_HTTP)})
@@ -284,7 +287,10 @@ def _is_address(url: str) -> bool:
         address.host.encode("idna")
     except (httpx.InvalidURL, UnicodeError):
         return False
-    return address.scheme in {"http", "https"}
+    is_host = bool(address.host) and " " not in url
+    is_plain = not (address.query or address.fragment)
+    is_port = address.port is None or 0 < address.port <= HIGHEST_PORT
+    return address.scheme in {"http", "https"} and is_host and is_plain and is_port
 
 
 def _may_be_done(what: str, error: Exception) -> bool:

@@ -94,7 +94,7 @@ def slack_url(value: object) -> str:
 
 def _address(value: object) -> str:
     """A service's address without query or fragment."""
-    text = _text(value)
+    text = _text(value).strip()
     try:
         parts = urlsplit(text)
         _ = parts.port
@@ -114,7 +114,8 @@ def repositories(value: object) -> tuple[RepositoryName, ...]:
     names = [_repository(word) for word in _words(value)]
     if not names:
         raise ValueError("no repository is named")
-    return tuple(dict.fromkeys(names))
+    first = {name.casefold(): name for name in reversed(names)}
+    return tuple(name for name in dict.fromkeys(names) if first[name.casefold()] == name)
 
 
 def _repository(word: str) -> RepositoryName:

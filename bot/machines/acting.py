@@ -7,7 +7,14 @@ from http import HTTPStatus
 
 from bot.acts import confirmation
 from bot.acts.approval import Approval
-from bot.acts.asked import BRANCH_PREFIX, EXCEPT, NOTHING_ASKED, Asked, read_options
+from bot.acts.asked import (
+    BRANCH_PREFIX,
+    EXCEPT,
+    EXCEPTIONS_OF_A_FREEZE,
+    NOTHING_ASKED,
+    Asked,
+    read_options,
+)
 from bot.acts.errors import InvalidCondition
 from bot.acts.group_act import GroupAct, GroupOutcome, RepositoryResult
 from bot.acts.record import Action, AuditSelection
@@ -328,6 +335,8 @@ def _limits(field: str, prefix: str, values: Sequence[str]) -> Asked:
         return read_options([f"{prefix}{value}" for value in values]).asked
     except InvalidCondition as error:
         value = error.word.removeprefix(prefix)
+        if not value and "" not in values:
+            raise WrongField(field, f"At most {EXCEPTIONS_OF_A_FREEZE} of them.") from None
         needs = error.needs.replace(prefix, "")
         raise WrongField(field, f"“{value}” doesn't fit. Each needs {needs}.") from None
 

@@ -1,8 +1,10 @@
 """The HTTP API: the use cases that people have, for machines with a token."""
 
 import asyncio
+import json
 import logging
 import uuid
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
@@ -239,8 +241,20 @@ async def _reply(
         asked = operation.body.model_validate_json(body)
     except ValidationError as error:
         return wrong_body(error, operation.body)
+    repeated = _repeated_field(body)
+    if repeated is not None:
+        said = "This field is there twice. Send it once."
+        status = HTTPStatus.BAD_REQUEST
+        return problem(ProblemKind.WRONG_FIELD, said, field=repeated, status=status)
     replying = _carried_out(use, groups, named, caller, operation, asked)
     return await _or_failure(replying, name, operation.name, caller.request)
+
+
+def _repeated_field(body: bytes) -> str | None:
+    """A field that the object has twice: nobody knows which value is meant."""
+    fields: list[tuple[str, object]] = json.loads(body, object_pairs_hook=list)
+    count = Counter(name for name, _ in fields)
+    return next((name for name, times in count.items() if times > 1), None)
 
 
 async def _carried_out(

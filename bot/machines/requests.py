@@ -16,6 +16,10 @@ SentText = Annotated[str, _STORABLE]
 """JSON can hold characters that no database stores."""
 
 
+SentName = Annotated[SentText, AfterValidator(str.strip)]
+"""A shell's variable often ends with a line break."""
+
+
 class Request(BaseModel):
     """Any request; a field that it doesn't have, or of another type, is refused."""
 
@@ -23,7 +27,7 @@ class Request(BaseModel):
         extra="forbid", frozen=True, strict=True, use_attribute_docstrings=True
     )
 
-    target: SentText
+    target: SentName
     """`owner/name`, `@group`, `owner/*` or `all`; of `allow`, `why` and `log`, one repository."""
 
 

@@ -279,11 +279,17 @@ async def test_without_tokens_there_is_no_such_address(start_bot: StartBot) -> N
                 "http://127.0.0.1:abc",
                 "https://xn--a.invalid",
                 f"https://{'a' * 70}.invalid",
+                "http://127.0.0.1:70000",
+                "http:/127.0.0.1:9",
+                "https://",
+                "http://a b",
+                '"http://127.0.0.1:9"',
+                "http://127.0.0.1:9?token=x",
             )
         ),
         *(
             ({"MQBOT_URL": "http://127.0.0.1:9", "MQBOT_TOKEN": token}, "mqbot: MQBOT_TOKEN: has a")
-            for token in ("tök", "a\nb", "a\udcff", "a\u200b")
+            for token in ("tök", "a\nb", "Bearer x", "a\udcff", "a\u200b")
         ),
         *(
             ({"MQBOT_URL": url, "MQBOT_TOKEN": "x"}, "mqbot: MQBOT_URL: is plain http to another")

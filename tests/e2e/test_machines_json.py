@@ -211,6 +211,21 @@ WRONG: Sequence[tuple[str, dict[str, Any], str, str]] = (
 )
 
 NOT_GUESSED: Sequence[tuple[str, dict[str, Any], str, str]] = (
+    ("pause", {"target": SITE, "reason": "\ufe0f"}, "reason", "Please enter a reason."),
+    ("freeze", {"target": SITE, "reason": "x", "exceptions": ["\u200b"]}, "exceptions", "a label"),
+    (
+        "freeze",
+        {"target": SITE, "reason": "x", "exceptions": ["x", *"abcde"]},
+        "exceptions",
+        "At most 5",
+    ),
+    ("freeze", {"target": SITE, "reason": "x", "branches": ["a\x00b"]}, "branches", "one branch"),
+    (
+        "freeze",
+        {"target": SITE, "reason": "x", "branches": ["main\u200b"]},
+        "branches",
+        "one branch",
+    ),
     ("unfreeze", {"target": SITE, "reason": "x", "any": 1}, "any", "Write true or false."),
     ("pause", {"target": SITE, "reason": "\u202e\u200b"}, "reason", "Please enter a reason."),
     ("freeze", {"target": SITE, "reason": "\u2060"}, "reason", "Please enter a reason."),
@@ -283,6 +298,28 @@ async def test_only_what_may_work_later_is_called_unavailable(
     bot.break_service("error", path="/merge-queue/status", status=status)
     got, answer = await post(bot, "status", DEPLOY, target=SITE)
     assert (got, answer["error"]) == (answered, kind)
+
+
+async def test_a_field_that_is_there_twice_is_no_value(start_bot: StartBot) -> None:
+    bot = await start(start_bot)
+    headers = {"Authorization": f"Bearer {DEPLOY}"}
+    url = f"{address(bot)}/api/v1/pause"
+    body = b'{"target": "acme/site", "reason": "x", "target": "all"}'
+    async with (
+        aiohttp.ClientSession(headers=headers) as session,
+        session.post(url, data=body) as got,
+    ):
+        answer = await got.json()
+    assert (got.status, answer["error"], answer["field"]) == (400, "wrong_field", "target")
+    assert "This field is there twice." in answer["message"]
+    assert bot.pause_reason() is None
+
+
+async def test_a_repository_with_spaces_around_it_is_that_repository(start_bot: StartBot) -> None:
+    bot = await start(start_bot)
+    status, answer = await post(bot, "status", DEPLOY, target=" ACME/Site\n")
+    assert status == 200
+    assert [queue["repository"] for queue in answer["queues"]] == [SITE]
 
 
 async def test_an_outcome_without_a_database_is_unavailable(start_bot: StartBot) -> None:

@@ -434,9 +434,9 @@ def test_configured_channels_are_subscriptions_that_commands_cannot_remove() -> 
 
 def test_addresses_may_end_in_a_slash_and_a_repository_listed_twice_counts_once() -> None:
     given = {
-        "MQBOT_API_URL": "http://127.0.0.1:8401/v1/",
+        "MQBOT_API_URL": "http://127.0.0.1:8401/v1/\r",
         "SLACK_API_URL": "http://127.0.0.1:8400/api",
-        "MQBOT_REPOSITORIES": "acme/site,acme/api,acme/site",
+        "MQBOT_REPOSITORIES": "acme/site,acme/api,ACME/Site,acme/site",
     }
     settings = settings_in({**ENOUGH, **given}, RunSettings)
     assert settings.api_url == "http://127.0.0.1:8401/v1"
