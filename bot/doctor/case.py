@@ -201,6 +201,9 @@ class Case:
     def seen(self) -> Seen:
         head = self.head
         batch = head.batch if head is not None else None
+        failing = self.failing
+        if failing and not self.is_recent(failing[-1].ended_at):
+            failing = ()
         return Seen(
             queued=len(self.queued),
             head=head.pull_request if head is not None else None,
@@ -214,6 +217,8 @@ class Case:
             is_wait_known=self.is_wait_known,
             are_merges_read=self.are_merges_read,
             is_log_fresh=self.is_log_fresh,
+            failed_runs=len(failing),
+            failed_checks=tuple(sorted({name for attempt in failing for name in attempt.names})),
             past=self.past,
         )
 

@@ -267,6 +267,8 @@ class Seen:
     is_wait_known: bool  #: False if it may be longer
     are_merges_read: bool  #: False if the log may lack the latest
     is_log_fresh: bool
+    failed_runs: int  #: of checks, lately, since one passed or merged
+    failed_checks: tuple[str, ...]  #: in these; empty if the service names none
     past: Past
 
 

@@ -59,7 +59,8 @@ def headline(diagnosis: Diagnosis) -> str:
     name = escape(diagnosis.facts.repository)
     match diagnosis.first:
         case Paused(pause=PauseRecord() as pause):
-            words = f"{name} is paused: {literal(pause.line.stored_reason, REASON_LIMIT)}"
+            reason = literal(pause.line.stored_reason, REASON_LIMIT)
+            words = f"{name} is paused: {reason}" if reason else f"{name} is paused"
         case Frozen(is_outside_hours=True):
             words = f"{name} is outside the hours in which it merges"
         case Paused() | Frozen() | Normal() as state:

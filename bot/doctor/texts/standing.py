@@ -14,6 +14,7 @@ from bot.doctor.diagnosis import (
     Unknown,
 )
 from bot.doctor.facts import NoAnswer
+from bot.doctor.rules.limits import IN_A_ROW
 from bot.doctor.texts.parts import SAID_LIMIT, Told, checks, numbers
 from bot.freezes.texts.cards import FREEZES_LISTED, freeze_line
 from bot.pauses.texts.card import by_whom
@@ -72,8 +73,9 @@ def misconfigured(found: Misconfigured, _: Diagnosis) -> Told:
     return Told(cause, (left, said), _WHO_ADMINISTERS)
 
 
-def empty(_found: Empty, _: Diagnosis) -> Told:
-    return Told("nothing is queued")
+def empty(_found: Empty, diagnosis: Diagnosis) -> Told:
+    is_all = len(diagnosis.findings) == 1
+    return Told("nothing is queued", tuple(_failures(diagnosis)) if is_all else ())
 
 
 def normal(_: Normal, diagnosis: Diagnosis) -> Told:
@@ -95,9 +97,19 @@ def unknown(_found: Unknown, diagnosis: Diagnosis) -> Told:
     return Told("I can't tell why", tuple(_looked_at(diagnosis)), _WHO_LOOKS)
 
 
+def _failures(diagnosis: Diagnosis) -> Iterator[str]:
+    """That checks fail, where nobody knows of one cause for that."""
+    seen = diagnosis.seen
+    if seen.failed_runs < IN_A_ROW:
+        return
+    runs = f"The last {seen.failed_runs} runs of checks failed"
+    yield f"{runs}: {checks(seen.failed_checks)}." if seen.failed_checks else f"{runs}."
+
+
 def _looked_at(diagnosis: Diagnosis) -> Iterator[str]:
     """What a person would look at first."""
     facts = diagnosis.facts
+    yield from _failures(diagnosis)
     if facts.status is not None and facts.status.unreadable:
         yield "Some entries of the queue can't be read."
     if not diagnosis.seen.are_merges_read:

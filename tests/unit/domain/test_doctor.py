@@ -26,11 +26,22 @@ from bot.doctor.texts import causes
 from bot.doctor.texts.causes import headline
 from bot.machines.shapes import diagnosis_shape
 from bot.merge_queue.event_types import LEAVE
+from bot.merge_queue.queue import QueueStatus
 from tests.doctor import detectors
 from tests.doctor.counting import Outcome, outcome
 from tests.doctor.look_alikes import LOOK_ALIKES
 from tests.doctor.mixed import MIXED
-from tests.doctor.story import Batch, Story, at, live, log, queued, status, story as make_story
+from tests.doctor.story import (
+    Batch,
+    Story,
+    at,
+    live,
+    log,
+    paused,
+    queued,
+    status,
+    story as make_story,
+)
 from tests.doctor.verdicts import STORIES, usual as usual_day
 from tests.support.clock import NOON
 
@@ -199,6 +210,33 @@ def test_of_a_batch_that_passed_last_no_single_pull_request_is_named() -> None:
     assert diagnosis.first.passed == (50, 51, 52)
     who = causes.told(diagnosis.first, diagnosis).who
     assert who.endswith("or the authors of #50, #51, #52 if one of these broke it.")
+
+
+@pytest.mark.parametrize(
+    ("checks", "words"),
+    [
+        ((), "The last 4 runs of checks failed."),
+        (("lint", "integration"), "The last 4 runs of checks failed: `integration`, `lint`."),
+    ],
+)
+@pytest.mark.parametrize("queue", [status(live(60, start=-1)), status()], ids=["one", "nothing"])
+def test_failures_without_one_cause_are_told(
+    checks: tuple[str, ...], words: str, queue: QueueStatus
+) -> None:
+    told = usual_day(-70)
+    for n in range(4):
+        failed = checks[n % 2 :][:1]
+        told.fails(41 + n, start=-50 + 11 * n, end=-42 + 11 * n, failed=failed)
+    story = make_story("they fail", Verdict.UNKNOWN, queue=queue, told=log(told))
+    diagnosis = said(story)
+    assert diagnosis.first.verdict in {Verdict.UNKNOWN, Verdict.EMPTY}
+    assert words in causes.told(diagnosis.first, diagnosis).evidence
+
+
+def test_a_pause_without_a_reason_ends_in_no_colon() -> None:
+    queue = status(live(41))
+    story = make_story("paused", Verdict.PAUSED, queue=queue, pause=paused(-30, reason=""))
+    assert headline(said(story)) == "acme/site is paused"
 
 
 @pytest.mark.parametrize("story", EACH_VERDICT, ids=lambda story: story.name)
