@@ -201,10 +201,10 @@ def stop_which(typed: str, notice: Notice | None, repository: RepositoryName) ->
     return blocks.message(blocks.section(question), asked)
 
 
-def which_target(unclear: TargetNotClear, own: RepositoryName | None, typed: str = "") -> Message:
+def which_target(unclear: TargetNotClear, own: Target | None, typed: str = "") -> Message:
     """Ask which queue is meant by words that may mean several.
 
-    `own`: the queue meant where none is named; None if that needs another question.
+    `own`: the queue or group meant where none is named; None if that needs another question.
     """
     readings = unclear.readings[: len(controls.MEANT)]
     named = [(_meant(reading, own), reading) for reading in readings]
@@ -242,10 +242,9 @@ def which_target(unclear: TargetNotClear, own: RepositoryName | None, typed: str
     return blocks.message(*shown, *answers)
 
 
-def _meant(reading: Reading, own: RepositoryName | None) -> str:
-    if reading.target == f"@{ALL}":
-        return ALL_QUEUES
-    return reading.target or own or ANOTHER
+def _meant(reading: Reading, own: Target | None) -> str:
+    meant = reading.target or (target_value(own) if own is not None else ANOTHER)
+    return ALL_QUEUES if meant == f"@{ALL}" else meant
 
 
 def _label(action: str, name: str, reading: Reading) -> str:

@@ -19,6 +19,7 @@ from bot.desk.words import (
     UNTIL_OPTION,
     Words,
     since as since_option,
+    the_queue,
 )
 from bot.kernel.durations import Lasting, written
 from bot.kernel.ends.phrases import read_beginning, read_end, read_lasting
@@ -244,9 +245,18 @@ _NOT = frozenset({"not", "never"})
 _NOW_OR_NEVER = frozenset({"anymore", "ever", "now", "today", "yet"})
 
 
+def _behind_the_queue(words: Words) -> Sequence[Word]:
+    """The words that are left, without "the queue", "it" or "the pause" in front of them."""
+    left = [word for word in words.rest if not word.is_punctuation and word.bare not in POLITE]
+    left = left[the_queue(left) :]
+    pause = next((at for at, word in enumerate(left) if word.bare != "the"), len(left))
+    is_pause = pause < len(left) and left[pause].bare in {"pause", "freeze"}
+    return left[pause + 1 :] if is_pause else left
+
+
 def _says_not_now(words: Words) -> bool:
     """Whether they begin with a condition, or with "not yet"."""
-    said = [word.bare for word in words.rest if not word.is_punctuation]
+    said = [word.bare for word in _behind_the_queue(words)]
     if not said:
         return False
     is_no = said[0] in _NOT and (len(said) == 1 or said[1] in _NOW_OR_NEVER)
@@ -348,13 +358,23 @@ def read_resume(words: Words) -> Request:
 
 def _says_later(words: Words) -> bool:
     """Whether the words that are left are a time, or a condition."""
-    times = [word.time for word in words.rest if word.bare != "at"]
+    left = _behind_the_queue(words)
+    times = [word.time for word in left if word.bare != "at"]
     try:
         begun = read_beginning(times, is_end=True)
     except InvalidDuration:
         begun = None
     is_time = begun is not None and begun.words >= len(times)
-    return is_time or _says_not_now(words)
+    is_hour = (
+        len(left) == len(("in", "5"))
+        and left[0].bare in _BEFORE_A_TIME
+        and left[1].bare.isdecimal()
+    )
+    return is_time or is_hour or _says_not_now(words)
+
+
+_BEFORE_A_TIME = frozenset({"after", "around", "at", "before", "by", "in"})
+"""In `resume in 5`."""
 
 
 def _refuse_later(words: Words, where: Target | None) -> None:

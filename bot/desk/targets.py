@@ -211,11 +211,11 @@ async def ask_which(call: Call, unclear: Unclear) -> None:
 
 
 def _repositories_of(
-    call: Call, readings: Sequence[Reading], own: RepositoryName | None
+    call: Call, readings: Sequence[Reading], own: Target | None
 ) -> Sequence[RepositoryName]:
     if own is None and any(reading.target is None for reading in readings):
         return call.bot.repositories.names
-    found: list[RepositoryName] = [] if own is None else [own]
+    found: list[RepositoryName] = [] if own is None else [*repositories_of(own)]
     for reading in readings:
         if reading.target is not None:
             found += repositories_of(call.bot.groups.target(reading.target))

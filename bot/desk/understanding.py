@@ -29,7 +29,6 @@ from bot.kernel.errors import (
     UserError,
 )
 from bot.kernel.groups import Target, mention_of, target_value
-from bot.kernel.repository import RepositoryName
 from bot.kernel.typed import command_words
 
 UNREAD_SHOWN = 100
@@ -58,7 +57,7 @@ class Unclear:
 
     typed: str
     because: TargetNotClear
-    own: RepositoryName | None  #: the queue meant where none is named
+    own: Target | None  #: the queue or group meant where none is named
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,9 +135,10 @@ def _several(typed: str, unclear: TargetNotClear, situation: Situation) -> Under
     readings = unclear.readings
     own = None
     if any(reading.target is None for reading in readings):
-        own = situation.queue_meant(unclear.action)
-    meant = {reading.target if reading.target is not None else own for reading in readings}
-    if own is None or meant != {own}:
+        own = situation.target_meant(unclear.action)
+    value = target_value(own) if own is not None else None
+    meant = {reading.target if reading.target is not None else value for reading in readings}
+    if value is None or meant != {value}:
         return Unclear(typed, unclear, own)
     # The whole text is the reason, unless it is nothing but the name.
     certain = next((reading for reading in readings if not reading.reason), readings[-1])

@@ -14,7 +14,7 @@ from bot.desk.situation import Situation
 from bot.kernel.durations import read_lookback
 from bot.kernel.ends.phrases import read_beginning, read_lasting
 from bot.kernel.errors import CommandSyntaxError, InvalidDuration, Reading, TargetNotClear
-from bot.kernel.groups import ALL, Group, Target, repositories_of, target_value
+from bot.kernel.groups import ALL, OF_OWNER, Group, Target, repositories_of, target_value
 from bot.kernel.repository import RepositoryName
 from bot.kernel.typed import Word, text_of
 from bot.merge_queue.event_types import EVENT_TYPES, LIVE_EVENT_TYPES, MERGED, is_known_event_type
@@ -76,7 +76,7 @@ _SAYS_MORE_OF_THEM = frozenset(
 _LEAVES_OUT = frozenset(
     {
         *("apart", "aside", "besides", "but", "except", "excepting", "excluding", "keep", "leave"),
-        *("minus", "not", "other", "save", "skip", "skipping", "without"),
+        *("minus", "not", "other", "save", "skip", "skipping", "w/o", "without"),
     }
 )
 _SURELY_LEAVES_OUT = frozenset({"except", "excepting", "excluding"})
@@ -96,12 +96,14 @@ _NUMBER_WORDS = {
 }
 _SOME = frozenset(
     {
-        *("any", "few", "half", "last", "most", "no", "none", "nothing", "one", "other"),
+        *("any", "few", "first", "half", "last", "most", "no", "none", "nothing", "one", "other"),
         *("others", "remaining", "rest", "several", "some", *_NUMBER_WORDS),
     }
 )
 """In `pause the other two`, which doesn't say which ones."""
 
+_THEM_ALL = (["it", "all"], ["them", "all"], ["these", "all"])
+_WHICH_QUEUES = "Which queues? Name one, a group, or all of them."
 _BEFORE_SOME = frozenset({"all", "every", "of", "our", "the", "these", "those"})
 _BEHIND_SOME = frozenset({"more", "of", "our", "the", "them", "these", "those"})
 
@@ -308,6 +310,8 @@ class Words:
     def _ask_about_everything(self, count: int, *, is_loose: bool) -> None:
         """`is_loose`: these words aren't a part of the reason, whatever they mean."""
         behind = self.rest[count:]
+        if _bare_at(behind, 0) == "else":
+            raise self.problem(_WHICH_QUEUES)
         self._refuse_to_leave_out(self.groups.everything, behind)
         kept = behind if is_loose else self.rest
         rest = text_of(self.text, behind)
@@ -360,7 +364,23 @@ class Words:
         """Read "queues" behind it; raises CommandSyntaxError where some are to be left out."""
         self.skip(_its_queues(self.rest))
         self._refuse_to_leave_out(group, self.rest)
+        if group.name == ALL:
+            self._refuse_owner(_count_of(self.rest, {"from", "in", "of"}))
         return group
+
+    def _refuse_owner(self, at: int) -> None:
+        """Raises CommandSyntaxError for "all of acme" and "the acme queues".
+
+        `at`: where the owner would stand.
+        """
+        owner = _bare_at(self.rest, at)
+        known = self.groups.known(f"{owner}{OF_OWNER}")
+        if known is None or self.is_settled:
+            return
+        behind = self.rest[at + 1 :]
+        if at or _its_queues(behind) or self._begins_no_name(behind):
+            said = f"“{known.name}” means every repository of {owner}."
+            raise CommandSyntaxError(said, self.verb, (f"{self.verb} {known.name}",))
 
     def refuse_to_leave_out(self, target: Target | None) -> None:
         """The same behind an end or `now`; nothing is left out of one queue."""
@@ -401,7 +421,7 @@ class Words:
                 break
             if named is not None and (named.is_certain or not is_certain):
                 found.update(name for to in named.targets for name in repositories_of(to))
-            elif not (word.bare in _BEFORE_LEFT_OUT or _is_and(word)):
+            elif not (word.bare in _BEFORE_LEFT_OUT | _LEAVES_OUT or _is_and(word)):
                 break
         return found
 
@@ -413,6 +433,11 @@ class Words:
         is_one = target is not None and not isinstance(target, Group)
         if is_one or self.is_settled or len(self.groups.repositories.names) == 1:
             return
+        if target is None:
+            self._refuse_owner(0)
+            is_them_all = [word.bare for word in self.rest[:2]] in _THEM_ALL
+            if is_them_all and self._begins_no_name(self.rest[2:]):
+                raise self.problem(_WHICH_QUEUES)
         count = self._some_queues()
         if not count:
             return
@@ -422,7 +447,7 @@ class Words:
         if isinstance(target, Group) and is_only_number and numbers == [len(target.repositories)]:
             self.skip(count)
             return
-        raise self.problem("Which queues? Name one, a group, or all of them.")
+        raise self.problem(_WHICH_QUEUES)
 
     def _some_queues(self) -> int:
         """How many words in front are like "the other two queues"; 0 where they begin a reason."""

@@ -6,6 +6,7 @@ import re
 import pytest
 
 from tests.e2e.conftest import NAMES, OVER_HTTP, TWO_GROUPS, StartBot
+from tests.e2e.test_mentions import mention
 from tests.support.bot_tester import (
     ALICE,
     BOB,
@@ -40,6 +41,17 @@ async def paused(bot: BotTester, asked: str = "freeze", count: int = 2) -> Shown
     post = await bot.wait_for_post(f"@release: {count} of 2 queues paused")
     await bot.wait_until_gone(question)
     return post
+
+
+async def test_in_a_groups_thread_a_question_which_queue_names_the_group(
+    three: BotTester,
+) -> None:
+    card = await paused(three, "CI is down")
+    mention(three, "resume only acme/site", beneath=card)
+    question = await three.wait_in_thread(card, "Resume acme/site or @release?")
+    await three.click(question, "Resume acme/site: only acme/site")
+    await until(lambda: three.pause_reason("acme/site") is None, "acme/site has resumed")
+    assert three.pause_reason("acme/api") is not None
 
 
 async def test_one_command_subscribes_a_channel_to_a_whole_group(three: BotTester) -> None:

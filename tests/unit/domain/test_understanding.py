@@ -50,7 +50,12 @@ def in_words(understanding: Understanding) -> str:
             readings = [
                 " ".join(
                     filter(
-                        None, [because.action, reading.target or own, _in_brackets(reading.reason)]
+                        None,
+                        [
+                            because.action,
+                            reading.target or (target_value(own) if own is not None else None),
+                            _in_brackets(reading.reason),
+                        ],
                     )
                 )
                 for reading in because.readings

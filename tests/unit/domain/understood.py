@@ -602,6 +602,41 @@ UNDERSTOOD = [
         "freeze until 18:00 except #41 and #42",
         "offer: freeze acme/site until 18:00 except:#41 except:#42",
     ),
+    # "Later" behind the queue's name is later too.
+    (PAUSE_THREAD, "resume the queue at 5pm", "offer: extend acme/api, or resume acme/api"),
+    (PAUSE_THREAD, "resume it if CI is green", "offer: extend acme/api, or resume acme/api"),
+    (CHANNEL, "resume the pause tomorrow", "offer: extend acme/site, or resume acme/site"),
+    (PAUSE_THREAD, "resume the queue in 5", "offer: extend acme/api, or resume acme/api"),
+    (
+        CHANNEL,
+        "resume the queue, 2 of 3 runners are back",
+        "resume acme/site (the queue, 2 of 3 runners are back)",
+    ),
+    (FREEZE_THREAD, "unfreeze the queue tomorrow", "offer: unfreeze acme/api"),
+    (CHANNEL, "pause the queue later", "offer: pause acme/site"),
+    # Where a group is meant, the question names it.
+    (
+        GROUP_THREAD,
+        "resume only acme/site",
+        "ask: resume acme/site (only acme/site), or resume @release (only acme/site)",
+    ),
+    (
+        GROUP_THREAD,
+        "resume api is back",
+        "ask: resume acme/api (is back), or resume @release (api is back)",
+    ),
+    # An owner is named for its own queues, and "else" and "it all" name none.
+    (CHANNEL, "pause all queues of acme", "offer: pause acme/*"),
+    (CHANNEL, "resume umbrella queues", "offer: resume umbrella/*"),
+    (CHANNEL, "pause acme", "offer: pause acme/*"),
+    (CHANNEL, "pause all acme is down", "pause @all (acme is down)"),
+    (CHANNEL, "pause everything else", "refuse"),
+    (CHANNEL, "pause them all", "refuse"),
+    (
+        CHANNEL,
+        "pause all, but keep acme/api running",
+        "offer: pause acme/site, or pause acme/docs, or pause umbrella/docs",
+    ),
 ]
 
 TRIED_LATER = [
