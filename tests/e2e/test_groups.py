@@ -47,6 +47,7 @@ async def test_in_a_groups_thread_a_question_which_queue_names_the_group(
     three: BotTester,
 ) -> None:
     card = await paused(three, "CI is down")
+    await three.has_posted()
     mention(three, "resume only acme/site", beneath=card)
     question = await three.wait_in_thread(card, "Resume acme/site or @release?")
     await three.click(question, "Resume acme/site: only acme/site")
