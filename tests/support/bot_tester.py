@@ -58,14 +58,14 @@ GENERAL = "C0GENERAL"
 INCIDENTS = "C0INCIDENT"
 
 HURRIED = Intervals(
-    polls=0.1,
-    posts=0.25,
-    pauses=0.25,
-    home=0.5,
-    outages=0.5,
-    storms=0.5,
-    cut_short=0.5,
-    weekly=0.5,
+    polls=0.2,
+    posts=0.5,
+    pauses=0.5,
+    home=1.0,
+    outages=1.0,
+    storms=1.0,
+    cut_short=1.0,
+    weekly=1.0,
     # How long a test takes doesn't decide whether it sees one.
     reminders=3600.0,
     # A busy machine is no slow service: see `test_slow_service`.
@@ -76,7 +76,7 @@ HURRIED = Intervals(
     thread_edits=0.25,
     board_edits=0.25,
 )
-"""Several times as often as for people."""
+"""Several times as often as for people, but not more: looking is a third of what a bot computes."""
 
 Mode = Literal["socket", "http"]
 """Socket Mode as `mqbot run`, or signed requests as `mqbot web` and `mqbot worker`."""

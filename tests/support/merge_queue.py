@@ -3,6 +3,7 @@
 from collections import defaultdict, deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable
 from contextlib import asynccontextmanager
+from copy import copy
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
@@ -69,7 +70,8 @@ class Call:
 class PlannedFailure:
     """An error for the next call (of `method`, when given).
 
-    `after` does what was asked first, as when the answer is lost.
+    `after` does what was asked first, as when the answer is lost. A copy is raised, because an
+    error that is the parameter of a test would keep its traceback, and with it the whole test.
     """
 
     error: BaseException
@@ -296,7 +298,7 @@ class FakeMergeQueue(MergeQueue):
             if scripted := self.pages[repository]:
                 page = scripted.popleft()
                 if isinstance(page, MergeQueueError):
-                    raise page
+                    raise copy(page)
                 return page
             wanted = [
                 event
@@ -385,13 +387,13 @@ class FakeMergeQueue(MergeQueue):
         if planned is not None:
             self._failures.remove(planned)
             if not planned.after:
-                raise planned.error
+                raise copy(planned.error)
         known = call.repository is None or call.repository in self.repositories
         if not known and not knows_all:
             raise ResourceNotFound(404, "no such repository")
         yield
         if planned is not None:
-            raise planned.error
+            raise copy(planned.error)
 
     def _page(self, wanted: list[EventRecord], cursor: str | None, size: int) -> EventPage:
         """A cursor names the last event of the page before, so new events move nothing."""

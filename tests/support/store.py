@@ -2,7 +2,6 @@
 
 import asyncio
 import sqlite3
-import weakref
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Executor, Future
 from functools import cache
@@ -66,28 +65,38 @@ class InMemoryDatabase(SharedDatabase):
     """An empty SQLite database in memory."""
 
     def __init__(self) -> None:
-        connection, engine = _FREE.pop() if _FREE else _new()
-        if connection.in_transaction:
-            connection.rollback()
+        connection = _connection()
         _template().backup(connection)
-        super().__init__(engine)
-        # An engine keeps the statements that it has compiled, so the next test gets it.
-        weakref.finalize(self, _FREE.append, (connection, engine))
+        super().__init__(_engine(connection))
 
 
-_FREE: list[tuple[sqlite3.Connection, Engine]] = []
+def _connection() -> sqlite3.Connection:
+    return sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
 
 
-def _new() -> tuple[sqlite3.Connection, Engine]:
-    connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
-    engine = create_engine("sqlite+writing://", creator=lambda: connection, poolclass=StaticPool)
-    return connection, engine
+_COMPILED: dict[object, object] = {}
+"""What a statement became costs more than running it, and is kept by its dialect."""
+
+
+def _engine(connection: sqlite3.Connection) -> Engine:
+    """One for this connection alone, of the dialect and the compiled statements of all."""
+    dialect = _first_engine().dialect
+    pool = StaticPool(lambda: connection, dialect=dialect)
+    options = {"compiled_cache": _COMPILED}
+    return Engine(pool, dialect, _first_engine().url, execution_options=options)
+
+
+@cache
+def _first_engine() -> Engine:
+    engine = create_engine("sqlite+writing://", creator=_connection, poolclass=StaticPool)
+    metadata.create_all(engine)
+    return engine
 
 
 @cache
 def _template() -> sqlite3.Connection:
-    connection, engine = _new()
-    metadata.create_all(engine)
+    connection = _first_engine().raw_connection().driver_connection
+    assert isinstance(connection, sqlite3.Connection)
     return connection
 
 

@@ -71,13 +71,12 @@ def world() -> World:
 
 
 async def test_a_refused_filter_is_not_treated_as_an_expired_cursor(world: World) -> None:
-    refusal = InvalidRequest(422, "base_ref: no")
-    world.service.fail_next(refusal)
+    world.service.fail_next(InvalidRequest(422, "base_ref: no"))
 
-    with pytest.raises(InvalidRequest):
+    with pytest.raises(InvalidRequest) as refused:
         await world.newest()
 
-    assert refusal.repository == SITE
+    assert refused.value.repository == SITE
 
 
 async def test_without_a_link_back_the_button_leads_to_the_newest_page(world: World) -> None:
