@@ -31,6 +31,9 @@ _RESUMING = frozenset({"reopen", "resume", "resumes", "resuming", "unpause"})
 _BEFORE_RESUMING = frozenset({"and", "then"})
 """In `pause CI is down and resume at 5pm`."""
 
+_LIKE_UNTIL = frozenset({"around", "at", "before", "by"})
+"""In front of an hour alone: `pause at 5`."""
+
 _HAS_CLOCK = re.compile(r"\d[:.h]\d\d|\d\s*[ap]\.?m\b|noon|midday|midnight")
 
 
@@ -81,8 +84,12 @@ def doubt_of(text: str) -> Doubt | None:
     words = text.split()
     if len(words) == 1 and words[0].isascii() and words[0].isdigit():
         return _doubt_of_number(words[0])
-    begun = _beginning(words)
-    if begun is None:
+    is_hour = len(words) == len(("at", "5")) and words[1].isascii() and words[1].isdigit()
+    if is_hour and words[0].lower() == "in":
+        return _doubt_of_number(words[1])
+    is_until = is_hour and words[0].lower() in _LIKE_UNTIL
+    begun = _beginning(["until", words[1]] if is_until else words)
+    if begun is None or (is_until and not begun.readings):
         return _doubt_at_end(words) or _doubt_within(words)
     rest = _rest(text, begun.words)
     return Doubt(tuple(MeantEnd(reading, rest) for reading in begun.readings))

@@ -625,6 +625,9 @@ UNDERSTOOD = [
         "resume api is back",
         "ask: resume acme/api (is back), or resume @release (api is back)",
     ),
+    (CHANNEL, "pause at 5", "pause acme/site (at 5), until when?"),
+    (CHANNEL, "pause in 5", "pause acme/site (in 5), until when?"),
+    (CHANNEL, "pause by 41", "pause acme/site (by 41)"),
     # An owner is named for its own queues, and "else" and "it all" name none.
     (CHANNEL, "pause all queues of acme", "offer: pause acme/*"),
     (CHANNEL, "resume umbrella queues", "offer: resume umbrella/*"),
