@@ -470,8 +470,8 @@ MUTATIONS = (
     Mutation(
         "queue: readings",
         "bot/desk/understanding.py",
-        "if own is None or meant != {own}:",
-        "if own is None:",
+        "if value is None or meant != {value}:",
+        "if value is None:",
         UNDERSTOOD,
     ),
     Mutation(
