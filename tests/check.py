@@ -19,7 +19,7 @@ STEPS = {
     "imports": ("lint-imports", "--no-logo"),
     "dependencies": ("deptry", "bot"),
     "page": ("python", "-m", "tests.page_code"),
-    "tests": ("pytest", "-n", "12"),
+    "tests": ("pytest", "-n", "10"),
 }
 
 
