@@ -4,9 +4,9 @@ import asyncio
 import sqlite3
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Executor, Future
-from functools import cache
+from functools import cache, partial
 from itertools import count
-from typing import Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from sqlalchemy import Engine, Executable, create_engine
 from sqlalchemy.exc import OperationalError
@@ -74,6 +74,10 @@ def _connection() -> sqlite3.Connection:
     return sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
 
 
+def _same(connection: sqlite3.Connection) -> Any:
+    return connection
+
+
 _COMPILED: dict[object, object] = {}
 """What a statement became costs more than running it, and is kept by its dialect."""
 
@@ -81,7 +85,7 @@ _COMPILED: dict[object, object] = {}
 def _engine(connection: sqlite3.Connection) -> Engine:
     """One for this connection alone, of the dialect and the compiled statements of all."""
     dialect = _first_engine().dialect
-    pool = StaticPool(lambda: connection, dialect=dialect)
+    pool = StaticPool(partial(_same, connection), dialect=dialect)
     options = {"compiled_cache": _COMPILED}
     return Engine(pool, dialect, _first_engine().url, execution_options=options)
 
