@@ -28,6 +28,7 @@ import sqlalchemy as sa
 
 from bot.kernel.repository import RepositoryName
 from bot.runtime.upkeep.pruning import Upkeep
+from bot.slack.app import PersonalPace
 from bot.store.engines import create_engine
 from bot.store.schema import EPOCH, MICROSECOND
 from bot.store.transaction import Transaction
@@ -288,8 +289,6 @@ class Meter:
 
 
 PEOPLE = (ALICE, BOB, CAROL, DAVE)
-"""By turns, because one person may not send so many requests at once."""
-
 LOGINS = ",".join(f"{person}=author-{number}" for number, person in enumerate(PEOPLE))
 """Home looks for the pull requests of the person who opens it."""
 
@@ -422,4 +421,6 @@ def bot_of(path: Path, quiet_seconds: int = 1) -> BotTester:
             "MQBOT_LOGINS": LOGINS,
             "MQBOT_QUIET_POLL_SECONDS": str(quiet_seconds),
         },
+        # On a fast machine an act is repeated sooner than a person could.
+        pace=PersonalPace(burst=10_000),
     )
