@@ -126,22 +126,8 @@ ASKING = frozenset(
         *("do", "does", "doesn't", "doing", "everything", "for", "from", "get", "getting", "give"),
         *("go", "going", "got", "has", "hasn't", "have", "haven't", "how", "how's", "hows", "i"),
         *("i'm", "in", "is", "isn't", "isnt", "it", "it's", "its", "just", "know", "let", "long"),
-        *(
-            "longer",
-            "many",
-            "may",
-            "me",
-            "much",
-            "my",
-            "mine",
-            "no",
-            "not",
-            "now",
-            "of",
-            "ok",
-            "okay",
-        ),
-        *("on", "or", "our", "out"),
+        *("longer", "many", "may", "me", "much", "my", "mine", "no", "not", "now", "of", "ok"),
+        *("okay", "on", "or", "our", "out"),
         *("right", "see", "show", "so", "somebody", "someone", "something", "still"),
         *("take", "taking", "takes", "tell", "that", "that's", "the", "there", "they", "this"),
         *("to", "today", "tomorrow", "tonight", "us", "was", "we", "were", "what", "what's"),
@@ -578,23 +564,12 @@ def _in_thread(said: Said, typed: str, situation: Situation) -> tuple[str, ...]:
 
 
 _LESS = frozenset({"earlier", "less", "shorten", "shorter", "sooner"})
-_AROUND_NEW_END = (
-    AROUND_EXTENSION
-    | _LESS
-    | {
-        *("actually", "hold", "keep", "let's", "lets", "maybe", "no", "ok", "okay", "or", "say"),
-        *(
-            "set",
-            "sorry",
-            "stay",
-            "then",
-            "paused",
-            "frozen",
-            "o'clock",
-            "oclock",
-            "change",
-            "move",
-        ),
+_AROUND_NEW_END = frozenset(
+    {
+        *("actually", "change", "frozen", "hold", "keep", "let's", "lets", "maybe", "move", "no"),
+        *("o'clock", "oclock", "ok", "okay", "or", "paused", "say", "set", "sorry", "stay", "then"),
+        *AROUND_EXTENSION,
+        *_LESS,
     }
 )
 _LONGER = frozenset({"add", "additional", "another", "extra", "further", "longer", "more"})

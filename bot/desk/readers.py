@@ -22,6 +22,7 @@ from bot.desk.words import (
     the_queue,
 )
 from bot.kernel.durations import Lasting, written
+from bot.kernel.ends.doubts import WORD_AND_HOUR
 from bot.kernel.ends.phrases import read_beginning, read_end, read_lasting
 from bot.kernel.errors import CommandSyntaxError, InvalidDuration, RepositoryNotAllowed
 from bot.kernel.groups import ALL, Group, Groups, Target, target_value
@@ -366,9 +367,7 @@ def _says_later(words: Words) -> bool:
         begun = None
     is_time = begun is not None and begun.words >= len(times)
     is_hour = (
-        len(left) == len(("in", "5"))
-        and left[0].bare in _BEFORE_A_TIME
-        and left[1].bare.isdecimal()
+        len(left) == WORD_AND_HOUR and left[0].bare in _BEFORE_A_TIME and left[1].bare.isdecimal()
     )
     return is_time or is_hour or _says_not_now(words)
 

@@ -34,6 +34,9 @@ _BEFORE_RESUMING = frozenset({"and", "then"})
 _LIKE_UNTIL = frozenset({"around", "at", "before", "by"})
 """In front of an hour alone: `pause at 5`."""
 
+WORD_AND_HOUR = 2
+"""Words in "at 5"."""
+
 _HAS_CLOCK = re.compile(r"\d[:.h]\d\d|\d\s*[ap]\.?m\b|noon|midday|midnight")
 
 
@@ -84,7 +87,7 @@ def doubt_of(text: str) -> Doubt | None:
     words = text.split()
     if len(words) == 1 and words[0].isascii() and words[0].isdigit():
         return _doubt_of_number(words[0])
-    is_hour = len(words) == len(("at", "5")) and words[1].isascii() and words[1].isdigit()
+    is_hour = len(words) == WORD_AND_HOUR and words[1].isascii() and words[1].isdigit()
     if is_hour and words[0].lower() == "in":
         return _doubt_of_number(words[1])
     is_until = is_hour and words[0].lower() in _LIKE_UNTIL
