@@ -6,11 +6,14 @@ from datetime import datetime, timedelta
 from bot.blocks.controls import Repeat
 
 ALIVE = timedelta(seconds=15)
-"""A request that its process hasn't renewed for so long was cut off."""
+"""A request that its process hasn't renewed for so long was cut off.
+
+A bot that is alone on its SQLite file knows it sooner, when it starts.
+"""
 
 
 SOON = timedelta(seconds=2)
-"""The wait before the first look at what became of an act whose answer was lost."""
+"""The wait before the first look at what became of an act whose answer was lost, or cut off."""
 
 
 SILENT = timedelta(minutes=1)

@@ -6,7 +6,7 @@ from datetime import datetime
 from sqlalchemy import select
 
 from bot.acts.tables import unanswered
-from bot.acts.unanswered import Unanswered
+from bot.acts.unanswered import SOON, Unanswered
 from bot.store.statements import Numbered, as_row
 
 
@@ -31,6 +31,11 @@ class UnansweredRequests(Numbered[Unanswered]):
         """Its process ends with it; the outcome is to be found out from `due_at` on."""
         this = unanswered.c.request == request
         self._change(unanswered, this, due_at=due_at, was_left=True)
+
+    def cut_off(self, now: datetime) -> None:
+        """The processes that had them have died, so nobody renews them."""
+        # The log, which tells most, is read first.
+        self._change(unanswered, unanswered.c.due_at.is_not(None), due_at=now + SOON)
 
     def postpone(self, request: Unanswered, due_at: datetime | None) -> None:
         self._change(unanswered, unanswered.c.number == request.number, due_at=due_at)

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
+from bot.acts.unanswered_rows import UnansweredRequests
 from bot.config.policies import own_tokens, policies
 from bot.config.settings import Settings
 from bot.kernel.clock import Clock
@@ -77,7 +78,8 @@ async def open_ports(
     store = open_store(url)
     with_database_clock(store.engine)
     stack.push_async_callback(store.close)
-    await take_over(store, url, stack)
+    if await take_over(store, url, stack):
+        await store.run(lambda transaction: UnansweredRequests(transaction).cut_off(clock.now()))
     await stack.enter_async_context(while_file_stays(url, clock))
     merge_queue = await stack.enter_async_context(
         MergeQueueClient(

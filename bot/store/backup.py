@@ -68,13 +68,14 @@ def presence(database: Path) -> Iterator[bool]:
         yield is_alone
 
 
-async def take_over(store: Store, url: str, stack: AsyncExitStack) -> None:
+async def take_over(store: Store, url: str, stack: AsyncExitStack) -> bool:
     """End the leases of a process that died, if no other process uses the SQLite file.
 
-    A restarted bot doesn't wait for them. The lock lasts until `stack` is closed.
+    A restarted bot doesn't wait for them. Returns whether no other process uses it, which is
+    unknown of other databases. The lock lasts until `stack` is closed.
     """
     if not url.startswith("sqlite:"):
-        return
+        return False
     try:
         is_alone = stack.enter_context(presence(sqlite_path(url)))
     except OSError as error:
@@ -82,9 +83,10 @@ async def take_over(store: Store, url: str, stack: AsyncExitStack) -> None:
             "file locks are not available",
             extra={"action": "presence_unknown", "error": str(error)},
         )
-        return
+        return False
     if is_alone:
         await store.run(lambda transaction: Leases(transaction).end_all())
+    return is_alone
 
 
 def back_up(url: str, file: Path) -> None:

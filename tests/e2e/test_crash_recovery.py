@@ -169,6 +169,7 @@ async def test_killed_after_pausing_it_resumes_on_time(
     await bot.start_bot()
 
     card = await bot.wait_for_post("is paused", seconds=20)
+    assert "acme/site is paused" in await bot.wait_for_direct_message("I was restarted")
 
     assert "By alice" in card
     assert "Until 20" in card
@@ -330,8 +331,7 @@ async def test_a_command_that_a_kill_cut_off_is_answered_after_the_restart(
     death = bot.kill_when_service_has_answered(method, path)
     await bot.type(f"/mq {typed}")
     await until(death.is_set, "the process killed while it carries it out")
-    await _crash(bot)
-    await bot.start_bot()
+    await bot.restart_bot()
     answer = await bot.wait_for_direct_message("I was restarted")
     assert told in answer
     if told == "no queue was changed":
@@ -441,8 +441,7 @@ async def test_every_kind_of_act_that_a_kill_cut_off_is_told_after_the_restart(
     else:
         await bot.type(f"/mq {act.typed}")
     await until(death.is_set, "the process killed while it carries it out")
-    await _crash(bot)
-    await bot.start_bot()
+    await bot.restart_bot()
     answer = await bot.wait_for_direct_message("I was restarted")
     if carried_out:
         assert f"I was restarted while {act.doing}: {act.done}" in answer

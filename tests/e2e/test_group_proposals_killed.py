@@ -6,7 +6,7 @@ import pytest
 
 from tests.e2e.test_freezes_by_people import frozen
 from tests.e2e.test_machines_propose_groups import states
-from tests.e2e.test_proposals_killed import StartProcess, ask, restarted, start_process
+from tests.e2e.test_proposals_killed import StartProcess, ask, start_process
 from tests.support.bot_process import ProcessTester
 from tests.support.bot_tester import BOB, CAROL, MERGE_QUEUE
 from tests.support.shown import Blocks, Shown
@@ -70,7 +70,7 @@ async def approve_until(bot: ProcessTester, kill: Kill, shown: Blocks) -> None:
     await bot.click(shown, "Approve", by=BOB)
     await until(death.is_set, "the process killed while it carries out what Bob approved")
     bot.fix_service()
-    await restarted(bot)
+    await bot.restart_bot()
 
 
 async def became(bot: ProcessTester, address: str, wanted: dict[str, str]) -> None:

@@ -74,12 +74,6 @@ async def propose(bot: ProcessTester) -> tuple[str, Shown]:
     return answer["outcome"], await bot.wait_for_post("ai-agent proposes to pause acme/site")
 
 
-async def restarted(bot: ProcessTester) -> None:
-    """Killed and started again, once its leases are over."""
-    await bot.kill_bot()
-    await bot.start_bot()
-
-
 def pauses_sent(bot: ProcessTester) -> int:
     return sum(line.startswith("PUT") for line in bot.requests(PAUSE))
 
@@ -107,7 +101,7 @@ async def test_a_kill_before_the_request_lets_the_person_try_again(
     death = bot.kill_when_service_has_answered("GET", PAUSE)
     await bot.click(request, "Approve", by=BOB)
     await until(death.is_set, "the process killed before it pauses")
-    await restarted(bot)
+    await bot.restart_bot()
     assert (await ask(bot, "GET", address))[0] == 202
     answer = await bot.wait_for_direct_message("no queue was changed", by=BOB)
     assert answer.labels == ["Try again"]
@@ -125,7 +119,7 @@ async def test_a_kill_after_the_request_pauses_once_and_tells_both(
     death = bot.kill_when_service_has_answered("PUT", PAUSE)
     await bot.click(request, "Approve", by=BOB)
     await until(death.is_set, "the process killed after it has paused")
-    await restarted(bot)
+    await bot.restart_bot()
     told = await bot.wait_for_direct_message("while pausing acme/site", by=BOB)
     assert "acme/site is paused" in told
     await is_confirmed(bot, address, request)
@@ -138,7 +132,7 @@ async def test_a_proposal_that_a_kill_cut_off_is_made_once(start_process: StartP
     with suppress(aiohttp.ClientError):
         await ask(bot, "POST", "/api/v1/pause", ASKED)
     await until(death.is_set, "the process killed as it posts the proposal")
-    await restarted(bot)
+    await bot.restart_bot()
     status, again = await ask(bot, "POST", "/api/v1/pause", ASKED)
     assert status == 202
     request = await bot.wait_for_post("ai-agent proposes to pause acme/site")

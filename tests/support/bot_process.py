@@ -157,6 +157,12 @@ class ProcessTester(BotTester):
         assert running is not None
         await running.kill()
 
+    async def restart_bot(self) -> None:
+        """Kill it and start it again, now with polls that follow soon."""
+        await self.kill_bot()
+        self.environment = {**self.environment, "MQBOT_POLL_SECONDS": "10"}
+        await self.start_bot()
+
     def kill_when_slack_has_posted(self) -> asyncio.Event:
         """Kill the process the moment Slack has its next post, before it can hear of that."""
         killed = asyncio.Event()
