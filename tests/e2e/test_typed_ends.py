@@ -17,7 +17,11 @@ def now(bot: BotTester) -> datetime:
 
 def in_minutes(bot: BotTester, minutes: int) -> str:
     """The time of day then, as somebody in UTC types it."""
-    return f"{now(bot) + timedelta(minutes=minutes):%H:%M} UTC"
+    return typed_time(now(bot) + timedelta(minutes=minutes))
+
+
+def typed_time(at: datetime) -> str:
+    return f"{at:%H:%M} UTC"
 
 
 async def test_what_begins_like_an_end_is_an_end_or_a_question(bot: BotTester) -> None:
@@ -107,8 +111,9 @@ async def test_a_question_answered_after_its_end_does_not_mean_the_next_day(
 
 
 async def test_a_time_that_has_just_passed_is_asked_about(bot: BotTester) -> None:
-    question = await bot.ask(f"/mq pause now until {in_minutes(bot, -5)} deploying")
-    assert f"Pause acme/site until {now(bot) + timedelta(days=1):%Y-%m-%d}" in question
+    passed = now(bot) - timedelta(minutes=5)
+    question = await bot.ask(f"/mq pause now until {typed_time(passed)} deploying")
+    assert f"Pause acme/site until {passed + timedelta(days=1):%Y-%m-%d}" in question
     assert bot.pause_reason() is None
 
 
@@ -136,7 +141,8 @@ def answers_of(form: ShownView) -> list[str]:
 async def test_a_form_whose_reason_may_hold_an_end_asks_until_when(bot: BotTester) -> None:
     await bot.type("/mq pause")
     form = await bot.modal("0 queued")
-    reason = f"CI is down until {in_minutes(bot, 90)}"
+    end = now(bot) + timedelta(minutes=90)
+    reason = f"CI is down until {typed_time(end)}"
     await bot.submit(form, reason=reason)
     asked = await bot.modal(f"“{reason}” may say until when")
     assert bot.pause_reason() is None
@@ -152,7 +158,7 @@ async def test_a_form_whose_reason_may_hold_an_end_asks_until_when(bot: BotTeste
     await bot.submit(asked, reason=reason, end_meant=answers[0], end="")
     await bot.modal("is paused")
     card = await bot.wait_for_post("*acme/site is paused* · CI is down")
-    assert f"Until {now(bot) + timedelta(minutes=90):%Y-%m-%d %H:%M}" in card
+    assert f"Until {end:%Y-%m-%d %H:%M}" in card
     assert bot.pause_reason() == "CI is down (by alice via Slack)"
 
 
@@ -194,7 +200,8 @@ async def test_the_form_of_a_freeze_reads_the_reason_in_the_same_way(start_bot: 
     bot = await start_bot(channels="")
     await bot.type("/mq freeze")
     form = await bot.modal("0 queued")
-    reason = f"cutting the release until {in_minutes(bot, 90)}"
+    end = now(bot) + timedelta(minutes=90)
+    reason = f"cutting the release until {typed_time(end)}"
     await bot.submit(form, reason=reason, branch="main")
     asked = await bot.modal(f"“{reason}” may say until when")
     assert bot.merge_queue.repository("acme/site").freezes == []
@@ -203,7 +210,7 @@ async def test_the_form_of_a_freeze_reads_the_reason_in_the_same_way(start_bot: 
     await bot.submit(asked, reason=reason, branch="main", end_meant=answers[0])
     await bot.modal("is frozen")
     post = await bot.wait_for_post("*acme/site is frozen* · cutting the release")
-    assert f"Until {now(bot) + timedelta(minutes=90):%Y-%m-%d %H:%M}" in post
+    assert f"Until {end:%Y-%m-%d %H:%M}" in post
 
 
 async def test_a_freezes_form_takes_an_end_in_front_of_the_reason(start_bot: StartBot) -> None:
