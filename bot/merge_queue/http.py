@@ -111,7 +111,8 @@ class Http:
         self.turn: AbstractAsyncContextManager[None] = nullcontext()
         self.scheduled = asyncio.Semaphore(requests_at_once - KEPT_FOR_PEOPLE)
         proxy = proxy_towards(base_url)
-        verify = _certificates()
+        is_over_tls = httpx.URL(base_url).scheme == "https"
+        verify = _certificates() if is_over_tls else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         # Redirects are not followed: the credential would go with them.
         self._clients = [
             httpx.AsyncClient(

@@ -48,7 +48,7 @@ from bot.store.transaction import Transaction
 from bot.store.transactions import Store
 from tests.support.bot_process import MqbotProcess
 from tests.support.bot_tester import ALICE, BOB, MANIFEST, REPOSITORY
-from tests.support.postgres import PostgresServer, postgres_or_skip
+from tests.support.postgres import PostgresServer, a_server
 from tests.support.transactions import begin
 from tests.support.waiting import until
 
@@ -624,14 +624,10 @@ async def test_a_server_database_must_be_migrated_first_and_needs_no_encoding(
 @pytest.mark.postgres
 async def test_a_server_that_only_reads_is_reported(installation: Installation) -> None:
     """A failover has made it a standby, and the address still leads to it."""
-    postgres_or_skip()
-    server = PostgresServer.started()
-    try:
+    with a_server() as server:
         migrate.upgrade(server.url())
         server.become_standby()
         report = await installation.check("--json", DATABASE_URL=server.url())
-    finally:
-        server.stop()
     assert report.code == 1
     assert report.not_well == {"database: writing"}
     said = report.of("database", "writing")["sentence"]
@@ -688,13 +684,14 @@ async def test_a_file_that_is_no_database_is_told_in_our_words(
 
 
 @pytest.mark.postgres
-async def test_what_a_server_refuses_is_told_in_our_words(installation: Installation) -> None:
-    server = postgres_or_skip()
-    name = server.create_database()
-    migrate.upgrade(server.url(name))
-    server.execute("ALTER TABLE deliveries RENAME TO others", name)
-    report = await installation.check("--json", DATABASE_URL=server.url(name))
-    server.drop_database(name)
+async def test_what_a_server_refuses_is_told_in_our_words(
+    installation: Installation, postgres_server: PostgresServer
+) -> None:
+    name = postgres_server.create_database()
+    migrate.upgrade(postgres_server.url(name))
+    postgres_server.execute("ALTER TABLE deliveries RENAME TO others", name)
+    report = await installation.check("--json", DATABASE_URL=postgres_server.url(name))
+    postgres_server.drop_database(name)
     assert report.code == 1
     assert any("a table is missing" in finding["sentence"] for finding in report.findings)
 

@@ -13,7 +13,7 @@ import pytest
 from bot.store import migrate
 from bot.store.engines import sqlite_path
 from tests.support.bot_tester import MERGE_QUEUE, RELEASES, BotTester
-from tests.support.postgres import PostgresServer, postgres_or_skip
+from tests.support.postgres import PostgresServer, a_server
 from tests.support.waiting import until
 
 HEARING = f"acme/site={RELEASES}:enter;acme/site={MERGE_QUEUE}:pause"
@@ -91,10 +91,8 @@ async def test_posts_made_since_a_plain_copy_are_found_and_not_repeated(
 @pytest.fixture
 def own_server() -> Iterator[PostgresServer]:
     """A server for this test alone, which kills it."""
-    postgres_or_skip()
-    server = PostgresServer.started()
-    yield server
-    server.stop()
+    with a_server() as server:
+        yield server
 
 
 async def _post_around_a_copy(bot: BotTester, server: PostgresServer, copy: Path) -> Sequence[int]:

@@ -65,7 +65,7 @@ from bot.store.slack_limits import SlackLimits
 from bot.store.transaction import Transaction
 from bot.store.transactions import Store
 from tests.support.databases import PATIENT
-from tests.support.postgres import PostgresServer, postgres_or_skip
+from tests.support.postgres import PostgresServer
 from tests.support.stored import NOW, SHOP, SITE, add, event_subject, make_new
 
 DATA = Path(__file__).parent / "migration_data"
@@ -88,7 +88,7 @@ def empty_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     if request.param == "sqlite":
         yield f"sqlite:///{tmp_path}/new folder/100%.sqlite3"
         return
-    server: PostgresServer = postgres_or_skip()
+    server: PostgresServer = request.getfixturevalue("postgres_server")
     name = server.create_database()
     yield server.url(name)
     server.drop_database(name)

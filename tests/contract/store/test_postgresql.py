@@ -24,7 +24,7 @@ from bot.store.slack_limits import SlackLimits
 from bot.store.transaction import Transaction
 from bot.store.transactions import Store
 from tests.support.databases import EMPTY_POSTGRES, PATIENT
-from tests.support.postgres import PASSWORD, PostgresServer, postgres_or_skip
+from tests.support.postgres import PASSWORD, PostgresServer, a_server
 from tests.support.stored import NOW, add, after, claim, ids, make_new, make_record, record, stored
 from tests.support.transactions import begin
 
@@ -60,11 +60,9 @@ def stores(postgres_url: str, opened: Open) -> tuple[Store, Store]:
 @pytest.fixture(scope="module")
 def server_to_kill() -> Iterator[PostgresServer]:
     """With a migrated database."""
-    postgres_or_skip()
-    server = PostgresServer.started()
-    migrate.upgrade(server.url())
-    yield server
-    server.stop()
+    with a_server() as server:
+        migrate.upgrade(server.url())
+        yield server
 
 
 @pytest.fixture
