@@ -9,6 +9,7 @@ from typing import Any
 from bot.acts.asked import Asked, is_option, read_options as read_conditions, read_times
 from bot.channels.subscription import InvalidOptions, Level, Topic, read_options
 from bot.desk.names import named_by, read_number
+from bot.desk.starts import Start, start_meant, times_of_start
 from bot.desk.words import (
     BRANCH_OPTION,
     FROM_OPTION,
@@ -268,12 +269,26 @@ def _says_not_now(words: Words) -> bool:
 
 def _refuse_not_now(words: Words, where: Target | None) -> None:
     """Raises CommandSyntaxError for a pause or a freeze that is to wait for something."""
-    if words.is_settled or not _says_not_now(words):
+    left = _behind_the_queue(words)
+    start = start_meant(left)
+    if words.is_settled or (start is None and not _says_not_now(words)):
         return
-    said = "I pause a queue right away, and can't wait for anything."
-    if words.verb == "freeze":
+    instead = [_with_where(words.verb, where)]
+    if start is Start.REGULARLY:
+        said = f"I {words.verb} a queue once. {WINDOWS}"
+    elif words.verb == "freeze":
         said = "A freeze begins right away or at a time that you give."
-    raise CommandSyntaxError(said, words.verb, (_with_where(words.verb, where),))
+    elif start is Start.LATER:
+        said = "I pause a queue right away, but a freeze can begin later."
+    else:
+        said = "I pause a queue right away, and can't wait for anything."
+    if start is Start.LATER:
+        times = " ".join(word.plain for word in times_of_start(left) or ())
+        instead.insert(0, f"{_with_where('freeze', where)} from {times}")
+    raise CommandSyntaxError(said, words.verb, tuple(instead))
+
+
+WINDOWS = "For regular times, whoever runs me can set `MQBOT_WINDOW`."
 
 
 _SAYS_ENDED = frozenset(
@@ -369,7 +384,7 @@ def _says_later(words: Words) -> bool:
     is_hour = (
         len(left) == WORD_AND_HOUR and left[0].bare in _BEFORE_A_TIME and left[1].bare.isdecimal()
     )
-    return is_time or is_hour or _says_not_now(words)
+    return is_time or is_hour or start_meant(left) is not None or _says_not_now(words)
 
 
 _BEFORE_A_TIME = frozenset({"after", "around", "at", "before", "by", "in"})

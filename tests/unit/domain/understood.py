@@ -614,6 +614,32 @@ UNDERSTOOD = [
     ),
     (FREEZE_THREAD, "unfreeze the queue tomorrow", "offer: unfreeze acme/api"),
     (CHANNEL, "pause the queue later", "offer: pause acme/site"),
+    # Later and regularly: neither is a reason.
+    (CHANNEL, "pause starting at 5pm", "offer: freeze acme/site from 5pm, or pause acme/site"),
+    (
+        CHANNEL,
+        "pause acme/api as of 5pm deploy",
+        "offer: freeze acme/api from 5pm deploy, or pause acme/api",
+    ),
+    (
+        CHANNEL,
+        "freeze starting at 5pm cutting 4.2",
+        "offer: freeze acme/site from 5pm cutting 4.2, or freeze acme/site",
+    ),
+    (CHANNEL, "freeze starting lunch", "offer: freeze acme/site"),
+    (PAUSE_THREAD, "resume starting 5pm", "offer: extend acme/api, or resume acme/api"),
+    (CHANNEL, "pause every night at 5", "offer: pause acme/site"),
+    (CHANNEL, "pause the queue each monday morning", "offer: pause acme/site"),
+    (CHANNEL, "pause 2h every 2 days", "offer: pause acme/site"),
+    (CHANNEL, "freeze daily at 17:00", "offer: freeze acme/site"),
+    (FREEZE_THREAD, "unfreeze weekends", "offer: unfreeze acme/api"),
+    (CHANNEL, "pause starting today", "pause acme/site (starting today)"),
+    (CHANNEL, "pause starting release 4.2", "pause acme/site (starting release 4.2)"),
+    (CHANNEL, "pause starting 2 deploys", "pause acme/site (starting 2 deploys)"),
+    (CHANNEL, "pause every build fails", "pause acme/site (every build fails)"),
+    (CHANNEL, "pause every night build broke", "pause acme/site (every night build broke)"),
+    (CHANNEL, "pause daily deploy is broken", "pause acme/site (daily deploy is broken)"),
+    (CHANNEL, "pause every 2nd build is red", "pause acme/site (every 2nd build is red)"),
     # Where a group is meant, the question names it.
     (
         GROUP_THREAD,
