@@ -3,6 +3,7 @@
 import os
 import signal
 import sys
+from threading import Thread
 from typing import Any
 from wsgiref.simple_server import make_server
 
@@ -76,14 +77,16 @@ def on_home(event: dict[str, str], client: WebClient) -> None:
     client.views_publish(user_id=event["user"], view=HOME)
 
 
-signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
 app_token = os.environ.get("SLACK_APP_TOKEN")
 if app_token:
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     handler = SocketModeHandler(app, app_token)
     handler.connect()  # type: ignore[no-untyped-call]  # Bolt's own
     print("connected", flush=True)
     signal.pause()
 else:
     with make_server("127.0.0.1", 0, SlackRequestHandler(app)) as server:
+        # The server would take sys.exit in the middle of an answer for an error of the app.
+        signal.signal(signal.SIGTERM, lambda *_: Thread(target=server.shutdown).start())
         print(server.server_port, flush=True)
         server.serve_forever()
