@@ -1,6 +1,7 @@
 """How pytest-xdist distributes tests: each goes to a free process, except for a few groups."""
 
 import random
+import zlib
 from collections.abc import Mapping, Sequence
 
 import pytest
@@ -24,6 +25,9 @@ PART_SIZE: Mapping[str, str] = {
 the bot under load, which are not to disturb each other; one wheel; one installation of Bolt. Chaos
 is a group of its own: it disturbs others no more than any test does. Groups come first, the largest
 before the others, so what takes minutes stands here as well: it is not left at the end."""
+
+POSTGRES_SERVERS = 3
+"""Each process that runs a test of PostgreSQL starts a server of its own, so not all of them do."""
 
 LONG = (
     "tests/e2e/test_crash_recovery.py",
@@ -62,5 +66,9 @@ class OneByOne(LoadScopeScheduling):  # type: ignore[misc]  # pytest-xdist has n
 
     @override
     def _split_scope(self, nodeid: str) -> str:
-        found = (name for begin, name in PART_SIZE.items() if nodeid.startswith(begin))
-        return next(found, nodeid)
+        for begin, name in PART_SIZE.items():
+            if nodeid.startswith(begin):
+                return name
+        if "postgres" in nodeid:
+            return f"postgres {zlib.crc32(nodeid.encode()) % POSTGRES_SERVERS}"
+        return nodeid
