@@ -30,47 +30,56 @@ POSTGRES_SERVERS = 3
 """Each process that runs a test of PostgreSQL starts a server of its own, so not all of them do."""
 
 WAITING = (
-    "tests/e2e/test_board.py",
-    "tests/e2e/test_clocks.py",
-    "tests/e2e/test_crash_recovery.py",
-    "tests/e2e/test_digest.py",
-    "tests/e2e/test_event_posts.py",
-    "tests/e2e/test_every_event_type.py",
-    "tests/e2e/test_followed.py",
-    "tests/e2e/test_freezes.py",
-    "tests/e2e/test_group_proposals_killed.py",
-    "tests/e2e/test_killed_however_asked.py",
-    "tests/e2e/test_notices.py",
-    "tests/e2e/test_odd_logs.py",
-    "tests/e2e/test_outages.py",
-    "tests/e2e/test_outcomes.py",
-    "tests/e2e/test_outcomes_of_every_act.py",
-    "tests/e2e/test_pause_card.py",
-    "tests/e2e/test_policies.py",
-    "tests/e2e/test_proposals_killed.py",
-    "tests/e2e/test_queue_condition.py",
-    "tests/e2e/test_reload.py",
-    "tests/e2e/test_rotation.py",
-    "tests/e2e/test_slow_service.py",
-    "tests/e2e/test_slow_slack.py",
-    "tests/e2e/test_status.py",
-    "tests/e2e/test_storms.py",
-    "tests/e2e/test_threads.py",
-    "tests/e2e/test_why_it_failed.py",
-    "tests/e2e/test_why_nothing_merges.py",
-    "tests/integration/test_check_and_run_agree.py",
-    "tests/integration/test_disk.py",
-    "tests/integration/test_journeys.py",
-    "tests/integration/test_log_of_a_bot.py",
-    "tests/integration/test_outage_in_the_log.py",
-    "tests/integration/test_run_command.py",
-    "tests/integration/test_secrets.py",
-    "tests/integration/test_slack_sdk.py",
+    (
+        "tests/e2e/test_outcomes_of_every_act.py",
+        "tests/e2e/test_notices.py",
+        "tests/e2e/test_outcomes.py",
+        "tests/e2e/test_slow_slack.py",
+        "tests/e2e/test_threads.py",
+        "tests/e2e/test_outages.py",
+        "tests/integration/test_slack_sdk.py",
+    ),
+    (
+        "tests/e2e/test_killed_however_asked.py",
+        "tests/e2e/test_group_proposals_killed.py",
+        "tests/e2e/test_every_event_type.py",
+        "tests/e2e/test_status.py",
+        "tests/integration/test_secrets.py",
+        "tests/e2e/test_storms.py",
+        "tests/integration/test_run_command.py",
+    ),
+    (
+        "tests/e2e/test_crash_recovery.py",
+        "tests/e2e/test_board.py",
+        "tests/e2e/test_why_it_failed.py",
+        "tests/e2e/test_queue_condition.py",
+        "tests/e2e/test_slow_service.py",
+        "tests/integration/test_outage_in_the_log.py",
+        "tests/e2e/test_digest.py",
+    ),
+    (
+        "tests/e2e/test_rotation.py",
+        "tests/e2e/test_reload.py",
+        "tests/e2e/test_event_posts.py",
+        "tests/e2e/test_followed.py",
+        "tests/e2e/test_why_nothing_merges.py",
+        "tests/e2e/test_freezes.py",
+        "tests/integration/test_disk.py",
+        "tests/integration/test_log_of_a_bot.py",
+    ),
+    (
+        "tests/e2e/test_pause_card.py",
+        "tests/e2e/test_odd_logs.py",
+        "tests/e2e/test_proposals_killed.py",
+        "tests/e2e/test_clocks.py",
+        "tests/integration/test_journeys.py",
+        "tests/integration/test_check_and_run_agree.py",
+        "tests/e2e/test_policies.py",
+    ),
 )
-"""Beginnings of the ids of tests that wait much longer than they compute, up to 40 s each."""
-
-WAITING_PROCESSES = 4
-"""These have all that wait, so that the others, which have none, keep the processors busy."""
+"""Beginnings of the ids of tests that wait much longer than they compute, up to 40 s each. One
+process has all of a group, which take about six minutes together, and begins with them: so the
+others, which have none of them, keep the processors busy."""
 
 
 def mixed(items: Sequence[pytest.Item]) -> list[pytest.Item]:
@@ -91,9 +100,9 @@ class OneByOne(LoadScopeScheduling):  # type: ignore[misc]  # pytest-xdist has n
         for begin, name in PART_SIZE.items():
             if nodeid.startswith(begin):
                 return name
-        place = zlib.crc32(nodeid.encode())
-        if nodeid.startswith(WAITING):
-            return f"waiting {place % WAITING_PROCESSES}"
+        for number, files in enumerate(WAITING):
+            if nodeid.startswith(files):
+                return f"waiting {number}"
         if "postgres" in nodeid:
-            return f"postgres {place % POSTGRES_SERVERS}"
+            return f"postgres {zlib.crc32(nodeid.encode()) % POSTGRES_SERVERS}"
         return nodeid
