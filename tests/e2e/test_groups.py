@@ -51,7 +51,8 @@ async def test_in_a_groups_thread_a_question_which_queue_names_the_group(
     mention(three, "resume only acme/site", beneath=card)
     question = await three.wait_in_thread(card, "Resume acme/site or @release?")
     await three.click(question, "Resume acme/site: only acme/site")
-    await until(lambda: three.pause_reason("acme/site") is None, "acme/site has resumed")
+    await three.wait_for_post("acme/site has resumed")
+    assert three.pause_reason("acme/site") is None
     assert three.pause_reason("acme/api") is not None
 
 

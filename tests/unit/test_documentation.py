@@ -32,7 +32,7 @@ SET_UP = (
     r" && \.venv/bin/pip install -q --no-deps -e \. && {start}$"
 )
 DEMO = SET_UP.format(pins=r"requirements\.txt", start=r"\.venv/bin/mqbot demo")
-TESTS = SET_UP.format(pins=r"tests/requirements\.txt", start=r"\.venv/bin/python -m pytest -n 10")
+TESTS = SET_UP.format(pins=r"tests/requirements\.txt", start=r"\.venv/bin/python -m pytest -n 11")
 ARCHITECTURE = ROOT / "docs" / "architecture.md"
 EVERY_MESSAGE = ROOT / "docs" / "every-message.md"
 AT_THE_TOP = ("README.md", "CHANGELOG.md", "CODE_OF_CONDUCT.md", "CONTRIBUTING.md", "SECURITY.md")
