@@ -16,7 +16,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from pydantic.fields import FieldInfo
 from typing_extensions import override
 
-from bot.config.reading import DESCRIPTIONS, RELOADED
+from bot.config.reading import RELOADED, description
 from bot.config.settings import Settings, variable
 from bot.desk.table import COMMANDS
 from bot.feed.texts.event_posts import in_words
@@ -53,7 +53,7 @@ def settings_table() -> str:
     rows = [
         [
             f"`{variable(name)}`",
-            DESCRIPTIONS[variable(name)],
+            description(variable(name)),
             _default(field),
             "yes" if name in RELOADED else "",
         ]

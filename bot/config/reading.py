@@ -23,6 +23,7 @@ from bot.config.settings import (
 )
 from bot.config.tables import PolicyTable, WindowTable
 from bot.config.values import read_secret_file
+from bot.kernel.attribute_docstrings import attribute_docstrings
 from bot.kernel.errors import ConfigurationError
 from bot.kernel.wrong_values import reason_of
 
@@ -58,11 +59,8 @@ RELOADED = (
 SQLITE_ENDINGS = ("-wal", "-shm")
 """Of the files that SQLite puts beside the database."""
 
-DESCRIPTIONS = {
-    variable(name): " ".join((field.description or "").split())
-    for name, field in Settings.model_fields.items()
-}
-"""What each variable takes."""
+VARIABLES = {variable(name): name for name in Settings.model_fields}
+"""The name of each variable's setting."""
 
 DATABASE = "DATABASE_URL"
 
@@ -77,7 +75,10 @@ SET_BY_KUBERNETES = re.compile(
 EXAMPLES = {"MQBOT_POLICY": "owner/name", "MQBOT_WINDOW": "weekend"}
 """A table's name in each of them."""
 
-TABLES = {"MQBOT_POLICY": PolicyTable.model_fields, "MQBOT_WINDOW": WindowTable.model_fields}
+TABLES: Mapping[str, type[BaseModel]] = {
+    "MQBOT_POLICY": PolicyTable,
+    "MQBOT_WINDOW": WindowTable,
+}
 """The names in each table of the file."""
 
 Loaded = TypeVar("Loaded", bound=DatabaseSettings)
@@ -326,7 +327,7 @@ def _misspelled(file: SettingsFile) -> Mapping[str, str]:
 
 
 def _remedy_of_unknown(value: object) -> str:
-    if isinstance(value, dict) and any(nearest(name, DESCRIPTIONS) for name in value):
+    if isinstance(value, dict) and any(nearest(name, VARIABLES) for name in value):
         return "put the settings above all tables, without a table of their own"
     return "remove it, or correct its name"
 
@@ -341,12 +342,12 @@ def _sentence(name: str, error: ErrorDetails, file: SettingsFile) -> str:
     if error["type"] in {"dict_type", "mapping_type", "model_type"}:
         why = "not tables of the file"
     elif error["type"] == "extra_forbidden" and name in TABLES:
-        guess = nearest(str(key[-1]), TABLES[name])
+        guess = nearest(str(key[-1]), TABLES[name].model_fields)
         takes = (_takes_in_table(name, guess) if guess else None) or takes
         why = f"in “{table}”: {key[-1]} isn't a setting of such a table"
         if guess:
             why += f"; did you mean {guess}?"
-        elif variable(str(key[-1]).lower().removeprefix(SETTING_PREFIX.lower())) in DESCRIPTIONS:
+        elif variable(str(key[-1]).lower().removeprefix(SETTING_PREFIX.lower())) in VARIABLES:
             why += "; it's one for everything: put it above the first table"
     elif table is not None:
         why = ": ".join([f"in “{table}”", *map(str, key[:1]), why])
@@ -370,20 +371,23 @@ def _place(name: str, place: Sequence[str], file: SettingsFile) -> str:
 def _missing(name: str, file: SettingsFile) -> str:
     """That a setting is missing, with the variable that was meant to be it."""
     given = {**file.given, **_environment()}
-    others = sorted(given.keys() - DESCRIPTIONS.keys() - {CONFIG_FILE})
+    others = sorted(given.keys() - VARIABLES.keys() - {CONFIG_FILE})
     written = written_instead(name, [other for other in others if not other.endswith(SUFFIX)])
     return f"is missing; did you misspell it as {written}?" if written else "is missing."
 
 
 def _takes_in_table(name: str, key: str) -> str | None:
     """What a name in a table of the file takes, where its description says it."""
-    field = TABLES.get(name, {}).get(key)
-    described = field.description if field is not None else None
-    described = described or DESCRIPTIONS.get(variable(key))
-    if not described:
-        return None
-    one_line = " ".join(described.split())
-    return f"It takes: {key} = {plain(one_line)}"
+    table = TABLES.get(name)
+    described = attribute_docstrings(table).get(key) if table is not None else None
+    one_line = " ".join((described or "").split()) or description(variable(key))
+    return f"It takes: {key} = {plain(one_line)}" if one_line else None
+
+
+def description(name: str) -> str:
+    """What a variable takes; empty for one that isn't known."""
+    described = attribute_docstrings(Settings).get(VARIABLES.get(name, ""), "")
+    return " ".join(described.split())
 
 
 def _takes(name: str) -> str:
@@ -391,6 +395,6 @@ def _takes(name: str) -> str:
         return "It takes: the path of the settings file"
     if name in TABLES:
         return f'It takes: tables of the file, such as [{name}."{EXAMPLES[name]}"]'
-    if name in DESCRIPTIONS:
-        return f"It takes: {plain(DESCRIPTIONS[name])}"
+    if name in VARIABLES:
+        return f"It takes: {plain(description(name))}"
     return f"It takes: the path of a file that holds {name.removesuffix(SUFFIX)}"

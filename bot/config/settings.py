@@ -73,7 +73,6 @@ class DatabaseSettings(BaseSettings):
         env_ignore_empty=True,
         enable_decoding=False,
         alias_generator=variable,
-        use_attribute_docstrings=True,
         # A command fills one of these classes only.
         defer_build=True,
     )
@@ -300,7 +299,7 @@ class Settings(DatabaseSettings):
         return value
 
 
-class RunSettings(Settings, use_attribute_docstrings=False):
+class RunSettings(Settings):
     """Settings of `mqbot run`, which opens a connection to Slack."""
 
     slack_app_token: Annotated[SecretStr, values.token("xapp-")]
@@ -317,7 +316,7 @@ class RunSettings(Settings, use_attribute_docstrings=False):
         return tokens
 
 
-class WebSettings(Settings, use_attribute_docstrings=False):
+class WebSettings(Settings):
     """Settings of `mqbot web`, which answers Slack's signed requests."""
 
     slack_signing_secret: Annotated[SecretStr, BeforeValidator(values.signing_secret)]

@@ -41,7 +41,7 @@ Failures = Annotated[int, Field(ge=0, le=1000)]
 
 class _Table(BaseModel):
     model_config = ConfigDict(
-        frozen=True, extra="forbid", arbitrary_types_allowed=True, use_attribute_docstrings=True
+        frozen=True, extra="forbid", arbitrary_types_allowed=True, defer_build=True
     )
 
     @field_validator("*", mode="before")

@@ -21,7 +21,7 @@ from bot.verdicts.verdict import Cause, Hold, Step
 class Shape(BaseModel):
     """A part of an answer."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 class Answer(Shape):

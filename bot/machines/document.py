@@ -1,13 +1,15 @@
 """The OpenAPI document of the HTTP API, made from the shapes of its requests and answers."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from http import HTTPStatus
+from typing import Any
 
 from pydantic import BaseModel, JsonValue
 from pydantic.json_schema import JsonSchemaMode, models_json_schema
 
+from bot.kernel.attribute_docstrings import attribute_docstrings
 from bot.machines import requests
 from bot.machines.answers import (
     Acted,
@@ -16,6 +18,7 @@ from bot.machines.answers import (
     OutcomeShape,
     Pending,
     Problem,
+    Shape,
     StatusAnswer,
     WhyPullRequestAnswer,
     WhyQueueAnswer,
@@ -148,5 +151,16 @@ def _schemas() -> JsonValue:
         shapes += [(shape, answered) for shape in operation.answers]
     shapes += [(shape, answered) for shape in (Pending, OutcomeShape, Problem)]
     _, found = models_json_schema(shapes, ref_template=_REFERENCE)
-    schemas: JsonValue = found["$defs"]
+    schemas: dict[str, Any] = found["$defs"]
+    for shape in _all_of(Shape, requests.Request):
+        for name, text in attribute_docstrings(shape).items():
+            fields = schemas.get(shape.__name__, {}).get("properties", {})
+            if name in fields:
+                fields[name] = dict(sorted({**fields[name], "description": text}.items()))
     return schemas
+
+
+def _all_of(*bases: type[BaseModel]) -> Iterator[type[BaseModel]]:
+    for base in bases:
+        yield base
+        yield from _all_of(*base.__subclasses__())

@@ -14,6 +14,7 @@ from bot.acts.request_state import RequestState
 from bot.blocks.message import Message
 from bot.groups import confirmations
 from bot.kernel.actor import Actor
+from bot.kernel.attribute_docstrings import attribute_docstrings
 from bot.kernel.errors import (
     BotError,
     InvalidDuration,
@@ -145,13 +146,14 @@ def wrong_body(error: ValidationError, expected: type[BaseModel]) -> Reply:
     if not path:
         said = f"{_NO_OBJECT} Fields: {', '.join(expected.model_fields)}."
         return problem(ProblemKind.WRONG_FIELD, said, status=HTTPStatus.BAD_REQUEST)
-    field = expected.model_fields.get(str(first["loc"][0]))
-    if field is None:
+    name = str(first["loc"][0])
+    if name not in expected.model_fields:
         said = f"This request has no such field. It has {', '.join(expected.model_fields)}."
     else:
         problem_of_field = _OF_FIELDS.get(first["type"], "The value doesn't fit.")
         wrong = problem_of_field.format(**first.get("ctx", {}))
-        said = f"{wrong} {field.description or ''}".rstrip()
+        described = attribute_docstrings(expected).get(name, "")
+        said = f"{wrong} {described}".rstrip()
     return problem(ProblemKind.WRONG_FIELD, said, field=path, status=HTTPStatus.BAD_REQUEST)
 
 

@@ -23,9 +23,7 @@ SentName = Annotated[SentText, AfterValidator(str.strip)]
 class Request(BaseModel):
     """Any request; a field that it doesn't have, or of another type, is refused."""
 
-    model_config = ConfigDict(
-        extra="forbid", frozen=True, strict=True, use_attribute_docstrings=True
-    )
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, defer_build=True)
 
     target: SentName
     """`owner/name`, `@group`, `owner/*` or `all`; of `allow`, `why` and `log`, one repository."""
