@@ -90,14 +90,14 @@ async def test_leases_of_dead_processes_end_and_others_continue(sqlite_url: str)
         stack.push_async_callback(store.close)
         before = await held(store, "one that died")
         async with AsyncExitStack() as living:
-            await take_over(store, sqlite_url, living)
+            assert await take_over(store, sqlite_url, living)
             after = await held(store, "one that lives")
             assert before is not None
             assert after is not None
             assert after.token > before.token
 
             async with AsyncExitStack() as third:
-                await take_over(store, sqlite_url, third)
+                assert not await take_over(store, sqlite_url, third)
                 assert await held(store, "a third") is None
 
 
@@ -108,5 +108,5 @@ async def test_without_lock_files_nobody_counts_as_dead(sqlite_url: str) -> None
     async with AsyncExitStack() as stack:
         stack.push_async_callback(store.close)
         assert await held(store, "one") is not None
-        await take_over(store, sqlite_url, stack)
+        assert not await take_over(store, sqlite_url, stack)
         assert await held(store, "another") is None
