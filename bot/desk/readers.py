@@ -288,7 +288,7 @@ def _refuse_not_now(words: Words, where: Target | None) -> None:
     raise CommandSyntaxError(said, words.verb, tuple(instead))
 
 
-WINDOWS = "For regular times, whoever runs me can set `MQBOT_WINDOW`."
+WINDOWS = "To repeat it, set a recurring window: `MQBOT_WINDOW` in the settings file."
 
 
 _SAYS_ENDED = frozenset(
