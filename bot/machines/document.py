@@ -44,6 +44,22 @@ _PROBLEMS = (
     HTTPStatus.SERVICE_UNAVAILABLE,
 )
 
+_MEANT_BY = {
+    HTTPStatus.OK: "It is done, or there was nothing to do; or it is read.",
+    HTTPStatus.ACCEPTED: "It isn't over yet: ask for the outcome at the address in `Location`.",
+    HTTPStatus.CONFLICT: "Something else is in force, and stays.",
+    HTTPStatus.BAD_GATEWAY: "It failed, for a part of the target or for all of it.",
+    HTTPStatus.BAD_REQUEST: "The body is no JSON object, or a field doesn't fit.",
+    HTTPStatus.UNAUTHORIZED: "The token is missing or unknown.",
+    HTTPStatus.FORBIDDEN: "The token doesn't permit this.",
+    HTTPStatus.NOT_FOUND: "No such request is known.",
+    HTTPStatus.REQUEST_TIMEOUT: "The body didn't arrive in time.",
+    HTTPStatus.REQUEST_ENTITY_TOO_LARGE: "The body is too large.",
+    HTTPStatus.UNPROCESSABLE_ENTITY: "A value isn't accepted, here or by the service.",
+    HTTPStatus.TOO_MANY_REQUESTS: "Too many requests in a short time, or too many open ones.",
+    HTTPStatus.SERVICE_UNAVAILABLE: "It can't be done now; try again.",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Operation:
@@ -131,7 +147,7 @@ def _problems() -> dict[str, JsonValue]:
 
 
 def _response(status: HTTPStatus, *shapes: type[Answer]) -> JsonValue:
-    return {"description": status.phrase, "content": _content(*shapes)}
+    return {"description": _MEANT_BY[status], "content": _content(*shapes)}
 
 
 def _content(*shapes: type[BaseModel]) -> JsonValue:

@@ -7,6 +7,7 @@ from concurrent.futures import Executor, Future
 from functools import cache, partial
 from itertools import count
 from typing import Any, Concatenate, ParamSpec, TypeVar
+from weakref import finalize
 
 from sqlalchemy import Engine, Executable, create_engine
 from sqlalchemy.exc import OperationalError
@@ -66,6 +67,8 @@ class InMemoryDatabase(SharedDatabase):
 
     def __init__(self) -> None:
         connection = _connection()
+        # Since Python 3.13 a connection that nobody closed is a warning.
+        finalize(self, connection.close)
         _template().backup(connection)
         super().__init__(_engine(connection))
 
