@@ -1,6 +1,6 @@
 """A channel's board: people start and end it, and it is edited when what it shows has changed."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -72,15 +72,6 @@ class ManageBoards:
         answer = await self.acts.store.run(_add, board, act, snapshot)
         self.acts.wake()
         return answer
-
-    async def in_channel(
-        self, channel_id: str, repositories: Sequence[RepositoryName]
-    ) -> Sequence[RepositoryName]:
-        """The repositories that have a board in the channel."""
-        boards = await self.acts.store.read(
-            lambda transaction: Boards(transaction).open_of(repositories)
-        )
-        return [board.repository for board in boards if board.channel_id == channel_id]
 
     async def end(self, repository: RepositoryName, caller: Caller) -> bool:
         """End a board; return whether there was one. Raises PermissionDenied."""

@@ -241,7 +241,7 @@ class Report:
     all_wanted: bool
 
     def print(self, found: Sequence[CheckResult], secrets: Iterable[str]) -> None:
-        redact = logs.redactor(secrets)
+        redact = logs.Redactor(secrets)
         found = [_in_plain_words(result) for result in found]
         if self.json_wanted:
             click.echo(_as_json(found, redact))

@@ -102,11 +102,6 @@ class Redactor:
         return redact(self._values.sub(REDACTED, text) if self._values is not None else text)
 
 
-def redactor(secrets: Iterable[str]) -> Redact:
-    """Like `redact`, and also without these values."""
-    return Redactor(secrets)
-
-
 def visible(text: str) -> str:
     """Escape control and direction characters, which a terminal would obey."""
     if text.isprintable():

@@ -13,7 +13,7 @@ from structlog.contextvars import bound_contextvars
 from bot.merge_queue.errors import MergeQueueUnavailable
 from bot.merge_queue.silence import FAILURES_IN_A_ROW, Silence
 from bot.runtime import logs
-from bot.runtime.logs import CHATTY, REDACTED, redact, redactor
+from bot.runtime.logs import CHATTY, REDACTED, Redactor, redact
 from bot.runtime.scheduler import Job
 from bot.store.errors import StoreUnavailable
 from tests.support.capturing import logging_restored
@@ -76,7 +76,7 @@ def test_a_field_named_like_a_secret_is_removed_in_any_form(text: str) -> None:
 
 
 def test_known_secrets_are_removed_in_any_form() -> None:
-    known = redactor(["sesame", "sesame-open", "hush", "abc"])
+    known = Redactor(["sesame", "sesame-open", "hush", "abc"])
     assert known("sesame-open, then sesame, hush; abc is too short to be one") == (
         f"{REDACTED}, then {REDACTED}, {REDACTED}; abc is too short to be one"
     )
@@ -94,7 +94,7 @@ def test_a_secret_that_comes_later_is_hidden_too_and_the_old_one_stays_hidden(
 
 
 def test_a_password_that_is_the_programs_name_hides_no_sentence() -> None:
-    known = redactor(["mqbot", "sesame"])
+    known = Redactor(["mqbot", "sesame"])
     assert known("mqbot has sesame") == f"mqbot has {REDACTED}"
 
 

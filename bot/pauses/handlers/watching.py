@@ -23,7 +23,7 @@ async def watch(call: Call, target: Target) -> None:
 @handles.click(people_actions.STOP_WAITING)
 async def stop_waiting(call: Call, _click: Interaction) -> None:
     await call.admit()
-    is_new, person = await call.bot.sources.store.run(forget_waiting, call.actor.user_id)
+    stopped = await call.bot.sources.store.run(forget_waiting, call.actor.user_id)
     if call.origin is not Origin.HOME:
-        said = people_texts.stopped_waiting(is_new=is_new)
-        await call.replace_message(people_texts.me(person, call.bot.command, said))
+        said = people_texts.stopped_waiting(is_new=stopped.had_any)
+        await call.replace_message(people_texts.me(stopped.person, call.bot.command, said))
