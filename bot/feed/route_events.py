@@ -50,8 +50,8 @@ from bot.removals.removed_here import preceding_events, removals_here
 from bot.store.transaction import Transaction
 from bot.storms.counting import StormCount
 
-_OF_ACTS = PAUSE_TYPES | {*FREEZE_TYPES}
-"""The types of events that tell of acts of people, machines and rules through the bot."""
+_NOTIFY_THEMSELVES = PAUSE_TYPES | {*FREEZE_TYPES}
+"""The types of events whose posts are added apart from those of all other events."""
 
 ROUTED_AT_ONCE = 1000
 """Events routed in one transaction; a backlog of any size is kept out of memory."""
@@ -70,37 +70,33 @@ class RoutingContext:
     grace_period: GracePeriod = field(default_factory=GracePeriod)
     personal: frozenset[str] = frozenset()  #: the topics of which some people want direct messages
     clock_ahead: timedelta = timedelta()  #: how far the service's clock is ahead of the bot's
-    #: the events stored before that wait, None if unknown
+    #: the events that wait, in order, at most ROUTED_AT_ONCE; None to read them
     unrouted: Sequence[EventRecord] | None = None
     edit_delay: timedelta = EDIT_DELAY
 
 
 @dataclass(frozen=True, slots=True)
 class Routed:
-    """How many deliveries were added, and whether more can be routed now."""
+    """What became of the oldest unrouted events."""
 
-    added: int
+    has_posts: bool  #: there may be something to post now
     left: Sequence[EventRecord] | None  #: the events that still wait, None if unknown
-    more: bool
+    more: bool  #: more can be routed now
     grace_period: GracePeriod  #: those that wait for an explanation
 
 
 def route_events(
-    transaction: Transaction,
-    repository: RepositoryName,
-    context: RoutingContext,
-    unrouted: Sequence[EventRecord] | None = None,
+    transaction: Transaction, repository: RepositoryName, context: RoutingContext
 ) -> Routed:
     """Route the oldest unrouted events that can be classified, at most ROUTED_AT_ONCE of them.
 
     Each channel gets events in order, so those behind an event that has to wait also wait.
-    `unrouted`: all of them in order, at most ROUTED_AT_ONCE; None to read them.
     """
     now = context.now
     grace_period = GracePeriod({**context.grace_period.since})
-    part = _slice(transaction, repository, now, unrouted)
+    part = _slice(transaction, repository, now, context.unrouted)
     if not part.records:
-        return Routed(0, (), more=False, grace_period=grace_period)
+        return Routed(has_posts=False, left=(), more=False, grace_period=grace_period)
     found = _judge(transaction, grace_period, part, context)
     events = found.events
     ready = _ready(transaction, events.records, context)
@@ -120,15 +116,15 @@ def route_events(
         if event.act is None and event.record.type in FREEZE_TYPES:
             Audit(transaction).add(seen_act(event.record))
     _route_pauses(transaction, found, routed, context)
-    notified = [record for record in routed if record.type in _OF_ACTS]
     counted = CountedOnce(transaction, routed, events.kinds, edit_at=edit_at, now=now)
     to_add = counted.left(found.in_one_post(deliveries))
-    added = len(notified) + Outbox(transaction).add(to_add)
+    added = Outbox(transaction).add(to_add)
     grace_period.forget(routed_ids)
     Events(transaction).mark_routed(repository, routed_ids)
     left = None if part.is_more else part.records[len(routed) :]
     is_more = part.is_more and bool(routed)
-    return Routed(added, left, more=is_more, grace_period=grace_period)
+    has_posts = added > 0 or any(record.type in _NOTIFY_THEMSELVES for record in routed)
+    return Routed(has_posts, left, more=is_more, grace_period=grace_period)
 
 
 def _count_merges(

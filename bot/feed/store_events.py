@@ -162,7 +162,7 @@ class StoreEvents:
         events.unstored = []
         events.grace_period = routed.grace_period
         events.unrouted = routed.left
-        if routed.more or routed.added:
+        if routed.more or routed.has_posts:
             self.wake()
         return routed.more
 
@@ -382,7 +382,8 @@ def _finish(
     stored = _store(transaction, lease, position, records, context.now)
     PullRequests(transaction).save(pull_requests)
     unrouted = _with(context.unrouted, records) if stored.are_all_new else None
-    routed = route_events(transaction, position.repository, context, unrouted)
+    context = replace(context, unrouted=unrouted)
+    routed = route_events(transaction, position.repository, context)
     return Finished(stored.duplicates, routed)
 
 
