@@ -172,7 +172,7 @@ def _why_unread(error: MergeQueueError) -> WhyUnread:
     return WhyUnread.UNREADABLE
 
 
-def _store_alerts(  # a transaction body takes what was read before
+def _store_alerts(
     transaction: Transaction,
     rules: AlertRules,
     poll: Poll,

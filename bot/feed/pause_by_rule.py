@@ -11,6 +11,7 @@ from bot.acts.reason import signed_reason
 from bot.acts.record import Action, ActResult, AuditRecord, Evidence
 from bot.acts.rows import Audit
 from bot.feed.poll import Poll
+from bot.feed.poll_state import asked_to_wait
 from bot.health.alert import AlertRules
 from bot.kernel.actor import Caller, Origin
 from bot.kernel.configured import Policy
@@ -19,7 +20,7 @@ from bot.kernel.repository import RepositoryName
 from bot.log.classification import kinds
 from bot.log.preceding import with_preceding_events
 from bot.log.rows import Events
-from bot.merge_queue.errors import MergeQueueUnavailable, answer_of
+from bot.merge_queue.errors import answer_of
 from bot.merge_queue.event_records import in_order
 from bot.merge_queue.event_types import LEAVE, MERGED
 from bot.pauses.by_rule import (
@@ -94,8 +95,8 @@ class PauseByRule:
         fields = {"repository": poll.repository, "error": type(error).__name__}
         extra = {"action": "rule_failed", **fields, "failures": state.failures}
         logger.warning("queue couldn't be paused automatically", extra=extra)
-        hint = error.retry_after if isinstance(error, MergeQueueUnavailable) else None
-        wait = max(wait_after(state.failures), timedelta(seconds=hint or 0))
+        hint = timedelta(seconds=asked_to_wait(error) or 0)
+        wait = max(wait_after(state.failures), hint)
         now = acts.clock.now()
         state.waits_until = now + wait
         if state.failures == TOLD_AT and not isinstance(error, QueueBusy):
@@ -118,7 +119,7 @@ def _begin(
 ) -> AuditRecord | None:
     """Decide again, alone, and store the beginning of the act."""
     Leases(transaction).require(poll.lease, act.at)
-    Pauses(transaction).of(act.repository, act.at)
+    Pauses(transaction).lock(act.repository)
     found = _decide(transaction, poll=poll, rule=rule, now=act.at)
     if found is None:
         return None
@@ -168,8 +169,9 @@ def _decide(
     if not may_pause(pauses, Audit(transaction).since(name, now - ONCE_IN)):
         return None
     since = counted_from(pauses, now, ahead)
-    found = [Events(transaction).newest(name, type_, since) for type_ in (LEAVE, MERGED)]
-    records = in_order([*found[0], *found[1]])
+    leaves = Events(transaction).newest(name, LEAVE, since)
+    merges = Events(transaction).newest(name, MERGED, since)
+    records = in_order([*leaves, *merges])
     around = preceding_events(transaction, name, records)
     judged = kinds(records, around)
     events = [

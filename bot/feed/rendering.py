@@ -153,8 +153,9 @@ def _calls(
     linked = People(transaction).linked_to([asked]).get(asked, ())
     wanting = who_wants(transaction, Notice.MENTION, linked)
     about = Subject(SubjectKind.EVENT, first.repository, first.event_id)
-    about_it = first.repository, first.pull_request or 0
-    muted = MutedPullRequests(transaction).muted_by(wanting, *about_it, first.received_at)
+    muted = MutedPullRequests(transaction).muted_by(
+        wanting, first.repository, first.pull_request or 0, first.received_at
+    )
     called = [user_id for user_id in linked if user_id in wanting and user_id not in muted]
     outbox = Outbox(transaction)
     return [mention(user_id) for user_id in called if outbox.get(user_id, about) is None]

@@ -168,13 +168,15 @@ class Threads:
             known.remove(found)
             if kind in threads.STATES or is_merge(record):
                 self._change(thread, is_over=kind in threads.CLOSING, kind=kind)
-        elif before := threads.entry_before(record, known):
-            self._continue(before, thread)
+        elif isinstance(current, threads.QueueEntry):
+            before = threads.entry_before(record, self._entries[current.pull_request])
+            if before is not None:
+                self._continue(before, thread)
         known.append(current)
         self._changed[current.key] = current
         return thread
 
-    def _continue(self, ended: threads.QueueEntry | threads.Bisection, thread: Thread) -> None:
+    def _continue(self, ended: threads.QueueEntry, thread: Thread) -> None:
         """Have messages of a queue entry show the next one, if people learned how it ended."""
         roots = self._roots_after(ended)
         if not roots:
@@ -184,7 +186,7 @@ class Threads:
         self._moved.append((roots.values(), thread.subject))
         self._change(thread, is_over=False)
 
-    def _roots_after(self, ended: threads.QueueEntry | threads.Bisection) -> dict[str, int]:
+    def _roots_after(self, ended: threads.QueueEntry) -> dict[str, int]:
         """By channel, the messages that need not show this end any more.
 
         They show it, or a reply that is also in the channel says so of a failure.
@@ -212,10 +214,8 @@ class Threads:
             found |= {message.channel_id: message.message_id for message in with_failures}
         return found
 
-    def _has_failed(self, ended: threads.QueueEntry | threads.Bisection) -> bool:
+    def _has_failed(self, ended: threads.QueueEntry) -> bool:
         """Whether it ended with a failure that was posted with an earlier slice."""
-        if not isinstance(ended, threads.QueueEntry):
-            return False
         numbers = {ended.pull_request}
         records = Events(self.transaction).of_pull_requests(
             self.repository, numbers, since=ended.began_at

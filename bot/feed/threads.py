@@ -134,9 +134,7 @@ class QueueEntry:
         return at >= self.began_at - EARLIER
 
 
-def entry_before(
-    record: EventRecord, known: "Sequence[QueueEntry | Bisection]"
-) -> "QueueEntry | Bisection | None":
+def entry_before(record: EventRecord, known: Sequence[QueueEntry]) -> QueueEntry | None:
     """The one of `known`, all of the record's pull request, that its new entry follows soon."""
     if not _begins(record):
         return None
