@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from enum import StrEnum
 from typing import NamedTuple
 
 from bot.feed.repeats import COUNTED_KINDS, LONGEST_COUNT, Repeats, counted_from, has_verdict, rows
@@ -27,10 +28,14 @@ from bot.removals.removed_here import preceding_events
 from bot.slack.person import is_person
 from bot.store.transaction import Transaction
 
-DIRECT_FORM = "direct"
-POST = "post"
-REPLY = "reply"
-"""The forms of a message about an event: to a person, to a channel, in a thread."""
+
+class MessageForm(StrEnum):
+    """The form of a message about an event; the keys of live messages hold it."""
+
+    DIRECT = "direct"  #: to a person
+    POST = "post"  #: to a channel
+    REPLY = "reply"  #: in a thread
+
 
 _MAY_COUNT = frozenset(
     {
@@ -42,10 +47,10 @@ _MAY_COUNT = frozenset(
 )
 
 
-def form_of(delivery: Delivery | NewDelivery) -> str:
+def form_of(delivery: Delivery | NewDelivery) -> MessageForm:
     if is_person(delivery.channel_id):
-        return DIRECT_FORM
-    return POST if delivery.root_id is None else REPLY
+        return MessageForm.DIRECT
+    return MessageForm.POST if delivery.root_id is None else MessageForm.REPLY
 
 
 def is_counted(delivery: Delivery | NewDelivery) -> bool:
@@ -53,11 +58,11 @@ def is_counted(delivery: Delivery | NewDelivery) -> bool:
     return counts(delivery.kind, form_of(delivery))
 
 
-def counts(kind: str | None, form: str) -> bool:
-    return kind in COUNTED_KINDS and (kind != EventKind.ENTER or form == REPLY)
+def counts(kind: str | None, form: MessageForm) -> bool:
+    return kind in COUNTED_KINDS and (kind != EventKind.ENTER or form is MessageForm.REPLY)
 
 
-def repeated(repository: RepositoryName, event_id: int, form: str) -> LiveSubject:
+def repeated(repository: RepositoryName, event_id: int, form: MessageForm) -> LiveSubject:
     return LiveSubject(LiveKind.REPEATED, repository, f"{event_id} {form}")
 
 
@@ -65,14 +70,14 @@ class Repeated(NamedTuple):
     """A message that counts equal verdicts: the event it is about, and the message's form."""
 
     about: Subject
-    form: str
+    form: MessageForm
 
 
 def repeated_of(subject: LiveSubject) -> Repeated:
     """The opposite of `repeated`."""
     event_id, _, form = subject.key.partition(" ")
     about = Subject(SubjectKind.EVENT, subject.repository, int(event_id))
-    return Repeated(about, form)
+    return Repeated(about, MessageForm(form))
 
 
 def repeats_from(transaction: Transaction, first: EventRecord) -> Repeats | None:

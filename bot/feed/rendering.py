@@ -6,9 +6,7 @@ from dataclasses import replace
 from bot.blocks.message import Message
 from bot.blocks.text import mention
 from bot.feed.counting_repeats import (
-    DIRECT_FORM,
-    POST,
-    REPLY,
+    MessageForm,
     counts,
     form_of,
     repeated_of,
@@ -54,8 +52,8 @@ def event_post(transaction: Transaction, delivery: Delivery, *, is_reply: bool) 
         return None
     kind = EventKind(delivery.kind) if delivery.kind in set(EventKind) else None
     form = form_of(delivery)
-    if form == REPLY and not is_reply:
-        form = POST
+    if form is MessageForm.REPLY and not is_reply:
+        form = MessageForm.POST
     post = _post(transaction, record, kind, form)
     return replace(post, since=record.received_at, about=facts_of(record))
 
@@ -76,7 +74,7 @@ def repeated_post(transaction: Transaction, subject: LiveSubject) -> Message | N
 
 
 def _post(
-    transaction: Transaction, first: EventRecord, kind: EventKind | None, form: str
+    transaction: Transaction, first: EventRecord, kind: EventKind | None, form: MessageForm
 ) -> Message:
     """The post about an event, or about the latest with its verdict, where there are several.
 
@@ -91,7 +89,7 @@ def _post(
     seen = _pull_request(transaction, record)
     has_left = kind in {EventKind.FAILURE, EventKind.DEQUEUE}
     verdict = verdict_on(transaction, record) if has_left else None
-    if form == DIRECT_FORM:
+    if form is MessageForm.DIRECT:
         notice = Notice.MERGE if kind is EventKind.MERGE else Notice.FAILURE
         post = event_posts.event(
             record, seen, kind, calls=["you"], repeats=repeats, verdict=verdict
@@ -101,7 +99,7 @@ def _post(
     pauses = Pauses(transaction).open([record.repository])
     # Posts in a feed are not edited when the queue resumes.
     is_during_pause = any(pause.since <= record.received_at for pause in pauses)
-    is_brief = kind is EventKind.FAILURE and form == REPLY
+    is_brief = kind is EventKind.FAILURE and form is MessageForm.REPLY
     asked = asked_about(transaction, record, seen) if kind is EventKind.FAILURE else None
     others: Sequence[Freeze] = ()
     if record.type == FREEZE_DELETE:

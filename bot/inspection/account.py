@@ -10,7 +10,7 @@ from bot.acts.record import Action, ActResult, AuditRecord
 from bot.acts.rows import Audit
 from bot.channels.rows import Subscriptions
 from bot.channels.subscription import Mismatch, Subscription
-from bot.feed.counting_repeats import DIRECT_FORM, POST, REPLY, repeated
+from bot.feed.counting_repeats import MessageForm, repeated
 from bot.feed.rows import QueueEntries
 from bot.feed.topics import topic_of
 from bot.freezes.rows import Freezes
@@ -305,8 +305,9 @@ def _messages(
         entries = QueueEntries(transaction).of(repository, [number], EPOCH)
         keys = [entry.key for entry in entries]
         found += LiveMessages(transaction).of_all(LiveKind.ENTRY, repository, keys)
-    forms = (DIRECT_FORM, POST, REPLY)
-    counted = [repeated(repository, event.event_id, form).key for event in around for form in forms]
+    counted = [
+        repeated(repository, event.event_id, form).key for event in around for form in MessageForm
+    ]
     found += LiveMessages(transaction).of_all(LiveKind.REPEATED, repository, counted)
     pauses = _pauses(transaction, repository, around)
     found += LiveMessages(transaction).of_all(LiveKind.PAUSE, repository, pauses)

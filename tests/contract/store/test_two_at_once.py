@@ -21,7 +21,7 @@ from bot.acts.rows import Audit, Revisions
 from bot.channels.rows import Subscriptions
 from bot.channels.settings import ChannelSettings
 from bot.channels.subscription import Style, SubscriptionOptions
-from bot.feed.counting_repeats import POST, repeated
+from bot.feed.counting_repeats import MessageForm, repeated
 from bot.feed.route_events import RoutingContext, route_events
 from bot.feed.route_pauses import ReadAfter, route_pause_event
 from bot.home.about import switch
@@ -468,7 +468,7 @@ async def test_a_verdict_that_comes_while_an_equal_one_is_posted_is_counted(
     await other
 
     with begin(processes.one) as transaction:
-        (live,) = LiveMessages(transaction).of(repeated(SITE, 1, POST))
+        (live,) = LiveMessages(transaction).of(repeated(SITE, 1, MessageForm.POST))
     assert live.message_ts == "1.1"
     assert live.wanted > live.shown
     assert await processes.one.run(claim, after(4)) == []
