@@ -37,12 +37,12 @@ from bot.log.rows import Events, PullRequests
 from bot.log.types import FREEZE_TYPES
 from bot.merge_queue.event_records import EventRecord, PullRequestRecord
 from bot.merge_queue.event_types import ENTER, MERGED, Turn
+from bot.pauses.history import shown_pause
 from bot.pauses.merges import mark_records
 from bot.pauses.rows import Pauses
 from bot.people.notices import Notice
 from bot.people.rows import MutedPullRequests, People
 from bot.posts.delivery import NewDelivery
-from bot.posts.live_message import LiveKind, LiveSubject
 from bot.posts.live_messages import LiveMessages
 from bot.posts.outbox import Outbox
 from bot.removals.addressing import asked_about
@@ -329,8 +329,7 @@ def _pause_in_force(
     if all(record.type != ENTER for record in records):
         return None
     for pause in Pauses(transaction).open([repository]):
-        card = LiveSubject(LiveKind.PAUSE, repository, str(pause.pause_id))
-        shown = LiveMessages(transaction).of(card)
+        shown = LiveMessages(transaction).of(shown_pause(pause))
         channels = {message.channel_id for message in shown if not message.is_lost}
         return PauseInForce(pause.since, channels)
     return None

@@ -12,7 +12,7 @@ from bot.log.classification import EventKind
 from bot.slack.ports import SURELY_SHOWN
 
 MAXIMUM_AGE = timedelta(days=7)
-"""Deliveries fail after this long without a post (UX, "When things are wrong")."""
+"""Deliveries fail after this long without a post."""
 
 
 RECHECK_DELAYS = (timedelta(seconds=2), timedelta(seconds=5), timedelta(seconds=10))
@@ -55,52 +55,51 @@ SETTLED = frozenset({DeliveryState.DELIVERED, DeliveryState.FAILED, DeliveryStat
 
 
 class SubjectKind(StrEnum):
-    """What a delivery is about, and what its `subject_id` refers to.
+    """What a delivery is about; in brackets, what its `subject_id` refers to.
 
-    Posted to channels: an event (its id in the log); an act made through this bot (its audit
-    record); an act on a group (the act, under the name of its first repository); the first post of
-    a live message or its replacement (the live message); the end of a pause, or a correction of a
-    wrongly posted end (that end); that the planned end of a pause isn't known, or that nobody
-    answers its reminders (the pause record); a change of a pause that no event has told of yet (the
-    pause's line before it); an outage and its end (under the name of its first repository); a cause
-    that an alert hasn't named before (that cause), and the end of an alert (the alert); the
-    approach, start and end of a freeze (the event that gave it its terms); the statistics of a week
-    (the ordinal number of its Monday).
-    Sent to one person: somebody replaced their pause (the audit record), or replaced it, or the
-    pause whose end they had set, outside the bot (the line before it); the log names somebody else
-    for the pause whose end they had set (the pause record); a pause ended that they
-    made or asked to be notified of, alone or as the last of a group (that end).
-    The first reminder of a pause goes to one person too (the pause record), or that the outcome of
-    a request that was cut off isn't known yet (its row), or the outcome, which goes to the channel
-    if the person expects it there.
+    Posted to channels, unless a kind says that one person gets it.
     """
 
-    EVENT = "event"
-    ACT = "act"
+    EVENT = "event"  #: an event (its id in the log)
+    ACT = "act"  #: an act made through this bot (its audit record)
+    #: an act on a group (the act, under the name of its first repository)
     GROUP = "group"
-    LIVE_MESSAGE = "live_message"
-    LIVE_MESSAGE_AGAIN = "live_message_again"
-    PAUSE_END = "pause_end"
-    STILL_PAUSED = "still_paused"
+    LIVE_MESSAGE = "live_message"  #: the first post of a live message (the live message)
+    LIVE_MESSAGE_AGAIN = "live_message_again"  #: its replacement (the live message)
+    PAUSE_END = "pause_end"  #: the end of a pause (that end)
+    STILL_PAUSED = "still_paused"  #: the correction of a wrongly posted end (that end)
+    #: a change of a pause that no event has told of yet (the pause's line before it)
     PAUSE_CHANGED = "pause_changed"
-    ADOPTED = "adopted"
+    ADOPTED = "adopted"  #: the planned end of a pause isn't known (the pause record)
+    #: for one person: somebody replaced their pause (the audit record)
     REPLACED = "replaced"
+    #: for one person: somebody replaced their pause, or the pause whose end they had set, outside
+    #: the bot (the line before it)
     REPLACED_ELSEWHERE = "replaced_elsewhere"
+    #: for one person: the log names somebody else for the pause whose end they had set (the pause
+    #: record)
     END_VOID = "end_void"
+    #: for one person: a pause ended that they made or asked to be notified of (that end)
     RESUMED = "resumed"
+    #: for one person: such a pause ended as the last of a group (that end)
     GROUP_RESUMED = "group_resumed"
+    #: for one person: the first reminder of a pause (the pause record)
     REMINDER = "reminder"
-    ESCALATION = "escalation"
-    OUTAGE = "outage"
-    OUTAGE_OVER = "outage_over"
-    SLACK_OUTAGE_OVER = "slack_outage_over"
-    ALERT_CAUSE = "alert_cause"
-    ALERT_OVER = "alert_over"
+    ESCALATION = "escalation"  #: nobody answers the reminders of a pause (the pause record)
+    OUTAGE = "outage"  #: an outage (the outage, under the name of its first repository)
+    OUTAGE_OVER = "outage_over"  #: its end (likewise)
+    SLACK_OUTAGE_OVER = "slack_outage_over"  #: the end of an outage of Slack (that outage)
+    ALERT_CAUSE = "alert_cause"  #: a cause that an alert hasn't named before (that cause)
+    ALERT_OVER = "alert_over"  #: the end of an alert (the alert)
+    #: a freeze begins soon (the event that gave it its terms)
     FREEZE_ANNOUNCED = "freeze_announced"
-    FREEZE_BEGUN = "freeze_begun"
-    FREEZE_OVER = "freeze_over"
-    WEEKLY = "weekly"
+    FREEZE_BEGUN = "freeze_begun"  #: its start (likewise)
+    FREEZE_OVER = "freeze_over"  #: its end (likewise)
+    WEEKLY = "weekly"  #: the statistics of a week (the ordinal number of its Monday)
+    #: for one person, or the channel where they expect it: the outcome of a request that was cut
+    #: off (its row)
     OUTCOME = "outcome"
+    #: the same, while the outcome isn't known yet (its row)
     OUTCOME_FOLLOWS = "outcome_follows"
 
 

@@ -8,28 +8,23 @@ from bot.kernel.repository import RepositoryName
 
 
 class LiveKind(StrEnum):
-    """The kinds of live messages.
+    """The kinds of live messages; in brackets, the key of the subject."""
 
-    The key of its subject identifies it: a pause by its id; a group by the act that paused it,
-    under the name of its first repository; a queue entry or bisection by its key; a board by its
-    id; a reminder by its pause or its group's act; one person's changes of a pause by the first of
-    these acts; a freeze by its first event; a request to confirm by the act that asks for it, or
-    its group's. A post about an event is one from the second event with the same verdict on: by the
-    first event and its form. A storm: by its key.
-    """
-
-    PAUSE = "pause"
+    PAUSE = "pause"  #: a pause (its id)
+    #: the pauses of a group (the act that paused it, under the name of its first repository)
     GROUP = "group"
-    ENTRY = "entry"
-    BISECTION = "bisection"
-    BOARD = "board"
-    REMINDER = "reminder"
-    CHANGES = "changes"
-    FREEZE = "freeze"
+    ENTRY = "entry"  #: a queue entry (its key)
+    BISECTION = "bisection"  #: a bisection (its key)
+    BOARD = "board"  #: a board (its id)
+    REMINDER = "reminder"  #: a reminder (its pause, or its group's act)
+    CHANGES = "changes"  #: one person's changes of a pause (the first of these acts)
+    FREEZE = "freeze"  #: a freeze (its row)
+    #: a request to confirm an act (the act that asks for it, or its group's)
     CONFIRMATION = "confirmation"
+    #: a post about an event, once another one had the same verdict (the first event, and the form)
     REPEATED = "repeated"
-    STORM = "storm"
-    ALERT = "alert"
+    STORM = "storm"  #: a storm of failures (its key)
+    ALERT = "alert"  #: an alert about the health of a queue (its id)
 
 
 class Priority(IntEnum):

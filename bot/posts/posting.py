@@ -31,7 +31,7 @@ logger = logging.getLogger(__name__)
 
 CONCURRENT_CHANNELS = 50
 PER_CHANNEL = 10
-LARGEST_OUTCOMES = 3
+CONCURRENT_OUTCOMES = 3
 """Database connections for storing outcomes; the rest is for others (`CONCURRENT_STORES`)."""
 
 SUMMARIZE_OVER = 30
@@ -57,7 +57,9 @@ class PostDeliveries:
     jitter: Callable[[], float]
     renderers: Renderers
     metrics: Metrics = UNSCRAPED
-    storing: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(LARGEST_OUTCOMES))
+    storing: asyncio.Semaphore = field(
+        default_factory=lambda: asyncio.Semaphore(CONCURRENT_OUTCOMES)
+    )
     size: ClaimSize = field(default_factory=ClaimSize)
     #: set when an outcome could not be stored
     unstored: asyncio.Event = field(default_factory=asyncio.Event)
@@ -74,7 +76,7 @@ class PostDeliveries:
             return
         room = self.sender.pace.budget.room(self.clock.now())
         if not room:
-            # Most urgent first, and claim nothing before it may be sent.
+            # What is claimed too early would go ahead of something more urgent.
             self.wake(1 / WORKSPACE_PER_SECOND)
             return
         channels = min(room, self.size.of(CONCURRENT_CHANNELS))

@@ -28,8 +28,6 @@ RenderLiveMessage = Callable[[Transaction, LiveSubject], Message | None]
 
 _Key = TypeVar("_Key")
 
-_OF_LIVE_MESSAGES = {SubjectKind.LIVE_MESSAGE, SubjectKind.LIVE_MESSAGE_AGAIN}
-
 
 class RenderedMessages(NamedTuple):
     """The content of live messages."""
@@ -74,7 +72,7 @@ class Renderers:
     def _post(self, transaction: Transaction, delivery: Delivery, claim: Claim) -> Message | None:
         if delivery.summarizes:
             return self.summary(transaction, delivery)
-        if delivery.subject.kind in _OF_LIVE_MESSAGES:
+        if is_first_post(delivery):
             return self._first_post(transaction, delivery, claim)
         return self.posts[delivery.subject.kind](transaction, delivery, claim)
 

@@ -30,7 +30,7 @@ from bot.posts.enqueueing import open_live_messages
 from bot.posts.live_message import LiveKind, LiveSubject
 from bot.posts.live_messages import LiveMessages
 from bot.posts.outbox import Outbox
-from bot.posts.posting import CONCURRENT_CHANNELS, LARGEST_OUTCOMES
+from bot.posts.posting import CONCURRENT_CHANNELS, CONCURRENT_OUTCOMES
 from bot.posts.send import SUSPENDED_RETRY
 from bot.runtime.scheduler import Job
 from bot.slack.errors import PostInDoubt, PostPostponed, PostRefused, Refusal
@@ -560,7 +560,7 @@ async def test_storing_outcomes_leaves_connections_free_and_does_not_delay_the_s
 
     run = asyncio.create_task(bot.use_case.run())
     await until(lambda: len(bot.poster.calls) == 10, "ten posts")
-    await until(lambda: len(asked) == LARGEST_OUTCOMES, "outcomes that are being stored")
+    await until(lambda: len(asked) == CONCURRENT_OUTCOMES, "outcomes that are being stored")
     if is_ending:
         bot.use_case.begin_no_more()
     let_go.set()
@@ -568,4 +568,4 @@ async def test_storing_outcomes_leaves_connections_free_and_does_not_delay_the_s
         await run
 
     # At the end of the process, those that wait do not ask a database that did not answer.
-    assert len(asked) == (LARGEST_OUTCOMES if is_ending else 10)
+    assert len(asked) == (CONCURRENT_OUTCOMES if is_ending else 10)
