@@ -50,11 +50,11 @@ def past_entries(records: Iterable[EventRecord]) -> list[PastEntry]:
     service puts back by itself.
     """
     found: list[PastEntry] = []
-    for stays in by_pull_request(records):
-        kind_of = kinds(stays)
-        for at, record in enumerate(stays):
+    for events in by_pull_request(records):
+        kind_of = kinds(events)
+        for index, record in enumerate(events):
             kind = kind_of[record.event_id]
-            begun_at = entered_at(stays[: at + 1]) if kind in ENDS else None
+            begun_at = entered_at(events[: index + 1]) if kind in ENDS else None
             entry = _entry(record, begun_at, has_merged=kind is EventKind.MERGE)
             if entry is not None:
                 found.append(entry)
@@ -97,8 +97,8 @@ def by_pull_request(records: Iterable[EventRecord]) -> Iterable[list[EventRecord
     of_one: dict[int | None, dict[int, EventRecord]] = defaultdict(dict)
     for record in records:
         of_one[record.pull_request][record.event_id] = record
-    for stays in of_one.values():
-        yield in_order([*stays.values()])
+    for events in of_one.values():
+        yield in_order([*events.values()])
 
 
 def entered_at(until_end: Sequence[EventRecord]) -> datetime | None:

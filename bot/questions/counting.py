@@ -20,7 +20,7 @@ from bot.questions.statistics import (
     lacks_details,
     span_back,
 )
-from bot.questions.weekly import holds
+from bot.questions.weekly import pauses_and_freezes
 
 LEAVE_TYPES = frozenset({LEAVE, MERGED})
 """Enough if each end includes its reason and the time of entry."""
@@ -82,7 +82,7 @@ async def check_statistics(
     leaves = frozenset({LEAVE})
     reading = LogReading(sources.service, repository, None, leaves, most_pages=most_pages)
     known_since = await reading.back_to(end - 2 * since, end + CLOCK_ALLOWANCE)
-    pauses, freezes = await sources.store.read(holds, repository, end - 2 * since)
+    pauses, freezes = await sources.store.read(pauses_and_freezes, repository, end - 2 * since)
     return compare(
         repository, reading.records, pauses, freezes, asked=since, end=end, known_since=known_since
     )

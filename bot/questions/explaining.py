@@ -18,7 +18,7 @@ from bot.merge_queue.window import LONGEST_LOOKBACK
 from bot.queues.estimate import Estimate
 from bot.queues.outlook import estimate, is_foreseeable, read_past
 from bot.queues.picture import picture
-from bot.queues.position import Explanation, find
+from bot.queues.position import Explanation, base_branch, find
 from bot.queues.reading import read_queue
 from bot.queues.snapshot import Snapshot
 from bot.removals.addressing import person_to_ask
@@ -104,16 +104,11 @@ async def _estimate(
     numbers = [queued.number for queued in line.queued]
     if own.obstacle is not None or own.number not in numbers:
         return None
-    branch = _branch(records) if of_branch is not None else snapshot.branch
+    branch = base_branch(records) if of_branch is not None else snapshot.branch
     at = snapshot.read_at
     stored = await sources.store.read(read_past, snapshot.repository, at)
     past = stored.of_branch(branch)
     return estimate(past, shown, numbers.index(own.number), own.queued_at, at)
-
-
-def _branch(records: Sequence[EventRecord]) -> str | None:
-    """Its base branch, which only its events name."""
-    return next((record.base_ref for record in reversed(records) if record.base_ref), None)
 
 
 async def _seen(
@@ -150,7 +145,7 @@ async def _queue_of_branch(
     repository: RepositoryName, records: Sequence[EventRecord], sources: Sources
 ) -> QueueStatus | None:
     """The queue of its base branch; None if that is unknown."""
-    branch = _branch(records)
+    branch = base_branch(records)
     if branch is None:
         return None
     return await answer_or(None, sources.service.status(repository, branch))

@@ -1,4 +1,4 @@
-"""What people asked to see of a repository: its queue, its base branches, a page of its log."""
+"""What people asked to see of a repository: its base branches, a page of its log."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -138,15 +138,16 @@ def count(
     found: dict[date, Counter[EventKind]] = defaultdict(Counter)
     today = span.end.astimezone(span.zone).date()
     lengths: list[timedelta] = []
-    for stays in by_pull_request(records):
-        judged = kinds(stays)
-        for at, stay in enumerate(stays):
-            kind = judged[stay.event_id]
+    for events in by_pull_request(records):
+        kind_of = kinds(events)
+        for index, event in enumerate(events):
+            kind = kind_of[event.event_id]
             # A service whose clock is ahead of ours may already be in tomorrow.
-            found[min(stay.received_at.astimezone(span.zone).date(), today)][kind] += 1
-            queued_at = entered_at(stays[: at + 1]) if kind is EventKind.MERGE else None
+            day = min(event.received_at.astimezone(span.zone).date(), today)
+            found[day][kind] += 1
+            queued_at = entered_at(events[: index + 1]) if kind is EventKind.MERGE else None
             if queued_at is not None:
-                lengths.append(stay.received_at - queued_at)
+                lengths.append(event.received_at - queued_at)
     tallies = []
     for first, last in _days(span):
         of_days: Counter[EventKind] = Counter()
@@ -185,8 +186,8 @@ class Removals:
     checks: Mapping[str, int]  #: how many pull requests each failed check threw out
     #: how many left for each code of the service; None without one
     reasons: Mapping[str | None, int]
-    paused: timedelta  #: `paused` and `frozen`: for how long the queue, or a part of it, was held
-    frozen: timedelta
+    paused: timedelta  #: for how long the queue was paused
+    frozen: timedelta  #: for how long the queue, or a part of it, was frozen
 
     @property
     def is_none(self) -> bool:
@@ -221,10 +222,10 @@ def compare(  # noqa: PLR0913  # two are keywords
 ) -> CheckStatistics:
     """Count the removals among `records`, which are whole from `known_since` to `end`."""
     removals: list[EventRecord] = []
-    for stays in by_pull_request(records):
-        kind_of = kinds(stays)
-        left = (stay for stay in stays if kind_of[stay.event_id] in LEFT)
-        removals += (with_preceding_events(record, stays) for record in left)
+    for events in by_pull_request(records):
+        kind_of = kinds(events)
+        left = (event for event in events if kind_of[event.event_id] in LEFT)
+        removals += (with_preceding_events(event, events) for event in left)
     paused = [(pause.since, pause.ended_at) for pause in pauses]
     frozen = [
         (freeze.begins_at, freeze.over_at or freeze.ends_at)
@@ -245,8 +246,8 @@ def compare(  # noqa: PLR0913  # two are keywords
                 for check in {each.name for each in record.details.checks if each.name}
             ),
             Counter(record.details.code for record in own),
-            _held(paused, start, until),
-            _held(frozen, start, until),
+            _covered(paused, start, until),
+            _covered(frozen, start, until),
         )
 
     start = max(end - asked, known_since)
@@ -255,19 +256,19 @@ def compare(  # noqa: PLR0913  # two are keywords
     return CheckStatistics(repository, asked, start, end, of(start, end), before)
 
 
-def _held(
+def _covered(
     times: Iterable[tuple[datetime, datetime | None]], start: datetime, end: datetime
 ) -> timedelta:
     """How much of the period they cover, once where they overlap; None is no end yet."""
-    held = timedelta()
+    covered = timedelta()
     reached = start
     for begun, ended in sorted(times, key=lambda period: period[0]):
         begin = max(begun, reached)
         until = min(ended or end, end)
         if until > begin:
-            held += until - begin
+            covered += until - begin
             reached = until
-    return held
+    return covered
 
 
 def zone_of(subscription: Subscription) -> str:

@@ -42,10 +42,10 @@ def weekly_statistics(
     """
     since = end - 2 * question_statistics.WEEK
     events = Events(transaction)
-    leaves = _before(end, events.between(repository, LEAVE, since, end, MOST_STORED))
+    leaves = _oldest_first(end, events.between(repository, LEAVE, since, end, MOST_STORED))
     others: list[EventRecord] = []
     for type_ in (MERGED, CHECKS_END):
-        others += _before(end, events.between(repository, type_, since, end, MOST_STORED))
+        others += _oldest_first(end, events.between(repository, type_, since, end, MOST_STORED))
     longest = since - 2 * question_statistics.WEEK
     is_older_known = bool(events.between(repository, LEAVE, longest, since, 1))
     known_since = leaves[0].received_at if leaves else end - question_statistics.WEEK
@@ -53,7 +53,7 @@ def weekly_statistics(
         known_since = since
     around = preceding_events(transaction, repository, leaves)
     records = {record.event_id: record for record in (*around, *others, *leaves)}
-    pauses, freezes = holds(transaction, repository, since)
+    pauses, freezes = pauses_and_freezes(transaction, repository, since)
     removals = question_statistics.compare(
         repository,
         records.values(),
@@ -66,11 +66,12 @@ def weekly_statistics(
     return compare_weeks(removals, in_order([*records.values()]))
 
 
-def _before(end: datetime, newest_first: Sequence[EventRecord]) -> Sequence[EventRecord]:
+def _oldest_first(end: datetime, newest_first: Sequence[EventRecord]) -> Sequence[EventRecord]:
+    """Those before `end`."""
     return [record for record in reversed(newest_first) if record.received_at < end]
 
 
-def holds(
+def pauses_and_freezes(
     transaction: Transaction, repository: RepositoryName, since: datetime
 ) -> tuple[list[PauseRecord], list[Freeze]]:
     """The pauses and freezes that lasted then or later."""

@@ -39,6 +39,11 @@ class Explanation:
         return self.snapshot.repository
 
 
+def base_branch(records: Sequence[EventRecord]) -> str | None:
+    """The base branch of a pull request, which only its events name."""
+    return next((record.base_ref for record in reversed(records) if record.base_ref), None)
+
+
 def find(
     number: int,
     status: QueueStatus,

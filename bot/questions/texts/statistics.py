@@ -38,8 +38,8 @@ GROUP_PAGE = 10
 """Queues of a group: the whole log of each is read."""
 
 
-class HeldTexts(NamedTuple):
-    """For how long merging was held, now and in the period before."""
+class StoppedTexts(NamedTuple):
+    """For how long the queue was paused or frozen, now and in the period before."""
 
     only_now: str  #: the period before isn't fully known
     not_before: str
@@ -47,13 +47,13 @@ class HeldTexts(NamedTuple):
     only_before: str
 
 
-PAUSED_FOR = HeldTexts(
+PAUSED_FOR = StoppedTexts(
     "Paused for {now}",
     "Paused for {now} (period before: never)",
     "Paused for {now} (period before: {before})",
     "Never paused (period before: {before})",
 )
-FROZEN_FOR = HeldTexts(
+FROZEN_FOR = StoppedTexts(
     "Frozen for {now}",
     "Frozen for {now} (period before: never)",
     "Frozen for {now} (period before: {before})",
@@ -253,20 +253,20 @@ def _left_unmerged(found: CheckStatistics) -> str:
 
 
 def removals(now: Removals, before: Removals | None) -> list[str]:
-    """What threw pull requests out most, and how long the queue was held."""
+    """What threw pull requests out most, and for how long the queue was paused or frozen."""
     if before is None:
         lines = [
             _ranked("Failed checks", _checks(now), None),
             _ranked("Reasons", _reasons(now), None),
-            _held(PAUSED_FOR, now.paused, None),
-            _held(FROZEN_FOR, now.frozen, None),
+            _stopped_for(PAUSED_FOR, now.paused, None),
+            _stopped_for(FROZEN_FOR, now.frozen, None),
         ]
     else:
         lines = [
             _ranked("Failed checks", _checks(now), _checks(before)),
             _ranked("Reasons", _reasons(now), _reasons(before)),
-            _held(PAUSED_FOR, now.paused, before.paused),
-            _held(FROZEN_FOR, now.frozen, before.frozen),
+            _stopped_for(PAUSED_FOR, now.paused, before.paused),
+            _stopped_for(FROZEN_FOR, now.frozen, before.frozen),
         ]
     return [line for line in lines if line]
 
@@ -309,8 +309,8 @@ def _counted(name: str, now: Mapping[str, int], before: Mapping[str, int] | None
     return f"{name} {now[name]:,} (was {before.get(name, 0):,})"
 
 
-def _held(said: HeldTexts, now: timedelta, before: timedelta | None) -> str:
-    """How long merging was held; empty if it never was."""
+def _stopped_for(said: StoppedTexts, now: timedelta, before: timedelta | None) -> str:
+    """For how long the queue was paused or frozen; empty if it never was."""
     if not now and not before:
         return ""
     if before is None:

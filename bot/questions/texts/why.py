@@ -32,7 +32,7 @@ from bot.merge_queue.queue import Batch, Checks, ObstacleKind, QueueMode
 from bot.pauses.texts.card import by_whom
 from bot.people.texts import mute_button
 from bot.queues.estimate import Estimate
-from bot.queues.position import Explanation
+from bot.queues.position import Explanation, base_branch
 from bot.queues.texts.parts import about, filling, lately, obstacle, placed
 from bot.verdicts.texts.leaving import NO_STEP
 from bot.verdicts.texts.verdict import remover_of, said
@@ -273,9 +273,7 @@ def _unmet(explanation: Explanation) -> str:
 def _facts(explanation: Explanation) -> list[tuple[str, str]]:
     place = explanation.position
     if isinstance(place, NotQueued):
-        base = next(
-            (record.base_ref for record in reversed(explanation.records) if record.base_ref), None
-        )
+        base = base_branch(explanation.records)
         return [("Branch", code(base) if base else "")]
     queued = place.pull_request
     details = explanation.details
