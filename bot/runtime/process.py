@@ -212,7 +212,7 @@ class _Process:
             if jobs is not None:
                 await self._store_configuration(new)
             self._settings = new
-            self._use(await self._paused_elsewhere())
+            self._use(await self._removed_while_paused())
             await self._warn_of_last_days()
             if jobs is not None:
                 # New subscriptions get the repositories of the new settings at once.
@@ -231,7 +231,7 @@ class _Process:
         self.monitoring.watch_settings(reloading)
         last_days = Job("warn of secrets that end", self._warn_of_last_days)
         scheduler.every(self._every.last_days, last_days)
-        keep = Job("look for removed repositories that are paused", self._keep_paused_ones)
+        keep = Job("look for removed repositories that are paused", self._keep_removed_while_paused)
         scheduler.every(self._every.removed, keep)
         if jobs is not None:
             catch_up = Job("give channels what they follow", self._follow.catch_up)
@@ -247,12 +247,12 @@ class _Process:
     async def _warn_of_last_days(self) -> None:
         warn_of_last_days(self._settings, self.ports.clock.now())
 
-    async def _keep_paused_ones(self) -> None:
-        left = await self._paused_elsewhere()
+    async def _keep_removed_while_paused(self) -> None:
+        left = await self._removed_while_paused()
         if left != self._left:
             self._use(left)
 
-    async def _paused_elsewhere(self) -> Sequence[RepositoryName]:
+    async def _removed_while_paused(self) -> Sequence[RepositoryName]:
         """The repositories that the settings don't name any more, with a queue still paused.
 
         The log says so of each that is new.
@@ -273,7 +273,7 @@ class _Process:
                         "fix": f"it stays as it is; to resume it: /mq resume {pause.repository}",
                     },
                 )
-        return tuple(sorted({schedule.repository for schedule in found}))
+        return tuple(sorted({pause.repository for pause in found}))
 
     def _use(self, left: Sequence[RepositoryName]) -> None:
         self._left = left

@@ -9,7 +9,7 @@ from bot.store.statements import Condition
 
 
 class DoubledRows(ChannelQueues):
-    """What moving a name shares, whatever it names."""
+    """Removes what two names would both have after the move of one to the other."""
 
     def _remove_shown(self, number: sa.Column[int], kind: LiveKind, *doubled: Condition) -> None:
         """Remove these rows, with the live messages that show them.

@@ -1,6 +1,6 @@
 """What keeps the installation in order: old rows go, and channels are ready to be posted in.
 
-Both end after the current slice or channel once `ending` is set, and raise StoreError.
+All raise StoreError.
 """
 
 import asyncio
@@ -39,7 +39,7 @@ async def prune_history(
     configured: Configured,
     ending: asyncio.Event,
 ) -> None:
-    """Delete old rows in slices, each in its own short transaction.
+    """Delete old rows in slices, each in its own short transaction, until `ending` is set.
 
     In the audit only refusals go: acts are kept forever.
     """
@@ -56,7 +56,10 @@ async def prune_history(
 async def prepare_channels(
     store: Store, channels: ChannelDirectory, configured: Configured, ending: asyncio.Event
 ) -> None:
-    """Join the subscribed public channels, and log those that need an invitation."""
+    """Join the subscribed public channels, and log those that need an invitation.
+
+    Ends after the current channel once `ending` is set.
+    """
     names = configured.repositories.names
     found = await store.read(lambda transaction: Subscriptions(transaction).of_repositories(names))
     subscribed = [subscription.channel_id for some in found.values() for subscription in some]
