@@ -1,4 +1,4 @@
-"""Leases: for jobs that one process at a time does, and for acts on a repository."""
+"""Locks of repositories: one act at a time on each, in whichever process."""
 
 import asyncio
 import logging

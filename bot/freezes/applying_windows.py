@@ -362,7 +362,7 @@ class ApplyWindows:
     async def _extend(
         self, key: OccurrenceKey, occurrence: Occurrence, in_force: PauseRecord
     ) -> bool:
-        """Give a pause that ends during the occurrence, and now, the end of the occurrence."""
+        """Give a pause that is about to end during the occurrence the end of the occurrence."""
         ends = in_force.resumes_at
         if ends is None or ends > self._acts.clock.now() + BEFORE_THE_END:
             return False

@@ -1,4 +1,4 @@
-"""Pausing and resuming: the reason for the service, and the possible outcomes."""
+"""Pausing and resuming: the possible outcomes, and the pause that an act made or ended."""
 
 from dataclasses import dataclass, field
 

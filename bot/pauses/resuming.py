@@ -244,7 +244,7 @@ def _watch(transaction: Transaction, target: Target, user_id: str, now: datetime
     if isinstance(target, Group):
         # Locked: the last of them could end in between, without notifying this person.
         for pause in Pauses(transaction).of_group(target.name):
-            Pauses(transaction).of(pause.repository, now)
+            Pauses(transaction).lock(pause.repository)
         pauses = Pauses(transaction).of_group(target.name)
     else:
         pauses = [pause for pause in Pauses(transaction).of(target, now) if pause.is_open]
