@@ -1,6 +1,7 @@
 """Pausing and resuming: the possible outcomes, and the pause that an act made or ended."""
 
 from dataclasses import dataclass, field
+from enum import Enum
 
 from bot.acts.record import Action, AuditRecord
 from bot.acts.unanswered import Unanswered
@@ -45,6 +46,14 @@ class OtherEnd:
     """Nothing changed: the end of the pause has changed since the menu was drawn."""
 
     known: PauseRecord
+
+
+class WatchOutcome(Enum):
+    """What became of a request to be notified when a queue or a group resumes."""
+
+    NEW = "the person will be notified"
+    KNOWN = "they had asked already"
+    NOT_PAUSED = "nothing is paused"
 
 
 PauseOutcome = PauseChange | AlreadyPaused

@@ -17,7 +17,7 @@ from bot.merge_queue.errors import MergeQueueUnavailable, StaleReading, join_ans
 from bot.merge_queue.port import MergeQueue, OnAnswer, Unclear
 from bot.merge_queue.queue import Pause
 from bot.pauses.history import know_pause
-from bot.pauses.outcomes import NotPaused, OtherPause, ResumeOutcome
+from bot.pauses.outcomes import NotPaused, OtherPause, ResumeOutcome, WatchOutcome
 from bot.pauses.pause import DrawnLine, PauseRecord, Timer, drawn_line
 from bot.pauses.readings import PauseReading
 from bot.pauses.rows import Pauses, ResumeWatchers
@@ -84,11 +84,10 @@ class ResumeQueue:
         is_paused = is_known or await self.merge_queue.current_pause(meant) is not None
         return () if is_paused else known
 
-    async def watch(self, target: Target, actor: Actor) -> bool | None:
+    async def watch(self, target: Target, actor: Actor) -> WatchOutcome:
         """Notify the person once, after the pause in force, or the last of the group's, ends.
 
-        A replacement counts as the pause it replaced. False if they had asked already, None if
-        nothing is paused. Raises PermissionDenied.
+        A replacement counts as the pause it replaced. Raises PermissionDenied.
         """
         await self.acts.check.require(actor, Right.READ)
         now = self.acts.clock.now()
@@ -240,7 +239,7 @@ class ResumeQueue:
         raise MergeQueueUnavailable(problem, arrived=False)
 
 
-def _watch(transaction: Transaction, target: Target, user_id: str, now: datetime) -> bool | None:
+def _watch(transaction: Transaction, target: Target, user_id: str, now: datetime) -> WatchOutcome:
     if isinstance(target, Group):
         # Locked: the last of them could end in between, without notifying this person.
         for pause in Pauses(transaction).of_group(target.name):
@@ -249,4 +248,6 @@ def _watch(transaction: Transaction, target: Target, user_id: str, now: datetime
     else:
         pauses = [pause for pause in Pauses(transaction).of(target, now) if pause.is_open]
     added = [ResumeWatchers(transaction).add(known.pause_id, user_id) for known in pauses]
-    return any(added) if added else None
+    if not added:
+        return WatchOutcome.NOT_PAUSED
+    return WatchOutcome.NEW if any(added) else WatchOutcome.KNOWN

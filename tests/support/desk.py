@@ -324,8 +324,8 @@ class Desk:
     async def resume(self, actor: Actor = ALICE) -> ResumeOutcome:
         return await self.resuming.run(Caller(actor, Origin.BUTTON, CHANNEL), SITE)
 
-    async def ask_for_notification(self, actor: Actor = ALICE) -> bool | None:
-        return await self.resuming.watch(SITE, actor)
+    async def ask_for_notification(self, actor: Actor = ALICE) -> None:
+        await self.resuming.watch(SITE, actor)
 
     async def poll(self) -> None:
         await self.polls.run()

@@ -4,6 +4,7 @@ from bot.desk.registry import Call, handles
 from bot.home.about import stop_waiting as forget_waiting
 from bot.kernel.actor import Origin
 from bot.kernel.groups import Group, Target
+from bot.pauses.outcomes import WatchOutcome
 from bot.pauses.texts import group_acts, replies as pause_replies
 from bot.people import actions as people_actions, texts as people_texts
 from bot.slack.payloads import Interaction
@@ -11,8 +12,9 @@ from bot.slack.payloads import Interaction
 
 @handles.command("notify")
 async def watch(call: Call, target: Target) -> None:
-    is_new = await call.bot.use.resume_queue.watch(target, call.actor)
-    if is_new is not None:
+    outcome = await call.bot.use.resume_queue.watch(target, call.actor)
+    if outcome is not WatchOutcome.NOT_PAUSED:
+        is_new = outcome is WatchOutcome.NEW
         await call.reply(group_acts.will_notify(target, is_new=is_new))
     elif isinstance(target, Group):
         await call.reply(group_acts.nothing_held(target.name))
