@@ -95,7 +95,7 @@ class ObservePause:
         now = self.clock.now()
         since = now - UNPOSTED_FOR
         for pause in await self.store.read(
-            lambda transaction: Pauses(transaction).untold_ends(since)
+            lambda transaction: Pauses(transaction).unnotified_ends(since)
         ):
             if pause.repository in repositories and await self.store.run(_post_end, pause, now):
                 self.wake()

@@ -13,7 +13,7 @@ from bot.feed.read_events import content
 from bot.feed.requested_types import RequestedTypes
 from bot.feed.store_events import LOGGED, StoreEvents
 from bot.freezes.freeze import Freeze, advanced
-from bot.freezes.matching import freezes_after, observe, untold
+from bot.freezes.matching import freezes_after, observe, only_listed
 from bot.freezes.reading import freeze_events
 from bot.kernel.clock import Clock
 from bot.kernel.errors import InvalidRequest, MergeQueueError, MergeQueueRefused
@@ -139,7 +139,7 @@ class PollEventLog:
         earlier = [event for event in log if event.received_at < origin]
         found = [advanced(freeze, origin) for freeze in freezes_after([], earlier)]
         told = observe(freezes_after([], log), listed)
-        besides = untold(told, listed, origin)
+        besides = only_listed(told, listed, origin)
         return [*observe(found, listed), *(advanced(freeze, origin) for freeze in besides)]
 
     async def _pages(

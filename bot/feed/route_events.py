@@ -97,27 +97,27 @@ def route_events(
     part = _slice(transaction, repository, now, context.unrouted)
     if not part.records:
         return Routed(has_posts=False, left=(), more=False, grace_period=grace_period)
-    found = _judge(transaction, grace_period, part, context)
-    events = found.events
+    subscribers = _judge(transaction, grace_period, part, context)
+    events = subscribers.events
     ready = _ready(transaction, events.records, context)
     routed = [event.record for event in ready]
     routed_ids = [record.event_id for record in routed]
-    deliveries = _deliveries(transaction, found, routed, context)
-    if subscribed_channels(found.subscriptions, Topic.HEALTH):
+    deliveries = _deliveries(transaction, subscribers, routed, context)
+    if subscribed_channels(subscribers.subscriptions, Topic.HEALTH):
         _count_failures(transaction, repository, routed, events)
     # Live messages before channel queues, the order in which recording a post locks them.
     edit_at = now + context.edit_delay
-    found.threads.finish(edit_at)
-    if found.storm is not None:
-        found.storm.finish(edit_at)
+    subscribers.threads.finish(edit_at)
+    if subscribers.storm is not None:
+        subscribers.storm.finish(edit_at)
     _end_removals(transaction, events.removals, routed, now)
     _count_merges(transaction, routed, edit_at)
     for event in ready:
         if event.act is None and event.record.type in FREEZE_TYPES:
             Audit(transaction).add(seen_act(event.record))
-    _route_pauses(transaction, found, routed, context)
+    _route_pauses(transaction, subscribers, routed, context)
     counted = CountedOnce(transaction, routed, events.kinds, edit_at=edit_at, now=now)
-    to_add = counted.left(found.in_one_post(deliveries))
+    to_add = counted.left(subscribers.in_one_post(deliveries))
     added = Outbox(transaction).add(to_add)
     grace_period.forget(routed_ids)
     Events(transaction).mark_routed(repository, routed_ids)

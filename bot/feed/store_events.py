@@ -16,7 +16,7 @@ from bot.feed.route_pauses import ReadAfter
 from bot.feed.route_subscribers import EDIT_DELAY
 from bot.freezes.following import identify_freezes
 from bot.freezes.freeze import Freeze, advanced
-from bot.freezes.matching import untold
+from bot.freezes.matching import only_listed
 from bot.freezes.reading import listed_freezes
 from bot.freezes.rows import Freezes
 from bot.kernel.clock import Clock
@@ -328,7 +328,7 @@ def _add_listed(
     Leases(transaction).require(lease, now)
     identify_freezes(transaction, position.repository, listed, now)
     known = Freezes(transaction).locked(position.repository)
-    for freeze in untold(known, listed, position.origin):
+    for freeze in only_listed(known, listed, position.origin):
         Freezes(transaction).save(advanced(freeze, position.origin))
 
 

@@ -79,8 +79,10 @@ class EndGoneFreezes:
             fields = {"repository": repository, "error": type(error).__name__}
             logger.info("freezes not compared", extra={"action": "freezes_not_compared", **fields})
             return
-        untold = [freeze for freeze in gone if not any(changes(event, freeze) for event in logged)]
-        for freeze in untold:
+        unlogged = [
+            freeze for freeze in gone if not any(changes(event, freeze) for event in logged)
+        ]
+        for freeze in unlogged:
             if await self.store.run(_end, freeze, now, self.clock.now()):
                 fields = {"repository": repository, "freeze": freeze.freeze_id or ""}
                 logger.warning("a freeze is gone", extra={"action": "freeze_gone", **fields})

@@ -43,7 +43,9 @@ def observe(known: Sequence[Freeze], listed: Sequence[Freeze]) -> list[Freeze]:
     return found
 
 
-def untold(known: Sequence[Freeze], listed: Sequence[Freeze], listed_at: datetime) -> list[Freeze]:
+def only_listed(
+    known: Sequence[Freeze], listed: Sequence[Freeze], listed_at: datetime
+) -> list[Freeze]:
     """The listed freezes that are none of the known ones, which `observe` gave their ids.
 
     They are older than what the log tells. One that has ended may be listed for a while.

@@ -29,7 +29,7 @@ _RECENT = _BY_REPOSITORY.where(
 )
 
 
-_UNTOLD = (
+_UNNOTIFIED = (
     select(pauses)
     .where(~pauses.c.end_notified, pauses.c.ended_at < bindparam("before"))
     .order_by(pauses.c.ended_at)
@@ -194,9 +194,9 @@ class Pauses(Numbered[PauseRecord]):
         # Not DISTINCT: SQLite would read all pauses in the order of their repositories.
         return {row.repository for row in self._run(ended)}
 
-    def untold_ends(self, ended_before: datetime) -> Sequence[PauseRecord]:
+    def unnotified_ends(self, ended_before: datetime) -> Sequence[PauseRecord]:
         """Pauses that ended before then without a notification."""
-        return self._all(_UNTOLD, before=ended_before)
+        return self._all(_UNNOTIFIED, before=ended_before)
 
 
 def _line(row: ResultRow) -> PauseLine:

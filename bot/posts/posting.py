@@ -86,7 +86,7 @@ class PostDeliveries:
             self.lease.current = None
             return
         self.lease.current = claim.lease
-        self.sender.notice(claim.lease, claim.at)
+        self.sender.see_lease(claim.lease, claim.at)
         self.size.learn(self.clock.now() - claim.at, LAST_SEND)
         self.unstored.clear()
         self.metrics.not_rendered.inc(len(claim.failed))

@@ -115,7 +115,7 @@ class Sender:
     taken_over_at: datetime | None = None
     token: int | None = None
 
-    def notice(self, lease: Lease, now: datetime) -> None:
+    def see_lease(self, lease: Lease, now: datetime) -> None:
         """A new token means that other processes may have posted, or that this one just started."""
         if lease.token != self.token:
             self.token = lease.token

@@ -130,7 +130,7 @@ def test_unreported_ends_are_found(transaction: Transaction) -> None:
         make_pause(after(3), ended_at=after(6), end_notified=True),
         make_pause(after(4), ended_at=after(20)),
     )
-    unnotified = Pauses(transaction).untold_ends(after(20))
+    unnotified = Pauses(transaction).unnotified_ends(after(20))
 
     assert [pause.pause_id for pause in unnotified] == [ids[2], ids[1]]
 

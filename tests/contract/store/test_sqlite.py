@@ -214,7 +214,7 @@ async def every_part(store: Store) -> None:
         Events(transaction).add_new([make_event(1)])
         Events(transaction).unrouted(SITE)
         Events(transaction).newest(SITE, "action.queue.leave", NOW)
-        Pauses(transaction).untold_ends(NOW)
+        Pauses(transaction).unnotified_ends(NOW)
         Events(transaction).mark_routed(SITE, [1])
         events_about(transaction, [event_subject(1), event_subject(2), event_subject(1, SHOP)])
         PullRequests(transaction).get(SITE, [1])

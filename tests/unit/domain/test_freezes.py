@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bot.freezes.freeze import Ending, Freeze, Stage, next_freeze, waiting_for
-from bot.freezes.matching import freezes_after, observe, untold
+from bot.freezes.matching import freezes_after, observe, only_listed
 from bot.merge_queue.event_records import EventRecord
 from bot.merge_queue.freezes import ListedFreeze
 from tests.support.clock import NOON
@@ -176,23 +176,24 @@ def listed(freeze_id: str, terms: dict[str, str]) -> Freeze:
 
 
 def test_a_listed_freeze_is_one_of_its_own_unless_the_log_has_told_of_it() -> None:
-    assert untold([], [listed("first", WEEK)], NOON)[0].freeze_id == "first"
+    assert only_listed([], [listed("first", WEEK)], NOON)[0].freeze_id == "first"
     known = freezes_after([], [CREATED])
-    assert untold(known, [listed("first", WEEK)], NOON) == []
+    assert only_listed(known, [listed("first", WEEK)], NOON) == []
     named = observe(known, [listed("first", WEEK)])
-    (other,) = untold(named, [listed("first", WEEK), listed("second", WEEK)], NOON)
+    (other,) = only_listed(named, [listed("first", WEEK), listed("second", WEEK)], NOON)
     assert other.freeze_id == "second"
     # It has ended, and its list is out of date.
     ended = freezes_after([], [CREATED, event(2, "delete", scheduled_freeze_attributes=WEEK)])
-    assert untold(ended, [listed("first", WEEK)], NOON) == []
+    assert only_listed(ended, [listed("first", WEEK)], NOON) == []
 
 
 def test_freezes_that_only_the_list_shows_are_told_apart_and_are_the_same_after_a_restore() -> None:
     both = [listed("first", WEEK), listed("second", WEEK)]
-    first, second = untold([], both, NOON)
+    first, second = only_listed([], both, NOON)
     assert first.told.set_id != second.told.set_id
     assert max(first.told.set_id, second.told.set_id) < 0
-    assert untold([], both[:1], NOON + timedelta(days=1))[0].told.first_id == first.told.first_id
+    (later,) = only_listed([], both[:1], NOON + timedelta(days=1))
+    assert later.told.first_id == first.told.first_id
 
 
 @pytest.mark.parametrize(
@@ -215,7 +216,7 @@ def test_freezes_that_only_the_list_shows_are_told_apart_and_are_the_same_after_
 def test_an_event_of_a_freeze_that_only_the_list_showed_is_about_that_one(
     told: EventRecord, left: dict[str, str] | None
 ) -> None:
-    (known,) = untold([], [listed("first", WEEK)], NOON)
+    (known,) = only_listed([], [listed("first", WEEK)], NOON)
     (freeze,) = freezes_after([replace(known, row_id=1)], [told])
     assert (freeze.freeze_id, freeze.row_id, freeze.told.set_id) == ("first", 1, 1)
     assert freeze.is_removed is (left is None)
