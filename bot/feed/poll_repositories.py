@@ -76,17 +76,11 @@ class Prepared:
 
     states: Mapping[RepositoryName, PollState]
     subscriptions: Mapping[RepositoryName, Sequence[Subscription]]
-    stored: Mapping[RepositoryName, LastPoll]
-    """The last polls whose times were stored."""
-
-    personal: frozenset[str]
-    """Topics of which some people want direct messages."""
-
-    revisions: Mapping[RepositoryName, int]
-    """How often each one was changed, if it was."""
-
+    stored: Mapping[RepositoryName, LastPoll]  #: the last polls whose times were stored
+    personal: frozenset[str]  #: topics of which some people want direct messages
+    revisions: Mapping[RepositoryName, int]  #: how often each one was changed, if it was
+    #: the number of all boards, by each repository that one of them shows
     boards: Mapping[RepositoryName, int]
-    """The number of all boards, by each repository that one of them shows."""
 
 
 @dataclass(slots=True)
@@ -105,33 +99,24 @@ class PollRepositories:
     configured: Configured
     interval: polling.PollingInterval
     holder: str
-    observe: ObserveQueue | None = None
-    """None if only logs are read."""
-
-    rule: PauseByRule | None = None
-    """None if nothing is paused by rule."""
-
+    observe: ObserveQueue | None = None  #: None if only logs are read
+    rule: PauseByRule | None = None  #: None if nothing is paused by rule
     concurrency: ConcurrencyLimit = field(default_factory=lambda: ConcurrencyLimit(POLL_REQUESTS))
+    #: empty on standby, except for polls that began before
     schedules: dict[RepositoryName, PollSchedule] = field(default_factory=dict)
-    """Empty on standby, except for polls that began before."""
-
     tasks: Tasks = field(default_factory=lambda: Tasks("a poll has a defect", "poll_defect"))
     metrics: Metrics = UNSCRAPED
     clock_steps: polling.ClockSteps = field(default_factory=polling.ClockSteps)
+    #: None to read the pauses on record at the next tick
     pauses_known_until: datetime | None = None
-    """None to read the pauses on record at the next tick."""
-
+    #: the event types that the service doesn't know, for all repositories
     refused_types: dict[str, datetime] = field(default_factory=dict)
-    """The event types that the service doesn't know, for all repositories."""
-
     new_pause_read_after: timedelta = NEW_PAUSE_READ_AFTER
     pauses_read_every: timedelta = PAUSES_READ_EVERY
     most_a_tick: int = MOST_A_TICK
-
     lease: JobLease = field(init=False)
+    #: when to ask for the lease that another process has; None to ask at the next tick
     asks_at: datetime | None = None
-    """When to ask for the lease that another process has; None to ask at the next tick."""
-
     budget: polling.RequestBudget = field(init=False)
 
     def __post_init__(self) -> None:

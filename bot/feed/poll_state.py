@@ -43,37 +43,21 @@ class PollSchedule:
     """The schedule of one repository, in the process that polls."""
 
     due_at: datetime
-    state: "PollState | None" = None
-    """None until the first poll, and after the lease was lost."""
-
+    state: "PollState | None" = None  #: None until the first poll, and after the lease was lost
     queue: QueueState = field(default_factory=QueueState)
-    pause: PauseRecord | None = None
-    """The one on record."""
-
-    counts_merges: bool = False
-    """A pause is in force, or ended a short while ago."""
-
+    pause: PauseRecord | None = None  #: the one on record
+    counts_merges: bool = False  #: a pause is in force, or ended a short while ago
     failures: Failures = field(default_factory=Failures)
-    running: bool = False
+    running: bool = False  #: a poll is under way
+    #: of the lease that `state` belongs to; under another, another process may have polled since
     token: int | None = None
-    """Of the lease that `state` belongs to; under another, another process may have polled since.
-    """
-
-    polled_at: datetime | None = None
-    """When the last poll that read the log began."""
-
-    stored_at: datetime | None = None
-    """The last such time stored for other processes."""
-
-    taken_on_at: datetime | None = None
-    problem: PollProblem | None = None
-    """What the last failed poll says of the service."""
-
+    polled_at: datetime | None = None  #: when the last poll that read the log began
+    stored_at: datetime | None = None  #: the last such time stored for other processes
+    taken_on_at: datetime | None = None  #: when this process last took over its log
+    problem: PollProblem | None = None  #: what the last failed poll says of the service
+    #: the log says that polls fail, so it must say when they work again
     is_failure_logged: bool = False
-    """The log says that polls fail, so it must say when they work again."""
-
-    share: float = 1.0
-    """The fraction of the time until the next poll to wait, once."""
+    share: float = 1.0  #: the fraction of the time until the next poll to wait, once
 
     def set_back(self, back: timedelta) -> None:
         """Shift all times after the clock was set back."""
