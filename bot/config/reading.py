@@ -21,7 +21,7 @@ from bot.config.settings import (
     load_file,
     variable,
 )
-from bot.config.tables import PolicyTable, WindowTable
+from bot.config.tables import ApprovalTable, PolicyTable, WindowTable
 from bot.config.values import read_secret_file
 from bot.kernel.attribute_docstrings import attribute_docstrings
 from bot.kernel.errors import ConfigurationError
@@ -80,6 +80,9 @@ TABLES: Mapping[str, type[BaseModel]] = {
     "MQBOT_WINDOW": WindowTable,
 }
 """The names in each table of the file."""
+
+KEYS_OF_A_MACHINE = 2
+"""Of a machine's table of approval within a policy: `approval`, and the machine's name."""
 
 Loaded = TypeVar("Loaded", bound=DatabaseSettings)
 
@@ -334,28 +337,51 @@ def _remedy_of_unknown(value: object) -> str:
 
 def _sentence(name: str, error: ErrorDetails, file: SettingsFile) -> str:
     """What is wrong, where it stands, and what the setting takes."""
-    table, *key = error["loc"][1:] or [None]
+    table, *inner = error["loc"][1:] or [None]
     if table is None and error["type"] == "missing":
         return f"{_missing(name, file)} {_takes(name)}"
     why = reason_of(error)
-    takes = _takes(name)
+    # A number is a place in a list.
+    keys = [key for key in inner if isinstance(key, str)]
+    described = keys
     if error["type"] in {"dict_type", "mapping_type", "model_type"}:
         why = "not tables of the file"
+        table = table if keys else None
     elif error["type"] == "extra_forbidden" and name in TABLES:
-        guess = nearest(str(key[-1]), TABLES[name].model_fields)
-        takes = (_takes_in_table(name, guess) if guess else None) or takes
-        why = f"in “{table}”: {key[-1]} isn't a setting of such a table"
-        if guess:
-            why += f"; did you mean {guess}?"
-        elif variable(str(key[-1]).lower().removeprefix(SETTING_PREFIX.lower())) in VARIABLES:
+        *keys, written = keys
+        meant = _meant(written, _table_of(name, described))
+        described = [*keys, meant] if meant else []
+        why = f"{written} isn't a setting of such a table"
+        if meant:
+            why += f"; did you mean {meant}?"
+        elif variable(_in_small(written)) in VARIABLES:
             why += "; it's one for everything: put it above the first table"
-    elif table is not None:
-        why = ": ".join([f"in “{table}”", *map(str, key[:1]), why])
-        takes = (_takes_in_table(name, str(key[0])) if key else None) or takes
+    if table is not None:
+        within = [".".join(keys)] if keys else []
+        why = ": ".join([f"in “{table}”", *within, why])
+    takes = (_takes_in_table(name, described) if described else None) or _takes(name)
     where = _place(name, [str(part) for part in error["loc"]], file)
     what, semicolon, remedy = why.removesuffix(".").partition("; ")
     why = f"{what}{where}{semicolon}{remedy}"
     return f"{why}{'' if why.endswith('?') else '.'} {takes}"
+
+
+def _meant(written: str, table: type[BaseModel]) -> str | None:
+    """The name in such a table that was probably meant; none for that of another setting."""
+    name = _in_small(written)
+    if name not in table.model_fields and variable(name) in VARIABLES:
+        return None
+    return nearest(written, table.model_fields)
+
+
+def _in_small(written: str) -> str:
+    return written.lower().removeprefix(SETTING_PREFIX.lower())
+
+
+def _table_of(name: str, keys: Sequence[str]) -> type[BaseModel]:
+    """The table that the last of these keys belongs to."""
+    is_in_approval = keys[0] == "approval" and len(keys) > KEYS_OF_A_MACHINE
+    return ApprovalTable if is_in_approval else TABLES[name]
 
 
 def _place(name: str, place: Sequence[str], file: SettingsFile) -> str:
@@ -376,10 +402,13 @@ def _missing(name: str, file: SettingsFile) -> str:
     return f"is missing; did you misspell it as {written}?" if written else "is missing."
 
 
-def _takes_in_table(name: str, key: str) -> str | None:
-    """What a name in a table of the file takes, where its description says it."""
-    table = TABLES.get(name)
-    described = attribute_docstrings(table).get(key) if table is not None else None
+def _takes_in_table(name: str, keys: Sequence[str]) -> str | None:
+    """What the last of these names in a table of the file takes, where its description says it."""
+    if name not in TABLES:
+        return None
+    table = _table_of(name, keys)
+    key = keys[0] if table is TABLES[name] else keys[-1]
+    described = attribute_docstrings(table).get(key)
     one_line = " ".join((described or "").split()) or description(variable(key))
     return f"It takes: {key} = {plain(one_line)}" if one_line else None
 

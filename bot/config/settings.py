@@ -295,7 +295,11 @@ class Settings(DatabaseSettings):
         for name, table in value.items():
             for machine in table.approval or {}:
                 if machine not in known:
-                    raise ValueError(f"in “{name}”: no machine is called “{machine[:80]}”")
+                    names = ", ".join(sorted(known))
+                    raise ValueError(
+                        f"in “{name}”: no machine is called “{machine[:80]}”; "
+                        f"MQBOT_MACHINE_TOKENS names {names}"
+                    )
         return value
 
 

@@ -99,7 +99,8 @@ class PolicyTable(_Table):
     alert_mention: Annotated[str, AfterValidator(values.group_id)] | None = None
     """the Slack id of a user group (`S…`)"""
     approval: Mapping[str, ApprovalTable] | None = None
-    """by the machine's name, the acts that it only proposes"""
+    """a table for each machine that only proposes, such as
+    `[MQBOT_POLICY."owner/name".approval.ai-agent]`"""
 
     @model_validator(mode="before")
     @classmethod

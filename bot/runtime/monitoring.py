@@ -29,8 +29,11 @@ SECOND = timedelta(seconds=1)
 
 
 @contextmanager
-def listening_on(variable: str, host: str, port: int) -> Iterator[None]:
-    """Raise ConfigurationError when it can't be listened on; AddressInUse may pass by itself."""
+def listening_on(settings: str, host: str, port: int) -> Iterator[None]:
+    """Raise ConfigurationError when it can't be listened on; AddressInUse may pass by itself.
+
+    `settings`: how the variables of the address begin.
+    """
     try:
         yield
     except OSError as error:
@@ -40,8 +43,12 @@ def listening_on(variable: str, host: str, port: int) -> Iterator[None]:
         problem = f"can't listen on {host}:{port} ({why}); "
         if error.errno == errno.EADDRINUSE:
             problem += "stop the program that has it, or choose another port"
-            raise AddressInUse({variable: problem}) from None
-        raise ConfigurationError({variable: f"{problem}choose another address"}) from None
+            raise AddressInUse({f"{settings}_PORT": problem}) from None
+        if error.errno == errno.EACCES:
+            problem += "choose a port from 1024 on"
+            raise ConfigurationError({f"{settings}_PORT": problem}) from None
+        problem += "choose an address of this machine"
+        raise ConfigurationError({f"{settings}_HOST": problem}) from None
 
 
 def refused_by_slack(setting: str, code: str) -> str:
@@ -72,7 +79,7 @@ class Monitoring:
         host = self._settings.health_host
         routes = [*self.health.routes(), metrics_route(self.scrape, CONTENT_TYPE)]
         routes += machines.routes() if machines is not None else ()
-        with listening_on("MQBOT_HEALTH_PORT", host, port):
+        with listening_on("MQBOT_HEALTH", host, port):
             await open_port(stack, host, port, routes)
 
     def watch(self, ports: Ports) -> None:

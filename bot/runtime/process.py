@@ -89,7 +89,7 @@ async def build_web(
         slack_requests = SlackRequests(settings.signing_secrets, process.monitoring.metrics)
         process.slack_requests = slack_requests
         host, port = settings.http_address
-        with listening_on("MQBOT_HTTP_PORT", host, port):
+        with listening_on("MQBOT_HTTP", host, port):
             # Metrics are not public, and this port is.
             await server.open(
                 host,

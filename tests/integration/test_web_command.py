@@ -86,3 +86,11 @@ async def test_web_needs_the_signing_secret_and_a_free_port_but_no_app_token(
     said = f"mqbot: MQBOT_HTTP_PORT: can't listen on 127.0.0.1:{port} (Address already in use"
     assert said in web.process.complaints
     assert "Traceback" not in web.process.complaints
+
+
+async def test_an_address_that_is_not_this_machines_is_a_wrong_host(tmp_path: Path) -> None:
+    # A block for documentation: https://www.rfc-editor.org/rfc/rfc5737.
+    web = await started("web", tmp_path, {**OVER_HTTP, "MQBOT_HTTP_HOST": "192.0.2.1"})
+    assert await web.process.ends() == 2
+    assert web.process.complaints.startswith("mqbot: MQBOT_HTTP_HOST: can't listen on 192.0.2.1:")
+    assert web.process.complaints.rstrip().endswith("; choose an address of this machine")

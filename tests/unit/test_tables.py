@@ -150,12 +150,53 @@ def test_a_credential_of_its_own_is_a_secret(tmp_path: Path) -> None:
         ('[MQBOT_POLICY."acme/site"]\napi_token_file = "/no/such"', "can't be read"),
         ('[MQBOT_POLICY."acme/site"]\napi_token = "a secret"', "in “acme/site”: api_token"),
         ("MQBOT_POLICY = 5", "not tables of the file"),
+        (
+            '[MQBOT_POLICY."acme/site"]\nwho_may_read = ["U0ALICE"]',
+            "; it's one for everything: put it above the first table",
+        ),
     ],
 )
 def test_a_table_that_cannot_apply_is_refused(tmp_path: Path, tables: str, why: str) -> None:
     found = problem(tmp_path, tables)
     assert why in found
     assert "secret" not in found
+
+
+@pytest.mark.parametrize(
+    ("table", "sentence"),
+    [
+        ('acts = ["merge"]', "approval.ai.acts: not such a value (line 2 of "),
+        ('acts = ["merge"]', ". It takes: acts = what it only proposes: some of pause, resume,"),
+        ('acts = "pause"', "approval.ai.acts: not a list (line 2 of "),
+        ("minutes = 0", "approval.ai.minutes: less than 1 (line 2 of "),
+        ("minutes = 0", ". It takes: minutes = minutes until a proposal expires; 1 to 1440"),
+        ('run_by = ["alice"]', "approval.ai.run_by: “alice” isn't the id of a person (line 2 of "),
+        ("minute = 5", "approval.ai: minute isn't a setting of such a table (line 2 of "),
+        ("minute = 5", "; did you mean minutes? It takes: minutes = minutes until"),
+        ("reminder_minutes = 5", "; it's one for everything: put it above the first table"),
+    ],
+)
+def test_what_is_wrong_in_a_table_of_approval_names_the_machine_and_the_line(
+    tmp_path: Path, table: str, sentence: str
+) -> None:
+    found = problem(tmp_path, f'[MQBOT_POLICY."acme/site".approval.ai]\n{table}')
+    assert found.startswith("in “acme/site”: approval.ai")
+    assert sentence in found
+
+
+@pytest.mark.parametrize(
+    "tables",
+    [
+        '[MQBOT_POLICY."acme/site"]\napproval = ["ai"]',
+        '[MQBOT_POLICY."acme/site".approval]\nai = ["pause"]',
+        '[MQBOT_POLICY."acme/site".approval]\nminutes = 5',
+    ],
+)
+def test_approval_takes_a_table_for_each_machine(tmp_path: Path, tables: str) -> None:
+    found = problem(tmp_path, tables)
+    assert found.startswith("in “acme/site”: approval")
+    assert "not tables of the file" in found
+    assert 'such as [MQBOT_POLICY."owner/name".approval.ai-agent]' in found
 
 
 def _rights(policy: Policy) -> Mapping[Right, WhoMayPause]:
