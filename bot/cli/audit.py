@@ -145,6 +145,18 @@ def _confirmation(known: Confirmation | None) -> Mapping[str, object] | None:
     return {**body, "proposed": proposed, "ends_at": _time(known.ends_at)}
 
 
+SETTING_LABELS = {
+    Action.SUBSCRIBE: "topics",
+    Action.UNSUBSCRIBE: "topics",
+    Action.DEFAULT: "default repository",
+    Action.LINK: "login",
+    Action.UNLINK: "login",
+    Action.PLAN: "window",
+    Action.SKIP: "window",
+}
+"""What is changed by an action that says so; of a freeze, its limits need no label."""
+
+
 def as_line(record: AuditRecord) -> str:
     """One record as a line of text, without terminal control characters."""
     what = [
@@ -153,9 +165,7 @@ def as_line(record: AuditRecord) -> str:
         f"group: {record.group.name}" if record.group.name else None,
         f"before: {record.previous.reason}" if record.previous.reason else None,
         f"until {_shown(record.resumes_at)}" if record.resumes_at else None,
-        f"subscribed to: {record.setting.after or 'nothing'}"
-        if record.setting.after is not None
-        else None,
+        _setting(record),
         f"answer: {record.outcome.answer}" if record.outcome.answer else None,
         f"{record.times} times within a minute" if record.times > 1 else None,
         record.outcome.explanation,
@@ -169,6 +179,14 @@ def as_line(record: AuditRecord) -> str:
         where=record.where.origin.value,
         what=" · ".join(clean(part, 300) for part in what if part),
     ).rstrip()
+
+
+def _setting(record: AuditRecord) -> str | None:
+    after = record.setting.after
+    label = SETTING_LABELS.get(record.action)
+    if after is None or label is None:
+        return after
+    return f"{label}: {after or 'none'}"
 
 
 def _shown(at: datetime) -> str:

@@ -159,7 +159,7 @@ async def test_json_has_one_object_a_line_and_the_table_is_safe_to_read(
     table = await asyncio.to_thread(run, database.url)
     heading, _, subscribed_row, last = table.output.splitlines()
     assert heading == HEADING
-    assert subscribed_row.endswith("subscribed to: enter merge")
+    assert subscribed_row.endswith("topics: enter merge")
     assert "\x1b" not in last
     assert last.endswith("CI [31mred[0m is down · before: before · answer: 409 conflict: busy")
     assert " Ada (U1) " in last
