@@ -21,6 +21,7 @@ from bot.kernel.transport import NO_CONNECTION, why_lost
 URL = "MQBOT_URL"
 ALLOW_HTTP = "MQBOT_ALLOW_HTTP"
 TOKEN = "MQBOT_TOKEN"  # noqa: S105 - the variable's name
+WHOSE_TOKEN = "It takes: this machine's token in MQBOT_MACHINE_TOKENS"  # noqa: S105 - a hint
 
 RUNNING_BOT_TIMEOUT = httpx.Timeout(10.0, read=300.0)
 """A group of many repositories takes a while."""
@@ -76,7 +77,7 @@ reason_why = click.option("--reason", required=True, help="Why, in 1 to 255 char
 @click.option("--end", default="", help="When to resume automatically: 45m, or until 15:00 (UTC).")
 @as_json
 def pause(target: str, reason: str, end: str, *, is_json: bool) -> None:
-    """Pause TARGET: owner/name, @group or all.
+    """Pause TARGET: owner/name, owner/*, @group or all.
 
     Needs MQBOT_URL and MQBOT_TOKEN. Can be repeated safely. Exit code 0: paused for that reason. 1:
     refused, or failed. 2: wrong usage. 3: unknown, because the connection to the bot was lost, or
@@ -90,7 +91,7 @@ def pause(target: str, reason: str, end: str, *, is_json: bool) -> None:
 @click.option("--any", "is_any", is_flag=True, help="Also end somebody else's pause.")
 @as_json
 def resume(target: str, *, is_any: bool, is_json: bool) -> None:
-    """Resume TARGET: owner/name, @group or all.
+    """Resume TARGET: owner/name, owner/*, @group or all.
 
     Ends only your own pause; of a group, what was paused through the group. Needs MQBOT_URL and
     MQBOT_TOKEN. Exit code 0: running. 1: refused, or failed. 2: wrong usage. 3: unknown, because
@@ -122,7 +123,7 @@ def freeze(
     *,
     is_json: bool,
 ) -> None:
-    """Freeze TARGET (owner/name, @group or all): checks run, nothing merges.
+    """Freeze TARGET (owner/name, owner/*, @group or all): checks run, nothing merges.
 
     Needs MQBOT_URL and MQBOT_TOKEN. Can be repeated safely. Exit codes: see `mqbot pause -h`.
     """
@@ -138,7 +139,7 @@ def freeze(
 @click.option("--any", "is_any", is_flag=True, help="Also end somebody else's freeze.")
 @as_json
 def unfreeze(target: str, reason: str, freeze_id: str, *, is_any: bool, is_json: bool) -> None:
-    """End the freeze of TARGET: owner/name, @group or all.
+    """End the freeze of TARGET: owner/name, owner/*, @group or all.
 
     Ends only your own freeze; of a group, those made through the group. Needs MQBOT_URL
     and MQBOT_TOKEN. Exit codes: see `mqbot resume -h`.
@@ -165,7 +166,7 @@ def allow(repository: str, pull_request: int, reason: str, *, is_json: bool) -> 
 @click.argument("target")
 @as_json
 def status(target: str, *, is_json: bool) -> None:
-    """Print the queue of TARGET: owner/name, @group or all.
+    """Print the queue of TARGET: owner/name, owner/*, @group or all.
 
     Needs MQBOT_URL and MQBOT_TOKEN. Exit code 0: printed. 1: refused, or failed. 2: wrong usage.
     """
@@ -252,8 +253,8 @@ def _print_outcome(address: str, *, is_json: bool) -> None:
 def talking(what: str) -> Iterator[httpx.Client]:
     """A connection to the bot; exits with a sentence if the bot doesn't answer."""
     with complaining():
-        url = _required(URL, "the address of the running bot")
-        token = _required(TOKEN, "a token")
+        url = _required(URL, "It takes: the address of the running bot")
+        token = _required(TOKEN, WHOSE_TOKEN)
         if not (token.isascii() and token.isprintable()) or " " in token:
             raise ConfigurationError({TOKEN: "has a character that no token has; copy it again"})
         if not _is_address(url):
@@ -275,8 +276,9 @@ def talking(what: str) -> Iterator[httpx.Client]:
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         is_late = isinstance(error, httpx.TimeoutException)
         why = why_lost(error) or ("no answer in time" if is_late else NO_CONNECTION)
+        advice = "" if what in READING else " Check `mqbot status` before a retry."
         _fail(
-            f"{URL}: the bot didn't answer ({why}). Check `mqbot status` before a retry.",
+            f"{URL}: the bot didn't answer ({why}).{advice}",
             UNCERTAIN_EXIT if _may_be_done(what, error) else UNAVAILABLE_EXIT,
         )
 
@@ -315,6 +317,8 @@ def _print(what: str, answer: httpx.Response, *, is_json: bool) -> None:
         _fail("Still unknown. Check `mqbot status`.", UNCERTAIN_EXIT)
     if sentence is None:
         _fail(f"the answer is not the bot's (status {answer.status_code})", code)
+    if answer.status_code == httpx.codes.UNAUTHORIZED:
+        _fail(f"{TOKEN}: the bot doesn't know it. {WHOSE_TOKEN}", code)
     if code:
         _fail(sentence, code)
     say(sentence)
@@ -353,10 +357,10 @@ def follow_outcome(
     return client.get(address)
 
 
-def _required(name: str, what: str) -> str:
+def _required(name: str, takes: str) -> str:
     value = os.environ.get(name, "").strip()
     if not value:
-        raise ConfigurationError({name: f"is missing. It takes: {what}"})
+        raise ConfigurationError({name: f"is missing. {takes}"})
     return value
 
 
