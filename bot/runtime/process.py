@@ -24,7 +24,7 @@ from bot.runtime.jobs import Jobs, add_answering_jobs, limits_job
 from bot.runtime.last_days import warn_of_last_days
 from bot.runtime.listening import build_listeners, build_use_cases
 from bot.runtime.monitoring import Monitoring, listening_on
-from bot.runtime.reloading import Reloading
+from bot.runtime.reloading import NoteRestarts, Reloading
 from bot.runtime.scheduler import Job, JobScheduler
 from bot.runtime.surroundings import Surroundings
 from bot.runtime.upkeep.housekeeping import learn_sharing
@@ -36,7 +36,6 @@ from bot.slack.socket_mode import SocketMode
 from bot.slack.web_api.clients import SYNC_SECONDS, TOKEN_SECONDS, TokenRefused
 from bot.store.installation import ProgramLogins
 from bot.store.paces import share
-from bot.store.processes import PendingRestarts
 
 logger = logging.getLogger(__name__)
 
@@ -220,14 +219,6 @@ class _Process:
                 jobs.prepare_channels.wake()
 
         reloading = Reloading(self._settings, apply)
-        store = self.ports.store
-
-        async def note() -> None:
-            if reloading.pending:
-                await store.run(
-                    lambda transaction: PendingRestarts(transaction).note(reloading.pending)
-                )
-
         self.monitoring.watch_settings(reloading)
         last_days = Job("warn of secrets that end", self._warn_of_last_days)
         scheduler.every(self._every.last_days, last_days)
@@ -237,7 +228,8 @@ class _Process:
             catch_up = Job("give channels what they follow", self._follow.catch_up)
             scheduler.every(self._every.followed, catch_up)
         scheduler.every(self._every.settings, reloading.job)
-        scheduler.every(self._every.restarts, Job("note settings that need a restart", note))
+        note = NoteRestarts(reloading, self.ports.store)
+        scheduler.every(self._every.restarts, note.job)
         try_token = Job("try the bot token", self.ports.slack.client.try_token)
         scheduler.every(TOKEN_SECONDS, try_token, first_after=TOKEN_SECONDS)
         scheduler.start()

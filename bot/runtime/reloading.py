@@ -13,6 +13,9 @@ from bot.config.settings import Settings
 from bot.kernel.errors import ConfigurationError
 from bot.runtime import logs
 from bot.runtime.scheduler import Job
+from bot.store.processes import PendingRestarts
+from bot.store.transaction import Transaction
+from bot.store.transactions import Store
 
 logger = logging.getLogger(__name__)
 
@@ -101,6 +104,30 @@ class Reloading:
                 "no changed setting needs a restart any more",
                 extra={"action": "restart_not_needed"},
             )
+
+
+class NoteRestarts:
+    """Tells `mqbot check` which settings wait for a restart."""
+
+    def __init__(self, reloading: Reloading, store: Store) -> None:
+        self.job = Job("note settings that need a restart", self.run)
+        self._reloading = reloading
+        self._store = store
+        self._noted: Sequence[str] | None = None  #: none by this process, but perhaps before it
+
+    async def run(self) -> None:
+        pending = self._reloading.pending
+        is_changed = pending != self._noted
+
+        def replace_noted(transaction: Transaction) -> None:
+            restarts = PendingRestarts(transaction)
+            if is_changed:
+                restarts.clear()
+            restarts.note(pending)
+
+        if pending or is_changed:
+            await self._store.run(replace_noted)
+            self._noted = pending
 
 
 def _version(path: Path) -> object:

@@ -58,12 +58,16 @@ class ProcessConnections(Part):
 
 
 class PendingRestarts(Part):
-    """Settings that wait for a restart of a process, which says so each minute."""
+    """Settings that wait for a restart of a process, which says so again and again."""
 
     def note(self, settings: Collection[str]) -> None:
         until = self._database_time() + RESTART_KEPT
         rows = [{"setting": setting, "until": until} for setting in sorted(settings)]
         self._put(pending_restarts, *rows)
+
+    def clear(self) -> None:
+        """Forget all; a process that still waits notes its own again."""
+        self._remove(pending_restarts)
 
     def waiting(self) -> Sequence[str]:
         """The settings that wait for a restart."""

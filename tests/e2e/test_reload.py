@@ -291,20 +291,32 @@ async def test_changed_tokens_of_slack_wait_for_a_restart_and_the_log_names_them
         assert "is running" in await bot.ask(f"/mq status {SITE}")
 
 
-async def test_the_check_knows_of_a_pending_restart(
+async def test_the_check_knows_of_a_pending_restart_and_when_none_is_needed_any_more(
     sqlite_url: str, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MQBOT_CONFIG", str(file))
     async with SettingsFile(sqlite_url, file=file, every=RELOADING) as bot:
-        bot.write({**ONE, "MQBOT_POLL_SECONDS": "7"})
         store = Store(create_engine(sqlite_url))
 
-        async def is_known() -> bool:
+        async def waiting() -> list[str]:
             found = await inspect_store(store, SystemClock())
-            waiting = [one.subject for one in found if "Restart mqbot" in str(one.fix)]
-            return waiting == ["MQBOT_POLL_SECONDS"]
+            return [one.subject for one in found if "Restart mqbot" in str(one.fix)]
 
+        async def is_known() -> bool:
+            return await waiting() == ["MQBOT_POLL_SECONDS"]
+
+        async def is_over() -> bool:
+            return not await waiting()
+
+        bot.write({**ONE, "MQBOT_POLL_SECONDS": "7"})
         await until_true(is_known, "the setting that waits for a restart")
+        bot.write(ONE)
+        await until_true(is_over, "the setting as it was")
+        bot.write({**ONE, "MQBOT_POLL_SECONDS": "7"})
+        await until_true(is_known, "the setting that waits for a restart")
+        await bot.stop_bot()
+        await bot.start_bot()
+        await until_true(is_over, "the restart")
         await store.close()
 
 
