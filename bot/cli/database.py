@@ -12,6 +12,7 @@ from bot.kernel.errors import ConfigurationError
 from bot.posts.outbox import put_in_doubt
 from bot.store import backup as copies, migrate as schema
 from bot.store.copying import SOURCE, TARGET, copy_database as copy_all
+from bot.store.engines import sqlite_path
 
 COPY = "copy-database"
 
@@ -23,7 +24,7 @@ def migrate() -> None:
     """Upgrade the database to this version's schema; safe to repeat."""
     with with_database() as url:
         schema.upgrade(url)
-    click.echo(f"the database is at revision {schema.head_revision()}")
+    click.echo(f"{_named(url)} is at revision {schema.head_revision()}")
 
 
 @click.command()
@@ -38,7 +39,7 @@ def backup(file: Path) -> None:
             problem = "names no SQLite file; a PostgreSQL database is backed up with pg_dump"
             raise ConfigurationError({"DATABASE_URL": problem})
         copies.back_up(url, file)
-    click.echo(f"the database is copied to {file} ({file.stat().st_size} bytes)")
+    click.echo(f"{_named(url)} is copied to {file} ({file.stat().st_size} bytes)")
 
 
 @click.command()
@@ -60,7 +61,7 @@ def restore(file: Path | None) -> None:
         else:
             asyncio.run(copies.make_ready(url, clock(), put_in_doubt))
     click.echo(
-        "the database is ready; the bot looks in Slack before it sends a post that may be there"
+        f"{_named(url)} is ready; the bot looks in Slack before it sends a post that may be there"
         " already"
     )
     if replaced is not None:
@@ -92,6 +93,11 @@ def copy_database(source: str, target: str) -> None:
         f"copied and counted: {sum(copied.values()):,} rows. Set DATABASE_URL to the new address"
         " and start the bot; never start one on the old database again"
     )
+
+
+def _named(url: str) -> str:
+    """With the path of a SQLite file; an address of PostgreSQL may hold a password."""
+    return f"the database {sqlite_path(url)}" if url.startswith("sqlite:") else "the database"
 
 
 def _address(name: str, typed: str) -> str:

@@ -7,7 +7,9 @@ from contextlib import asynccontextmanager, contextmanager
 
 import click
 
-from bot.config.reading import load_database_url
+from bot.config.file import CONFIG_FILE
+from bot.config.reading import load_database_url, unused_file
+from bot.config.settings import default_database_url
 from bot.kernel.clock import Clock
 from bot.kernel.errors import AddressInUse, ConfigurationError
 from bot.runtime.clock import SystemClock
@@ -69,6 +71,11 @@ def with_database(command: str | None = None) -> Iterator[str]:
     """The database's address, for a command that needs nothing else; reports all errors."""
     with complaining():
         url = load_database_url()
+    forgotten = unused_file()
+    if forgotten is not None and url == default_database_url():
+        path = url.removeprefix("sqlite:///")
+        hint = f"isn't set, so {forgotten} isn't read, and this is about the default database"
+        say(f"mqbot: {CONFIG_FILE}: {hint} {path}", is_complaint=True)
     with complaining(url, command):
         try:
             yield url

@@ -76,8 +76,29 @@ def test_migrate_upgrades_the_database_and_may_be_repeated(tmp_path: Path) -> No
     first = run("migrate", environ=environ)
     second = run("migrate", environ=environ)
     assert first.exit_code == second.exit_code == 0, first.output
-    assert first.output.startswith("the database is at revision ")
+    assert first.output.startswith(f"the database {tmp_path / 'bot.sqlite3'} is at revision ")
     assert first.output == second.output
+
+
+def test_a_command_that_uses_the_default_database_beside_an_unused_settings_file_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    settings = tmp_path / "mqbot.toml"
+    settings.write_text(f'DATABASE_URL = "sqlite:///{tmp_path / "bot.sqlite3"}"\n', "utf-8")
+    nowhere = {"XDG_DATA_HOME": str(tmp_path), "DATABASE_URL": "", "MQBOT_CONFIG": ""}
+    for name in ("migrate", "audit", "subscriptions"):
+        forgotten = run(name, environ=nowhere)
+        assert forgotten.exit_code == 0, forgotten.output
+        assert forgotten.stderr == (
+            f"mqbot: MQBOT_CONFIG: isn't set, so {settings} isn't read, and this is about the "
+            f"default database {tmp_path / 'mqbot' / 'mqbot.sqlite3'}\n"
+        )
+    for environ in (
+        {**nowhere, "MQBOT_CONFIG": str(settings)},
+        {**nowhere, "DATABASE_URL": f"sqlite:///{tmp_path / 'bot.sqlite3'}"},
+    ):
+        assert run("migrate", environ=environ).stderr == ""
 
 
 @pytest.mark.parametrize(
