@@ -8,6 +8,7 @@ import sqlite3
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, closing, contextmanager
 from datetime import timedelta
+from itertools import chain, count
 from pathlib import Path
 from typing import NamedTuple
 
@@ -288,16 +289,21 @@ def give_to_owner(file: Path, like: Path) -> None:
 
 
 def _set_aside(target: Path) -> Path | None:
-    aside = target.with_name(f"{target.name}{REPLACED}")
-    for side in SQLITE_SIDES:
-        Path(f"{aside}{side}").unlink(missing_ok=True)
+    """Keep every replaced database: a second restore may be to undo a first one."""
     if not target.exists():
         return None
+    first = target.with_name(f"{target.name}{REPLACED}")
+    later = (first.with_name(f"{first.name}-{number}") for number in count(2))
+    aside = next(path for path in chain([first], later) if _is_free(path))
     for side in reversed(SQLITE_SIDES):
         beside = Path(f"{target}{side}")
         if beside.exists():
             beside.replace(f"{aside}{side}")
     return aside
+
+
+def _is_free(path: Path) -> bool:
+    return not any(Path(f"{path}{side}").exists() for side in SQLITE_SIDES)
 
 
 def _replace(file: Path, target: Path) -> None:

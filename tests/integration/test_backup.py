@@ -191,6 +191,23 @@ def test_the_previous_database_is_kept_if_there_was_one(sqlite_url: str, tmp_pat
     assert rows(elsewhere, "SELECT count(*) FROM deliveries") == [(0,)]
 
 
+def test_another_restore_keeps_what_the_first_replaced(sqlite_url: str, tmp_path: Path) -> None:
+    path = sqlite_path(sqlite_url)
+    copy = tmp_path / "copy"
+    assert run("backup", str(copy), url=sqlite_url).exit_code == 0
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("INSERT INTO handled_requests VALUES ('later', 1)")
+        database.commit()
+    first = path.with_name(f"{path.name}.before-restore")
+    for name in (first.name, f"{first.name}-2", f"{first.name}-3"):
+        result = run("restore", str(copy), url=sqlite_url)
+        assert f"is kept as {path.with_name(name)}\n" in result.output
+    assert rows(first, "SELECT count(*) FROM handled_requests") == [(1,)]
+    # The first one can be undone.
+    assert run("restore", str(first), url=sqlite_url).exit_code == 0
+    assert rows(path, "SELECT count(*) FROM handled_requests") == [(1,)]
+
+
 def test_a_database_in_use_is_not_replaced(sqlite_url: str, tmp_path: Path) -> None:
     copy = tmp_path / "copy"
     run("backup", str(copy), url=sqlite_url)
