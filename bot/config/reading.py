@@ -320,7 +320,9 @@ def _misspelled(file: SettingsFile) -> Mapping[str, str]:
             near = [CONFIG_FILE]
         place = file.line([written]) if written in file.given else None
         where = f" ({place})" if place else ""
-        if near:
+        if written == CONFIG_FILE:
+            problems[written] = f"belongs in the environment{where}; remove it from the file"
+        elif near:
             problems[near[0]] = f"is misspelled as {written}{where}. {_takes(near[0])}"
         elif written in file.given:
             guess = nearest(written, known)

@@ -37,6 +37,7 @@ _PERSON_ID = re.compile(r"[UW][A-Z0-9]{2,30}")
 _MACHINE_NAME = r"[a-z0-9][a-z0-9._-]{0,39}"
 _PERSON = re.compile(r"[UW][A-Z0-9]{2,30}")
 _WHO = re.compile(rf"[UWS][A-Z0-9]{{2,30}}|{MACHINE}{_MACHINE_NAME}")
+MACHINE_NAME_IS = "a machine's name has up to 40 of a-z, 0-9, ., _ and -"
 SHORTEST_MACHINE_TOKEN = 24
 """Nobody guesses 24 characters: a token needs no other protection from being tried."""
 
@@ -275,9 +276,10 @@ def who_may_pause(value: object) -> WhoMayPause:
         return Everyone()
     for user_id in ids:
         if not _WHO.fullmatch(user_id):
+            where = "Slack has it as Copy member ID in a profile, or Copy group ID"
+            hint = MACHINE_NAME_IS if user_id.startswith(MACHINE) else where
             raise ValueError(
-                f"“{user_id[:80]}” isn't the id of a person, user group or machine; "
-                "Slack has it as Copy member ID in a profile, or Copy group ID"
+                f"“{user_id[:80]}” isn't the id of a person, user group or machine; {hint}"
             )
     if not ids:
         raise ValueError("nobody is named")
@@ -355,7 +357,7 @@ def machines(value: SecretStr) -> Sequence[AcceptedSecret]:
     for number, entry in enumerate(_entries(value.get_secret_value()), 1):
         named = _MACHINE_TOKEN.fullmatch(entry)
         if named is None:
-            raise ValueError(f"entry {number} is not name=token")
+            raise ValueError(f"entry {number} is not name=token; {MACHINE_NAME_IS}")
         machine = _accepted(MACHINE_TOKENS, number, named[2], TWO_TOKENS, named[1])
         if len(machine.secret) < SHORTEST_MACHINE_TOKEN:
             raise ValueError(

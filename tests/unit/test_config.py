@@ -887,6 +887,7 @@ def test_unusable_signing_secrets_are_refused_without_showing_them(given: str, w
             f"a={'x' * 24};deploy-job=short-secret",
             "the token of entry 2 has fewer than 24 characters",
         ),
+        (f"Deploy={'x' * 24}", "entry 1 is not name=token; a machine's name has up to 40 of a-z"),
         (f"Deploy Job={'x' * 24}", "entry 1 is not name=token"),
         (f"a={'x' * 24};b={'x' * 24}", "entry 2 repeats an earlier one"),
         (
@@ -947,6 +948,18 @@ def test_a_folder_that_may_not_be_looked_into_hides_no_problem(
     monkeypatch.setattr(Path, "is_file", refuse)
     with only_environment(ENOUGH):
         assert unused_file() is None
+
+
+def test_a_machine_with_capitals_reads_how_machines_are_called() -> None:
+    found = problems(MQBOT_WHO_MAY_PAUSE="machine:Deploy")["MQBOT_WHO_MAY_PAUSE"]
+    assert "; a machine's name has up to 40 of a-z, 0-9, ., _ and -" in found
+    assert "Copy member ID" not in found
+
+
+def test_the_settings_file_does_not_name_itself(tmp_path: Path) -> None:
+    given = in_file(tmp_path, 'MQBOT_CONFIG = "mqbot.toml"\n')
+    said = f"belongs in the environment (line 1 of {given['MQBOT_CONFIG']}); "
+    assert problems(**given) == {"MQBOT_CONFIG": f"{said}remove it from the file"}
 
 
 async def test_the_demo_which_has_no_settings_file_never_reloads() -> None:
