@@ -109,6 +109,10 @@ def back_up(url: str, file: Path) -> None:
     own_files = [Path(f"{source}{side}") for side in (*SQLITE_SIDES, IN_USE)]
     if any(_is_same_file(file, own) for own in own_files):
         raise StoreUnusable(f"{file} is the database itself: name another file")
+    with as_store_errors():
+        has_folder = file.parent.is_dir()
+    if not has_folder:
+        raise StoreUnavailable(f"there is no folder {file.parent}")
     with _beside(file) as copy:
         _copy(source, copy)
         _replace(copy, file)

@@ -191,6 +191,16 @@ def test_the_previous_database_is_kept_if_there_was_one(sqlite_url: str, tmp_pat
     assert rows(elsewhere, "SELECT count(*) FROM deliveries") == [(0,)]
 
 
+def test_a_backup_into_a_folder_that_is_not_there_names_the_folder(
+    sqlite_url: str, tmp_path: Path
+) -> None:
+    folder = tmp_path / "no" / "such"
+    result = run("backup", str(folder / "copy"), url=sqlite_url)
+    # A network's folder may be there later.
+    assert result.exit_code == 1
+    assert result.stderr == f"mqbot: backup: there is no folder {folder}\n"
+
+
 def test_another_restore_keeps_what_the_first_replaced(sqlite_url: str, tmp_path: Path) -> None:
     path = sqlite_path(sqlite_url)
     copy = tmp_path / "copy"
