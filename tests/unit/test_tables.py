@@ -184,6 +184,16 @@ def test_what_is_wrong_in_a_table_of_approval_names_the_machine_and_the_line(
     assert sentence in found
 
 
+def test_a_mistyped_machine_of_approval_reads_how_the_machines_are_called(tmp_path: Path) -> None:
+    tokens = ";".join(f"{name}={name * 12}" for name in ("nightly", "deploy"))
+    table = '[MQBOT_POLICY."acme/site".approval.deploi]\nminutes = 5'
+    with pytest.raises(ConfigurationError) as refused:
+        read(tmp_path, table, MQBOT_MACHINE_TOKENS=tokens, MQBOT_HEALTH_PORT="8080")
+    found = refused.value.problems["MQBOT_POLICY"]
+    assert found.startswith("in “acme/site”: no machine is called “deploi” (line 1 of ")
+    assert "; MQBOT_MACHINE_TOKENS names deploy, nightly. " in found
+
+
 @pytest.mark.parametrize(
     "tables",
     [
