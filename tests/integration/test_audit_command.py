@@ -24,7 +24,7 @@ from bot.acts.record import (
     SettingChange,
 )
 from bot.acts.rows import Audit
-from bot.cli.audit import HEADING
+from bot.cli.audit import HEADING, as_line
 from bot.cli.main import main
 from bot.kernel.durations import For
 from bot.questions.reading_audit import STREAMED, every_record
@@ -163,6 +163,24 @@ async def test_json_has_one_object_a_line_and_the_table_is_safe_to_read(
     assert "\x1b" not in last
     assert last.endswith("CI [31mred[0m is down · before: before · answer: 409 conflict: busy")
     assert " Ada (U1) " in last
+
+
+@pytest.mark.parametrize(
+    ("action", "after", "shown"),
+    [
+        (Action.SUBSCRIBE, "", " · topics: none"),
+        (Action.FREEZE, "only main, except label=hotfix", " · only main, except label=hotfix"),
+        (Action.ALLOW, "#41", " · #41"),
+        (Action.DEFAULT, "acme/api", " · default repository: acme/api"),
+        (Action.LINK, "alice-m", " · login: alice-m"),
+        (Action.SKIP, "weekend", " · window: weekend"),
+    ],
+)
+def test_a_line_says_what_an_action_set(action: Action, after: str, shown: str) -> None:
+    record = replace(make_record(), action=action, setting=SettingChange(after=after))
+    unset = replace(make_record(), action=action)
+    assert shown in as_line(record)
+    assert shown not in as_line(unset)
 
 
 async def test_the_audit_can_be_read_while_a_bot_writes(database: TestDatabase) -> None:
