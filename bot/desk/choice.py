@@ -229,6 +229,8 @@ def which_target(unclear: TargetNotClear, own: Target | None, typed: str = "") -
     meaning = f"{word} may be any of these."
     if may_be_a_reason:
         meaning = f"{word} may be the queue, or a part of the reason."
+    elif "/" in unclear.word or unclear.word.startswith("@"):
+        meaning = "I take one queue or one group at a time."
     left = len(unclear.readings) - len(readings)
     if left:
         meaning += f" {left:,} more fit. To choose one of them, type its whole name."

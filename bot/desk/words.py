@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, NamedTuple
 
 from bot.acts.asked import FROM_WORD, read_times
 from bot.channels.subscription import Topic
@@ -41,7 +41,7 @@ _BEFORE_NAME = frozenset(
 )
 """Words that may stand between a verb and the name of a repository."""
 
-POLITE = frozenset({"please", "pls", "plz", "thanks", "thx"})
+POLITE = frozenset({"asap", "immediately", "please", "pls", "plz", "thanks", "thx"})
 """At the end of a command without a reason they mean nothing."""
 
 _THE_QUEUE = frozenset({"it", "merges", "merging", "queue", "this", "train"})
@@ -132,6 +132,14 @@ class Option:
         return f"[{self.name}:{self.sample}]" if self.sample else ""
 
 
+class _Listed(NamedTuple):
+    """A name in a list of several."""
+
+    word: Word
+    target: Target
+    end: int  #: how many of the words that are left stand before the next name
+
+
 class Words:
     """The words after a verb; problems with them raise CommandSyntaxError.
 
@@ -167,7 +175,19 @@ class Words:
         return CommandSyntaxError(sentence, self.verb)
 
     def not_understood(self, word: Word) -> CommandSyntaxError:
+        if self._naming is not None and named_by(word, self.groups) is not None:
+            return self._another(self._naming, word)
         return self.problem(f"I don't understand “{word.typed}” here.")
+
+    def _another(self, first: Word, second: Word) -> CommandSyntaxError:
+        """The error that offers the command with each of the names."""
+        further = [word for word in self.rest if named_by(word, self.groups) is not None]
+        names = list(dict.fromkeys([first, second, *further]))
+        between = [word for word in self.all if _is_and(word)]
+        behind = self.text_without([*names, *between])
+        instead = [f"{self.verb} {name.plain} {behind}".rstrip() for name in names]
+        said = f"I take one queue or one group at a time, and “{second.plain}” is another one."
+        return CommandSyntaxError(said, self.verb, tuple(instead[:OFFERED_INSTEAD]))
 
     def end(self) -> None:
         """Raise CommandSyntaxError if there are words left."""
@@ -231,10 +251,21 @@ class Words:
             if isinstance(target, Group):
                 queues = _its_queues(self.rest[place:])
                 del self.rest[place : place + queues]
+            self._refuse_another(word, target)
             return target
         for word in self.rest[:1] if topics else self.rest:
             self.named(word)
         return None
+
+    def _refuse_another(self, first: Word, target: Target) -> None:
+        """Raises CommandSyntaxError for a second certain name; the same name is read again."""
+        for word in filter(_may_be_certain, [*self.rest]):
+            named = named_by(word, self.groups)
+            if named is None or not named.is_certain:
+                continue
+            if named.targets[0] != target:
+                raise self._another(first, word)
+            self.rest.remove(word)
 
     def only_target(self, word: Word, named: Named) -> Target:
         """The one target that the word names; raises TargetNotClear."""
@@ -357,7 +388,7 @@ class Words:
         if named.says_more:
             self._kept = word
         self.skip()
-        self._ask_about_second(word, target)
+        self._ask_about_others(word, target)
         return self._all_of(target) if isinstance(target, Group) else target
 
     def _all_of(self, group: Group) -> Group:
@@ -477,27 +508,41 @@ class Words:
             if named is not None and (named.is_bare or word.bare == ALL):
                 self._ask_unless_settled(word, named)
 
-    def _ask_about_second(self, word: Word, target: Target) -> None:
-        """Ask about `pause acme/site acme/api` and `pause acme/site and @release`."""
-        place = next((at for at, word in enumerate(self.rest) if not _is_and(word)), len(self.rest))
-        if isinstance(target, Group) and place == 0 and self._may_leave_out():
-            place = 1
-        if self.is_settled or place == len(self.rest):
+    def _ask_about_others(self, word: Word, target: Target) -> None:
+        """Ask about `pause acme/site acme/api` and `pause acme/site, acme/api and @release`."""
+        if self.is_settled:
             return
-        second = self.rest[place]
-        named = named_by(second, self.groups) if _may_be_certain(second) else None
-        if named is None or not named.is_certain or named.says_more:
+        leaves_out = isinstance(target, Group) and self._may_leave_out()
+        others = [other for other in self._listed(1 if leaves_out else 0) if other.target != target]
+        if not others:
             return
-        other = named.targets[0]
-        if other == target:
-            return
-        behind = self.rest[place + 1 :]
-        without_both = self.text_without([word, *self.rest[: place + 1]])
-        readings = [
-            self._reading(target, text_of(self.text, self.rest), self.text_without([word])),
-            self._reading(other, text_of(self.text, behind), without_both),
-        ]
-        raise TargetNotClear(self.verb, second.plain, tuple(readings))
+        first = _Listed(word, target, 0)
+        readings = [self._reading_of_listed(one, first, others) for one in (first, *others)]
+        raise TargetNotClear(self.verb, others[0].word.plain, tuple(readings))
+
+    def _listed(self, begin: int) -> list["_Listed"]:
+        """The certain names in front of the words that are left, once each, from `begin` on."""
+        found: dict[Target, _Listed] = {}
+        for at, word in enumerate(self.rest[begin:], start=begin):
+            if _is_and(word):
+                continue
+            named = named_by(word, self.groups) if _may_be_certain(word) else None
+            if named is None or not named.is_certain or named.says_more:
+                break
+            found.setdefault(named.targets[0], _Listed(word, named.targets[0], at + 1))
+        return [*found.values()]
+
+    def _reading_of_listed(
+        self, meant: "_Listed", first: "_Listed", others: Sequence["_Listed"]
+    ) -> Reading:
+        """What the list means if only one of its names is meant.
+
+        A second name alone may also begin the reason; three names are a list and nothing else.
+        """
+        end = others[-1].end if len(others) > 1 else meant.end
+        reason = text_of(self.text, self._without_times(self.rest[end:]))
+        without = self.text_without([first.word, *self.rest[:end]])
+        return self._reading(meant.target, reason, without)
 
     def _may_leave_out(self) -> bool:
         """Whether the next word may leave out what follows it: "sauf", "ausser"."""
@@ -522,25 +567,32 @@ class Words:
             reasons[0] = reasons[1]
         readings = [self._reading(target, reasons[0], rest) for target in named.targets]
         if leaving_out and not named.says_more:
-            readings += self._readings_of_second(word, named)
+            readings += self._readings_of_others(word, named)
         readings.append(Reading(None, reasons[1], f"{self.verb} {whole}"))
         raise TargetNotClear(self.verb, word.plain, tuple(readings))
 
-    def _readings_of_second(self, word: Word, named: Named) -> list[Reading]:
-        """What the second name of "site, api" or "site and api" means."""
+    def _readings_of_others(self, word: Word, named: Named) -> list[Reading]:
+        """What the further names of "site, api" and "site and api" mean, or of names alone."""
         behind = self.rest[1:]
-        count = next((at for at, word in enumerate(behind) if not _is_and(word)), len(behind))
-        is_list = count > 0 or word.typed.endswith(",")
-        if not is_list or count == len(behind):
-            return []
-        second = named_by(behind[count], self.groups)
-        if second is None or second.says_more:
-            return []
-        left = behind[count + 1 :]
-        reason = text_of(self.text, self._without_times(left))
-        rest = self.text_without([word, *behind[: count + 1]])
-        others = [target for target in second.targets if target not in named.targets]
-        return [self._reading(target, reason, rest) for target in others]
+        is_list = all(named_by(other, self.groups) is not None for other in behind)
+        known = {*named.targets}
+        readings: list[Reading] = []
+        end = 0
+        while True:
+            count = next((at for at, other in enumerate(behind[end:]) if not _is_and(other)), None)
+            is_joined = is_list or bool(count) or word.typed.endswith(",")
+            if count is None or not is_joined:
+                return readings
+            word = behind[end + count]
+            other = named_by(word, self.groups)
+            if other is None or other.says_more:
+                return readings
+            end += count + 1
+            reason = text_of(self.text, self._without_times(behind[end:]))
+            rest = self.text_without(self.rest[: end + 1])
+            further = [target for target in other.targets if target not in known]
+            readings += [self._reading(target, reason, rest) for target in further]
+            known.update(further)
 
     def _without_times(self, words: Sequence[Word]) -> Sequence[Word]:
         """The words behind a name that are the reason, where an end may stand before it."""

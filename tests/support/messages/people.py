@@ -245,6 +245,20 @@ CASES: Cases = {
         TargetNotClear("status", "docs", (Reading("acme/docs", "", "status acme/docs"),)),
         None,
     ),
+    "which-of-a-list": partial(
+        choice.which_target,
+        TargetNotClear(
+            "pause",
+            "acme/api",
+            (
+                Reading("acme/site", "CI is down", "pause acme/site CI is down"),
+                Reading("acme/api", "CI is down", "pause acme/api CI is down"),
+                Reading("@docs", "CI is down", "pause @docs CI is down"),
+            ),
+        ),
+        None,
+        "pause acme/site, acme/api and @docs CI is down",
+    ),
     "which-repository": partial(
         choice.which_repository, "pause", [SITE, API], "pause CI is <down>"
     ),

@@ -265,7 +265,67 @@ UNDERSTOOD = [
     (
         CHANNEL,
         "pause acme/api and acme/docs until 15:00",
-        "ask: pause acme/api (and acme/docs until 15:00), or pause acme/docs (until 15:00)",
+        "ask: pause acme/api (and acme/docs until 15:00), or pause acme/docs",
+    ),
+    # A list of names: one of them at a time, without the others in the reason.
+    (
+        CHANNEL,
+        "pause acme/site acme/api acme/docs CI is down",
+        (
+            "ask: pause acme/site (CI is down), or pause acme/api (CI is down), "
+            "or pause acme/docs (CI is down)"
+        ),
+    ),
+    (
+        CHANNEL,
+        "pause acme/site, acme/api, and acme/docs for 1h CI is down",
+        (
+            "ask: pause acme/site (CI is down), or pause acme/api (CI is down), "
+            "or pause acme/docs (CI is down)"
+        ),
+    ),
+    (
+        CHANNEL,
+        "resume acme/site acme/site acme/api + umbrella/docs",
+        "ask: resume acme/site, or resume acme/api, or resume umbrella/docs",
+    ),
+    (
+        CHANNEL,
+        "pause @release and acme/docs and umbrella/docs",
+        "ask: pause @release, or pause acme/docs, or pause umbrella/docs",
+    ),
+    (
+        ELSEWHERE,
+        "pause site, api, docs CI is down",
+        (
+            "ask: pause acme/site (api, docs CI is down), or pause acme/api (docs CI is down), "
+            "or pause acme/docs (CI is down), or pause umbrella/docs (CI is down), "
+            "or pause (site, api, docs CI is down)"
+        ),
+    ),
+    (
+        CHANNEL,
+        "pause site api",
+        "ask: pause acme/site (api), or pause acme/api, or pause acme/site (site api)",
+    ),
+    (CHANNEL, "status acme/site, acme/api", "offer: status acme/site, or status acme/api"),
+    (CHANNEL, "status acme/api acme/api", "status acme/api"),
+    (CHANNEL, "status site api", "offer: status site, or status api"),
+    (
+        CHANNEL,
+        "log acme/site acme/api since:1h",
+        "offer: log acme/site since:1h, or log acme/api since:1h",
+    ),
+    (CHANNEL, "notify acme/site acme/api", "offer: notify acme/site, or notify acme/api"),
+    (
+        CHANNEL,
+        "extend acme/site and acme/api and acme/docs by 1h",
+        "offer: extend acme/site by 1h, or extend acme/api by 1h, or extend acme/docs by 1h",
+    ),
+    (
+        CHANNEL,
+        "subscribe acme/site, @release quiet",
+        "offer: subscribe acme/site quiet, or subscribe @release quiet",
     ),
     # What is ended is the pause.
     (CHANNEL, "undo the pause", "offer: resume acme/site"),
