@@ -214,13 +214,22 @@ def read_log(words: Words) -> Request:
 
 def _place(words: Words) -> tuple[Target | None, bool]:
     """The target in front of free text, and whether `now` stands around it."""
-    is_confirmed = words.take(NOW)
+    is_confirmed = _take_now(words)
     where = words.target_in_front()
     words.skip_punctuation()
     words.skip_the_queue(is_named=where is not None)
+    _refuse_taken_back(words, where)
     words.refuse_some(where)
     # A second one is a part of the reason.
-    return where, is_confirmed or words.take(NOW)
+    return where, is_confirmed or _take_now(words)
+
+
+def _take_now(words: Words) -> bool:
+    """Whether the next words are `now` or "right now", which are then read."""
+    is_right = [word.bare for word in words.rest[:2]] in (["right", NOW], ["right", "away"])
+    if is_right:
+        words.skip(2)
+    return is_right or words.take(NOW)
 
 
 def read_pause(words: Words) -> Request:
@@ -233,7 +242,7 @@ def read_pause(words: Words) -> Request:
     words.skip(taken)
     if taken:
         where = where or words.target_in_front()
-        is_confirmed = is_confirmed or words.take(NOW)
+        is_confirmed = is_confirmed or _take_now(words)
     words.refuse_to_leave_out(where)
     _refuse_not_now(words, where)
     _refuse_other_command(words, where)
@@ -243,6 +252,9 @@ def read_pause(words: Words) -> Request:
 
 
 _ON_CONDITION = frozenset({"if", "later", "once", "unless", "when"})
+_SOON = frozenset({"eventually", "later", "shortly", "sometime", "soon"})
+_AROUND_SOON = _SOON | {"a", "bit", "little", "much", "on", "or", "some", "time", "very"}
+_MOMENTS = (["bit"], ["moment"], ["sec"], ["second"], ["while"])
 _NOT = frozenset({"not", "never"})
 _NOW_OR_NEVER = frozenset({"anymore", "ever", "now", "today", "yet"})
 
@@ -264,7 +276,26 @@ def _says_not_now(words: Words) -> bool:
     is_no = said[0] in _NOT and (len(said) == 1 or said[1] in _NOW_OR_NEVER)
     is_again = said[0] == "once" and said[1:2] in (["more"], ["again"])
     is_condition = said[0] in _ON_CONDITION and not is_again
-    return is_condition or is_no or said[:3] == ["as", "soon", "as"]
+    is_soon = _AROUND_SOON.issuperset(said) and not _SOON.isdisjoint(said)
+    is_in_a_bit = said[:2] == ["in", "a"] and said[2:] in _MOMENTS
+    return is_condition or is_no or is_soon or is_in_a_bit or said[:3] == ["as", "soon", "as"]
+
+
+def _with_reason(words: Words, where: Target | None) -> tuple[str, ...]:
+    """The command of which "later deploys depend on this" is the reason; none if it can't be."""
+    left = _behind_the_queue(words)
+    if [word.bare for word in left[:1]] != ["later"] or len(left) == 1:
+        return ()
+    behind = left[1]
+    is_clause = not left[0].typed.casefold().endswith("later")
+    is_when = behind.bare in _BEFORE_A_TIME | _ON_CONDITION | {"because", "on", "this"}
+    try:
+        begun = read_beginning([word.time for word in left[1:]], is_end=True)
+    except InvalidDuration:
+        return ()
+    if is_clause or is_when or begun is not None:
+        return ()
+    return (f"{_with_where(words.verb, where)} because {text_of(words.text, left)}",)
 
 
 def _refuse_not_now(words: Words, where: Target | None) -> None:
@@ -273,7 +304,7 @@ def _refuse_not_now(words: Words, where: Target | None) -> None:
     start = start_meant(left)
     if words.is_settled or (start is None and not _says_not_now(words)):
         return
-    instead = [_with_where(words.verb, where)]
+    instead = [*_with_reason(words, where), _with_where(words.verb, where)]
     if start is Start.REGULARLY:
         said = f"I {words.verb} a queue once. {WINDOWS}"
     elif words.verb == "freeze":
@@ -297,11 +328,48 @@ _SAYS_ENDED = frozenset(
         *("off", "over", "remove", "removed", "resume", "stop", "stopped", "unpause"),
     }
 )
-_AROUND_ENDED = POLITE | {"has", "is", "it", "now", "the"}
+_AROUND_ENDED = POLITE | {"has", "is", "it", "now", "that", "the", "this"}
+_TAKES_BACK = frozenset(
+    {
+        *("don't", "dont", "forget", "hold", "ignore", "mind", "nevermind", "no", "nope", "nvm"),
+        *("oops", "or", "scratch", "sorry", "undo", "wait", "wrong"),
+    }
+)
+_AROUND_TAKEN_BACK = (
+    _TAKES_BACK
+    | _SAYS_ENDED
+    | {
+        *("actually", "channel", "do", "freeze", "it", "my", "never", "not", "now", "on", "one"),
+        *("pause", "queue", "repo", "that", "the", "this", "unfreeze", "what", "yet", *POLITE),
+    }
+)
+"""Words of somebody who thinks better of it: "pause wait, no"."""
+
+_EXPLAINS_AN_END = frozenset({"oops", "sorry", "wrong"})
+"""In "resume, sorry, wrong queue" they are a reason."""
+
+_BEGINNING = frozenset({"freeze", "pause"})
+"""Verbs of what another command ends."""
+
+
 _HELP = frozenset({"help", "h"})
 _ASKS_FOR_STATUS = frozenset({"list", "status"})
 
 ENDED_WITH = "A pause ends with resume, and a freeze with unfreeze."
+
+
+def _refuse_taken_back(words: Words, where: Target | None) -> None:
+    """Raises CommandSyntaxError for "pause nevermind" and "resume, wait, no"."""
+    said = [word.bare for word in words.rest if not word.is_punctuation]
+    is_ending = words.verb not in _BEGINNING
+    taken_back = _TAKES_BACK - _EXPLAINS_AN_END if is_ending else _TAKES_BACK
+    if words.is_settled or taken_back.isdisjoint(said):
+        return
+    if _AROUND_TAKEN_BACK.issuperset(said):
+        typed = text_of(words.text, words.rest)
+        raise CommandSyntaxError(
+            f"“{typed}” is hardly a reason.", words.verb, (_with_where(words.verb, where),)
+        )
 
 
 def _refuse_other_command(words: Words, where: Target | None) -> None:
@@ -309,6 +377,7 @@ def _refuse_other_command(words: Words, where: Target | None) -> None:
     said = [word.bare for word in words.rest if word.bare not in _AROUND_ENDED]
     if not said or words.is_settled:
         return
+    _refuse_taken_back(words, where)
     if _SAYS_ENDED.issuperset(said):
         ending = "unfreeze" if words.verb == "freeze" else "resume"
         raise CommandSyntaxError(ENDED_WITH, words.verb, (_with_where(ending, where),))
@@ -395,7 +464,8 @@ def _refuse_later(words: Words, where: Target | None) -> None:
     """Raises CommandSyntaxError for words that say when to resume, which are no reason."""
     if not _says_later(words):
         return
-    instead = (_with_where("extend", where), _with_where("resume", where))
+    as_reason = _with_reason(words, where)
+    instead = (*as_reason, _with_where("extend", where), _with_where("resume", where))
     said = "I resume a queue right away. To resume it later, set the end of its pause."
     raise CommandSyntaxError(said, "resume", instead)
 
@@ -504,7 +574,7 @@ def read_freeze(words: Words) -> Request:
     words.skip(taken)
     if taken:
         where = where or words.target_in_front()
-        is_confirmed = is_confirmed or words.take(NOW)
+        is_confirmed = is_confirmed or _take_now(words)
     words.refuse_to_leave_out(where)
     _refuse_exception(words)
     _refuse_not_now(words, where)
@@ -546,7 +616,8 @@ def read_unfreeze(words: Words) -> Request:
     words.refuse_to_leave_out(where)
     if _says_later(words):
         said = "I end a freeze right away, and can't wait for anything."
-        raise CommandSyntaxError(said, "unfreeze", (_with_where("unfreeze", where),))
+        instead = (*_with_reason(words, where), _with_where("unfreeze", where))
+        raise CommandSyntaxError(said, "unfreeze", instead)
     return Request("unfreeze", where, {"reason": words.reason(where)})
 
 
