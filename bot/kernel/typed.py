@@ -52,6 +52,7 @@ _EMOJI_CATEGORIES = {"So", "Sk"}
 """Of characters that are pictures, and of those that give them a colour of skin."""
 
 _ENDS_A_CLAUSE = ".,;!"
+_DASHES = re.compile(r"^-{1,2}(?=[a-z]{2})", re.IGNORECASE)
 _LETTER_OR_DIGIT = re.compile(r"[^\W_]")
 
 
@@ -96,8 +97,8 @@ class Word:
 
     @property
     def time(self) -> str:
-        """As a part of a time or a length, which needs no sign around it."""
-        return self.plain.strip("\"'()[]{}<>*_~`").rstrip(":,;!")
+        """As a part of a time or a length, which needs no sign around it: `--until`, `(45m)`."""
+        return _DASHES.sub("", self.plain.strip("\"'()[]{}<>*_~`").rstrip(":,;!"))
 
     @property
     def is_emoji(self) -> bool:

@@ -40,7 +40,9 @@ _FOR_ELSEWHERE = re.compile(
 )
 """"for" in the same languages, and in Polish, before a length."""
 
-_FOR = re.compile(r"for(?P<colon>:)?(?:\s+|(?<=:))(?:(?:the\s+)?(?:next|coming)\s+)?")
+_FOR = re.compile(
+    r"(?:for|duration)(?P<colon>[:=])?(?:\s+|(?<=[:=]))(?:(?:the\s+)?(?:next|coming)\s+)?"
+)
 _SPAN = re.compile(
     r"(?:(?:from|between)\s+)?(?P<start>\d{1,2}(?:[:.h]\d\d)?\s*(?:[ap]\.?m\.?)?)"
     r"\s*(?:-|\u2013|to\s|until\s|till\s|and\s)\s*"
@@ -82,8 +84,11 @@ def read_beginning(
         found = _after_until(text, until.end(), is_up_to=until[0].startswith(_UP_TO))
     else:
         found = _span(text) or _without_until(text, is_end=is_end) or _like_until(text)
-    if found is not None and found.is_sure and not is_start:
-        _refuse_second_end(text, found)
+    if found is None or not found.is_sure or is_start:
+        return found
+    _refuse_second_end(text, found)
+    if until is None and _goes_on(text, found):
+        return Beginning((), text.count, is_sure=False)
     return found
 
 
@@ -174,6 +179,18 @@ def _span(text: TypedText) -> Beginning | None:
     return replace(found, is_sure=False) if found is not None else None
 
 
+def _goes_on(text: TypedText, found: Beginning) -> bool:
+    """Whether it is the start of a span: "friday 17:00 - monday 9:00"."""
+    words = text.as_typed.split()
+    is_dash = words[found.words - 1] in {"-", "\u2013", "\u2014"}
+    is_to = words[found.words : found.words + 1] == ["to"]
+    rest = TypedText.of(words[found.words + is_to :])
+    try:
+        return (is_dash or is_to) and read_moment(rest, rest.start, is_marked=False) is not None
+    except InvalidDuration:
+        return False
+
+
 def _refuse_second_end(text: TypedText, found: Beginning) -> None:
     rest = TypedText.of(text.as_typed.split()[found.words :])
     until = _UNTIL_IN_WORDS.match(rest.small)
@@ -208,7 +225,8 @@ def read_lasting(words: Sequence[str]) -> LeadingTime:
     Raises InvalidDuration for an end that no pause can have.
     """
     found = read_beginning(words)
-    if found is None or not found.is_sure:
+    # "at 5pm" may be when it is to begin.
+    if found is None or not found.is_sure or words[0].lower() == "at":
         return WITHOUT_TIME
     return LeadingTime(found.readings[0], found.words)
 

@@ -385,6 +385,38 @@ UNDERSTOOD = [
     (CHANNEL, "pause wrong config deployed", "pause acme/site (wrong config deployed)"),
     (CHANNEL, "resume no more failures", "resume acme/site (no more failures)"),
     (CHANNEL, "resume sorry wrong queue", "resume acme/site (sorry wrong queue)"),
+    # "At 5pm" is when to begin, or when to end.
+    (CHANNEL, "pause at 5pm", "pause acme/site (at 5pm), until when?"),
+    (CHANNEL, "pause at 17:00", "pause acme/site (at 17:00), until when?"),
+    (
+        CHANNEL,
+        "pause now acme/api at 5pm CI maintenance",
+        "pause now acme/api (at 5pm CI maintenance), until when?",
+    ),
+    (CHANNEL, "freeze at 5pm cutting 4.2", "freeze acme/site (at 5pm cutting 4.2), until when?"),
+    (CHANNEL, "pause at 5pm for 1h", "refuse"),
+    (CHANNEL, "pause until at 17:00", "pause acme/site until 17:00"),
+    (CHANNEL, "extend at 5pm", "extend acme/site until 17:00"),
+    (CHANNEL, "pause CI broke at 5pm", "pause acme/site (CI broke at 5pm)"),
+    # A span of days isn't its first day.
+    (
+        CHANNEL,
+        "freeze friday 17:00 - monday 9:00 weekend",
+        "freeze acme/site (friday 17:00 - monday 9:00 weekend), until when?",
+    ),
+    (
+        CHANNEL,
+        "pause friday 5pm to monday 9am",
+        "pause acme/site (friday 5pm to monday 9am), until when?",
+    ),
+    (CHANNEL, "pause friday 17:00 - deploying", "pause acme/site until fri 17:00 (deploying)"),
+    # Ends written like options.
+    (CHANNEL, "pause --for 1h CI is down", "pause acme/site 1h (CI is down)"),
+    (CHANNEL, "pause acme/api \u2014until 17:00 CI", "pause acme/api until 17:00 (CI)"),
+    (CHANNEL, "pause --until=17:00", "pause acme/site until 17:00"),
+    (CHANNEL, "pause duration=45m CI", "pause acme/site 45m (CI)"),
+    (CHANNEL, "pause duration of builds", "pause acme/site (duration of builds)"),
+    (CHANNEL, "pause -5m", "refuse"),
     # What is ended is the pause.
     (CHANNEL, "undo the pause", "offer: resume acme/site"),
     (CHANNEL, "remove the pause", "offer: resume acme/site"),
