@@ -32,6 +32,7 @@ _FRACTION = re.compile(r"[0-9]+/[0-9]+")
 
 _OF_UNKNOWN_OWNER = re.compile(r"@?[\w\-]+/\*")
 
+_LIKE_A_SLASH = re.compile(r"[\-_.:|/]+")
 _MARKS = re.compile(r"[*~`\"']")
 _SURROUNDED = "([{<"
 
@@ -85,6 +86,7 @@ def named_by(word: Word, groups: Groups) -> Named | None:
         or _with_more(word, groups)
         or _inside(word, groups)
         or _bare(word, groups)
+        or _otherwise_joined(word, groups)
     )
 
 
@@ -216,6 +218,16 @@ def _bare(word: Word, groups: Groups) -> Named | None:
                 says_more=_says_something(found["more"]),
                 is_bare=True,
             )
+    return None
+
+
+def _otherwise_joined(word: Word, groups: Groups) -> Named | None:
+    """A full name with another sign than its slash: `acme-site`, `acme//site`."""
+    for found in _LIKE_A_SLASH.finditer(word.plain):
+        name = f"{word.plain[: found.start()]}/{word.plain[found.end() :]}"
+        repository = groups.repositories.full(name)
+        if repository is not None:
+            return Named((repository,), is_certain=False, is_bare=True)
     return None
 
 

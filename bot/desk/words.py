@@ -27,6 +27,9 @@ BRANCH_LIMIT = 255
 COMMON_TYPES = ("enter", "leave", "merged", "checks_start", "checks_end")
 """The event types that are asked for most, as they may be typed."""
 
+_ALIKE_NAME = 0.7
+"""How alike a name a misspelled word is."""
+
 OFFERED_INSTEAD = 3
 """Corrected commands that are offered, each with a button."""
 
@@ -177,6 +180,12 @@ class Words:
     def not_understood(self, word: Word) -> CommandSyntaxError:
         if self._naming is not None and named_by(word, self.groups) is not None:
             return self._another(self._naming, word)
+        nearest = self._nearest(word) if self._naming is None else ()
+        if nearest:
+            behind = self.text_without([word])
+            instead = [f"{self.verb} {target_value(near)} {behind}".rstrip() for near in nearest]
+            said = f"I don't know “{word.plain}”."
+            return CommandSyntaxError(said, self.verb, tuple(instead[:OFFERED_INSTEAD]))
         return self.problem(f"I don't understand “{word.typed}” here.")
 
     def _another(self, first: Word, second: Word) -> CommandSyntaxError:
@@ -338,6 +347,13 @@ class Words:
             return True
         return begun is not None or words[0].bare == FROM_WORD
 
+    def _begins_with_time(self) -> bool:
+        """Whether they begin like "half an hour"."""
+        try:
+            return self.verb in _WITH_TIMES and read_beginning(self.times) is not None
+        except InvalidDuration:
+            return True
+
     def _ask_about_everything(self, count: int, *, is_loose: bool) -> None:
         """`is_loose`: these words aren't a part of the reason, whatever they mean."""
         behind = self.rest[count:]
@@ -485,7 +501,7 @@ class Words:
         words = self.rest
         at = _count_of(words, _BEFORE_SOME)
         first = _bare_at(words, at)
-        if first not in _SOME and not first.isdecimal():
+        if (first not in _SOME and not first.isdecimal()) or self._begins_with_time():
             return 0
         at += 1
         at += _count_of(words[at:], _SOME | _BEHIND_SOME)
@@ -501,7 +517,11 @@ class Words:
 
     def _ask_about_words_before_name(self) -> None:
         """Ask about `pause the api`, or `pause on all queues`."""
-        place = next((at for at, word in enumerate(self.rest) if word.bare not in _BEFORE_NAME), 0)
+        before = (
+            word.bare in _BEFORE_NAME or self.groups.repositories.has_owner(word.bare)
+            for word in self.rest
+        )
+        place = next((at for at, is_before in enumerate(before) if not is_before), 0)
         if place:
             word = self.rest[place]
             named = named_by(word, self.groups)
@@ -625,6 +645,7 @@ class Words:
             words = [self._kept, *self.rest] if is_next else self.rest
         if target is None and not self.is_settled:
             self._ask_about_names_in(words)
+            self._ask_about_misspelled(words)
         return text_of(self.text, words)
 
     def _ask_about_names_in(self, words: Sequence[Word]) -> None:
@@ -640,6 +661,29 @@ class Words:
         readings = [self._reading(target, reason, whole) for target in found.values()]
         readings.append(Reading(None, reason, f"{self.verb} {whole}"))
         raise TargetNotClear(self.verb, next(iter(found)), tuple(readings))
+
+    def _ask_about_misspelled(self, words: Sequence[Word]) -> None:
+        """Ask about a lone word that is almost a name: "pause aip"."""
+        if len(words) != 1:
+            return
+        # "released" is hardly the group "release".
+        nearest = [near for near in self._nearest(words[0]) if not isinstance(near, Group)]
+        if not nearest:
+            return
+        readings = [self._reading(near, "", self.text_without(words)) for near in nearest]
+        whole = self.text_without(())
+        readings.append(Reading(None, text_of(self.text, words), f"{self.verb} {whole}"))
+        raise TargetNotClear(self.verb, words[0].plain, tuple(readings))
+
+    def _nearest(self, word: Word) -> Sequence[Target]:
+        """The repositories, or the group, whose name is spelled almost like the word."""
+        repositories = self.groups.repositories
+        names = [name.name.casefold() for name in repositories.names]
+        alike = get_close_matches(word.bare, [*names, *self.groups.names], 1, _ALIKE_NAME)
+        if not alike:
+            return ()
+        group = self.groups.known(alike[0])
+        return repositories.called(alike[0]) or ([group] if group is not None else [])
 
     def _joined(self, words: Sequence[Word]) -> list[Word]:
         """The words, with one for each name that has spaces around its slash: `acme / site`."""

@@ -417,6 +417,35 @@ UNDERSTOOD = [
     (CHANNEL, "pause duration=45m CI", "pause acme/site 45m (CI)"),
     (CHANNEL, "pause duration of builds", "pause acme/site (duration of builds)"),
     (CHANNEL, "pause -5m", "refuse"),
+    # Half an hour isn't half of the queues.
+    (CHANNEL, "pause half an hour CI is down", "pause acme/site 30m (CI is down)"),
+    (CHANNEL, "freeze half a day", "freeze acme/site 12h"),
+    (CHANNEL, "pause half of them", "refuse"),
+    # Names in other spellings.
+    (
+        CHANNEL,
+        "pause acme-api CI is down",
+        "ask: pause acme/api (CI is down), or pause acme/site (acme-api CI is down)",
+    ),
+    (CHANNEL, "pause acme//api", "ask: pause acme/api, or pause acme/site (acme//api)"),
+    (CHANNEL, "pause acme_api", "ask: pause acme/api, or pause acme/site (acme_api)"),
+    (
+        CHANNEL,
+        "pause acme api is down",
+        "ask: pause acme/api (acme api is down), or pause acme/site (acme api is down)",
+    ),
+    (CHANNEL, "status acme-api", "status acme/api"),
+    (CHANNEL, "resume acme-api", "resume acme/api"),
+    (CHANNEL, "pause apis", "ask: pause acme/api, or pause acme/site (apis)"),
+    (
+        CHANNEL,
+        "freeze dosc",
+        "ask: freeze acme/docs, or freeze umbrella/docs, or freeze acme/site (dosc)",
+    ),
+    (CHANNEL, "pause sites", "pause acme/site"),
+    (CHANNEL, "pause acme is down", "pause acme/site (acme is down)"),
+    (CHANNEL, "status apis", "offer: status acme/api"),
+    (CHANNEL, "log dosc since:1h", "offer: log acme/docs since:1h, or log umbrella/docs since:1h"),
     # What is ended is the pause.
     (CHANNEL, "undo the pause", "offer: resume acme/site"),
     (CHANNEL, "remove the pause", "offer: resume acme/site"),
