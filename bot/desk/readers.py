@@ -1,12 +1,19 @@
 """Commands that take more than a repository and options: how each one's words are read."""
 
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from itertools import pairwise
 from typing import Any
 
-from bot.acts.asked import Asked, is_option, read_options as read_conditions, read_times
+from bot.acts.asked import (
+    BRANCH_PREFIX,
+    Asked,
+    is_option,
+    read_options as read_conditions,
+    read_times,
+)
 from bot.channels.subscription import InvalidOptions, Level, Topic, read_options
 from bot.desk.names import named_by, read_number
 from bot.desk.starts import Start, start_meant, times_of_start
@@ -246,7 +253,8 @@ def read_pause(words: Words) -> Request:
     words.refuse_to_leave_out(where)
     _refuse_not_now(words, where)
     _refuse_other_command(words, where)
-    _refuse_one_pull_request(words)
+    _refuse_branch(words, where)
+    _refuse_one_pull_request(words, where, "remove")
     asked = Asked(words.reason(where), lasting)
     return Request("pause", where, {"asked": asked, "is_confirmed": is_confirmed})
 
@@ -396,17 +404,37 @@ def _with_where(verb: str, where: Target | None) -> str:
     return f"{verb} {target_value(where)}" if where is not None else verb
 
 
-def _refuse_one_pull_request(words: Words) -> None:
-    """Raises CommandSyntaxError for "pause #41" and "pause PR 41"; a bare number may be a time."""
+def _refuse_branch(words: Words, where: Target | None) -> None:
+    """Raises CommandSyntaxError for "pause branch:main": all of the queue would be paused."""
+    typed = words.text_without(())
+    freeze = _BRANCH.sub(rf"\1{BRANCH_PREFIX}", typed)
+    if words.is_settled or not _BRANCH.search(typed):
+        return
+    said = "I can pause a queue, but not one branch of it. A freeze can be of one branch."
+    raise CommandSyntaxError(said, "pause", (f"freeze {freeze}", _with_where("pause", where)))
+
+
+_BRANCH = re.compile(r"(^|\s)(?:--)?branch[:=](?=\S)", re.IGNORECASE)
+
+
+def _refuse_one_pull_request(words: Words, where: Target | None, instead: str) -> None:
+    """Raises CommandSyntaxError for "pause #41" and "pause PR 41"; a bare number may be a time.
+
+    `instead`: the verb of what can be done to a pull request.
+    """
     named = [word for word in words.rest if not _is_between(word) and word.bare not in POLITE]
     if len(named) != 1:
         return
     number = _pull_request(named[0], words.groups)
-    is_bare = words.rest[0] == named[0] and named[0].plain.isdecimal()
-    if number is None or is_bare:
+    is_time = words.verb == "pause" and words.rest[0] == named[0] and named[0].plain.isdecimal()
+    if number is None or is_time or words.is_settled:
         return
-    said = "I can pause a queue, but not one pull request."
-    raise CommandSyntaxError(said, "pause", (f"remove {number}", f"pause because of #{number}"))
+    said = f"I can {words.verb} a queue, but not one pull request."
+    named_there = named_by(named[0], words.groups)
+    queue = named_there.targets[0] if where is None and named_there is not None else where
+    as_reason = f"{_with_where(words.verb, where)} because of #{number}"
+    offered = (f"{_with_where(instead, queue)} {number}", as_reason)
+    raise CommandSyntaxError(said, words.verb, offered)
 
 
 def read_asked(text: str) -> Asked:
@@ -547,8 +575,18 @@ def _read_new_end(end: Sequence[str], where: Target | None) -> Lasting:
         return read_end(" ".join(end))
     except InvalidDuration as error:
         target = [target_value(where)] if where is not None else []
-        error.instead = tuple(" ".join(("extend", *target, meant)) for meant in ends_meant(end))
+        meant = ends_meant(end) or _end_in_front(end)
+        error.instead = tuple(" ".join(("extend", *target, each)) for each in meant)
         raise
+
+
+def _end_in_front(words: Sequence[str]) -> tuple[str, ...]:
+    """The end in front of other words: "1h still broken"."""
+    try:
+        found = read_beginning(words, is_end=True)
+    except InvalidDuration:
+        return ()
+    return (" ".join(words[: found.words]),) if found is not None and found.is_sure else ()
 
 
 def ends_meant(end: Sequence[str]) -> tuple[str, ...]:
@@ -618,6 +656,7 @@ def read_unfreeze(words: Words) -> Request:
         said = "I end a freeze right away, and can't wait for anything."
         instead = (*_with_reason(words, where), _with_where("unfreeze", where))
         raise CommandSyntaxError(said, "unfreeze", instead)
+    _refuse_one_pull_request(words, where, "allow")
     return Request("unfreeze", where, {"reason": words.reason(where)})
 
 
@@ -645,10 +684,37 @@ def read_allow(words: Words) -> Request:
         number = here.number
     if number is None:
         raise words.problem("Which pull request? Type its number and a reason.")
+    _refuse_second_pull_request(words, where, number)
     where = where or words.target_in_front()
     reason = words.reason(where)
     options = {"pull_request": number, "reason": reason, "is_confirmed": is_confirmed}
     return Request("allow", words.only_one(where, IN_ONE), options)
+
+
+def _refuse_second_pull_request(words: Words, where: Target | None, first: int) -> None:
+    """Raises CommandSyntaxError for "allow 41 and 42 hotfix"; "41 2 tests failed" has one."""
+    place = next((at for at, word in enumerate(words.rest) if not _is_between_numbers(word)), None)
+    if place is None:
+        return
+    word = words.rest[place]
+    named = named_by(word, words.groups)
+    number = _pull_request(word, words.groups)
+    is_marked = place > 0 or not word.plain.isdecimal() or len(words.rest) == 1
+    is_listed = words.text[: word.start].rstrip().endswith(",")
+    if number in {None, first} or not (is_marked or is_listed):
+        return
+    other = words.only_target(word, named) if named is not None else where
+    behind = text_of(words.text, words.rest[place + 1 :])
+    said = f"I take one pull request at a time, and “{word.typed}” is another one."
+    offered = tuple(
+        f"{_with_where(words.verb, target)} {allowed} {behind}".rstrip()
+        for target, allowed in ((where, first), (other, number))
+    )
+    raise CommandSyntaxError(said, words.verb, offered)
+
+
+def _is_between_numbers(word: Word) -> bool:
+    return _is_between(word) or word.folded in {"&", "+"}
 
 
 def read_unsubscribe(words: Words) -> Request:

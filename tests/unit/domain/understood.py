@@ -446,6 +446,41 @@ UNDERSTOOD = [
     (CHANNEL, "pause acme is down", "pause acme/site (acme is down)"),
     (CHANNEL, "status apis", "offer: status acme/api"),
     (CHANNEL, "log dosc since:1h", "offer: log acme/docs since:1h, or log umbrella/docs since:1h"),
+    # One pull request, one branch.
+    (
+        CHANNEL,
+        "allow 41 and 42 hotfix",
+        "offer: allow acme/site 41 hotfix, or allow acme/site 42 hotfix",
+    ),
+    (
+        CHANNEL,
+        "allow acme/api#41, #42 hotfix",
+        "offer: allow acme/api 41 hotfix, or allow acme/api 42 hotfix",
+    ),
+    (CHANNEL, "allow 41 2 tests are flaky", "allow acme/site #41 (2 tests are flaky)"),
+    (
+        CHANNEL,
+        "unfreeze 41",
+        "offer: allow acme/site 41, or unfreeze acme/site because of #41",
+    ),
+    (
+        CHANNEL,
+        "pause acme/api #41",
+        "offer: remove acme/api 41, or pause acme/api because of #41",
+    ),
+    (
+        CHANNEL,
+        "pause acme/api 1h branch:main CI is red",
+        "offer: freeze acme/api 1h branch:main CI is red, or pause acme/api",
+    ),
+    (
+        CHANNEL,
+        "pause --branch=main",
+        "offer: freeze acme/site branch:main, or pause acme/site",
+    ),
+    # A reason behind a new end isn't kept, but the end is offered.
+    (CHANNEL, "extend acme/api 1h still broken", "offer: extend acme/api 1h"),
+    (CHANNEL, "extend until 18:00, deploy is slow", "offer: extend acme/site until 18:00"),
     # What is ended is the pause.
     (CHANNEL, "undo the pause", "offer: resume acme/site"),
     (CHANNEL, "remove the pause", "offer: resume acme/site"),
