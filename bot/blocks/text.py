@@ -64,7 +64,7 @@ _ADDRESS_OR_MARKUP = re.compile(
 )
 
 
-_AFTER_ADDRESS = re.compile(r"(?:&(?:amp|lt|gt);|[.,;:!?'\")\]}…])+\Z")
+_AFTER_ADDRESS = re.compile(r"(?:&(?:amp|lt|gt);|[.,;:!?'\")\]}…\u2019\u201d\u00bb])+\Z")
 
 
 _SAFE_HOST = re.compile(r"https?://[a-z0-9.-]+(?::\d+)?(?:[/?#].*)?", re.IGNORECASE)

@@ -14,6 +14,7 @@ from bot.blocks.text import escape, quote, with_links, without_markup
         ("see https://ci.example/1", "see <https://ci.example/1>"),
         ("see https://ci.example/1.", "see <https://ci.example/1>."),
         ("(https://ci.example/1)", "(<https://ci.example/1>)"),
+        ("“https://ci.example/1”.", "“<https://ci.example/1>”."),
         ("https://ci.example/a_b/c?x=1&y=2#z", "<https://ci.example/a_b/c?x=1&amp;y=2#z>"),
         ("HTTP://CI.example:8080", "<HTTP://CI.example:8080>"),
         ("https://a.example, https://b.example!", "<https://a.example>, <https://b.example>!"),
