@@ -244,6 +244,8 @@ class Words:
         position. If there are topics, another word with a slash may be a time zone, and a group
         needs its `@`. Raises TargetNotClear for a name that several owners have.
         """
+        while self.rest and self.rest[-1].bare in POLITE:
+            self.rest.pop()
         for place, word in enumerate(self.rest):
             every = 0 if topics else _every_queue(self.rest[place:])
             if not topics and word.bare in EVERYTHING_NAMED | _EACH:
@@ -326,7 +328,8 @@ class Words:
         """
         words = self.rest
         count = the_queue(words)
-        if not count:
+        if not count or self._begins_with_time():
+            # "this weekend" is a time.
             return
         is_loose = self._begins_no_name(words[count:])
         if words[count - 1].bare not in EVERYTHING | _QUEUES:
@@ -532,12 +535,22 @@ class Words:
         """Ask about `pause acme/site acme/api` and `pause acme/site, acme/api and @release`."""
         if self.is_settled:
             return
-        leaves_out = isinstance(target, Group) and self._may_leave_out()
-        others = [other for other in self._listed(1 if leaves_out else 0) if other.target != target]
+        is_group = isinstance(target, Group) and not (self.rest and _is_and(self.rest[0]))
+        leaves_out = is_group and self._may_leave_out()
+        listed = self._listed(1 if leaves_out else 0)
+        self._refuse_unknown_in_list(listed)
+        others = [other for other in listed if other.target != target]
         if not others:
             return
-        first = _Listed(word, target, 0)
-        readings = [self._reading_of_listed(one, first, others) for one in (first, *others)]
+        # A second name alone may also begin the reason, unless nothing follows.
+        is_end = others[-1].end == len(self.rest)
+        is_list = not leaves_out and (len(others) > 1 or is_end)
+        readings: list[Reading] = []
+        for meant in (_Listed(word, target, 0), *others):
+            end = others[-1].end if is_list else meant.end
+            reason = text_of(self.text, self._without_times(self.rest[end:]))
+            rest = self.text_without([word, *self.rest[:end]])
+            readings.append(self._reading(meant.target, reason, rest))
         raise TargetNotClear(self.verb, others[0].word.plain, tuple(readings))
 
     def _listed(self, begin: int) -> list["_Listed"]:
@@ -552,17 +565,23 @@ class Words:
             found.setdefault(named.targets[0], _Listed(word, named.targets[0], at + 1))
         return [*found.values()]
 
-    def _reading_of_listed(
-        self, meant: "_Listed", first: "_Listed", others: Sequence["_Listed"]
-    ) -> Reading:
-        """What the list means if only one of its names is meant.
+    def _refuse_unknown_in_list(self, listed: Sequence["_Listed"]) -> None:
+        """Raises RepositoryNotAllowed for `acme/site acme/api acme/other`.
 
-        A second name alone may also begin the reason; three names are a list and nothing else.
+        Behind one name alone, such a word may begin the reason, unless nothing follows.
         """
-        end = others[-1].end if len(others) > 1 else meant.end
-        reason = text_of(self.text, self._without_times(self.rest[end:]))
-        without = self.text_without([first.word, *self.rest[:end]])
-        return self._reading(meant.target, reason, without)
+        end = max((name.end for name in listed), default=0)
+        place = next(
+            (at for at, word in enumerate(self.rest[end:], end) if not _is_and(word)), None
+        )
+        if place is None:
+            return
+        word = self.rest[place]
+        owner, slash, _ = word.plain.partition("/")
+        is_ours = bool(slash) and self.groups.repositories.has_owner(owner)
+        is_listed = bool(listed) or place + 1 == len(self.rest)
+        if is_ours and is_listed and named_by(word, self.groups) is None:
+            refuse_unknown(word, self.groups)
 
     def _may_leave_out(self) -> bool:
         """Whether the next word may leave out what follows it: "sauf", "ausser"."""

@@ -481,6 +481,19 @@ UNDERSTOOD = [
     # A reason behind a new end isn't kept, but the end is offered.
     (CHANNEL, "extend acme/api 1h still broken", "offer: extend acme/api 1h"),
     (CHANNEL, "extend until 18:00, deploy is slow", "offer: extend acme/site until 18:00"),
+    # A list of two names and no more, and one with a name that nobody has.
+    (CHANNEL, "pause acme/site acme/api", "ask: pause acme/site, or pause acme/api"),
+    (CHANNEL, "pause acme/site and acme/infra", "refuse"),
+    (
+        CHANNEL,
+        "pause acme/site acme/api acme/dosc CI",
+        "offer: pause acme/site acme/api acme/docs CI",
+    ),
+    (CHANNEL, "pause acme/site acme/infra is down", "pause acme/site (acme/infra is down)"),
+    (CHANNEL, "freeze this weekend", "freeze acme/site (this weekend), until when?"),
+    (CHANNEL, "pause this queue until 17:00", "pause acme/site until 17:00"),
+    (CHANNEL, "subscribe acme/api quiet please", "subscribe acme/api"),
+    (CHANNEL, "board please", "board acme/site"),
     # What is ended is the pause.
     (CHANNEL, "undo the pause", "offer: resume acme/site"),
     (CHANNEL, "remove the pause", "offer: resume acme/site"),
@@ -902,7 +915,7 @@ TRIED_LATER = [
     (
         CHANNEL,
         "resume acme/api & acme/docs",
-        "ask: resume acme/api (& acme/docs), or resume acme/docs",
+        "ask: resume acme/api, or resume acme/docs",
     ),
     (CHANNEL, "pause acme/* CI down", "pause @acme/* (CI down)"),
     (
