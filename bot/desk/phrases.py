@@ -171,7 +171,9 @@ _FREEZE_WORDS = frozenset(
 )
 _PAUSE_WORDS = frozenset({"pause", "paused", "pausing"})
 _WHO_AND_WHY = frozenset({"who", "who's", "why"})
-_ASKS_ABOUT_PAUSE = frozenset({"how", "when", "what", "what's", "until", "is", "was", "since"})
+_ASKS_ABOUT_PAUSE = frozenset(
+    {"did", "has", "have", "how", "when", "what", "what's", "until", "is", "was", "since"}
+)
 """A question that begins like this doesn't ask the bot to pause."""
 
 _TELLING = frozenset(

@@ -494,6 +494,8 @@ UNDERSTOOD = [
     (CHANNEL, "pause this queue until 17:00", "pause acme/site until 17:00"),
     (CHANNEL, "subscribe acme/api quiet please", "subscribe acme/api"),
     (CHANNEL, "board please", "board acme/site"),
+    (CHANNEL, "did someone pause the queue?", "status acme/site"),
+    (CHANNEL, "has anyone paused acme/api", "status acme/api"),
     # What is ended is the pause.
     (CHANNEL, "undo the pause", "offer: resume acme/site"),
     (CHANNEL, "remove the pause", "offer: resume acme/site"),
