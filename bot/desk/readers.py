@@ -408,7 +408,10 @@ def _refuse_branch(words: Words, where: Target | None) -> None:
     """Raises CommandSyntaxError for "pause branch:main": all of the queue would be paused."""
     typed = words.text_without(())
     freeze = _BRANCH.sub(rf"\1{BRANCH_PREFIX}", typed)
-    if words.is_settled or not _BRANCH.search(typed):
+    if where is not None and not isinstance(where, Group):
+        behind_name = re.compile(rf"({re.escape(where)})@(?=\w)", re.IGNORECASE)
+        freeze = behind_name.sub(rf"\1 {BRANCH_PREFIX}", freeze)
+    if words.is_settled or (freeze == typed and not _BRANCH.search(typed)):
         return
     said = "I can pause a queue, but not one branch of it. A freeze can be of one branch."
     raise CommandSyntaxError(said, "pause", (f"freeze {freeze}", _with_where("pause", where)))

@@ -4,6 +4,7 @@ The one layer for slash commands, mentions, threads and direct messages. It read
 is known of the place is in the `Situation`.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
@@ -169,7 +170,9 @@ def _otherwise(typed: str, error: UserError, situation: Situation) -> Understand
     if isinstance(error, CommandSyntaxError) and not error.verb and is_new:
         error = _not_a_command(said, typed, error, situation)
     elif isinstance(error, RepositoryNotAllowed | UnknownGroup):
-        error.instead = _with_known_name(typed, error, situation)
+        error.instead = _with_known_name(typed, error, situation) or _as_reason(
+            typed, error, situation
+        )
     offered = [meant for offer in error.instead for meant in _readable(offer, situation)]
     error.instead = tuple(dict.fromkeys(offered))[:OFFERED]
     return NotUnderstood(typed, error)
@@ -263,6 +266,23 @@ def _with_known_name(
     if right is None or typed.count(wrong) != 1:
         return ()
     return (typed.replace(wrong, right),)
+
+
+def _as_reason(
+    typed: str, error: RepositoryNotAllowed | UnknownGroup, situation: Situation
+) -> tuple[str, ...]:
+    """The command in which "CI/CD is down" is the reason: hardly a repository is called so."""
+    if isinstance(error, UnknownGroup) or not _LIKE_CI_CD.fullmatch(error.repository):
+        return ()
+    first = _first(typed, situation)
+    as_reason = f"because {error.repository}"
+    if first is None or first.name not in _WITH_REASON or as_reason in typed:
+        return ()
+    return (typed.replace(error.repository, as_reason, 1),)
+
+
+_WITH_REASON = frozenset({"freeze", "pause", "resume", "unfreeze"})
+_LIKE_CI_CD = re.compile(r"[a-z]{1,3}/[a-z]{1,3}", re.IGNORECASE)
 
 
 def _nearest_name(wrong: str, situation: Situation) -> str | None:

@@ -490,6 +490,18 @@ UNDERSTOOD = [
         "offer: pause acme/site acme/api acme/docs CI",
     ),
     (CHANNEL, "pause acme/site acme/infra is down", "pause acme/site (acme/infra is down)"),
+    # What is written like a repository, but is hardly one.
+    (CHANNEL, "pause CI/CD is down", "offer: pause acme/site because CI/CD is down"),
+    (CHANNEL, "resume acme/api CI/CD is back", "resume acme/api (CI/CD is back)"),
+    (SUBSCRIBED, "pause 1h I/O errors", "offer: pause acme/api 1h because I/O errors"),
+    (CHANNEL, "pause other/repository CI is down", "refuse"),
+    (CHANNEL, "status CI/CD", "refuse"),
+    (
+        CHANNEL,
+        "pause acme/api@main CI is red",
+        "offer: freeze acme/api branch:main CI is red, or pause acme/api",
+    ),
+    (CHANNEL, "pause acme/api bob@acme.com broke it", "pause acme/api (bob@acme.com broke it)"),
     (CHANNEL, "freeze this weekend", "freeze acme/site (this weekend), until when?"),
     (CHANNEL, "pause this queue until 17:00", "pause acme/site until 17:00"),
     (CHANNEL, "subscribe acme/api quiet please", "subscribe acme/api"),
