@@ -66,7 +66,8 @@ _ALONE = re.compile(
 """Only without another word."""
 
 
-_WEEKEND = re.compile(r"(?:over\s+the|this)\s+weekend(?!\w)")
+_WEEKEND = re.compile(r"(?:over\s+the|this)\s+weekend(?!\w)|(?:the\s+)?weekend$")
+"""Until it is over: nobody can say when that is."""
 
 
 def read_beginning(
@@ -121,9 +122,11 @@ def _without_until(text: TypedText, *, is_end: bool) -> Beginning | None:
     for_ = _FOR.match(text.small, at)
     if for_ is not None:
         return _after_for(text, for_.end())
+    if not is_end and _WEEKEND.match(text.small, at):
+        return Beginning((), text.count, is_sure=False)
     found = read_length(text, at, is_marked=False) or read_moment(text, at, is_marked=is_end)
     soon = _IN.match(text.small, at)
-    if found is None and (_ALONE.fullmatch(text.small) or _WEEKEND.match(text.small, at)):
+    if found is None and _ALONE.fullmatch(text.small):
         return Beginning((), text.count, is_sure=False)
     if found is not None or soon is None:
         return found

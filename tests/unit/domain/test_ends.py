@@ -83,3 +83,11 @@ def test_an_end_before_its_start_is_refused() -> None:
     times, _ = read_times(["from", "sunday", "9am", "until", "tomorrow", "10am"])
     with pytest.raises(InvalidDuration):
         typed_ends(times, datetime(2026, 11, 27, 15, 20, tzinfo=UTC), ZoneInfo("UTC"))
+
+
+@pytest.mark.parametrize("typed", ["this weekend", "over the weekend", "weekend", "the weekend"])
+def test_a_weekend_that_a_pause_is_to_last_doesnt_end_before_it_begins(typed: str) -> None:
+    now = datetime(2026, 11, 26, 10, tzinfo=UTC)
+    asked = typed_ends(Asked(typed), now, ZoneInfo("UTC"))
+    assert asked.is_doubt
+    assert asked.ends == ()
