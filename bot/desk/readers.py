@@ -25,6 +25,7 @@ from bot.desk.words import (
     PULL_REQUEST,
     TYPES,
     UNTIL_OPTION,
+    WELL,
     Words,
     since as since_option,
     the_queue,
@@ -467,7 +468,10 @@ def read_resume(words: Words) -> Request:
         _refuse_similar(words, words.rest[0], is_alone=len(said) == 1)
     left = [word for word in words.rest if word.bare not in POLITE]
     if where is None and len(said) == 1 and left:
-        raise words.problem(f"I don't know a repository “{said[0].typed}”.")
+        problem = f"I don't know a repository “{said[0].typed}”."
+        is_reason = said[0].bare in WELL | {"back", "over", "recovered", "resolved"}
+        instead = (f"resume because {said[0].plain}",) if is_reason else ()
+        raise CommandSyntaxError(problem, "resume", instead)
     reason = words.reason(where)
     return Request("resume", where, {"reason": reason} if reason else {})
 

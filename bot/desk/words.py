@@ -53,7 +53,7 @@ _BEFORE_QUEUE = frozenset({"merge", "our", "that", "the", "this"})
 
 _BEGINS_REASON = frozenset({"as", "because", "cause", "cos", "due", "since", "so", "while"})
 
-_WELL = frozenset(
+WELL = frozenset(
     {
         *("clear", "done", "fine", "fixed", "good", "green", "is", "ok", "okay", "passing", "set"),
         *("well", "checks", "tests", "builds", "jobs"),
@@ -516,7 +516,7 @@ class Words:
     def _says_all_is_well(self) -> bool:
         """Whether they begin like "all green again", which is hardly about all queues."""
         is_all = self.rest[0].folded.casefold() == ALL
-        return is_all and len(self.rest) > 1 and self.rest[1].bare in _WELL
+        return is_all and len(self.rest) > 1 and self.rest[1].bare in WELL
 
     def _ask_about_words_before_name(self) -> None:
         """Ask about `pause the api`, or `pause on all queues`."""
@@ -635,10 +635,10 @@ class Words:
 
     def _without_times(self, words: Sequence[Word]) -> Sequence[Word]:
         """The words behind a name that are the reason, where an end may stand before it."""
-        if self.verb not in _WITH_TIMES:
-            return words
-        _, taken = _WITH_TIMES[self.verb]([word.time for word in words])
-        return words[taken:]
+        taken = 0
+        if self.verb in _WITH_TIMES:
+            _, taken = _WITH_TIMES[self.verb]([word.time for word in words])
+        return [] if _says_nothing(words[taken:]) else words[taken:]
 
     def _reading(self, target: Target, reason: str, rest: str) -> Reading:
         value = target_value(target)
@@ -656,7 +656,7 @@ class Words:
         """
         self.skip_punctuation()
         words = self.rest
-        if all(word.bare in POLITE or word.is_punctuation for word in words):
+        if _says_nothing(words):
             words = []
         if self._kept is not None:
             place = self.all.index(self._kept) + 1
@@ -738,6 +738,8 @@ class Words:
         while self.rest:
             word = self.rest.pop(0)
             name, value = _option(word)
+            if not name and self.rest and word.bare in by_name:
+                name = word.bare
             option = by_name.get(name)
             if option is None and name in {option.name for option in of_one}:
                 raise self.problem(f"{name}: is for one repository. Name it, or leave {name}: out.")
@@ -759,6 +761,11 @@ class Words:
             sentence = f"{option.name}: {error}"
             is_whole = sentence.endswith((".", "?"))
             raise self.problem(sentence if is_whole else f"{sentence}.") from error
+
+
+def _says_nothing(words: Sequence[Word]) -> bool:
+    """Whether they are no reason: "please", or none at all."""
+    return all(word.bare in POLITE or word.is_punctuation for word in words)
 
 
 def the_queue(words: Sequence[Word]) -> int:

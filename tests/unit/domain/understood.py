@@ -508,6 +508,17 @@ UNDERSTOOD = [
     (CHANNEL, "board please", "board acme/site"),
     (CHANNEL, "did someone pause the queue?", "status acme/site"),
     (CHANNEL, "has anyone paused acme/api", "status acme/api"),
+    # Options without their colon, and a lone word that is hardly a name.
+    (CHANNEL, "log acme/api since 30m", "log acme/api"),
+    (CHANNEL, "status branch main", "status acme/site"),
+    (CHANNEL, "status branch", "refuse"),
+    (CHANNEL, "resume fixed", "offer: resume acme/site because fixed"),
+    (PAUSE_THREAD, "resume done", "offer: resume acme/api because done"),
+    (CHANNEL, "resume foo", "refuse"),
+    # "Please" is no reason.
+    (CHANNEL, "pause everything please", "ask: pause @all, or pause acme/site"),
+    (CHANNEL, "resume both, thanks", "ask: resume @all, or resume acme/site"),
+    (CHANNEL, "pause api please", "ask: pause acme/api, or pause acme/site (api please)"),
     # What is ended is the pause.
     (CHANNEL, "undo the pause", "offer: resume acme/site"),
     (CHANNEL, "remove the pause", "offer: resume acme/site"),
