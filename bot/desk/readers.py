@@ -146,7 +146,7 @@ def _two_pull_requests(words: Words, action: str, second: Word) -> CommandSyntax
 
 def _require_nothing(words: Words, word: Word) -> None:
     """Raise what is wrong with a word that is neither a pull request nor a repository."""
-    if not _is_between(word):
+    if not (_is_between(word) or word.bare in POLITE):
         raise _no_pull_request(words, word)
 
 
@@ -406,19 +406,25 @@ def _with_where(verb: str, where: Target | None) -> str:
 
 
 def _refuse_branch(words: Words, where: Target | None) -> None:
-    """Raises CommandSyntaxError for "pause branch:main": all of the queue would be paused."""
+    """Raises CommandSyntaxError for a branch that isn't typed as a freeze of it: all would stop."""
     typed = words.text_without(())
     freeze = _BRANCH.sub(rf"\1{BRANCH_PREFIX}", typed)
     if where is not None and not isinstance(where, Group):
         behind_name = re.compile(rf"({re.escape(where)})@(?=\w)", re.IGNORECASE)
         freeze = behind_name.sub(rf"\1 {BRANCH_PREFIX}", freeze)
-    if words.is_settled or (freeze == typed and not _BRANCH.search(typed)):
+    is_freeze = words.verb == "freeze"
+    is_branch = freeze != typed or (not is_freeze and _BRANCH.search(typed) is not None)
+    if words.is_settled or not is_branch:
         return
-    said = "I can pause a queue, but not one branch of it. A freeze can be of one branch."
-    raise CommandSyntaxError(said, "pause", (f"freeze {freeze}", _with_where("pause", where)))
+    instead = [f"freeze {freeze}"]
+    said = "Type the branch to freeze like this: branch:main."
+    if not is_freeze:
+        instead.append(_with_where(words.verb, where))
+        said = "I can pause a queue, but not one branch of it. A freeze can be of one branch."
+    raise CommandSyntaxError(said, words.verb, tuple(instead))
 
 
-_BRANCH = re.compile(r"(^|\s)(?:--)?branch[:=](?=\S)", re.IGNORECASE)
+_BRANCH = re.compile(r"(^|\s)(?:--branch(?:[:=]|\s+)|branch[:=])(?=\S)", re.IGNORECASE)
 
 
 def _refuse_one_pull_request(words: Words, where: Target | None, instead: str) -> None:
@@ -621,6 +627,7 @@ def read_freeze(words: Words) -> Request:
         where = where or words.target_in_front()
         is_confirmed = is_confirmed or _take_now(words)
     words.refuse_to_leave_out(where)
+    _refuse_branch(words, where)
     _refuse_exception(words)
     _refuse_not_now(words, where)
     _refuse_other_command(words, where)

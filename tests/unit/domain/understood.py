@@ -519,6 +519,15 @@ UNDERSTOOD = [
     (CHANNEL, "pause everything please", "ask: pause @all, or pause acme/site"),
     (CHANNEL, "resume both, thanks", "ask: resume @all, or resume acme/site"),
     (CHANNEL, "pause api please", "ask: pause acme/api, or pause acme/site (api please)"),
+    # A branch that isn't typed as an option would freeze all of the queue.
+    (CHANNEL, "freeze --branch=main 2h CI", "offer: freeze acme/site branch:main 2h CI"),
+    (CHANNEL, "freeze --branch main CI", "offer: freeze acme/site branch:main CI"),
+    (CHANNEL, "freeze branch=main", "offer: freeze acme/site branch:main"),
+    (CHANNEL, "freeze acme/api@main CI", "offer: freeze acme/api branch:main CI"),
+    (CHANNEL, "freeze branch:main CI", "freeze acme/site (CI)"),
+    (CHANNEL, "freeze acme/api branch:main bob@acme.com", "freeze acme/api (bob@acme.com)"),
+    (CHANNEL, "pause --branch main", "offer: freeze acme/site branch:main, or pause acme/site"),
+    (FAILURE_THREAD, "remove please", "remove acme/api #41"),
     # What is ended is the pause.
     (CHANNEL, "undo the pause", "offer: resume acme/site"),
     (CHANNEL, "remove the pause", "offer: resume acme/site"),
