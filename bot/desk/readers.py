@@ -484,7 +484,14 @@ def read_resume(words: Words) -> Request:
 
 def _says_later(words: Words) -> bool:
     """Whether the words that are left are a time, or a condition."""
-    left = _behind_the_queue(words)
+    # "at 5pm acme/api": the name may also stand behind the time.
+    behind = _behind_the_queue(words)
+    named = [named_by(word, words.groups) for word in behind]
+    left = [
+        word
+        for word, name in zip(behind, named, strict=True)
+        if name is None or not name.is_certain or name.says_more
+    ]
     times = [word.time for word in left if word.bare != "at"]
     try:
         begun = read_beginning(times, is_end=True)

@@ -11,6 +11,7 @@ from difflib import get_close_matches
 
 from bot.acts.permission import Right
 from bot.desk import phrases
+from bot.desk.names import named_by
 from bot.desk.phrases import FreezeOffer, Said
 from bot.desk.readers import ENDED_WITH, Request
 from bot.desk.situation import (
@@ -173,7 +174,8 @@ def _otherwise(typed: str, error: UserError, situation: Situation) -> Understand
         error.instead = _with_known_name(typed, error, situation) or _as_reason(
             typed, error, situation
         )
-    offered = [meant for offer in error.instead for meant in _readable(offer, situation)]
+    instead = [_with_named_queue(offer, typed, situation) for offer in error.instead]
+    offered = [meant for offer in instead for meant in _readable(offer, situation)]
     error.instead = tuple(dict.fromkeys(offered))[:OFFERED]
     return NotUnderstood(typed, error)
 
@@ -196,6 +198,7 @@ def _of_freeze(offer: FreezeOffer, typed: str, situation: Situation) -> Understa
 
 def _offered(typed: str, command: str, problem: str, situation: Situation) -> NotUnderstood:
     """The offer of the one command that is meant, or what is wrong with that."""
+    command = _with_named_queue(command, typed, situation)
     read = understand(command, situation)
     if isinstance(read, NotUnderstood):
         return replace(read, typed=typed)
@@ -276,7 +279,8 @@ def _as_reason(
         return ()
     first = _first(typed, situation)
     as_reason = f"because {error.repository}"
-    if first is None or first.name not in _WITH_REASON or as_reason in typed:
+    is_taken = first is not None and first.name in _WITH_REASON
+    if not is_taken or error.repository not in typed or as_reason in typed:
         return ()
     return (typed.replace(error.repository, as_reason, 1),)
 
@@ -298,6 +302,22 @@ def _nearest_name(wrong: str, situation: Situation) -> str | None:
 
 _ALIKE = 0.75
 """The similarity from which another name is offered."""
+
+
+def _with_named_queue(offer: str, typed: str, situation: Situation) -> str:
+    """The offered command with the one queue that the text names, wherever it stands."""
+    words = command_words(typed, situation.called)
+    named = [named_by(word, situation.groups) for word in words]
+    targets = {name.targets[0] for name in named if name is not None and name.is_certain}
+    if len(targets) != 1:
+        return offer
+    try:
+        _, request = parse_command(offer, situation)
+    except UserError:
+        return offer
+    if request.where is not None or not request.needs_repository:
+        return offer
+    return with_target(offer, target_value(targets.pop()))
 
 
 def _with_its_queue(offer: str, situation: Situation) -> str:

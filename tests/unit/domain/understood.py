@@ -528,6 +528,15 @@ UNDERSTOOD = [
     (CHANNEL, "freeze acme/api branch:main bob@acme.com", "freeze acme/api (bob@acme.com)"),
     (CHANNEL, "pause --branch main", "offer: freeze acme/site branch:main, or pause acme/site"),
     (FAILURE_THREAD, "remove please", "remove acme/api #41"),
+    # What is offered is about the queue that was named, wherever it stands.
+    (CHANNEL, "pause if CI is red on acme/api", "offer: pause acme/api"),
+    (CHANNEL, "pause later on acme/api", "offer: pause acme/api"),
+    (CHANNEL, "resume at 5pm acme/api", "offer: extend acme/api, or resume acme/api"),
+    (CHANNEL, "unfreeze not yet acme/api", "offer: unfreeze acme/api"),
+    (CHANNEL, "pause once @release is tested", "offer: pause @release"),
+    (PAUSE_THREAD, "resume acme/site later", "offer: extend acme/site, or resume acme/site"),
+    # Letters in another form are no reason to offer the same again.
+    (CHANNEL, "pause \uff23\uff29/\uff23\uff24 is down", "refuse"),
     # What is ended is the pause.
     (CHANNEL, "undo the pause", "offer: resume acme/site"),
     (CHANNEL, "remove the pause", "offer: resume acme/site"),
