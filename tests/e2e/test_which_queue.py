@@ -321,3 +321,13 @@ async def test_the_thread_of_a_notice_means_its_pull_request(start_bot: StartBot
     write(bot, "why", beneath=notice)
     answer = await bot.wait_in_thread(notice, "*Left the queue*")
     assert f"#{number}" in answer
+
+
+async def test_one_of_a_list_of_queues_is_paused_for_the_reason_alone(three: BotTester) -> None:
+    asked = await three.ask("/mq pause now acme/site, acme/api and acme/docs for 1h CI is down")
+    assert "I take one queue or one group at a time." in asked
+    await three.click(asked, "Pause acme/api: CI is down")
+    await three.wait_for_post("*acme/api is paused*")
+    assert three.pause_reason("acme/api") == "CI is down (by alice via Slack)"
+    assert three.pause_reason("acme/site") is None
+    assert three.pause_reason("acme/docs") is None
