@@ -764,8 +764,8 @@ class Words:
 
 
 def _says_nothing(words: Sequence[Word]) -> bool:
-    """Whether they are no reason: "please", or none at all."""
-    return all(word.bare in POLITE or word.is_punctuation for word in words)
+    """Whether they are no reason: "please", "?!", or none at all."""
+    return all(word.bare in POLITE or not (word.bare or word.is_emoji) for word in words)
 
 
 def the_queue(words: Sequence[Word]) -> int:

@@ -537,6 +537,9 @@ UNDERSTOOD = [
     (PAUSE_THREAD, "resume acme/site later", "offer: extend acme/site, or resume acme/site"),
     # Letters in another form are no reason to offer the same again.
     (CHANNEL, "pause \uff23\uff29/\uff23\uff24 is down", "refuse"),
+    (CHANNEL, "pause ?", "pause acme/site"),
+    (CHANNEL, "pause acme/api ?!", "pause acme/api"),
+    (CHANNEL, "pause 🔥", "pause acme/site (🔥)"),
     # What is ended is the pause.
     (CHANNEL, "undo the pause", "offer: resume acme/site"),
     (CHANNEL, "remove the pause", "offer: resume acme/site"),
