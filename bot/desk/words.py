@@ -30,6 +30,9 @@ COMMON_TYPES = ("enter", "leave", "merged", "checks_start", "checks_end")
 _ALIKE_NAME = 0.7
 """How alike a name a misspelled word is."""
 
+_SAYS_WHAT_HAPPENS = ("ed", "ing")
+"""How words end that are reasons by themselves, such as "deploying"."""
+
 OFFERED_INSTEAD = 3
 """Corrected commands that are offered, each with a button."""
 
@@ -682,8 +685,11 @@ class Words:
         raise TargetNotClear(self.verb, next(iter(found)), tuple(readings))
 
     def _ask_about_misspelled(self, words: Sequence[Word]) -> None:
-        """Ask about a lone word that is almost a name: "pause aip"."""
-        if len(words) != 1:
+        """Ask about a lone word that is almost a name: "pause apis".
+
+        "deploying" is a reason, even where a queue is called "deploy".
+        """
+        if len(words) != 1 or words[0].bare.endswith(_SAYS_WHAT_HAPPENS):
             return
         # "released" is hardly the group "release".
         nearest = [near for near in self._nearest(words[0]) if not isinstance(near, Group)]

@@ -101,3 +101,20 @@ def _in_brackets(reason: str) -> str:
 @pytest.mark.parametrize(("place", "typed", "meaning"), [*UNDERSTOOD, *TRIED_LATER])
 def test_what_people_type_is_understood_by_its_place(place: str, typed: str, meaning: str) -> None:
     assert in_words(understand(typed, PLACES[place])) == meaning
+
+
+@pytest.mark.parametrize(
+    ("typed", "meaning"),
+    [
+        ("pause deploying", "pause acme/site (deploying)"),
+        ("pause deployed", "pause acme/site (deployed)"),
+        ("pause deploy", "ask: pause acme/deploy, or pause acme/site (deploy)"),
+        ("pause deplyo", "ask: pause acme/deploy, or pause acme/site (deplyo)"),
+    ],
+)
+def test_a_lone_word_that_says_what_happens_is_no_misspelled_queue(
+    typed: str, meaning: str
+) -> None:
+    groups = Groups((), Repositories((SITE, RepositoryName("acme/deploy"))))
+    here = Situation(groups, CALLED, default=SITE)
+    assert in_words(understand(typed, here)) == meaning
