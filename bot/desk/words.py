@@ -573,11 +573,10 @@ class Words:
 
         Behind one name alone, such a word may begin the reason, unless nothing follows.
         """
-        end = max((name.end for name in listed), default=0)
-        place = next(
-            (at for at, word in enumerate(self.rest[end:], end) if not _is_and(word)), None
-        )
-        if place is None:
+        place = listed[-1].end if listed else 0
+        while place < len(self.rest) and _is_and(self.rest[place]):
+            place += 1
+        if place == len(self.rest):
             return
         word = self.rest[place]
         owner, slash, _ = word.plain.partition("/")
