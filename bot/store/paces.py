@@ -40,7 +40,7 @@ class Paces:
         self._unshared: dict[str, float] = {}
         """Seconds by which a name was set back here since the last exchange."""
         self._shared: frozenset[str] = frozenset()
-        """The names that the last exchange told of."""
+        """The names that the last exchange told of, and those in one that takes place."""
 
     def admits(self, name: str) -> bool:
         """Whether the name may send a request now; if so, the request counts."""
@@ -59,6 +59,8 @@ class Paces:
         """The seconds by which the names' own requests since the last call set them back."""
         unshared = self._unshared
         self._unshared = {}
+        # What they send while the exchange takes place is all that is new of them.
+        self._shared = self._shared.union(unshared)
         return {f"{self._kind} {name}": seconds for name, seconds in unshared.items()}
 
     def learn(self, shared: Mapping[str, float]) -> None:

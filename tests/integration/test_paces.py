@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 
+import pytest
+
 from bot.store.paces import Paces, share
 from bot.store.slack_limits import SharedPaces
 from bot.store.transactions import Store
@@ -69,6 +71,15 @@ async def test_ordinary_use_writes_nothing(database: TestDatabase) -> None:
     assert let_through(process, "U0EVE", 2) == 2
     await process.share()
     assert set(await stored(process)) == {"person U0EVE"}
+
+
+async def test_a_request_during_a_slow_exchange_counts_once(database: TestDatabase) -> None:
+    """A busy database would otherwise use up the budget of a person who is slow enough."""
+    process = Process(database)
+    assert let_through(process, "U0EVE", 4) == 4
+    assert process.people.take_unshared() == {"person U0EVE": pytest.approx(40.0, abs=1.0)}
+    assert let_through(process, "U0EVE", 1) == 1
+    assert process.people.take_unshared() == {"person U0EVE": 10.0}
 
 
 async def test_names_are_bounded(database: TestDatabase) -> None:
