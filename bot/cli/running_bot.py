@@ -21,7 +21,7 @@ from bot.kernel.transport import NO_CONNECTION, why_lost
 URL = "MQBOT_URL"
 ALLOW_HTTP = "MQBOT_ALLOW_HTTP"
 TOKEN = "MQBOT_TOKEN"  # noqa: S105 - the variable's name
-WHOSE_TOKEN = "It takes: this machine's token in MQBOT_MACHINE_TOKENS"  # noqa: S105 - a hint
+WHERE_FROM = "It takes: this machine's token in MQBOT_MACHINE_TOKENS"
 
 RUNNING_BOT_TIMEOUT = httpx.Timeout(10.0, read=300.0)
 """A group of many repositories takes a while."""
@@ -254,7 +254,7 @@ def talking(what: str) -> Iterator[httpx.Client]:
     """A connection to the bot; exits with a sentence if the bot doesn't answer."""
     with complaining():
         url = _required(URL, "It takes: the address of the running bot")
-        token = _required(TOKEN, WHOSE_TOKEN)
+        token = _required(TOKEN, WHERE_FROM)
         if not (token.isascii() and token.isprintable()) or " " in token:
             raise ConfigurationError({TOKEN: "has a character that no token has; copy it again"})
         if not _is_address(url):
@@ -318,7 +318,7 @@ def _print(what: str, answer: httpx.Response, *, is_json: bool) -> None:
     if sentence is None:
         _fail(f"the answer is not the bot's (status {answer.status_code})", code)
     if answer.status_code == httpx.codes.UNAUTHORIZED:
-        _fail(f"{TOKEN}: the bot doesn't know it. {WHOSE_TOKEN}", code)
+        _fail(f"{TOKEN}: the bot doesn't know it. {WHERE_FROM}", code)
     if code:
         _fail(sentence, code)
     say(sentence)
