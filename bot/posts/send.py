@@ -54,7 +54,7 @@ OF_THE_CHANNEL = frozenset({Refusal.CHANNEL, Refusal.CREDENTIAL})
 
 ALSO_TO_CHANNEL = frozenset({EventKind.FAILURE, EventKind.FREEZE, REMINDER_POST, END_POST})
 
-SHORT_LIVED = frozenset(
+MAY_SAY_NOTHING = frozenset(
     {
         SubjectKind.ADOPTED,
         SubjectKind.REMINDER,
@@ -65,16 +65,17 @@ SHORT_LIVED = frozenset(
         SubjectKind.FREEZE_BEGUN,
         SubjectKind.FREEZE_OVER,
         SubjectKind.OUTCOME_FOLLOWS,
+        SubjectKind.WEEKLY,
     }
 )
-"""What is not posted any more once it is over."""
+"""What isn't posted once it is over, or after a week in which nothing happened."""
 
 
-def _is_short_lived(delivery: Delivery, live: LiveMessage | None) -> bool:
-    """Whether it isn't posted any more once it is over; `live`: whose first post it is."""
+def _may_say_nothing(delivery: Delivery, live: LiveMessage | None) -> bool:
+    """Whether having no message is no fault; `live`: whose first post it is."""
     if live is not None and live.subject.kind in NOT_POSTED_ONCE_CLOSED:
         return True
-    return delivery.subject.kind in SHORT_LIVED or delivery.kind == REMINDER_POST
+    return delivery.subject.kind in MAY_SAY_NOTHING or delivery.kind == REMINDER_POST
 
 
 @dataclass(slots=True)
@@ -140,10 +141,12 @@ class Sender:
             message = claim.messages.get(delivery.delivery_id)
             if message is not None:
                 return await self._first(delivery, message, claim)
-            is_over = _is_short_lived(delivery, claim.posted_by(delivery))
-            if not is_over:
-                logger.error("nothing to post", extra=claim.log_fields("subject_missing", delivery))
-            code = "no_longer_true" if is_over else "subject_missing"
+            if _may_say_nothing(delivery, claim.posted_by(delivery)):
+                code = "nothing_to_say"
+                logger.info("nothing to post", extra=claim.log_fields(code, delivery))
+            else:
+                code = "subject_missing"
+                logger.error("nothing to post", extra=claim.log_fields(code, delivery))
             return Outcome(deliveries.failed(delivery, code, now))
 
     async def _first(self, delivery: Delivery, message: Message, claim: Claim) -> Outcome:

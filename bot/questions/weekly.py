@@ -11,7 +11,7 @@ from bot.freezes.rows import Freezes
 from bot.kernel.clock import Clock
 from bot.kernel.configured import Configured
 from bot.kernel.repository import RepositoryName
-from bot.log.rows import Events
+from bot.log.rows import Events, Positions
 from bot.merge_queue.event_records import EventRecord, in_order
 from bot.merge_queue.event_types import CHECKS_END, LEAVE, MERGED
 from bot.pauses.pause import PauseRecord
@@ -90,26 +90,36 @@ class PostWeekly:
 
     async def run(self) -> None:
         """Add what is due. Raises StoreError."""
-        found = await self.store.read(lambda tx: Subscriptions(tx).of_topic(Topic.WEEKLY))
-        names = set(self.configured.repositories.names)
-        now = self.clock.now()
-        due = [
-            _delivery(subscription, now)
-            for subscription in found
-            if subscription.repository in names
-        ]
-        new = [delivery for delivery in due if delivery is not None]
+        new = await self.store.read(self._due)
         added = await self.store.run(lambda tx: Outbox(tx).add(new)) if new else 0
         if added:
             self.wake()
 
+    def _due(self, transaction: Transaction) -> list[NewDelivery]:
+        names = set(self.configured.repositories.names)
+        found = Subscriptions(transaction).of_topic(Topic.WEEKLY)
+        followed = [subscription for subscription in found if subscription.repository in names]
+        polls = Positions(transaction).polls([each.repository for each in followed])
+        now = self.clock.now()
+        due = [
+            _delivery(subscription, polls[subscription.repository].polled_at, now)
+            for subscription in followed
+            if subscription.repository in polls
+        ]
+        return [delivery for delivery in due if delivery is not None]
 
-def _delivery(subscription: Subscription, now: datetime) -> NewDelivery | None:
-    """The week's delivery; None before its time, long after it, and if subscribed since."""
+
+def _delivery(
+    subscription: Subscription, read_until: datetime, now: datetime
+) -> NewDelivery | None:
+    """The week's delivery, once the log is read to its end.
+
+    None before that, long after its time, and if subscribed since.
+    """
     monday = question_statistics.last_monday(question_statistics.zone_of(subscription), now)
     due_at = question_statistics.weekly_at(monday, question_statistics.zone_of(subscription))
     is_older = subscription.created_at is None or subscription.created_at < due_at
-    if not is_older or now - due_at >= LATE:
+    if not is_older or read_until < due_at or now - due_at >= LATE:
         return None
     subject = Subject(SubjectKind.WEEKLY, subscription.repository, monday.toordinal())
     identity = delivery_id(subscription.channel_id, subject, monday.isoformat())

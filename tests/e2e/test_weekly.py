@@ -12,16 +12,26 @@ pytestmark = [pytest.mark.e2e, OVER_HTTP]
 
 
 def until_monday(clock: MovedClock) -> float:
-    """The seconds until a Monday, 09:00 UTC, that is not near."""
+    """The seconds until the next Monday, 09:00 UTC, that isn't today."""
     now = clock.now()
     monday = (now + timedelta(days=7 - now.weekday())).replace(hour=9, minute=0, second=0)
     return (monday - now).total_seconds()
 
 
-async def fail(bot: BotTester, *numbers: int) -> None:
+async def pass_a_monday(bot: BotTester, clock: MovedClock) -> None:
+    """Until nine, anywhere, what happens on a Monday is part of the week that ends then."""
+    if clock.now().weekday() == 0:
+        await bot.pass_time(24 * 3600)
+
+
+def emit_failure(bot: BotTester, number: int) -> None:
     failed = {"dequeue_code": "CHECKS_FAILED", "unsuccessful_checks": [{"name": "unit <tests>"}]}
+    bot.emit("action.queue.leave", number, metadata={"merged": False, **failed})
+
+
+async def fail(bot: BotTester, *numbers: int) -> None:
     for number in numbers:
-        bot.emit("action.queue.leave", number, metadata={"merged": False, **failed})
+        emit_failure(bot, number)
     await bot.next_poll()
 
 
@@ -44,6 +54,7 @@ async def test_the_week_is_posted_once_also_over_a_restart(
         channels=f"{REPOSITORY}={MERGE_QUEUE}:weekly;{REPOSITORY}={GENERAL}:batch",
         environment={"MQBOT_REMINDER_MINUTES": "0"},
     )
+    await pass_a_monday(bot, clock)
     await fail(bot, 71, 72)
     await merge(bot, clock, 73)
     await bot.pass_time(until_monday(clock) - 3600)
@@ -77,6 +88,7 @@ async def test_a_week_whose_chart_slack_refuses_is_posted_once_as_text(
     start_bot: StartBot, clock: MovedClock
 ) -> None:
     bot = await start_bot(channels=f"{REPOSITORY}={MERGE_QUEUE}:weekly,pause")
+    await pass_a_monday(bot, clock)
     await fail(bot, 71)
     await merge(bot, clock, 73)
     refuse_posts(bot, times=1)
@@ -99,6 +111,7 @@ async def test_a_week_that_slack_refuses_in_any_form_keeps_nothing_from_its_chan
 ) -> None:
     bot = await start_bot(channels=f"{REPOSITORY}={MERGE_QUEUE}:weekly,pause")
     bot.expected_errors.add("post_refused")
+    await pass_a_monday(bot, clock)
     await fail(bot, 71)
     refuse_posts(bot, times=2)
     await bot.pass_time(until_monday(clock))
@@ -110,15 +123,28 @@ async def test_a_week_that_slack_refuses_in_any_form_keeps_nothing_from_its_chan
     assert ["is paused" in each for each in bot.posts()] == [True]
 
 
+async def test_a_quiet_week_is_not_posted_and_is_no_fault(
+    start_bot: StartBot, clock: MovedClock
+) -> None:
+    """No error is logged, and the next post of the channel doesn't wait for it."""
+    bot = await start_bot(channels=f"{REPOSITORY}={MERGE_QUEUE}:weekly,pause")
+    await bot.pass_time(until_monday(clock))
+    await bot.logged("nothing_to_say")
+    await bot.pause("now CI runners are down")
+    assert ["is paused" in each for each in bot.posts()] == [True]
+
+
 async def test_a_week_missed_during_downtime_is_posted_late(
     start_bot: StartBot, clock: MovedClock
 ) -> None:
     bot = await start_bot()
     await bot.type("/mq subscribe weekly style:feed")
     assert "weekly" in await bot.wait_for_post("Subscribed this channel")
+    await pass_a_monday(bot, clock)
     await fail(bot, 71)
     await bot.stop_bot()
-    clock.advance(until_monday(clock) + 5 * 3600)
+    emit_failure(bot, 72)
+    await bot.pass_time(until_monday(clock) + 5 * 3600)
     await bot.start_bot()
-    await bot.wait_for_post("1 pull request left the queue unmerged")
+    await bot.wait_for_post("2 pull requests left the queue unmerged")
     assert len(bot.posts()) == 2

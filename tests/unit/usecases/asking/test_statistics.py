@@ -12,7 +12,8 @@ import pytest
 from bot.channels.rows import Subscriptions
 from bot.channels.subscription import DIGEST_AT, Subscription
 from bot.kernel.cron import DigestTime
-from bot.log.rows import Events
+from bot.log.position import LastPoll, first_position
+from bot.log.rows import Events, Positions
 from bot.log.sources import Sources
 from bot.merge_queue.errors import MergeQueueUnavailable
 from bot.questions.counting import COUNT_PAGES, LEAVE_TYPES, STATISTICS_TYPES, statistics
@@ -153,6 +154,7 @@ class Weeks:
         self.clock = FakeClock()
         self.store = InMemoryStore()
         self.woken = 0
+        self.reads_the_log = True
         self.subscribe(ONE)
         self.subscribe(make_subscription("health", channel_id="C2"))
         self.restart()
@@ -171,6 +173,10 @@ class Weeks:
     async def after(self, hours: float) -> list[tuple[str, str]]:
         """The deliveries once so much time has passed."""
         self.clock.advance(hours * HOUR)
+        if self.reads_the_log:
+            with begin(self.store) as transaction:
+                Positions(transaction).save(first_position(SITE, NOON))
+                Positions(transaction).save_polls({SITE: LastPoll(self.clock.now())})
         await self.use_case.run()
         found = self.store.database.contents.deliveries.values()
         return [
@@ -198,6 +204,17 @@ async def test_a_week_that_ended_long_ago_or_before_the_subscription_is_not_adde
     world = Weeks()
     world.subscribe(replace(ONE, created_at=NOON - timedelta(hours=1)))
     assert await world.after(0) == []
+
+
+async def test_a_week_waits_until_the_log_is_read_to_its_end() -> None:
+    """After a downtime, or while the service doesn't answer, its last events aren't known yet."""
+    world = Weeks()
+    world.clock.advance(-4 * HOUR)
+    assert await world.after(0) == []
+    world.reads_the_log = False
+    assert await world.after(4) == []
+    world.reads_the_log = True
+    assert await world.after(0) == [WEEKLY]
 
 
 async def test_the_zone_decides_when_and_a_change_of_it_adds_no_second_post() -> None:
