@@ -133,8 +133,7 @@ def _count_merges(
     """Records of pauses count what merges of those that waited."""
     merges = [record for record in routed if record.type == MERGED]
     if merges:
-        numbers = {record.pull_request for record in merges if record.pull_request is not None}
-        mark_records(transaction, merges[0].repository, numbers, edit_at)
+        mark_records(transaction, merges, edit_at)
 
 
 def _route_pauses(

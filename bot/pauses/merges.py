@@ -1,10 +1,10 @@
 """What merges after a pause, of the pull requests that waited during it."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 
-from bot.kernel.repository import RepositoryName
 from bot.log.rows import Events
+from bot.merge_queue.event_records import EventRecord
 from bot.merge_queue.event_types import MERGED
 from bot.pauses.group_pauses import group_act_of, shown_group
 from bot.pauses.history import shown_pause
@@ -37,10 +37,15 @@ def merged_since(transaction: Transaction, pauses: Sequence[PauseRecord]) -> Mer
 
 
 def mark_records(
-    transaction: Transaction, repository: RepositoryName, merged: Collection[int], due_at: datetime
+    transaction: Transaction, merges: Sequence[EventRecord], due_at: datetime
 ) -> None:
-    """Have the records of pauses edited in which one of the merged pull requests waited."""
-    for pause in Pauses(transaction).recent(repository, due_at - MERGES_COUNTED_FOR):
+    """Have the records of pauses edited in which one of a queue's merged pull requests waited.
+
+    A merge counts by when it was made: after a downtime it may be read long after that.
+    """
+    merged = {merge.pull_request for merge in merges}
+    since = min(merge.received_at for merge in merges) - MERGES_COUNTED_FOR
+    for pause in Pauses(transaction).recent(merges[0].repository, since):
         if pause.is_open or not pause.queue.waited.intersection(merged):
             continue
         subjects = [shown_pause(pause)]
