@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from bot.acts.record import Action, ActResult, AuditRecord
 from bot.channels.rows import Subscriptions
@@ -21,6 +21,12 @@ from bot.posts.enqueueing import enqueue_urgent, open_live_messages, reply
 from bot.posts.live_message import LiveKind, LiveSubject
 from bot.posts.live_messages import LiveMessages
 from bot.store.transaction import Transaction
+
+SURELY_BEGUN = timedelta(seconds=5)
+"""A freeze that begins within this has begun once somebody reads its card.
+
+The service's time is known to a second or two: one that was made to begin now seems to be planned.
+"""
 
 
 def shown_freeze(freeze: Freeze) -> LiveSubject:
@@ -93,7 +99,11 @@ def see_freeze_event(
 
 def _in_shown_stage(freeze: Freeze, service_now: datetime) -> Freeze:
     """In the stage that its message shows; counting whom it keeps waiting comes later."""
-    after = advanced(freeze, service_now)
+    shown_at = service_now
+    begins_at = freeze.begins_at
+    if begins_at is not None and service_now < begins_at <= service_now + SURELY_BEGUN:
+        shown_at = begins_at
+    after = advanced(freeze, shown_at)
     return freeze if after.stage is Stage.ANNOUNCED else after
 
 

@@ -36,9 +36,7 @@ def merged_since(transaction: Transaction, pauses: Sequence[PauseRecord]) -> Mer
     return MergedSince(count, waited, max(times, default=None))
 
 
-def mark_records(
-    transaction: Transaction, merges: Sequence[EventRecord], due_at: datetime
-) -> None:
+def mark_records(transaction: Transaction, merges: Sequence[EventRecord], due_at: datetime) -> None:
     """Have the records of pauses edited in which one of a queue's merged pull requests waited.
 
     A merge counts by when it was made: after a downtime it may be read long after that.

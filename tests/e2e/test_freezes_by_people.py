@@ -74,9 +74,8 @@ async def froze(bot: BotTester, typed: str, stage: str = "in force") -> Shown:
     await bot.type(typed)
     said = "acme/site is frozen from" if stage == "in force" else "A freeze of acme/site is planned"
     assert said in await bot.wait_for_reply()
-    card = await bot.wait_for_post("By alice")
     state = "acme/site is frozen" if stage == "in force" else "A freeze of acme/site is planned"
-    return await bot.wait_for_change(card, f"*{state}*")
+    return await bot.wait_for_post(f"*{state}*")
 
 
 async def is_over(bot: BotTester, card: Shown, *, by: str = ALICE) -> Shown:
