@@ -25,7 +25,7 @@ from bot.store.transaction import Transaction
 SURELY_BEGUN = timedelta(seconds=5)
 """A freeze that begins within this has begun once somebody reads its card.
 
-The service's time is known to a second or two: one that was made to begin now seems to be planned.
+The service's time is known to a second or two only: one that is to begin now would seem planned.
 """
 
 
