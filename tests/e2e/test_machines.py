@@ -396,6 +396,8 @@ async def test_a_machine_waits_for_the_outcome_of_a_pause_whose_answer_was_lost(
 ) -> None:
     bot = await start_bot(environment=WITH_MACHINES)
     _is_lost(bot, carried_out=carried_out)
+    # The event log would tell.
+    bot.break_service("error", path="/logs", status=503)
     status, answer = await post(bot, "pause", DEPLOY, target="acme/site", reason="deploying")
     assert status == 202
     assert "I can't tell yet whether acme/site is paused." in answer["message"]
@@ -407,8 +409,10 @@ async def test_a_machine_waits_for_the_outcome_of_a_pause_whose_answer_was_lost(
     found, outcome = await get(bot, place, DEPLOY)
     assert (found, outcome["done"]) == (200, carried_out)
     assert said in outcome["message"]
-    bot.posts()
     assert (bot.pause_reason() is not None) is carried_out
+    await bot.stop_bot()
+    bot.posts()
+    bot.posts(RELEASES)
 
 
 async def _ended_in_time(bot: BotTester, shell: Shell, *arguments: str) -> Ended:
@@ -468,6 +472,8 @@ async def test_a_machine_is_given_an_address_for_a_group_of_which_a_part_is_unkn
         channels=f"{PAUSES};acme/api={MERGE_QUEUE}:pause",
     )
     _is_lost(bot, carried_out=carried_out, repository="acme/api")
+    # The event log would tell.
+    bot.break_service("error", path="/logs", status=503)
     status, answer = await post(bot, "pause", DEPLOY, target="@release", reason="deploying")
     assert (status, answer["changed"]) == (202, None)
     assert "acme/api" in answer["message"]
@@ -481,6 +487,7 @@ async def test_a_machine_is_given_an_address_for_a_group_of_which_a_part_is_unkn
     assert (bot.pause_reason("acme/api") is not None) is carried_out
     await bot.stop_bot()
     bot.posts()
+    bot.posts(RELEASES)
 
 
 async def get(bot: BotTester, path: str, token: str) -> tuple[int, Any]:
