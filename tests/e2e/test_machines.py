@@ -432,6 +432,8 @@ async def test_the_exit_code_of_a_pause_whose_answer_was_lost_is_that_of_its_out
 ) -> None:
     bot = await start_bot(environment=WITH_MACHINES)
     _is_lost(bot, carried_out=carried_out)
+    # The event log would tell.
+    bot.break_service("error", path="/logs", status=503)
     asking = asyncio.ensure_future(
         _ended_in_time(bot, shell, "pause", "acme/site", "--reason", "deploying")
     )
@@ -445,6 +447,7 @@ async def test_the_exit_code_of_a_pause_whose_answer_was_lost_is_that_of_its_out
     assert said in ended.printed + ended.complaints
     await bot.stop_bot()
     bot.posts()
+    bot.posts(RELEASES)
 
 
 async def test_an_outcome_that_nobody_learns_has_an_exit_code_of_its_own(
