@@ -30,8 +30,8 @@ FAILURE = "Remove the old price table"
 """The title of the pull request that failed this morning; Alice wrote it."""
 
 _SET_UP: tuple[Step, ...] = (
-    Type(-836, ALICE, MERGE_QUEUE, "/mq subscribe acme/site normal batch freeze"),
-    Type(-835, CAROL, RELEASES, "/mq subscribe acme/api normal"),
+    Type(-836, ALICE, MERGE_QUEUE, "/mq subscribe acme/site normal batch freeze", "Subscribed"),
+    Type(-835, CAROL, RELEASES, "/mq subscribe acme/api normal", "Subscribed"),
 )
 
 _NIGHT: tuple[Step, ...] = (
@@ -40,7 +40,7 @@ _NIGHT: tuple[Step, ...] = (
     Say(-765, ALICE, INCIDENTS, "Every image pull times out. The end-to-end tests can't start."),
     Say(-763, BOB, INCIDENTS, "Same here. The registry's status page has just turned red."),
     Enter(-762, SITE, Pull("Send invoices as PDF/A", "dave", scopes=["backend"])),
-    Type(-761, BOB, INCIDENTS, "/mq pause now acme/site The image registry is down"),
+    Type(-761, BOB, INCIDENTS, "/mq pause now acme/site The image registry is down", "is paused"),
     Enter(-757, SITE, Pull("Fix the price filter on phones", "alice", scopes=["frontend"])),
     Say(
         -752,
@@ -61,7 +61,7 @@ _NIGHT: tuple[Step, ...] = (
         below="acme/site",
         is_broadcast=True,
     ),
-    Type(-718, CAROL, INCIDENTS, "/mq resume acme/site"),
+    Type(-718, CAROL, INCIDENTS, "/mq resume acme/site", "acme/site has resumed"),
     Say(-714, ALICE, INCIDENTS, "Thank you both. The times are in the card's thread."),
     React(-713, (BOB, CAROL), INCIDENTS, "white_check_mark", "Thank you both"),
 )

@@ -210,7 +210,7 @@ class DemoStage:
     async def _pause_and_leave(self) -> None:
         self._refuse_if_paused()
         paused = f"/mq pause now acme/site {COLLEAGUES_REASON}"
-        await self._teller.take(Type(0, CAROL, MERGE_QUEUE, paused))
+        await self._teller.take(Type(0, CAROL, MERGE_QUEUE, paused, COLLEAGUES_REASON))
         if self._service.repository(SITE).pause is None:
             raise ControlRefusal("not_paused", "Carol couldn't pause acme/site.")
         leaving = "I'm clearing it up, but I have to leave in a minute. Who takes over?"

@@ -43,12 +43,13 @@ class Say:
 
 @dataclass(frozen=True, slots=True)
 class Type:
-    """A person types a slash command."""
+    """A person types a slash command; `answer` is in what the app then posts in the channel."""
 
     minute: float
     person: str
     channel: str
     text: str
+    answer: str
 
 
 @dataclass(frozen=True, slots=True)

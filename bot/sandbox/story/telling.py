@@ -144,9 +144,11 @@ class Teller:
 
     async def _type(self, step: Type) -> None:
         """Type a command, and wait for the app's answer that everybody in the channel sees."""
-        before = self._newest_of_app(step.channel)
+        before = self._count_of_app(step.channel, step.answer)
         await self._slack.people.command(step.person, step.channel, step.text)
-        await _wait_for(lambda: self._newest_of_app(step.channel) != before, _ANSWER_SECONDS)
+        await _wait_for(
+            lambda: self._count_of_app(step.channel, step.answer) > before, _ANSWER_SECONDS
+        )
         self._move(_POLL_SECONDS)
         await self.settle(list(self._service.repositories))
 
@@ -159,9 +161,10 @@ class Teller:
         self._move(_POLL_SECONDS)
         await self.settle(list(self._service.repositories))
 
-    def _newest_of_app(self, channel: str) -> str | None:
+    def _count_of_app(self, channel: str, text: str) -> int:
+        """How many messages of the app contain the text."""
         messages = self._workspace.channels[channel].messages.newest_first()
-        return next((message.ts for message in messages if message.from_app), None)
+        return sum(message.from_app and text in message.text for message in messages)
 
     def _say(self, step: Say) -> None:
         root = None if step.below is None else self._find(step.channel, step.below)
