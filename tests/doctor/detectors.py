@@ -18,10 +18,10 @@ from tests.doctor.story import (
     at,
     details,
     live,
-    log,
     queued,
     restarts,
     status,
+    stored,
     story,
 )
 from tests.doctor.verdicts import usual
@@ -38,7 +38,7 @@ def comes_back() -> Iterator[Story]:
         "#41 is put back six times and fails at another check each time",
         Verdict.COMES_BACK,
         queue=status(live(queued(41, -8), start=-6), waiting=[queued(42, -90)]),
-        told=log(told),
+        told=stored(told),
     )
     told = usual(-130)
     for n in range(3):
@@ -52,7 +52,7 @@ def comes_back() -> Iterator[Story]:
         "#41 times out three times, and is queued a fourth time",
         Verdict.COMES_BACK,
         queue=status(live(queued(41, -15), start=-12), waiting=[queued(43, -80)]),
-        told=log(told),
+        told=stored(told),
     )
     told = usual(-150)
     for n in range(3):
@@ -63,7 +63,7 @@ def comes_back() -> Iterator[Story]:
         "#41 fails three times, and another one once in between",
         Verdict.COMES_BACK,
         queue=status(live(queued(41, -20), start=-15), waiting=[queued(44, -40)]),
-        told=log(told),
+        told=stored(told),
     )
 
 
@@ -78,7 +78,7 @@ def comes_back_not() -> Iterator[Story]:
         "the service itself retries the checks of #41 in one stay (not: comes back)",
         Verdict.UNKNOWN,
         queue=status(live(queued(41, -98), start=-5), waiting=[queued(42, -90)]),
-        told=log(told),
+        told=stored(told),
     )
     told = usual(-4)
     for n in range(3):
@@ -88,7 +88,7 @@ def comes_back_not() -> Iterator[Story]:
         "#41 failed three times while all others merge (not: comes back)",
         Verdict.NORMAL,
         queue=status(live(queued(42, -3), start=-2)),
-        told=log(told),
+        told=stored(told),
     )
 
 
@@ -104,20 +104,20 @@ def never_start() -> Iterator[Story]:
             live(queued(41, -65), code="preparing", start=None, passed=0, total=0),
             waiting=[queued(number, -50) for number in range(50, 70)],
         ),
-        told=log(told),
+        told=stored(told),
     )
     head = live(queued(41, -50), start=-45, passed=0, total=0)
     yield story(
         "no check shows up for the head, while the batch behind it has some",
         Verdict.NEVER_START,
         queue=status(head, live(queued(42, -40), start=-38, passed=2, after=[head])),
-        told=log(usual(-52)),
+        told=stored(usual(-52)),
     )
     yield story(
         "nothing has been tested since the queue was resumed two hours ago",
         Verdict.NEVER_START,
         queue=status(waiting=[queued(41, -300), queued(42, -290)]),
-        told=log(usual(-310)),
+        told=stored(usual(-310)),
         released_at=at(-120),
     )
 
@@ -127,14 +127,14 @@ def never_start_not() -> Iterator[Story]:
         "the batch began eight minutes ago and has no check yet (not: never start)",
         Verdict.NORMAL,
         queue=status(live(queued(41, -10), start=-4, passed=0, total=0)),
-        told=log(usual(-12)),
+        told=stored(usual(-12)),
         details=details({}),
     )
     yield story(
         "the only one has waited for its batch to fill for ten minutes (not: never start)",
         Verdict.NORMAL,
         queue=status(waiting=[queued(41, -10)]),
-        told=log(usual(-12)),
+        told=stored(usual(-12)),
     )
 
     told = usual(-60)
@@ -145,7 +145,7 @@ def never_start_not() -> Iterator[Story]:
         "the service failed three times to start checks, and two have passed (not: never start)",
         Verdict.UNKNOWN,
         queue=status(live(queued(41, -50), start=-10, passed=2)),
-        told=log(told),
+        told=stored(told),
     )
 
 
@@ -160,13 +160,13 @@ def done() -> Iterator[Story]:
         "a batch of two is green and nothing moves, with ten behind it",
         Verdict.DONE,
         queue=status(waiting, waiting=[queued(number, -30) for number in range(50, 60)]),
-        told=log(told),
+        told=stored(told),
     )
     yield story(
         "the head is green and still counts as running, two conditions unmet",
         Verdict.DONE,
         queue=status(live(queued(41, -100), start=-98, passed=3)),
-        told=log(usual(-105)),
+        told=stored(usual(-105)),
         details=details(PASSED, unmet=["label=ready", "#approved-reviews-by >= 2"]),
     )
     green = live(queued(41, -80), code="waiting_for_merge", start=-78, passed=3)
@@ -175,7 +175,7 @@ def done() -> Iterator[Story]:
         "the head is green, and so is the batch behind it",
         Verdict.DONE,
         queue=status(green, behind),
-        told=log(usual(-85)),
+        told=stored(usual(-85)),
         details=details(PASSED),
     )
 
@@ -185,14 +185,14 @@ def done_not() -> Iterator[Story]:
         "green, and frozen a moment ago (not: green and nothing moves)",
         Verdict.FROZEN,
         queue=status(live(queued(41, -80, is_frozen=True), code="frozen", start=-78, passed=3)),
-        told=log(usual(-85)),
+        told=stored(usual(-85)),
         details=details(PASSED),
     )
     yield story(
         "all checks but the slow one passed (not: green and nothing moves)",
         Verdict.NORMAL,
         queue=status(live(queued(41, -14), start=-13, passed=2)),
-        told=log(usual(-15)),
+        told=stored(usual(-15)),
         details=details({**PASSED, "integration": "pending"}),
     )
     yield story(
@@ -206,7 +206,7 @@ def done_not() -> Iterator[Story]:
                 passed=3,
             )
         ),
-        told=log(usual(-85)),
+        told=stored(usual(-85)),
         details=details(PASSED),
     )
 
@@ -223,7 +223,7 @@ def held() -> Iterator[Story]:
         "a conflict of #41 blocks three batches, each built on the one before",
         Verdict.HELD,
         queue=status(*batches),
-        told=log(usual(-95)),
+        told=stored(usual(-95)),
     )
     yield story(
         "twelve wait for #41, which waits for one outside the queue",
@@ -234,7 +234,7 @@ def held() -> Iterator[Story]:
                 *(queued(n, -90, depends_on_pull_requests=[41]) for n in range(50, 62)),
             ]
         ),
-        told=log(usual(-105)),
+        told=stored(usual(-105)),
     )
     first = live(
         queued(41, -95, dequeue_requested=True), code="waiting_for_merge", start=-90, passed=3
@@ -245,7 +245,7 @@ def held() -> Iterator[Story]:
         queue=status(
             first, live(queued(42, -80), code="waiting_for_previous_batches", after=[first])
         ),
-        told=log(usual(-98)),
+        told=stored(usual(-98)),
     )
 
 
@@ -257,7 +257,7 @@ def held_not() -> Iterator[Story]:
             live(queued(41, -9), start=-8),
             waiting=[queued(42, -9, depends_on_pull_requests=[41])],
         ),
-        told=log(usual(-11)),
+        told=stored(usual(-11)),
     )
 
 
@@ -453,7 +453,7 @@ def restarted_not() -> Iterator[Story]:
         "conflicts throw out those ahead, which are queued again (not: requeues, not: pushes)",
         Verdict.UNKNOWN,
         queue=status(live(queued(41, -68), start=-14)),
-        told=log(told),
+        told=stored(told),
     )
     told = usual(-70)
     told.enter(-68, 41)
@@ -467,7 +467,7 @@ def restarted_not() -> Iterator[Story]:
         "each time one ahead failed as somebody pushed to another (not: pushes)",
         Verdict.UNKNOWN,
         queue=status(live(queued(41, -68), start=-14)),
-        told=log(told),
+        told=stored(told),
     )
     told = usual(-70)
     told.enter(-68, 41)
@@ -479,7 +479,7 @@ def restarted_not() -> Iterator[Story]:
         "the service reduces its parallel checks three times (not: merges around the queue)",
         Verdict.UNKNOWN,
         queue=status(live(queued(41, -68), start=-14)),
-        told=log(told),
+        told=stored(told),
     )
 
 
@@ -491,7 +491,7 @@ def same_check() -> Iterator[Story]:
         "the same check fails for twelve in a row, over five hours",
         Verdict.SAME_CHECK,
         queue=status(live(60, start=-8), waiting=[queued(n, -60) for n in range(61, 90)]),
-        told=log(told),
+        told=stored(told),
     )
     told = usual(-80)
     told.fails(41, start=-75, end=-65, failed=["lint"])
@@ -502,7 +502,7 @@ def same_check() -> Iterator[Story]:
         "lint fails everywhere, now and then with another one",
         Verdict.SAME_CHECK,
         queue=status(live(queued(44, -49), start=-15)),
-        told=log(told),
+        told=stored(told),
     )
     told = usual(-50)
     for n in range(3):
@@ -511,7 +511,7 @@ def same_check() -> Iterator[Story]:
         "three in a row are enough",
         Verdict.SAME_CHECK,
         queue=status(live(50, start=-5)),
-        told=log(told),
+        told=stored(told),
     )
 
 
@@ -523,7 +523,7 @@ def same_check_not() -> Iterator[Story]:
         "the same check failed twice in a row (not: same check)",
         Verdict.UNKNOWN,
         queue=status(live(queued(50, -60), start=-15)),
-        told=log(told),
+        told=stored(told),
     )
 
 
@@ -535,7 +535,7 @@ def storm() -> Iterator[Story]:
         "eight fail within half an hour, at four shards",
         Verdict.MANY_CHECKS,
         queue=status(live(60, start=-1), waiting=[61]),
-        told=log(told),
+        told=stored(told),
     )
     told = usual(-40)
     told.fails(40, 41, 42, start=-35, end=-25, failed=["lint", "docs"])
@@ -545,7 +545,7 @@ def storm() -> Iterator[Story]:
         "three batches of several fail, each at other checks",
         Verdict.MANY_CHECKS,
         queue=status(live(60, start=-1)),
-        told=log(told),
+        told=stored(told),
     )
     told = usual(-45)
     for n, check in enumerate(("a", "b", "c", "d", "e", "f", "g", "h", "i")):
@@ -556,7 +556,7 @@ def storm() -> Iterator[Story]:
         "nine fail at nine checks while two merge",
         Verdict.MANY_CHECKS,
         queue=status(live(60, start=-1)),
-        told=log(told),
+        told=stored(told),
     )
 
 
@@ -570,7 +570,7 @@ def storm_not() -> Iterator[Story]:
         "six fail in half an hour in which eight merge (not: a storm)",
         Verdict.NORMAL,
         queue=status(live(queued(60, -2), start=-1)),
-        told=log(told),
+        told=stored(told),
     )
 
 

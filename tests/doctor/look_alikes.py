@@ -1,7 +1,6 @@
 """Stories that look like another verdict: what must not be blamed."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from bot.doctor.diagnosis import Verdict
 from bot.doctor.facts import NoAnswer, ServiceProblem
@@ -15,9 +14,9 @@ from tests.doctor.story import (
     details,
     frozen,
     live,
-    log,
     queued,
     status,
+    stored,
     story,
 )
 from tests.doctor.verdicts import usual
@@ -33,14 +32,14 @@ def runners_or_the_head() -> Iterator[Story]:
         "the head's checks don't pass while those behind it do (not: runners)",
         Verdict.HANGS,
         queue=status(head, behind),
-        told=log(usual(-72)),
+        told=stored(usual(-72)),
         details=details(dict.fromkeys(CHECKS, "pending")),
     )
     yield story(
         "one batch alone has no result yet (not: runners, not: hangs)",
         Verdict.UNKNOWN,
         queue=status(live(queued(41, -70), start=-65, passed=0, total=3)),
-        told=log(usual(-72)),
+        told=stored(usual(-72)),
         details=details(dict.fromkeys(CHECKS, "pending")),
     )
     told = usual(-60)
@@ -54,7 +53,7 @@ def runners_or_the_head() -> Iterator[Story]:
         "a bad head fails with the batches that were tested on top of it (not: same check)",
         Verdict.UNKNOWN,
         queue=status(live(queued(42, -58), start=-30), waiting=[queued(43, -58)]),
-        told=log(told),
+        told=stored(told),
     )
     told = usual(-60)
     told.enter(-58, 41, 42, 43)
@@ -66,7 +65,7 @@ def runners_or_the_head() -> Iterator[Story]:
         "three batches run side by side on a bad head, and name only their own (not: same check)",
         Verdict.UNKNOWN,
         queue=status(live(queued(42, -58), start=-30), waiting=[queued(43, -58)]),
-        told=log(told),
+        told=stored(told),
     )
 
 
@@ -76,26 +75,26 @@ def summary_or_check() -> Iterator[Story]:
         "18 of 20 passed for an hour and a half, and no service says which (not: hangs)",
         Verdict.UNKNOWN,
         queue=status(live(queued(41, -95), start=-90, passed=18, total=20)),
-        told=log(usual(-97)),
+        told=stored(usual(-97)),
     )
     yield story(
         "the count stands at 2 of 3, but all checks have passed (not: hangs)",
         Verdict.DONE,
         queue=status(live(queued(41, -95), start=-90, passed=2, total=3)),
-        told=log(usual(-97)),
+        told=stored(usual(-97)),
         details=details(dict.fromkeys(CHECKS, "success")),
     )
     yield story(
         "a service that never counts checks (not: never start)",
         Verdict.UNKNOWN,
         queue=status(live(queued(41, -50), start=-45, passed=0, total=0)),
-        told=log(usual(-52)),
+        told=stored(usual(-52)),
     )
     yield story(
         "the checks have run as long as they usually do (not: hangs)",
         Verdict.NORMAL,
         queue=status(live(queued(41, -12), start=-11, passed=2)),
-        told=log(usual(-14)),
+        told=stored(usual(-14)),
         details=details(RUNNING),
     )
 
@@ -106,27 +105,27 @@ def silence_or_quiet() -> Iterator[Story]:
         "a quiet night: nothing for nine hours, and nothing queued (not: no answer)",
         Verdict.EMPTY,
         queue=status(),
-        told=log(usual(-540)),
+        told=stored(usual(-540)),
     )
     silent = ServiceProblem(NoAnswer.SILENT, last_answer_at=at(-45))
     yield story(
         "no answer since a quiet evening (not: nothing queued)",
         Verdict.NO_ANSWER,
         queue=None,
-        told=log(usual(-300), read=-45),
+        told=stored(usual(-300), read=-45),
         problem=silent,
     )
     yield story(
         "the log hasn't been read for an hour, so that merges may be missing (not: stalled)",
         Verdict.UNKNOWN,
         queue=status(live(queued(41, -90), start=-5), waiting=[42]),
-        told=log(usual(-92), read=-60),
+        told=stored(usual(-92), read=-60),
     )
     yield story(
         "an answer with entries that can't be read (not: nothing queued)",
         Verdict.UNKNOWN,
         queue=status(unreadable=2),
-        told=log(usual(-30)),
+        told=stored(usual(-30)),
     )
 
 
@@ -144,7 +143,7 @@ def restart_or_eviction() -> Iterator[Story]:
         "three people push to their own pull requests, which leave (not: restarts)",
         Verdict.UNKNOWN,
         queue=status(live(queued(50, -50), start=-20)),
-        told=log(told),
+        told=stored(told),
     )
     told = usual(-64)
     told.enter(-62, 41)
@@ -157,7 +156,7 @@ def restart_or_eviction() -> Iterator[Story]:
         "the checks start over because others ahead failed (not: restarts by people)",
         Verdict.UNKNOWN,
         queue=status(live(queued(41, -62), start=-20)),
-        told=log(told),
+        told=stored(told),
     )
     told = usual(-64)
     told.enter(-62, 41, 42)
@@ -169,7 +168,7 @@ def restart_or_eviction() -> Iterator[Story]:
         "the checks of two batches start over for two reasons at once (not: merges around)",
         Verdict.UNKNOWN,
         queue=status(live(queued(41, -62), start=-20)),
-        told=log(told),
+        told=stored(told),
     )
     told = usual(-64)
     told.enter(-62, *range(41, 47))
@@ -179,7 +178,7 @@ def restart_or_eviction() -> Iterator[Story]:
         "one push to main restarts six batches at once (not: six restarts)",
         Verdict.UNKNOWN,
         queue=status(*(live(queued(n, -62), start=-38) for n in range(41, 44))),
-        told=log(told),
+        told=stored(told),
     )
 
 
@@ -192,7 +191,7 @@ def low_or_stalled() -> Iterator[Story]:
         "the only pull request of the day came nine minutes ago (not: stalled)",
         Verdict.NORMAL,
         queue=status(live(queued(41, -9), start=-8)),
-        told=log(told),
+        told=stored(told),
     )
     other = Telling(branch="release")
     other.usual(-3, count=25)
@@ -202,7 +201,7 @@ def low_or_stalled() -> Iterator[Story]:
         "merges go on into another branch, and main stands still (not: merging normally)",
         Verdict.HANGS,
         queue=status(live(queued(41, -125), start=-120, passed=2)),
-        told=log(other, main),
+        told=stored(other, main),
         details=details(RUNNING),
     )
     told = usual(-40)
@@ -211,7 +210,7 @@ def low_or_stalled() -> Iterator[Story]:
         "no batch just now, right after one failed (not: never start)",
         Verdict.UNKNOWN,
         queue=status(waiting=[queued(42, -90)]),
-        told=log(_one_failed_at(-2)),
+        told=stored(_one_failed_at(-2)),
     )
 
 
@@ -232,27 +231,27 @@ def held_alone() -> Iterator[Story]:
                 queued(41, -95, depends_on_pull_requests=[39]), code="waiting_for_merge", start=-90
             )
         ),
-        told=log(usual(-97)),
+        told=stored(usual(-97)),
     )
     held = live(queued(41, -95, depends_on_pull_requests=[39]), code="waiting_for_merge", start=-90)
     yield story(
         "one is held, and the others merge past it (not: it blocks others)",
         Verdict.NORMAL,
         queue=status(held, live(queued(42, -6), start=-5), waiting=[43]),
-        told=log(usual(-7)),
+        told=stored(usual(-7)),
     )
     yield story(
         "a freeze of another branch (not: frozen)",
         Verdict.NORMAL,
         queue=status(live(queued(3_100, -5), start=-4)),
-        told=log(_on_main(3_100, -5)),
+        told=stored(_on_main(3_100, -5)),
         freezes=(frozen(-300, "base=release/4.2"),),
     )
     yield story(
         "a freeze with conditions that only the service reads, while it merges (not: frozen)",
         Verdict.NORMAL,
         queue=status(live(queued(3_100, -5), start=-4)),
-        told=log(_on_main(3_100, -5)),
+        told=stored(_on_main(3_100, -5)),
         freezes=(frozen(-300, "label=risky"),),
     )
 
@@ -273,7 +272,7 @@ def failures() -> Iterator[Story]:
         "integration failed three times, and has passed since (not: same check)",
         Verdict.NORMAL,
         queue=status(live(52, start=-4)),
-        told=log(told),
+        told=stored(told),
     )
     told = usual(-100)
     told.fails(41, 42, 43, 44, start=-95, end=-80)
@@ -283,7 +282,7 @@ def failures() -> Iterator[Story]:
         "a bisection finds one pull request (not: same check)",
         Verdict.UNKNOWN,
         queue=status(live(queued(42, -96), queued(43, -96), start=-20)),
-        told=log(told),
+        told=stored(told),
     )
     told = usual(-300)
     for n in range(6):
@@ -292,7 +291,7 @@ def failures() -> Iterator[Story]:
         "six fail over four hours, each with its own test (not: a storm)",
         Verdict.UNKNOWN,
         queue=status(live(queued(60, -200), start=-3)),
-        told=log(told),
+        told=stored(told),
     )
     told = usual(-100)
     for n in range(3):
@@ -302,7 +301,7 @@ def failures() -> Iterator[Story]:
         "two checks fail by turns, in no batch together (not: same check, not: a storm)",
         Verdict.UNKNOWN,
         queue=status(live(queued(60, -80), start=-3)),
-        told=log(told),
+        told=stored(told),
     )
     told = usual(-100)
     for number, minute in ((41, -60), (42, -50)):
@@ -312,7 +311,7 @@ def failures() -> Iterator[Story]:
         "the configuration changed under two pull requests (not: invalid)",
         Verdict.UNKNOWN,
         queue=status(live(queued(60, -95), start=-10)),
-        told=log(told),
+        told=stored(told),
     )
     told = usual(-100)
     told.enter(-95, 41)
@@ -323,7 +322,7 @@ def failures() -> Iterator[Story]:
         "the checks didn't start once, and then did (not: never start)",
         Verdict.UNKNOWN,
         queue=status(live(queued(41, -95), start=-85, passed=2)),
-        told=log(told),
+        told=stored(told),
     )
 
 
@@ -333,39 +332,39 @@ def little_is_read() -> Iterator[Story]:
         "leaves and ends of checks are read, and no merges (not: stalled)",
         Verdict.NORMAL,
         queue=status(live(queued(41, -8), start=-7)),
-        told=log(told, types=[LEAVE, CHECKS_END]),
+        told=stored(told, types=[LEAVE, CHECKS_END]),
     )
     yield story(
         "no merge is read, and the queue is long (not: stalled, not: normal)",
         Verdict.UNKNOWN,
         queue=status(live(queued(41, -100), start=-7), waiting=list(range(50, 90))),
-        told=log(told, types=[CHECKS_NOT_STARTED]),
+        told=stored(told, types=[CHECKS_NOT_STARTED]),
     )
     yield story(
         "the bot began to read ten minutes ago (not: never start, not: stalled)",
         Verdict.UNKNOWN,
         queue=status(waiting=[queued(41, -200)]),
-        told=replace(log(Telling()), since=at(-10)),
+        told=stored(Telling(), since=-10),
     )
     yield story(
         "nobody knows whether it is paused (not: never start)",
         Verdict.UNKNOWN,
         queue=status(waiting=[queued(41, -100)]),
-        told=log(usual(-102)),
+        told=stored(usual(-102)),
         is_pause_known=False,
     )
     yield story(
         "the checks of the head ended a minute ago (not: done and nothing happens)",
         Verdict.NORMAL,
         queue=status(live(queued(41, -14), code="waiting_for_merge", start=-13, passed=3)),
-        told=log(usual(-15)),
+        told=stored(usual(-15)),
         details=details(dict.fromkeys(CHECKS, "success")),
     )
     yield story(
         "the runners were slow yesterday evening, and are quick again (not: checks start late)",
         Verdict.NORMAL,
         queue=status(live(queued(41, -6), start=-5)),
-        told=log(_slow_long_ago()),
+        told=stored(_slow_long_ago()),
     )
 
 

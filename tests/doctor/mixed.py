@@ -16,10 +16,10 @@ from tests.doctor.story import (
     details,
     frozen,
     live,
-    log,
     paused,
     queued,
     status,
+    stored,
     story,
 )
 from tests.doctor.verdicts import usual
@@ -38,7 +38,7 @@ def after_the_fact() -> Iterator[Story]:
         "a storm, then a pause of an hour and a half, which has just ended (not: a storm)",
         Verdict.UNKNOWN,
         queue=status(live(queued(60, -80), start=-6), waiting=[queued(61, -70)]),
-        told=log(told),
+        told=stored(told),
         released_at=at(-7),
     )
     told = usual(-150)
@@ -52,7 +52,7 @@ def after_the_fact() -> Iterator[Story]:
         "three short pauses stopped the checks of #41 each time; the last one is just over",
         Verdict.NORMAL,
         queue=status(live(queued(41, -145), start=-8)),
-        told=log(told),
+        told=stored(told),
         released_at=at(-9),
     )
     told = usual(-190)
@@ -63,7 +63,7 @@ def after_the_fact() -> Iterator[Story]:
         "integration broke three hours ago, then nobody queued anything until an hour ago",
         Verdict.HANGS,
         queue=status(live(queued(60, -70), start=-68, passed=2)),
-        told=log(told),
+        told=stored(told),
         details=details(RUNNING),
     )
 
@@ -74,14 +74,14 @@ def empty_and_more() -> Iterator[Story]:
         "nothing is queued, and the service says that the configuration is invalid",
         Verdict.MISCONFIGURED,
         queue=status(),
-        told=log(usual(-40)),
+        told=stored(usual(-40)),
         problem=invalid,
     )
     yield story(
         "nothing is queued, and nobody knows whether it is paused",
         Verdict.UNKNOWN,
         queue=status(),
-        told=log(usual(-40)),
+        told=stored(usual(-40)),
         is_pause_known=False,
     )
 
@@ -97,7 +97,7 @@ def two_branches() -> Iterator[Story]:
         "integration fails in every batch of the release branch, while main merges",
         Verdict.NORMAL,
         queue=status(live(queued(41, -5), start=-4)),
-        told=log(release, main),
+        told=stored(release, main),
     )
     release = Telling(branch="release/4.2")
     release.usual(-100)
@@ -109,7 +109,7 @@ def two_branches() -> Iterator[Story]:
         "somebody pushes to the release branch time and again, while main merges",
         Verdict.RESTARTED,
         queue=status(live(queued(70, -95), start=-15)),
-        told=log(release, main),
+        told=stored(release, main),
     )
 
 
@@ -128,7 +128,7 @@ def one_pull_request_and_the_others() -> Iterator[Story]:
         "#41 fails three times ahead of #42, whose checks start over for it each time",
         Verdict.COMES_BACK,
         queue=status(live(queued(41, -30), start=-12), waiting=[queued(42, -118)]),
-        told=log(told),
+        told=stored(told),
     )
     told = usual(-130)
     for n in range(4):
@@ -139,7 +139,7 @@ def one_pull_request_and_the_others() -> Iterator[Story]:
         "#41 is queued again and again although it conflicts with main",
         Verdict.COMES_BACK,
         queue=status(live(queued(41, -30), code="preparing", start=None, passed=0, total=0)),
-        told=log(told),
+        told=stored(told),
     )
     told = usual(-130)
     for n in range(3):
@@ -149,7 +149,7 @@ def one_pull_request_and_the_others() -> Iterator[Story]:
         Verdict.EMPTY,
         Verdict.COMES_BACK,
         queue=status(),
-        told=log(told),
+        told=stored(told),
     )
     told = usual(-130)
     for n in range(4):
@@ -159,7 +159,7 @@ def one_pull_request_and_the_others() -> Iterator[Story]:
         "four different ones conflict with main, one after the other (not: comes back)",
         Verdict.UNKNOWN,
         queue=status(live(queued(60, -80), start=-10)),
-        told=log(told),
+        told=stored(told),
     )
 
 
@@ -173,7 +173,7 @@ def two_at_once() -> Iterator[Story]:
         Verdict.RESTARTED,
         Verdict.HANGS,
         queue=status(live(queued(41, -148), start=-80, passed=2)),
-        told=log(told),
+        told=stored(told),
         details=details(RUNNING),
     )
     told = usual(-100)
@@ -186,7 +186,7 @@ def two_at_once() -> Iterator[Story]:
         Verdict.HELD,
         Verdict.NEVER_START,
         queue=status(head, waiting=[queued(42, -98)]),
-        told=log(told),
+        told=stored(told),
     )
     told = usual(-100)
     for n in range(4):
@@ -196,7 +196,7 @@ def two_at_once() -> Iterator[Story]:
         Verdict.PAUSED,
         Verdict.SAME_CHECK,
         queue=status(waiting=[queued(50, -40)], pause={"paused": True}),
-        told=log(told),
+        told=stored(told),
         is_pause_known=False,
     )
 
@@ -211,7 +211,7 @@ def half_known() -> Iterator[Story]:
         "the log is half an hour old, and the head has been green for longer",
         Verdict.DONE,
         queue=status(live(queued(41, -100), code="waiting_for_merge", start=-98, passed=3)),
-        told=log(told, read=-30),
+        told=stored(told, read=-30),
     )
     exempt = frozen(-300)
     terms = exempt.terms.model_copy(update={"exclude_conditions": ("label=hotfix",)})
@@ -222,7 +222,7 @@ def half_known() -> Iterator[Story]:
             live(queued(41, -70), start=-68, passed=2),
             live(queued(42, -200, is_frozen=True), code="frozen", start=-190, passed=3),
         ),
-        told=log(usual(-72)),
+        told=stored(usual(-72)),
         freezes=(replace(exempt, terms=terms),),
         details=details(RUNNING),
     )
@@ -233,13 +233,13 @@ def half_known() -> Iterator[Story]:
         "three fail in a row, and the service names no check (not: same check)",
         Verdict.UNKNOWN,
         queue=status(live(queued(60, -65), start=-8)),
-        told=log(told),
+        told=stored(told),
     )
     yield story(
         "paused by a person, with the head's check hanging since before",
         Verdict.PAUSED,
         queue=status(live(queued(41, -90), start=-88, passed=2)),
-        told=log(usual(-95)),
+        told=stored(usual(-95)),
         pause=paused(-30, "looking into it"),
         details=details(RUNNING),
     )

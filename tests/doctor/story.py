@@ -3,9 +3,10 @@
 Minutes count back from the moment at which somebody asks why: -30 is half an hour before.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 from bot.doctor.diagnosis import Restart, Verdict
@@ -279,7 +280,10 @@ def frozen(minute: float, *conditions: str, reason: str = "release 4.2") -> Free
 
 
 def log(
-    *tellings: Telling, read: float | None = -0.2, types: Iterable[str] = EXAMINED_TYPES
+    *tellings: Telling,
+    read: float | None = -0.2,
+    types: Iterable[str] = EXAMINED_TYPES,
+    since: float = -24 * 60,
 ) -> Log:
     """What polls have stored of it; `types`: those that they read."""
     asked = frozenset(types)
@@ -288,7 +292,12 @@ def log(
     for record in records:
         if record.type in asked:
             by_type.setdefault(record.type, []).append(record)
-    return Log(by_type, asked, None if read is None else at(read), at(-24 * 60))
+    return Log(by_type, asked, None if read is None else at(read), at(since))
+
+
+def stored(*tellings: Telling, **options: Any) -> Callable[[], Log]:
+    """The same, read when a test needs it: all stories together take a second."""
+    return partial(log, *tellings, **options)
 
 
 @dataclass(frozen=True)
@@ -297,24 +306,29 @@ class Story:
 
     name: str
     truth: frozenset[Verdict]  #: all the causes there are
-    facts: Facts
+    find_out: Callable[[], Facts]
     at: datetime = NOON
     #: how often checks started over for which cause, where that is part of the truth
     restarts: Mapping[Restart, int] | None = None
+
+    @cached_property
+    def facts(self) -> Facts:
+        return self.find_out()
 
 
 def story(
     name: str,
     *truth: Verdict,
     queue: QueueStatus | None,
-    told: Log | None = None,
+    told: Callable[[], Log] | None = None,
     **facts: Any,
 ) -> Story:
-    known = told if told is not None else log(Telling())
-    return Story(name, frozenset(truth), Facts(SITE, queue, log=known, **facts))
+    known = told or stored(Telling())
+    return Story(name, frozenset(truth), lambda: Facts(SITE, queue, log=known(), **facts))
 
 
 def restarts(name: str, causes: Mapping[Restart, int], queue: QueueStatus, told: Telling) -> Story:
     """Checks start over, so often for each of these causes."""
-    known = Facts(SITE, queue, log=log(told))
-    return Story(name, frozenset({Verdict.RESTARTED}), known, restarts=causes)
+    known = stored(told)
+    truth = frozenset({Verdict.RESTARTED})
+    return Story(name, truth, lambda: Facts(SITE, queue, log=known()), restarts=causes)

@@ -1,6 +1,7 @@
 """Three stories or more for each verdict, and some with two causes."""
 
 from collections.abc import Iterator, Sequence
+from functools import cache
 
 from bot.doctor.diagnosis import Verdict
 from bot.doctor.facts import NoAnswer, ServiceProblem
@@ -14,10 +15,10 @@ from tests.doctor.story import (
     details,
     frozen,
     live,
-    log,
     paused,
     queued,
     status,
+    stored,
     story,
 )
 
@@ -25,6 +26,12 @@ BUSY = status(live(41, 42), waiting=[43, 44, 45])
 
 
 def usual(until: float = -5) -> Telling:
+    known = _usual(until)
+    return Telling(sent=[*known.sent], entered={**known.entered})
+
+
+@cache
+def _usual(until: float) -> Telling:
     told = Telling()
     told.usual(until)
     return told
@@ -36,7 +43,7 @@ def no_answer() -> Iterator[Story]:
         "the service hasn't answered for 25 minutes",
         Verdict.NO_ANSWER,
         queue=None,
-        told=log(usual(-30), read=-25),
+        told=stored(usual(-30), read=-25),
         problem=silent,
     )
     refused = ServiceProblem(NoAnswer.REFUSED, "403 forbidden: no permission")
@@ -46,14 +53,18 @@ def no_answer() -> Iterator[Story]:
         "the service fails on its own, and nothing else is known",
         Verdict.NO_ANSWER,
         queue=None,
-        told=log(Telling(), read=None),
+        told=stored(Telling(), read=None),
         problem=failing,
     )
 
 
 def is_paused() -> Iterator[Story]:
     yield story(
-        "paused for 52 minutes", Verdict.PAUSED, queue=BUSY, told=log(usual(-60)), pause=paused(-52)
+        "paused for 52 minutes",
+        Verdict.PAUSED,
+        queue=BUSY,
+        told=stored(usual(-60)),
+        pause=paused(-52),
     )
     told = usual(-200)
     stopped = Batch((41,), -190, -180)
@@ -64,14 +75,14 @@ def is_paused() -> Iterator[Story]:
         "paused for three hours, which stopped the checks",
         Verdict.PAUSED,
         queue=status(waiting=[queued(41, -195), queued(42, -100)]),
-        told=log(told),
+        told=stored(told),
         pause=paused(-180),
     )
     yield story(
         "the status alone says that it is paused",
         Verdict.PAUSED,
         queue=status(waiting=[queued(41, -90)], pause={"paused": True}),
-        told=log(usual(-100)),
+        told=stored(usual(-100)),
         is_pause_known=False,
     )
     yield story("paused, with nothing queued", Verdict.PAUSED, queue=status(), pause=paused(-10))
@@ -82,27 +93,27 @@ def is_frozen() -> Iterator[Story]:
         "a freeze of everything",
         Verdict.FROZEN,
         queue=status(live(queued(41, -180, is_frozen=True), code="frozen", start=-170)),
-        told=log(usual(-190)),
+        told=stored(usual(-190)),
         freezes=(frozen(-185),),
     )
     yield story(
         "a freeze of the head's branch",
         Verdict.FROZEN,
         queue=status(live(queued(3_100, -100), code="frozen", start=-90, passed=3)),
-        told=log(_entered(3_100, -100)),
+        told=stored(_entered(3_100, -100)),
         freezes=(frozen(-120, "base=main"),),
     )
     yield story(
         "outside the hours of merging",
         Verdict.FROZEN,
         queue=status(live(queued(41, -300), code="waiting_schedule", start=-280, passed=3)),
-        told=log(usual(-310)),
+        told=stored(usual(-310)),
     )
     yield story(
         "a freeze that only the pull requests show",
         Verdict.FROZEN,
         queue=status(waiting=[queued(n, -120, is_frozen=True) for n in (41, 42)]),
-        told=log(usual(-130)),
+        told=stored(usual(-130)),
     )
 
 
@@ -121,7 +132,7 @@ def misconfigured() -> Iterator[Story]:
         "the queue rule is gone, and pull requests leave for it",
         Verdict.MISCONFIGURED,
         queue=status(waiting=[queued(44, -2)]),
-        told=log(told),
+        told=stored(told),
     )
     told = usual(-90)
     for number, minute in ((41, -30), (42, -20)):
@@ -131,7 +142,7 @@ def misconfigured() -> Iterator[Story]:
         "the settings clash with the branch protection",
         Verdict.MISCONFIGURED,
         queue=status(live(44, start=-3)),
-        told=log(told),
+        told=stored(told),
     )
     invalid = ServiceProblem(NoAnswer.INVALID, "422: queue_rules: extra keys not allowed")
     yield story(
@@ -143,11 +154,13 @@ def misconfigured() -> Iterator[Story]:
 
 
 def is_empty() -> Iterator[Story]:
-    yield story("nothing queued since lunch", Verdict.EMPTY, queue=status(), told=log(usual(-95)))
+    yield story(
+        "nothing queued since lunch", Verdict.EMPTY, queue=status(), told=stored(usual(-95))
+    )
     yield story("never used", Verdict.EMPTY, queue=status())
     over = live(41, code="merged", passed=3)
     yield story(
-        "the last one has just merged", Verdict.EMPTY, queue=status(over), told=log(usual(-1))
+        "the last one has just merged", Verdict.EMPTY, queue=status(over), told=stored(usual(-1))
     )
 
 
@@ -159,7 +172,7 @@ def same_check() -> Iterator[Story]:
         "integration fails for six pull requests, one after the other",
         Verdict.SAME_CHECK,
         queue=status(live(46, start=-5), waiting=[47, 48]),
-        told=log(told),
+        told=stored(told),
     )
     told = usual(-80)
     told.fails(40, 41, 42, start=-75, end=-60, failed=["lint", "integration"])
@@ -169,7 +182,7 @@ def same_check() -> Iterator[Story]:
         "batches of several fail at the same check, and some at others besides",
         Verdict.SAME_CHECK,
         queue=status(live(48, start=-10), waiting=[49]),
-        told=log(told),
+        told=stored(told),
     )
     told = usual(-120)
     for n in range(3):
@@ -182,7 +195,7 @@ def same_check() -> Iterator[Story]:
         "the same check times out in every batch",
         Verdict.SAME_CHECK,
         queue=status(live(46, start=-8)),
-        told=log(told),
+        told=stored(told),
     )
 
 
@@ -198,7 +211,7 @@ def many_checks() -> Iterator[Story]:
             f"six pull requests fail within half an hour, {name}",
             Verdict.MANY_CHECKS,
             queue=status(live(50, start=-1), waiting=[51, 52]),
-            told=log(told),
+            told=stored(told),
         )
     told = usual(-40)
     for n, check in enumerate(("lint", "unit", "e2e", "docs", "lint", "smoke", "unit")):
@@ -208,7 +221,7 @@ def many_checks() -> Iterator[Story]:
         "seven fail at random while one merges",
         Verdict.MANY_CHECKS,
         queue=status(live(50, start=-1)),
-        told=log(told),
+        told=stored(told),
     )
 
 
@@ -221,7 +234,7 @@ def comes_back() -> Iterator[Story]:
         "#41 fails and is queued again four times",
         Verdict.COMES_BACK,
         queue=status(live(queued(41, -12), start=-10), waiting=[queued(42, -60), queued(43, -50)]),
-        told=log(told),
+        told=stored(told),
     )
     told = usual(-100)
     for n in range(3):
@@ -230,7 +243,7 @@ def comes_back() -> Iterator[Story]:
         "#41 has just left for the third time",
         Verdict.COMES_BACK,
         queue=status(live(queued(42, -80), start=-15), waiting=[43]),
-        told=log(told),
+        told=stored(told),
     )
     told = usual(-110)
     told.fails(41, 42, start=-105, end=-90)
@@ -242,7 +255,7 @@ def comes_back() -> Iterator[Story]:
         "#41 breaks one batch after the other",
         Verdict.COMES_BACK,
         queue=status(live(queued(41, -20), queued(44, -60), start=-15), waiting=[45]),
-        told=log(told),
+        told=stored(told),
     )
 
 
@@ -261,7 +274,7 @@ def is_held() -> Iterator[Story]:
         "#41 waits for #39, and a batch is built on it",
         Verdict.HELD,
         queue=status(head, behind),
-        told=log(usual(-125)),
+        told=stored(usual(-125)),
     )
     yield story(
         "a stack waits for a conflict",
@@ -273,7 +286,7 @@ def is_held() -> Iterator[Story]:
                 queued(43, -80, depends_on_pull_requests=[41]),
             ]
         ),
-        told=log(usual(-95)),
+        told=stored(usual(-95)),
     )
     yield story(
         "a removal that was asked for isn't done",
@@ -284,7 +297,7 @@ def is_held() -> Iterator[Story]:
                 queued(42, -65, depends_on_pull_requests=[41]),
             ]
         ),
-        told=log(usual(-75)),
+        told=stored(usual(-75)),
     )
 
 
@@ -298,13 +311,13 @@ def never_start() -> Iterator[Story]:
         "the service can't start the checks, four times",
         Verdict.NEVER_START,
         queue=status(live(queued(41, -50), code="preparing", start=None, passed=0, total=0)),
-        told=log(told),
+        told=stored(told),
     )
     yield story(
         "no check has shown up for the head",
         Verdict.NEVER_START,
         queue=status(live(queued(41, -60), start=-45, passed=0, total=0)),
-        told=log(usual(-62)),
+        told=stored(usual(-62)),
         details=details({}),
     )
     told = usual(-100)
@@ -314,7 +327,7 @@ def never_start() -> Iterator[Story]:
         "nothing is tested although two wait for an hour and a half",
         Verdict.NEVER_START,
         queue=status(waiting=[queued(41, -90), queued(42, -80)]),
-        told=log(told),
+        told=stored(told),
     )
 
 
@@ -324,7 +337,7 @@ def start_late() -> Iterator[Story]:
         "no check has passed in three batches for over an hour",
         Verdict.START_LATE,
         queue=status(*batches, waiting=[50]),
-        told=log(usual(-80)),
+        told=stored(usual(-80)),
         details=details(dict.fromkeys(CHECKS, "pending")),
     )
     told = usual(-150)
@@ -334,7 +347,7 @@ def start_late() -> Iterator[Story]:
         "the first checks of the last four batches ran after twenty minutes",
         Verdict.START_LATE,
         queue=status(live(50, start=-5, passed=0, total=3)),
-        told=log(told),
+        told=stored(told),
     )
     told = usual(-100)
     told.enter(-95, 40, 41)
@@ -345,7 +358,7 @@ def start_late() -> Iterator[Story]:
             live(queued(40, -95), start=-90, passed=0, total=4),
             live(queued(41, -95), start=-85, passed=0, total=4),
         ),
-        told=log(told),
+        told=stored(told),
     )
 
 
@@ -355,14 +368,14 @@ def hangs() -> Iterator[Story]:
         "integration has run for an hour, usually twelve minutes",
         Verdict.HANGS,
         queue=status(live(queued(41, -65), start=-60, passed=2), waiting=[42]),
-        told=log(usual(-66)),
+        told=stored(usual(-66)),
         details=details(running, times_out=60),
     )
     yield story(
         "with little history, after more than the default",
         Verdict.HANGS,
         queue=status(live(queued(41, -100), start=-95, passed=2)),
-        told=log(_few(-101)),
+        told=stored(_few(-101)),
         details=details(running),
     )
     yield story(
@@ -372,7 +385,7 @@ def hangs() -> Iterator[Story]:
             (head := live(queued(41, -90), start=-85, passed=2)),
             live(queued(42, -60), code="waiting_for_merge", start=-58, passed=3, after=[head]),
         ),
-        told=log(usual(-92)),
+        told=stored(usual(-92)),
         details=details(running),
     )
 
@@ -394,20 +407,20 @@ def is_done() -> Iterator[Story]:
         "the checks of the head passed 50 minutes ago",
         Verdict.DONE,
         queue=status(live(queued(41, -65), code="waiting_for_merge", start=-62, passed=3)),
-        told=log(told),
+        told=stored(told),
     )
     yield story(
         "all checks passed, and a review is missing",
         Verdict.DONE,
         queue=status(live(queued(41, -95), start=-90, passed=3)),
-        told=log(usual(-100)),
+        told=stored(usual(-100)),
         details=details(passed, unmet=["#approved-reviews-by >= 1"]),
     )
     yield story(
         "all checks passed by the details, without an event about their end",
         Verdict.DONE,
         queue=status(live(queued(41, -95), start=-90, passed=3), waiting=[42]),
-        told=log(usual(-100)),
+        told=stored(usual(-100)),
         details=details(passed),
     )
 
@@ -421,7 +434,7 @@ def restarted() -> Iterator[Story]:
         "somebody pushes to main four times",
         Verdict.RESTARTED,
         queue=status(live(queued(41, -62), queued(42, -62), start=-9)),
-        told=log(told),
+        told=stored(told),
     )
     told = usual(-64)
     told.enter(-62, 41)
@@ -434,7 +447,7 @@ def restarted() -> Iterator[Story]:
         "three people push to pull requests ahead",
         Verdict.RESTARTED,
         queue=status(live(queued(41, -62), start=-20)),
-        told=log(told),
+        told=stored(told),
     )
     told = usual(-64)
     told.enter(-62, 41)
@@ -452,26 +465,28 @@ def restarted() -> Iterator[Story]:
         "others go first twice, and one is taken out",
         Verdict.RESTARTED,
         queue=status(live(queued(41, -62), start=-10)),
-        told=log(told),
+        told=stored(told),
     )
 
 
 def normal() -> Iterator[Story]:
     many = status(live(41, 42), waiting=list(range(50, 110)))
-    yield story("merging as usual, with 60 behind", Verdict.NORMAL, queue=many, told=log(usual(-4)))
+    yield story(
+        "merging as usual, with 60 behind", Verdict.NORMAL, queue=many, told=stored(usual(-4))
+    )
     told = usual(-300)
     told.enter(-6, 41)
     yield story(
         "one came six minutes ago after five quiet hours",
         Verdict.NORMAL,
         queue=status(live(queued(41, -6), start=-5)),
-        told=log(told),
+        told=stored(told),
     )
     yield story(
         "the queue has just been resumed",
         Verdict.NORMAL,
         queue=status(live(queued(41, -200), start=-4), waiting=[42]),
-        told=log(usual(-205)),
+        told=stored(usual(-205)),
         released_at=at(-6),
     )
     told = usual(-20)
@@ -480,7 +495,7 @@ def normal() -> Iterator[Story]:
         "one failed, and the next is being tested",
         Verdict.NORMAL,
         queue=status(live(42, start=-6)),
-        told=log(told),
+        told=stored(told),
     )
 
 
@@ -489,19 +504,19 @@ def unknown() -> Iterator[Story]:
         "a state that nobody knows, for two hours",
         Verdict.UNKNOWN,
         queue=status(live(queued(41, -120), code="waiting_for_the_moon", start=-110)),
-        told=log(usual(-125)),
+        told=stored(usual(-125)),
     )
     yield story(
         "nothing of the log is read, and the head has waited for two hours",
         Verdict.UNKNOWN,
         queue=status(live(queued(41, -120), start=-5)),
-        told=log(Telling(), read=None),
+        told=stored(Telling(), read=None),
     )
     yield story(
         "a bisection that takes two hours",
         Verdict.UNKNOWN,
         queue=status(live(queued(41, -130), queued(42, -130), code="bisecting", start=-120)),
-        told=log(usual(-135)),
+        told=stored(usual(-135)),
     )
 
 
@@ -514,7 +529,7 @@ def two_causes() -> Iterator[Story]:
         Verdict.PAUSED,
         Verdict.SAME_CHECK,
         queue=status(waiting=[queued(50, -40), queued(51, -30)]),
-        told=log(told),
+        told=stored(told),
         pause=paused(-40, "integration is broken"),
     )
     told = usual(-70)
@@ -525,7 +540,7 @@ def two_causes() -> Iterator[Story]:
         Verdict.FROZEN,
         Verdict.SAME_CHECK,
         queue=status(live(queued(50, -9), code="running", start=-8), waiting=[51]),
-        told=log(told),
+        told=stored(told),
         freezes=(frozen(-65),),
     )
     told = usual(-70)
@@ -536,7 +551,7 @@ def two_causes() -> Iterator[Story]:
         Verdict.EMPTY,
         Verdict.SAME_CHECK,
         queue=status(),
-        told=log(told),
+        told=stored(told),
     )
     told = usual(-150)
     for n in range(4):
@@ -548,7 +563,7 @@ def two_causes() -> Iterator[Story]:
         Verdict.SAME_CHECK,
         Verdict.START_LATE,
         queue=status(live(50, start=-5, passed=0, total=3)),
-        told=log(late),
+        told=stored(late),
     )
 
 

@@ -1,4 +1,4 @@
-"""Which of the steps at which a process may be struck are tried in one run."""
+"""Which of many steps, as those at which a process may be struck, are tried in one run."""
 
 from random import Random
 

@@ -36,14 +36,15 @@ from tests.doctor.story import (
     Story,
     at,
     live,
-    log,
     paused,
     queued,
     status,
+    stored,
     story as make_story,
 )
 from tests.doctor.verdicts import STORIES, usual as usual_day
 from tests.support.clock import NOON
+from tests.support.steps import tried
 
 MINUTE = timedelta(minutes=1)
 HOUR = timedelta(hours=1)
@@ -111,8 +112,10 @@ def with_less(facts: Facts) -> Iterator[Facts]:
 
 
 @pytest.mark.parametrize("story", ALL, ids=lambda story: story.name)
-def test_whoever_knows_less_says_less(story: Story) -> None:
-    for facts in with_less(story.facts):
+def test_whoever_knows_less_says_less(story: Story, pytestconfig: pytest.Config) -> None:
+    ways = [*with_less(story.facts)]
+    for way in tried(range(len(ways)), 7, pytestconfig):
+        facts = ways[way]
         unfounded = {*diagnose(facts, story.at).verdicts} - story.truth - {Verdict.UNKNOWN}
         assert not unfounded, (unfounded, facts.log.types, facts.log.read_at, facts.details)
 
@@ -190,7 +193,7 @@ def test_an_event_without_a_pull_request_is_counted_for_none() -> None:
     told = usual_day(-90)
     for number, minute in ((41, -50), (None, -45), (42, -40)):
         told.add(LEAVE, minute, number, merged=False, dequeue_code="QUEUE_RULE_MISSING")
-    story = make_story("nobody", Verdict.MISCONFIGURED, queue=status(live(44)), told=log(told))
+    story = make_story("nobody", Verdict.MISCONFIGURED, queue=status(live(44)), told=stored(told))
     (found,) = said(story).findings
     assert isinstance(found, Misconfigured)
     assert found.left == (41, 42)
@@ -204,7 +207,7 @@ def test_of_a_batch_that_passed_last_no_single_pull_request_is_named() -> None:
         told.enter(-63 + 15 * n, 41 + n)
         told.start(batch)
         told.end(batch, code="CHECKS_FAILED", failed=["integration"])
-    story = make_story("all fail", Verdict.SAME_CHECK, queue=status(live(44)), told=log(told))
+    story = make_story("all fail", Verdict.SAME_CHECK, queue=status(live(44)), told=stored(told))
     diagnosis = said(story)
     assert isinstance(diagnosis.first, SameCheck)
     assert diagnosis.first.passed == (50, 51, 52)
@@ -227,7 +230,7 @@ def test_failures_without_one_cause_are_told(
     for n in range(4):
         failed = checks[n % 2 :][:1]
         told.fails(41 + n, start=-50 + 11 * n, end=-42 + 11 * n, failed=failed)
-    story = make_story("they fail", Verdict.UNKNOWN, queue=queue, told=log(told))
+    story = make_story("they fail", Verdict.UNKNOWN, queue=queue, told=stored(told))
     diagnosis = said(story)
     assert diagnosis.first.verdict in {Verdict.UNKNOWN, Verdict.EMPTY}
     assert words in causes.told(diagnosis.first, diagnosis).evidence
