@@ -8,7 +8,10 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import pytest
+
 from bot.cli import serving
+from bot.cli.main import keeping_imports
 from bot.config.settings import RunSettings
 from tests.support.capturing import logging_restored
 from tests.support.settings import NOWHERE, settings_in
@@ -37,3 +40,10 @@ def test_what_a_start_made_is_left_out_of_searches_for_garbage(tmp_path: Path) -
     before, after = frozen
     assert before == 0
     assert after > 10_000
+
+
+def test_garbage_is_searched_for_again_after_imports_that_failed() -> None:
+    with pytest.raises(ImportError), keeping_imports():
+        assert not gc.isenabled()
+        raise ImportError
+    assert gc.isenabled()
