@@ -43,7 +43,14 @@ def test_what_a_start_made_is_left_out_of_searches_for_garbage(tmp_path: Path) -
 
 
 def test_garbage_is_searched_for_again_after_imports_that_failed() -> None:
-    with pytest.raises(ImportError), keeping_imports():
-        assert not gc.isenabled()
-        raise ImportError
+    meanwhile = []
+
+    def import_what_fails() -> None:
+        with keeping_imports():
+            meanwhile.append(gc.isenabled())
+            raise ImportError
+
+    with pytest.raises(ImportError):
+        import_what_fails()
+    assert meanwhile == [False]
     assert gc.isenabled()
