@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from bot.acts.asked import Asked, TypedEnd, TypedEnds
+from bot.acts.asked import AT_WORD, Asked, TypedEnd, TypedEnds
 from bot.blocks import blocks, controls
 from bot.blocks.message import Message
 from bot.blocks.text import (
@@ -19,7 +20,7 @@ from bot.blocks.text import (
     within,
 )
 from bot.freezes import actions as freeze_actions
-from bot.kernel.durations import For, written
+from bot.kernel.durations import WEEKDAYS, For, at_instant, written
 from bot.kernel.groups import Group, Target, target_value
 from bot.pauses import actions as pause_actions
 from bot.pauses.texts.ends import EndQuestion, instant
@@ -60,7 +61,8 @@ def which_end(
         verb = "Pause"
     name = escape(target.mention if isinstance(target, Group) else target)
     if typed.is_doubt:
-        question = f"{mark} *{verb} {name} until when?*"
+        is_either = is_freeze and _may_begin_then(asked, typed)
+        question = f"{mark} *{verb} {name} {'when' if is_either else 'until when'}?*"
         said = []
         words = f"“{literal(asked.reason or asked.written, END_TYPED_SHOWN)}”"
     else:
@@ -88,17 +90,22 @@ def _buttons(
     other = freeze_actions.FREEZE_OTHER_TIME if is_freeze else pause_actions.PAUSE_OTHER_TIME
     endless = freeze_actions.FREEZE_WITHOUT_END if is_freeze else pause_actions.PAUSE_WITHOUT_END
     verb = "End" if is_freeze else "Resume"
+    meant = [(verb, end, end.asked) for end in typed.ends[:MOST_READINGS]]
+    if is_freeze and _may_begin_then(asked, typed):
+        end = typed.ends[0]
+        begun = replace(end.asked, start=at_instant(end.at), lasting=None)
+        meant = [*meant[:1], ("Begin", end, begun)]
     found = [
         blocks.button(
             clean(
-                f"{verb} {in_words(end, typed.now, typed.zone, asked.reason)}",
+                f"{does} {in_words(end, typed.now, typed.zone, asked.reason)}",
                 blocks.BUTTON_LIMIT,
             ),
             # One action id occurs once in a row.
             action_id=f"{action_id}_{place}" if place else action_id,
-            value=_value(target, end.asked),
+            value=_value(target, chosen),
         )
-        for place, end in enumerate(typed.ends[:MOST_READINGS])
+        for place, (does, end, chosen) in enumerate(meant)
     ]
     reason = typed.ends[0].asked.reason if typed.ends else asked.reason
     without = Asked(reason, start=asked.start, branches=asked.branches, excepted=asked.excepted)
@@ -116,6 +123,19 @@ def _buttons(
         label = f"Don't {'freeze' if is_freeze else 'pause'}"
         found.append(blocks.button(label, action_id=controls.DISMISS, value="no"))
     return found
+
+
+_MAY_BEGIN_WITH = frozenset(
+    {"after", AT_WORD, "in", "next", "on", "this", "today", "tomorrow", "tonight", *WEEKDAYS}
+)
+
+
+def _may_begin_then(asked: Asked, typed: TypedEnds) -> bool:
+    """Whether what may be the end of a freeze, "at 5pm", may as well say when it begins."""
+    first = asked.reason.casefold().partition(" ")[0]
+    is_length = bool(typed.ends) and isinstance(typed.ends[0].asked.lasting, For)
+    is_meant = first in _MAY_BEGIN_WITH and not (is_length and first != "in")
+    return typed.is_doubt and bool(typed.ends) and is_meant
 
 
 def _value(target: Target, asked: Asked) -> str:

@@ -8,7 +8,9 @@ from itertools import pairwise
 from typing import Any
 
 from bot.acts.asked import (
+    BEFORE_A_START,
     BRANCH_PREFIX,
+    FROM_WORD,
     Asked,
     is_option,
     read_options as read_conditions,
@@ -246,6 +248,7 @@ def read_pause(words: Words) -> Request:
     `now` in front of these, or of the reason, means that the person needs no question first.
     """
     where, is_confirmed = _place(words)
+    _refuse_to_begin_later(words, where)
     lasting, taken = read_lasting(words.times)
     words.skip(taken)
     if taken:
@@ -307,6 +310,25 @@ def _with_reason(words: Words, where: Target | None) -> tuple[str, ...]:
     return (f"{_with_where(words.verb, where)} because {text_of(words.text, left)}",)
 
 
+BEGINS_NOW = "I pause a queue right away, but a freeze can begin later."
+
+
+def _refuse_to_begin_later(words: Words, where: Target | None) -> None:
+    """Raises CommandSyntaxError for "pause from 5pm until 7pm" and "pause at 5pm for 2h"."""
+    try:
+        times, taken = read_times(words.times)
+    except InvalidDuration:
+        return
+    if times.start is None or words.is_settled:
+        return
+    said = [word.plain for word in words.rest]
+    end = [written(times.lasting)] if times.lasting is not None else []
+    start = said[1:] if said[0].lower() in BEFORE_A_START else said
+    freeze = [_with_where("freeze", where), FROM_WORD, *start]
+    pause = [_with_where(words.verb, where), *end, *said[taken:]]
+    raise CommandSyntaxError(BEGINS_NOW, words.verb, (" ".join(freeze), " ".join(pause)))
+
+
 def _refuse_not_now(words: Words, where: Target | None) -> None:
     """Raises CommandSyntaxError for a pause or a freeze that is to wait for something."""
     left = _behind_the_queue(words)
@@ -319,7 +341,7 @@ def _refuse_not_now(words: Words, where: Target | None) -> None:
     elif words.verb == "freeze":
         said = "A freeze begins right away or at a time that you give."
     elif start is Start.LATER:
-        said = "I pause a queue right away, but a freeze can begin later."
+        said = BEGINS_NOW
     else:
         said = "I pause a queue right away, and can't wait for anything."
     if start is Start.LATER:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from enum import Enum
 
-from bot.kernel.durations import WEEKDAYS
+from bot.kernel.durations import WEEKDAYS, DurationProblem
 from bot.kernel.ends.phrases import read_beginning
 from bot.kernel.errors import InvalidDuration
 from bot.kernel.typed import Word
@@ -77,8 +77,9 @@ def times_of_start(words: Sequence[Word]) -> Sequence[Word] | None:
     times = words[behind:]
     try:
         begun = read_beginning([word.time for word in times], is_end=True)
-    except InvalidDuration:
-        return None
+    except InvalidDuration as error:
+        # A start and an end: "starting at 5pm for 2h".
+        return times if error.problem is DurationProblem.TWO_ENDS else None
     if begun is None or times[0].bare == "today":
         return None
     is_any_number = times[0].bare.isdecimal() and not begun.is_sure

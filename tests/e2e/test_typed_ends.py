@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from bot.sandbox.merge_queue.simulation.moments import to_datetime
 from tests.e2e.conftest import OVER_SOCKET_MODE, StartBot
 from tests.support.bot_tester import BotTester
 from tests.support.shown import ShownView
@@ -127,6 +128,33 @@ async def test_a_freeze_asks_for_its_end_too(start_bot: StartBot) -> None:
     await bot.submit(form, reason="Release 4.2", end_at=end, branch="main")
     await bot.modal("is frozen")
     await bot.wait_for_post("*acme/site is frozen* · Release 4.2")
+
+
+async def test_a_freeze_at_a_time_may_begin_or_end_then(start_bot: StartBot) -> None:
+    bot = await start_bot(channels="")
+    begins = now(bot) + timedelta(hours=2)
+    question = await bot.ask(f"/mq freeze now at {typed_time(begins)} cutting 4.2")
+    assert "Freeze acme/site when?" in question
+    end, begin, *_ = question.labels
+    assert end.removeprefix("End ") == begin.removeprefix("Begin ")
+    await bot.click(question, begin)
+    await bot.wait_for_change(question, "A freeze of acme/site is planned from")
+    (freeze,) = bot.merge_queue.repository("acme/site").freezes
+    assert freeze.reason.startswith("cutting 4.2")
+    assert to_datetime(freeze.start) == begins.replace(second=0, microsecond=0)
+    assert freeze.end is None
+
+
+async def test_a_pause_that_is_to_begin_later_is_offered_as_a_freeze(start_bot: StartBot) -> None:
+    bot = await start_bot(channels="")
+    begins = typed_time(now(bot) + timedelta(hours=2))
+    answer = await bot.ask(f"/mq pause now acme/site at {begins} for 2h CI maintenance")
+    assert "I pause a queue right away, but a freeze can begin later." in answer
+    assert bot.pause_reason() is None
+    freeze, _ = answer.labels
+    await bot.click(answer, freeze)
+    await bot.wait_for_post("A freeze of acme/site is planned")
+    assert bot.pause_reason() is None
 
 
 NO_END = "No end: it belongs to the reason"

@@ -11,12 +11,14 @@ reason.
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import time
 from difflib import get_close_matches
 from typing import NamedTuple
 
-from bot.kernel.durations import UNTIL_WORD, DurationProblem, Lasting
+from bot.kernel.durations import UNTIL_WORD, DurationProblem, Lasting, Until
 from bot.kernel.ends.lengths import read_length
 from bot.kernel.ends.moments import read_moment
+from bot.kernel.ends.numbers import ABOUT
 from bot.kernel.ends.typed import OPENING, TYPED_KEPT, Beginning, TypedText
 from bot.kernel.errors import InvalidDuration
 
@@ -43,6 +45,16 @@ _FOR_ELSEWHERE = re.compile(
 _FOR = re.compile(
     r"(?:for|duration)(?P<colon>[:=])?(?:\s+|(?<=[:=]))(?:(?:the\s+)?(?:next|coming)\s+)?"
 )
+_HEDGE = (
+    r"(?:again|approx(?:imately|\.)?|about|around|at\s+(?:least|most)|briefly|first|initially|just"
+    r"|like|likely|maybe|once\s+more|only|perhaps|please|possibly|probably|roughly|temporarily)\s+"
+)
+_HEDGED_FOR = re.compile(
+    rf"(?:{_HEDGE})+for\s+(?:{_HEDGE})*|for\s+(?:{_HEDGE})+"
+    r"|(?:not?|never)\s+(?:for\s+)?(?:more|longer)\s+than\s+"
+)
+"""Only for 2h; for maybe 2h; no longer than 2h: asked about."""
+
 _SPAN = re.compile(
     r"(?:(?:from|between)\s+)?(?P<start>\d{1,2}(?:[:.h]\d\d)?\s*(?:[ap]\.?m\.?)?)"
     r"\s*(?:-|\u2013|to\s|until\s|till\s|and\s)\s*"
@@ -82,7 +94,8 @@ def read_beginning(
     text = TypedText.of(words)
     until = _UNTIL_IN_WORDS.match(text.small, text.start)
     if until is not None:
-        found = _after_until(text, until.end(), is_up_to=until[0].startswith(_UP_TO))
+        is_up_to = until[0].startswith(_UP_TO)
+        found = _after_until(text, until.end(), is_up_to=is_up_to, is_start=is_start)
     else:
         found = _span(text) or _without_until(text, is_end=is_end) or _like_until(text)
     if found is None or not found.is_sure or is_start:
@@ -93,15 +106,30 @@ def read_beginning(
     return found
 
 
-def _after_until(text: TypedText, at: int, *, is_up_to: bool) -> Beginning | None:
+def _after_until(text: TypedText, at: int, *, is_up_to: bool, is_start: bool) -> Beginning | None:
     found = read_moment(text, at, is_marked=True)
     if found is None or not found.is_sure:
         # "until 2 hours from now", "until 45m": a length may stand there too.
         length = read_length(text, at, is_marked=True)
         found = length if length is not None and length.is_sure else found or length
+    elif not is_start:
+        found = _or_a_length(text, at, found, is_up_to=is_up_to)
     if found is None and not is_up_to:
         return Beginning((), text.count, is_sure=False)
     return _with_alternative(text, found) if found is not None else None
+
+
+_NOON = time(12)
+_HOURS = re.compile(rf"{ABOUT}\d{{1,2}}\s?h(?!\w)")
+
+
+def _or_a_length(text: TypedText, at: int, moment: Beginning, *, is_up_to: bool) -> Beginning:
+    """What "2h" means behind "until" and "up to": two o'clock, or in two hours."""
+    (clock,) = (reading.clock for reading in moment.readings if isinstance(reading, Until))
+    length = read_length(text, at, is_marked=True) if _HOURS.match(text.small, at) else None
+    if length is None or not (is_up_to or clock <= _NOON):
+        return moment
+    return Beginning((*length.readings, *moment.readings), moment.words, is_sure=False)
 
 
 def _with_alternative(text: TypedText, found: Beginning) -> Beginning:
@@ -120,8 +148,13 @@ def _with_alternative(text: TypedText, found: Beginning) -> Beginning:
 def _without_until(text: TypedText, *, is_end: bool) -> Beginning | None:
     at = text.start
     for_ = _FOR.match(text.small, at)
-    if for_ is not None:
-        return _after_for(text, for_.end())
+    found = _after_for(text, for_.end()) if for_ is not None else None
+    hedged = _HEDGED_FOR.match(text.small, at)
+    if found is None and hedged is not None:
+        length = read_length(text, hedged.end(), is_marked=False)
+        found = replace(length, is_sure=False) if length is not None else None
+    if for_ is not None or found is not None:
+        return found
     if not is_end and _WEEKEND.match(text.small, at):
         return Beginning((), text.count, is_sure=False)
     found = read_length(text, at, is_marked=False) or read_moment(text, at, is_marked=is_end)
@@ -245,7 +278,7 @@ def read_start(words: Sequence[str]) -> LeadingTime:
     if not found.is_sure:
         said = " ".join(words[: found.words - 1])
         raise InvalidDuration(DurationProblem.UNCLEAR, said)
-    return LeadingTime(found.readings[0], found.words)
+    return LeadingTime(found.readings[0], found.words - 1)
 
 
 def read_end(text: str) -> Lasting:

@@ -213,6 +213,14 @@ CASES: Cases = {
         later(lambda: [freeze_forms.impact(7)]),
         is_freeze=True,
     ),
+    "freeze-that-may-begin-then": partial(
+        end_questions.which_end,
+        SITE,
+        Asked("at 5pm release day"),
+        typed_ends(Asked("at 5pm release day"), NOON, ZoneInfo("Europe/Paris")),
+        later(lambda: [freeze_forms.impact(7)]),
+        is_freeze=True,
+    ),
     "freeze-confirm-group": confirm(
         GROUP, TIMED, replace(TERMS, start=NOON, end=NOON + timedelta(hours=2)), 7, "/mq"
     ),

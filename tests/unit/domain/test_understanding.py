@@ -82,6 +82,7 @@ def _command(understood: Understood) -> str:
         "now" if options.get("is_confirmed") else "",
         where,
         f"#{number}" if number else "",
+        written(asked.start).replace("until", "from") if asked.start is not None else "",
         written(lasting) if lasting is not None else "",
         options.get("verb") or "",
         _in_brackets(asked.reason),
