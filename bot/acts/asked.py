@@ -20,13 +20,10 @@ from bot.kernel.durations import (
     written,
 )
 from bot.kernel.ends.doubts import Doubt, MeantEnd, doubt_of, possible_ends
-from bot.kernel.ends.phrases import WITHOUT_TIME, LeadingTime, read_lasting, read_start
+from bot.kernel.ends.spans import FROM_WORD, read_span
 from bot.kernel.errors import InvalidDuration
 from bot.merge_queue.window import PULL_REQUEST_END
 
-FROM_WORD = "from"
-AT_WORD = "at"
-BEFORE_A_START = frozenset({AT_WORD, FROM_WORD, "on"})
 BRANCH_PREFIX = "branch:"
 EXCEPT = "except:"
 CONDITION_LIMIT = 100
@@ -176,9 +173,8 @@ class ReadTimes(NamedTuple):
 
 def read_times(words: Sequence[str]) -> ReadTimes:
     """Read `2h`, `until 15:00`, or `from fri 18:00 until mon 08:00`; raises InvalidDuration."""
-    start, taken = _start(words)
-    lasting, more = read_lasting(words) if start is None else _end(words[taken:])
-    return ReadTimes(Asked(start=start, lasting=lasting), taken + more)
+    start, end, taken = read_span(words)
+    return ReadTimes(Asked(start=start, lasting=end), taken)
 
 
 def is_option(word: str) -> bool:
@@ -222,70 +218,6 @@ https://git-scm.com/docs/git-check-ref-format
 def _check_number(options: Sequence[str], word: str) -> None:
     if len(options) > EXCEPTIONS_OF_A_FREEZE:
         raise InvalidCondition(word, f"at most {EXCEPTIONS_OF_A_FREEZE} of them")
-
-
-class _Start(NamedTuple):
-    at: Until | None
-    taken: int  #: how many words it takes
-
-
-_NO_START = _Start(None, 0)
-
-
-def _start(words: Sequence[str]) -> _Start:
-    """The start behind "from"; behind "at", "on" or nothing only if an end follows.
-
-    Raises InvalidDuration for what is no time behind "from".
-    """
-    said = words[0].lower() if words else ""
-    marked = 1 if said in BEFORE_A_START else 0
-    try:
-        start, more = read_start(words[marked:])
-    except InvalidDuration as error:
-        if said != FROM_WORD:
-            return _NO_START
-        shown = error.shown.replace(UNTIL_WORD, FROM_WORD, 1)
-        raise InvalidDuration(error.problem, shown) from None
-    taken = marked + more
-    if not isinstance(start, Until):
-        return _NO_START
-    if said != FROM_WORD and not _is_start(words[:taken], words[taken:]):
-        return _NO_START
-    return _Start(start, taken)
-
-
-def _is_start(said: Sequence[str], behind: Sequence[str]) -> bool:
-    """Whether an end follows; behind a start without a mark, it has its own."""
-    if not behind:
-        return False
-    try:
-        is_end = _end(behind).at is not None
-        # "2h until 17:00" has two ends, although 2h may be a time of day.
-        is_length = isinstance(read_lasting(said).at, For)
-    except InvalidDuration:
-        return False
-    if said[0].lower() in BEFORE_A_START:
-        return is_end
-    is_span = said[-1] in _DASHES or behind[0].lower() in _BEFORE_AN_END
-    return is_end and is_span and not is_length
-
-
-_TO_WORD = "to"
-_UNTIL_WORDS = frozenset({UNTIL_WORD, _TO_WORD, "till"})
-_BEFORE_AN_END = _UNTIL_WORDS | {"for"}
-_DASHES = frozenset({"-", "\u2013", "\u2014"})
-
-
-def _end(words: Sequence[str]) -> LeadingTime:
-    """The end behind a start: "from 5pm to 7pm". Raises InvalidDuration."""
-    if not words or words[0].lower() not in _UNTIL_WORDS:
-        return read_lasting(words)
-    found = read_lasting([UNTIL_WORD, *words[1:]])
-    if found.at is not None:
-        return found
-    # "from 9h until 12h": these are times of day.
-    at, taken = read_start(words[1:])
-    return LeadingTime(at, taken + 1) if at is not None else WITHOUT_TIME
 
 
 def number_condition(pull_request: int) -> str:

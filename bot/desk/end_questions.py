@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from bot.acts.asked import AT_WORD, Asked, TypedEnd, TypedEnds
+from bot.acts.asked import Asked, TypedEnd, TypedEnds
 from bot.blocks import blocks, controls
 from bot.blocks.message import Message
 from bot.blocks.text import (
@@ -21,6 +21,7 @@ from bot.blocks.text import (
 )
 from bot.freezes import actions as freeze_actions
 from bot.kernel.durations import WEEKDAYS, For, at_instant, written
+from bot.kernel.ends.spans import AT_WORD
 from bot.kernel.groups import Group, Target, target_value
 from bot.pauses import actions as pause_actions
 from bot.pauses.texts.ends import EndQuestion, instant

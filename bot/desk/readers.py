@@ -5,12 +5,10 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from itertools import pairwise
-from typing import Any
+from typing import Any, NoReturn
 
 from bot.acts.asked import (
-    BEFORE_A_START,
     BRANCH_PREFIX,
-    FROM_WORD,
     Asked,
     is_option,
     read_options as read_conditions,
@@ -32,9 +30,10 @@ from bot.desk.words import (
     since as since_option,
     the_queue,
 )
-from bot.kernel.durations import Lasting, written
+from bot.kernel.durations import DurationProblem, Lasting, written
 from bot.kernel.ends.doubts import WORD_AND_HOUR
 from bot.kernel.ends.phrases import read_beginning, read_end, read_lasting
+from bot.kernel.ends.spans import BEFORE_A_START, FROM_WORD
 from bot.kernel.errors import CommandSyntaxError, InvalidDuration, RepositoryNotAllowed
 from bot.kernel.groups import ALL, Group, Groups, Target, target_value
 from bot.kernel.logins import LOGIN, LOGIN_RULE
@@ -248,8 +247,9 @@ def read_pause(words: Words) -> Request:
     `now` in front of these, or of the reason, means that the person needs no question first.
     """
     where, is_confirmed = _place(words)
-    _refuse_to_begin_later(words, where)
-    lasting, taken = read_lasting(words.times)
+    times, taken = read_times(words.times)
+    if times.start is not None:
+        _refuse_to_begin_later(words, where, times, taken)
     words.skip(taken)
     if taken:
         where = where or words.target_in_front()
@@ -259,7 +259,7 @@ def read_pause(words: Words) -> Request:
     _refuse_other_command(words, where)
     _refuse_branch(words, where)
     _refuse_one_pull_request(words, where, "remove")
-    asked = Asked(words.reason(where), lasting)
+    asked = replace(times, reason=words.reason(where))
     return Request("pause", where, {"asked": asked, "is_confirmed": is_confirmed})
 
 
@@ -313,14 +313,10 @@ def _with_reason(words: Words, where: Target | None) -> tuple[str, ...]:
 BEGINS_NOW = "I pause a queue right away, but a freeze can begin later."
 
 
-def _refuse_to_begin_later(words: Words, where: Target | None) -> None:
+def _refuse_to_begin_later(
+    words: Words, where: Target | None, times: Asked, taken: int
+) -> NoReturn:
     """Raises CommandSyntaxError for "pause from 5pm until 7pm" and "pause at 5pm for 2h"."""
-    try:
-        times, taken = read_times(words.times)
-    except InvalidDuration:
-        return
-    if times.start is None or words.is_settled:
-        return
     said = [word.plain for word in words.rest]
     end = [written(times.lasting)] if times.lasting is not None else []
     start = said[1:] if said[0].lower() in BEFORE_A_START else said
@@ -517,7 +513,10 @@ def _says_later(words: Words) -> bool:
     times = [word.time for word in left if word.bare != "at"]
     try:
         begun = read_beginning(times, is_end=True)
-    except InvalidDuration:
+    except InvalidDuration as error:
+        if error.problem is DurationProblem.TWO_ENDS:
+            # "at 5pm for 2h"
+            return True
         begun = None
     is_time = begun is not None and begun.words >= len(times)
     is_hour = (

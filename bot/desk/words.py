@@ -7,12 +7,13 @@ from datetime import timedelta
 from difflib import get_close_matches
 from typing import Any, NamedTuple
 
-from bot.acts.asked import FROM_WORD, read_times
+from bot.acts.asked import read_times
 from bot.channels.subscription import Topic
 from bot.desk.names import Named, named_by, parted, read_number, refuse_unknown
 from bot.desk.situation import Situation
 from bot.kernel.durations import read_lookback
 from bot.kernel.ends.phrases import read_beginning, read_lasting
+from bot.kernel.ends.spans import FROM_WORD
 from bot.kernel.errors import CommandSyntaxError, InvalidDuration, Reading, TargetNotClear
 from bot.kernel.groups import ALL, OF_OWNER, Group, Target, repositories_of, target_value
 from bot.kernel.repository import RepositoryName

@@ -1,0 +1,96 @@
+"""Reads when something begins and ends, as in "from 5pm to 7pm"."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from bot.kernel.durations import UNTIL_WORD, For, Lasting, Until
+from bot.kernel.ends.phrases import WITHOUT_TIME, LeadingTime, read_lasting, read_start
+from bot.kernel.errors import InvalidDuration
+
+FROM_WORD = "from"
+AT_WORD = "at"
+BEFORE_A_START = frozenset({AT_WORD, FROM_WORD, "on"})
+
+
+class Span(NamedTuple):
+    """The times with which words begin."""
+
+    start: Until | None  #: None for now
+    end: Lasting | None  #: counted from the start; None where none is given
+    words: int  #: how many words they take
+
+
+def read_span(words: Sequence[str]) -> Span:
+    """Read `2h`, `until 15:00`, `at 5pm for 2h` or `from fri 18:00 until mon 08:00`.
+
+    Raises InvalidDuration.
+    """
+    start, taken = _start(words)
+    end = read_lasting(words) if start is None else _end(words[taken:])
+    return Span(start, end.at, taken + end.words)
+
+
+class _Start(NamedTuple):
+    at: Until | None
+    taken: int  #: how many words it takes
+
+
+_NO_START = _Start(None, 0)
+
+
+def _start(words: Sequence[str]) -> _Start:
+    """The start behind "from"; behind "at", "on" or nothing only if an end follows.
+
+    Raises InvalidDuration for what is no time behind "from".
+    """
+    said = words[0].lower() if words else ""
+    marked = 1 if said in BEFORE_A_START else 0
+    if not marked and _JOINS_TIMES.isdisjoint(word.lower() for word in words[1:]):
+        return _NO_START
+    try:
+        start, more = read_start(words[marked:])
+    except InvalidDuration as error:
+        if said != FROM_WORD:
+            return _NO_START
+        shown = error.shown.replace(UNTIL_WORD, FROM_WORD, 1)
+        raise InvalidDuration(error.problem, shown) from None
+    taken = marked + more
+    if not isinstance(start, Until):
+        return _NO_START
+    if said != FROM_WORD and not _is_start(words[:taken], words[taken:]):
+        return _NO_START
+    return _Start(start, taken)
+
+
+def _is_start(said: Sequence[str], behind: Sequence[str]) -> bool:
+    """Whether an end follows; behind a start without a mark, it has its own."""
+    if not behind:
+        return False
+    try:
+        is_end = _end(behind).at is not None
+        # "2h until 17:00" has two ends, although 2h may be a time of day.
+        is_length = isinstance(read_lasting(said).at, For)
+    except InvalidDuration:
+        return False
+    if said[0].lower() in BEFORE_A_START:
+        return is_end
+    is_span = not _JOINS_TIMES.isdisjoint((said[-1], behind[0].lower()))
+    return is_end and is_span and not is_length
+
+
+_TO_WORD = "to"
+_UNTIL_WORDS = frozenset({UNTIL_WORD, _TO_WORD, "till"})
+_JOINS_TIMES = _UNTIL_WORDS | {"for", "-", "\u2013", "\u2014"}
+"""What may stand between a start and its end."""
+
+
+def _end(words: Sequence[str]) -> LeadingTime:
+    """The end behind a start: "from 5pm to 7pm". Raises InvalidDuration."""
+    if not words or words[0].lower() not in _UNTIL_WORDS:
+        return read_lasting(words)
+    found = read_lasting([UNTIL_WORD, *words[1:]])
+    if found.at is not None:
+        return found
+    # "from 9h until 12h": these are times of day.
+    at, taken = read_start(words[1:])
+    return LeadingTime(at, taken + 1) if at is not None else WITHOUT_TIME
