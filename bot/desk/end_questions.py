@@ -127,16 +127,18 @@ def _buttons(
 
 
 _MAY_BEGIN_WITH = frozenset(
-    {"after", AT_WORD, "in", "next", "on", "this", "today", "tomorrow", "tonight", *WEEKDAYS}
+    {"after", AT_WORD, "next", "on", "this", "today", "tomorrow", "tonight", *WEEKDAYS}
 )
 
 
 def _may_begin_then(asked: Asked, typed: TypedEnds) -> bool:
     """Whether what may be the end of a freeze, "at 5pm", may as well say when it begins."""
+    if not typed.is_doubt or not typed.ends:
+        return False
     first = asked.reason.casefold().partition(" ")[0]
-    is_length = bool(typed.ends) and isinstance(typed.ends[0].asked.lasting, For)
-    is_meant = first in _MAY_BEGIN_WITH and not (is_length and first != "in")
-    return typed.is_doubt and bool(typed.ends) and is_meant
+    is_length = isinstance(typed.ends[0].asked.lasting, For)
+    # "In 2 hours" may begin then, "the next 2 hours" begin now.
+    return first == "in" or (first in _MAY_BEGIN_WITH and not is_length)
 
 
 def _value(target: Target, asked: Asked) -> str:

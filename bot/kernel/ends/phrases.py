@@ -125,9 +125,11 @@ _HOURS = re.compile(rf"{ABOUT}\d{{1,2}}\s?h(?!\w)")
 
 def _or_a_length(text: TypedText, at: int, moment: Beginning, *, is_up_to: bool) -> Beginning:
     """What "2h" means behind "until" and "up to": two o'clock, or in two hours."""
-    (clock,) = (reading.clock for reading in moment.readings if isinstance(reading, Until))
     length = read_length(text, at, is_marked=True) if _HOURS.match(text.small, at) else None
-    if length is None or not (is_up_to or clock <= _NOON):
+    is_morning = all(
+        isinstance(reading, Until) and reading.clock <= _NOON for reading in moment.readings
+    )
+    if length is None or not (is_up_to or is_morning):
         return moment
     return Beginning((*length.readings, *moment.readings), moment.words, is_sure=False)
 
