@@ -1,6 +1,7 @@
 """Transactions: plain functions, each in a thread with its own connection."""
 
 import asyncio
+import errno
 import os
 import socket
 import threading
@@ -73,7 +74,12 @@ class _Attempt(Generic[T]):
             if self._driver is None or self._driver.closed:
                 return
             with socket.socket(fileno=os.dup(self._driver.fileno())) as copied:
-                copied.shutdown(socket.SHUT_RDWR)
+                try:
+                    copied.shutdown(socket.SHUT_RDWR)
+                except OSError as error:
+                    # The server ended the connection, for example while this process stood still.
+                    if error.errno != errno.ENOTCONN:
+                        raise
 
 
 class _Lane:

@@ -261,7 +261,7 @@ async def test_a_freeze_that_lasts_longer_is_made_beside_the_first_and_each_ends
 async def test_the_form_asks_what_to_stop_and_takes_all_that_the_command_takes(
     bot: BotTester,
 ) -> None:
-    bot.enqueue()
+    bot.enqueue(hangs=True)
     await bot.type("/mq freeze branch:main")
     form = await bot.modal("1 queued. Checks continue, and merging waits.")
     assert "Stop checks too, or only merging?" in form

@@ -141,7 +141,7 @@ class SeveralProcesses(BotTester):
 
     async def stop(self, one: RunningProcess) -> None:
         assert await one.process.stop(seconds=STOP_SECONDS) == 0, one.process.complaints
-        assert "Traceback" not in one.process.complaints
+        assert "Traceback" not in one.process.complaints, one.process.complaints
 
     @override
     async def stop_bot(self) -> None:

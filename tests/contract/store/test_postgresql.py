@@ -1,6 +1,8 @@
 """Behaviour specific to PostgreSQL: restarts and concurrent transactions."""
 
 import asyncio
+import os
+import socket
 import threading
 import time
 import traceback
@@ -153,6 +155,29 @@ async def test_a_frozen_server_is_unavailable_until_it_recovers_and_delays_no_st
     await until_added(store, make_new(2))
     assert await until_added(store, make_new(2)) == 0
     assert [event.getMessage() for event in caplog.records if event.levelname == "ERROR"] == []
+
+
+async def test_a_connection_that_is_gone_once_its_time_is_over_is_no_error_of_the_bot(
+    postgres_url: str, opened: Open
+) -> None:
+    """As of a process that stood still meanwhile."""
+    unforeseen: list[dict[str, object]] = []
+    loop = asyncio.get_running_loop()
+    loop.set_exception_handler(lambda _, context: unforeseen.append(context))
+    limit = 0.5
+    store = opened(postgres_url, command_seconds=limit)
+
+    def lose_the_connection(transaction: Transaction) -> None:
+        driver = transaction.connection.connection.driver_connection
+        assert driver is not None
+        with socket.socket(fileno=os.dup(driver.fileno())) as copied:
+            copied.shutdown(socket.SHUT_RDWR)
+        time.sleep(2 * limit)
+        transaction.connection.execute(text("SELECT 1"))
+
+    with pytest.raises(StoreUnavailable):
+        await store.run(lose_the_connection)
+    assert unforeseen == []
 
 
 async def until_added(store: Store, new: NewDelivery) -> int:
