@@ -11,6 +11,7 @@ import sqlite3
 import sys
 import tempfile
 import threading
+from collections import Counter
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, closing, contextmanager
 from dataclasses import dataclass, field
@@ -51,19 +52,33 @@ REPETITIONS = 5
 
 
 @dataclass(frozen=True)
-class Journey:
-    """A command, how many calls to Slack it leads to, and the command that takes it back."""
+class Typed:
+    """A command, and how many calls of which method of Slack it leads to."""
 
     command: str
-    calls: int = 1
-    undo: str | None = None
+    calls: Mapping[str, int]
 
+
+@dataclass(frozen=True)
+class Journey:
+    """A command, and the one that takes it back."""
+
+    typed: Typed
+    undo: Typed | None = None
+
+
+_ANSWER = {"response_url": 1}
 
 JOURNEYS: Mapping[str, Journey] = {
     # A card in this channel, one in the channel that is subscribed to pauses.
-    "pause": Journey("/mq pause acme/site 30m reason", 2, undo="/mq resume acme/site"),
-    "subscribe": Journey("/mq subscribe acme/site", undo="/mq unsubscribe acme/site"),
-    "status": Journey("/mq status acme/site"),
+    "pause": Journey(
+        Typed("/mq pause acme/site 30m reason", {"chat.postMessage": 2}),
+        Typed("/mq resume acme/site", {"chat.postMessage": 2, "chat.update": 2}),
+    ),
+    "subscribe": Journey(
+        Typed("/mq subscribe acme/site", _ANSWER), Typed("/mq unsubscribe acme/site", _ANSWER)
+    ),
+    "status": Journey(Typed("/mq status acme/site", _ANSWER)),
 }
 
 
@@ -166,21 +181,24 @@ class Watched:
 
     async def _repeat(self, journey: Journey) -> Sequence[Function]:
         self.recorder.forget()
-        await self._type(journey.command, journey.calls)
+        await self._type(journey.typed)
         ran = self.recorder.ran()
         if journey.undo is not None:
-            await self._type(journey.undo, journey.calls)
+            await self._type(journey.undo)
         return ran
 
-    async def _type(self, text: str, calls: int) -> None:
+    async def _type(self, typed: Typed) -> None:
         """Type a command, and wait until everything is posted and stored."""
-        log = self.sandbox.slack.calls
-        before = len(log.since(0))
-        typed = await self.sandbox.slack.people.command(ALICE, CHANNEL, text)
-        assert typed["acknowledged"], typed
-        await until(lambda: len(log.since(0)) >= before + calls, f"what {text} leads to")
+        awaited = self._calls() + Counter(typed.calls)
+        taken = await self.sandbox.slack.people.command(ALICE, CHANNEL, typed.command)
+        assert taken["acknowledged"], taken
+        await until(lambda: self._calls() >= awaited, f"what {typed.command} leads to")
         await until(self._is_settled, "the outbox settled")
         await asyncio.sleep(GRACE_SECONDS)
+
+    def _calls(self) -> Counter[str]:
+        """How often the bot has called each method of Slack."""
+        return Counter(call["method"] for call in self.sandbox.slack.calls.since(0))
 
     def _is_settled(self) -> bool:
         with closing(sqlite3.connect(self.database)) as connection:
