@@ -20,7 +20,7 @@ from bot.kernel.durations import (
     written,
 )
 from bot.kernel.ends.doubts import Doubt, MeantEnd, doubt_of, possible_ends
-from bot.kernel.ends.spans import FROM_WORD, read_span
+from bot.kernel.ends.spans import FROM_WORD, IN_WORD, read_span
 from bot.kernel.errors import InvalidDuration
 from bot.merge_queue.window import PULL_REQUEST_END
 
@@ -40,7 +40,7 @@ class Asked:
 
     reason: str = ""
     lasting: Lasting | None = None  #: counted from the start; None until somebody ends it
-    start: Until | None = None  #: of freezes only; None for now
+    start: Lasting | None = None  #: of freezes only; counted from now, None for now
     branches: tuple[str, ...] = ()  #: of freezes only; all if empty
     excepted: tuple[str, ...] = ()  #: of freezes only: conditions, such as `label=hotfix`
 
@@ -64,7 +64,9 @@ class Asked:
     def written(self) -> str:
         """The words from which the same is read."""
         words: list[str] = []
-        if self.start is not None:
+        if isinstance(self.start, For):
+            words += [FROM_WORD, IN_WORD, written(self.start)]
+        elif self.start is not None:
             words.append(written(self.start).replace(UNTIL_WORD, FROM_WORD, 1))
         if self.lasting is not None:
             words.append(written(self.lasting))
@@ -106,6 +108,9 @@ class TypedEnds:
     zone: ZoneInfo
     """The person's own."""
 
+    start: Until | None = None
+    """When it begins, the same whenever it is read; None for now."""
+
     ends: tuple[TypedEnd, ...] = ()
 
     is_doubt: bool = False
@@ -117,7 +122,7 @@ class TypedEnds:
     def with_end(self, asked: Asked) -> Asked:
         """What is asked for, with the end that was read; unchanged where that is in doubt."""
         if self.is_doubt or not self.ends:
-            return asked
+            return replace(asked, start=self.start)
         return self.ends[0].asked
 
 
@@ -127,9 +132,11 @@ def typed_ends(asked: Asked, now: datetime, zone: ZoneInfo) -> TypedEnds:
     Raises InvalidDuration for what can be the end of no pause.
     """
     start = now
+    begins: Until | None = None
     if asked.start is not None:
         start = resumes_at(asked.start, now, zone)
-        asked = replace(asked, start=at_instant(start))
+        begins = at_instant(start)
+        asked = replace(asked, start=begins)
         if asked.lasting is not None:
             asked = replace(asked, lasting=with_its_date(asked.lasting, now, zone))
     doubt = asked.doubt
@@ -138,13 +145,13 @@ def typed_ends(asked: Asked, now: datetime, zone: ZoneInfo) -> TypedEnds:
     elif doubt is not None:
         meant = list(doubt.readings)
     else:
-        return TypedEnds(now, zone)
+        return TypedEnds(now, zone, begins)
     try:
         found = possible_ends(meant, start, zone)
     except InvalidDuration:
         if doubt is not None and doubt.is_in_reason:
             # "CI worked until yesterday" is a reason and nothing else.
-            return TypedEnds(now, zone)
+            return TypedEnds(now, zone, begins)
         raise
     ends = [
         TypedEnd(at, replace(asked, reason=reason, lasting=_dated(lasting, at)))
@@ -153,6 +160,7 @@ def typed_ends(asked: Asked, now: datetime, zone: ZoneInfo) -> TypedEnds:
     return TypedEnds(
         now,
         zone,
+        begins,
         tuple(ends),
         is_doubt=doubt is not None or len(found) > 1,
         is_far=any(is_far(lasting, at, start) for at, lasting, _ in found),

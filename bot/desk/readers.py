@@ -30,10 +30,10 @@ from bot.desk.words import (
     since as since_option,
     the_queue,
 )
-from bot.kernel.durations import DurationProblem, Lasting, written
+from bot.kernel.durations import UNTIL_WORD, DurationProblem, For, Lasting, written
 from bot.kernel.ends.doubts import WORD_AND_HOUR
 from bot.kernel.ends.phrases import read_beginning, read_end, read_lasting
-from bot.kernel.ends.spans import BEFORE_A_START, FROM_WORD
+from bot.kernel.ends.spans import BEFORE_A_START, FROM_WORD, read_span
 from bot.kernel.errors import CommandSyntaxError, InvalidDuration, RepositoryNotAllowed
 from bot.kernel.groups import ALL, Group, Groups, Target, target_value
 from bot.kernel.logins import LOGIN, LOGIN_RULE
@@ -331,7 +331,9 @@ def _refuse_not_now(words: Words, where: Target | None) -> None:
     start = start_meant(left)
     if words.is_settled or (start is None and not _says_not_now(words)):
         return
-    instead = [*_with_reason(words, where), _with_where(words.verb, where)]
+    times = [word.plain for word in times_of_start(left) or ()] if start is Start.LATER else []
+    now = " ".join((_with_where(words.verb, where), *_end_after(times)))
+    instead = [*_with_reason(words, where), now]
     if start is Start.REGULARLY:
         said = f"I {words.verb} a queue once. {WINDOWS}"
     elif words.verb == "freeze":
@@ -340,10 +342,18 @@ def _refuse_not_now(words: Words, where: Target | None) -> None:
         said = BEGINS_NOW
     else:
         said = "I pause a queue right away, and can't wait for anything."
-    if start is Start.LATER:
-        times = " ".join(word.plain for word in times_of_start(left) or ())
-        instead.insert(0, f"{_with_where('freeze', where)} from {times}")
+    if times:
+        instead.insert(0, " ".join((_with_where("freeze", where), FROM_WORD, *times)))
     raise CommandSyntaxError(said, words.verb, tuple(instead))
+
+
+def _end_after(start: Sequence[str]) -> tuple[str, ...]:
+    """The end that follows a start, as it is written; none if none follows."""
+    try:
+        end = read_span([FROM_WORD, *start]).end
+    except InvalidDuration:
+        return ()
+    return (written(end),) if end is not None else ()
 
 
 WINDOWS = "To repeat it, set a recurring window: `MQBOT_WINDOW` in the settings file."
@@ -604,21 +614,39 @@ def end_words(words: Sequence[Word], around: Collection[str]) -> list[str]:
     for word in words:
         if word.bare in _UNIT_WORDS and not end:
             end.append("1")
+        if word.bare == "to" and not end:
+            end.append(UNTIL_WORD)
+            continue
         is_within = bool(end) and word.bare in {"a", "end"}
-        if is_within or word.bare not in around:
+        is_joined = word.bare == "to" and bool(end) and (end[-1] == "up" or end[0] == FROM_WORD)
+        if is_within or is_joined or word.bare not in around:
             end.append(word.time.lstrip("+").rstrip("?"))
     return end
 
 
+_BEFORE_AN_END = frozenset({"till", UNTIL_WORD, "up"})
+
+
 def _read_new_end(end: Sequence[str], where: Target | None) -> Lasting:
     """Raises InvalidDuration; of an end that may mean several times, with a command for each."""
+    text = " ".join(end)
     try:
-        return read_end(" ".join(end))
+        lasting = read_end(text)
     except InvalidDuration as error:
-        target = [target_value(where)] if where is not None else []
-        meant = ends_meant(end) or _end_in_front(end)
-        error.instead = tuple(" ".join(("extend", *target, each)) for each in meant)
+        _offer(error, where, ends_meant(end) or _end_in_front(end))
         raise
+    if isinstance(lasting, For) and end[0].lower() in _BEFORE_AN_END:
+        # "To 3 hours": by three hours, or so that it is three hours long.
+        unclear = InvalidDuration(DurationProblem.UNCLEAR, text)
+        _offer(unclear, where, [written(lasting)])
+        raise unclear
+    return lasting
+
+
+def _offer(error: InvalidDuration, where: Target | None, meant: Sequence[str]) -> None:
+    """Offer the command for each end that may be meant."""
+    target = [target_value(where)] if where is not None else []
+    error.instead = tuple(" ".join(("extend", *target, end)) for end in meant)
 
 
 def _end_in_front(words: Sequence[str]) -> tuple[str, ...]:

@@ -145,16 +145,22 @@ async def test_a_freeze_at_a_time_may_begin_or_end_then(start_bot: StartBot) -> 
     assert freeze.end is None
 
 
-async def test_a_pause_that_is_to_begin_later_is_offered_as_a_freeze(start_bot: StartBot) -> None:
+@pytest.mark.parametrize("typed", ["at {at} for 2h", "in 2 hours for 2h"])
+async def test_a_pause_that_is_to_begin_later_is_offered_as_a_freeze(
+    start_bot: StartBot, typed: str
+) -> None:
     bot = await start_bot(channels="")
-    begins = typed_time(now(bot) + timedelta(hours=2))
-    answer = await bot.ask(f"/mq pause now acme/site at {begins} for 2h CI maintenance")
+    begins = now(bot) + timedelta(hours=2)
+    start = typed.format(at=typed_time(begins))
+    answer = await bot.ask(f"/mq pause now acme/site {start} CI maintenance")
     assert "I pause a queue right away, but a freeze can begin later." in answer
     assert bot.pause_reason() is None
     freeze, _ = answer.labels
     await bot.click(answer, freeze)
     await bot.wait_for_post("A freeze of acme/site is planned")
     assert bot.pause_reason() is None
+    (planned,) = bot.merge_queue.repository("acme/site").freezes
+    assert abs(to_datetime(planned.start) - begins) < timedelta(minutes=2)
 
 
 NO_END = "No end: it belongs to the reason"

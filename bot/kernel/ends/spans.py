@@ -4,24 +4,31 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from bot.kernel.durations import UNTIL_WORD, For, Lasting, Until
-from bot.kernel.ends.phrases import WITHOUT_TIME, LeadingTime, read_lasting, read_start
+from bot.kernel.ends.phrases import (
+    WITHOUT_TIME,
+    LeadingTime,
+    read_beginning,
+    read_lasting,
+    read_start,
+)
 from bot.kernel.errors import InvalidDuration
 
 FROM_WORD = "from"
 AT_WORD = "at"
+IN_WORD = "in"
 BEFORE_A_START = frozenset({AT_WORD, FROM_WORD, "on"})
 
 
 class Span(NamedTuple):
     """The times with which words begin."""
 
-    start: Until | None  #: None for now
+    start: Lasting | None  #: None for now
     end: Lasting | None  #: counted from the start; None where none is given
     words: int  #: how many words they take
 
 
 def read_span(words: Sequence[str]) -> Span:
-    """Read `2h`, `until 15:00`, `at 5pm for 2h` or `from fri 18:00 until mon 08:00`.
+    """Read `2h`, `until 15:00`, `in 10m for 2h` or `from fri 18:00 until mon 08:00`.
 
     Raises InvalidDuration.
     """
@@ -31,7 +38,7 @@ def read_span(words: Sequence[str]) -> Span:
 
 
 class _Start(NamedTuple):
-    at: Until | None
+    at: Lasting | None
     taken: int  #: how many words it takes
 
 
@@ -44,22 +51,40 @@ def _start(words: Sequence[str]) -> _Start:
     Raises InvalidDuration for what is no time behind "from".
     """
     said = words[0].lower() if words else ""
+    is_from = said == FROM_WORD
+    if [word.lower() for word in words[is_from : is_from + 1]] == [IN_WORD]:
+        return _start_in_a_while(words, is_from + 1, needs_end=not is_from)
     marked = 1 if said in BEFORE_A_START else 0
     if not marked and _JOINS_TIMES.isdisjoint(word.lower() for word in words[1:]):
         return _NO_START
     try:
         start, more = read_start(words[marked:])
     except InvalidDuration as error:
-        if said != FROM_WORD:
+        if not is_from:
             return _NO_START
         shown = error.shown.replace(UNTIL_WORD, FROM_WORD, 1)
         raise InvalidDuration(error.problem, shown) from None
     taken = marked + more
     if not isinstance(start, Until):
         return _NO_START
-    if said != FROM_WORD and not _is_start(words[:taken], words[taken:]):
+    if not is_from and not _is_start(words[:taken], words[taken:]):
         return _NO_START
     return _Start(start, taken)
+
+
+def _start_in_a_while(words: Sequence[str], marked: int, *, needs_end: bool) -> _Start:
+    """The start behind "in", a length from now."""
+    try:
+        found = read_beginning(words[marked:], is_start=True)
+        lengths = [read for read in found.readings if isinstance(read, For)] if found else []
+        if found is None or len(lengths) != 1 or len(found.readings) > 1:
+            return _NO_START
+        taken = marked + found.words
+        if needs_end and _end(words[taken:]).at is None:
+            return _NO_START
+    except InvalidDuration:
+        return _NO_START
+    return _Start(lengths[0], taken)
 
 
 def _is_start(said: Sequence[str], behind: Sequence[str]) -> bool:

@@ -7,7 +7,7 @@ import pytest
 from bot.acts.asked import Asked
 from bot.desk.situation import KnownPullRequest, Situation, ThreadSubject
 from bot.desk.understanding import NotUnderstood, Unclear, Understanding, Understood, understand
-from bot.kernel.durations import Lasting, written
+from bot.kernel.durations import For, Lasting, written
 from bot.kernel.errors import CommandSyntaxError
 from bot.kernel.groups import Groups, Repositories, read_groups, target_value
 from bot.kernel.repository import RepositoryName
@@ -82,7 +82,7 @@ def _command(understood: Understood) -> str:
         "now" if options.get("is_confirmed") else "",
         where,
         f"#{number}" if number else "",
-        written(asked.start).replace("until", "from") if asked.start is not None else "",
+        _start_in_words(asked),
         written(lasting) if lasting is not None else "",
         options.get("verb") or "",
         _in_brackets(asked.reason),
@@ -93,6 +93,12 @@ def _command(understood: Understood) -> str:
     if options.get("freeze_id"):
         said += ", that freeze"
     return f"{said}, if unchanged" if options.get("expected") else said
+
+
+def _start_in_words(asked: Asked) -> str:
+    if isinstance(asked.start, For):
+        return f"in {written(asked.start)}"
+    return written(asked.start).replace("until", "from") if asked.start is not None else ""
 
 
 def _in_brackets(reason: str) -> str:
