@@ -546,9 +546,10 @@ class Words:
         others = [other for other in listed if other.target != target]
         if not others:
             return
-        # A second name alone may also begin the reason, unless nothing follows.
-        is_end = others[-1].end == len(self.rest)
-        is_list = not leaves_out and (len(others) > 1 or is_end)
+        # A second name alone may also begin the reason, unless nothing or an end follows.
+        behind = self.rest[others[-1].end :]
+        is_alone = not behind or len(self._without_times(behind)) < len(behind)
+        is_list = not leaves_out and (len(others) > 1 or is_alone)
         readings: list[Reading] = []
         for meant in (_Listed(word, target, 0), *others):
             end = others[-1].end if is_list else meant.end

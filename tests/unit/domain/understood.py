@@ -265,7 +265,23 @@ UNDERSTOOD = [
     (
         CHANNEL,
         "pause acme/api and acme/docs until 15:00",
-        "ask: pause acme/api (and acme/docs until 15:00), or pause acme/docs",
+        "ask: pause acme/api, or pause acme/docs",
+    ),
+    (
+        CHANNEL,
+        "pause acme/site, acme/api 1h CI is down",
+        "ask: pause acme/site (CI is down), or pause acme/api (CI is down)",
+    ),
+    (
+        CHANNEL,
+        "freeze acme/site & acme/api from 17:00 until 19:00 for the release",
+        "ask: freeze acme/site (for the release), or freeze acme/api (for the release)",
+    ),
+    (CHANNEL, "pause acme/site acme/api please", "ask: pause acme/site, or pause acme/api"),
+    (
+        CHANNEL,
+        "pause acme/site, acme/api is down for 1h",
+        "ask: pause acme/site (acme/api is down for 1h), or pause acme/api (is down for 1h)",
     ),
     # A list of names: one of them at a time, without the others in the reason.
     (
