@@ -188,6 +188,7 @@ async def test_what_a_kill_cut_off_is_told_however_it_was_asked_for(
         await bot.click(answer, way.labels[0])
         await until(lambda: _is_repeated(bot, name, shown), "the same request, by the button")
     await bot.next_poll()
+    await bot.stop_bot()
     bot.posts()
     bot.replies()
     bot.replies(channel=answer.channel)

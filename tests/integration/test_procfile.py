@@ -83,6 +83,16 @@ class Honcho:
         assert found is not None
         return found
 
+    def end_first(self) -> None:
+        """Ask the process that started first to end, upon which the runner asks all others.
+
+        A signal to the runner itself would be lost while it prints: its handler prints too, which
+        Python refuses (https://docs.python.org/3/library/io.html#reentrancy).
+        """
+        started = re.search(r"started \(pid=(\d+)\)", "\n".join(self.said("system")))
+        assert started is not None, self.output.read_text()
+        os.kill(int(started[1]), signal.SIGTERM)
+
     async def ends(self) -> int:
         async with asyncio.timeout(60):
             return await self.process.wait()
@@ -109,7 +119,7 @@ class FromProcfile(BotTester):
     @override
     async def stop_bot(self) -> None:
         if self.runner is not None and self.runner.process.returncode is None:
-            self.runner.process.send_signal(signal.SIGTERM)
+            self.runner.end_first()
             await self.runner.ends()
 
     @override
