@@ -609,7 +609,10 @@ def read_extend(words: Words) -> Request:
 
 
 def end_words(words: Sequence[Word], around: Collection[str]) -> list[str]:
-    """The words of an end, without those `around` it: "another hour" is "1 hour"."""
+    """The words of an end, without those `around` it: "another hour" is "1 hour".
+
+    "To 5pm" is "until 5pm"; without a time, there is no end.
+    """
     end: list[str] = []
     for word in words:
         if word.bare in _UNIT_WORDS and not end:
@@ -621,7 +624,7 @@ def end_words(words: Sequence[Word], around: Collection[str]) -> list[str]:
         is_joined = word.bare == "to" and bool(end) and (end[-1] == "up" or end[0] == FROM_WORD)
         if is_within or is_joined or word.bare not in around:
             end.append(word.time.lstrip("+").rstrip("?"))
-    return end
+    return end if end != [UNTIL_WORD] else []
 
 
 _BEFORE_AN_END = frozenset({"till", UNTIL_WORD, "up"})
