@@ -332,8 +332,8 @@ def _refuse_not_now(words: Words, where: Target | None) -> None:
     if words.is_settled or (start is None and not _says_not_now(words)):
         return
     times = [word.plain for word in times_of_start(left) or ()] if start is Start.LATER else []
-    now = " ".join((_with_where(words.verb, where), *_end_after(times)))
-    instead = [*_with_reason(words, where), now]
+    at_once = " ".join((_with_where(words.verb, where), *_end_after(times)))
+    instead = [*_with_reason(words, where), at_once]
     if start is Start.REGULARLY:
         said = f"I {words.verb} a queue once. {WINDOWS}"
     elif words.verb == "freeze":

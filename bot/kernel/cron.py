@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
+from functools import cache
 from zoneinfo import ZoneInfo
 
 from apscheduler.triggers.cron import CronTrigger
@@ -48,7 +49,13 @@ def next_start(cron: str, zone: ZoneInfo, after: datetime) -> datetime:
 
     Times that the clocks skip or show twice are as in `next_digest`.
     """
-    return _next_shown(CronTrigger.from_crontab(cron, timezone=UTC), zone, after)
+    return _next_shown(_trigger(cron), zone, after)
+
+
+@cache
+def _trigger(cron: str) -> CronTrigger:
+    """Reading an expression, one of the settings', costs more than finding its next time."""
+    return CronTrigger.from_crontab(cron, timezone=UTC)
 
 
 def check_cron(cron: str) -> str:
@@ -61,7 +68,7 @@ def check_cron(cron: str) -> str:
     if any(character.isdigit() for character in cron.rsplit(" ", maxsplit=1)[-1]):
         raise ValueError("weekdays are names, such as mon-fri")
     try:
-        trigger = CronTrigger.from_crontab(cron, timezone=UTC)
+        trigger = _trigger(cron)
     except ValueError:
         # The library's words speak of its own classes.
         raise ValueError(f"“{cron[:80]}” isn't a cron expression") from None

@@ -20,6 +20,8 @@ from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from pathlib import Path
+from select import select
+from tempfile import gettempdir
 from typing import IO, Any
 
 import anyio
@@ -106,29 +108,80 @@ async def forked_mqbot(
 
 @cache
 def _forking() -> socket.socket:
-    """Start the process to fork from; it ends with this one."""
-    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    program = [sys.executable, "-m", "tests.support.forked_mqbot", str(theirs.fileno())]
-    process = subprocess.Popen(
-        program,
-        cwd=ROOT,
-        env={"PATH": os.environ["PATH"]},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        pass_fds=[theirs.fileno()],
-    )
-    theirs.close()
+    """A connection to the process to fork from, which all processes of a run of tests share.
 
-    def end() -> None:
-        ours.close()
-        process.wait()
-
-    atexit.register(end)
+    The first that needs it starts it, and it ends with the last connection.
+    """
+    run = os.environ.get("PYTEST_XDIST_TESTRUNUID", str(os.getpid()))
+    address = Path(gettempdir(), f"mqbot-forking-{run}")
+    ours = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    # That of pytest-socket takes nothing but hosts.
+    connect = super(socket.socket, ours).connect
+    try:
+        connect(str(address))
+    except FileNotFoundError:
+        _start(address)
+        connect(str(address))
+    atexit.register(ours.close)
     return ours
 
 
-def serve(control: socket.socket) -> None:
-    """Fork for every request until there are no more of them."""
+def _start(address: Path) -> None:
+    own = address.with_name(f"{address.name}-{os.getpid()}")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listening:
+        listening.bind(str(own))
+        listening.listen()
+        # It gets the address only when it can be connected to, and only one process gives it.
+        with suppress(FileExistsError):
+            address.hardlink_to(own)
+            program = [sys.executable, "-m", "tests.support.forked_mqbot"]
+            subprocess.run(
+                [*program, str(listening.fileno()), str(address)],
+                cwd=ROOT,
+                env={"PATH": os.environ["PATH"]},
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                pass_fds=[listening.fileno()],
+                check=True,
+            )
+    own.unlink()
+
+
+def serve(listening: socket.socket, address: Path) -> None:
+    """Fork for every request, until nobody is left who could make one."""
+    _import_everything()
+    open_sockets = {listening}
+    while readable := select(open_sockets, (), (), None if address.exists() else 0.0)[0]:
+        for one in readable:
+            if one is listening:
+                open_sockets.add(listening.accept()[0])
+            elif (request := socket.recv_fds(one, LARGEST_REQUEST, 3))[0]:
+                if not _fork(json.loads(request[0]), request[1], open_sockets):
+                    return
+            else:
+                one.close()
+                open_sockets.remove(one)
+        if open_sockets == {listening}:
+            # Who connected before this is served; whoever comes later starts another.
+            address.unlink(missing_ok=True)
+
+
+def _fork(asked: dict[str, Any], files: Sequence[int], open_sockets: set[socket.socket]) -> bool:
+    """Whether this is still the process to fork from; the other's program has ended."""
+    if os.fork() == 0:
+        for one in open_sockets:
+            one.close()
+        _watch(asked, *files)
+        return False
+    for file in files:
+        os.close(file)
+    with suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+    return True
+
+
+def _import_everything() -> None:
     for name in EVERYTHING:
         import_module(name)
     # What it imports for its first event loop, a bot needs for its first request.
@@ -138,19 +191,6 @@ def serve(control: socket.socket) -> None:
         model.model_rebuild()
     gc.collect()
     gc.freeze()
-    while True:
-        request, files, _, _ = socket.recv_fds(control, LARGEST_REQUEST, 3)
-        if not request:
-            return
-        if os.fork() == 0:
-            control.close()
-            _watch(json.loads(request), *files)
-            return
-        for file in files:
-            os.close(file)
-        with suppress(ChildProcessError):
-            while os.waitpid(-1, os.WNOHANG)[0]:
-                pass
 
 
 def _models(base: type[BaseModel]) -> Iterator[type[BaseModel]]:
@@ -188,5 +228,6 @@ def _run(asked: dict[str, Any]) -> None:
     runpy.run_module("bot", run_name="__main__", alter_sys=True)
 
 
-if __name__ == "__main__":
-    serve(socket.socket(fileno=int(sys.argv[1])))
+if __name__ == "__main__" and os.fork() == 0:
+    # Whoever started it goes on, and may end before it.
+    serve(socket.socket(fileno=int(sys.argv[1])), Path(sys.argv[2]))
