@@ -81,8 +81,7 @@ async def _run(bot: Bot, url: str) -> None:
     async with cancelled_by_signals(), bot:
         # What the start made lives as long as the process. Searches for garbage leave it out from
         # now on: a full one comes sooner and is short, so less garbage waits for it. What little
-        # garbage the imports left goes first.
-        gc.unfreeze()
+        # garbage the imports left stays: to find it takes longer than all else at this moment.
         gc.collect()
         gc.freeze()
         await forever()
