@@ -53,12 +53,8 @@ class _Table(BaseModel):
 class ApprovalTable(_Table):
     """One table under `approval`: the acts that one machine only proposes."""
 
-    acts: tuple[Literal["pause", "resume", "freeze", "unfreeze", "allow"], ...] = (
-        "pause",
-        "resume",
-        "freeze",
-        "unfreeze",
-        "allow",
+    acts: tuple[Literal["pause", "resume", "freeze", "unfreeze", "allow"], ...] = Field(
+        default=("pause", "resume", "freeze", "unfreeze", "allow"), min_length=1
     )
     """what it only proposes: some of `pause`, `resume`, `freeze`, `unfreeze`, `allow`"""
     minutes: float = Field(default=60, ge=1, le=1440)

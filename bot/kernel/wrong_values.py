@@ -19,6 +19,7 @@ WRONG_TYPES = {
     "string_type": "not text",
     "time_delta_parsing": "not a length of time",
     "time_delta_type": "not a length of time",
+    "too_short": "empty",
     "tuple_type": "not a list",
 }
 """By pydantic's types (https://docs.pydantic.dev/latest/errors/validation_errors)."""

@@ -168,6 +168,7 @@ def test_a_table_that_cannot_apply_is_refused(tmp_path: Path, tables: str, why: 
         ('acts = ["merge"]', "approval.ai.acts: not such a value (line 2 of "),
         ('acts = ["merge"]', ". It takes: acts = what it only proposes: some of pause, resume,"),
         ('acts = "pause"', "approval.ai.acts: not a list (line 2 of "),
+        ("acts = []", "approval.ai.acts: empty (line 2 of "),
         ("minutes = 0", "approval.ai.minutes: less than 1 (line 2 of "),
         ("minutes = 0", ". It takes: minutes = minutes until a proposal expires; 1 to 1440"),
         ('run_by = ["alice"]', "approval.ai.run_by: “alice” isn't the id of a person (line 2 of "),
