@@ -50,10 +50,10 @@ def act_of_event(
 ) -> AuditRecord | None:
     """The act among `acts` that caused this event, if any: the nearest in time that may have.
 
-    `clock_ahead`: how far the service's clock, which stamps events, is ahead of the bot's.
-    Acts with a known end count by that time, acts cut short by a crash or a lost answer by their
-    beginning. A leave that says who caused it needs no act, and what another credential caused has
-    none.
+    `clock_ahead`: how far the service's clock, which stamps events, is ahead of the bot's, for
+    acts that don't say when they were by that clock. Acts with a known end count by that time, acts
+    cut short by a crash or a lost answer by their beginning. A leave that says who caused it needs
+    no act, and what another credential caused has none.
     """
     if record.details.is_ours is False:
         return None
@@ -61,12 +61,16 @@ def act_of_event(
     at = record.received_at - clock_ahead
     if cause is None or (record.type == LEAVE and not is_uninformative(record)):
         return None
+
+    def apart(act: AuditRecord) -> timedelta:
+        if act.service_at is not None:
+            return abs(act.service_at - record.received_at)
+        return abs(act.at - at)
+
     near = [
-        act
-        for act in carried_out(acts)
-        if cause.may_be(act, record) and abs(act.at - at) <= cause.within
+        act for act in carried_out(acts) if cause.may_be(act, record) and apart(act) <= cause.within
     ]
-    return min(near, key=lambda act: abs(act.at - at), default=None)
+    return min(near, key=apart, default=None)
 
 
 def with_owner(record: EventRecord, own: Application | None) -> EventRecord:

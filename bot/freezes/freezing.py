@@ -190,6 +190,7 @@ class FreezeQueue:
             # No card is shown in a channel where the bot can't post.
             here = await self.acts.here(act.where.channel_id)
             act = replace(act, where=replace(act.where, channel_id=here[0] if here else None))
+            act = self._at_service(act)
             async with self.acts.begun(act) as (started, answers, _):
                 made = await self.merge_queue.create_freeze(
                     repository, wanted, on_answer=answers.append
@@ -414,6 +415,10 @@ class FreezeQueue:
             return True
         return bool(page.events)
 
+    def _at_service(self, act: AuditRecord) -> AuditRecord:
+        """With the time that its event will be near."""
+        return replace(act, service_at=self.merge_queue.service_time)
+
     async def _has_card(self, act: AuditRecord) -> bool:
         """Whether the actor's channel learns of it from the freeze's card."""
         return await self.acts.store.read(shows_freezes, act.repository, act.where.channel_id)
@@ -438,7 +443,7 @@ class FreezeQueue:
     @asynccontextmanager
     async def recorded(self, act: AuditRecord) -> AsyncIterator[list[str]]:
         """Store the act before the service is asked, and its end with the answers collected."""
-        async with self.acts.begun(act) as (started, answers, _):
+        async with self.acts.begun(self._at_service(act)) as (started, answers, _):
             yield answers
         is_gone = bool(answers) and all(answer.startswith(GONE_STATUS) for answer in answers)
         result = ActResult.UNCHANGED if is_gone else ActResult.DONE

@@ -2,6 +2,8 @@
 
 import pytest
 
+from bot.log.types import FREEZE_UPDATE
+from bot.sandbox.merge_queue.controls import FreezeTerms
 from tests.e2e.conftest import OVER_SOCKET_MODE, StartBot
 from tests.support.bot_tester import MERGE_QUEUE, BotTester
 from tests.support.clock import MovedClock
@@ -62,6 +64,20 @@ async def test_a_pause_whose_time_is_over_once_our_clock_is_set_ahead_ends(
     clock.jump(3600)
     await bot.wait_for_post("has resumed")
     assert bot.pause_reason() is None
+
+
+@pytest.mark.parametrize("ours_is_ahead_by", [MINUTES, -MINUTES])
+async def test_who_let_a_pull_request_through_is_known_with_any_clock(
+    start_bot: StartBot, clock: MovedClock, ours_is_ahead_by: int
+) -> None:
+    clock.advance(ours_is_ahead_by)
+    bot = await start_bot(channels=f"acme/site={MERGE_QUEUE}:ci")
+    bot.merge_queue.freeze("acme/site", FreezeTerms("night"))
+    number = bot.enqueue()
+    await bot.publish(f"/mq allow {number} fixes the outage", "may merge during")
+    await bot.happens(FREEZE_UPDATE)
+    log = await bot.ask("/mq log")
+    assert "(was no exceptions)\nby alice" in log.line
 
 
 async def test_clock_jumps_and_offsets_are_logged(start_bot: StartBot, clock: MovedClock) -> None:
