@@ -42,7 +42,12 @@ from bot.kernel.errors import (
     failing,
 )
 from bot.kernel.repository import RepositoryName
-from bot.merge_queue.errors import MergeQueueProtocolError, answer_of, is_undone
+from bot.merge_queue.errors import (
+    MergeQueueProtocolError,
+    answer_of,
+    is_undone,
+    join_answers,
+)
 from bot.merge_queue.port import MergeQueue
 from bot.posts.wake import Wake
 from bot.slack.ports import ChannelAccess, ChannelDirectory
@@ -241,10 +246,12 @@ class ActLog:
             if act.act_id:
                 raise
             result = ActResult.FAILED
-            answered = started.answered(answer_of(error))
-            if isinstance(error, MergeQueueRefused):
+            answered = started.answered(join_answers([*answers, answer_of(error)]))
+            # Then it failed as a whole, and yet an event may be due to it.
+            is_done_in_part = any(answer.startswith("2") for answer in answers)
+            if isinstance(error, MergeQueueRefused) and not is_done_in_part:
                 result = ActResult.REFUSED
-            elif state is ActState.NOT_DONE:
+            elif state is ActState.NOT_DONE and not is_done_in_part:
                 answered = answered.under(Circumstance.NOT_SENT)
             try:
                 await self.end(answered, result, f"{type(error).__name__}: {error}"[:500])

@@ -28,8 +28,11 @@ def act_of_freeze_event(transaction: Transaction, record: EventRecord) -> AuditR
 
 
 def finished_by_log(transaction: Transaction, act: AuditRecord | None) -> AuditRecord | None:
-    """The act of an event, which has its end now if it was cut off, or its answer was lost."""
-    if act is None or act.result is not ActResult.STARTED:
+    """The act of an event, which has its end now if it was cut off, or its answer was lost.
+
+    The event is of one freeze: of an act on several it says nothing about the others.
+    """
+    if act is None or act.result is not ActResult.STARTED or len(act.freezes or ()) > 1:
         return act
     done, _ = end_act(transaction, end_of(act, ActResult.DONE, FROM_LOG))
     return done
@@ -79,6 +82,18 @@ def is_made_by(act: AuditRecord, freeze: Freeze, end: datetime | None) -> bool:
     It has the act's whole reason then.
     """
     return freeze.terms.reason == act.stored_reason and ends_as(freeze.terms, end)
+
+
+def made_by_others(transaction: Transaction, act: AuditRecord) -> frozenset[str]:
+    """The ids of the freezes that other acts than this one are known to have made."""
+    since = act.at - FREEZE_ACTS_LOOKBACK
+    others = carried_out(Audit(transaction).since(act.repository, since, Action.FREEZE))
+    return frozenset(
+        freeze_id
+        for other in others
+        if other.act_id != act.record_id
+        for freeze_id in other.freezes or ()
+    )
 
 
 def _maker(acts: Sequence[AuditRecord], freeze: Freeze) -> AuditRecord | None:

@@ -18,6 +18,7 @@ from bot.groups.actions import APPROVE, REFUSE
 from bot.groups.proposing import as_approver
 from bot.kernel.actor import Origin
 from bot.kernel.clock import Clock
+from bot.kernel.errors import is_uncertain
 from bot.kernel.groups import Group
 from bot.pauses import actions as pause_actions
 from bot.pauses.group_work import Report, SinceThen, ignore_progress
@@ -192,7 +193,7 @@ async def _freeze(call: Call, proposal: AuditRecord, asked: Asked) -> Message:
     )
     if frozen.because is not None:
         return _freezes_unchanged(call, proposal, frozen)
-    return freeze_forms.frozen_reply(frozen.freezes[0], call.bot.clock.now())
+    return freeze_forms.frozen_reply(frozen.freezes[0], call.bot.clock.now(), frozen.beside)
 
 
 async def _unfreeze(call: Call, proposal: AuditRecord, asked: Asked) -> Message:
@@ -204,7 +205,7 @@ async def _unfreeze(call: Call, proposal: AuditRecord, asked: Asked) -> Message:
     )
     if unfrozen.because is not None:
         return _freezes_unchanged(call, proposal, unfrozen)
-    return freeze_forms.unfrozen_reply(unfrozen.freezes)
+    return freeze_forms.unfrozen_reply(unfrozen.freezes, unfrozen.beside)
 
 
 async def _let_through(call: Call, proposal: AuditRecord, asked: Asked) -> Message:
@@ -215,6 +216,8 @@ async def _let_through(call: Call, proposal: AuditRecord, asked: Asked) -> Messa
     if outcome.because is not None:
         return _freezes_unchanged(call, proposal, outcome)
     if outcome.error is not None:
+        if is_uncertain(outcome.error):
+            call.promise_outcome()
         failure = sentence_of(outcome.error, call.bot.command)
         return freeze_forms.partly_allowed(number, outcome, failure, call.progress.repeat)
     return freeze_forms.allowed(number, outcome.freezes, call.actor.name, reason)

@@ -17,7 +17,7 @@ from bot.acts.recording import ActLog
 from bot.acts.rows import Audit
 from bot.acts.unanswered import GIVEN_UP, SILENT, SOON, Unanswered
 from bot.acts.unanswered_rows import UnansweredRequests
-from bot.freezes.causes import is_made_by
+from bot.freezes.causes import is_made_by, made_by_others
 from bot.freezes.freeze import Freeze
 from bot.freezes.outcomes import ids_of, is_excepted
 from bot.freezes.reading import listed_freezes
@@ -194,6 +194,9 @@ class TellOutcomes:
         meant = [freeze for freeze in listed.freezes if _is_about(started, freeze)]
         match started.action:
             case Action.FREEZE:
+                # Two may have the same reason and end, and hold other branches.
+                others = await self.acts.store.read(made_by_others, started)
+                meant = [freeze for freeze in meant if freeze.freeze_id not in others]
                 is_done = bool(meant)
                 started = replace(started, freezes=ids_of(meant[:1]))
             case Action.UNFREEZE:

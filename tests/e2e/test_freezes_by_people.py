@@ -11,7 +11,8 @@ from bot.acts.record import ActResult
 from bot.acts.rows import Audit
 from bot.kernel.actor import Origin
 from bot.kernel.repository import RepositoryName
-from bot.sandbox.merge_queue.controls import FreezeTerms
+from bot.log.types import FREEZE_UPDATE
+from bot.sandbox.merge_queue.controls import FreezeTerms, SeenRequest
 from bot.sandbox.merge_queue.faults import Fault
 from bot.sandbox.merge_queue.simulation.moments import to_datetime
 from bot.sandbox.merge_queue.simulation.state import Freeze
@@ -480,6 +481,37 @@ async def test_one_pull_request_is_let_through(bot: BotTester) -> None:
     assert ("allow", ActResult.DONE, f"#{number}") in await acts(bot)
 
 
+async def test_what_one_freeze_allows_does_not_prove_that_the_other_does(bot: BotTester) -> None:
+    """The answer for the second is lost: the first one's event says nothing about it."""
+    for terms in (MAIN, FreezeTerms("other", matching_conditions=("base=dev",))):
+        bot.merge_queue.freeze("acme/site", terms)
+    _, second = frozen(bot)
+    number = bot.enqueue()
+    bot.merge_queue.faults.arm(Fault("drop_before", path=second.id, method="PATCH", times=None))
+    answer = await bot.ask(f"/mq allow {number} fixes the outage")
+    assert f"I can't tell yet whether #{number} of acme/site may merge" in answer
+    await bot.pass_time(60)
+    outcome = await bot.wait_for_post(f"#{number}")
+    assert "still waits for the end of the freeze" in outcome
+
+
+async def test_who_changed_one_of_two_freezes_is_named_though_the_other_was_refused(
+    bot: BotTester,
+) -> None:
+    for terms in (MAIN, FreezeTerms("other", matching_conditions=("base=dev",))):
+        bot.merge_queue.freeze("acme/site", terms)
+    _, second = frozen(bot)
+    number = bot.enqueue()
+    bot.break_service("error", path=second.id, status=403)
+    answer = await bot.ask(f"/mq allow {number} fixes the outage")
+    assert "• made elsewhere: lets it merge" in answer
+    bot.fix_service()
+    await bot.happens(FREEZE_UPDATE)
+    log = await bot.ask("/mq log")
+    print(log.line)
+    assert "(was no exceptions)\nby alice" in log.line
+
+
 async def test_only_those_who_may_freeze_do_and_refusals_name_them(start_bot: StartBot) -> None:
     bot = await start_bot(
         channels=f"acme/site={RELEASES}:ci", environment={"MQBOT_WHO_MAY_FREEZE": "U0BOB"}
@@ -540,6 +572,24 @@ async def test_a_freeze_is_recorded_before_the_service_fails_and_lost_answers_ar
     await bot.type("/mq unfreeze released")
     await is_over(bot, card)
     assert frozen(bot) == []
+
+
+async def test_an_equal_freeze_of_another_branch_does_not_prove_a_lost_one(bot: BotTester) -> None:
+    await froze(bot, "/mq freeze now branch:main incident")
+    bot.merge_queue.faults.arm(Fault("drop_before", path="/scheduled_freeze", method="POST"))
+    unreadable = Fault("error", path="/scheduled_freeze", method="GET", status=503, times=None)
+
+    def break_afterwards(seen: SeenRequest) -> None:
+        if seen.method == "POST":
+            bot.merge_queue.faults.arm(unreadable)
+
+    bot.merge_queue.watchers.append(break_afterwards)
+    answer = await bot.ask("/mq freeze now branch:dev incident")
+    assert "I can't tell yet whether acme/site is frozen" in answer
+    bot.fix_service()
+    await bot.pass_time(60)
+    await bot.wait_for_post("The freeze of acme/site was not made")
+    assert len(frozen(bot)) == 1
 
 
 async def test_a_group_is_frozen_after_a_question_and_restored_exactly(three: BotTester) -> None:

@@ -63,7 +63,7 @@ _WORDS: Mapping[str, _Words] = {
     Action.KEEP: _NEW_END,
     Action.FREEZE: _Words(
         "{it} is frozen",
-        "{it} is not frozen",
+        "the freeze of {it} was not made",
         "{it} was not frozen",
         "whether {it} is frozen",
         "freezing {it}",
