@@ -116,7 +116,7 @@ class ApplyWindows:
             key: attempts for key, attempts in self.attempts.items() if key in due or key in known
         }
         await side_by_side(
-            self._begin(key, occurrence)
+            self._begin(key, occurrence, known.get(key))
             for key, occurrence in due.items()
             if key not in known or known[key].is_to_come
         )
@@ -159,8 +159,12 @@ class ApplyWindows:
                 found.append((record, occurrence))
         return found
 
-    async def _begin(self, key: OccurrenceKey, occurrence: Occurrence) -> None:
+    async def _begin(
+        self, key: OccurrenceKey, occurrence: Occurrence, known: OccurrenceRecord | None
+    ) -> None:
         now = self._acts.clock.now()
+        if self._is_only_announced(occurrence, known, now):
+            return
         attempts = self.attempts.get(key)
         if attempts is not None and attempts.next_at > now:
             return
@@ -171,6 +175,19 @@ class ApplyWindows:
             await self._failed(key, occurrence, attempts, error)
         else:
             self.attempts.pop(key, None)
+
+    def _is_only_announced(
+        self, occurrence: Occurrence, known: OccurrenceRecord | None, now: datetime
+    ) -> bool:
+        """Whether it becomes a pause, which is announced already and doesn't begin soon."""
+        is_announced = known is not None and known.state is OccurrenceState.ANNOUNCED
+        is_soon = occurrence.begins_at <= now + BEFORE_THE_END
+        return is_announced and not is_soon and not self._has_freezes
+
+    @property
+    def _has_freezes(self) -> bool:
+        """Whether the service offers freezes, or may do so."""
+        return self.freeze_queue.merge_queue.freeze_support is not FreezeSupport.NOT_OFFERED
 
     async def _failed(
         self,
@@ -186,9 +203,7 @@ class ApplyWindows:
         if attempts.is_posted or now - attempts.since < POSTED_AFTER:
             return
         attempts.is_posted = True
-        support = self.freeze_queue.merge_queue.freeze_support
-        is_freeze = support is not FreezeSupport.NOT_OFFERED
-        action = Action.FREEZE if is_freeze else Action.PAUSE
+        action = Action.FREEZE if self._has_freezes else Action.PAUSE
         failed = replace(
             self._act(action, key, occurrence),
             result=ActResult.FAILED,
@@ -223,6 +238,9 @@ class ApplyWindows:
 
     async def _freeze(self, key: OccurrenceKey, occurrence: Occurrence) -> None:
         """Freeze, or pause where no freezes are offered; raises MergeQueueError and QueueBusy."""
+        if not self._has_freezes:
+            await self._pause(key, occurrence)
+            return
         act = self._act(Action.FREEZE, key, occurrence)
         try:
             async with self._acts.locked(act):

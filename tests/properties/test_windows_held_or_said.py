@@ -18,10 +18,12 @@ from bot.kernel.cron import next_start
 from bot.kernel.errors import InvalidRequest, MergeQueueError, MergeQueueRefused
 from bot.merge_queue.errors import CredentialRefused, FreezesNotOffered, MergeQueueUnavailable
 from bot.merge_queue.freezes import moment
+from bot.merge_queue.port import FreezeSupport
 from bot.pauses.ending import ExpirePauses, due_lease
 from bot.pauses.group_work import GroupWork
 from tests.support.desk import Desk, World
 from tests.support.make import API, BOB, CHANNEL, SITE, make_configured
+from tests.support.store import InMemoryStore
 
 MINUTE = 60
 HOUR = 60 * MINUTE
@@ -523,3 +525,26 @@ async def test_a_request_that_was_cut_off_before_a_reload_is_withdrawn_too() -> 
     one.reload()
     await one.passes(20)
     assert one.frozen == []
+
+
+async def transactions_of_a_run(one: Installation) -> int:
+    store = InMemoryStore(one.desk.world.database)
+    acts = replace(one.desk.acts, store=store)
+    applying = replace(
+        one.applying,
+        pause_queue=replace(one.applying.pause_queue, acts=acts),
+        freeze_queue=replace(one.applying.freeze_queue, acts=acts),
+    )
+    await applying.run()
+    return store.transactions
+
+
+async def test_an_announced_pause_costs_no_more_than_no_window_until_it_begins() -> None:
+    one = await installation(has_freezes=False)
+    one.desk.world.service.freeze_support = FreezeSupport.NOT_OFFERED
+    without = await transactions_of_a_run(one)
+    await post_minutes(one, 6)
+    assert any("Pause planned" in text for text in one.desk.world.shown())
+    assert await transactions_of_a_run(one) == without
+    await post_minutes(one, 5)
+    assert SITE in one.desk.world.service.pauses
