@@ -66,7 +66,7 @@ WITHDRAWN = "the settings no longer plan this"
 
 @dataclass(slots=True)
 class _Attempts:
-    """The failed attempts to apply one occurrence."""
+    """The failed attempts to apply one occurrence, or to change it as the settings say."""
 
     since: datetime
     next_at: datetime
@@ -91,7 +91,8 @@ class ApplyWindows:
     freeze_queue: FreezeQueue
     configured: Configured
     next_start: NextStart
-    attempts: dict[OccurrenceKey, _Attempts] = field(default_factory=dict)  #: those that failed
+    attempts: dict[OccurrenceKey, _Attempts] = field(default_factory=dict)  #: failed, to begin it
+    changes: dict[OccurrenceKey, _Attempts] = field(default_factory=dict)  #: failed, to change it
 
     async def run(self, lease: JobLease | None = None) -> None:
         """Apply what is due; the next runs try again what failed. Raises StoreError.
@@ -120,11 +121,13 @@ class ApplyWindows:
             for key, occurrence in due.items()
             if key not in known or known[key].is_to_come
         )
+        outdated = self._outdated(known, windows)
+        outdated_keys = {record.key for record, _ in outdated}
+        self.changes = {
+            key: attempts for key, attempts in self.changes.items() if key in outdated_keys
+        }
         # Afterwards, so that a window with a new name leaves no gap.
-        await side_by_side(
-            self._change(record, occurrence)
-            for record, occurrence in self._outdated(known, windows)
-        )
+        await side_by_side(self._change(record, occurrence) for record, occurrence in outdated)
 
     @property
     def _windows(self) -> Sequence[RecurringWindow]:
@@ -391,6 +394,9 @@ class ApplyWindows:
 
     async def _change(self, record: OccurrenceRecord, occurrence: Occurrence | None) -> None:
         """Withdraw the occurrence, or give it its new end, as the settings say."""
+        attempts = self.changes.get(record.key)
+        if attempts is not None and attempts.next_at > self._acts.clock.now():
+            return
         try:
             match record.state:
                 case OccurrenceState.FROZEN:
@@ -403,8 +409,13 @@ class ApplyWindows:
                     if occurrence is None:
                         await self._withdraw_begun(record)
         except (MergeQueueError, QueueBusy) as error:
-            self._log("a plan of the old settings could not be withdrawn", record.key, error)
+            now = self._acts.clock.now()
+            attempts = self.changes.setdefault(record.key, _Attempts(now, now))
+            attempts.add(now)
+            sentence = "a plan of the old settings could not be withdrawn"
+            self._log(sentence, record.key, error, failures=attempts.count)
             return
+        self.changes.pop(record.key, None)
         self._acts.wake()
 
     async def _withdraw(self, record: OccurrenceRecord) -> None:

@@ -548,3 +548,25 @@ async def test_an_announced_pause_costs_no_more_than_no_window_until_it_begins()
     assert await transactions_of_a_run(one) == without
     await post_minutes(one, 5)
     assert SITE in one.desk.world.service.pauses
+
+
+@pytest.mark.parametrize("has_freezes", [True, False])
+async def test_what_a_reload_cannot_end_is_tried_more_and_more_rarely(
+    caplog: pytest.LogCaptureFixture, *, has_freezes: bool
+) -> None:
+    one = await installation(has_freezes=has_freezes)
+    service = one.desk.world.service
+    await post_minutes(one, 15)
+    one.reload()
+    before = len(service.calls)
+    for _ in range(4 * MINUTE // 2):
+        service.fail_next(MergeQueueUnavailable("down", status=503))
+        await one.applying.run()
+        service.forget_failures()
+        one.desk.world.clock.advance(2)
+    tries = service.calls[before:]
+    assert 6 <= len(tries) <= 12
+    assert len(caplog.records) == len(tries)
+    await one.passes(1 * MINUTE + 2)
+    assert one.frozen == []
+    assert SITE not in service.pauses
