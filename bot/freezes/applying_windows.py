@@ -496,7 +496,7 @@ class ApplyWindows:
         await self._withdraw(record)
 
     async def _change_pause(self, record: OccurrenceRecord, occurrence: Occurrence | None) -> None:
-        """Move the pause's end, to now if nothing is planned any more."""
+        """Move the pause's end: to now, unless this or another occurrence is planned for now."""
         store = self._acts.store
         now = self._acts.clock.now()
         in_force = await store.run(pause_in_force, record.repository, now)
@@ -511,9 +511,32 @@ class ApplyWindows:
                     occurrences.change, record, replace(record, ends_at=occurrence.ends_at)
                 )
             return
+        other = await self._to_hold_now(record.repository)
+        if other is not None:
+            key = other.on(record.repository)
+            act = self._act(Action.EXTEND, key, other)
+            if await self.pause_queue.new_end_by_rule(act, in_force):
+                await self._note_paused(key, other.ends_at)
+                await self._withdraw(record)
+            return
         act = replace(act, resumes_at=now, reason=WITHDRAWN)
         if await self.pause_queue.new_end_by_rule(act, in_force):
             await self._withdraw(record)
+
+    async def _to_hold_now(self, repository: RepositoryName) -> Occurrence | None:
+        """The occurrence that would pause now if no pause were in force; the one that ends last."""
+        now = self._acts.clock.now()
+        begun = [
+            occurrence
+            for window in self._windows
+            if repository in window.repositories
+            for occurrence in occurrences_of(window, now, self.next_start)
+            if occurrence.begins_at <= now
+        ]
+        waiting = [
+            occurrence for occurrence in begun if await self.is_to_come(occurrence.on(repository))
+        ]
+        return max(waiting, key=lambda occurrence: occurrence.ends_at, default=None)
 
     async def _leave(self, record: OccurrenceRecord) -> None:
         left = replace(record, state=OccurrenceState.LEFT)

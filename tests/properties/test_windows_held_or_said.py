@@ -434,7 +434,7 @@ async def test_a_window_over_a_change_of_the_clocks_is_held_once(
     assert (ends_at - begins_at) / timedelta(hours=1) == hours
 
 
-async def test_a_renamed_window_in_force_leaves_no_gap() -> None:
+async def test_a_renamed_window_in_force_leaves_its_freeze_no_gap() -> None:
     one = await installation(has_freezes=True)
     await post_minutes(one, 15)
     one.reload(replace(one.windows[0], name="evening"))
@@ -446,10 +446,40 @@ async def test_a_renamed_window_in_force_leaves_no_gap() -> None:
     assert len(one.frozen) == 1
 
 
+async def test_a_renamed_window_in_force_keeps_its_pause() -> None:
+    one = await installation(has_freezes=False)
+    shown = one.desk.world.shown
+    await post_minutes(one, 15)
+    one.reload(replace(one.windows[0], name="evening"))
+    one.running_seconds.clear()
+    await one.passes(20)
+    await one.passes(113 * MINUTE, turn=MINUTE)
+    assert one.running_seconds == []
+    assert not any("has resumed" in text for text in shown())
+    await one.passes(3 * MINUTE)
+    assert SITE not in one.desk.world.service.pauses
+    (resumed,) = [text for text in shown() if "has resumed" in text]
+    assert "window evening" in resumed
+
+
+async def test_a_skipped_window_does_not_keep_the_pause_of_a_deleted_one() -> None:
+    desk = Desk(World())
+    await desk.subscribe(CHANNEL)
+    await desk.turns(2)
+    windows = [window_from(desk, 10, lasts=60), window_from(desk, 10, lasts=90, name="release")]
+    one = Installation(desk, has_freezes=False, windows=windows)
+    await post_minutes(one, 6)
+    (key,) = [key for key in await keys(one) if key.window == "release"]
+    await one.applying.skip(Caller(BOB, Origin.BUTTON, CHANNEL), key)
+    await post_minutes(one, 9)
+    assert SITE in desk.world.service.pauses
+    one.reload(windows[1])
+    await one.passes(10)
+    assert SITE not in desk.world.service.pauses
+
+
 @pytest.mark.parametrize("has_freezes", [True, False])
-async def test_a_window_deleted_during_another_one_leaves_only_seconds(
-    *, has_freezes: bool
-) -> None:
+async def test_a_window_deleted_during_another_one_leaves_no_gap(*, has_freezes: bool) -> None:
     desk = Desk(World())
     await desk.subscribe(CHANNEL, topics=("pause", "freeze"))
     await desk.turns(2)
@@ -464,7 +494,7 @@ async def test_a_window_deleted_during_another_one_leaves_only_seconds(
         assert len(one.frozen) == 1
     else:
         assert SITE in desk.world.service.pauses
-        assert len(one.running_seconds) <= 2
+        assert one.running_seconds == []
 
 
 async def test_a_plan_that_a_person_skipped_stays_skipped_when_the_settings_change() -> None:
