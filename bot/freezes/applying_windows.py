@@ -543,13 +543,14 @@ class ApplyWindows:
         await self._acts.store.run(occurrences.change, record, left)
 
     async def skip(self, caller: Caller, key: OccurrenceKey) -> tuple[AuditRecord, bool]:
-        """Skip an occurrence to come, unless it was skipped before, or has begun.
+        """Skip an occurrence to come, unless it was skipped before, has begun or is over.
 
-        Return the act that did so, and whether it is this one. Raises PermissionDenied.
+        Return the act that did so, and whether it is this one: UNCHANGED if no act is known.
+        Raises PermissionDenied.
         """
         acts = self._acts
         planned = self.planned(key)
-        ends_at = planned.ends_at if planned is not None else key.begins_at
+        ends_at = planned.ends_at if planned is not None else None
         act = replace(
             acts.record(caller, Action.SKIP, key.repository),
             result=ActResult.DONE,

@@ -98,17 +98,19 @@ def announce(
 
 
 def skip(
-    transaction: Transaction, key: OccurrenceKey, ends_at: datetime, act: AuditRecord
+    transaction: Transaction, key: OccurrenceKey, ends_at: datetime | None, act: AuditRecord
 ) -> tuple[AuditRecord, bool]:
-    """Skip the occurrence for a person, unless it was skipped or has begun.
+    """Skip the occurrence for a person, unless it was skipped, has begun or is over.
 
-    Return the act that did so, and whether it is this one.
+    `ends_at`: its end; None if the settings don't plan it.
+    Return the act that did so, and whether it is this one: UNCHANGED if no act is known.
     """
     known = Occurrences(transaction).locked(key)
+    unchanged = replace(act, result=ActResult.UNCHANGED)
     if known is not None and not known.is_to_come:
-        earlier = last_act(transaction, known)
-        if earlier is not None:
-            return earlier, False
+        return last_act(transaction, known) or unchanged, False
+    if ends_at is None or ends_at <= act.at:
+        return unchanged, False
     posted = _record_and_post(transaction, act)
     record = known or _new(key, ends_at)
     Occurrences(transaction).save(

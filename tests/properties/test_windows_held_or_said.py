@@ -11,6 +11,8 @@ import pytest
 from bot.freezes.applying_windows import ApplyWindows
 from bot.freezes.freezing import FreezeQueue
 from bot.freezes.occurrences import lasting
+from bot.freezes.tables import window_occurrences
+from bot.freezes.texts.cards import skip_reply
 from bot.freezes.windows import OccurrenceKey, RecurringWindow, WindowRules
 from bot.kernel.actor import Caller, Origin
 from bot.kernel.configured import Configured, Policy
@@ -600,3 +602,42 @@ async def test_what_a_reload_cannot_end_is_tried_more_and_more_rarely(
     await one.passes(1 * MINUTE + 2)
     assert one.frozen == []
     assert SITE not in service.pauses
+
+
+async def test_a_pause_that_never_began_is_not_skipped_once_its_time_is_over() -> None:
+    """A person's pause was in force throughout."""
+    one = await installation(has_freezes=False)
+    await post_minutes(one, 6)
+    (key,) = await keys(one)
+    await one.desk.pause("an incident", BOB)
+    await one.passes(130 * MINUTE, turn=MINUTE)
+    await expect_nothing_skipped(one, key)
+
+
+async def test_a_plan_that_the_settings_dropped_is_not_skipped() -> None:
+    one = await installation(has_freezes=False)
+    await post_minutes(one, 6)
+    (key,) = await keys(one)
+    one.reload()
+    await expect_nothing_skipped(one, key)
+
+
+async def test_a_freeze_that_a_restored_backup_found_is_not_skipped() -> None:
+    """The backup knows of no act that made it."""
+    one = await installation(has_freezes=True)
+    await post_minutes(one, 6)
+    one.desk.world.database.execute(window_occurrences.delete())
+    await one.passes(2)
+    (key,) = await keys(one)
+    await expect_nothing_skipped(one, key)
+    one.reload()
+    await one.passes(10)
+    assert one.frozen == []
+
+
+async def expect_nothing_skipped(one: Installation, key: OccurrenceKey) -> None:
+    skipped, is_new = await one.applying.skip(Caller(BOB, Origin.BUTTON, CHANNEL), key)
+    assert not is_new
+    assert "nothing left to skip" in skip_reply(skipped, is_new=is_new).text
+    await one.desk.turns(2)
+    assert not any("Skipped this time" in text for text in one.desk.world.shown())

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 
 from bot.acts.reason import REASON_LIMIT, unsigned_reason
-from bot.acts.record import Action, AuditRecord
+from bot.acts.record import Action, ActResult, AuditRecord
 from bot.blocks import blocks, controls
 from bot.blocks.message import Block, Colour, Message
 from bot.blocks.text import (
@@ -316,6 +316,10 @@ def skip_reply(skipped: AuditRecord, *, is_new: bool) -> Message:
     queue = escape(skipped.repository)
     if is_new:
         return blocks.sentence(f"{queue} isn't stopped this time. The next times stay planned.")
+    if skipped.result is ActResult.UNCHANGED:
+        return blocks.sentence(
+            f"There's nothing left to skip for that time of {queue}. Nothing was changed."
+        )
     ago = time_ago(skipped.at)
     if skipped.action is Action.SKIP:
         return blocks.sentence(f"{name} skipped this time of {queue} {ago} already.")

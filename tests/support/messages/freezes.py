@@ -7,7 +7,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from bot.acts.asked import Asked, typed_ends
-from bot.acts.record import Action, AuditRecord, Outcome, SettingChange
+from bot.acts.record import Action, ActResult, AuditRecord, Outcome, SettingChange
 from bot.blocks.blocks import Element, button
 from bot.blocks.controls import Repeat
 from bot.desk import end_questions
@@ -129,6 +129,7 @@ CASES: Cases = {
     ),
     "skip-reply": skip_reply(SKIP, is_new=True),
     "skip-reply-before": skip_reply(SKIP, is_new=False),
+    "skip-reply-over": skip_reply(replace(SKIP, result=ActResult.UNCHANGED), is_new=False),
     "skip-reply-too-late": skip_reply(PLAN, is_new=False),
     "skip-reply-frozen": skip_reply(replace(PLAN, action=Action.FREEZE), is_new=False),
     "move-form": partial(
