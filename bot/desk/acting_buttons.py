@@ -7,6 +7,7 @@ from bot.freezes.actions import (
     FREEZE_WITHOUT_END,
     MOVE_AGAIN,
     SKIP,
+    UNFREEZE_AGAIN,
 )
 from bot.groups.actions import APPROVE, REFUSE
 from bot.pauses.actions import (
@@ -42,6 +43,7 @@ PAUSE_BUTTONS = frozenset(
         *FREEZE_READINGS,
         FREEZE_END,
         MOVE_AGAIN,
+        UNFREEZE_AGAIN,
         APPROVE,
         REFUSE,
     }

@@ -48,6 +48,10 @@ FREEZE_END = "mq:freeze_end"
 UNFREEZE = "mq:unfreeze"
 
 
+UNFREEZE_AGAIN = "mq:unfreeze_again"
+"""Ends the same freeze for the reason of the form, where that was cut off or failed."""
+
+
 PLAN = "mq:freeze_plan"
 """Opens the form for a queue, or one that asks which."""
 
@@ -76,6 +80,19 @@ class MoveChoice:
     times: Times  #: to which it moves
     #: those that the form showed for a freeze; None for an occurrence, which its key identifies
     drawn_for: Times | None = None
+
+    def known_in(self, repositories: Repositories) -> Self:
+        """Itself: its queue is looked up like that of another button."""
+        del repositories
+        return self
+
+
+@dataclass(frozen=True, slots=True)
+class UnfreezeChoice:
+    """The value of the button that ends a freeze again."""
+
+    held: str  #: as `held_value` or `target_value` writes it
+    reason: str
 
     def known_in(self, repositories: Repositories) -> Self:
         """Itself: its queue is looked up like that of another button."""

@@ -229,7 +229,7 @@ class FreezeQueue:
             if only is not None:
                 meant = [freeze for freeze in meant if freeze.freeze_id in only]
             if not meant:
-                return await self._unchanged(act)
+                return await self._unchanged(act, known=known)
             is_chosen = freeze_id is not None or part_of is not None
             if not is_chosen and not meant[0].has_begun(self.acts.clock.now()):
                 because = freeze_outcomes.FreezesAsTheyWere.ONLY_PLANNED
@@ -243,10 +243,11 @@ class FreezeQueue:
             outcome = await self._end(act, meant)
         if outcome.error is not None:
             return outcome
+        left = [freeze for freeze in known if freeze not in meant]
         if not outcome.freezes:
-            return await self._not_frozen(act)
+            return await self._not_frozen(act, left)
         now = self.acts.clock.now()
-        still = [freeze for freeze in known if freeze not in meant and freeze.has_begun(now)]
+        still = [freeze for freeze in left if freeze.has_begun(now)]
         return replace(outcome, posted_here=posted_here, beside=still)
 
     def _to_end(
@@ -297,7 +298,7 @@ class FreezeQueue:
             listed = await self.freezes(repository)
             found = freeze_outcomes.meant_by(freeze_id, listed, self.acts.clock.now())
             if not found:
-                return await self._unchanged(act)
+                return await self._unchanged(act, known=listed)
             known = found[0]
             if not seen.is_still(known.ends_at):
                 return await self._unchanged(
@@ -328,7 +329,7 @@ class FreezeQueue:
             listed = await self.freezes(repository)
             found = freeze_outcomes.meant_by(freeze_id, listed, self.acts.clock.now())
             if not found:
-                return await self._unchanged(act)
+                return await self._unchanged(act, known=listed)
             known = found[0]
             if known.has_begun(self.acts.clock.now()):
                 return await self._unchanged(act, freeze_outcomes.FreezesAsTheyWere.BEGUN, found)
@@ -428,16 +429,22 @@ class FreezeQueue:
         act: AuditRecord,
         because: freeze_outcomes.FreezesAsTheyWere = freeze_outcomes.FreezesAsTheyWere.NOT_FROZEN,
         freezes: Sequence[Freeze] = (),
+        known: Sequence[Freeze] = (),
     ) -> freeze_outcomes.FreezeOutcome:
+        """`known`: what the service lists where the freeze that was meant is missing."""
         await self.acts.leave(act, because)
         if freezes:
             return freeze_outcomes.FreezeOutcome(freezes, because)
-        return await self._not_frozen(act)
+        return await self._not_frozen(act, known)
 
-    async def _not_frozen(self, act: AuditRecord) -> freeze_outcomes.FreezeOutcome:
+    async def _not_frozen(
+        self, act: AuditRecord, known: Sequence[Freeze] = ()
+    ) -> freeze_outcomes.FreezeOutcome:
         ended = await self.acts.last_done(act, Action.UNFREEZE)
+        now = self.acts.clock.now()
+        in_force = [freeze for freeze in known if freeze.has_begun(now)]
         return freeze_outcomes.FreezeOutcome(
-            (), freeze_outcomes.FreezesAsTheyWere.NOT_FROZEN, ended
+            (), freeze_outcomes.FreezesAsTheyWere.NOT_FROZEN, ended, beside=in_force
         )
 
     @asynccontextmanager

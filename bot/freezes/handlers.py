@@ -17,7 +17,7 @@ from bot.desk import end_questions
 from bot.desk.explain import sentence_of
 from bot.desk.registry import Accepted, Call, WrongField, field_checked, handles
 from bot.freezes import actions as freeze_actions
-from bot.freezes.actions import MoveChoice
+from bot.freezes.actions import MoveChoice, UnfreezeChoice
 from bot.freezes.calendar import CalendarEntry, EntryState
 from bot.freezes.freeze import Freeze
 from bot.freezes.outcomes import FreezeOutcome, FreezesAsTheyWere, Times
@@ -308,12 +308,20 @@ async def _ask_why(call: Call, target: Target, value: str) -> None:
 async def submit_unfreeze(call: Call, form: Interaction) -> Accepted:
     with field_checked(controls.REASON_BLOCK):
         name = freeze_actions.WHICH_BLOCK
-        held = call.held(form.filled_in(name, name) or form.target)
+        chosen = form.filled_in(name, name) or form.target
+        held = call.held(chosen)
         reason = check_reason(form.reason)
     shown = freeze_forms.working_modal("Unfreezing", held.target)
-    # Of several freezes the command asks which one.
-    repeat = controls.repeat_typed(f"unfreeze {target_value(held.target)} {reason}")
+    # A typed command would end whichever freeze is left.
+    choice = UnfreezeChoice(chosen, reason)
+    repeat = Repeat(freeze_actions.UNFREEZE_AGAIN, controls.value_of(choice))
     return Accepted(shown, partial(unfreeze, held=held, reason=reason), repeat)
+
+
+@handles.click(freeze_actions.UNFREEZE_AGAIN)
+async def unfreeze_again(call: Call, click: Interaction) -> None:
+    choice = controls.read_value(UnfreezeChoice, click.chosen, call.bot.repositories)
+    await unfreeze(call, call.held(choice.held), choice.reason)
 
 
 async def unfreeze(call: Call, held: controls.Held, reason: str) -> None:

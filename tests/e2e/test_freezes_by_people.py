@@ -592,6 +592,34 @@ async def test_an_equal_freeze_of_another_branch_does_not_prove_a_lost_one(bot: 
     assert len(frozen(bot)) == 1
 
 
+async def test_the_end_of_a_freeze_is_retried_for_that_freeze_and_ends_no_other(
+    bot: BotTester,
+) -> None:
+    bot.merge_queue.freeze("acme/site", MAIN)
+    bot.merge_queue.freeze("acme/site", FreezeTerms("other", matching_conditions=("base=dev",)))
+    listed = await bot.ask("/mq freezes")
+    await bot.click(listed, "End now…")
+    form = await bot.modal("In force: made elsewhere")
+    bot.break_service("drop_after_accept", path="/delete", method="POST", times=1)
+
+    def is_silent_after(seen: SeenRequest) -> None:
+        if seen.path.endswith("/delete"):
+            bot.break_service("error", path="/repos/", status=503)
+
+    bot.merge_queue.watchers.append(is_silent_after)
+    await bot.submit(form, reason="main is green")
+    failed = await bot.modal("I can't tell yet whether the freeze of acme/site has ended.")
+    bot.merge_queue.watchers.clear()
+    bot.fix_service()
+    await bot.click(failed, "Try unfreezing again")
+    # Its end may be known by now.
+    assert "Nothing was changed." in await bot.modal("That freeze of acme/site is over.")
+    assert [freeze.reason for freeze in frozen(bot)] == ["other"]
+    await bot.stop_bot()
+    bot.posts()
+    bot.direct_messages(by=ALICE)
+
+
 async def test_a_group_is_frozen_after_a_question_and_restored_exactly(three: BotTester) -> None:
     three.merge_queue.freeze("acme/api", FreezeTerms("made elsewhere"))
     question = await three.ask("/mq freeze @release 2h cutting 4.2")

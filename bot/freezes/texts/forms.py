@@ -246,7 +246,6 @@ def unchanged(
     """Why nothing was changed. `pull_request`: the one that was to be let through."""
     name = escape(repository)
     nothing = "Nothing was changed"
-    said = f"{name} isn't frozen. {nothing}"
     match found.because:
         case FreezesAsTheyWere.FROZEN:
             return _already(found.freezes[0], now)
@@ -263,13 +262,19 @@ def unchanged(
             said = f"{nothing}: {_otherwise(found.freezes[0], found.because)}"
         case FreezesAsTheyWere.EXCEPTED:
             said = f"#{pull_request} is already an exception of the freeze of {name}. {nothing}"
-        case FreezesAsTheyWere.NOT_FROZEN | None:
-            if found.ended is not None:
-                act = found.ended
-                why = f": {literal(act.reason, REASON_LIMIT)}" if act.reason else ""
-                ended = f"{quote(act.actor.name, NAME_LIMIT)} ended it {time_ago(act.at)}{why}"
-                said = f"That freeze of {name} is over. {ended}. {nothing}"
+        case _:
+            said = f"{_not_frozen(name, found)}. {nothing}"
     return blocks.sentence(f"{said}.")
+
+
+def _not_frozen(name: str, found: FreezeOutcome) -> str:
+    """Who ended the freeze last, if known; others may be in force."""
+    over = f"That freeze of {name} is over"
+    ended = found.ended
+    if ended is not None:
+        why = f": {literal(ended.reason, REASON_LIMIT)}" if ended.reason else ""
+        return f"{over}. {quote(ended.actor.name, NAME_LIMIT)} ended it {time_ago(ended.at)}{why}"
+    return over if found.beside else f"{name} isn't frozen"
 
 
 def _otherwise(freeze: Freeze, because: FreezesAsTheyWere) -> str:

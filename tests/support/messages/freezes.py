@@ -192,6 +192,12 @@ CASES: Cases = {
     "freezes-several": unchanged(Was.SEVERAL, KNOWN, ENDLESS),
     "freezes-not-offered": partial(freeze_forms.not_offered, SITE, TIMED, "/mq"),
     "not-frozen": unchanged(Was.NOT_FROZEN),
+    "not-frozen-by-that-one": partial(
+        freeze_forms.unchanged,
+        SITE,
+        FreezeOutcome((), Was.NOT_FROZEN, beside=[MIGRATION]),
+        NOON,
+    ),
     "not-frozen-any-more": unchanged(Was.NOT_FROZEN, ended=UNFROZEN),
     "unfrozen": partial(freeze_forms.unfrozen, [KNOWN], "bob", "shipped"),
     "freeze-not-yours": partial(freeze_forms.not_yours, KNOWN),
