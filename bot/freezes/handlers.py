@@ -388,6 +388,8 @@ async def open_move_form(call: Call, click: Interaction) -> None:
     """With the times as they are now; without a form where there is nothing to move any more."""
     held = call.held(click)
     await call.permit(Action.FREEZE, held.target)
+    if click.action_id == freeze_actions.WINDOW_MOVE:
+        await call.permit(Action.SKIP, held.target)
     entry = await _entry(call, held)
     if entry is None:
         await call.reply(freeze_forms.gone(held.repository))
@@ -460,6 +462,7 @@ async def _move_freeze(call: Call, held: controls.Held, times: Times, *, drawn_f
 
 async def _move_occurrence(call: Call, held: controls.Held, times: Times) -> None:
     """A freeze in its place first: if only one of the two is done, merging waits longer."""
+    await call.permit(Action.SKIP, held.target)
     windows = call.bot.use.apply_windows
     key = read_key(held.repository, held.drawn_for)
     planned = windows.planned(key)

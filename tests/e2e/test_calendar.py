@@ -176,6 +176,29 @@ async def test_an_occurrence_of_a_window_is_moved_this_time_only(
     bot.posts()
 
 
+async def test_an_occurrence_is_moved_only_by_people_who_may_skip_it_too(
+    start_bot: StartBot, tmp_path: Path
+) -> None:
+    bot = await begin(start_bot, tmp_path)
+    page = await open_calendar(bot, "By window night", by=BOB)
+    await bot.click(page, "Move…", by=BOB)
+    form = await bot.modal("Starts", by=BOB)
+    await bot.stop_bot()
+    rights = {"MQBOT_WHO_MAY_PAUSE": ALICE, "MQBOT_WHO_MAY_FREEZE": f"{ALICE}, {BOB}"}
+    bot.environment = {**bot.environment, **rights}
+    await bot.start_bot()
+    begins = bot.clock.now().replace(microsecond=0) + 3 * HOUR
+    await bot.submit(form, by=BOB, start_at=begins, end_at=begins + HOUR)
+    await bot.modal("Only alice can pause a queue", by=BOB)
+    assert frozen(bot) == []
+
+    await bot.click(page, "Move…", by=BOB)
+    await bot.wait_for_direct_message("Only alice can pause a queue", by=BOB)
+    await bot.see_home("Merge queues", by=BOB)
+    page = await open_calendar(bot, "By window night", by=BOB)
+    assert page.labels == ["Back to Home", "Plan a freeze…"]
+
+
 async def test_whose_right_to_freeze_ended_moves_nothing(bot: BotTester) -> None:
     begins = await plan(bot, "cutting 4.3")
     page = await open_calendar(bot, "cutting 4.3", by=BOB)

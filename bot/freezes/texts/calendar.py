@@ -102,13 +102,14 @@ def _buttons(
         return []
     may_freeze = Right.FREEZE in rights and offers_freezes
     if entry.occurrence is not None:
+        # Moving it skips it and makes a freeze.
+        if Right.PAUSE not in rights:
+            return []
         value = controls.held_value(entry.repository, entry.occurrence.name)
-        shown = [_skip_button(entry, value)] if Right.PAUSE in rights else []
-        return (
-            [*shown, move_button(entry.repository, actions.WINDOW_MOVE, value)]
-            if may_freeze
-            else shown
-        )
+        shown = [_skip_button(entry, value)]
+        if may_freeze:
+            shown.append(move_button(entry.repository, actions.WINDOW_MOVE, value))
+        return shown
     if entry.freeze_id is None or not may_freeze:
         return []
     value = controls.held_value(entry.repository, entry.freeze_id)
