@@ -475,9 +475,10 @@ async def _move_occurrence(call: Call, held: controls.Held, times: Times) -> Non
     if outcome.because is not None:
         await call.reply(unchanged(call, held.repository, outcome))
         return
-    skipped, is_new = await windows.skip(call.caller, key)
-    if not is_new:
-        await call.reply(freeze_cards.skip_reply(skipped, is_new=False))
-        return
     (made,) = outcome.freezes
-    await call.reply(freeze_forms.window_moved(made, call.bot.clock.now()))
+    skipped, is_new = await windows.skip(call.caller, key)
+    now = call.bot.clock.now()
+    if is_new:
+        await call.reply(freeze_forms.window_moved(made, now))
+    else:
+        await call.reply(freeze_forms.window_not_skipped(made, skipped, now))

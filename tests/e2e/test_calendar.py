@@ -7,6 +7,7 @@ import pytest
 
 from bot.acts.record import Action
 from bot.sandbox.merge_queue.controls import FreezeTerms
+from bot.sandbox.merge_queue.faults import Fault
 from bot.sandbox.merge_queue.simulation.moments import to_datetime
 from bot.sandbox.merge_queue.simulation.state import Freeze
 from tests.e2e.conftest import OVER_SOCKET_MODE, StartBot
@@ -14,6 +15,7 @@ from tests.e2e.test_who_may_act import acts
 from tests.e2e.test_windows import begin
 from tests.support.bot_tester import ALICE, BOB, MERGE_QUEUE, BotTester
 from tests.support.shown import ShownView
+from tests.support.waiting import until
 
 pytestmark = [pytest.mark.e2e, OVER_SOCKET_MODE]
 
@@ -174,6 +176,28 @@ async def test_an_occurrence_of_a_window_is_moved_this_time_only(
     await bot.next_poll()
     assert frozen(bot) == [made]
     bot.posts()
+
+
+async def test_who_moves_an_occurrence_that_another_skips_meanwhile_reads_that_both_are_done(
+    start_bot: StartBot, tmp_path: Path
+) -> None:
+    bot = await begin(start_bot, tmp_path)
+    page = await open_calendar(bot, "By window night")
+    theirs = await open_calendar(bot, "By window night", by=BOB)
+    await bot.click(page, "Move…")
+    form = await bot.modal("takes the place of this one time only")
+    begins = bot.clock.now().replace(microsecond=0) + 3 * HOUR
+    slow = Fault("slow", path="/scheduled_freeze", method="POST", seconds=3.0)
+    bot.merge_queue.faults.arm(slow)
+    await bot.submit(form, start_at=begins, end_at=begins + HOUR)
+    await until(lambda: slow.hits, "the freeze is being made")
+    await bot.click(theirs, "Skip", by=BOB)
+    await bot.wait_for_post("*Skipped this time* acme/site: No merges at night")
+    moved = await bot.modal("A freeze of acme/site is planned")
+    assert "bob skipped the recurring one" in moved
+    assert "Nothing was changed" not in moved
+    assert len(frozen(bot)) == 1
+    await bot.wait_for_post("*A freeze of acme/site is planned* · No merges at night")
 
 
 async def test_an_occurrence_is_moved_only_by_people_who_may_skip_it_too(

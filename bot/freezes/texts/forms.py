@@ -8,6 +8,7 @@ from pydantic import JsonValue
 
 from bot.acts.asked import EXCEPTIONS, NOTHING_ASKED, Asked
 from bot.acts.reason import REASON_LIMIT
+from bot.acts.record import Action, AuditRecord
 from bot.blocks import blocks, controls as block_controls, modal
 from bot.blocks.controls import Repeat
 from bot.blocks.groups import name_of, named, names
@@ -182,6 +183,31 @@ def window_moved(made: Freeze, now: datetime) -> Message:
     return blocks.message(
         *frozen_reply(made, now).blocks,
         blocks.context("It takes the place of the recurring one this time"),
+    )
+
+
+def window_not_skipped(made: Freeze, earlier: AuditRecord, now: datetime) -> Message:
+    """To the person who moved an occurrence that was made or skipped meanwhile: both stay.
+
+    `earlier`: the act that made or skipped it.
+    """
+    return blocks.message(*frozen_reply(made, now).blocks, blocks.section(_occurred(earlier)))
+
+
+def _occurred(earlier: AuditRecord) -> str:
+    """What had become of the occurrence, and what to do about it."""
+    ago = time_ago(earlier.at)
+    if earlier.action is Action.SKIP:
+        name = quote(earlier.actor.name, NAME_LIMIT)
+        return f"{name} skipped the recurring one {ago} already."
+    if earlier.action is Action.FREEZE:
+        return (
+            f"I didn't skip the recurring freeze, because it was made {ago}. You can end either "
+            "freeze."
+        )
+    return (
+        f"I didn't skip the recurring pause, because it began {ago}. You can resume the queue, or "
+        "cancel the new freeze."
     )
 
 

@@ -74,6 +74,8 @@ PLAN = replace(
     resumes_at=NOON + timedelta(hours=1),
     setting=SettingChange(after="night"),
 )
+WINDOW_FROZEN = replace(PLAN, action=Action.FREEZE)
+WINDOW_PAUSED = replace(PLAN, action=Action.PAUSE)
 SKIP = replace(make_act(Action.SKIP), paused_at=NOON)
 
 
@@ -88,6 +90,7 @@ def card(*buttons: Element, **changed: Any) -> Case:
 frozen = cases_of(freeze_forms.frozen)
 confirm = cases_of(freeze_forms.confirm)
 skip_reply = cases_of(freeze_cards.skip_reply)
+window_not_skipped = cases_of(freeze_forms.window_not_skipped)
 
 CASES: Cases = {
     "freeze-card-with-buttons": partial(
@@ -131,7 +134,7 @@ CASES: Cases = {
     "skip-reply-before": skip_reply(SKIP, is_new=False),
     "skip-reply-over": skip_reply(replace(SKIP, result=ActResult.UNCHANGED), is_new=False),
     "skip-reply-too-late": skip_reply(PLAN, is_new=False),
-    "skip-reply-frozen": skip_reply(replace(PLAN, action=Action.FREEZE), is_new=False),
+    "skip-reply-frozen": skip_reply(WINDOW_FROZEN, is_new=False),
     "move-form": partial(
         calendar_texts.move_form, PLANNED_ENTRY, FREEZE_MOVE, "acme/site F1", None
     ),
@@ -141,6 +144,11 @@ CASES: Cases = {
     "freeze-not-planned-any-more": partial(freeze_forms.gone, SITE),
     "freeze-moved-to-a-start-that-has-passed": partial(freeze_forms.start_passed, SITE),
     "window-moved": partial(freeze_forms.window_moved, KNOWN, NOON),
+    "window-moved-once-skipped": window_not_skipped(KNOWN, SKIP, NOON),
+    "window-moved-once-frozen": window_not_skipped(
+        KNOWN, replace(PLAN, action=Action.FREEZE), NOON
+    ),
+    "window-moved-once-paused": window_not_skipped(KNOWN, WINDOW_PAUSED, NOON),
     "freeze-not-moved": unchanged(Was.BEGUN, KNOWN),
     "freeze-moved-by-another": unchanged(Was.OTHER_TIMES, KNOWN),
     "frozen": frozen(KNOWN, NOON),
