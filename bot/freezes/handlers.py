@@ -10,15 +10,15 @@ from bot.acts.asked import NOTHING_ASKED, Asked, TypedEnds, read_options, read_t
 from bot.acts.reason import check_reason
 from bot.acts.record import Action
 from bot.blocks import controls, groups as block_groups, modal
-from bot.blocks.blocks import Option
+from bot.blocks.blocks import Option, sentence
 from bot.blocks.controls import Repeat
-from bot.blocks.message import Message
+from bot.blocks.message import Message, View
 from bot.desk import end_questions
 from bot.desk.explain import sentence_of
 from bot.desk.registry import Accepted, Call, WrongField, field_checked, handles
 from bot.freezes import actions as freeze_actions
 from bot.freezes.actions import MoveChoice, UnfreezeChoice
-from bot.freezes.calendar import CalendarEntry, EntryState
+from bot.freezes.calendar import CalendarEntry, EntryState, calendar as calendar_of
 from bot.freezes.freeze import Freeze
 from bot.freezes.outcomes import FreezeOutcome, FreezesAsTheyWere, Times
 from bot.freezes.texts import calendar, cards as freeze_cards, forms as freeze_forms
@@ -390,22 +390,59 @@ async def open_move_form(call: Call, click: Interaction) -> None:
     await call.permit(Action.FREEZE, held.target)
     if click.action_id == freeze_actions.WINDOW_MOVE:
         await call.permit(Action.SKIP, held.target)
-    entry = await _entry(call, held)
-    if entry is None:
+    entry = await _stored_entry(call, held)
+    if entry is not None:
+        await call.open_modal(_move_form(call, click, entry))
+    elif click.action_id == freeze_actions.FREEZE_MOVE:
+        await _open_listed_move_form(call, click, held)
+    else:
         await call.reply(freeze_forms.gone(held.repository))
+
+
+def _move_form(call: Call, click: Interaction, entry: CalendarEntry) -> View:
+    return calendar.move_form(entry, click.action_id, click.chosen, call.channel_id)
+
+
+async def _open_listed_move_form(call: Call, click: Interaction, held: controls.Held) -> None:
+    """The service lists a freeze before it is stored.
+
+    A trigger is valid for three seconds, so the service is asked once a form is open.
+    """
+    reading = sentence(freeze_forms.READING_FREEZES)
+    turn = await call.open_modal(modal.result_modal(reading, call.channel_id))
+    try:
+        entry = await _listed_entry(call, held)
+    except MergeQueueError as error:
+        failure = sentence(sentence_of(error, call.bot.command))
+        await call.show_in_modal(turn, modal.result_modal(failure, call.channel_id))
         return
-    form = calendar.move_form(entry, click.action_id, click.chosen, call.channel_id)
-    await call.open_modal(form)
+    if entry is None:
+        gone = freeze_forms.gone(held.repository)
+        await call.show_in_modal(turn, modal.result_modal(gone, call.channel_id))
+        return
+    await call.show_in_modal(turn, _move_form(call, click, entry))
 
 
-async def _entry(call: Call, held: controls.Held) -> CalendarEntry | None:
+async def _stored_entry(call: Call, held: controls.Held) -> CalendarEntry | None:
     """What the calendar shows of it."""
     windows = call.bot.use.apply_windows
     now = call.bot.clock.now()
     entries = await call.bot.sources.store.read(windows.read_calendar, [held.repository], now)
+    return _planned_entry(entries, held.drawn_for)
+
+
+async def _listed_entry(call: Call, held: controls.Held) -> CalendarEntry | None:
+    """The same of a freeze as the service lists it; raises MergeQueueError."""
+    listed = await call.bot.use.freeze_queue.meant(held.repository, held.drawn_for)
+    next_start = call.bot.use.apply_windows.next_start
+    entries = calendar_of(listed, (), {}, call.bot.clock.now(), next_start)
+    return _planned_entry(entries, held.drawn_for)
+
+
+def _planned_entry(entries: Sequence[CalendarEntry], drawn_for: str) -> CalendarEntry | None:
     for entry in entries:
-        is_freeze = entry.freeze_id == held.drawn_for
-        is_occurrence = entry.occurrence is not None and entry.occurrence.name == held.drawn_for
+        is_freeze = entry.freeze_id == drawn_for
+        is_occurrence = entry.occurrence is not None and entry.occurrence.name == drawn_for
         if (is_freeze or is_occurrence) and entry.state is EntryState.PLANNED:
             return entry
     return None

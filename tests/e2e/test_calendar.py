@@ -92,7 +92,7 @@ async def test_what_is_gone_or_has_begun_cannot_be_moved(bot: BotTester) -> None
     bot.merge_queue.unfreeze("acme/site", freeze.id)
     await bot.wait_for_post("*Freeze ended*")
     await bot.click(page, "Move…")
-    await bot.wait_for_direct_message("That time of acme/site isn't planned any more")
+    await bot.modal("That time of acme/site isn't planned any more")
 
 
 async def test_a_freeze_in_force_is_extended_and_ended_from_the_calendar(bot: BotTester) -> None:

@@ -440,6 +440,31 @@ async def test_a_planned_freeze_is_moved_and_canceled_where_freezes_are_listed(
     await bot.wait_for_change(card, "*The planned freeze of acme/site was canceled*")
 
 
+async def test_a_planned_freeze_is_moved_before_the_bot_has_read_of_it(bot: BotTester) -> None:
+    bot.break_service("error", path="/logs", status=503)
+    begins = bot.clock.now().replace(microsecond=0) + timedelta(hours=2)
+    hour = timedelta(hours=1)
+    bot.merge_queue.freeze("acme/site", FreezeTerms("release day", begins, begins + hour))
+    listed = await bot.ask("/mq freezes")
+    await bot.click(listed, "Move…")
+    form = await bot.modal("Starts")
+    await bot.submit(form, start_at=begins + hour, end_at=begins + 2 * hour)
+    await bot.modal("The freeze of acme/site now holds")
+    assert frozen_from(bot) == begins + hour
+
+    bot.break_service("slow", path="/scheduled_freeze", method="GET", seconds=1.0)
+    await bot.click(listed, "Move…")
+    await bot.modal("Reading the freezes")
+    await bot.modal("Starts")
+    bot.fix_service()
+    bot.break_service("error", path="/scheduled_freeze", method="GET", status=503)
+    await bot.click(listed, "Move…")
+    await bot.modal("isn't responding")
+    bot.fix_service()
+    await bot.stop_bot()
+    bot.posts()
+
+
 async def test_several_freezes_are_ended_one_by_one(bot: BotTester) -> None:
     bot.merge_queue.freeze("acme/site", MAIN)
     bot.merge_queue.freeze("acme/site", FreezeTerms("other", matching_conditions=("base=dev",)))
