@@ -95,6 +95,7 @@ class PauseChoice:
     target: str  #: as `target_value` writes it
     asked: Asked
     replacing: DrawnLine | None = None  #: what the pause says that it may replace
+    keeps_end: bool = False  #: only the reason of that pause changes; nothing if it is over
 
     def known_in(self, repositories: Repositories) -> Self:
         """Itself: its target is looked up like a typed one."""

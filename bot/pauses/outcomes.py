@@ -59,6 +59,9 @@ class WatchOutcome(Enum):
 PauseOutcome = PauseChange | AlreadyPaused
 
 
+ReasonOutcome = PauseOutcome | NotPaused
+
+
 ResumeOutcome = PauseChange | NotPaused | OtherPause
 
 

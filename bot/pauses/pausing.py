@@ -82,6 +82,32 @@ class PauseQueue:
             act = replace(act, resumes_at=resumes_at(lasting, act.at, zone))
         return await self._pause(act, replacing)
 
+    async def change_reason(
+        self,
+        caller: Caller,
+        repository: RepositoryName,
+        reason: str,
+        *,
+        drawn: DrawnLine | None,
+    ) -> pause_outcomes.ReasonOutcome:
+        """Change the reason of a pause, which keeps its start and its end.
+
+        `drawn`: what the pause said as the person was asked for another reason. If it is over,
+        nothing changes. Raises the same as `run`.
+        """
+        act = await self.acts.permitted(caller, Action.PAUSE, repository, reason)
+        async with self.acts.locked(act):
+            current = await read_pause(self.acts, self.merge_queue, repository)
+            if current is None:
+                await self.acts.require_running(self.merge_queue, repository)
+                await self.acts.leave(act, "not paused")
+                return pause_outcomes.NotPaused()
+            known = await know_pause(self.acts.store, repository, current)
+            service_at = self.merge_queue.service_time
+            # An end that has passed stays too: the bot still tries to resume.
+            act = replace(act, service_at=service_at, resumes_at=known.resumes_at)
+            return await self._replace(act, known, drawn)
+
     async def impact(self, caller: Caller, repository: RepositoryName) -> QueueStatus | None:
         """The queue, if a pause would stop checks or a bisection; None where nobody is asked.
 
@@ -202,19 +228,25 @@ class PauseQueue:
             if current is None:
                 return await self._ask_service(await self._after_unseen_end(act))
             known = await know_pause(self.acts.store, act.repository, current)
-            is_theirs = known.pauser == act.actor.user_id
-            is_reason = known.line.reason == act.reason
-            is_same = is_theirs and is_reason and _has_end(known, act.resumes_at)
-            if not known.says_still(replacing) or is_same:
-                await self.acts.leave(act, "already paused")
-                return pause_outcomes.AlreadyPaused(known, is_same)
-            await require_own(self.acts, act, stop_by_pause(known))
-            before = replace(
-                act,
-                previous=Previous(known.line.reason, known.line.paused_at),
-                resumes_at=act.resumes_at or known.end_to_come(act.at),
-            )
-            return await self._ask_service(before)
+            return await self._replace(act, known, replacing)
+
+    async def _replace(
+        self, act: AuditRecord, known: PauseRecord, replacing: DrawnLine | None
+    ) -> pause_outcomes.PauseOutcome:
+        """Replace the pause in force, if it still says what it may replace."""
+        is_theirs = known.pauser == act.actor.user_id
+        is_reason = known.line.reason == act.reason
+        is_same = is_theirs and is_reason and _has_end(known, act.resumes_at)
+        if not known.says_still(replacing) or is_same:
+            await self.acts.leave(act, "already paused")
+            return pause_outcomes.AlreadyPaused(known, is_same)
+        await require_own(self.acts, act, stop_by_pause(known))
+        before = replace(
+            act,
+            previous=Previous(known.line.reason, known.line.paused_at),
+            resumes_at=act.resumes_at or known.end_to_come(act.at),
+        )
+        return await self._ask_service(before)
 
     async def _after_unseen_end(self, act: AuditRecord) -> AuditRecord:
         """The act; if the bot can't tell yet that the pause in force is over, it changes that."""

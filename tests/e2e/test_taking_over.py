@@ -85,6 +85,16 @@ async def test_the_reason_is_changed_from_the_card_and_the_first_person_stays(
     await bot.modal("acme/site is paused", by=BOB)
 
 
+async def test_a_reason_typed_while_somebody_resumes_pauses_nothing(bot: BotTester) -> None:
+    card = await bot.pause("CI runners are down")
+    await bot.choose(card, "Change the reason…", menu=MORE, by=BOB)
+    form = await bot.modal("acme/site", by=BOB)
+    await bot.resume()
+    await bot.submit(form, by=BOB, reason="The vendor is down")
+    await bot.modal("acme/site is no longer paused", by=BOB)
+    assert bot.pause_reason() is None
+
+
 async def test_the_log_is_shown_to_the_person_who_asks(bot: BotTester) -> None:
     card = await bot.pause("CI runners are down")
     await bot.choose(card, "Show the log", menu=MORE, by=BOB)

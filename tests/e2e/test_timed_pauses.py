@@ -154,6 +154,15 @@ async def test_replacing_the_reason_keeps_the_end_and_says_so_to_everybody(bot: 
     assert bot.pause_reason() is None
 
 
+async def test_an_end_is_not_kept_of_a_pause_that_is_over(bot: BotTester) -> None:
+    await bot.pause("45m CI runners are down")
+    question = await bot.ask("/mq pause deploying", by=BOB)
+    await bot.resume()
+    await bot.click(question, "Replace reason, keep end", by=BOB)
+    await bot.wait_for_change(question, "acme/site is no longer paused", by=BOB)
+    assert bot.pause_reason() is None
+
+
 async def test_the_same_reason_with_another_duration_changes_the_end(bot: BotTester) -> None:
     card = await bot.pause("15m deploying 4.2")
     question = await bot.ask("/mq pause 2h deploying 4.2")

@@ -14,8 +14,9 @@ from bot.desk.registry import Accepted, Call, field_checked, handles
 from bot.groups import handlers as group_handlers
 from bot.kernel.ends.phrases import read_end
 from bot.kernel.groups import Group, Target, repositories_of, target_value
+from bot.kernel.repository import RepositoryName
 from bot.pauses import actions as pause_actions
-from bot.pauses.outcomes import AlreadyPaused
+from bot.pauses.outcomes import AlreadyPaused, NotPaused, PauseOutcome
 from bot.pauses.pause import DrawnLine
 from bot.pauses.texts import form as pause_form, replies as pause_replies
 from bot.pauses.texts.ends import EndQuestion
@@ -99,6 +100,30 @@ async def pause_target(
     outcome = await call.bot.use.pause_queue.run(
         call.caller, target, asked.reason, lasting=asked.lasting, replacing=replacing
     )
+    await _show_outcome(call, target, asked, outcome, in_place=in_place)
+
+
+async def change_reason(
+    call: Call, repository: RepositoryName, asked: Asked, drawn: DrawnLine | None
+) -> None:
+    """Of the pause as it was drawn, and of no other."""
+    outcome = await call.bot.use.pause_queue.change_reason(
+        call.caller, repository, asked.reason, drawn=drawn
+    )
+    if isinstance(outcome, NotPaused):
+        await call.replace_message(pause_replies.over(repository))
+        return
+    await _show_outcome(call, repository, asked, outcome, in_place=True)
+
+
+async def _show_outcome(
+    call: Call,
+    target: RepositoryName,
+    asked: Asked,
+    outcome: PauseOutcome,
+    *,
+    in_place: bool,
+) -> None:
     if isinstance(outcome, AlreadyPaused):
         show = call.replace_message if in_place else call.reply
         known = outcome.known
@@ -122,6 +147,10 @@ async def answer_question(call: Call, click: Interaction) -> None:
     """Whether to stop what runs or replace a pause, or which end is meant."""
     choice = controls.read_value(pause_actions.PauseChoice, click.chosen, call.bot.repositories)
     target = call.bot.groups.target(choice.target)
+    if choice.keeps_end:
+        (repository,) = repositories_of(target)
+        await change_reason(call, repository, choice.asked, choice.replacing)
+        return
     if choice.asked.reason:
         await pause_target(call, target, choice.asked, replacing=choice.replacing)
         return

@@ -11,7 +11,7 @@ from bot.desk import dispatch
 from bot.desk.registry import Accepted, Call, field_checked, handles
 from bot.kernel.groups import Target, target_value
 from bot.pauses import actions as pause_actions
-from bot.pauses.handlers.commands import pause_target
+from bot.pauses.handlers.commands import change_reason
 from bot.pauses.handlers.watching import watch
 from bot.pauses.pause import DrawnLine, read_drawn_line
 from bot.pauses.rows import Pauses
@@ -62,7 +62,7 @@ async def submit_reason(call: Call, form: Interaction) -> Accepted:
     with field_checked(controls.REASON_BLOCK):
         asked = Asked(check_reason(form.reason))
     drawn = read_drawn_line(held.drawn_for)
-    choice = pause_actions.PauseChoice(target_value(held.target), asked, drawn)
+    choice = pause_actions.PauseChoice(target_value(held.target), asked, drawn, keeps_end=True)
     repeat = Repeat(pause_actions.REPLACE, controls.value_of(choice))
-    work = partial(pause_target, target=held.target, asked=asked, replacing=drawn)
+    work = partial(change_reason, repository=held.repository, asked=asked, drawn=drawn)
     return Accepted(modal.working_modal(held.repository), work, repeat)

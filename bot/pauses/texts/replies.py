@@ -268,13 +268,15 @@ def already_paused(
         return blocks.message(*shown, blocks.context("This is your own pause."))
     label = "Replace reason"
     end = pause_ends.UNTIL_RESUMED if known.is_overdue else ""
+    choice = pause_actions.PauseChoice(repository, asked, known.drawn)
     if asked.lasting is not None:
         label = "Replace end" if known.line.reason == asked.reason else "Replace reason and end"
         end = pause_ends.typed_ending(asked)
     elif known.resumes_at is not None and not known.is_overdue:
         label = "Replace reason, keep end"
         end = f"still {pause_ends.resumes(known.resumes_at)}"
-    value = controls.value_of(pause_actions.PauseChoice(repository, asked, known.drawn))
+        choice = replace(choice, keeps_end=True)
+    value = controls.value_of(choice)
     buttons = [
         blocks.button(label, action_id=pause_actions.REPLACE, value=value),
         blocks.button("Leave it", action_id=controls.DISMISS, value=repository),

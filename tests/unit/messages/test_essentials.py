@@ -78,7 +78,7 @@ def test_a_menu_carries_its_pause_for_any_name(owner: int, name: int, *, has_end
 @given(st.text() | st.text(alphabet='"\\\x01\x1f🚀é', max_size=REASON_LIMIT))
 def test_a_replace_button_carries_reason_and_pause_within_slacks_limit(reason: str) -> None:
     wanted = pause_actions.PauseChoice(
-        LONG_NAME, Asked(reason[:REASON_LIMIT]), replacing=drawn_line(NOON, "CI")
+        LONG_NAME, Asked(reason[:REASON_LIMIT]), drawn_line(NOON, "CI"), keeps_end=True
     )
     value = controls.value_of(wanted)
 

@@ -9,7 +9,7 @@ import pytest
 
 from bot.kernel.actor import Caller, Origin
 from bot.kernel.durations import For
-from bot.pauses.outcomes import AlreadyPaused, OtherPause, PauseChange
+from bot.pauses.outcomes import AlreadyPaused, NotPaused, OtherPause, PauseChange
 from bot.pauses.pause import DrawnLine, PauseLine, PauseRecord, drawn_line, read_drawn_line
 from bot.pauses.taken_over import NothingToTakeOver
 from bot.pauses.taking_over import TakeOverPause
@@ -64,6 +64,52 @@ async def test_a_form_opened_before_somebody_elses_change_replaces_nothing(
 
     assert isinstance(outcome, AlreadyPaused)
     assert desk.world.service.pauses[SITE].reason == "Database migration"
+
+
+@pytest.mark.parametrize("keeps_time", [False, True])
+async def test_a_reason_typed_before_somebody_elses_change_replaces_nothing(
+    *, keeps_time: bool
+) -> None:
+    desk, drawn = await changed_since_it_was_drawn(keeps_time=keeps_time)
+
+    outcome = await desk.pausing.change_reason(BOBS, SITE, "The vendor is down", drawn=drawn)
+
+    assert isinstance(outcome, AlreadyPaused)
+    assert desk.world.service.pauses[SITE].reason == "Database migration"
+
+
+async def test_the_reason_of_a_pause_that_is_over_pauses_nothing() -> None:
+    desk = Desk()
+    made = await desk.pause()
+    assert isinstance(made, PauseChange)
+    await desk.resume()
+
+    outcome = await desk.pausing.change_reason(
+        BOBS, SITE, "The vendor is down", drawn=made.pause.drawn
+    )
+
+    assert outcome == NotPaused()
+    assert SITE not in desk.world.service.pauses
+
+
+@pytest.mark.parametrize("keeps_time", [False, True])
+async def test_a_new_reason_keeps_an_end_that_has_passed(*, keeps_time: bool) -> None:
+    """The timer still tries, because the service refuses."""
+    desk = Desk(World(keeps_time=keeps_time))
+    made = await desk.pause(lasting=For(timedelta(hours=1)))
+    assert isinstance(made, PauseChange)
+    desk.world.clock.advance(2 * 60 * 60)
+
+    outcome = await desk.pausing.change_reason(
+        BOBS, SITE, "The vendor is down", drawn=made.pause.drawn
+    )
+
+    assert isinstance(outcome, PauseChange)
+    assert outcome.pause.resumes_at == made.pause.resumes_at
+    (stored,) = desk.world.pauses()
+    assert stored.line.reason == "The vendor is down"
+    assert stored.timer is not None
+    assert stored.timer.due_at == made.pause.resumes_at
 
 
 @pytest.mark.parametrize("keeps_time", [False, True])

@@ -182,6 +182,19 @@ async def test_a_404_is_not_reported_as_not_paused_while_the_status_says_paused(
     assert bot.deliveries() == []
 
 
+async def test_a_new_reason_is_not_refused_as_too_late_while_the_status_says_paused() -> None:
+    bot = Acting()
+    made = await bot.pause()
+    assert isinstance(made, PauseChange)
+    bot.merge_queue.pauses.clear()
+    bot.merge_queue.statuses[SITE] = make_status(paused=True)
+
+    with pytest.raises(MergeQueueProtocolError):
+        await bot.pausing.change_reason(
+            Caller(BOB, Origin.MODAL, CHANNEL), SITE, "The vendor is down", drawn=made.pause.drawn
+        )
+
+
 async def test_the_services_responses_are_recorded() -> None:
     bot = Acting()
     await bot.pause()
