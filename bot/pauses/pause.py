@@ -394,9 +394,16 @@ class PauseRecord:
         return self.resumes_at if self.resumes_at is not None and self.resumes_at > now else None
 
     def ends_as(self, before: "PauseRecord") -> bool:
-        """Whether its planned end is unchanged."""
-        is_due = self.timer is not None and self.timer.due_at is not None
-        return is_due and self.resumes_at == before.resumes_at
+        """Whether its planned end is unchanged, and still the same person's for the same reason."""
+        timer = self.timer
+        timer_before = before.timer
+        if timer is None or timer_before is None or timer.due_at is None:
+            return False
+        return (
+            timer.resumes_at == timer_before.resumes_at
+            and timer.set_by == timer_before.set_by
+            and timer.stored_reason == timer_before.stored_reason
+        )
 
     def is_of(self, paused_at: datetime | None) -> bool:
         """Whether this is the pause that the service dates to `paused_at`."""

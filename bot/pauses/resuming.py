@@ -104,9 +104,9 @@ class ResumeQueue:
         act = replace(act, resumes_at=timer.resumes_at, act_id=timer.act_id)
         async with self.acts.locked(act):
             known = await self.acts.store.run(lambda transaction: Pauses(transaction).locked(timed))
-            if known is None or known.timer is None or not known.ends_as(timed):
+            if known is None or not known.ends_as(timed):
                 return None
-            expected = drawn_line(timed.line.paused_at, known.timer.stored_reason)
+            expected = drawn_line(timed.line.paused_at, timer.stored_reason)
             return await self._under_lock(act, expected, is_over=not known.is_open)
 
     async def _under_lock(

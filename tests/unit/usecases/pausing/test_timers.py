@@ -16,7 +16,7 @@ from bot.kernel.errors import MergeQueueError
 from bot.merge_queue.errors import MergeQueueUnavailable
 from bot.pauses.ending import ExpirePauses, WatchClock, due_lease
 from bot.pauses.group_work import GroupWork
-from bot.pauses.outcomes import NotPaused, OtherPause, ResumeOutcome
+from bot.pauses.outcomes import NotPaused, OtherPause, PauseChange, ResumeOutcome
 from bot.pauses.pause import PauseRecord
 from bot.pauses.rows import Pauses
 from bot.posts.delivery import SubjectKind
@@ -137,6 +137,26 @@ async def test_a_pause_whose_end_is_removed_when_due_stays(place: str) -> None:
     assert isinstance(await run_timer(desk), MergeQueueUnavailable | None)
 
     assert await running(desk) == []
+
+
+async def test_a_pause_replaced_while_its_end_is_due_ends_at_that_end() -> None:
+    """Bob keeps the end, and his timer is another one than the one that waits for its turn."""
+    desk = Desk()
+    await pause(desk)
+    other = Desk(desk.world, "another process")
+
+    async def replace_it() -> None:
+        (alices,) = desk.world.pauses()
+        bobs = Caller(BOB, Origin.BUTTON, CHANNEL)
+        await other.pausing.change_reason(bobs, SITE, "CI is down", drawn=alices.drawn)
+
+    desk.steps.arm(Disturbance("freeze", 1, replace_it, place="acting begin"))
+    assert await run_timer(desk) is None
+
+    (timed,) = await running(desk)
+    assert set_by(timed) == BOB.user_id
+    assert isinstance(await run_timer(desk), PauseChange)
+    assert SITE not in desk.world.service.pauses
 
 
 def watching(
