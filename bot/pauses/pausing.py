@@ -155,6 +155,8 @@ class PauseQueue:
             if current is None:
                 return False
             known = await know_pause(self.acts.store, act.repository, current)
+            if not known.pause_id:
+                return False
             if not known.is_of(seen.line.paused_at) or known.resumes_at != seen.resumes_at:
                 return False
             done = replace(
@@ -202,9 +204,10 @@ class PauseQueue:
                 paused_at=known.line.paused_at,
                 previous=Previous(known.line.reason),
             )
-            if expected is not None and not known.says_still(expected):
+            is_changed = expected is not None and not known.says_still(expected)
+            if is_changed or not known.pause_id:
                 await self.acts.leave(act, "another pause is in force")
-                return pause_outcomes.OtherPause(known)
+                return pause_outcomes.OtherPause(await self._on_record(known))
             if not seen.is_still(known.resumes_at):
                 await self.acts.leave(act, "its end has changed")
                 return pause_outcomes.OtherEnd(known)
@@ -250,12 +253,22 @@ class PauseQueue:
 
     async def _after_unseen_end(self, act: AuditRecord) -> AuditRecord:
         """The act; if the bot can't tell yet that the pause in force is over, it changes that."""
-        known = await self.acts.store.read(
-            lambda transaction: Pauses(transaction).open([act.repository])
-        )
-        if not known:
+        known = await self._open_pause(act.repository)
+        if known is None:
             return act
-        return replace(act, previous=Previous(known[0].line.reason, known[0].line.paused_at))
+        return replace(act, previous=Previous(known.line.reason, known.line.paused_at))
+
+    async def _on_record(self, read: PauseRecord) -> PauseRecord:
+        """The pause as it was read, or the one on record if the answer was stale."""
+        if read.pause_id:
+            return read
+        return await self._open_pause(read.repository) or read
+
+    async def _open_pause(self, repository: RepositoryName) -> PauseRecord | None:
+        found = await self.acts.store.read(
+            lambda transaction: Pauses(transaction).open([repository])
+        )
+        return found[0] if found else None
 
     async def _ask_service(self, act: AuditRecord) -> pause_outcomes.PauseChange:
         async with self.acts.begun(act) as (started, answers, revision):
@@ -297,11 +310,9 @@ def _store_new_end(
     record = replace(Pauses(transaction).locked(known) or known, timer=timer)
     if record.reminders is not None:
         record = replace(record, reminders=record.reminders.answered)
-    if record.pause_id:
-        # It has a row, unless its own reading was stale.
-        Pauses(transaction).save(record)
-        touch_pause(transaction, record, act.at)
-        open_pause_cards(transaction, record, unshown, act.at)
+    Pauses(transaction).save(record)
+    touch_pause(transaction, record, act.at)
+    open_pause_cards(transaction, record, unshown, act.at)
     touch_group(transaction, record, act.at)
     LiveMessages(transaction).mark(shown_reminder(record), due_at=act.at)
     act = replace(act, record_id=Audit(transaction).add(act))

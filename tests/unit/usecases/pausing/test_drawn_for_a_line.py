@@ -7,6 +7,8 @@ from datetime import timedelta
 
 import pytest
 
+from bot.acts.record import ActResult
+from bot.acts.rows import Audit
 from bot.kernel.actor import Caller, Origin
 from bot.kernel.durations import For
 from bot.pauses.outcomes import AlreadyPaused, NotPaused, OtherPause, PauseChange
@@ -16,6 +18,8 @@ from bot.pauses.taking_over import TakeOverPause
 from tests.support.clock import NOON
 from tests.support.desk import Desk, World
 from tests.support.make import BOB, CHANNEL, SITE
+from tests.support.store import InMemoryStore
+from tests.support.transactions import begin
 
 BOBS = Caller(BOB, Origin.BUTTON, CHANNEL)
 
@@ -52,6 +56,27 @@ async def test_a_menu_drawn_before_somebody_elses_change_sets_no_end(*, keeps_ti
 
     assert isinstance(outcome, OtherPause)
     assert outcome.known.resumes_at is None
+
+
+async def test_a_stale_answer_sets_no_end_and_shows_the_pause_on_record() -> None:
+    """The service answers with what the queue's pause said before dave changed it."""
+    desk = Desk()
+    service = desk.world.service
+    before = service.paused_by("carol", "Night")
+    await desk.turns(40)
+    service.paused_by("dave", "Database migration")
+    await desk.turns(15)
+    service.pauses[SITE] = before
+
+    outcome = await desk.pausing.extend(BOBS, SITE, For(timedelta(hours=1)))
+
+    assert isinstance(outcome, OtherPause)
+    assert outcome.known.line.reason == "Database migration"
+    (stored,) = desk.world.pauses()
+    assert stored.timer is None
+    with begin(InMemoryStore(desk.world.database)) as transaction:
+        asked = [act for act in Audit(transaction).since(SITE, NOON) if act.actor == BOB]
+    assert [act.result for act in asked] == [ActResult.UNCHANGED]
 
 
 @pytest.mark.parametrize("keeps_time", [False, True])
