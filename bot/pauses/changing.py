@@ -408,6 +408,9 @@ class Change:
         act = self._act_of_end(end)
         told_at = end.at if end.is_named else None
         named = replace(before, by=end.by, told_at=told_at)
+        if told_at is not None and not before.is_notified:
+            # No post says yet when it ended.
+            named = replace(named, at=min(before.at, told_at))
         if act is not None and act.where.origin is Origin.TIMER:
             named = replace(named, how=PauseEnding.TIMER)
         ended = end_pause(self.transaction, record, named, self.now)

@@ -103,6 +103,33 @@ async def test_what_a_poll_found_is_credited_by_its_event_on_the_same_card() -> 
     assert len(cards(desk)) == 1
 
 
+async def test_an_end_that_the_log_tells_of_late_counts_from_the_logs_earlier_time() -> None:
+    """The bot was down as dave resumed the queue, and read it before the log."""
+    desk = await begun(None, OTHER)
+    desk.world.service.paused_by("carol", "Database migration")
+    await desk.turns(60)
+    desk.world.clock.advance(4 * 60)
+    desk.world.service.resumed_by("dave")
+    desk.world.service.statuses[SITE] = make_status(paused=False)
+    desk.world.clock.advance(2 * 60 * 60)
+    await read_pause(desk.acts, desk.world.service, SITE)
+    (looked,) = desk.world.pauses()
+    assert looked.end is not None
+    assert looked.end.by is None
+
+    await desk.turns(40)
+
+    (ended,) = desk.world.pauses()
+    assert ended.end is not None
+    assert ended.ended_by is not None
+    assert ended.ended_by.name == "dave"
+    assert ended.lasted is not None
+    assert ended.lasted < timedelta(minutes=6)
+    card, line = desk.world.shown(OTHER)
+    assert "Lasted 5 min" in card
+    assert "Paused for 5 min" in line
+
+
 @pytest.mark.parametrize("keeps_time", [False, True])
 @pytest.mark.parametrize("looked_at_first", [False, True])
 async def test_a_person_whose_pause_is_replaced_on_the_dashboard_is_notified_once(
