@@ -105,6 +105,26 @@ async def timer_after(bot: BotTester, failures: int) -> Timer:
     return found[-1]
 
 
+async def test_a_new_reason_keeps_an_end_that_is_overdue(bot: BotTester) -> None:
+    card = await bot.pause("15m deploying 4.2")
+    bot.break_service("error", path=PAUSE, method="DELETE", status=403)
+    await bot.pass_time(15 * MINUTE + 1)
+    await bot.wait_for_direct_message("couldn't resume acme/site", by=ALICE)
+    await bot.choose(card, "Change the reason…", menu="More actions", by=BOB)
+    form = await bot.modal("acme/site", by=BOB)
+    await bot.submit(form, by=BOB, reason="deploying 4.3")
+    entry = await bot.wait_in_thread(card, "changed why")
+    assert "should have resumed" in entry
+    told = await bot.wait_for_direct_message("bob replaced your pause of acme/site", by=ALICE)
+    assert "should have resumed" in told
+    await bot.wait_for_direct_message("couldn't resume acme/site", by=BOB)
+    bot.fix_service()
+    await bot.pass_time(2 * MINUTE)
+    await bot.wait_for_post("has resumed")
+    await bot.wait_for_direct_message("acme/site has resumed", by=BOB)
+    assert bot.pause_reason() is None
+
+
 @pytest.mark.parametrize("status", [403, 404, 503])
 async def test_it_asks_ever_more_slowly_and_leaves_one_record(bot: BotTester, status: int) -> None:
     await refused(bot, status)

@@ -44,6 +44,12 @@ def resumes(at: datetime | None, *, is_overdue: bool = False) -> str:
     return f"should have resumed {time}; {STILL_TRYING}" if is_overdue else f"resumes {time}"
 
 
+def end_of_act(record: AuditRecord) -> str:
+    """When the pause that an act made or changed resumes; a kept end may have passed."""
+    is_overdue = record.resumes_at is not None and record.resumes_at <= record.at
+    return resumes(record.resumes_at, is_overdue=is_overdue)
+
+
 def until(at: datetime | None, *, is_overdue: bool = False, since: datetime | None = None) -> str:
     """The same as a fact behind its label; without an end, that somebody has to resume.
 

@@ -68,7 +68,7 @@ def act(record: AuditRecord) -> Message:
         return blocks.post(
             blocks.state_line(PAUSED, state, about),
             was,
-            pause_ends.resumes(record.resumes_at),
+            pause_ends.end_of_act(record),
             buttons=buttons,
         )
     shown = [
@@ -169,7 +169,7 @@ def not_paused_by_rule(record: AuditRecord) -> Message:
 
 def paused_reply(record: AuditRecord) -> Message:
     """To the actor only, if there is no channel to post to."""
-    end = f", {pause_ends.resumes(record.resumes_at)}" if record.resumes_at else ""
+    end = f", {pause_ends.end_of_act(record)}" if record.resumes_at else ""
     return blocks.sentence(f":double_vertical_bar: {escape(record.repository)} is paused{end}.")
 
 
@@ -186,7 +186,7 @@ def replaced(record: AuditRecord) -> Message:
     return blocks.post(
         f":double_vertical_bar: {what} It now says: {literal(record.reason or '', REASON_LIMIT)}",
         f"Reason was: {was}" if was else "",
-        pause_ends.resumes(record.resumes_at),
+        pause_ends.end_of_act(record),
     )
 
 

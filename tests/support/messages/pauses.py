@@ -159,6 +159,9 @@ CASES: Cases = {
         pause_replies.replaced, replace(REPLACED, previous=Previous(paused_at=NOON))
     ),
     "pause-reply": partial(pause_replies.paused_reply, make_act()),
+    "pause-reply-overdue": partial(
+        pause_replies.paused_reply, make_act(resumes_at=NOON - timedelta(minutes=5))
+    ),
     "pause-resumed-reply": partial(pause_replies.resumed_reply, SITE),
     "pause-unchanged": partial(modal.unchanged),
     "pause-over": partial(pause_replies.over, SITE),
