@@ -125,7 +125,7 @@ class ObservePause:
 
 def _is_shown(known: PauseRecord, pause: Pause) -> bool:
     """Whether the reading is no news."""
-    if known.missing_since is not None or known.line.stored_reason != pause.reason:
+    if known.missing_since is not None or not known.has_reason(pause.reason):
         return False
     return not pause.is_dated or known.is_of(pause.paused_at)
 

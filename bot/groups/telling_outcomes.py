@@ -29,6 +29,7 @@ from bot.merge_queue.port import MergeQueue
 from bot.merge_queue.position import still_queued
 from bot.pauses.group_pauses import notify_together, subject_of, with_recorded
 from bot.pauses.group_work import EndCutShort
+from bot.pauses.known import same_reason
 from bot.pauses.outcomes import Outcome
 from bot.pauses.readings import PauseReading
 from bot.pauses.requests import touch_proposal
@@ -160,8 +161,7 @@ class TellOutcomes:
             # The service may answer 404 while it has problems.
             await self.acts.require_running(self.merge_queue, started.repository)
             return False
-        sent = started.stored_reason or ""
-        if pause.reason.strip() != sent.strip():
+        if not same_reason(pause.reason, started.stored_reason or ""):
             return False
         reading = PauseReading(pause, self.merge_queue.service_time)
         await keep_reading(self.acts, started.repository, reading)

@@ -10,7 +10,7 @@ from bot.acts.reason import signatures, signed_by, unsigned_reason
 from bot.kernel.actor import Actor, Caller, Origin
 from bot.kernel.repository import RepositoryName
 from bot.merge_queue.queue import Pause
-from bot.pauses.known import ToldEnd
+from bot.pauses.known import ToldEnd, same_reason
 
 _PRECISIONS = (timedelta(seconds=1), timedelta(milliseconds=1), timedelta(microseconds=1))
 
@@ -424,7 +424,7 @@ class PauseRecord:
         """Whether its reason is unchanged: a service may keep the time of a changed pause."""
         if stored_reason is None:
             return False
-        return self.line.stored_reason.strip() == stored_reason.strip()
+        return same_reason(self.line.stored_reason, stored_reason)
 
 
 def timed(pauses: Iterable[PauseRecord]) -> list[PauseRecord]:

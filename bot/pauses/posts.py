@@ -1,6 +1,6 @@
 """How posts and cards about pauses are rendered when they are sent."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -173,8 +173,14 @@ def _group_now(transaction: Transaction, act: GroupAct) -> group_acts.GroupNow:
         over=tuple(pause for pause in made if not pause.is_open),
         again=tuple(paused_again(transaction, act)),
         merged=merged_since(transaction, made),
-        taken_over=next((pause for pause in made if pause.taken_over is not None), None),
+        taken_over=_taken_over_together(left or made),
     )
+
+
+def _taken_over_together(left: Sequence[PauseRecord]) -> PauseRecord | None:
+    """The first of these pauses, if one person took all of them over."""
+    persons = {pause.taken_over.by if pause.taken_over is not None else None for pause in left}
+    return left[0] if len(persons) == 1 and None not in persons else None
 
 
 def _changes(transaction: Transaction, subject: LiveSubject) -> Message | None:

@@ -133,10 +133,9 @@ def _remind(
     people: Collection[str] = ()
     if plan.sent == 0 and pause.person_responsible is not None:
         people = who_wants(transaction, Notice.REMINDER, [pause.person_responsible])
-    if people:
-        subject = Subject(SubjectKind.REMINDER, pause.repository, pause.pause_id)
-        enqueue_urgent(transaction, subject, people, now, identity=pause.identity)
-    else:
+    subject = Subject(SubjectKind.REMINDER, pause.repository, pause.pause_id)
+    # Who was reminded before somebody else took the pause over isn't reminded alone again.
+    if not enqueue_urgent(transaction, subject, people, now, identity=pause.identity):
         _remind_channels(transaction, pause, now)
         if plan.escalates and rules.escalates_to is not None:
             _escalate(transaction, pause, now)

@@ -61,6 +61,7 @@ MAY_SAY_NOTHING = frozenset(
         SubjectKind.ESCALATION,
         SubjectKind.OUTAGE,
         SubjectKind.ALERT_CAUSE,
+        SubjectKind.END_VOID,
         SubjectKind.FREEZE_ANNOUNCED,
         SubjectKind.FREEZE_BEGUN,
         SubjectKind.FREEZE_OVER,

@@ -142,3 +142,37 @@ async def test_a_groups_pause_is_taken_over_as_a_whole(start_bot: StartBot) -> N
     await bot.wait_in_thread(card, "bob took over the pause of @release.")
     await bot.wait_for_direct_message("bob took over your pause of @release.", by=ALICE)
     assert len(bot.thread(card)) == 1
+
+
+async def test_one_queue_of_a_group_that_is_taken_over_is_not_shown_as_the_whole_group(
+    start_bot: StartBot,
+) -> None:
+    bot = await start_bot(
+        repositories=dict.fromkeys(("acme/site", "acme/api"), "quiet"),
+        environment={"MQBOT_GROUPS": "release=acme/site,acme/api"},
+    )
+    card = await bot.publish("/mq pause now @release freeze", "2 of 2 queues paused")
+    assert "You took over the pause of acme/api" in await bot.ask("/mq takeover acme/api", by=BOB)
+    await bot.wait_for_direct_message("bob took over your pause", by=ALICE)
+    await bot.has_posted()
+    now = bot.now(card)
+    assert now is not None
+    assert "With bob" not in now.line
+    assert "took over the pause of acme/site" in await bot.ask("/mq takeover acme/site", by=BOB)
+    await bot.wait_for_direct_message("bob took over your pause", by=ALICE)
+    await bot.wait_for_change(card, "By alice · With bob since ")
+
+
+@pytest.mark.usefixtures("hurried_reminders")
+async def test_after_a_pause_is_taken_over_and_back_the_channel_is_reminded(
+    bot: BotTester,
+) -> None:
+    card = await bot.pause("CI runners are down")
+    await bot.pass_time(HALF_HOUR)
+    await bot.wait_for_direct_message("still paused", by=ALICE)
+    for person, other in ((BOB, ALICE), (ALICE, BOB)):
+        await bot.choose(card, "Take over", menu=MORE, by=person)
+        await bot.wait_for_reply(by=person)
+        await bot.wait_for_direct_message("took over", by=other)
+    await bot.pass_time(HOUR)
+    await bot.wait_for_post("is still paused* after 1 h 30 min")

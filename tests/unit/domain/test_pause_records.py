@@ -1,5 +1,6 @@
 """What is known about a pause, and when people are reminded of it."""
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 import pytest
@@ -122,3 +123,19 @@ def test_a_pause_that_could_not_be_resumed_is_reported_soon_and_in_the_channels(
     assert reported == hurried(None, NOON) == ReminderPlan(NOON + OVERDUE, sent=1)
     # What comes sooner comes then.
     assert hurried(plan, NOON + FIRST - OVERDUE / 2).next_at == plan.next_at
+
+
+@pytest.mark.parametrize(
+    ("shown", "is_same"),
+    [
+        ("CI is down", True),
+        ("  CI is\ndown ", True),
+        ("CI is down again", False),
+        (None, False),
+    ],
+)
+def test_a_reason_that_a_service_trims_or_wraps_is_unchanged(
+    shown: str | None, *, is_same: bool
+) -> None:
+    pause = replace(make_pause(), line=PauseLine(NOON, "CI is down", "CI is down"))
+    assert pause.has_reason(shown) is is_same

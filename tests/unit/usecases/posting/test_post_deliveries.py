@@ -3,6 +3,7 @@
 import asyncio
 import sqlite3
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -16,6 +17,7 @@ from bot.kernel.pacing import WORKSPACE_PER_SECOND
 from bot.log.classification import EventKind
 from bot.log.rows import Events
 from bot.log.tables import events
+from bot.pauses.pause import PauseEnd
 from bot.pauses.rows import Pauses
 from bot.posts.delivery import (
     MAXIMUM_AGE,
@@ -324,6 +326,21 @@ async def test_what_cannot_be_posted_fails_and_delays_nothing(bot: Posting) -> N
         (DeliveryState.FAILED, "subject_missing"),
     ]
     assert bot.shown() == [3]
+
+
+async def test_that_an_end_counts_no_more_is_not_said_of_a_pause_that_is_over(
+    bot: Posting,
+) -> None:
+    now = bot.clock.now()
+    over = replace(make_known_pause(), end=PauseEnd(at=now))
+    with begin(bot.store) as transaction:
+        pause_id = Pauses(transaction).save(over)
+        subject = Subject(SubjectKind.END_VOID, SITE, pause_id)
+        Outbox(transaction).add([NewDelivery("void", "U0BOB", subject, now, urgent=True)])
+
+    await bot.run()
+
+    assert bot.database.contents.deliveries["void"].progress.error == "nothing_to_say"
 
 
 @pytest.mark.parametrize("refusal", [Refusal.THREAD, Refusal.EDIT])
