@@ -186,7 +186,7 @@ class ActLog:
                     yield
             except QueueBusy as busy:
                 # A proposal stays open for another try.
-                await self.leave(replace(act, confirmation=None), str(busy))
+                await self.note_unchanged(replace(act, confirmation=None), str(busy))
                 raise
             except MergeQueueError as error:
                 if error.act is None:
@@ -202,13 +202,21 @@ class ActLog:
         return failed
 
     async def leave(self, act: AuditRecord, detail: str | None = None) -> int:
-        """Record that a permitted act found nothing to change; `detail` says why.
+        """Record that an act read the service under the lock, and found nothing to change.
 
-        Return the id of the record.
+        What others read before counts no more. `detail` says why nothing changed. Return the id of
+        the record.
         """
+        return await self.store.run(_add_after_reading, self._unchanged(act, detail))
+
+    async def note_unchanged(self, act: AuditRecord, detail: str) -> None:
+        """Record that a permitted act changed nothing, of one without the lock."""
+        await self.store.run(_add, self._unchanged(act, detail))
+
+    def _unchanged(self, act: AuditRecord, detail: str | None) -> AuditRecord:
         shortened = detail[:500] if detail is not None else None
         unchanged = replace(act, at=self.clock.now(), result=ActResult.UNCHANGED)
-        return await self.store.run(_add, unchanged.explained(shortened))
+        return unchanged.explained(shortened)
 
     async def last_done(self, act: AuditRecord, action: Action) -> AuditRecord | None:
         """The last act that did `action` to the same queue, or pull request, if it was lately."""
@@ -347,6 +355,11 @@ def _begin(transaction: Transaction, act: AuditRecord) -> _Begun:
 
 def _add(transaction: Transaction, record: AuditRecord) -> int:
     return Audit(transaction).add(record)
+
+
+def _add_after_reading(transaction: Transaction, record: AuditRecord) -> int:
+    Revisions(transaction).raise_of(record.repository)
+    return _add(transaction, record)
 
 
 def _end(transaction: Transaction, ended: AuditRecord) -> int:

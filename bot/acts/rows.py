@@ -59,9 +59,6 @@ class Revisions(Part):
         self._run(first.on_conflict_do_update(index_elements=["repository"], set_=one_more))
 
 
-_BEGIN_OR_END = frozenset({ActResult.STARTED, ActResult.UNCHANGED})
-
-
 class Audit(Numbered[AuditRecord]):
     """Records of acts; triggers forbid changes, and deletions except of refusals."""
 
@@ -84,8 +81,7 @@ class Audit(Numbered[AuditRecord]):
     def add(self, record: AuditRecord) -> int:
         """Add a record, which the log has too; return its id."""
         record_id = self._add(audit, _row(record))
-        # One that found nothing to do has read the service, too.
-        is_begin_or_end = record.result in _BEGIN_OR_END or record.act_id > 0
+        is_begin_or_end = record.result is ActResult.STARTED or record.act_id > 0
         if is_begin_or_end:
             Revisions(self._transaction).raise_of(record.repository)
         fields = {

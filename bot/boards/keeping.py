@@ -59,12 +59,12 @@ class ManageBoards:
         await self.acts.permit(act)
         there = await self.acts.store.run(_edit_again, repository, caller, self.acts.clock.now())
         if there is not None:
-            await self.acts.leave(act, "it is there already")
+            await self.acts.note_unchanged(act, "it is there already")
             self.acts.wake()
             return there
         access = await self.acts.channels.access(caller.place)
         if access in CANNOT_POST:
-            await self.acts.leave(act, f"the channel is {access}")
+            await self.acts.note_unchanged(act, f"the channel is {access}")
             return NotPostable(access)
         snapshot = await read_queue(repository, self.sources)
         now = self.acts.clock.now()

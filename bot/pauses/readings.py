@@ -167,9 +167,10 @@ def _with_end(
     transaction: Transaction, pause: PauseRecord, act: AuditRecord, now: datetime
 ) -> PauseRecord:
     """The pause with the end that the act sets, also where its line is unchanged."""
-    if pause.resumes_at == act.resumes_at:
+    timer = timer_of(act)
+    if pause.timer == timer:
         return pause
-    timed = replace(pause, timer=timer_of(act))
+    timed = replace(pause, timer=timer)
     Pauses(transaction).save(timed)
     touch_pause(transaction, timed, now)
     return timed

@@ -92,7 +92,7 @@ class RemindOfPauses:
         snoozed = await self.acts.store.run(_snooze, done, drawn, length, first_gap, now)
         if snoozed is not None:
             return snoozed
-        await self.acts.leave(act, "that pause is over")
+        await self.acts.note_unchanged(act, "that pause is over")
         current = await self.merge_queue.current_pause(repository)
         if current is None:
             return NotPaused()

@@ -45,7 +45,7 @@ class TakeOverPause:
         if isinstance(outcome, TakenOver):
             self.acts.wake()
         else:
-            await self.acts.leave(act, "there was nothing to take over")
+            await self.acts.note_unchanged(act, "there was nothing to take over")
         return outcome
 
 

@@ -335,19 +335,23 @@ def replaced_elsewhere(record: PauseRecord) -> Message:
     """To the person whose pause was replaced; `record` is what it says now."""
     name = escape(record.repository)
     who = person(record.by_name) or "Someone"
-    where = "" if record.is_adopted else " outside Slack"
-    return _now_says(f"{PAUSED} {who} changed your pause of {name}{where}.", record)
+    said = f"{PAUSED} {who} changed your pause of {name}{_outside_slack(record)}."
+    return _now_says(said, record)
 
 
 def end_void(record: PauseRecord) -> Message:
     """To the person who had set the end of a pause that somebody else changed since."""
     name = escape(record.repository)
     who = person(record.by_name) or "Someone"
-    return _now_says(
-        f":alarm_clock: {name} no longer resumes automatically: {who} changed its pause outside "
-        "Slack.",
-        record,
-    )
+    changed = f"{who} changed its pause{_outside_slack(record)}"
+    said = f":alarm_clock: {name} no longer resumes automatically: {changed}."
+    return _now_says(said, record)
+
+
+def _outside_slack(record: PauseRecord) -> str:
+    """Where its last change was made, if not through the bot as far as that is known."""
+    is_through_slack = record.line.by is not None and bool(record.line.by.user_id)
+    return "" if is_through_slack or record.is_adopted else " outside Slack"
 
 
 def _now_says(what: str, record: PauseRecord) -> Message:

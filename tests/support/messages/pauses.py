@@ -323,6 +323,10 @@ CASES: Cases = {
             previous_reason=CARD.line.reason,
         ),
     ),
+    "pause-end-void-by-command": partial(
+        pause_card.end_void,
+        replace(saying(CARD, by=BOB, reason="Deploying 4.2"), previous_reason=CARD.line.reason),
+    ),
     "pause-replaced-elsewhere": partial(
         pause_card.replaced_elsewhere,
         replace(

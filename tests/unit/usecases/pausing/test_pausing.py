@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from bot.acts.record import ActResult, Circumstance
+from bot.acts.record import Action, ActResult, Circumstance
 from bot.acts.rows import Audit
 from bot.kernel.actor import Caller, Origin
 from bot.kernel.durations import For
@@ -13,9 +13,11 @@ from bot.merge_queue.errors import CredentialRefused, MergeQueueProtocolError, M
 from bot.pauses.outcomes import NotPaused, PauseChange
 from bot.pauses.rows import Pauses
 from bot.pauses.settling import read_pause
+from bot.pauses.taking_over import TakeOverPause
 from tests.support.acting import Acting
 from tests.support.clock import NOON
 from tests.support.make import ALICE, BOB, CHANNEL, SITE, make_act, make_status
+from tests.support.merge_queue import Call
 from tests.support.transactions import begin
 
 HOUR = timedelta(hours=1)
@@ -45,6 +47,27 @@ async def test_the_new_end_of_an_interrupted_pause_stays() -> None:
     with begin(bot.store) as transaction:
         (known,) = Pauses(transaction).open([SITE])
     assert known.resumes_at == outcome.act.resumes_at == NOON + 2 * HOUR
+
+
+async def test_what_somebody_presses_in_vain_meanwhile_leaves_the_answer_to_a_resume() -> None:
+    bot = Acting()
+    await bot.pause()
+
+    async def press(call: Call) -> None:
+        if call.method == "resume":
+            await TakeOverPause(bot.acts).run(Caller(ALICE, Origin.BUTTON, CHANNEL), SITE)
+
+    bot.merge_queue.before_answer = press
+    outcome = await bot.resume(BOB)
+
+    assert isinstance(outcome, PauseChange)
+    with begin(bot.store) as transaction:
+        assert Pauses(transaction).open([SITE]) == []
+    assert [(act.action, act.result) for act in (await bot.audit())[-3:]] == [
+        (Action.RESUME, ActResult.STARTED),
+        (Action.TAKE_OVER, ActResult.UNCHANGED),
+        (Action.RESUME, ActResult.DONE),
+    ]
 
 
 async def test_a_service_failure_records_a_start_and_a_failure() -> None:

@@ -173,6 +173,22 @@ def said(caplog: pytest.LogCaptureFixture) -> list[tuple[str, float]]:
     ]
 
 
+async def test_a_reason_that_is_changed_back_keeps_the_end_that_was_kept_with_it() -> None:
+    """The service keeps the time of a changed pause, so it says again what it said at first."""
+    desk = Desk(World(keeps_time=True))
+    await pause(desk)
+    for person, reason in ((BOB, "Night"), (ALICE, "Deploying")):
+        (timed,) = await running(desk)
+        caller = Caller(person, Origin.BUTTON, CHANNEL)
+        await desk.pausing.change_reason(caller, SITE, reason, drawn=timed.drawn)
+        desk.world.clock.advance(1)
+
+    (timed,) = await running(desk)
+    assert set_by(timed) == ALICE.user_id
+    assert isinstance(await run_timer(desk), PauseChange)
+    assert SITE not in desk.world.service.pauses
+
+
 async def test_a_clock_corrected_gradually_has_not_jumped(caplog: pytest.LogCaptureFixture) -> None:
     clock = FakeClock()
     watch = watching(InMemoryStore(), clock)
