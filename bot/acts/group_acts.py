@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from datetime import datetime
 
-from sqlalchemy import func, select
+from sqlalchemy import select
 
 from bot.acts.group_act import GroupAct
 from bot.acts.record import Action
@@ -14,6 +14,9 @@ _ACTS = select(group_acts).order_by(group_acts.c.group_act_id)
 
 
 _ID = group_acts.c.group_act_id
+
+RESUMES_LOOKED_AT = 20
+"""Resumes in a row of which each leaves something to try: more than anybody makes."""
 
 
 class GroupActs(Numbered[GroupAct]):
@@ -56,7 +59,8 @@ class GroupActs(Numbered[GroupAct]):
     def pausing(self, group: str, before: int) -> Sequence[GroupAct]:
         """The group's pauses since it was last resumed as a whole, before that act."""
         earlier = group_acts.c.group == group, before > _ID
-        resumed = select(func.max(_ID)).where(*earlier, group_acts.c.action == Action.RESUME)
-        since = func.coalesce(resumed.scalar_subquery(), 0)
+        latest = select(group_acts).where(*earlier, group_acts.c.action == Action.RESUME)
+        resumed = self._records(GroupAct, latest.order_by(_ID.desc()).limit(RESUMES_LOOKED_AT))
+        since = next((act.group_act_id for act in resumed if not act.left_to_try), 0)
         pausing = group_acts.c.action == Action.PAUSE
         return self._records(GroupAct, _ACTS.where(*earlier, pausing, since < _ID))

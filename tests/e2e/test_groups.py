@@ -92,6 +92,20 @@ async def test_the_post_that_a_group_has_resumed_is_in_the_thread_of_its_card(
     assert [reply.ts for reply in three.thread(post)] == [resumed.ts]
 
 
+async def test_the_rest_of_a_group_is_reported_in_the_thread_of_its_card_too(
+    three: BotTester,
+) -> None:
+    card = await paused(three)
+    await three.has_posted()
+    three.break_service("error", path="acme/api/merge-queue/pause", method="DELETE", status=403)
+    await three.type("/mq resume @release")
+    first = await three.wait_for_post("@release: 1 of 2 queues resumed")
+    three.fix_service()
+    await three.click(first, "Retry the rest")
+    rest = await three.wait_for_post("@release: 1 of 1 queue resumed")
+    assert [reply.ts for reply in three.thread(card)] == [first.ts, rest.ts]
+
+
 async def test_two_people_who_take_over_a_group_at_once_each_see_from_whom(
     three: BotTester,
 ) -> None:
