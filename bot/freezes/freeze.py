@@ -264,7 +264,7 @@ def waiting_for(freeze: Freeze, status: QueueStatus, now: datetime) -> int:
     return sum(begins_at is None or at is None or not now <= at < begins_at for at in due.values())
 
 
-def has_begun(terms: FreezeAttributes, now: datetime) -> bool:
-    """Whether its start is past; False if that is unreadable."""
+def is_start_known_past(terms: FreezeAttributes, now: datetime) -> bool:
+    """False if the start is unreadable: nothing says then that the freeze holds."""
     begins = moment(terms.start, terms)
     return begins is not None and begins <= now

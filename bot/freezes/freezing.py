@@ -38,8 +38,8 @@ from bot.store.installation import ServiceFeatures
 FREEZE_REQUESTS_AT_ONCE = 4
 """Repositories of a group whose freezes are read at a time."""
 
-ASKED = 3
-"""Repositories at most, because one may be missing."""
+REPOSITORIES_ASKED = 3
+"""At most, because one may be missing."""
 
 GONE_STATUS = "404"
 """The answer to the end of a freeze that somebody else has just ended."""
@@ -59,7 +59,7 @@ class FreezeQueue:
 
     async def find_out(self) -> None:
         """Learn whether the service offers freezes, unless that is known."""
-        for repository in self.acts.check.configured.repositories.names[:ASKED]:
+        for repository in self.acts.check.configured.repositories.names[:REPOSITORIES_ASKED]:
             if self.merge_queue.freeze_support is FreezeSupport.UNKNOWN:
                 with suppress(MergeQueueError):
                     await self.merge_queue.freezes(repository)

@@ -205,4 +205,4 @@ def _advance(transaction: Transaction, seen: Freeze, due: Freeze, now: datetime)
 def _log_unread(freeze: Freeze, error: MergeQueueError) -> None:
     fields = {"repository": freeze.repository, "error": type(error).__name__}
     extra = {"action": "freeze_unread", **fields}
-    logger.info("the queue of a due freeze could not be read", extra=extra)
+    logger.info("what the service says of a due freeze could not be read", extra=extra)

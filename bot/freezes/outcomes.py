@@ -104,7 +104,8 @@ def is_needless(wanted: FreezeTerms, freeze: Freeze, now: datetime) -> bool:
     """Whether the wanted freeze would change nothing beside this one.
 
     The service takes any freezes beside each other. One that keeps more waiting, or for longer, is
-    made. The same request again is not, though a length counts from a later moment by then.
+    made, unless the same person froze it for the same reason: a length counts from a later moment
+    then, so the same request again can't be told from one for longer. They extend the freeze.
     """
     asked = FreezeAttributes.model_validate(wanted.sent)
     matching = {*freeze.terms.matching_conditions}

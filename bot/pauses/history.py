@@ -66,7 +66,7 @@ def open_pause_cards(
 
 
 def touch_pause(transaction: Transaction, record: PauseRecord, now: datetime) -> None:
-    """Have all live messages of the pause edited, once it is over for the last time."""
+    """Have all live messages of the pause edited; if it is over, that is their last edit."""
     LiveMessages(transaction).mark(shown_pause(record), due_at=now, closed=not record.is_open)
     if not record.is_open:
         LiveMessages(transaction).mark(shown_reminder(record), due_at=now, closed=True)

@@ -1,4 +1,4 @@
-"""What holds queues: pauses and whom to notify when they end, acts on groups, and freezes."""
+"""Rows of pauses, and of the people to notify when they end."""
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence

@@ -34,7 +34,7 @@ from bot.pauses.rows import Pauses
 from bot.store.transaction import Transaction
 
 ACTS_READ = 30
-"""How many records of pauses are read, and how many of resumes, the newest: 15 acts of each.
+"""How many records of pauses are read, and how many of resumes, the newest: an act has two.
 
 The log tells of an act within minutes, so an earlier one has its line or its end by then.
 """

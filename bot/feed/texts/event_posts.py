@@ -27,7 +27,7 @@ from bot.blocks.text import (
 )
 from bot.feed.repeats import Repeats
 from bot.feed.texts.wording import other_event
-from bot.freezes.freeze import Freeze, has_begun
+from bot.freezes.freeze import Freeze, is_start_known_past
 from bot.freezes.texts.cards import FREEZE_MARK, RUNS, freeze_changes, freeze_period
 from bot.freezes.texts.together import still_frozen
 from bot.kernel.repository import RepositoryName
@@ -447,7 +447,7 @@ def _freeze(record: EventRecord) -> Post:
     else:
         said = [_reason(freeze), freeze_period(freeze)]
     mark = RUNS if has_ended else FREEZE_MARK
-    word = _freeze_word(record, is_in_force=has_begun(freeze, record.received_at))
+    word = _freeze_word(record, is_in_force=is_start_known_past(freeze, record.received_at))
     verdict = " · ".join(filter(None, said))
     return Post(mark, word, verdict, by=person(record.details.actor))
 
