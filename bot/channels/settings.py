@@ -134,12 +134,17 @@ class ChannelSettings:
                 return
             none = RepositoryName.none()
             before: Subscription | None = None
+            left_out: frozenset[str] = frozenset()
             for following in Followed(transaction).of_channel(caller.place):
                 if following.selection == through:
                     before = following.subscription(none)
+                    left_out = following.left_out
             new = Subscription(caller.place, none, digest=digest)
             wanted = added(before, new, options)
-            Followed(transaction).save(_following(wanted, through, caller.actor, now))
+            followed = _following(wanted, through, caller.actor, now)
+            # What is asked for by name is out of it already.
+            followed = replace(followed, left_out=left_out)
+            Followed(transaction).save(followed)
 
         return await self._change(caller.place, acts, subscribed, follow)
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from bot.acts.group_acts import GroupActs
+from bot.acts.record import Action
 from bot.boards.rows import Boards
 from bot.channels.rows import ChannelDefaults, Subscriptions
 from bot.desk.question import Asker, Question
@@ -139,8 +140,7 @@ def _of_live_message(transaction: Transaction, subject: LiveSubject) -> ThreadSu
         entry = QueueEntries(transaction).one(subject.repository, subject.key)
         return ThreadSubject(subject.repository, entry.pull_request if entry is not None else None)
     if subject.kind is LiveKind.GROUP:
-        act = GroupActs(transaction).one(int(subject.key))
-        return ThreadSubject(subject.repository, group=act.group if act is not None else None)
+        return _of_group(transaction, subject)
     if subject.kind is LiveKind.PAUSE:
         pause = Pauses(transaction).one(int(subject.key))
         return ThreadSubject(subject.repository, pause=pause.drawn if pause else None)
@@ -151,6 +151,15 @@ def _of_live_message(transaction: Transaction, subject: LiveSubject) -> ThreadSu
         about, _ = repeated_of(subject)
         return _of_event(transaction, about)
     return ThreadSubject(subject.repository)
+
+
+def _of_group(transaction: Transaction, subject: LiveSubject) -> ThreadSubject:
+    act = GroupActs(transaction).one(int(subject.key))
+    if act is None:
+        return ThreadSubject(subject.repository)
+    is_open = any(pause.is_open for pause in Pauses(transaction).of_act(act.group_act_id))
+    is_over = act.action in {Action.PAUSE, Action.RESUME} and not is_open
+    return ThreadSubject(subject.repository, group=act.group, is_group_over=is_over)
 
 
 def _of_delivery(transaction: Transaction, delivery: Delivery) -> ThreadSubject | None:

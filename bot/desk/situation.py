@@ -17,6 +17,8 @@ class ThreadSubject:
     pull_request: int | None = None
     #: the name of the group whose pause it shows
     group: str | None = None
+    #: that pause is over: the group may be paused again, which isn't what it shows
+    is_group_over: bool = False
     #: the last line of the pause whose card it is
     pause: DrawnLine | None = None
     #: the service's id of the freeze whose card it is

@@ -112,6 +112,14 @@ def _command(typed: str, situation: Situation) -> Understood:
     if thread is not None and thread.freeze_id is not None:
         return _about_freeze(Understood(typed, command, request, where, is_named=False), thread)
     is_of_thread = thread is not None and thread.is_pause and request.action in ABOUT_A_PAUSE
+    if thread is not None and thread.group is not None and is_of_thread:
+        group = situation.group_of_thread
+        if group is None:
+            # It isn't configured any more: nobody means the channel's queue here.
+            return Understood(typed, command, request, None, is_named=False)
+        if thread.is_group_over and request.action in CHANGES_A_PAUSE:
+            again = f"{request.action} {target_value(group)}"
+            raise CommandSyntaxError("The pause that this thread is about is over.", "", (again,))
     is_change = is_of_thread and request.action in CHANGES_A_PAUSE
     if is_change and thread is not None and thread.pause:
         options = {**request.options, "expected": thread.pause}

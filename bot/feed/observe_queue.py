@@ -94,6 +94,13 @@ class ObserveQueue:
             if is_wanted:
                 await self.pause.believe_log(poll)
 
+    async def _is_paused_now(self, poll: Poll) -> bool:
+        """Only the service may know a pause made elsewhere a moment ago, where it tells of any."""
+        try:
+            return await poll.pause() is not None
+        except PauseNotOffered:
+            return False
+
     async def observe_health(self, poll: Poll, watch: CauseWatch) -> None:
         """Compare a queue with its thresholds; one transaction stores alerts with deliveries.
 
@@ -110,8 +117,7 @@ class ObserveQueue:
             watch.add(await self._cause(poll, status), now)
         changed = health.changes(rules, watch)
         begins = any(alert.ended_at is None for alert in changed)
-        # Only the service may know a pause made elsewhere a moment ago.
-        if begins and await poll.pause() is not None:
+        if begins and await self._is_paused_now(poll):
             return
         if begins and watch.cause is None:
             cause = watch.found if is_examined else await self._cause(poll, status)

@@ -368,6 +368,11 @@ class PollRepositories:
         finally:
             schedule.running = False
             self.budget.spend(poll.requests.count, len(self.schedules), self.clock.now())
+        if schedule.state is not None:
+            self._succeeded(poll, schedule, started_at)
+        self._plan_next(poll, schedule, started_at)
+
+    def _succeeded(self, poll: Poll, schedule: PollSchedule, started_at: datetime) -> None:
         if schedule.is_failure_logged:
             logger.info(
                 "poll recovered", extra={"action": "poll_recovered", "repository": poll.repository}
@@ -375,10 +380,8 @@ class PollRepositories:
             schedule.is_failure_logged = False
         schedule.failures.end()
         schedule.problem = None
-        if schedule.state is not None:
-            schedule.polled_at = started_at
-            self.metrics.polls.labels(PollOutcome.READ).inc()
-        self._plan_next(poll, schedule, started_at)
+        schedule.polled_at = started_at
+        self.metrics.polls.labels(PollOutcome.READ).inc()
 
     async def _read_log_and_queue(self, poll: Poll, schedule: PollSchedule) -> None:
         """Read the queue even if the log fails, unless the service asked to wait.

@@ -131,6 +131,7 @@ async def _proposed_for_group(use: UseCases, group: Group, asked: Request) -> Se
             await use.freeze_queue.require_offered(names[0])
             return [Proposed(Action.FREEZE, name, wanted) for name in names]
         case UnfreezeRequest():
+            _require_no_freeze(asked)
             wanted = Asked(asked.reason)
             found = await use.freeze_queue.of_group(group.name, names)
             return [
@@ -216,6 +217,12 @@ def one_repository(target: Target) -> RepositoryName:
     if isinstance(target, Group):
         raise WrongField("target", "Name one repository: owner/name.")
     return target
+
+
+def _require_no_freeze(asked: UnfreezeRequest) -> None:
+    """Of a group, all its freezes end; raises WrongField if one of them is named."""
+    if asked.freeze:
+        raise WrongField("freeze", "Name its repository as the target: owner/name.")
 
 
 async def _pause(use: UseCases, caller: Caller, target: Target, asked: PauseRequest) -> Reply:
@@ -348,6 +355,7 @@ def _is_made_by(caller: Caller, freeze: Freeze) -> bool:
 async def _unfreeze(use: UseCases, caller: Caller, target: Target, asked: UnfreezeRequest) -> Reply:
     """End the machine's own freeze: it can't know of a person's that has come since."""
     if isinstance(target, Group):
+        _require_no_freeze(asked)
         wanted = Asked(asked.reason)
         return await _act_on_group(use, caller, Action.UNFREEZE, target, wanted)
     queue = use.freeze_queue

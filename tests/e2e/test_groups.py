@@ -106,6 +106,23 @@ async def test_the_rest_of_a_group_is_reported_in_the_thread_of_its_card_too(
     assert [reply.ts for reply in three.thread(card)] == [first.ts, rest.ts]
 
 
+async def test_in_the_thread_of_a_groups_earlier_pause_todays_is_not_meant(
+    three: BotTester,
+) -> None:
+    card = await paused(three)
+    await three.has_posted()
+    await three.type("/mq resume @release")
+    await three.wait_for_post("@release: 2 of 2 queues resumed")
+    again = await paused(three, "incident")
+    mention(three, "resume", beneath=card)
+    offer = await three.wait_in_thread(card, "The pause that this thread is about is over.")
+    assert offer.labels == ["Run /mq resume @release"]
+    assert three.pause_reason("acme/api") is not None
+    mention(three, "resume", beneath=again)
+    await three.wait_for_post("@release: 2 of 2 queues resumed")
+    assert three.pause_reason("acme/api") is None
+
+
 async def test_two_people_who_take_over_a_group_at_once_each_see_from_whom(
     three: BotTester,
 ) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from aiohttp import web
 from bot.acts.record import ActResult
 from bot.cli.running_bot import ASKED_MOST, exit_code, follow_outcome, talking
 from bot.kernel.actor import Origin
+from bot.sandbox.merge_queue.controls import FreezeTerms
 from tests.e2e.conftest import StartBot
 from tests.e2e.test_who_may_act import acts
 from tests.support.bot_process import MqbotProcess
@@ -199,6 +201,20 @@ async def test_a_machine_pauses_and_resumes_a_group(start_bot: StartBot, shell: 
     assert (await shell(bot, "resume", "@release")).code == 0
     await bot.wait_for_post("By deploy-job")
     assert bot.pause_reason("acme/api") is None
+
+
+async def test_a_freeze_of_a_group_is_ended_as_its_repositorys(
+    start_bot: StartBot,
+) -> None:
+    """Else all freezes of the group would end."""
+    bot = await start_bot(environment={**WITH_MACHINES, "MQBOT_GROUPS": "release=acme/site"})
+    bot.merge_queue.freeze("acme/site", FreezeTerms("night"))
+    (freeze,) = bot.merge_queue.repository("acme/site").freezes
+    body = {"target": "@release", "reason": "green", "freeze": freeze.id}
+    status, answer = await post(bot, "unfreeze", DEPLOY, **body)
+    assert status == HTTPStatus.UNPROCESSABLE_ENTITY
+    assert "freeze: Name its repository as the target: owner/name." in str(answer)
+    assert len(bot.merge_queue.repository("acme/site").freezes) == 1
 
 
 async def test_a_machine_that_is_not_listed_may_look_but_not_pause(

@@ -64,6 +64,22 @@ async def test_a_waiting_first_batch_and_its_end_are_reported_once_to_subscriber
     assert [len(bot.posts(each)) for each in (MERGE_QUEUE, RELEASES, GENERAL)] == [3, 1, 0]
 
 
+async def test_a_waiting_batch_is_reported_where_the_service_tells_of_no_pause(
+    start_bot: StartBot,
+) -> None:
+    bot = await start_bot(
+        **STANDING,
+        pause_endpoints="none",
+        channels=f"acme/site={MERGE_QUEUE}:health",
+        environment={"MQBOT_HEALTH_HEAD_MINUTES": "10"},
+    )
+    bot.enqueue(hangs=True)
+    await later(bot, 8 * MINUTES)
+    await bot.pass_time(4 * MINUTES)
+    alert = await bot.wait_for_post(":rotating_light:")
+    assert "*acme/site: the first pull request has waited for 1" in alert
+
+
 async def test_one_pull_request_that_leaves_again_and_again_is_no_row_of_failures(
     start_bot: StartBot,
 ) -> None:

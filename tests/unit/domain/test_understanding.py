@@ -1,5 +1,6 @@
 """What people say, in channels, threads and direct messages, and what the bot understands."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -108,6 +109,23 @@ def _in_brackets(reason: str) -> str:
 @pytest.mark.parametrize(("place", "typed", "meaning"), [*UNDERSTOOD, *TRIED_LATER])
 def test_what_people_type_is_understood_by_its_place(place: str, typed: str, meaning: str) -> None:
     assert in_words(understand(typed, PLACES[place])) == meaning
+
+
+@pytest.mark.parametrize("typed", ["resume", "extend 1h", "takeover", "status"])
+def test_in_the_thread_of_a_group_that_is_gone_the_channels_queue_is_not_meant(typed: str) -> None:
+    there = at(ThreadSubject(SITE, group="gone"))
+    understood = understand(typed, replace(there, default=API))
+    assert isinstance(understood, Understood)
+    assert (understood.where, understood.is_named) == (None, False)
+
+
+@pytest.mark.parametrize("typed", ["resume", "extend 1h", "takeover"])
+def test_what_a_groups_earlier_pause_showed_is_not_changed_in_its_thread(typed: str) -> None:
+    over = at(ThreadSubject(SITE, group="release", is_group_over=True))
+    said = understand(typed, over)
+    assert isinstance(said, NotUnderstood)
+    assert str(said.error) == "The pause that this thread is about is over."
+    assert isinstance(understand("status", over), Understood)
 
 
 @pytest.mark.parametrize(

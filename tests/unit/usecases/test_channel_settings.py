@@ -15,6 +15,7 @@ from bot.channels.subscription import Style, Subscription, SubscriptionOptions, 
 from bot.kernel.actor import Actor, Caller, Origin
 from bot.kernel.cron import next_digest
 from bot.kernel.errors import CommandSyntaxError
+from bot.kernel.groups import ALL
 from bot.kernel.repository import RepositoryName
 from bot.posts.delivery import DeliveryState
 from bot.posts.outbox import Outbox
@@ -107,6 +108,23 @@ async def test_subscribing_to_many_repositories_adds_to_each_subscription() -> N
     }
     assert heard == {subscribed(one).repository: subscribed(one) for one in done}
     assert len(await on_record(use_case)) == 5
+
+
+async def test_what_was_left_out_stays_out_when_the_rest_of_a_selection_changes() -> None:
+    use_case = make_use_case()
+    await use_case.subscribe(*asked(topics("enter"), SITE, API), ALL)
+    await use_case.unsubscribe(*asked(None, API))
+
+    await use_case.subscribe(*asked(topics("merge"), SITE), ALL)
+
+    with begin(use_case.acts.store) as transaction:
+        (following,) = Followed(transaction).of_channel("C1")
+    assert following.topics == topics("enter", "merge")
+    assert sorted(following.left_out) == [API]
+    await use_case.subscribe(*asked(topics("merge"), SITE, API), ALL)
+    with begin(use_case.acts.store) as transaction:
+        (following,) = Followed(transaction).of_channel("C1")
+    assert following.left_out == frozenset()
 
 
 async def test_more_repositories_than_fit_in_one_transaction_are_all_handled() -> None:
