@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
+from bot.acts.group_act import GroupOutcome
 from bot.acts.group_acts import GroupActs
 from bot.acts.record import Action
 from bot.boards.rows import Boards
@@ -157,8 +158,9 @@ def _of_group(transaction: Transaction, subject: LiveSubject) -> ThreadSubject:
     act = GroupActs(transaction).one(int(subject.key))
     if act is None:
         return ThreadSubject(subject.repository)
+    is_known = act.ended_at is not None and not act.of(GroupOutcome.UNCERTAIN)
     is_open = any(pause.is_open for pause in Pauses(transaction).of_act(act.group_act_id))
-    is_over = act.action in {Action.PAUSE, Action.RESUME} and not is_open
+    is_over = act.action in {Action.PAUSE, Action.RESUME} and is_known and not is_open
     return ThreadSubject(subject.repository, group=act.group, is_group_over=is_over)
 
 
