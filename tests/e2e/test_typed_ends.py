@@ -139,6 +139,7 @@ async def test_a_freeze_at_a_time_may_begin_or_end_then(start_bot: StartBot) -> 
     assert end.removeprefix("End ") == begin.removeprefix("Begin ")
     await bot.click(question, begin)
     await bot.wait_for_change(question, "A freeze of acme/site is planned from")
+    await bot.wait_for_post("A freeze of acme/site is planned* · cutting 4.2")
     (freeze,) = bot.merge_queue.repository("acme/site").freezes
     assert freeze.reason.startswith("cutting 4.2")
     assert to_datetime(freeze.start) == begins.replace(second=0, microsecond=0)
