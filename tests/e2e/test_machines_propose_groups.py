@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +69,18 @@ async def is_settled(bot: BotTester, address: str, state: str, *, by: str = "bob
 
 def reasons(bot: BotTester) -> list[str | None]:
     return [bot.pause_reason(repository) for repository in (SITE, API)]
+
+
+async def test_one_freeze_of_a_group_is_not_proposed_to_end_as_all_of_them(
+    start_bot: StartBot, tmp_path: Path
+) -> None:
+    bot = await start(start_bot, tmp_path)
+    for freeze in ("no-such-id", "1", "Release"):
+        status, answer = await post(
+            bot, "unfreeze", DEPLOY, target="@release", reason="green", freeze=freeze
+        )
+        assert status == HTTPStatus.UNPROCESSABLE_ENTITY
+        assert "freeze: Name its repository as the target: owner/name." in str(answer)
 
 
 async def test_a_machine_proposes_to_pause_and_to_resume_a_group(
