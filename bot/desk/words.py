@@ -166,7 +166,7 @@ class Words:
         self.rest = [*self.all]
         self._after = after  # the end of the verb
         self._naming: Word | None = None  # names the target
-        self._kept: Word | None = None  # names the target, and stays in the reason
+        self._kept: Sequence[Word] = ()  # name the target, and stay in a reason behind them
 
     @property
     def plain(self) -> list[str]:
@@ -385,7 +385,8 @@ class Words:
         """Read the target in front of free text.
 
         Only `owner/name`, `@group`, `all` and an address name one by themselves. Raises
-        TargetNotClear for a name without owner, unless the person was asked.
+        TargetNotClear for a name without owner, unless it is of the queue that is meant anyway, or
+        the person was asked.
         """
         self.skip_punctuation()
         if not self.rest:
@@ -401,15 +402,16 @@ class Words:
                 self.rest[1:], is_certain=True
             ):
                 self._refuse_to_leave_out(self.groups.everything, self.rest)
-            self._ask_about_words_before_name()
-            return None
+            return self._behind_other_words()
+        if self._says_no_other(named, self.rest[1:]):
+            return self._meant_anyway(1)
         if not named.is_certain or self._says_all_is_well():
             self._ask_unless_settled(word, named, leaving_out=self.rest[:1])
             return None
         target = named.targets[0]
         self._naming = word
         if named.says_more:
-            self._kept = word
+            self._kept = [word]
         self.skip()
         self._ask_about_others(word, target)
         return self._all_of(target) if isinstance(target, Group) else target
@@ -522,18 +524,50 @@ class Words:
         is_all = self.rest[0].folded.casefold() == ALL
         return is_all and len(self.rest) > 1 and self.rest[1].bare in WELL
 
-    def _ask_about_words_before_name(self) -> None:
-        """Ask about `pause the api`, or `pause on all queues`."""
+    def _says_no_other(self, named: Named, behind: Sequence[Word]) -> bool:
+        """Whether a name without owner is of the queue that is meant where none is named.
+
+        Then an end behind it counts, as behind `owner/name`: as a part of the reason, it was lost.
+        `behind`: what follows; a list of names may mean them all.
+        """
+        own = self.situation.target_meant(self.verb)
+        is_own = named.is_bare and own is not None and named.targets == (own,)
+        if not is_own or self.is_settled:
+            return False
+        next_word = next((word for word in behind if not _is_and(word)), None)
+        other = named_by(next_word, self.groups) if next_word is not None else None
+        return other is None or own in other.targets
+
+    def _meant_anyway(self, count: int) -> Target | None:
+        """Read the words in front that name the queue meant; "site is down" is a reason, too."""
+        behind = self.rest[count:]
+        self._naming = self.rest[count - 1]
+        if not self._is_apart(behind):
+            self._kept = self.rest[:count]
+        self.skip(count)
+        return self.situation.target_meant(self.verb)
+
+    def _is_apart(self, behind: Sequence[Word]) -> bool:
+        """Whether a name in front of these words is no part of the reason, as in "site for 45m"."""
+        return self._begins_no_name(behind[the_queue(behind) :])
+
+    def _behind_other_words(self) -> Target | None:
+        """Read `pause the site` where that is meant anyway; ask about `pause on all queues`."""
         before = (
             word.bare in _BEFORE_NAME or self.groups.repositories.has_owner(word.bare)
             for word in self.rest
         )
         place = next((at for at, is_before in enumerate(before) if not is_before), 0)
-        if place:
-            word = self.rest[place]
-            named = named_by(word, self.groups)
-            if named is not None and (named.is_bare or word.bare == ALL):
-                self._ask_unless_settled(word, named)
+        word = self.rest[place]
+        named = named_by(word, self.groups) if place else None
+        if named is None or not (named.is_bare or word.bare == ALL):
+            return None
+        behind = self.rest[place + 1 :]
+        if self._says_no_other(named, behind):
+            return self._meant_anyway(place + 1)
+        count = place + 1 if self._is_apart(behind) else 0
+        self._ask_unless_settled(word, named, leaving_out=self.rest[:count])
+        return None
 
     def _ask_about_others(self, word: Word, target: Target) -> None:
         """Ask about `pause acme/site acme/api` and `pause acme/site, acme/api and @release`."""
@@ -659,13 +693,11 @@ class Words:
         Raises TargetNotClear if no target was named in front and the text names one.
         """
         self.skip_punctuation()
-        words = self.rest
-        if _says_nothing(words):
-            words = []
-        if self._kept is not None:
-            place = self.all.index(self._kept) + 1
+        words = [] if _says_nothing(self.rest) else self.rest
+        if self._kept:
+            place = self.all.index(self._kept[-1]) + 1
             is_next = [*self.all[place : place + 1]] == self.rest[:1]
-            words = [self._kept, *self.rest] if is_next else self.rest
+            words = [*self._kept, *self.rest] if is_next else self.rest
         if target is None and not self.is_settled:
             self._ask_about_names_in(words)
             self._ask_about_misspelled(words)

@@ -45,6 +45,14 @@ async def test_what_begins_like_an_end_is_an_end_or_a_question(bot: BotTester) -
     assert bot.pause_reason() == "release 4.2 (by alice via Slack)"
 
 
+async def test_an_end_behind_the_queues_name_without_its_owner_counts(bot: BotTester) -> None:
+    for typed in ("site 45m CI is down", "the site queue for 45m CI is down"):
+        card = await bot.pause(typed)
+        assert "Until 20" in card
+        assert bot.pause_reason() == "CI is down (by alice via Slack)"
+        await bot.resume()
+
+
 async def test_no_end_is_said_with_the_words_that_are_the_reason(bot: BotTester) -> None:
     question = await bot.ask("/mq pause until we know more")
     await bot.click(question, "No end; the reason is “until we know more”")
