@@ -18,6 +18,7 @@ from bot.channels.subscription import InvalidOptions, Level, Topic, read_options
 from bot.desk.names import named_by, read_number
 from bot.desk.starts import Start, start_meant, times_of_start
 from bot.desk.words import (
+    BEFORE_NAME,
     BRANCH_OPTION,
     FROM_OPTION,
     LIMIT_OPTION,
@@ -490,10 +491,12 @@ def read_resume(words: Words) -> Request:
     while words.rest and (words.rest[-1].is_emoji or words.rest[-1].bare in POLITE):
         words.rest.pop()
     said = [word for word in words.rest if word.bare not in POLITE and not word.is_punctuation]
-    if len(said) == 1:
-        word = said[0]
+    # "the api queue" is no more than "api".
+    names = [word for word in said if word.bare not in BEFORE_NAME]
+    if len(names) == 1:
+        word = names[0]
         named = words.named(word)
-        if named is not None:
+        if named is not None and (named.is_bare or len(said) == 1):
             return Request("resume", words.only_target(word, named))
     where, _ = _place(words)
     words.refuse_to_leave_out(where)

@@ -40,7 +40,7 @@ OFFERED_INSTEAD = 3
 _OPTION = re.compile(r"(?P<dashes>-{0,2})(?P<name>[A-Za-z]+)(?P<sign>[:=]?)(?P<value>.*)")
 """`branch:main`, also as people write options elsewhere: `--branch=main`, `--branch main`."""
 
-_BEFORE_NAME = frozenset(
+BEFORE_NAME = frozenset(
     {
         *("a", "at", "for", "in", "of", "on", "only", "our", "the", "to"),
         *("merge", "merges", "merging", "queue", "queues", "repo", "repository"),
@@ -554,7 +554,7 @@ class Words:
     def _behind_other_words(self) -> Target | None:
         """Read `pause the site` where that is meant anyway; ask about `pause on all queues`."""
         before = (
-            word.bare in _BEFORE_NAME or self.groups.repositories.has_owner(word.bare)
+            word.bare in BEFORE_NAME or self.groups.repositories.has_owner(word.bare)
             for word in self.rest
         )
         place = next((at for at, is_before in enumerate(before) if not is_before), 0)
@@ -637,39 +637,44 @@ class Words:
         if self.is_settled:
             return
         whole = self.text_without(())
-        rest = self.text_without(() if named.says_more else leaving_out)
-        behind = self._without_times(self.rest[len(leaving_out) :])
+        count = len(leaving_out)
+        others = self._names_behind(word) if leaving_out and not named.says_more else []
+        end_of_list = count + others[-1].end if others else 0
+        if others and self.rest[end_of_list:] and self._is_apart(self.rest[end_of_list:]):
+            # An end behind the list is no part of the reason, whichever of them is meant.
+            count = end_of_list
+        rest = self.text_without(() if named.says_more else self.rest[:count])
+        behind = self._without_times(self.rest[count:])
         reasons = [text_of(self.text, behind), text_of(self.text, self.rest)]
         if named.says_more or not leaving_out:
             reasons[0] = reasons[1]
         readings = [self._reading(target, reasons[0], rest) for target in named.targets]
-        if leaving_out and not named.says_more:
-            readings += self._readings_of_others(word, named)
+        for other in others:
+            end = max(count, len(leaving_out) + other.end)
+            reason = text_of(self.text, self._without_times(self.rest[end:]))
+            rest = self.text_without(self.rest[:end])
+            if all(reading.target != target_value(other.target) for reading in readings):
+                readings.append(self._reading(other.target, reason, rest))
         readings.append(Reading(None, reasons[1], f"{self.verb} {whole}"))
         raise TargetNotClear(self.verb, word.plain, tuple(readings))
 
-    def _readings_of_others(self, word: Word, named: Named) -> list[Reading]:
-        """What the further names of "site, api" and "site and api" mean, or of names alone."""
+    def _names_behind(self, word: Word) -> Sequence["_Listed"]:
+        """The further names of "site, api" and "site and api", or of names alone."""
         behind = self.rest[1:]
         is_list = all(named_by(other, self.groups) is not None for other in behind)
-        known = {*named.targets}
-        readings: list[Reading] = []
+        found: list[_Listed] = []
         end = 0
         while True:
             count = next((at for at, other in enumerate(behind[end:]) if not _is_and(other)), None)
             is_joined = is_list or bool(count) or word.typed.endswith(",")
             if count is None or not is_joined:
-                return readings
+                return found
             word = behind[end + count]
             other = named_by(word, self.groups)
             if other is None or other.says_more:
-                return readings
+                return found
             end += count + 1
-            reason = text_of(self.text, self._without_times(behind[end:]))
-            rest = self.text_without(self.rest[: end + 1])
-            further = [target for target in other.targets if target not in known]
-            readings += [self._reading(target, reason, rest) for target in further]
-            known.update(further)
+            found += [_Listed(word, target, end) for target in other.targets]
 
     def _without_times(self, words: Sequence[Word]) -> Sequence[Word]:
         """The words behind a name that are the reason, where an end may stand before it."""

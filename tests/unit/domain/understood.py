@@ -120,6 +120,26 @@ UNDERSTOOD = [
         "pause on the api until 5pm CI is down",
         "ask: pause acme/api (CI is down), or pause acme/site (on the api until 5pm CI is down)",
     ),
+    (CHANNEL, "resume the api", "resume acme/api"),
+    (CHANNEL, "resume the api queue", "resume acme/api"),
+    (CHANNEL, "resume merging in api, please", "resume acme/api"),
+    # A list of names in front of an end: it is no part of the reason, whichever is meant.
+    (
+        ELSEWHERE,
+        "pause api and site 45m CI is down",
+        (
+            "ask: pause acme/api (CI is down), or pause acme/site (CI is down), "
+            "or pause (api and site 45m CI is down)"
+        ),
+    ),
+    (
+        ELSEWHERE,
+        "freeze site, api from fri 18:00 until mon 08:00 weekend",
+        (
+            "ask: freeze acme/site (weekend), or freeze acme/api (weekend), "
+            "or freeze (site, api from fri 18:00 until mon 08:00 weekend)"
+        ),
+    ),
     (CHANNEL, "resume 41", "refuse"),
     (CHANNEL, "resume status", "refuse"),
     (CHANNEL, "pause everything", "ask: pause @all, or pause acme/site"),
