@@ -1,6 +1,7 @@
 """`mqbot migrate`, `backup`, `restore`, `copy-database`: for a person at the database's machine."""
 
 import asyncio
+from contextlib import ExitStack
 from pathlib import Path
 
 import click
@@ -22,7 +23,9 @@ FILE = click.Path(dir_okay=False, path_type=Path)
 @click.command()
 def migrate() -> None:
     """Upgrade the database to this version's schema; safe to repeat."""
-    with with_database() as url:
+    with with_database() as url, ExitStack() as stack:
+        if url.startswith("sqlite:"):
+            stack.enter_context(copies.presence(sqlite_path(url)))
         schema.upgrade(url)
     click.echo(f"{_named(url)} is at revision {schema.head_revision()}")
 

@@ -25,7 +25,6 @@ from bot.sandbox.slack.server import SlackSandbox
 from bot.sandbox.story.script import STORY, ending_in
 from bot.sandbox.story.stage import DemoStage
 from bot.sandbox.story.telling import Teller
-from bot.store import migrate
 
 REPOSITORIES = {"acme/site": "demo", "acme/api": "calm"}
 """How lively each repository is after the story."""
@@ -126,7 +125,6 @@ async def run(
             sandbox.slack.stage = stage
             _invite_others(sandbox.slack)
             settings = GivenSettings.model_validate(environment(sandbox.addresses, Path(folder)))
-            migrate.upgrade(settings.database_url.get_secret_value())
             async with build_runtime(settings, Surroundings(clock, EVERY)):
                 click.echo("Acme's engineers are working through last night and this morning …")
                 await teller.tell(STORY if trouble is None else ending_in(trouble), speed)

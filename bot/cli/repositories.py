@@ -77,7 +77,7 @@ class _Renamed(NamedTuple):
 async def _rename(url: str, old: RepositoryName, new: RepositoryName) -> _Renamed:
     with ExitStack() as stack:
         if url.startswith("sqlite:"):
-            require_alone(sqlite_path(url), stack)
+            require_alone(sqlite_path(url), RENAME, stack)
         else:
             await require_nobody_connected(url, clock())
         async with opened_store(url) as store:

@@ -77,7 +77,7 @@ def serve(bot: Bot, settings: Settings) -> None:
 
 
 async def _run(bot: Bot, url: str) -> None:
-    _ready_database(url)
+    _require_database(url)
     async with cancelled_by_signals(), bot:
         # What the start made lives as long as the process. Searches for garbage leave it out from
         # now on: a full one comes sooner and is short, so less garbage waits for it. What little
@@ -89,17 +89,18 @@ async def _run(bot: Bot, url: str) -> None:
     logger.info("stopped", extra={"action": "stopped"})
 
 
-def _ready_database(url: str) -> None:
-    """Migrate a SQLite file immediately, because it belongs to this machine alone.
+def _require_database(url: str) -> None:
+    """Raise ConfigurationError for a bad address, or a PostgreSQL database that isn't migrated.
 
-    On PostgreSQL migrating is a separate step: other machines may still run the previous version.
+    There, migrating is a separate step: other machines may still run the previous version.
     """
     from bot.store import migrate
+    from bot.store.engines import create_engine
 
     try:
-        if url.startswith("sqlite:"):
-            migrate.upgrade(url)
-        elif not migrate.is_current(url):
-            raise ConfigurationError({"DATABASE_URL": "is not migrated; run mqbot migrate"})
+        create_engine(url).dispose()
+        is_migrated = url.startswith("sqlite:") or migrate.is_current(url)
     except ValueError as error:
         raise ConfigurationError({"DATABASE_URL": str(error)}) from None
+    if not is_migrated:
+        raise ConfigurationError({"DATABASE_URL": "is not migrated; run mqbot migrate"})

@@ -10,7 +10,7 @@ from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, closing, 
 from datetime import timedelta
 from itertools import chain, count
 from pathlib import Path
-from typing import NamedTuple
+from typing import IO, NamedTuple
 
 from sqlalchemy import text, update
 
@@ -28,10 +28,10 @@ from bot.store.transactions import Store
 logger = logging.getLogger(__name__)
 
 COPY_WAIT_SECONDS = 60.0
+CONNECTIONS_CHECK_SECONDS = 0.1
 ENDING_SECONDS = 3.0
 """PostgreSQL needs a moment to end the connections of a process that has ended."""
 
-LOCK_CHECK_SECONDS = 0.1
 FILE_SECONDS = 60.0
 """How often a process looks whether its SQLite file is still the same."""
 
@@ -50,41 +50,70 @@ _CONNECTED = text(
 def presence(database: Path) -> Iterator[bool]:
     """A shared lock on a file beside a SQLite database, for as long as a process uses it.
 
-    Yields whether no other process had it. The operating system releases it when a process dies,
-    but not when it is stopped. Raises OSError at the start if nobody can know, as in a read-only
-    directory.
+    Yields whether no other process had it; False if nobody can know, as in a read-only directory.
+    The operating system releases it when a process dies, but not when it is stopped. Raises
+    StoreUnavailable while a command keeps others out.
     """
+    with ExitStack() as stack:
+        try:
+            database.parent.mkdir(parents=True, exist_ok=True)
+            is_alone = _enter(stack.enter_context(_lock_file(database)))
+        except OSError as error:
+            extra = {"action": "presence_unknown", "error": str(error)}
+            logger.info("file locks are not available", extra=extra)
+            is_alone = False
+        yield is_alone
+
+
+def _enter(lock: IO[str]) -> bool:
+    """Share the lock; return whether no other process had it."""
+    is_alone = _got(lock, fcntl.LOCK_EX)
+    if is_alone:
+        # Of a command that was killed.
+        lock.truncate(0)
+    elif not _got(lock, fcntl.LOCK_SH):
+        lock.seek(0)
+        command = lock.read()
+        if command:
+            raise StoreUnavailable(
+                f"mqbot {command} is using the database: try again when it has finished"
+            )
+    # Waits only a moment: for another process that looks whether it is alone.
+    fcntl.flock(lock, fcntl.LOCK_SH)
+    return is_alone
+
+
+@contextmanager
+def _lock_file(database: Path) -> Iterator[IO[str]]:
     path = database.with_name(f"{database.name}{IN_USE}")
     path.touch(0o600)
     with path.open("a+") as file:
         # `mqbot restore` as root must not lock the bot out.
         give_to_owner(path, path.parent)
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            is_alone = True
-        except BlockingIOError:
-            is_alone = False
-        # Waits only a moment: nobody keeps the exclusive lock for long.
-        fcntl.flock(file, fcntl.LOCK_SH)
-        yield is_alone
+        yield file
+
+
+def _got(lock: IO[str], kind: int) -> bool:
+    """Take a lock of this kind in place of the one that this process has, if that is possible."""
+    try:
+        fcntl.flock(lock, kind | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 async def take_over(store: Store, url: str, stack: AsyncExitStack) -> bool:
-    """End the leases of a process that died, if no other process uses the SQLite file.
+    """Migrate the SQLite file; end the leases of a process that died, if no other process uses it.
 
     A restarted bot doesn't wait for them. Returns whether no other process uses it, which is
-    unknown of other databases. The lock lasts until `stack` is closed.
+    unknown of other databases. The lock lasts until `stack` is closed. Raises StoreUnavailable,
+    also while a command keeps others out, and StoreUnusable as `migrate.upgrade` does.
     """
     if not url.startswith("sqlite:"):
         return False
-    try:
-        is_alone = stack.enter_context(presence(sqlite_path(url)))
-    except OSError as error:
-        logger.info(
-            "file locks are not available",
-            extra={"action": "presence_unknown", "error": str(error)},
-        )
-        return False
+    is_alone = stack.enter_context(presence(sqlite_path(url)))
+    # At once, because the file belongs to this machine alone.
+    await asyncio.to_thread(migrate.upgrade, url)
     if is_alone:
         await store.run(lambda transaction: Leases(transaction).end_all())
     return is_alone
@@ -188,7 +217,7 @@ def restore(url: str, file: Path, put_in_doubt: Callable[[Transaction], None]) -
     with as_store_errors():
         target.parent.mkdir(parents=True, exist_ok=True)
     with ExitStack() as stack:
-        require_alone(target, stack)
+        require_alone(target, "restore", stack)
         copy = stack.enter_context(_beside(target))
         _copy(file, copy)
         give_to_owner(copy, target if target.exists() else target.parent)
@@ -200,18 +229,24 @@ def restore(url: str, file: Path, put_in_doubt: Callable[[Transaction], None]) -
         return replaced
 
 
-def require_alone(database: Path, stack: ExitStack) -> None:
-    """Keep others out of the SQLite database until the stack ends.
+def require_alone(database: Path, command: str, stack: ExitStack) -> None:
+    """Keep others out of the SQLite database until the stack ends: they name the command.
 
     Raises StoreUnavailable if a process uses it.
     """
     try:
-        is_alone = stack.enter_context(presence(database))
+        lock = stack.enter_context(_lock_file(database))
+        if _got(lock, fcntl.LOCK_EX):
+            stack.callback(lock.truncate, 0)
+            lock.truncate(0)
+            lock.write(command)
+            lock.flush()
+            return
+        _enter(lock)
     except OSError as error:
         unknown = f"whether the bot uses the database is not known: {error}"
         raise StoreUnavailable(unknown) from error
-    if not is_alone:
-        raise StoreUnavailable("the database is in use: stop the bot first")
+    raise StoreUnavailable("the database is in use: stop the bot first")
 
 
 async def make_ready(url: str, clock: Clock, put_in_doubt: Callable[[Transaction], None]) -> None:
@@ -239,7 +274,7 @@ async def require_nobody_connected(url: str, clock: Clock) -> None:
                 " a connection that outlived its process ends by"
                 f" SELECT pg_terminate_backend({others[0].pid})"
             )
-        await clock.sleep(LOCK_CHECK_SECONDS)
+        await clock.sleep(CONNECTIONS_CHECK_SECONDS)
 
 
 def _connected(url: str) -> Sequence[ResultRow]:

@@ -83,7 +83,7 @@ async def _keep_others_out(url: str, clock: Clock, stack: ExitStack) -> None:
     path = sqlite_path(url)
     with as_store_errors():
         path.parent.mkdir(parents=True, exist_ok=True)
-    require_alone(path, stack)
+    require_alone(path, "copy-database", stack)
 
 
 def _give_to_owner(url: str) -> None:

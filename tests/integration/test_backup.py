@@ -10,23 +10,25 @@ import pytest
 from click.testing import CliRunner, Result
 
 from bot.cli.main import main
-from bot.cli.process import CONFIGURATION_EXIT, forever
+from bot.cli.process import CONFIGURATION_EXIT, UNAVAILABLE_EXIT, forever
 from bot.config.settings import RunSettings
 from bot.kernel.clock import Clock
 from bot.posts.outbox import Outbox
 from bot.runtime.process import build_runtime
 from bot.runtime.surroundings import Surroundings
 from bot.store import migrate
-from bot.store.backup import back_up, presence
+from bot.store.backup import back_up, presence, restore
 from bot.store.engines import create_engine, sqlite_path
 from bot.store.errors import StoreUnusable
+from bot.store.transaction import Transaction
 from bot.store.transactions import Store
+from tests.support.bot_process import MqbotProcess
 from tests.support.bot_tester import ALICE, RELEASES, BotTester
 from tests.support.clock import FakeClock, ImpatientClock, StandingClock
 from tests.support.database_fixtures import migrated
 from tests.support.databases import PATIENT
 from tests.support.postgres import PostgresServer
-from tests.support.settings import settings_in
+from tests.support.settings import NOWHERE, settings_in
 from tests.support.shown import Shown
 from tests.support.stored import make_new
 from tests.support.transactions import begin
@@ -236,6 +238,44 @@ def test_a_database_in_use_is_not_replaced(sqlite_url: str, tmp_path: Path) -> N
     assert result.exit_code == 1
     assert "Is a directory" in result.stderr
     assert "stop the bot" not in result.stderr
+
+
+async def test_a_bot_that_starts_during_a_restore_ends_and_names_it(
+    sqlite_url: str, tmp_path: Path
+) -> None:
+    """Its supervisor starts it again until the restore is over."""
+    path = sqlite_path(sqlite_url)
+    copy = tmp_path / "copy"
+    assert run("backup", str(copy), url=sqlite_url).exit_code == 0
+    with closing(sqlite3.connect(path)) as database:
+        database.execute(
+            "UPDATE alembic_version SET version_num = ?", [migrate.known_revisions()[0]]
+        )
+        database.commit()
+    before = path.read_bytes()
+    environ = {**NOWHERE, "DATABASE_URL": sqlite_url}
+    refusals = []
+    loop = asyncio.get_running_loop()
+
+    async def start(command: str) -> None:
+        process = await MqbotProcess.start(command, folder=tmp_path, environ=environ)
+        refusals.append((command, await process.ends()))
+
+    def meanwhile(_transaction: Transaction) -> None:
+        for command in ("run", "worker", "migrate"):
+            asyncio.run_coroutine_threadsafe(start(command), loop).result()
+
+    kept = await asyncio.to_thread(restore, sqlite_url, copy, meanwhile)
+    assert refusals == [(command, UNAVAILABLE_EXIT) for command in ("run", "worker", "migrate")]
+    said = "mqbot restore is using the database: try again when it has finished"
+    line = f"mqbot: DATABASE_URL: can't be used: {path}: {said}\n"
+    assert (tmp_path / "stderr").read_text() == 3 * line
+    assert kept is not None
+    assert kept.read_bytes() == before
+
+    process = await MqbotProcess.start("run", folder=tmp_path, environ=environ)
+    await until(lambda: "Slack cannot be reached" in process.complaints, "a look for Slack")
+    assert await process.stop() == 0
 
 
 def test_a_backup_onto_the_database_itself_is_refused(sqlite_url: str, tmp_path: Path) -> None:

@@ -4,14 +4,19 @@ import asyncio
 import os
 import signal
 import sys
+import threading
 from collections.abc import AsyncIterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
 
-from bot.store.backup import presence, take_over
+import pytest
+
+from bot.store.backup import presence, require_alone, take_over
 from bot.store.coordination import Leases
 from bot.store.engines import create_engine, sqlite_path
+from bot.store.errors import StoreUnavailable
 from bot.store.lease_values import Lease
 from bot.store.transactions import Store
 from tests.support.stored import NOW
@@ -26,13 +31,26 @@ with presence(Path(sys.argv[1])) as is_alone:
     sys.stdin.read()
 """
 
+RESTORE = """
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+from bot.store.backup import require_alone
+with ExitStack() as stack:
+    require_alone(Path(sys.argv[1]), "restore", stack)
+    print(True, flush=True)
+    sys.stdin.read()
+"""
+
 
 @asynccontextmanager
-async def another_process(database: Path) -> AsyncIterator[asyncio.subprocess.Process]:
+async def another_process(
+    database: Path, program: str = HOLDER
+) -> AsyncIterator[asyncio.subprocess.Process]:
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         "-c",
-        HOLDER,
+        program,
         str(database),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
@@ -75,6 +93,42 @@ def test_two_processes_that_share_a_file_know_of_each_other(tmp_path: Path) -> N
     three.close()
     with presence(database) as is_alone:
         assert is_alone
+
+
+def test_of_many_that_start_at_once_all_get_in_and_one_is_alone(tmp_path: Path) -> None:
+    database = tmp_path / "bot.sqlite3"
+    many = 20
+    together = threading.Barrier(many)
+
+    def start() -> bool:
+        with presence(database) as is_alone:
+            together.wait(60)
+            return is_alone
+
+    with ThreadPoolExecutor(many) as threads:
+        started = [threads.submit(start) for _ in range(many)]
+    assert sum(one.result() for one in started) == 1
+
+
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGKILL])
+async def test_a_restore_keeps_others_out_until_it_ends_however_it_ends(
+    tmp_path: Path, ending: signal.Signals
+) -> None:
+    database = tmp_path / "bot.sqlite3"
+    said = "mqbot restore is using the database: try again when it has finished"
+    async with another_process(database, RESTORE) as process:
+        with pytest.raises(StoreUnavailable, match=said), presence(database):
+            raise AssertionError
+        with pytest.raises(StoreUnavailable, match=said), ExitStack() as stack:
+            require_alone(database, "rename", stack)
+        os.kill(process.pid, ending)
+        await process.wait()
+    with presence(database) as is_alone:
+        assert is_alone
+        with presence(database) as is_other_alone:
+            assert not is_other_alone
+        with pytest.raises(StoreUnavailable, match="stop the bot first"), ExitStack() as stack:
+            require_alone(database, "rename", stack)
 
 
 async def held(store: Store, holder: str) -> Lease | None:
