@@ -24,8 +24,12 @@ from bot.slack.socket_mode import SocketMode
 from bot.slack.web_api.clients import LimitedWebClient
 from bot.store.errors import StoreUnavailable
 from bot.store.space import Space, space_of
+from bot.store.transactions import Store
 
 SECOND = timedelta(seconds=1)
+
+DATABASE_SECONDS = 1.0
+"""How long an answer about the database counts: anybody may ask for readiness, again and again."""
 
 
 @contextmanager
@@ -67,6 +71,8 @@ class Monitoring:
         self._reading: OutboxReading | None = None
         self._space: Space | None = None
         self._asked: asyncio.Task[OutboxReading | None] | None = None
+        self._database_problem: str | None = None
+        self._ask_database_from = clock.monotonic()
 
     async def open(self, stack: AsyncExitStack, machines: MachineApi | None = None) -> None:
         """Listen; raises ConfigurationError when the address is in use.
@@ -219,8 +225,14 @@ class Monitoring:
     async def _database(self) -> str | None:
         if self._ports is None:
             return "not open yet"
+        if self._clock.monotonic() >= self._ask_database_from:
+            self._database_problem = await self._ask(self._ports.store)
+            self._ask_database_from = self._clock.monotonic() + DATABASE_SECONDS
+        return self._database_problem
+
+    async def _ask(self, store: Store) -> str | None:
         try:
-            await self._ports.store.ask()
+            await store.ask()
         except StoreUnavailable as error:
             return f"cannot be written: {error.cause}"
         return None

@@ -114,7 +114,6 @@ async def build_web(
         scheduler.every(SYNC_SECONDS, Job("share how fast people send requests", pacing))
         stack.push_async_callback(server.close)
         slack_requests.serve(app)
-        process.monitoring.health.add("signatures", slack_requests.problem)
         process.start(scheduler)
         process.ready()
         yield server

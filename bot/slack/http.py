@@ -2,7 +2,6 @@
 
 import logging
 import re
-from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -29,10 +28,6 @@ LARGEST_SLACK_REQUEST = 1024 * 1024
 
 MOST_FIELDS = 100
 """Fields of a form."""
-
-REFUSALS_IN_A_ROW = 3
-REFUSED_SECONDS = 5 * 60
-"""So many refusals in this time, and no request ever accepted, mean a wrong secret or clock."""
 
 OLDEST_SECONDS = 5 * 60
 """https://docs.slack.dev/authentication/verifying-requests-from-slack"""
@@ -96,8 +91,6 @@ class SlackRequests:
         self._app: AsyncApp | None = None
         self._requests = metrics.slack_requests
         self._signed_with: AcceptedSecret | None = None
-        # Of those signed with another secret or at another time, the last ones: why, and when.
-        self._refused: deque[tuple[Refused, float]] = deque(maxlen=REFUSALS_IN_A_ROW)
         self.use(signing_secrets)
 
     def routes(self) -> list[web.RouteDef]:
@@ -112,22 +105,8 @@ class SlackRequests:
         if [*signing_secrets] == [*self._secrets]:
             return
         self._secrets = signing_secrets
-        # Whether Slack has one of these is open again.
+        # Which of these Slack has isn't known yet.
         self._signed_with = None
-        self._refused.clear()
-
-    def problem(self) -> str | None:
-        """Why nothing that Slack sends is accepted, if that is so.
-
-        Once one request was accepted, refusals say nothing any more: strangers cause them.
-        """
-        if self._signed_with is not None or len(self._refused) < REFUSALS_IN_A_ROW:
-            return None
-        last, _ = self._refused[-1]
-        _, first_at = self._refused[0]
-        if self._clock.now() - first_at > REFUSED_SECONDS:
-            return None
-        return f"no request of Slack's is accepted: {last.value}"
 
     async def _on_request(self, request: web.Request) -> web.StreamResponse:
         if self._app is None:
@@ -196,17 +175,15 @@ class SlackRequests:
 
     def _refuse(self, request: web.Request, refused: Refused) -> web.Response:
         self._requests.labels(refused.label).inc()
-        now = self._clock.now()
         extra = {
             "action": "signature_refused",
             "reason": refused.label,
             "remote": request.remote,
             "length": request.content_length,
         }
-        if refused is not Refused.UNSIGNED:
-            self._refused.append((refused, now))
         if refused is Refused.CLOCK:
-            extra["seconds_from_ours"] = int(_only(request, TIMESTAMP)) - round(now)
+            ours = round(self._clock.now())
+            extra["seconds_from_ours"] = int(_only(request, TIMESTAMP)) - ours
         logger.warning("refused a request: %s", refused.value, extra=extra)
         return web.Response(status=HTTPStatus.UNAUTHORIZED, text=f"Refused: {refused.value}.\n")
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import sqlite3
+import time
 from collections.abc import AsyncIterator
 from contextlib import closing
 from dataclasses import replace
@@ -187,14 +188,32 @@ async def test_web_and_worker_have_a_port_each_and_the_public_one_has_no_metrics
         await bot.ask("/mq status")
         web = WatchedBot(bot, opened=0)
         worker = WatchedBot(bot, opened=1)
-        assert set((await web.readiness())[1]["checks"]) == {"database", "signatures", "slack"}
+        assert set((await web.readiness())[1]["checks"]) == {"database", "slack"}
         assert set((await worker.readiness())[1]["checks"]) == {"database", "polls", "slack"}
         assert await web.value("mqbot_slack_ack_seconds_count")
         assert await worker.value("mqbot_slack_ack_seconds_count") == 0
 
-        opened = next(
-            record for record in bot.log.records if vars(record).get("action") == "http_open"
-        )
-        public = WatchedBot(bot, at=vars(opened)["port"])
+        public = public_port(bot)
         assert (await public.get("/metrics"))[0] == 404
         assert (await public.get("/readyz"))[0] == 200
+
+
+def public_port(bot: BotTester) -> WatchedBot:
+    opened = next(record for record in bot.log.records if vars(record).get("action") == "http_open")
+    return WatchedBot(bot, at=vars(opened)["port"])
+
+
+async def test_many_questions_about_readiness_write_to_the_database_once_a_second(
+    sqlite_url: str,
+) -> None:
+    bot = BotTester(sqlite_url, mode="http")
+    written = set()
+    async with bot:
+        public = public_port(bot)
+        began = time.monotonic()
+        for _ in range(30):
+            assert (await public.get("/readyz"))[0] == 200
+            with closing(sqlite3.connect(sqlite_path(sqlite_url))) as database:
+                written |= set(database.execute("SELECT written_at FROM write_checks"))
+        took = time.monotonic() - began
+    assert 1 <= len(written) <= 1 + took

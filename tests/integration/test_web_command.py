@@ -1,15 +1,19 @@
 """`mqbot web` and `mqbot worker` as processes: together the whole bot, over HTTP."""
 
 import socket
+import time
+from http import HTTPStatus
 from pathlib import Path
 
 import aiohttp
 
 from bot.cli.process import UNAVAILABLE_EXIT
+from bot.slack.http import EVENTS_PATH
 from tests.support.bot_process import MqbotProcess
 from tests.support.bot_tester import MERGE_QUEUE, RELEASES
 from tests.support.settings import NOWHERE
 from tests.support.several_processes import RunningProcess, SeveralProcesses
+from tests.support.slack_requests import command, signed
 
 OVER_HTTP = {
     **NOWHERE,
@@ -52,6 +56,33 @@ async def test_web_replies_and_worker_posts(sqlite_url: str, tmp_path: Path) -> 
         (web,) = bot.running("web")
         assert await status_of(web.port, "/healthz") == 200
         assert await status_of(web.port, "/readyz") == 200
+
+
+async def test_forged_requests_take_no_process_out_of_service(
+    sqlite_url: str, tmp_path: Path
+) -> None:
+    """Even before Slack's first request reaches it."""
+    bot = SeveralProcesses(
+        sqlite_url,
+        folder=tmp_path,
+        webs=1,
+        workers=1,
+        mode="http",
+        expected_errors={"signature_refused"},
+    )
+    body = command("status")
+    now = round(time.time())
+    async with bot, aiohttp.ClientSession() as stranger:
+        new = await bot.begin("web")
+        await new.logged("ready")
+        port = (await new.logged("http_open"))["port"]
+        url = f"http://127.0.0.1:{port}{EVENTS_PATH}"
+        for at in (now, now, now - 900):
+            forged = signed(body, at, "guessed")
+            async with stranger.post(url, data=body, headers=forged) as answer:
+                assert answer.status == HTTPStatus.UNAUTHORIZED
+        assert await status_of(port, "/readyz") == 200
+        assert (await new.logged("signature_refused"))["reason"] == "secret"
 
 
 async def test_web_is_alive_but_not_ready_while_slack_is_away(tmp_path: Path) -> None:
