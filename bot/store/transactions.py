@@ -10,7 +10,8 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
 
-from sqlalchemy import Connection, Engine
+from sqlalchemy import Connection, Engine, event
+from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.exc import DBAPIError
 
 from bot.store.engines import (
@@ -35,17 +36,34 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
+class _Running(threading.local):
+    """What the thread does."""
+
+    attempt: "_Attempt[Any] | None" = None
+
+
+_running = _Running()
+
+
+def _note_connection(driver: DBAPIConnection, _record: object) -> None:
+    """The engine asks a server about itself through its first connection, before it gives it."""
+    if _running.attempt is not None:
+        _running.attempt.use(driver)
+
+
 class _Attempt(Generic[T]):
     def __init__(self, engine: Engine, body: Callable[[Transaction], T]) -> None:
         self.is_committing = False
         self._engine = engine
         self._body = body
         self._driver: Any = None
+        self._is_over = False
         self._changing = threading.Lock()
 
     def run(self) -> T:
+        _running.attempt = self
         with as_store_errors(), self._engine.connect() as connection:
-            self._driver = connection.connection.driver_connection
+            self.use(connection.connection.driver_connection)
             try:
                 return self._commit(connection)
             finally:
@@ -65,21 +83,32 @@ class _Attempt(Generic[T]):
         begun.commit()
         return result
 
+    def use(self, driver: DBAPIConnection | None) -> None:
+        """From now on, `break_off` is about this connection."""
+        with self._changing:
+            self._driver = driver
+            if self._is_over:
+                self._shut_down()
+
     def break_off(self) -> None:
         """Shut the socket down, so that the waiting thread gets an error.
 
         A frozen server doesn't answer, so none of its own timeouts works.
         """
         with self._changing:
-            if self._driver is None or self._driver.closed:
-                return
-            with socket.socket(fileno=os.dup(self._driver.fileno())) as copied:
-                try:
-                    copied.shutdown(socket.SHUT_RDWR)
-                except OSError as error:
-                    # The server ended the connection, for example while this process stood still.
-                    if error.errno != errno.ENOTCONN:
-                        raise
+            self._is_over = True
+            self._shut_down()
+
+    def _shut_down(self) -> None:
+        if self._driver is None or self._driver.closed:
+            return
+        with socket.socket(fileno=os.dup(self._driver.fileno())) as copied:
+            try:
+                copied.shutdown(socket.SHUT_RDWR)
+            except OSError as error:
+                # The server ended the connection, for example while this process stood still.
+                if error.errno != errno.ENOTCONN:
+                    raise
 
 
 class _Lane:
@@ -103,6 +132,8 @@ class Store:
     ) -> None:
         self.engine = engine
         self._limit: float | None = engine.get_execution_options().get(COMMAND_LIMIT)
+        if self._limit is not None:
+            event.listen(engine, "connect", _note_connection, insert=True)
         width = 1 if engine.dialect.name == "sqlite" else WRITING_CONNECTIONS
         self._writing = _Lane(engine, width, threads, "store")
         self._reading = _Lane(reader or reading_engine(engine), READERS, threads, "reader")

@@ -12,7 +12,7 @@ from datetime import timedelta
 
 import psycopg
 import pytest
-from sqlalchemy import text
+from sqlalchemy import event, text
 
 from bot.acts.rows import Audit
 from bot.posts.delivery import NewDelivery, delivered
@@ -155,6 +155,29 @@ async def test_a_frozen_server_is_unavailable_until_it_recovers_and_delays_no_st
     await until_added(store, make_new(2))
     assert await until_added(store, make_new(2)) == 0
     assert [event.getMessage() for event in caplog.records if event.levelname == "ERROR"] == []
+
+
+async def test_a_server_that_freezes_while_the_first_connection_is_made_is_unavailable(
+    mortal_server: PostgresServer, opened: Open
+) -> None:
+    """Between the login and what SQLAlchemy asks of a server that it doesn't know yet."""
+    store = opened(mortal_server.url(), wait_seconds=0.5, command_seconds=0.5)
+    frozen: list[object] = []
+
+    def freeze(driver: object, _record: object) -> None:
+        if not frozen:
+            mortal_server.freeze()
+        frozen.append(driver)
+
+    event.listen(store.engine, "connect", freeze, insert=True)
+    try:
+        with pytest.raises(StoreUnavailable):
+            async with asyncio.timeout(60):
+                await store.run(add, make_new(1))
+    finally:
+        mortal_server.thaw()
+    assert frozen
+    assert await until_added(store, make_new(1)) == 1
 
 
 async def test_a_connection_that_is_gone_once_its_time_is_over_is_no_error_of_the_bot(
