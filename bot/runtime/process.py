@@ -209,8 +209,9 @@ class _Process:
         async def apply(new: Settings) -> None:
             if jobs is not None:
                 await self._store_configuration(new)
+            left = await self._removed_while_paused(new)
             self._settings = new
-            self._use(await self._removed_while_paused())
+            self._use(left)
             await self._warn_of_last_days()
             if jobs is not None:
                 # New subscriptions get the repositories of the new settings at once.
@@ -239,16 +240,18 @@ class _Process:
         warn_of_last_days(self._settings, self.ports.clock.now())
 
     async def _keep_removed_while_paused(self) -> None:
-        left = await self._removed_while_paused()
-        if left != self._left:
+        settings = self._settings
+        left = await self._removed_while_paused(settings)
+        # A reload meanwhile has looked for itself.
+        if settings is self._settings and left != self._left:
             self._use(left)
 
-    async def _removed_while_paused(self) -> Sequence[RepositoryName]:
+    async def _removed_while_paused(self, settings: Settings) -> Sequence[RepositoryName]:
         """The repositories that the settings don't name any more, with a queue still paused.
 
         The log says so of each that is new.
         """
-        names = frozenset(self._settings.repositories)
+        names = frozenset(settings.repositories)
         found = await self.ports.store.read(
             lambda transaction: Pauses(transaction).open_elsewhere(names)
         )

@@ -1,11 +1,13 @@
 """New settings apply without a restart; invalid ones change nothing."""
 
+import asyncio
 import json
 import signal
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Concatenate, ParamSpec, TypeVar
 
 import pytest
 from typing_extensions import override
@@ -15,6 +17,7 @@ from bot.kernel.repository import RepositoryName
 from bot.runtime.clock import SystemClock
 from bot.sandbox.merge_queue.credentials import Credential
 from bot.store.engines import create_engine
+from bot.store.transaction import Transaction
 from bot.store.transactions import Store
 from tests.e2e.test_storms import fail
 from tests.support.bot_process import ProcessTester
@@ -31,6 +34,9 @@ from tests.support.bot_tester import (
 from tests.support.waiting import until, until_true
 
 pytestmark = pytest.mark.e2e
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 SITE = "acme/site"
 API = "acme/api"
@@ -350,6 +356,59 @@ async def test_a_repository_removed_while_paused_is_named_and_stays_resumable(
             return "don't manage" in answer.words
 
         await until_true(is_unknown, "nobody can act on it")
+
+
+LOOK = "_removed_while_paused"
+
+
+class HeldLook(Store):
+    """Answers what is asked about removed repositories while it `holds` once it is `released`."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__(create_engine(url))
+        self.holds = False
+        self.holds_one = asyncio.Event()
+        self.released = asyncio.Event()
+
+    @override
+    async def read(
+        self, body: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        is_held = self.holds and LOOK in body.__qualname__
+        found = await super().read(body, *args, **kwargs)
+        if is_held:
+            self.holds_one.set()
+            await self.released.wait()
+        return found
+
+
+async def test_what_was_left_before_a_reload_is_no_answer_for_the_new_settings(
+    sqlite_url: str, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Which removed repositories are still paused is read now and then, and by the reload."""
+    monkeypatch.setenv("MQBOT_CONFIG", str(file))
+    store = HeldLook(sqlite_url)
+    bot = SettingsFile(
+        sqlite_url,
+        file=file,
+        given=BOTH,
+        every=replace(RELOADING, removed=2.0),
+        open_store=lambda _url: store,
+    )
+    async with bot:
+        await bot.publish(f"/mq pause now {API} moving house", "paused")
+        try:
+            store.holds = True
+            async with asyncio.timeout(60):
+                await store.holds_one.wait()
+            store.holds = False
+            bot.write(ONE)
+            await bot.logged("settings_reloaded")
+        finally:
+            # A stop waits for it.
+            store.released.set()
+        assert f"*{API}* is paused" in (await bot.ask(f"/mq status {API}")).words
+        await bot.publish(f"/mq resume {API}", "has resumed")
 
 
 STORMY = {**BOTH, "MQBOT_CHANNELS": f"{SITE}={MERGE_QUEUE}:failure"}
