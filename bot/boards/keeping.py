@@ -102,10 +102,10 @@ def _add(
     transaction: Transaction, board: Board, act: AuditRecord, snapshot: Snapshot
 ) -> ThereAlready | None:
     now = board.made_at
-    # This also ends a board whose message is gone.
     mark_boards(transaction, snapshot, now, now)
     before = Boards(transaction).open_in(board.channel_id, board.repository)
     if before is not None and is_uneditable(transaction, before):
+        # Its message is gone; a reading that shows nothing new doesn't end it.
         Boards(transaction).end(before.board_id, now)
     if not add_board(transaction, board):
         # Another person requested it at the same time.

@@ -1,4 +1,4 @@
-"""A channel's subscriptions, default repository and board, and what happens to the channel.
+"""A channel's subscriptions and default repository, and what happens to the channel.
 
 The channel sees changes, the caller the rest.
 """

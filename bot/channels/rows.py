@@ -1,4 +1,4 @@
-"""What people and channels chose: subscriptions, defaults, logins and notices."""
+"""What channels chose: subscriptions, the groups and owners they follow, and defaults."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence

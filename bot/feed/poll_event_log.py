@@ -203,7 +203,7 @@ class PollEventLog:
             reading.final_to = position.watermark
 
     def _remember_new(self, page: EventPage, position: log_position.Position, poll: Poll) -> None:
-        """Keep the events of the page that are new and that somebody subscribes to."""
+        """Keep the events of the page that are new and no older than the interest in their type."""
         state = poll.state
         seen = state.events.seen
         new: list[EventRecord] = []

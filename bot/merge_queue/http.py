@@ -98,8 +98,8 @@ class Http:
         self.patience_of_schedule = patience_of_schedule
         self.metrics = metrics
         self.silence = Silence(clock)
+        # `scheduled` shares it, so it changes in place.
         self._service_clock = ServiceClock()
-        self._last_date: datetime | None = None
         self.refused_settings: set[str] = set()
         """The settings whose credential the service didn't know when it was last used."""
         # By setting, when a key was taken over that hasn't been used yet.
@@ -159,9 +159,10 @@ class Http:
         what the last answer said, so nothing that the service did before seems to come later.
         """
         believed = self.clock.now() + (self._service_clock.ahead or timedelta())
-        if self._last_date is None or not self._service_clock.agrees:
+        last = self._service_clock.last
+        if last is None or not self._service_clock.agrees:
             return believed
-        return max(believed, self._last_date)
+        return max(believed, last)
 
     async def call(self, call: Call, read: Callable[[httpx.Response], T]) -> T:
         """Send a request, repeat it where that is safe, and read its answer.
@@ -306,7 +307,7 @@ class Http:
         date = http_date(answer.headers.get("date"))
         if date is not None:
             self._service_clock.add(date - self.clock.now())
-            self._last_date = date
+            self._service_clock.last = date
 
     def _lost(
         self, call: Call, error: TimeoutError | httpx.HTTPError, *, arrived: bool

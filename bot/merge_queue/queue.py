@@ -525,7 +525,7 @@ class Removal(StrEnum):
     """What became of a request to remove a pull request."""
 
     DONE = "done"
-    LEFT = "left"  #: the answer was lost, and it isn't in the queue any more
+    LEFT = "left"  #: the answer was lost, and it has left the queue or is about to
     NOT_QUEUED = "not_queued"
 
 

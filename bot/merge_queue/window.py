@@ -54,6 +54,7 @@ class ServiceClock:
     """
 
     answers: deque[timedelta] = field(default_factory=lambda: deque(maxlen=ANSWERS_COMPARED))
+    last: datetime | None = None  #: its time in the last one, if its reader notes it
 
     @property
     def ahead(self) -> timedelta | None:

@@ -143,7 +143,7 @@ class ExpirePauses:
         self.work.acts.wake()
 
     async def _resume_together(self, due: Sequence[PauseRecord]) -> None:
-        """Run an act on a group for its timers. Failures are retried one by one."""
+        """Run an act on a group for its timers. Each failure has its own time for the next try."""
         timer = due[0].timer
         made = await self.work.acts.store.run(group_act_of, due[0])
         if timer is None or made is None:  # the store keeps an act as long as its pauses

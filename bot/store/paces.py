@@ -1,7 +1,8 @@
-"""Limits how many requests one person or machine may send, in all processes together."""
+"""Limits how fast a person or machine sends requests: each process by itself, then all together."""
 
 from collections.abc import Mapping, Sequence
 
+from bot.kernel.bounded import Bounded
 from bot.kernel.clock import Clock
 from bot.store.slack_limits import SharedPaces
 from bot.store.transaction import Transaction
@@ -30,13 +31,12 @@ class Paces:
         most_names: int = MOST_NAMES,
     ) -> None:
         """`kind` distinguishes its names from those of others in the database."""
-        self._most_names = most_names
         self._kind = kind
         self._clock = clock
         self._each_seconds = each_seconds
         self._burst_seconds = burst * each_seconds
-        self._free_at: dict[str, float] = {}
-        """When all of the burst is free again, by `clock.monotonic`; the latest request last."""
+        self._free_at = Bounded[str, float](most_names)
+        """When all of the burst is free again, by `clock.monotonic`."""
         self._unshared: dict[str, float] = {}
         """Seconds by which a name was set back here since the last exchange."""
         self._shared: frozenset[str] = frozenset()
@@ -81,10 +81,7 @@ class Paces:
         return max(self._free_at.get(name, now) - now, 0.0)
 
     def _set(self, name: str, ahead: float) -> None:
-        self._free_at.pop(name, None)
         self._free_at[name] = self._clock.monotonic() + ahead
-        if len(self._free_at) > self._most_names:
-            del self._free_at[next(iter(self._free_at))]
 
 
 async def share(store: Store, all_paces: Sequence[Paces]) -> None:

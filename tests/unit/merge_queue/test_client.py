@@ -107,6 +107,21 @@ async def test_the_services_time_is_not_before_what_its_last_answer_said() -> No
         assert client.service_time == clock.now()
 
 
+async def test_the_services_time_is_not_before_what_the_schedules_last_answer_said() -> None:
+    """A pause that a poll has seen didn't begin after a person's request."""
+    clock = FakeClock()
+
+    def said(seconds: float) -> Behaviour:
+        date = format_datetime(clock.now() + timedelta(seconds=seconds), usegmt=True)
+        return answer(STATUS, headers=(("Date", date),))
+
+    async with scripted(said(-3), said(-3), said(-3), said(0), clock=clock) as (_, client):
+        for _answer in range(3):
+            await client.status(SITE)
+        await client.scheduled.status(SITE)
+        assert client.service_time == client.scheduled.service_time == clock.now()
+
+
 async def test_a_refusal_is_not_retried() -> None:
     statuses = (401, 403, 404, 409, 422)
     script = [answer('{"detail": "no"}', status=status) for status in statuses]
