@@ -14,7 +14,7 @@ from tests.support.bot_tester import RELEASES, BotTester
 from tests.support.database_fixtures import migrated
 from tests.support.postgres import PostgresServer
 from tests.support.several_processes import RunningProcess, SeveralProcesses
-from tests.support.waiting import until
+from tests.support.waiting import until, until_true
 
 pytestmark = pytest.mark.e2e
 
@@ -273,7 +273,12 @@ async def test_the_databases_password_is_replaced_by_a_restart(
                 "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'rotated'"
             )
             assert "database isn't available" in await bot.ask(f"/mq status {SITE}")
-            assert "password authentication failed" in str(await bot.readiness())
+
+            async def says_why() -> bool:
+                return "password authentication failed" in str(await bot.readiness())
+
+            # An answer counts for a second.
+            await until_true(says_why, "readiness to say why")
             await bot.restart()
             assert await bot.readiness() == {}
             assert "is running" in await bot.ask(f"/mq status {SITE}")
