@@ -43,6 +43,7 @@ class Asked:
     start: Lasting | None = None  #: of freezes only; counted from now, None for now
     branches: tuple[str, ...] = ()  #: of freezes only; all if empty
     excepted: tuple[str, ...] = ()  #: of freezes only: conditions, such as `label=hotfix`
+    only_own: bool = False  #: of a group's end: leave what anybody else made
 
     @property
     def is_timed(self) -> bool:

@@ -39,7 +39,7 @@ class GroupOutcome(StrEnum):
 
     NOT_PAUSED = "not_paused"
     NOT_OURS = "not_ours"
-    """Paused or frozen, but not through the group: left alone."""
+    """Paused or frozen, but not through the group, or by somebody else: left alone."""
 
     REPLACED = "replaced"
     """Paused through the group, and another pause has taken its place since: left alone."""

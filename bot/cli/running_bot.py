@@ -93,9 +93,9 @@ def pause(target: str, reason: str, end: str, *, is_json: bool) -> None:
 def resume(target: str, *, is_any: bool, is_json: bool) -> None:
     """Resume TARGET: owner/name, owner/*, @group or all.
 
-    Ends only your own pause; of a group, what was paused through the group. Needs MQBOT_URL and
-    MQBOT_TOKEN. Exit code 0: running. 1: refused, or failed. 2: wrong usage. 3: unknown, because
-    the connection to the bot was lost, or the service didn't answer within two minutes.
+    Ends only your own pause; of a group, only those you made through the group. Needs MQBOT_URL
+    and MQBOT_TOKEN. Exit code 0: running. 1: refused, or failed. 2: wrong usage. 3: unknown,
+    because the connection to the bot was lost, or the service didn't answer within two minutes.
     """
     ask("resume", {"target": target, "any": is_any}, is_json=is_json)
 
@@ -141,7 +141,7 @@ def freeze(
 def unfreeze(target: str, reason: str, freeze_id: str, *, is_any: bool, is_json: bool) -> None:
     """End the freeze of TARGET: owner/name, owner/*, @group or all.
 
-    Ends only your own freeze; of a group, those made through the group. Needs MQBOT_URL
+    Ends only your own freeze; of a group, only those you made through the group. Needs MQBOT_URL
     and MQBOT_TOKEN. Exit codes: see `mqbot resume -h`.
     """
     asked: dict[str, JsonValue] = {"target": target, "reason": reason, "any": is_any}

@@ -8,6 +8,7 @@ from hashlib import sha256
 
 from bot.acts.reason import unsigned_reason
 from bot.acts.record import AuditRecord
+from bot.kernel.actor import Actor
 from bot.kernel.durations import zone_named
 from bot.kernel.repository import RepositoryName
 from bot.merge_queue.event_records import FreezeAttributes
@@ -137,6 +138,10 @@ class Freeze:
     def over_at(self) -> datetime | None:
         """When it ended or was removed; None until then."""
         return self.ending.at if self.ending is not None else None
+
+    def is_made_by(self, actor: Actor) -> bool:
+        """Whether the actor made it through the bot."""
+        return self.act is not None and self.act.actor.user_id == actor.user_id
 
     def has_begun(self, now: datetime) -> bool:
         """An unreadable start counts as past: the service lists the freeze."""

@@ -256,7 +256,10 @@ class FreezeQueue:
         """Those made for the group, or those that somebody may mean."""
         if part_of is None:
             return freeze_outcomes.meant_by(freeze_id, known, self.acts.clock.now())
-        return [freeze for freeze in known if _is_of_group(freeze, part_of.group)]
+        of_group = [freeze for freeze in known if _is_of_group(freeze, part_of.group)]
+        if part_of.asked.only_own:
+            return [freeze for freeze in of_group if freeze.is_made_by(part_of.actor)]
+        return of_group
 
     async def _end(
         self, act: AuditRecord, meant: Sequence[Freeze]

@@ -11,7 +11,7 @@ from bot.acts.reason import check_reason
 from bot.acts.record import Action, AuditRecord
 from bot.acts.rows import Audit
 from bot.freezes.freezing import FreezeQueue
-from bot.kernel.actor import Caller
+from bot.kernel.actor import Actor, Caller
 from bot.kernel.durations import SHORTEST, Until, resumes_at
 from bot.kernel.errors import is_uncertain
 from bot.kernel.groups import Group
@@ -260,17 +260,23 @@ def _left_alone(
 ) -> GroupOutcome | None:
     """None if an act on the group made the pause, even if its answer was lost.
 
+    NOT_OURS too if it was somebody else's act, and the actor ends only their own.
     REPLACED if this pause has replaced the group's.
     """
+    made_by: Actor | None = None
     made = group_act_of(transaction, known)
     if made is not None and made.group == act.group:
-        return None
+        made_by = made.actor
     if made is None:
         stored = load_stored(transaction, known.repository, min(now, pause.paused_at))
         part = act_that_made(stored.known, Shown(pause.reason, pause.paused_at))
         is_lost = part is not None and part.state is ActState.OPEN
         if part is not None and is_lost and stored.acts[part.act_id].group.name == act.group:
-            return None
+            made_by = part.actor
+    if made_by is not None and act.asked.only_own and made_by.user_id != act.actor.user_id:
+        return GroupOutcome.NOT_OURS
+    if made_by is not None:
+        return None
     changed = {pause.repository for pause in Pauses(transaction).of_group(act.group)}
     for earlier in GroupActs(transaction).pausing(act.group, before=act.group_act_id):
         changed.update(result.repository for result in earlier.of(GroupOutcome.CHANGED))

@@ -101,7 +101,7 @@ async def _propose(
 ) -> Reply:
     """Ask people to approve it, unless there is nothing to do."""
     if isinstance(target, Group):
-        parts = await _proposed_for_group(use, target, asked)
+        parts = await _proposed_for_group(use, caller, target, asked)
         if not parts:
             return await _nothing_of_group(use, caller, target, asked)
         records = await use.proposals.propose(caller, parts, approval, target.name)
@@ -113,7 +113,9 @@ async def _propose(
     return proposed(confirmation.Request.opened(records))
 
 
-async def _proposed_for_group(use: UseCases, group: Group, asked: Request) -> Sequence[Proposed]:
+async def _proposed_for_group(
+    use: UseCases, caller: Caller, group: Group, asked: Request
+) -> Sequence[Proposed]:
     """What to ask people for each repository where something is to do."""
     names = group.repositories
     match asked:
@@ -125,6 +127,7 @@ async def _proposed_for_group(use: UseCases, group: Group, asked: Request) -> Se
             return [
                 Proposed(Action.RESUME, pause.repository, NOTHING_ASKED, pause=pause)
                 for pause in pauses
+                if asked.any or pause.pauser == caller.actor.user_id
             ]
         case FreezeRequest():
             wanted = _wanted_freeze(asked)
@@ -134,6 +137,11 @@ async def _proposed_for_group(use: UseCases, group: Group, asked: Request) -> Se
             _require_no_freeze(asked)
             wanted = Asked(asked.reason)
             found = await use.freeze_queue.of_group(group.name, names)
+            if not asked.any:
+                found = {
+                    name: [freeze for freeze in freezes if freeze.is_made_by(caller.actor)]
+                    for name, freezes in found.items()
+                }
             return [
                 Proposed(Action.UNFREEZE, name, wanted, freezes=freezes)
                 for name, freezes in found.items()
@@ -252,7 +260,8 @@ def _end(text: str) -> Lasting | None:
 async def _resume(use: UseCases, caller: Caller, target: Target, asked: ResumeRequest) -> Reply:
     """Resume the machine's own pause: it can't know of a person's that has come since."""
     if isinstance(target, Group):
-        return await _act_on_group(use, caller, Action.RESUME, target)
+        wanted = Asked(only_own=not asked.any)
+        return await _act_on_group(use, caller, Action.RESUME, target, wanted)
     expected = None if asked.any else await _own_pause(use, caller, target)
     match await use.resume_queue.run(caller, target, expected=expected):
         case PauseChange():
@@ -291,7 +300,7 @@ def _of_pause(
 
 
 async def _act_on_group(
-    use: UseCases, caller: Caller, action: Action, group: Group, asked: Asked = NOTHING_ASKED
+    use: UseCases, caller: Caller, action: Action, group: Group, asked: Asked
 ) -> Reply:
     act = GroupAct.by(caller, use.sources.clock.now(), action, group, asked)
     ended = await use.groups.act(act, ignore_progress)
@@ -322,7 +331,7 @@ async def _freeze(use: UseCases, caller: Caller, target: Target, asked: FreezeRe
     outcome = await use.freeze_queue.freeze(caller, target, wanted)
     if outcome.because is not None:
         first = outcome.freezes[0]
-        is_repeated = _is_made_by(caller, first) and first.reason == asked.reason.strip()
+        is_repeated = first.is_made_by(caller.actor) and first.reason == asked.reason.strip()
         return _unchanged(use, target, outcome, is_as_asked=is_repeated)
     now = use.sources.clock.now()
     said = freeze_forms.frozen_reply(outcome.freezes[0], now, outcome.beside)
@@ -348,15 +357,11 @@ def _limits(field: str, prefix: str, values: Sequence[str]) -> Asked:
         raise WrongField(field, f"“{value}” doesn't fit. Each needs {needs}.") from None
 
 
-def _is_made_by(caller: Caller, freeze: Freeze) -> bool:
-    return freeze.act is not None and freeze.act.actor.user_id == caller.actor.user_id
-
-
 async def _unfreeze(use: UseCases, caller: Caller, target: Target, asked: UnfreezeRequest) -> Reply:
     """End the machine's own freeze: it can't know of a person's that has come since."""
     if isinstance(target, Group):
         _require_no_freeze(asked)
-        wanted = Asked(asked.reason)
+        wanted = Asked(asked.reason, only_own=not asked.any)
         return await _act_on_group(use, caller, Action.UNFREEZE, target, wanted)
     queue = use.freeze_queue
     await queue.acts.permit(queue.acts.record(caller, Action.UNFREEZE, target))
@@ -380,7 +385,7 @@ async def _freezes_to_end(
         return await _without_that_freeze(use, repository, asked.freeze)
     if not found:
         return _unchanged(use, repository, NOT_FROZEN, is_as_asked=True)
-    own = [freeze for freeze in found if asked.any or _is_made_by(caller, freeze)]
+    own = [freeze for freeze in found if asked.any or freeze.is_made_by(caller.actor)]
     if not own:
         said = freeze_forms.not_yours(found[0])
         return _of_freezes(use, said, found, status=HTTPStatus.CONFLICT)

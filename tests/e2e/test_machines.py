@@ -203,6 +203,39 @@ async def test_a_machine_pauses_and_resumes_a_group(start_bot: StartBot, shell: 
     assert bot.pause_reason("acme/api") is None
 
 
+async def test_a_machine_ends_of_a_group_only_what_it_made_unless_it_says_otherwise(
+    start_bot: StartBot,
+) -> None:
+    bot = await start_bot(
+        environment={**WITH_MACHINES, "MQBOT_GROUPS": "release=acme/site"},
+        channels=f"acme/site={MERGE_QUEUE}:pause,freeze",
+    )
+    freezes = bot.merge_queue.repository("acme/site").freezes
+    await bot.publish("/mq pause now @release CI is down", "1 of 1 queue paused", by=BOB)
+    await bot.publish("/mq freeze now @release 2h Night", "1 of 1 queue frozen", by=BOB)
+    ends = {"resume": {}, "unfreeze": {"reason": "green"}}
+    for what, body in ends.items():
+        status, answer = await post(bot, what, DEPLOY, target="@release", **body)
+        assert (status, answer["changed"]) == (200, False)
+        (left,) = answer["repositories"]
+        assert (left["outcome"], left["by"]) == ("not_ours", "bob")
+    assert bot.pause_reason() == "CI is down (by bob via Slack)"
+    assert len(freezes) == 1
+    for what, body in ends.items():
+        _, answer = await post(bot, what, DEPLOY, target="@release", any=True, **body)
+        assert answer["changed"] is True
+    assert (bot.pause_reason(), freezes) == (None, [])
+    for what in ("pause", "freeze"):
+        await post(bot, what, DEPLOY, target="@release", reason="deploying")
+    for what, body in ends.items():
+        _, answer = await post(bot, what, DEPLOY, target="@release", **body)
+        assert answer["changed"] is True
+    assert (bot.pause_reason(), freezes) == (None, [])
+    await bot.stop_bot()
+    bot.posts()
+    bot.direct_messages(by=BOB)
+
+
 async def test_a_freeze_of_a_group_is_ended_as_its_repositorys(
     start_bot: StartBot,
 ) -> None:

@@ -95,7 +95,7 @@ _OUTCOMES = {
     (Action.UNFREEZE, GroupOutcome.CHANGED): "unfrozen",
     (Action.UNFREEZE, GroupOutcome.NOT_PAUSED): "not frozen",
     (Action.UNFREEZE, GroupOutcome.ALREADY_PLANNED): "only planned (left alone)",
-    (Action.UNFREEZE, GroupOutcome.NOT_OURS): "frozen separately (left alone)",
+    (Action.UNFREEZE, GroupOutcome.NOT_OURS): "still frozen",
     (Action.UNFREEZE, GroupOutcome.ASKED): "waiting for a second person",
 }
 _FAILED = {

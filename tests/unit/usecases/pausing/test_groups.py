@@ -15,7 +15,7 @@ from bot.acts.record import Action, ActResult
 from bot.kernel.actor import Actor, Caller, Origin
 from bot.kernel.durations import Until
 from bot.kernel.repository import RepositoryName
-from bot.merge_queue.errors import StateConflict
+from bot.merge_queue.errors import MergeQueueUnavailable, StateConflict
 from bot.merge_queue.freezes import moment
 from bot.merge_queue.port import OnAnswer, Unclear, ignore
 from bot.merge_queue.queue import Pause
@@ -33,6 +33,7 @@ from tests.support.transactions import begin
 
 CHANGED = GroupOutcome.CHANGED
 FAILED = GroupOutcome.FAILED
+ONLY_OWN = Asked(only_own=True)
 
 
 def outcomes(act: GroupAct) -> list[GroupOutcome]:
@@ -189,6 +190,26 @@ async def test_repositories_removed_from_the_group_are_restored_too() -> None:
     resumed = await bot.resume_group()
 
     assert outcomes(resumed) == [CHANGED] * 3
+    assert bot.merge_queue.pauses == {}
+
+
+@pytest.mark.parametrize("is_answer_lost", [False, True])
+async def test_who_ends_only_their_own_leaves_the_groups_pauses_of_others(
+    *, is_answer_lost: bool
+) -> None:
+    bot = ActingOnGroups(count=1)
+    if is_answer_lost:
+        lost = MergeQueueUnavailable("no answer", arrived=True)
+        bot.merge_queue.fail_next(lost, method="pause", after=True)
+    await bot.pause_group(actor=ALICE)
+    (paused,) = bot.names
+    for actor, outcome in ((BOB, GroupOutcome.NOT_OURS), (ALICE, CHANGED)):
+        assert paused in bot.merge_queue.pauses
+        request = replace(bot.request(actor=actor, action=Action.RESUME), asked=ONLY_OWN)
+        ended = await bot.do(request)
+        assert ended.results == (
+            RepositoryResult(paused, outcome, None if outcome is CHANGED else ALICE.name),
+        )
     assert bot.merge_queue.pauses == {}
 
 
