@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from bot.acts.asked import Asked, number_condition
 from bot.acts.group_act import GroupAct
 from bot.acts.record import Action, ActResult, AuditRecord, Previous, SettingChange
-from bot.acts.recording import ActLog
+from bot.acts.recording import ActLog, failed_act
 from bot.freezes import outcomes as freeze_outcomes
 from bot.freezes.causes import with_makers
 from bot.freezes.following import show_made, shows_freezes
@@ -19,7 +19,7 @@ from bot.freezes.requests import touch_freeze_requests
 from bot.freezes.rows import Freezes
 from bot.kernel.actor import Caller
 from bot.kernel.durations import Lasting
-from bot.kernel.errors import MergeQueueError
+from bot.kernel.errors import ActState, MergeQueueError, failing
 from bot.kernel.repository import RepositoryName
 from bot.log.rows import PullRequests
 from bot.merge_queue import freezes as merge_queue_freezes
@@ -201,9 +201,10 @@ class FreezeQueue:
         ours = Freeze(repository, made.id, made, name, act=act, excluded=made.excluded)
         # The card is shown now, or when the event of the freeze is read.
         done = replace(done, result=ActResult.DONE)
-        await self.acts.store.run(show_made, done, self.acts.clock.now())
-        self.acts.wake()
-        posted_here = act.where.channel_id is not None or await self._has_card(act)
+        with failing(failed_act(done, ActState.DONE)):
+            await self.acts.store.run(show_made, done, self.acts.clock.now())
+            self.acts.wake()
+            posted_here = act.where.channel_id is not None or await self._has_card(act)
         others = beside(ours, known)
         return freeze_outcomes.FreezeOutcome([ours], posted_here=posted_here, beside=others)
 
@@ -460,7 +461,8 @@ class FreezeQueue:
         await self.acts.end(started.answered(join_answers(answers)), result)
         if started.confirmation is not None:
             now = self.acts.clock.now()
-            await self.acts.store.run(touch_freeze_requests, started.repository, now)
+            with failing(failed_act(started, ActState.DONE)):
+                await self.acts.store.run(touch_freeze_requests, started.repository, now)
             self.acts.wake()
 
 

@@ -187,6 +187,12 @@ def is_uncertain(error: Exception) -> bool:
     return act is not None and act.state is ActState.UNCERTAIN
 
 
+def may_have_changed(error: Exception) -> bool:
+    """Whether the act was carried out, or may have been, although it ended in the error."""
+    act = act_of(error)
+    return act is not None and act.state is not ActState.NOT_DONE
+
+
 @contextmanager
 def failing(act: FailedAct) -> Iterator[None]:
     """Any error raised inside ends this act, unless it says more of it already."""

@@ -29,7 +29,7 @@ from bot.http.server import read_body
 from bot.kernel.actor import Actor, Caller, Origin
 from bot.kernel.clock import Clock
 from bot.kernel.configured import AcceptedSecret, Configured
-from bot.kernel.errors import BotError, is_uncertain
+from bot.kernel.errors import BotError, may_have_changed
 from bot.kernel.groups import Groups, Target
 from bot.kernel.storable import storable
 from bot.machines.acting import COMMAND, act
@@ -287,7 +287,7 @@ async def _or_failure(
         fields = {**extra, "error": type(error).__name__, "detail": str(error)[:300]}
         logger.log(level, "a machine's request failed", extra=fields, exc_info=unforeseen)
         said = explain(error, command=COMMAND, reference=reference, repeat=None)
-        return pending(said, request) if is_uncertain(error) else failed(error, said)
+        return pending(said, request) if may_have_changed(error) else failed(error, said)
     logger.info("answered a machine's request", extra={**extra, "status": reply.status})
     return reply
 
@@ -319,7 +319,7 @@ async def _act(use: UseCases, caller: Caller, target: Target, asked: Request) ->
         # A proposal waits for people, and no look at the queue shows its outcome.
         follows = reply.follows is not None and not reply.is_proposal
     except Exception as error:
-        follows = is_uncertain(error)
+        follows = may_have_changed(error)
         raise
     finally:
         with suppress(StoreError):

@@ -25,7 +25,15 @@ from bot.acts.record import Action
 from bot.acts.recording import ActLog
 from bot.channels.rows import Subscriptions
 from bot.channels.subscription import Topic, subscribed_channels
-from bot.kernel.errors import MergeQueueError, UserError, is_uncertain
+from bot.kernel.errors import (
+    ActState,
+    FailedAct,
+    MergeQueueError,
+    UserError,
+    failing,
+    may_have_changed,
+)
+from bot.kernel.groups import mention_of
 from bot.kernel.repository import RepositoryName
 from bot.kernel.tasks import repeated
 from bot.merge_queue.errors import answer_of
@@ -98,7 +106,9 @@ class GroupWork:
             ):
                 for repository in act.repositories:
                     tasks.create_task(act_on(repository))
-            return await self.end(replace(act, results=tuple(done)))
+            uncertain = FailedAct(act.action, mention_of(act.group), ActState.UNCERTAIN)
+            with failing(uncertain):
+                return await self.end(replace(act, results=tuple(done)))
 
     async def _show_progress(self, act: GroupAct) -> None:
         """Show in the channels' message what the audit has of it by now."""
@@ -183,12 +193,12 @@ async def _guarded(work: Work, act: GroupAct, repository: RepositoryName) -> Rep
     """One repository that fails does not stop the others."""
     try:
         return await work(act, repository)
-    except MergeQueueError as error:
-        why = answer_of(error)
-        if act.request is not None and is_uncertain(error):
-            return RepositoryResult(repository, GroupOutcome.UNCERTAIN, detail=why)
-    except StoreError as error:
+    except (MergeQueueError, StoreError) as error:
         why = f"the bot's database: {error}"
+        if isinstance(error, MergeQueueError):
+            why = answer_of(error)
+        if act.request is not None and may_have_changed(error):
+            return RepositoryResult(repository, GroupOutcome.UNCERTAIN, detail=why)
     except SecondPersonNeeded as error:
         if error.is_asked:
             return RepositoryResult(repository, GroupOutcome.ASKED, error.by)

@@ -27,10 +27,10 @@ async def succeed(
 
     `reading`: the service's answer. `revision`: the repository's, from when the request left.
     """
-    here = await acts.here(started.where.channel_id)
-    now = acts.clock.now()
-    done = end_of(replace(started, at=now, service_at=reading.at), ActResult.DONE)
     with failing(failed_act(started, ActState.DONE)):
+        here = await acts.here(started.where.channel_id)
+        now = acts.clock.now()
+        done = end_of(replace(started, at=now, service_at=reading.at), ActResult.DONE)
         answered = await acts.store.run(observe_answer, done, here, reading, revision, now)
     acts.wake()
     return PauseChange(answered.record, answered.pause, posted_here=bool(here))

@@ -1,6 +1,7 @@
 """Machines with a token pause, resume and look through the running bot, as a shell would."""
 
 import asyncio
+import sqlite3
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -15,7 +16,7 @@ from aiohttp import web
 from bot.acts.record import ActResult
 from bot.cli.running_bot import ASKED_MOST, exit_code, follow_outcome, talking
 from bot.kernel.actor import Origin
-from bot.sandbox.merge_queue.controls import FreezeTerms
+from bot.sandbox.merge_queue.controls import FreezeTerms, SeenRequest
 from tests.e2e.conftest import StartBot
 from tests.e2e.test_who_may_act import acts
 from tests.support.bot_process import MqbotProcess
@@ -540,6 +541,33 @@ async def test_a_machine_is_given_an_address_for_a_group_of_which_a_part_is_unkn
     await bot.stop_bot()
     bot.posts()
     bot.posts(RELEASES)
+
+
+@pytest.mark.parametrize("target", ["acme/site", "@release"])
+async def test_a_machine_whose_pause_the_database_cannot_store_is_given_the_address_of_its_outcome(
+    start_bot: StartBot, target: str
+) -> None:
+    bot = await start_bot(
+        environment={**WITH_MACHINES, "MQBOT_GROUPS": "release=acme/site"}, channels=PAUSES
+    )
+    database = sqlite3.connect(bot.database_url.removeprefix("sqlite:///"))
+
+    def fails(seen: SeenRequest) -> None:
+        if seen.method == "PUT":
+            database.execute("ALTER TABLE pauses RENAME TO away")
+
+    bot.merge_queue.watchers.append(fails)
+    status, answer = await post(bot, "pause", DEPLOY, target=target, reason="deploying")
+    bot.merge_queue.watchers.clear()
+    database.execute("ALTER TABLE away RENAME TO pauses")
+    database.close()
+    assert bot.pause_reason() == "deploying (by deploy-job via mqbot)"
+    assert (status, answer["changed"]) == (202, None)
+    assert "acme/site" in answer["message"]
+    await bot.pass_time(130)
+    found, outcome = await get(bot, str(answer["outcome"]), DEPLOY)
+    assert (found, outcome["done"]) == (200, True)
+    await bot.wait_for_post("paused")
 
 
 async def get(bot: BotTester, path: str, token: str) -> tuple[int, Any]:
