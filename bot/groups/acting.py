@@ -5,7 +5,14 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from bot.acts.asked import Asked
-from bot.acts.group_act import CHANGES, GroupAct, GroupOutcome, RepositoryResult, acts_like
+from bot.acts.group_act import (
+    CHANGES,
+    GroupAct,
+    GroupOutcome,
+    RepositoryResult,
+    acts_like,
+    in_order,
+)
 from bot.acts.group_acts import GroupActs
 from bot.acts.reason import check_reason
 from bot.acts.record import Action, AuditRecord
@@ -19,7 +26,7 @@ from bot.kernel.repository import RepositoryName
 from bot.merge_queue.queue import Pause
 from bot.pauses.group_pauses import group_act_of
 from bot.pauses.group_result import result_of
-from bot.pauses.group_work import GroupWork, Report, SinceThen
+from bot.pauses.group_work import GroupWork, Report, SinceThen, ignore_progress, on_each
 from bot.pauses.history import know_pause
 from bot.pauses.known import ActState, Shown
 from bot.pauses.observe import act_that_made
@@ -194,6 +201,22 @@ class ActOnGroups:
             return RepositoryResult(repository, GroupOutcome.FAILED, detail=said)
         if outcome.because is None:
             return RepositoryResult(repository, GroupOutcome.CHANGED)
+        return await self._left_frozen(act, repository)
+
+    async def left_as_they_are(self, act: GroupAct) -> GroupAct:
+        """How the queues are, where the act, which isn't carried out, would end nothing."""
+        look = self._left_paused if act.action is Action.RESUME else self._left_frozen
+        found = await on_each(act, look, ignore_progress)
+        results = in_order(act.repositories, found.results)
+        return replace(found, results=results, ended_at=self.work.acts.clock.now())
+
+    async def _left_paused(self, _act: GroupAct, repository: RepositoryName) -> RepositoryResult:
+        known = await self.resume_queue.in_force(repository)
+        if known is None:
+            return RepositoryResult(repository, GroupOutcome.NOT_PAUSED)
+        return RepositoryResult(repository, GroupOutcome.NOT_OURS, known.by_name)
+
+    async def _left_frozen(self, _act: GroupAct, repository: RepositoryName) -> RepositoryResult:
         others = await self.freeze_queue.freezes(repository)
         if not others:
             return RepositoryResult(repository, GroupOutcome.NOT_PAUSED)

@@ -46,7 +46,6 @@ from bot.pauses.by_rule import PauseRules
 from bot.pauses.history import pause_subscribers
 from bot.pauses.pause import PauseRecord
 from bot.pauses.requests import read_request, shown_request, touch_requests
-from bot.pauses.rows import Pauses
 from bot.pauses.second_person import channels_of
 from bot.posts.enqueueing import open_live_messages
 from bot.store.transaction import Transaction
@@ -375,8 +374,3 @@ def _read(transaction: Transaction, parts: Sequence[AuditRecord], now: datetime)
     if found is not None and open_until(parts[0]) <= now:
         return found.expired()
     return found
-
-
-def pause_in_force(transaction: Transaction, repository: RepositoryName) -> PauseRecord | None:
-    """As far as the bot knows."""
-    return next(iter(Pauses(transaction).open([repository])), None)

@@ -16,7 +16,7 @@ from bot.acts.asked import (
     read_options,
 )
 from bot.acts.errors import InvalidCondition
-from bot.acts.group_act import GroupAct, GroupOutcome, RepositoryResult
+from bot.acts.group_act import GroupAct, GroupOutcome
 from bot.acts.record import Action, AuditSelection
 from bot.acts.rows import Audit
 from bot.blocks.message import Message
@@ -26,7 +26,7 @@ from bot.freezes.freeze import Freeze
 from bot.freezes.outcomes import FreezeOutcome, FreezesAsTheyWere, ids_of
 from bot.freezes.rows import Freezes
 from bot.freezes.texts import forms as freeze_forms
-from bot.groups.proposing import Proposed, pause_in_force
+from bot.groups.proposing import Proposed
 from bot.kernel.actor import Caller
 from bot.kernel.durations import Lasting, Until
 from bot.kernel.ends.phrases import read_end
@@ -157,13 +157,12 @@ def _pauses_of_group(transaction: Transaction, group: str) -> Sequence[PauseReco
 
 
 async def _nothing_of_group(use: UseCases, caller: Caller, group: Group, asked: Request) -> Reply:
-    """Nothing of the group was paused, or frozen, through the group."""
+    """How the queues are, of which the machine may end nothing."""
     action = _ACTIONS[type(asked)]
     await use.groups.work.acts.permit_all(caller, action, group.repositories, group=group.name)
     now = use.sources.clock.now()
-    none = [RepositoryResult(name, GroupOutcome.NOT_PAUSED) for name in group.repositories]
     act = GroupAct.by(caller, now, action, group, NOTHING_ASKED)
-    return _of_group(replace(act, results=tuple(none)))
+    return _of_group(await use.groups.left_as_they_are(act))
 
 
 async def _proposed(
@@ -208,7 +207,7 @@ async def _proposed_exception(
 async def _proposed_resume(
     use: UseCases, caller: Caller, repository: RepositoryName, asked: ResumeRequest
 ) -> Proposed | Reply:
-    pause = await use.sources.store.read(pause_in_force, repository)
+    pause = await use.resume_queue.in_force(repository)
     if pause is None:
         return _of_pause(pause_replies.not_paused(repository), None)
     if not asked.any and pause.pauser != caller.actor.user_id:

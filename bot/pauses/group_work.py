@@ -92,23 +92,11 @@ class GroupWork:
         async with self.acts.locks.alone(lock_name(act)) as is_ours:
             if not is_ours:
                 return act
-            done = list[RepositoryResult]()
-            concurrency = asyncio.Semaphore(GROUP_ACTS_AT_ONCE)
-
-            async def act_on(repository: RepositoryName) -> None:
-                async with concurrency:
-                    done.append(await _guarded(work, act, repository))
-                await _show(report, act, len(done))
-
-            async with (
-                repeated(self.progress_seconds, partial(self._show_progress, act)),
-                asyncio.TaskGroup() as tasks,
-            ):
-                for repository in act.repositories:
-                    tasks.create_task(act_on(repository))
+            async with repeated(self.progress_seconds, partial(self._show_progress, act)):
+                done = await on_each(act, work, report)
             uncertain = FailedAct(act.action, mention_of(act.group), ActState.UNCERTAIN)
             with failing(uncertain):
-                return await self.end(replace(act, results=tuple(done)))
+                return await self.end(done)
 
     async def _show_progress(self, act: GroupAct) -> None:
         """Show in the channels' message what the audit has of it by now."""
@@ -126,6 +114,25 @@ class GroupWork:
         ended = await self.acts.store.run(_end, act, self.acts.clock.now())
         self.acts.wake()
         return ended
+
+
+async def on_each(act: GroupAct, work: Work, report: Report) -> GroupAct:
+    """The act with what the work did, or found, in each repository. Nothing of it is stored here.
+
+    Some are worked on at a time, and one that fails doesn't stop the others.
+    """
+    done = list[RepositoryResult]()
+    concurrency = asyncio.Semaphore(GROUP_ACTS_AT_ONCE)
+
+    async def act_on(repository: RepositoryName) -> None:
+        async with concurrency:
+            done.append(await _guarded(work, act, repository))
+        await _show(report, act, len(done))
+
+    async with asyncio.TaskGroup() as tasks:
+        for repository in act.repositories:
+            tasks.create_task(act_on(repository))
+    return replace(act, results=tuple(done))
 
 
 async def ignore_progress(_act: GroupAct, _done: int) -> None:

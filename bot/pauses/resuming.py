@@ -68,6 +68,14 @@ class ResumeQueue:
         async with self.acts.locked(act):
             return await self._under_lock(act, expected)
 
+    async def in_force(self, repository: RepositoryName) -> PauseRecord | None:
+        """The pause that the service shows; None for a queue that runs. Raises MergeQueueError."""
+        pause = await self.merge_queue.current_pause(repository)
+        if pause is None:
+            await self.acts.require_running(self.merge_queue, repository)
+            return None
+        return await know_pause(self.acts.store, repository, pause)
+
     async def paused_instead(
         self, meant: RepositoryName | None, repositories: Collection[RepositoryName]
     ) -> Sequence[PauseRecord]:

@@ -292,6 +292,25 @@ async def test_a_proposal_to_resume_is_over_once_the_pause_is(
     assert bot.pause_reason() is None
 
 
+async def test_a_machine_proposes_to_end_a_pause_that_the_bot_has_not_heard_of(
+    start_bot: StartBot, tmp_path: Path
+) -> None:
+    bot = await start(start_bot, tmp_path)
+    bot.break_service("error", path="/logs", status=503)
+    bot.merge_queue.pause(SITE, "Night", by="carol")
+    status, answer = await post(bot, "resume", DEPLOY, target=SITE)
+    assert (status, answer["changed"]) == (409, False)
+    assert answer["pause"]["reason"] == "Night"
+    _, request = await propose(bot, "resume", any=True)
+    assert "*Paused because* “Night”" in request
+    await bot.click(request, "Approve", by=BOB)
+    await bot.wait_for_reply("has resumed", by=BOB)
+    await bot.wait_for_change(request, "*bob approved it.*")
+    assert bot.pause_reason() is None
+    await bot.stop_bot()
+    bot.posts()
+
+
 async def test_what_the_policy_does_not_name_the_machine_does_itself(
     start_bot: StartBot, tmp_path: Path
 ) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from bot.sandbox.merge_queue.controls import FreezeTerms
 from tests.e2e.conftest import OVER_SOCKET_MODE, StartBot
 from tests.e2e.test_freezes_by_people import frozen
 from tests.e2e.test_machines import DEPLOY, WITH_MACHINES, Shell, get, post, shell
@@ -115,6 +116,27 @@ async def test_a_machine_proposes_to_pause_and_to_resume_a_group(
     status, answer = await post(bot, "resume", DEPLOY, target="@release")
     assert (status, answer["changed"]) == (200, False)
     assert [part["outcome"] for part in answer["repositories"]] == ["not_paused"] * 2
+
+
+async def test_a_machine_is_told_which_queues_stay_paused_or_frozen(
+    start_bot: StartBot, tmp_path: Path
+) -> None:
+    bot = await start(start_bot, tmp_path)
+    bot.merge_queue.freeze(API, FreezeTerms("made elsewhere"))
+    await bot.publish("/mq pause now @release CI is down", "2 of 2 queues paused", by=BOB)
+    status, answer = await post(bot, "resume", DEPLOY, target="@release")
+    assert (status, answer["changed"]) == (200, False)
+    assert [(part["outcome"], part["by"]) for part in answer["repositories"]] == [
+        ("not_ours", "bob"),
+        ("not_ours", "bob"),
+    ]
+    assert "2 still paused: acme/site by bob, acme/api by bob" in answer["message"]
+    status, answer = await post(bot, "unfreeze", DEPLOY, target="@release", reason="green")
+    assert (status, answer["changed"]) == (200, False)
+    outcomes = {part["repository"]: part["outcome"] for part in answer["repositories"]}
+    assert outcomes == {SITE: "not_paused", API: "not_ours"}
+    await bot.stop_bot()
+    bot.posts()
 
 
 async def test_a_refused_proposal_for_a_group_changes_nothing(
