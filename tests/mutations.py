@@ -70,8 +70,8 @@ MUTATIONS = (
     Mutation(
         "timer compare",
         "bot/pauses/resuming.py",
-        "if expected is not None and not known.says_still(expected):",
-        "if False:",
+        "is_another = expected is not None and not known.says_still(expected)",
+        "is_another = False",
         ("tests/unit/usecases/pausing/test_timers.py",),
     ),
     Mutation(

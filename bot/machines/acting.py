@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from http import HTTPStatus
 
 from bot.acts import confirmation
@@ -46,7 +46,7 @@ from bot.machines.requests import (
 from bot.machines.shapes import freeze_shape, pause_shape, repository_shapes
 from bot.pauses.group_work import ignore_progress
 from bot.pauses.outcomes import AlreadyPaused, NotPaused, OtherPause, PauseChange
-from bot.pauses.pause import DrawnLine, PauseRecord
+from bot.pauses.pause import PauseRecord
 from bot.pauses.rows import Pauses
 from bot.pauses.texts import group_acts, replies as pause_replies
 from bot.store.transaction import Transaction
@@ -58,9 +58,6 @@ LOG_BEHIND = timedelta(hours=1)
 """How long an act's event may take until the bot has read it."""
 
 ACTS_LOOKED_AT = 30
-
-NO_OWN_PAUSE = DrawnLine(datetime.fromtimestamp(0, UTC))
-"""The time of no pause."""
 
 
 async def act(use: UseCases, caller: Caller, target: Target, asked: Request) -> Reply:
@@ -261,8 +258,7 @@ async def _resume(use: UseCases, caller: Caller, target: Target, asked: ResumeRe
     if isinstance(target, Group):
         wanted = Asked(only_own=not asked.any)
         return await _act_on_group(use, caller, Action.RESUME, target, wanted)
-    expected = None if asked.any else await _own_pause(use, caller, target)
-    match await use.resume_queue.run(caller, target, expected=expected):
+    match await use.resume_queue.run(caller, target, only_own=not asked.any):
         case PauseChange():
             return _of_pause(pause_replies.resumed_reply(target), None, changed=True)
         case NotPaused(ended=ended):
@@ -270,15 +266,6 @@ async def _resume(use: UseCases, caller: Caller, target: Target, asked: ResumeRe
         case OtherPause(known=known):
             said = pause_replies.not_yours(known)
             return _of_pause(said, known, status=HTTPStatus.CONFLICT)
-
-
-async def _own_pause(use: UseCases, caller: Caller, repository: RepositoryName) -> DrawnLine:
-    """What the machine's own pause says."""
-    paused = await use.resume_queue.paused_instead(None, [repository])
-    for pause in paused:
-        if pause.pauser == caller.actor.user_id:
-            return pause.drawn
-    return NO_OWN_PAUSE
 
 
 def _of_pause(

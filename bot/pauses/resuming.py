@@ -52,21 +52,23 @@ class ResumeQueue:
         repository: RepositoryName,
         *,
         expected: DrawnLine | None = None,
+        only_own: bool = False,
         part_of: GroupAct | None = None,
         reason: str = "",
     ) -> ResumeOutcome:
         """Resume the queue, but only from the pause as it was drawn, if `expected` is given.
 
-        `part_of`: the act on a group that this belongs to. `reason`: for the audit and the posts;
-        the service takes none. Raises InvalidReason, and PermissionDenied, QueueBusy,
-        SecondPersonNeeded or MergeQueueError, which it audits.
+        `only_own`: not from anybody else's pause. `part_of`: the act on a group that this belongs
+        to. `reason`: for the audit and the posts; the service takes none.
+        Raises InvalidReason, and PermissionDenied, QueueBusy, SecondPersonNeeded or
+        MergeQueueError, which it audits.
         """
         act = self.acts.record(caller, Action.RESUME, repository, part_of)
         if reason:
             act = replace(act, reason=check_reason(reason))
         await self.acts.permit(act)
         async with self.acts.locked(act):
-            return await self._under_lock(act, expected)
+            return await self._under_lock(act, expected, only_own=only_own)
 
     async def in_force(self, repository: RepositoryName) -> PauseRecord | None:
         """The pause that the service shows; None for a queue that runs. Raises MergeQueueError."""
@@ -122,6 +124,7 @@ class ResumeQueue:
         act: AuditRecord,
         expected: DrawnLine | None,
         *,
+        only_own: bool = False,
         is_over: bool = False,
     ) -> ResumeOutcome:
         """Resume under the repository lock.
@@ -143,7 +146,9 @@ class ResumeQueue:
             service_at=service_at,
             previous=Previous(known.line.reason, known.line.paused_at),
         )
-        if expected is not None and not known.says_still(expected):
+        is_another = expected is not None and not known.says_still(expected)
+        is_others = only_own and known.pauser != act.actor.user_id
+        if is_another or is_others:
             if is_over:
                 return OtherPause(known)
             return OtherPause(known, await self.acts.leave(found, ANOTHER_PAUSE))

@@ -10,7 +10,7 @@ from bot.kernel.actor import Caller, Origin
 from bot.kernel.durations import For
 from bot.kernel.errors import ActState
 from bot.merge_queue.errors import CredentialRefused, MergeQueueProtocolError, MergeQueueUnavailable
-from bot.pauses.outcomes import NotPaused, PauseChange
+from bot.pauses.outcomes import NotPaused, OtherPause, PauseChange
 from bot.pauses.rows import Pauses
 from bot.pauses.settling import read_pause
 from bot.pauses.taking_over import TakeOverPause
@@ -140,6 +140,23 @@ async def test_a_pause_whose_answer_was_lost_is_not_done_by_what_else_is_read(
         known = Pauses(transaction).open([SITE])
     assert [pause.line.stored_reason for pause in known] == ([read] if read is not None else [])
     assert [pause.pauser for pause in known] == [None] * len(known)
+
+
+async def test_who_resumes_only_their_own_pause_knows_it_although_its_answer_was_lost() -> None:
+    bot = Acting()
+    lost = MergeQueueUnavailable("no answer", arrived=True)
+    bot.merge_queue.fail_next(lost, method="pause", after=True)
+    with pytest.raises(MergeQueueUnavailable):
+        await bot.pause()
+    bot.clock.advance(1)
+    by_bob = Caller(BOB, Origin.MACHINE)
+    kept = await bot.resuming.run(by_bob, SITE, only_own=True)
+    assert isinstance(kept, OtherPause)
+    assert kept.known.pauser == ALICE.user_id
+    assert SITE in bot.merge_queue.pauses
+    by_alice = Caller(ALICE, Origin.MACHINE)
+    assert isinstance(await bot.resuming.run(by_alice, SITE, only_own=True), PauseChange)
+    assert SITE not in bot.merge_queue.pauses
 
 
 async def test_a_resume_whose_answer_was_lost_tells_that_the_queue_runs_and_names_nobody() -> None:
