@@ -1,9 +1,11 @@
 """Freeze and unfreeze queues, and let pull requests through, at a person's request."""
 
 import asyncio
+from collections import defaultdict
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 from bot.acts.asked import Asked, number_condition
 from bot.acts.group_act import GroupAct
@@ -20,6 +22,7 @@ from bot.freezes.rows import Freezes
 from bot.kernel.actor import Caller
 from bot.kernel.durations import Lasting
 from bot.kernel.errors import ActState, MergeQueueError, failing
+from bot.kernel.groups import Group
 from bot.kernel.repository import RepositoryName
 from bot.log.rows import PullRequests
 from bot.merge_queue import freezes as merge_queue_freezes
@@ -34,6 +37,7 @@ from bot.pauses.second_person import require_own, require_second
 from bot.people.linking import who_wants
 from bot.people.notices import Notice
 from bot.store.installation import ServiceFeatures
+from bot.store.transaction import Transaction
 
 FREEZE_REQUESTS_AT_ONCE = 4
 """Repositories of a group whose freezes are read at a time."""
@@ -149,6 +153,10 @@ class FreezeQueue:
 
         found = await asyncio.gather(*map(of, repositories))
         return dict(zip(repositories, found, strict=True))
+
+    async def left_by(self, group: Group) -> Sequence[RepositoryName]:
+        """The repositories no longer in the group with a freeze made for it, as far as is known."""
+        return await self.acts.store.read(_left_by, group, self.acts.clock.now())
 
     async def known_in_force(self, repository: RepositoryName) -> Sequence[Freeze]:
         """Those in force as far as they are stored, without asking the service."""
@@ -464,6 +472,20 @@ class FreezeQueue:
             with failing(failed_act(started, ActState.DONE)):
                 await self.acts.store.run(touch_freeze_requests, started.repository, now)
             self.acts.wake()
+
+
+def _left_by(transaction: Transaction, group: Group, now: datetime) -> Sequence[RepositoryName]:
+    by_repository: dict[RepositoryName, list[Freeze]] = defaultdict(list)
+    for freeze in Freezes(transaction).elsewhere(group.repositories):
+        by_repository[freeze.repository].append(freeze)
+    return [
+        repository
+        for repository, known in sorted(by_repository.items())
+        if any(
+            _is_of_group(freeze, group.name)
+            for freeze in with_makers(transaction, repository, known, now)
+        )
+    ]
 
 
 def _is_of_group(freeze: Freeze, group: str) -> bool:

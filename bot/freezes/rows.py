@@ -23,6 +23,11 @@ class Freezes(Part):
         found = [_freeze(row) for row in rows]
         return sorted(found, key=_beginning)
 
+    def elsewhere(self, names: Collection[RepositoryName]) -> Sequence[Freeze]:
+        """Those that are planned or in force in all other repositories."""
+        ongoing = self._freezes(select(freezes).where(freezes.c.over_at.is_(None)))
+        return [freeze for freeze in ongoing if freeze.repository not in names]
+
     def in_force(self, repository: RepositoryName, at: datetime) -> Sequence[Freeze]:
         """Those in force then that aren't over, in the order in which they began."""
         return [freeze for freeze in self.of([repository]) if freeze.is_in_force(at)]

@@ -68,7 +68,7 @@ class ActOnGroups:
         if action in {Action.RESUME, Action.EXTEND}:
             paused = await self._paused_for(act.group)
         _check_reason(action, asked)
-        names = _named(act, paused)
+        names = await self._named(act, paused)
         if action is Action.EXTEND:
             names = tuple(name for name in names if name in paused)
             if not names:
@@ -87,6 +87,17 @@ class ActOnGroups:
                 end = before.resumes_at
         begun = await self.work.begin(replace(act, repositories=names, resumes_at=end), again)
         return await self.carry_out(begun, report)
+
+    async def _named(
+        self, act: GroupAct, paused: Iterable[RepositoryName]
+    ) -> tuple[RepositoryName, ...]:
+        """Those of the act, and those no longer in the group that were paused or frozen for it."""
+        if act.approved is not None:
+            return act.repositories
+        left = paused
+        if act.action is Action.UNFREEZE:
+            left = await self.freeze_queue.left_by(Group(act.group, act.repositories))
+        return tuple(dict.fromkeys([*act.repositories, *left]))
 
     async def _latest(self, act: GroupAct) -> GroupAct | None:
         rivals = CHANGES if act.action in CHANGES else acts_like(act.action)
@@ -244,15 +255,6 @@ class ActOnGroups:
             lambda transaction: Pauses(transaction).of_group(group)
         )
         return {result.repository: result for result in found}
-
-
-def _named(
-    act: GroupAct, paused: Mapping[RepositoryName, PauseRecord]
-) -> tuple[RepositoryName, ...]:
-    """Those of the act, and those no longer in the group, because the bot paused them for it."""
-    if act.approved is not None:
-        return act.repositories
-    return tuple(dict.fromkeys([*act.repositories, *paused]))
 
 
 def _left_to_try(before: GroupAct, act: GroupAct) -> tuple[RepositoryName, ...]:

@@ -133,7 +133,8 @@ async def _proposed_for_group(
         case UnfreezeRequest():
             _require_no_freeze(asked)
             wanted = Asked(asked.reason)
-            found = await use.freeze_queue.of_group(group.name, names)
+            left = await use.freeze_queue.left_by(group)
+            found = await use.freeze_queue.of_group(group.name, [*names, *left])
             if not asked.any:
                 found = {
                     name: [freeze for freeze in freezes if freeze.is_made_by(caller.actor)]

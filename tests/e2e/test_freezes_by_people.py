@@ -663,6 +663,30 @@ async def test_a_group_is_frozen_after_a_question_and_restored_exactly(three: Bo
     assert [freeze.reason for freeze in frozen(three, "acme/api")] == ["made elsewhere"]
 
 
+async def test_what_was_frozen_for_a_group_ends_with_it_although_its_queue_has_left(
+    start_bot: StartBot,
+) -> None:
+    bot = await start_bot(
+        repositories=dict.fromkeys(("acme/site", "acme/api"), "quiet"),
+        channels=f"acme/api={RELEASES}:freeze",
+        environment={"MQBOT_GROUPS": "release=acme/site,acme/api"},
+    )
+    await bot.publish("/mq freeze now @release 2h cutting 4.2", "2 of 2 queues frozen")
+    card = await bot.wait_for_post("*acme/api is frozen*", RELEASES)
+    bot.merge_queue.freeze("acme/api", FreezeTerms("made elsewhere"))
+    await bot.stop_bot()
+    bot.environment = {"MQBOT_GROUPS": "release=acme/site"}
+    await bot.start_bot()
+
+    await bot.publish("/mq unfreeze @release 4.2 is out", "2 of 2 queues unfrozen")
+
+    await bot.wait_for_change(card, "was frozen*")
+    assert frozen(bot) == []
+    assert [freeze.reason for freeze in frozen(bot, "acme/api")] == ["made elsewhere"]
+    await bot.stop_bot()
+    bot.posts(RELEASES)
+
+
 async def test_a_failed_part_of_a_group_is_tried_again_until_the_same_end(three: BotTester) -> None:
     three.break_service("error", path="acme/api/scheduled_freeze", method="POST", status=403)
     post = await three.publish("/mq freeze now @release 2h cutting 4.2", "1 of 2 queues frozen")
