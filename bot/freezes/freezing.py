@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import defaultdict
-from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -142,17 +142,29 @@ class FreezeQueue:
 
     async def of_group(
         self, group: str, repositories: Sequence[RepositoryName]
-    ) -> Mapping[RepositoryName, Sequence[Freeze]]:
-        """The freezes of each repository that were made for the group."""
+    ) -> freeze_outcomes.FreezesOfGroup:
+        """The freezes of each repository that were made for the group.
+
+        Raises FreezesNotOffered; what else fails is of one repository.
+        """
         few = asyncio.Semaphore(FREEZE_REQUESTS_AT_ONCE)
+        found: dict[RepositoryName, Sequence[Freeze]] = {}
+        unread: dict[RepositoryName, MergeQueueError] = {}
 
-        async def of(repository: RepositoryName) -> Sequence[Freeze]:
-            async with few:
-                known = await self.freezes(repository)
-            return [freeze for freeze in known if _is_of_group(freeze, group)]
+        async def read(repository: RepositoryName) -> None:
+            try:
+                async with few:
+                    known = await self.freezes(repository)
+            except FreezesNotOffered:
+                raise
+            except MergeQueueError as error:
+                unread[repository] = error
+            else:
+                found[repository] = [freeze for freeze in known if _is_of_group(freeze, group)]
 
-        found = await asyncio.gather(*map(of, repositories))
-        return dict(zip(repositories, found, strict=True))
+        await asyncio.gather(*map(read, repositories))
+        in_order = {name: found[name] for name in repositories if name in found}
+        return freeze_outcomes.FreezesOfGroup(in_order, unread)
 
     async def left_by(self, group: Group) -> Sequence[RepositoryName]:
         """The repositories no longer in the group with a freeze made for it, as far as is known."""

@@ -1,6 +1,6 @@
 """Freezes that people make: their terms, and what the service lists."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -11,6 +11,7 @@ from bot.acts.record import AuditRecord
 from bot.freezes.freeze import Freeze
 from bot.kernel.durations import resumes_at
 from bot.kernel.errors import MergeQueueError
+from bot.kernel.repository import RepositoryName
 from bot.merge_queue.event_records import FreezeAttributes
 from bot.merge_queue.freezes import Condition, FreezeTerms
 from bot.pauses.stop import Stop
@@ -98,6 +99,14 @@ class FreezeOutcome:
 
     error: MergeQueueError | None = None
     """Why they are."""
+
+
+@dataclass(frozen=True, slots=True)
+class FreezesOfGroup:
+    """The freezes that were made for a group, by repository."""
+
+    found: Mapping[RepositoryName, Sequence[Freeze]]
+    unread: Mapping[RepositoryName, MergeQueueError]  #: why those of others couldn't be read
 
 
 def is_needless(wanted: FreezeTerms, freeze: Freeze, now: datetime) -> bool:

@@ -24,6 +24,7 @@ from bot.blocks.text import (
 from bot.freezes import actions as freeze_actions
 from bot.groups.actions import APPROVE, REFUSE
 from bot.kernel.durations import For
+from bot.kernel.repository import RepositoryName
 from bot.pauses.pause import DrawnLine
 from bot.pauses.texts import group_acts
 from bot.pauses.texts.card import resume_button
@@ -138,6 +139,14 @@ def request(request: Request) -> Message:
             return _ended(request, _said(ended, request))
         case _:
             return _ended(request, _said(sentences.expired, request))
+
+
+def left_out(unread: Sequence[RepositoryName], why: str) -> Message:
+    """To a machine, about repositories of which it proposes nothing; `why` is escaped."""
+    return blocks.sentence(
+        f":warning: The proposal leaves out {names(unread)}: I couldn't read the freezes there. "
+        f"{why}"
+    )
 
 
 def _ended(request: Request, sentence: str) -> Message:

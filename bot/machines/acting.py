@@ -26,6 +26,7 @@ from bot.freezes.freeze import Freeze
 from bot.freezes.outcomes import FreezeOutcome, FreezesAsTheyWere, ids_of
 from bot.freezes.rows import Freezes
 from bot.freezes.texts import forms as freeze_forms
+from bot.groups import confirmations
 from bot.groups.proposing import Proposed
 from bot.kernel.actor import Caller
 from bot.kernel.durations import Lasting, Until
@@ -98,16 +99,45 @@ async def _propose(
 ) -> Reply:
     """Ask people to approve it, unless there is nothing to do."""
     if isinstance(target, Group):
-        parts = await _proposed_for_group(use, caller, target, asked)
-        if not parts:
-            return await _nothing_of_group(use, caller, target, asked)
-        records = await use.proposals.propose(caller, parts, approval, target.name)
-    else:
-        wanted = await _proposed(use, caller, target, asked)
-        if isinstance(wanted, Reply):
-            return wanted
-        records = await use.proposals.propose(caller, [wanted], approval)
+        return await _propose_for_group(use, caller, target, asked, approval)
+    wanted = await _proposed(use, caller, target, asked)
+    if isinstance(wanted, Reply):
+        return wanted
+    records = await use.proposals.propose(caller, [wanted], approval)
     return proposed(confirmation.Request.opened(records))
+
+
+async def _propose_for_group(
+    use: UseCases, caller: Caller, group: Group, asked: Request, approval: Approval
+) -> Reply:
+    left_out: Message | None = None
+    if isinstance(asked, UnfreezeRequest):
+        _require_no_freeze(asked)
+        left = await use.freeze_queue.left_by(group)
+        known = await use.freeze_queue.of_group(group.name, [*group.repositories, *left])
+        parts = _proposed_ends(caller, asked, known.found)
+        if known.unread:
+            why = sentence_of(next(iter(known.unread.values())), COMMAND)
+            left_out = confirmations.left_out(sorted(known.unread), why)
+    else:
+        parts = await _proposed_for_group(use, caller, group, asked)
+    if not parts:
+        return await _nothing_of_group(use, caller, group, asked)
+    records = await use.proposals.propose(caller, parts, approval, group.name)
+    return proposed(confirmation.Request.opened(records), left_out)
+
+
+def _proposed_ends(
+    caller: Caller,
+    asked: UnfreezeRequest,
+    known: Mapping[RepositoryName, Sequence[Freeze]],
+) -> Sequence[Proposed]:
+    parts: list[Proposed] = []
+    for name, freezes in known.items():
+        meant = [freeze for freeze in freezes if asked.any or freeze.is_made_by(caller.actor)]
+        if meant:
+            parts.append(Proposed(Action.UNFREEZE, name, Asked(asked.reason), freezes=meant))
+    return parts
 
 
 async def _proposed_for_group(
@@ -130,21 +160,6 @@ async def _proposed_for_group(
             wanted = _wanted_freeze(asked)
             await use.freeze_queue.require_offered(names[0])
             return [Proposed(Action.FREEZE, name, wanted) for name in names]
-        case UnfreezeRequest():
-            _require_no_freeze(asked)
-            wanted = Asked(asked.reason)
-            left = await use.freeze_queue.left_by(group)
-            found = await use.freeze_queue.of_group(group.name, [*names, *left])
-            if not asked.any:
-                found = {
-                    name: [freeze for freeze in freezes if freeze.is_made_by(caller.actor)]
-                    for name, freezes in found.items()
-                }
-            return [
-                Proposed(Action.UNFREEZE, name, wanted, freezes=freezes)
-                for name, freezes in found.items()
-                if freezes
-            ]
         case _:
             one_repository(group)
             raise TypeError(asked)

@@ -84,12 +84,17 @@ def pending(said: str | Message, request: str | None) -> Reply:
     return Reply(answer, HTTPStatus.ACCEPTED, address)
 
 
-def proposed(found: Request) -> Reply:
-    """What the machine proposed, and what became of it."""
+def proposed(found: Request, left_out: Message | None = None) -> Reply:
+    """What the machine proposed, and what became of it.
+
+    `left_out`: what it leaves out of the group.
+    """
     request = found.asked[0].where.request or ""
     address = f"{OUTCOME_ADDRESS}{request}"
     shape = _proposal_shape(found, request)
     message = plain(confirmations.request(found))
+    if left_out is not None:
+        message = f"{message}\n{plain(left_out)}"
     if found.state in {RequestState.OPEN, RequestState.UNDER_WAY}:
         waiting = Pending(message=message, changed=None, outcome=address, proposal=shape)
         return Reply(waiting, HTTPStatus.ACCEPTED, address)

@@ -283,6 +283,29 @@ async def test_a_machine_proposes_to_freeze_a_group_and_to_end_that(
     bot.posts()
 
 
+async def test_a_proposal_names_the_queues_that_it_leaves_out_because_they_cannot_be_read(
+    start_bot: StartBot, tmp_path: Path
+) -> None:
+    bot = await start(start_bot, tmp_path)
+    await bot.publish("/mq freeze now @release 2h Night", "2 of 2 queues frozen", by=BOB)
+    bot.break_service("error", path=f"/{API}/scheduled_freeze", status=503)
+    asked = {"target": "@release", "reason": "main is green", "any": True}
+    status, answer = await post(bot, "unfreeze", DEPLOY, **asked)
+    assert (status, states(answer)) == (202, {SITE: "open"})
+    said = f"The proposal leaves out {API}: I couldn't read the freezes there."
+    assert said in answer["message"]
+    request = await bot.wait_for_post("deploy-job proposes to end the freeze")
+    await bot.click(request, "Approve", by=CAROL)
+    await bot.wait_for_change(request, "*carol approved it.*")
+    assert [len(frozen(bot, name)) for name in (SITE, API)] == [0, 1]
+    status, answer = await post(bot, "unfreeze", DEPLOY, **asked)
+    assert status == 502
+    outcomes = {part["repository"]: part["outcome"] for part in answer["repositories"]}
+    assert outcomes == {SITE: "not_paused", API: "failed"}
+    await bot.stop_bot()
+    bot.posts()
+
+
 async def test_to_end_somebody_elses_pauses_two_people_approve_the_same_proposal(
     start_bot: StartBot, tmp_path: Path
 ) -> None:

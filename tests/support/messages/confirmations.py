@@ -23,6 +23,7 @@ from tests.support.make import ALICE, API, BOB, make_act
 from tests.support.messages.rendering import Cases, cases_of
 
 request = cases_of(group_confirmations.request)
+left_out = cases_of(group_confirmations.left_out)
 
 MANY = ("U0ALICE", "U0CAROL", "S0RELEASERS")
 
@@ -94,6 +95,7 @@ CASES: Cases = {
     "proposal-for-a-group": request(Request.opened(GROUP_PROPOSED)),
     "proposal-for-a-group-partly-approved": request(Request(GROUP_PROPOSED, SITE_DONE)),
     "proposal-for-a-group-partly-expired": request(Request(GROUP_PROPOSED, SITE_DONE).expired()),
+    "proposal-leaves-out": left_out([API], "The merge queue service isn't responding."),
     "proposal-approved-by-the-first-of-two": request(
         Request([RESUME_PROPOSED], [RequestOutcome(RequestState.OPEN, first=ALICE)])
     ),
