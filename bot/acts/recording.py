@@ -1,7 +1,7 @@
 """Every act on a queue: who may, one at a time, and its records before and after the request."""
 
 import logging
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -218,14 +218,21 @@ class ActLog:
         unchanged = replace(act, at=self.clock.now(), result=ActResult.UNCHANGED)
         return unchanged.explained(shortened)
 
-    async def last_done(self, act: AuditRecord, action: Action) -> AuditRecord | None:
-        """The last act that did `action` to the same queue, or pull request, if it was lately."""
+    async def last_done(
+        self, act: AuditRecord, action: Action, freezes: Collection[str] = ()
+    ) -> AuditRecord | None:
+        """The last act that did `action` to the same queue, or pull request, if it was lately.
+
+        `freezes`: the ids of those to one of which it was done; empty for any.
+        """
         since = act.at - RECALLED
         acts = await self.store.read(
             lambda transaction: Audit(transaction).since(act.repository, since)
         )
         for other in reversed(acts):
             is_about_same = other.pull_request == act.pull_request
+            if freezes:
+                is_about_same = not (other.freezes or frozenset()).isdisjoint(freezes)
             if is_about_same and other.action is action and other.result is ActResult.DONE:
                 return other
         return None

@@ -135,10 +135,11 @@ class FreezeQueue:
         return freeze_outcomes.meant_by(freeze_id, known, self.acts.clock.now())
 
     async def not_frozen(
-        self, caller: Caller, repository: RepositoryName
+        self, caller: Caller, repository: RepositoryName, freeze_id: str | None
     ) -> freeze_outcomes.FreezeOutcome:
-        """What a person sees who wants to end a freeze where none is left, before they act."""
-        return await self._not_frozen(self.acts.record(caller, Action.UNFREEZE, repository))
+        """What a person sees who wants to end a freeze that is over, before they act."""
+        act = self.acts.record(caller, Action.UNFREEZE, repository)
+        return await self._not_frozen(act, meant=_only(freeze_id))
 
     async def of_group(
         self, group: str, repositories: Sequence[RepositoryName]
@@ -250,7 +251,7 @@ class FreezeQueue:
             if only is not None:
                 meant = [freeze for freeze in meant if freeze.freeze_id in only]
             if not meant:
-                return await self._unchanged(act, known=known)
+                return await self._without_it(act, known, freeze_id)
             is_chosen = freeze_id is not None or part_of is not None
             if not is_chosen and not meant[0].has_begun(self.acts.clock.now()):
                 because = freeze_outcomes.FreezesAsTheyWere.ONLY_PLANNED
@@ -266,7 +267,7 @@ class FreezeQueue:
             return outcome
         left = [freeze for freeze in known if freeze not in meant]
         if not outcome.freezes:
-            return await self._not_frozen(act, left)
+            return await self._not_frozen(act, left, act.freezes or ())
         now = self.acts.clock.now()
         still = [freeze for freeze in left if freeze.has_begun(now)]
         return replace(outcome, posted_here=posted_here, beside=still)
@@ -322,7 +323,7 @@ class FreezeQueue:
             listed = await self.freezes(repository)
             found = freeze_outcomes.meant_by(freeze_id, listed, self.acts.clock.now())
             if not found:
-                return await self._unchanged(act, known=listed)
+                return await self._without_it(act, listed, freeze_id)
             known = found[0]
             if not seen.is_still(known.ends_at):
                 return await self._unchanged(
@@ -353,7 +354,7 @@ class FreezeQueue:
             listed = await self.freezes(repository)
             found = freeze_outcomes.meant_by(freeze_id, listed, self.acts.clock.now())
             if not found:
-                return await self._unchanged(act, known=listed)
+                return await self._without_it(act, listed, freeze_id)
             known = found[0]
             if known.has_begun(self.acts.clock.now()):
                 return await self._unchanged(act, freeze_outcomes.FreezesAsTheyWere.BEGUN, found)
@@ -453,18 +454,24 @@ class FreezeQueue:
         act: AuditRecord,
         because: freeze_outcomes.FreezesAsTheyWere = freeze_outcomes.FreezesAsTheyWere.NOT_FROZEN,
         freezes: Sequence[Freeze] = (),
-        known: Sequence[Freeze] = (),
     ) -> freeze_outcomes.FreezeOutcome:
-        """`known`: what the service lists where the freeze that was meant is missing."""
         await self.acts.leave(act, because)
         if freezes:
             return freeze_outcomes.FreezeOutcome(freezes, because)
-        return await self._not_frozen(act, known)
+        return await self._not_frozen(act)
+
+    async def _without_it(
+        self, act: AuditRecord, known: Sequence[Freeze], freeze_id: str | None
+    ) -> freeze_outcomes.FreezeOutcome:
+        """`known`: what the service lists, where the freeze that was meant is missing."""
+        await self.acts.leave(act, freeze_outcomes.FreezesAsTheyWere.NOT_FROZEN)
+        return await self._not_frozen(act, known, _only(freeze_id))
 
     async def _not_frozen(
-        self, act: AuditRecord, known: Sequence[Freeze] = ()
+        self, act: AuditRecord, known: Sequence[Freeze] = (), meant: Collection[str] = ()
     ) -> freeze_outcomes.FreezeOutcome:
-        ended = await self.acts.last_done(act, Action.UNFREEZE)
+        """`meant`: the ids of the freezes that the person means, if they mean certain ones."""
+        ended = await self.acts.last_done(act, Action.UNFREEZE, meant)
         now = self.acts.clock.now()
         in_force = [freeze for freeze in known if freeze.has_begun(now)]
         return freeze_outcomes.FreezeOutcome(
@@ -484,6 +491,10 @@ class FreezeQueue:
             with failing(failed_act(started, ActState.DONE)):
                 await self.acts.store.run(touch_freeze_requests, started.repository, now)
             self.acts.wake()
+
+
+def _only(freeze_id: str | None) -> Collection[str]:
+    return () if freeze_id is None else (freeze_id,)
 
 
 def _left_by(transaction: Transaction, group: Group, now: datetime) -> Sequence[RepositoryName]:

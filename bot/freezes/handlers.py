@@ -293,9 +293,10 @@ async def _ask_why(call: Call, target: Target, value: str) -> None:
     choices: Sequence[Option] = ()
     with suppress(MergeQueueError):
         held = call.held(value)
-        known = await call.bot.use.freeze_queue.meant(target, held.drawn_for or None)
+        freeze_id = held.drawn_for or None
+        known = await call.bot.use.freeze_queue.meant(target, freeze_id)
         if not known:
-            outcome = await call.bot.use.freeze_queue.not_frozen(call.caller, target)
+            outcome = await call.bot.use.freeze_queue.not_frozen(call.caller, target, freeze_id)
             message = unchanged(call, target, outcome)
             await call.show_in_modal(turn, modal.result_modal(message, call.channel_id))
             return

@@ -307,6 +307,24 @@ async def test_the_form_becomes_that_of_a_pause_to_stop_checks_too(bot: BotTeste
     assert frozen(bot) == []
 
 
+async def test_who_ended_another_freeze_is_not_said_to_have_ended_this_one(
+    bot: BotTester,
+) -> None:
+    first = await froze(bot, "/mq freeze 1h cutting 4.2")
+    (made,) = frozen(bot)
+    bot.merge_queue.unfreeze("acme/site", made.id, "done here", by="erin")
+    await bot.wait_for_change(first, "was frozen*")
+    await froze(bot, "/mq freeze 1h Night")
+    await bot.type("/mq unfreeze acme/site 4.3 is out", by=BOB)
+    await bot.wait_for_reply("has ended", by=BOB)
+    await bot.click(first, "End now…")
+    assert "bob" not in await bot.modal("Nothing was changed.")
+    await bot.choose(first, "1 h more", menu="Extend…")
+    assert "bob" not in await bot.wait_for_reply("Nothing was changed.")
+    await bot.stop_bot()
+    bot.posts()
+
+
 async def test_buttons_extend_and_end_a_freeze_and_say_who_ended_it(bot: BotTester) -> None:
     post = await froze(bot, "/mq freeze 1h cutting 4.2")
     await bot.choose(post, "1 h more", menu="Extend…", by=BOB)
