@@ -175,6 +175,15 @@ def paused_together(action: str, repository: RepositoryName, group: Group) -> st
     return f"{escape(repository)} was paused together with {others}. {quote(_verb(action))} which?"
 
 
+def not_all_checked(action: str, checked: int, count: int) -> str:
+    """The question where only `checked` of `count` queues could be looked at, escaped."""
+    known = f"I couldn't check any of the {count:,} queues"
+    if checked:
+        known = f"I checked only {checked:,} of {count:,} queues"
+    question = QUESTIONS.get(action, "Which queue?")
+    return f"{known}, so I can't tell which are paused. {question}"
+
+
 def nothing_paused(count: int) -> Message:
     """The reply to resuming no queue in particular, where none of `count` queues is paused."""
     show = blocks.button("Show all queues", action_id=controls.RETRY, value=f"status {ALL}")

@@ -139,15 +139,34 @@ async def _paused_one(
         await _ask_about_others(call, request, meant, found, typed)
         return None
     if not found:
-        await call.admit()
-        found = await _paused_now(call, await _permitted(call, request.action, names))
-    if not found:
-        await call.reply(choice.nothing_paused(len(names)))
-        return None
+        return await _only_one_that_the_service_shows(call, request.action, typed)
     if len(found) == 1:
         return found[0].repository
     await call.admit()
     await _ask_which_paused(call, request.action, found, typed)
+    return None
+
+
+async def _only_one_that_the_service_shows(
+    call: Call, action: str, typed: str
+) -> RepositoryName | None:
+    """The only paused queue, where the bot knows of none; None if the person is asked, or told."""
+    await call.admit()
+    names = call.bot.repositories.names
+    allowed = await _permitted(call, action, names)
+    paused, checked = await _paused_now(call, [*dict.fromkeys([*allowed, *names])])
+    if checked < len(names):
+        # Another than those found may be the one that is meant.
+        fitting = Fitting(repositories=[pause.repository for pause in paused])
+        about = choice.not_all_checked(action, checked, len(names))
+        await _ask_for(call, action, names, fitting, typed, about)
+        return None
+    if len(paused) == 1:
+        return paused[0].repository
+    if paused:
+        await _ask_which_paused(call, action, paused, typed)
+    else:
+        await call.reply(choice.nothing_paused(len(names)))
     return None
 
 
@@ -192,11 +211,18 @@ async def _ask_which_paused(
     await _ask_for(call, action, names, fitting, typed, about)
 
 
-async def _paused_now(call: Call, names: Sequence[RepositoryName]) -> Sequence[PauseRecord]:
-    """The pauses that the service shows, of which the bot need not know yet."""
+async def _paused_now(
+    call: Call, names: Sequence[RepositoryName]
+) -> tuple[Sequence[PauseRecord], int]:
+    """The pauses that the service shows, of which the bot need not know yet.
+
+    Also of how many queues it is known whether they are paused: some can't be read, and of many
+    only the first are.
+    """
     read = await read_queues(names[:QUEUES_PER_PAGE], call.bot.sources)
-    snapshots = [queue for queue in read if isinstance(queue, Snapshot)]
-    return [snapshot.pause for snapshot in snapshots if snapshot.pause is not None]
+    snapshots = [queue for queue in read if isinstance(queue, Snapshot) and queue.is_pause_known]
+    paused = [snapshot.pause for snapshot in snapshots if snapshot.pause is not None]
+    return paused, len(snapshots)
 
 
 async def ask_which(call: Call, unclear: Unclear) -> None:

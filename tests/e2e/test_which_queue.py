@@ -241,6 +241,34 @@ async def test_resume_where_nothing_is_paused_says_so(three: BotTester) -> None:
     await three.wait_for_reply("*all: 0 of 3 queues paused*")
 
 
+async def test_nothing_is_called_running_that_nobody_could_read(three: BotTester) -> None:
+    three.break_service("error", status=503)
+    asked = await three.ask("/mq resume")
+    assert "I couldn't check any of the 3 queues, so I can't tell which are paused." in asked
+    assert set(asked.labels) == set(NAMES)
+
+
+async def test_the_only_paused_queue_is_not_taken_while_another_cannot_be_read(
+    start_bot: StartBot,
+) -> None:
+    bot = await start_bot(
+        repositories=dict.fromkeys(NAMES, "quiet"), channels="", logs_pauses=False
+    )
+    # Until the next poll the bot has not heard of this pause.
+    bot.merge_queue.pause("acme/api", "Night", by="carol")
+    bot.break_service("error", path="/acme/docs/", status=503)
+    asked = await bot.ask("/mq resume")
+    assert (
+        "I checked only 2 of 3 queues, so I can't tell which are paused. Resume which queue?"
+        in asked
+    )
+    assert asked.labels[0] == "acme/api"
+    assert bot.pause_reason("acme/api") is not None
+    bot.fix_service()
+    await bot.click(asked, "acme/api")
+    await bot.wait_for_post("*acme/api has resumed*")
+
+
 async def test_resume_offers_the_group_whose_pause_is_in_force(three: BotTester) -> None:
     await three.publish("/mq default acme/site", "Default repository")
     question = await three.ask("/mq pause @release CI is down")

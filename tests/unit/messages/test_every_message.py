@@ -241,7 +241,10 @@ NOT_OF_A_QUEUE = {
         *("help", "error-", "defect", "not-read-", "outage-of-slack", "outcome-", "still-working"),
         *("question-", "pause-unchanged", "subscription-saving"),
     ),
-    "the question which queue is meant": ("which-of-many", "which-repository", "nothing-paused"),
+    "the question which queue is meant": (
+        *("which-of-many", "which-of-none", "which-of-unchecked", "which-repository"),
+        "nothing-paused",
+    ),
     "a form in which it is chosen first": (
         *("modal-to-choose", "freeze-form-any", "subscription-add"),
     ),
