@@ -12,9 +12,10 @@ from bot.acts.recording import ActLog, failed_act
 from bot.kernel.actor import Caller
 from bot.kernel.errors import ActState, failing
 from bot.kernel.repository import RepositoryName
-from bot.log.rows import PullRequests
+from bot.log.rows import Events, PullRequests
 from bot.merge_queue.errors import join_answers
 from bot.merge_queue.event_records import PullRequestRecord
+from bot.merge_queue.event_types import ENTER, MERGED
 from bot.merge_queue.port import MergeQueue
 from bot.merge_queue.position import still_queued
 from bot.merge_queue.queue import QueuedPullRequest, Removal
@@ -126,7 +127,19 @@ class RemovePullRequest:
 
     async def _left(self, act: AuditRecord) -> NotRemoved:
         by = await self.acts.last_done(act, Action.REMOVE)
+        if by is not None and await self.acts.store.read(_was_queued_since, by):
+            # That removal isn't why it is out now.
+            by = None
         return NotRemoved(act.repository, act.pull_request or 0, Unremovable.GONE, by)
+
+
+def _was_queued_since(transaction: Transaction, removal: AuditRecord) -> bool:
+    """Whether the log shows the pull request in the queue again, or merged, after a removal."""
+    since = removal.service_at or removal.at
+    later = Events(transaction).of_pull_requests(
+        removal.repository, [removal.pull_request or 0], since=since
+    )
+    return any(event.type in {ENTER, MERGED} for event in later)
 
 
 def _succeed(

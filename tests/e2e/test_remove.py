@@ -209,6 +209,20 @@ async def test_of_two_people_at_once_one_removes_and_the_other_sees_who(bot: Bot
     assert len(bot.posts()) == 1
 
 
+async def test_nobody_removed_what_was_queued_again_since_and_merged(bot: BotTester) -> None:
+    number = bot.enqueue(hangs=True)
+    asked = await question(bot, number, by=BOB)
+    await bot.click(asked, "Remove", by=BOB)
+    await bot.wait_for_post(REMOVED.format(number))
+    await bot.wait_for_change(asked, "was removed", by=BOB)
+    assert "any more: bob removed it" in await question(bot, number)
+    bot.merge_queue.skip(60)
+    bot.emit("action.queue.enter", number)
+    bot.emit("action.queue.merged", number)
+    await bot.next_poll()
+    assert f"#{number} isn't in the queue of {SITE}. Nothing" in await question(bot, number)
+
+
 async def test_a_button_removes_only_the_queue_entry_it_was_drawn_for(bot: BotTester) -> None:
     number = bot.enqueue(hangs=True)
     asked = await question(bot, number)
