@@ -36,9 +36,10 @@ from bot.log.classification import PAUSE_TYPES, EventKind, kinds, turn_after
 from bot.log.rows import Events, PullRequests
 from bot.log.types import FREEZE_TYPES
 from bot.merge_queue.event_records import EventRecord, PullRequestRecord
-from bot.merge_queue.event_types import ENTER, MERGED, Turn
+from bot.merge_queue.event_types import ENTER, MERGED, PAUSE_DELETE, Turn
 from bot.pauses.history import shown_pause
 from bot.pauses.merges import mark_records
+from bot.pauses.pause import PauseRecord
 from bot.pauses.rows import Pauses
 from bot.people.notices import Notice
 from bot.people.rows import MutedPullRequests, People
@@ -330,8 +331,25 @@ def _pause_in_force(
     for pause in Pauses(transaction).open([repository]):
         shown = LiveMessages(transaction).of(shown_pause(pause))
         channels = {message.channel_id for message in shown if not message.is_lost}
-        return PauseInForce(pause.since, channels)
+        return PauseInForce(_arrivals(pause, records), channels)
     return None
+
+
+def _arrivals(pause: PauseRecord, records: Sequence[EventRecord]) -> set[int]:
+    """The events that happened while the queue was paused, as far as the log has told.
+
+    It may have told of the end before a reading shows that.
+    """
+    resumed_at = pause.told_end.at if pause.told_end is not None else None
+    arrivals: set[int] = set()
+    for record in records:
+        at = record.received_at
+        if record.type in PAUSE_TYPES:
+            is_end = record.type == PAUSE_DELETE and at > pause.line.paused_at
+            resumed_at = at if is_end else None
+        elif at >= pause.since and (resumed_at is None or at < resumed_at):
+            arrivals.add(record.event_id)
+    return arrivals
 
 
 def _count_failures(

@@ -287,9 +287,9 @@ class Threads:
 
 @dataclass(frozen=True, slots=True)
 class PauseInForce:
-    """Since when the queue is paused, and the channels with a card that counts arrivals."""
+    """The events during a pause, by their ids, and the channels whose card counts arrivals."""
 
-    paused_at: datetime
+    event_ids: AbstractSet[int]
     channels: AbstractSet[str]
 
 
@@ -428,7 +428,7 @@ class Subscribers:
         A channel with a thread for it already gets a reply there.
         """
         pause = self.pause
-        if pause is None or kind is not EventKind.ENTER or record.received_at < pause.paused_at:
+        if pause is None or kind is not EventKind.ENTER or record.event_id not in pause.event_ids:
             return subscriptions
         counted = pause.channels - thread.roots.keys()
         return [

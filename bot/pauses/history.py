@@ -13,6 +13,8 @@ from bot.channels.rows import Subscriptions
 from bot.channels.subscription import Topic, subscribed_channels
 from bot.kernel.actor import Actor
 from bot.kernel.repository import RepositoryName
+from bot.log.rows import Events
+from bot.merge_queue.event_types import ENTER
 from bot.merge_queue.queue import Pause
 from bot.pauses.group_pauses import (
     group_act_of,
@@ -46,6 +48,9 @@ from bot.store.transaction import Transaction
 from bot.store.transactions import Store
 
 logger = logging.getLogger(__name__)
+
+ARRIVALS_COUNTED = 1000
+"""The most pull requests that are counted as added during one pause."""
 
 
 def shown_pause(record: PauseRecord) -> LiveSubject:
@@ -117,10 +122,23 @@ def end_pause(
 
     The caller has read `record` in this transaction and holds the repository's pauses.
     """
+    record = _with_arrivals(transaction, record, end)
     ended = Pauses(transaction).save_ended(over(record, end))
     touch(transaction, ended, now)
     _notify_watchers(transaction, ended, now)
     return ended
+
+
+def _with_arrivals(transaction: Transaction, record: PauseRecord, end: PauseEnd) -> PauseRecord:
+    """The pause with all that the log saw entering: no reading saw those who came after the last.
+
+    Channels with a card get no other post about them.
+    """
+    log = Events(transaction)
+    entered = log.between(record.repository, ENTER, record.since, end.at, ARRIVALS_COUNTED)
+    numbers = {event.pull_request for event in entered if event.pull_request is not None}
+    queue = replace(record.queue, waited=record.queue.waited | numbers)
+    return replace(record, queue=queue)
 
 
 def notify_still_paused(

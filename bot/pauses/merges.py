@@ -24,7 +24,7 @@ def merged_since(transaction: Transaction, pauses: Sequence[PauseRecord]) -> Mer
     times: list[datetime] = []
     for pause in pauses:
         end = pause.end
-        if end is None or not pause.queue.waited:
+        if end is None or not pause.queue.waiting:
             continue
         until = end.at + MERGES_COUNTED_FOR
         since = end.seen_at or end.at
@@ -32,7 +32,7 @@ def merged_since(transaction: Transaction, pauses: Sequence[PauseRecord]) -> Mer
         merges = [event for event in log if event.pull_request in pause.queue.waited]
         count += len({event.pull_request for event in merges})
         times += [event.received_at for event in merges]
-    waited = sum(len(pause.queue.waited) for pause in pauses)
+    waited = sum(pause.queue.waiting for pause in pauses)
     return MergedSince(count, waited, max(times, default=None))
 
 

@@ -152,6 +152,11 @@ class PausedQueue:
     stopped: frozenset[str] = frozenset()
 
     @property
+    def waiting(self) -> int:
+        """How many pull requests waited in all; 0 if nobody read how many did at the start."""
+        return len(self.waited) if self.queued_at_start is not None else 0
+
+    @property
     def added(self) -> int:
         """How many pull requests were added to the queue during the pause."""
         return max(len(self.waited) - (self.queued_at_start or 0), 0)

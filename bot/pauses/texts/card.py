@@ -117,7 +117,7 @@ def _over(record: PauseRecord, around: Around) -> Message:
         ),
         *_counts(
             stopped(len(record.queue.stopped)),
-            waited(len(record.queue.waited)),
+            waited(record.queue.waiting),
             merged(around.merged),
             added(record.queue.added),
         ),

@@ -246,7 +246,7 @@ def _over(paused: GroupAct, now: GroupNow) -> Message:
     ]
     counted = [
         pause_card.stopped(sum(len(pause.queue.stopped) for pause in now.over)),
-        pause_card.waited(sum(len(pause.queue.waited) for pause in now.over)),
+        pause_card.waited(sum(pause.queue.waiting for pause in now.over)),
         pause_card.merged(now.merged),
         pause_card.added(sum(pause.queue.added for pause in now.over)),
         _cut_short(paused),

@@ -31,7 +31,7 @@ def ended(repository: RepositoryName, waited: set[int], group_act_id: int) -> Pa
     return PauseRecord(
         repository,
         PauseLine(NOON, "freeze", "freeze", group_act_id=group_act_id),
-        queue=PausedQueue(waited=frozenset(waited)),
+        queue=PausedQueue(len(waited), waited=frozenset(waited)),
         end=PauseEnd(ENDED_AT),
     )
 

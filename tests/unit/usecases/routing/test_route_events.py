@@ -14,6 +14,7 @@ from bot.merge_queue.queue import Pause
 from bot.pauses.readings import PauseReading
 from bot.pauses.settling import succeed
 from bot.posts.delivery import Delivery
+from bot.posts.live_message import LiveKind
 from bot.posts.outbox import Outbox
 from tests.support.acting import Acting
 from tests.support.clock import NOON
@@ -258,6 +259,72 @@ async def test_an_action_already_logged_is_not_stored_twice_at_its_end() -> None
         ("live_message", 2),
     ]
     assert len(log.pauses()) == 1
+
+
+async def begun_pause(log: Reading) -> None:
+    """A channel with threads has the card of a pause, which counts what arrives during it."""
+    await log.start("health")
+    await log.add(make_subscription("enter", "pause", channel_id="C2", style=Style.THREAD))
+    in_force(log)
+    log.tell(CREATE, number=None, reason=SIGNED)
+    await log.poll()
+    assert log.reported("C2") == [("live_message", 1), ("adopted", 1)]
+
+
+def running_again(log: Reading) -> None:
+    del log.merge_queue.pauses[SITE]
+    log.merge_queue.statuses[SITE] = make_status(paused=False)
+
+
+def entries_posted(log: Reading) -> list[int]:
+    """The pull requests whose thread has begun, in order."""
+    contents = log.store.database.contents
+    shown = [message for message in contents.live_messages.values() if message.channel_id == "C2"]
+    keys = [message.subject.key for message in shown if message.subject.kind is LiveKind.ENTRY]
+    return [int(key.partition("-")[0]) for key in keys]
+
+
+async def test_what_arrives_after_a_pause_has_its_post_though_both_are_read_at_once() -> None:
+    log = Reading()
+    await begun_pause(log)
+    log.tell(number=41)
+    await log.poll()
+    log.tell(number=42)
+    log.tell(DELETE, number=None, deleted_by={"name": "bob"}, seconds=60)
+    log.tell(number=43)
+    running_again(log)
+    await log.poll()
+
+    assert entries_posted(log) == [43]
+    (pause,) = log.pauses()
+    # No reading of the queue has seen them: the record of the pause counts them all the same.
+    assert pause.queue.waited == {41, 42}
+
+
+async def test_what_arrives_after_a_pause_has_its_post_though_no_reading_shows_the_end() -> None:
+    log = Reading()
+    await begun_pause(log)
+    log.tell(DELETE, number=None, deleted_by={"name": "bob"})
+    await log.poll()
+    log.tell(number=43)
+    await log.poll()
+
+    (pause,) = log.pauses()
+    assert pause.is_open
+    assert entries_posted(log) == [43]
+
+
+async def test_what_arrives_in_the_next_pause_of_the_same_record_is_counted() -> None:
+    log = Reading()
+    await begun_pause(log)
+    log.tell(DELETE, number=None, deleted_by={"name": "bob"})
+    log.tell(number=42)
+    log.tell(CREATE, number=None, reason="Still down", seconds=60)
+    log.merge_queue.pauses[SITE] = Pause(reason="Still down", paused_at=log.clock.now())
+    log.tell(number=43)
+    await log.poll()
+
+    assert entries_posted(log) == [42]
 
 
 async def test_another_persons_resume_is_not_posted_under_a_later_name() -> None:
