@@ -47,11 +47,11 @@ def _queue_entry(transaction: Transaction, subject: LiveSubject) -> Message | No
     numbers = {entry.pull_request}
     records = Events(transaction).of_pull_requests(repository, numbers, since=entry.began_at)
     found = events_of(entry, records)
-    kind_of = kinds(found)
+    around = with_removals_here(transaction, repository, found, found)
+    kind_of = kinds(found, around)
     state = state_of(found, kind_of)
     if state is None:
         return None
-    around = with_removals_here(transaction, repository, [state], found)
     complete = with_preceding_events(state, around)
     kind = EventKind.MERGE if is_merge(state) else kind_of[state.event_id]
     pauses = Pauses(transaction).recent(repository, entry.began_at)

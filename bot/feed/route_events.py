@@ -106,11 +106,8 @@ def route_events(
     deliveries = _deliveries(transaction, subscribers, routed, context)
     if subscribed_channels(subscribers.subscriptions, Topic.HEALTH):
         _count_failures(transaction, repository, routed, events)
-    # Live messages before channel queues, the order in which recording a post locks them.
     edit_at = now + context.edit_delay
-    subscribers.threads.finish(edit_at)
-    if subscribers.storm is not None:
-        subscribers.storm.finish(edit_at)
+    _finish_live_messages(transaction, subscribers, routed, edit_at)
     _end_removals(transaction, events.removals, routed, now)
     _count_merges(transaction, routed, edit_at)
     for event in ready:
@@ -126,6 +123,22 @@ def route_events(
     is_more = part.is_more and bool(routed)
     has_posts = added > 0 or any(record.type in _NOTIFY_THEMSELVES for record in routed)
     return Routed(has_posts, left, more=is_more, grace_period=grace_period)
+
+
+def _finish_live_messages(
+    transaction: Transaction,
+    subscribers: Subscribers,
+    routed: Sequence[EventRecord],
+    edit_at: datetime,
+) -> None:
+    """Before channel queues, the order in which recording a post locks them."""
+    of_pauses = [record for record in routed if record.type in PAUSE_TYPES]
+    if of_pauses:
+        # The end of a pause, also at a person's request, marks those of queue entries under it.
+        Pauses(transaction).lock(of_pauses[0].repository)
+    subscribers.threads.finish(edit_at)
+    if subscribers.storm is not None:
+        subscribers.storm.finish(edit_at)
 
 
 def _count_merges(

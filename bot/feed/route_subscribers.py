@@ -17,14 +17,14 @@ from bot.feed.rows import Bisections, QueueEntries
 from bot.feed.topics import topic_of
 from bot.kernel.repository import RepositoryName
 from bot.log.classification import EventKind, is_merge, kinds
-from bot.log.preceding import LONGEST_QUEUE_TIME, is_stopped_by_pause, with_preceding_events
+from bot.log.preceding import LONGEST_QUEUE_TIME, with_preceding_events
 from bot.log.rows import Events
 from bot.merge_queue.event_records import EventRecord, PullRequestRecord
-from bot.merge_queue.event_types import PAUSE_DELETE
 from bot.posts.delivery import NewDelivery, Subject, SubjectKind, delivery_id, summary_id
 from bot.posts.enqueueing import first_post
 from bot.posts.live_message import LiveKind, LiveMessage, LiveSubject, Priority
 from bot.posts.live_messages import LiveMessages
+from bot.removals.removed_here import with_removals_here
 from bot.store.transaction import Transaction
 from bot.storms.counting import StormCount
 
@@ -82,7 +82,7 @@ class Threads:
         records: Sequence[EventRecord],
         subscriptions: Sequence[Subscription],
     ) -> None:
-        """Load the subjects of the events, and the queue entries that a pause made wait."""
+        """Load the subjects of the events."""
         self.transaction = transaction
         self.repository = repository
         with_threads = [
@@ -116,35 +116,10 @@ class Threads:
             since = min(bisected) - threads.LONGEST_BISECTION
             self._bisections += Bisections(self.transaction).since(self.repository, since)
             self._load_shown(LiveKind.BISECTION, [bisection.key for bisection in self._bisections])
-        resumed = [record.received_at for record in records if record.type == PAUSE_DELETE]
-        if resumed:
-            self._mark_waiting(max(resumed))
 
     def _load_shown(self, kind: LiveKind, keys: Collection[str]) -> None:
         for message in LiveMessages(self.transaction).of_all(kind, self.repository, keys):
             self._shown[message.subject.key].append(message)
-
-    def _mark_waiting(self, resumed_at: datetime) -> None:
-        """Edit the live messages of waiting entries, which say that the queue is paused."""
-        entries = QueueEntries(self.transaction).lasting(
-            self.repository, resumed_at - LONGEST_QUEUE_TIME
-        )
-        if not entries:
-            return
-        records = Events(self.transaction).of_pull_requests(
-            self.repository,
-            {known.pull_request for known in entries},
-            since=min(known.began_at for known in entries),
-        )
-        for entry in entries:
-            found = threads.events_of(entry, records)
-            kind_of = kinds(found)
-            state = threads.state_of(found, kind_of)
-            if state is None:
-                continue
-            if kind_of[state.event_id] is EventKind.ENTER or is_stopped_by_pause(state):
-                thread = self._thread(LiveKind.ENTRY, entry.key, is_new=False)
-                self._change(thread, is_over=False)
 
     def thread_of(self, record: EventRecord, kind: EventKind) -> Thread | None:
         """The event's thread, begun by its first event; None without one."""
@@ -221,7 +196,8 @@ class Threads:
             self.repository, numbers, since=ended.began_at
         )
         found = threads.events_of(ended, records)
-        kind_of = kinds(found)
+        around = with_removals_here(self.transaction, self.repository, found, found)
+        kind_of = kinds(found, around)
         state = threads.state_of(found, kind_of)
         return state is not None and kind_of[state.event_id] is EventKind.FAILURE
 

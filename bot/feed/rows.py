@@ -14,9 +14,6 @@ from bot.store.statements import Part, as_row, from_rows
 _ENTRIES = select(queue_entries).where(queue_entries.c.repository == bindparam("repository"))
 _ENTRY = _ENTRIES.where(queue_entries.c.key == bindparam("key"))
 _RECENT_ENTRIES = _ENTRIES.where(queue_entries.c.last_at >= bindparam("since"))
-_LASTING_ENTRIES = _RECENT_ENTRIES.where(queue_entries.c.ended_at.is_(None)).order_by(
-    queue_entries.c.began_at, queue_entries.c.key
-)
 _BISECTIONS = select(bisections).where(bisections.c.repository == bindparam("repository"))
 _BISECTION = _BISECTIONS.where(bisections.c.key == bindparam("key"))
 _RECENT_BISECTIONS = _BISECTIONS.where(bisections.c.last_at >= bindparam("since"))
@@ -40,10 +37,6 @@ class QueueEntries(Part):
         these = {"repository": repository, "since": since}
         rows = self._by_keys(_RECENT_ENTRIES, number, numbers, **these)
         return from_rows(QueueEntry, rows)
-
-    def lasting(self, repository: RepositoryName, since: datetime) -> Sequence[QueueEntry]:
-        """Those without an end and with events since then, oldest first."""
-        return self._records(QueueEntry, _LASTING_ENTRIES, repository=repository, since=since)
 
 
 class Bisections(Part):

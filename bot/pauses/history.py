@@ -125,6 +125,8 @@ def end_pause(
     record = _with_arrivals(transaction, record, end)
     ended = Pauses(transaction).save_ended(over(record, end))
     touch(transaction, ended, now)
+    # Those of queue entries say whether the queue is paused.
+    LiveMessages(transaction).mark_open(LiveKind.ENTRY, record.repository, due_at=now)
     _notify_watchers(transaction, ended, now)
     return ended
 
@@ -152,6 +154,7 @@ def notify_still_paused(
     shown = {*channels, *shown_in(transaction, again)}
     LiveMessages(transaction).open_again(shown_pause(again))
     touch(transaction, again, now)
+    LiveMessages(transaction).mark_open(LiveKind.ENTRY, again.repository, due_at=now)
     people = _notified_of_end(transaction, ended)
     for person in people:
         if person != ended.person_responsible:

@@ -122,6 +122,23 @@ class LiveMessages(Part):
             digest=None,
         )
 
+    def mark_open(self, kind: LiveKind, repository: RepositoryName, *, due_at: datetime) -> None:
+        """Mark all of a kind that are still edited, because they show what changed besides."""
+        of_kind = select(LIVE_MESSAGE_COLUMNS.message_id).where(
+            LIVE_MESSAGE_COLUMNS.kind == kind,
+            LIVE_MESSAGE_COLUMNS.repository == repository,
+            ~LIVE_MESSAGE_COLUMNS.closed,
+        )
+        # In the usual order, to avoid deadlocks.
+        locked = of_kind.order_by(LIVE_MESSAGE_COLUMNS.key).with_for_update(of=live_messages)
+        self._change(
+            live_messages,
+            LIVE_MESSAGE_COLUMNS.message_id.in_(locked),
+            wanted=LIVE_MESSAGE_COLUMNS.wanted + 1,
+            due_at=case((WAITS, LIVE_MESSAGE_COLUMNS.due_at), else_=literal(due_at, UtcTime)),
+            changed_at=due_at,
+        )
+
     def move(self, message_ids: Collection[int], to: LiveSubject) -> None:
         """Make the messages show another subject of the same kind, from its next change on."""
         these = LIVE_MESSAGE_COLUMNS.message_id.in_(sorted(message_ids))

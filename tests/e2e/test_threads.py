@@ -5,7 +5,7 @@ import re
 import pytest
 
 from tests.e2e.conftest import OVER_SOCKET_MODE, StartBot
-from tests.support.bot_tester import ALICE, BOB, MERGE_QUEUE, RELEASES
+from tests.support.bot_tester import ALICE, BOB, GENERAL, MERGE_QUEUE, RELEASES
 from tests.support.waiting import until
 
 pytestmark = [pytest.mark.e2e, OVER_SOCKET_MODE]
@@ -269,3 +269,19 @@ async def test_pull_requests_held_by_a_pause_say_so_until_the_queue_resumes(
     assert "stopped by the pause" not in now
     assert "*Queued*" in now
     assert "the queue is paused" not in await bot.wait_for_other(other)
+
+
+async def test_a_head_says_that_the_queue_runs_again_though_no_event_tells(
+    start_bot: StartBot,
+) -> None:
+    bot = await start_bot(channels=HEARING, logs_pauses=False)
+    await bot.pause("CI is down", channel=GENERAL)
+    late = bot.enqueue(hangs=True)
+    head = await bot.wait_for_post(f"*Queued* #{late}")
+    assert "the queue is paused" in head
+    bot.stand_still()
+    bot.merge_queue.resume("acme/site", by="carol")
+    await bot.pass_time(60)
+    await bot.wait_for_post("*acme/site has resumed*", GENERAL)
+    await bot.wait_for_direct_message("acme/site resumed after")
+    assert "the queue is paused" not in await bot.wait_for_other(head)

@@ -54,6 +54,23 @@ def test_the_open_subjects_of_a_kind_are_found_once(transaction: Transaction) ->
     assert live.open_of(kind) == [open_one]
 
 
+def test_all_of_a_kind_that_are_still_edited_show_what_changed_besides(
+    transaction: Transaction,
+) -> None:
+    live = LiveMessages(transaction)
+    first, second, over = (LiveSubject(LiveKind.ENTRY, SITE, key) for key in ("1-1", "2-2", "3-3"))
+    elsewhere = LiveSubject(LiveKind.ENTRY, SHOP, "1-1")
+    ids = {name: add(transaction, name) for name in (first, second, over, elsewhere, SUBJECT)}
+    for message_id in ids.values():
+        post(transaction, message_id)
+    live.mark(over, due_at=NOW, closed=True)
+    live.showed(ids[over], 2)
+    live.mark(second, due_at=after(1))
+    live.mark_open(LiveKind.ENTRY, SITE, due_at=after(5))
+    assert due(transaction, 1) == [ids[second]]
+    assert due(transaction, 5) == [ids[second], ids[first]]
+
+
 def test_a_reposted_message_is_edited_once_it_has_an_id(transaction: Transaction) -> None:
     card = add(transaction)
     post(transaction, card)

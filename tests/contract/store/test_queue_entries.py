@@ -32,15 +32,6 @@ def test_a_queue_entry_comes_back_as_it_was_last_saved(transaction: Transaction)
     assert found == [ended, other, None]
 
 
-def test_active_queue_entries_are_those_without_an_end(transaction: Transaction) -> None:
-    later = replace(STAY, key="42-8", pull_request=42, began_at=after(1))
-    ended = replace(STAY, key="43-9", pull_request=43, ended_at=after(5))
-    elsewhere = replace(STAY, repository=SHOP)
-    QueueEntries(transaction).save([later, ended, elsewhere, STAY])
-    assert QueueEntries(transaction).lasting(SITE, NOW) == [STAY, later]
-    assert QueueEntries(transaction).lasting(SITE, after(6)) == []
-
-
 def test_old_queue_entries_are_deleted(transaction: Transaction) -> None:
     later = replace(STAY, key="41-9", last_at=after(60))
     QueueEntries(transaction).save([STAY, later])

@@ -16,6 +16,7 @@ from bot.pauses.settling import succeed
 from bot.posts.delivery import Delivery
 from bot.posts.live_message import LiveKind
 from bot.posts.outbox import Outbox
+from bot.runtime.renderers import RENDERERS
 from tests.support.acting import Acting
 from tests.support.clock import NOON
 from tests.support.make import CHANNEL, SITE, make_act, make_queued, make_status, make_subscription
@@ -259,6 +260,23 @@ async def test_an_action_already_logged_is_not_stored_twice_at_its_end() -> None
         ("live_message", 2),
     ]
     assert len(log.pauses()) == 1
+
+
+async def test_the_head_of_a_thread_calls_a_removal_through_the_bot_no_failure() -> None:
+    log = await Reading().start("health")
+    await log.add(make_subscription("enter", "failure", channel_id="C2", style=Style.THREAD))
+    log.tell(number=41)
+    await log.poll()
+    act = make_act(Action.REMOVE, at=log.clock.now(), paused_at=None)
+    await log.record(replace(act, pull_request=41))
+    log.tell(LEAVE, number=41, merged=False)
+    await log.poll()
+
+    (head,) = log.store.database.contents.live_messages.values()
+    with begin(log.store) as transaction:
+        message = RENDERERS.render(transaction, [head.subject]).messages[head.subject]
+    assert "Removed from the queue" in message.text
+    assert message.colour is None
 
 
 async def begun_pause(log: Reading) -> None:
