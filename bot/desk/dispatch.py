@@ -5,7 +5,7 @@ import json
 import logging
 import re
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager, nullcontext, suppress
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -459,6 +459,7 @@ async def choose_target(call: Call, click: Interaction) -> None:
     """The question goes once it is answered; after a failure another answer may do."""
     asked = choice.asked_by(click.action_id, click.block_id) or ""
     typed = click.chosen
+    question = None
     if click.block_id.startswith(choice.BLOCK_PREFIX):
         question = await call.question(asked)
         if click.action_id == controls.CHOOSE:
@@ -469,7 +470,14 @@ async def choose_target(call: Call, click: Interaction) -> None:
             await call.replace_message(choice.answered_elsewhere(asked))
             return
     call.progress.repeat = controls.repeat_typed(typed)
-    await run(call, typed, is_settled=True)
+    answering: AbstractAsyncContextManager[bool] = nullcontext(enter_result=True)
+    if question is not None:
+        answering = call.closing(question)
+    async with answering as is_open:
+        if not is_open:
+            await call.replace_message(choice.answered_elsewhere(asked))
+            return
+        await run(call, typed, is_settled=True)
     await call.remove_message()
 
 

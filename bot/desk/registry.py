@@ -183,6 +183,22 @@ class Call(Conversation):
         )
         return next((question for question in found if carried(question.typed) == asked), None)
 
+    @asynccontextmanager
+    async def closing(self, question: Question) -> AsyncIterator[bool]:
+        """Close the question while its answer is carried out; False if it was closed already.
+
+        Each of two presses may find it open. After a failure it is open again.
+        """
+        store = self.bot.sources.store
+        was_open = await store.run(lambda transaction: Questions(transaction).close(question))
+        try:
+            yield was_open
+        except BaseException:
+            if was_open:
+                until = self.bot.clock.now() + QUESTION_LASTS
+                await _ask_again(store, [question], until)
+            raise
+
     def promise_outcome(self) -> None:
         """The answer says that the outcome follows."""
         if self.request is not None:

@@ -1,5 +1,7 @@
 """Which queue is meant: asked for once, of whom it concerns, and never guessed."""
 
+import asyncio
+
 import pytest
 from sqlalchemy import select
 
@@ -174,6 +176,18 @@ async def test_an_answer_that_failed_leaves_the_question_open(three: BotTester) 
     await three.click(question, "acme/docs")
     await three.wait_for_post("*acme/docs is paused*")
     await three.wait_until_gone(question)
+
+
+async def test_of_two_presses_on_one_question_only_one_acts(three: BotTester) -> None:
+    question = await three.ask("/mq pause now CI is down")
+    labels = ("acme/api", "acme/docs")
+    await asyncio.gather(*(three.click(question, label) for label in labels))
+    await three.wait_for_post("is paused*")
+    await three.wait_until_gone(question)
+    await three.has_posted()
+    paused = [name for name in labels if three.pause_reason(name) is not None]
+    assert len(paused) == 1
+    assert len(three.posts()) == 1
 
 
 async def is_on_record(bot: BotTester, question: Shown) -> None:
