@@ -82,6 +82,7 @@ class PauseByRule:
                 await self._failed(poll, _with_evidence(act, found, policy, rule), error)
                 return
         state.is_due = False
+        state.is_told = False
         state.failures = 0
         state.waits_until = None
 
@@ -99,8 +100,9 @@ class PauseByRule:
         wait = max(wait_after(state.failures), hint)
         now = acts.clock.now()
         state.waits_until = now + wait
-        if state.failures == TOLD_AT and not isinstance(error, QueueBusy):
+        if state.failures >= TOLD_AT and not state.is_told and not isinstance(error, QueueBusy):
             failed = replace(act, at=now, result=ActResult.FAILED).answered(answer_of(error))
+            state.is_told = True
             if await acts.store.run(_post_failure, failed):
                 acts.wake()
 

@@ -100,6 +100,7 @@ class RuleState:
     is_due: bool = True
     failures: int = 0  #: attempts in a row to pause that failed
     waits_until: datetime | None = None  #: when it may try again
+    is_told: bool = False  #: the channels know that it fails
 
 
 @dataclass(slots=True)

@@ -4,13 +4,17 @@ from datetime import timedelta
 
 import pytest
 
+from bot.acts import locks
 from bot.kernel.configured import Policy
 from bot.kernel.errors import InvalidRequest, MergeQueueError, MergeQueueRefused
 from bot.merge_queue.errors import CredentialRefused, MergeQueueUnavailable
 from bot.pauses.by_rule import AutoPause, PauseRules
+from bot.store.coordination import Leases
 from tests.support.desk import Desk, World
 from tests.support.disturbances import Disturbance
 from tests.support.make import BOB, CHANNEL, SITE
+from tests.support.store import InMemoryStore
+from tests.support.transactions import begin
 
 POLICY = Policy([PauseRules(auto_pause=AutoPause(failures=3, length=timedelta(minutes=20)))])
 ERRORS = [
@@ -74,6 +78,27 @@ async def test_while_it_does_not_work_channels_read_so_and_it_asks_ever_more_slo
     await desk.turns(30, seconds=10)
     assert SITE in desk.world.service.pauses
     assert any(text.startswith("acme/site is paused") for text in desk.world.shown())
+    assert len(warnings(desk)) == 1
+
+
+async def test_channels_read_so_though_somebody_acts_on_the_queue_at_the_second_try(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(locks, "LEASE_PATIENCE", timedelta())
+    desk = await failing()
+    desk.world.service.fail_next(MergeQueueUnavailable("down", status=500), method="pause")
+    while not tries(desk):
+        await desk.turns(1)
+    with begin(InMemoryStore(desk.world.database)) as transaction:
+        now = desk.world.clock.now()
+        soon = timedelta(seconds=20)
+        assert Leases(transaction).claim(f"act:{SITE}", holder="two", now=now, lifetime=soon)
+    await desk.turns(20)
+    assert tries(desk) == 1
+    for _ in range(40):
+        desk.world.service.forget_failures()
+        desk.world.service.fail_next(MergeQueueUnavailable("down", status=500), method="pause")
+        await desk.turns(1, seconds=5)
     assert len(warnings(desk)) == 1
 
 
