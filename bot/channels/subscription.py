@@ -1,7 +1,7 @@
 """What each channel is notified of, how and when, and the options people type for it."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, time
 from difflib import get_close_matches
@@ -420,15 +420,18 @@ def added(
     known = before if before is not None else replace(new, topics=frozenset())
     style = options.style or known.style
     topics = _topics_after(known, options)
-    is_timed = style is Style.DIGEST or Topic.WEEKLY in topics
     return replace(
         new,
         topics=topics,
         branches=_branches_after(known, options),
         except_logins=options.except_logins | known.except_logins,
         style=style,
-        digest=_digest_after(before, new, options) if is_timed else None,
+        digest=_digest_after(before, new, options) if _is_timed(style, topics) else None,
     )
+
+
+def _is_timed(style: Style, topics: Collection[str]) -> bool:
+    return style is Style.DIGEST or Topic.WEEKLY in topics
 
 
 def _topics_after(known: Subscription, asked: SubscriptionOptions) -> frozenset[str]:
@@ -484,7 +487,8 @@ def removed(before: Subscription, options: SubscriptionOptions) -> Subscription 
         return replace(left, branches=branches) if branches else None
     if options.branches and branches:
         raise InvalidOptions("All branches have the same topics: leave out either of the two.")
-    return replace(left, topics=topics) if topics else None
+    digest = left.digest if _is_timed(left.style, topics) else None
+    return replace(left, topics=topics, digest=digest) if topics else None
 
 
 def words_of(subscription: Subscription) -> str:

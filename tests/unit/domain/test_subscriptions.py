@@ -145,6 +145,14 @@ def test_unsubscribing_with_the_same_words_undoes_subscribing(typed: str) -> Non
     assert withdraw(grant(None, typed), typed) is None
 
 
+def test_after_unsubscribing_from_the_week_nothing_of_its_time_is_left() -> None:
+    before = grant(None, "merge")
+    left = withdraw(grant(before, "weekly"), "weekly")
+    assert left == before
+    assert left is not None
+    assert grant(left, "merge").has_same_options(left)
+
+
 def test_unsubscribing_removes_only_the_typed_options() -> None:
     join_answers = grant(None, "merge failure branch:main,dev except:ana,renovate")
     assert words_of(withdraw(join_answers, "merge") or NEW).startswith("failure branch:dev")
