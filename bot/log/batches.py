@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from bot.log.classification import GRACE_PERIOD, silent_leaves
+from bot.log.preceding import may_share_a_session
 from bot.merge_queue.event_records import EventRecord, in_order
 from bot.merge_queue.event_types import CHECKS_END, LEAVE, MERGED
 
@@ -32,19 +33,12 @@ def batch_of(merge: EventRecord, around: Sequence[EventRecord]) -> MergedBatch |
     for record in in_order(own):
         if (record.received_at, record.event_id) >= (merge.received_at, merge.event_id):
             break
-        if _is_of_same_entry(record, merge) and _may_name_batch(record):
+        if may_share_a_session(record, merge) and _may_name_batch(record):
             batch_id = record.details.batch or batch_id
     if not batch_id:
         return None
     named = [record.details.members for record in around if record.details.batch == batch_id]
     return MergedBatch(batch_id, frozenset().union(*named))
-
-
-def _is_of_same_entry(record: EventRecord, merge: EventRecord) -> bool:
-    """Whether both may be of one time in the queue; an older service names no session."""
-    if record.session_id is None or merge.session_id is None:
-        return True
-    return record.session_id == merge.session_id
 
 
 def _may_name_batch(record: EventRecord) -> bool:

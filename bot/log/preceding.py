@@ -77,12 +77,13 @@ def _before(record: EventRecord, around: Sequence[EventRecord]) -> Sequence[Even
             continue
         if other.type in {ENTER, LEAVE}:
             entry.clear()
-        elif _may_share_a_session(other, record):
+        elif may_share_a_session(other, record):
             entry.append(other)
     return entry
 
 
-def _may_share_a_session(first: EventRecord, second: EventRecord) -> bool:
+def may_share_a_session(first: EventRecord, second: EventRecord) -> bool:
+    """Whether both may be of one time in the queue; an older service names no session."""
     if first.session_id is None or second.session_id is None:
         return True
     return first.session_id == second.session_id
