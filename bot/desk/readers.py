@@ -639,7 +639,7 @@ def _read_new_end(end: Sequence[str], where: Target | None) -> Lasting:
     try:
         lasting = read_end(text)
     except InvalidDuration as error:
-        _offer(error, where, ends_meant(end) or _end_in_front(end))
+        _offer(error, where, ends_meant(end) or _end_in_front(end) or _longer_by(end))
         raise
     if isinstance(lasting, For) and end[0].lower() in _BEFORE_AN_END:
         # "To 3 hours": by three hours, or so that it is three hours long.
@@ -662,6 +662,21 @@ def _end_in_front(words: Sequence[str]) -> tuple[str, ...]:
     except InvalidDuration:
         return ()
     return (" ".join(words[: found.words]),) if found is not None and found.is_sure else ()
+
+
+def _longer_by(words: Sequence[str]) -> tuple[str, ...]:
+    """How much longer it is to be: "from 2h to 3h" is 1 hour."""
+    if words[0] != FROM_WORD or "to" not in words:
+        return ()
+    middle = words.index("to")
+    try:
+        before = read_end(" ".join(words[1:middle]))
+        after = read_end(" ".join(words[middle + 1 :]))
+    except InvalidDuration:
+        return ()
+    if not isinstance(before, For) or not isinstance(after, For) or after.length <= before.length:
+        return ()
+    return (written(For(after.length - before.length)),)
 
 
 def ends_meant(end: Sequence[str]) -> tuple[str, ...]:

@@ -530,6 +530,7 @@ UNDERSTOOD = [
     # "To" says when it ends, and not by how much.
     (CHANNEL, "extend to 17h", "extend acme/site until 17:00"),
     (CHANNEL, "extend to 2h", "offer: extend acme/site 2h, or extend acme/site until 02:00"),
+    (CHANNEL, "extend from 2h to 3h", "offer: extend acme/site 1h"),
     (CHANNEL, "extend up to 2h", "offer: extend acme/site 2h, or extend acme/site until 02:00"),
     (CHANNEL, "extend up to 5pm", "extend acme/site until 17:00"),
     (CHANNEL, "extend to", "extend acme/site"),
