@@ -36,6 +36,7 @@ from bot.merge_queue.errors import (
 )
 from bot.merge_queue.event_records import EventRecord, PullRequestRecord, in_order
 from bot.merge_queue.event_types import ENTER
+from bot.merge_queue.port import FreezeSupport
 from bot.merge_queue.queue import Application
 from bot.pauses.known import StatusSays
 from bot.pauses.readings import PauseReading
@@ -208,7 +209,8 @@ class StoreEvents:
     async def _freezes(self, poll: Poll, types: set[str]) -> Sequence[Freeze] | None:
         """Read the freezes, because their events carry no ids; None where that isn't possible."""
         events = poll.state.events
-        if not events.freezes_wanted and types.isdisjoint(FREEZE_TYPES):
+        is_wanted = events.freezes_wanted and _may_offer_freezes(poll)
+        if not is_wanted and types.isdisjoint(FREEZE_TYPES):
             return None
         return await self.listed_freezes(poll)
 
@@ -222,14 +224,14 @@ class StoreEvents:
         try:
             async with poll.requests.next() as service:
                 reading = await listed_freezes(service, poll.repository)
-        except FreezesNotOffered:
-            return None
         except MergeQueueError as error:
-            extra = failure("freezes_not_read", poll.repository, error)
-            logger.log(level_of(error, logging.INFO), "freezes not read", extra=extra)
+            if not isinstance(error, FreezesNotOffered):
+                extra = failure("freezes_not_read", poll.repository, error)
+                logger.log(level_of(error, logging.INFO), "freezes not read", extra=extra)
             events.freezes_wanted = True
             is_beginning = poll.state.reading.position is None
-            is_temporary = isinstance(error, MergeQueueUnavailable)
+            # A gateway may have answered that there are no freezes.
+            is_temporary = isinstance(error, MergeQueueUnavailable | FreezesNotOffered)
             lacks_listed = is_beginning or events.lacks_listed_freezes
             events.lacks_listed_freezes = lacks_listed and is_temporary
             return None
@@ -242,6 +244,8 @@ class StoreEvents:
         """
         events = poll.state.events
         if not events.lacks_listed_freezes or not events.are_all_routed:
+            return
+        if not _may_offer_freezes(poll):
             return
         listed = await self.listed_freezes(poll)
         if listed is None:
@@ -394,6 +398,10 @@ def _with(
     if unrouted is None or len(unrouted) + len(records) > ROUTED_AT_ONCE:
         return None
     return in_order([*unrouted, *records])
+
+
+def _may_offer_freezes(poll: Poll) -> bool:
+    return poll.requests.merge_queue.freeze_support is not FreezeSupport.NOT_OFFERED
 
 
 def _enters(records: Sequence[EventRecord]) -> bool:

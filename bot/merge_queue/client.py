@@ -6,7 +6,6 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Collection
 from contextlib import AbstractAsyncContextManager, suppress
 from copy import copy
-from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import cached_property, partial
 from urllib.parse import quote
@@ -28,6 +27,7 @@ from bot.merge_queue.errors import (
     is_undone,
 )
 from bot.merge_queue.event_records import EventPage
+from bot.merge_queue.finding import Finding
 from bot.merge_queue.freezes import FreezeChange, FreezeList, FreezeTerms, ListedFreeze
 from bot.merge_queue.http import NO_REPOSITORY, Call, Http
 from bot.merge_queue.models import T
@@ -58,14 +58,6 @@ SMALLEST_LIMIT = 1024 * 1024
 REPORTED_EVENTS = 10_000  # Polls overlap and return the same unreadable event repeatedly.
 
 
-@dataclass(slots=True)
-class _HasFreezes:
-    """Whether the service has freezes, which all clients of it share."""
-
-    found: FreezeSupport = FreezeSupport.UNKNOWN
-    asking: asyncio.Lock = field(default_factory=asyncio.Lock)  #: held by the first question
-
-
 class MergeQueueClient(PauseEndpoints, AbstractAsyncContextManager["MergeQueueClient"]):
     """The endpoints as methods, as `bot.merge_queue.port.MergeQueue` has them.
 
@@ -77,12 +69,14 @@ class MergeQueueClient(PauseEndpoints, AbstractAsyncContextManager["MergeQueueCl
 
     def __init__(self, http: Http, *, deprecated_pause: bool = False) -> None:
         super().__init__(http, deprecated_pause=deprecated_pause)
-        self._has_freezes = _HasFreezes()
+        self._freeze_support = Finding(http.clock, FreezeSupport.UNKNOWN)
+        self._asking_for_freezes = asyncio.Lock()  # held by the first question
         self._reported = deque[tuple[RepositoryName, object]](maxlen=REPORTED_EVENTS)
 
     @property
     def freeze_support(self) -> FreezeSupport:
-        return self._has_freezes.found
+        found = self._freeze_support
+        return found.value if found.is_known else FreezeSupport.UNKNOWN
 
     @cached_property
     def scheduled(self) -> "MergeQueueClient":
@@ -279,7 +273,7 @@ class MergeQueueClient(PauseEndpoints, AbstractAsyncContextManager["MergeQueueCl
     async def freezes(self, repository: RepositoryName) -> FreezeList:
         if self.freeze_support is not FreezeSupport.UNKNOWN:
             return await self._freezes(repository)
-        asking = self._has_freezes.asking
+        asking = self._asking_for_freezes
         is_first = not asking.locked()
         # At the start several ask at once: whether the service has freezes is asked once.
         async with asking:
@@ -303,10 +297,11 @@ class MergeQueueClient(PauseEndpoints, AbstractAsyncContextManager["MergeQueueCl
         return found
 
     def _learn_support(self, found: FreezeSupport) -> None:
-        if self.freeze_support is found:
-            return
-        self._has_freezes.found = found
         is_offered = found is FreezeSupport.OFFERED
+        is_new = found is not self._freeze_support.value
+        self._freeze_support.learn(found, is_offered=is_offered)
+        if not is_new:
+            return
         details = {"action": "freeze_endpoints", "offered": is_offered}
         logger.info("freeze endpoints detected", extra=details)
 

@@ -13,6 +13,7 @@ import httpx
 from bot.kernel import errors as kernel_errors
 from bot.kernel.repository import RepositoryName
 from bot.merge_queue import errors as merge_queue_errors, models
+from bot.merge_queue.finding import Finding
 from bot.merge_queue.http import Call, Http
 from bot.merge_queue.models import T
 from bot.merge_queue.port import OnAnswer, Unclear, ignore
@@ -22,7 +23,6 @@ logger = logging.getLogger(__name__)
 
 Send = Callable[[Call], Awaitable[T]]
 
-BELIEVED_SECONDS = 300.0  # For so long an uncertain finding is used.
 NOT_BROKEN = frozenset({*range(500), 501}) - {429}
 MISSING = frozenset({404, 405, 410, 501})  # Answers at an endpoint that a service doesn't have.
 LOST = (merge_queue_errors.MergeQueueUnavailable, merge_queue_errors.MergeQueueProtocolError)
@@ -40,9 +40,10 @@ class PauseEndpoints:
 
     def __init__(self, http: Http, *, deprecated_pause: bool = False) -> None:
         self.http = http
-        self._family: str | None = DEPRECATED if deprecated_pause else CURRENT
-        # Until then, a 404 leads to the question which family there is.
-        self._known_until = math.inf if deprecated_pause else -math.inf
+        # While it isn't known, a 404 leads to the question which family there is.
+        self._family = Finding[str | None](http.clock, CURRENT)
+        if deprecated_pause:
+            self._family.learn(DEPRECATED, is_offered=True)
         self._finding_out = asyncio.Lock()
 
     async def status(self, repository: RepositoryName, branch: str | None = None) -> QueueStatus:
@@ -57,7 +58,8 @@ class PauseEndpoints:
             pause = await self._over_family(call, partial(self.http.call, read=self._read_pause))
         except merge_queue_errors.ResourceNotFound:
             return None
-        self._known_until = math.inf
+        if self._family.known_until != math.inf:
+            self._family.learn(self._family.value or CURRENT, is_offered=True)
         return pause
 
     def _read_pause(self, response: httpx.Response) -> Pause | None:
@@ -147,7 +149,7 @@ class PauseEndpoints:
 
         Raises PauseNotOffered if it has neither.
         """
-        assumed = self._family or CURRENT
+        assumed = self._family.value or CURRENT
         try:
             return await send(replace(call, path=assumed))
         except kernel_errors.MergeQueueRefused as error:
@@ -155,14 +157,15 @@ class PauseEndpoints:
                 raise
             async with self._finding_out:
                 # At the start, every repository gets here with its first request.
-                if self.http.clock.monotonic() >= self._known_until:
+                if not self._family.is_known:
                     await self._find_out(call.repository)
-            if self._family is None:
+            family = self._family.value
+            if family is None:
                 with merge_queue_errors.about(call.repository):
                     raise merge_queue_errors.PauseNotOffered(error.status, error.detail) from None
-            if self._family == assumed:
+            if family == assumed:
                 raise
-        return await send(replace(call, path=self._family))
+        return await send(replace(call, path=family))
 
     async def _find_out(self, repository: RepositoryName) -> None:
         async def has(path: str) -> bool:
@@ -172,12 +175,11 @@ class PauseEndpoints:
         offered = CURRENT if await has(CURRENT) else None
         if offered is None and await has(DEPRECATED):
             offered = DEPRECATED
-        self._family = offered
+        believed = offered
         if offered is None and not await has(STATUS):
             # If even the status has no methods, they mean nothing, and the document counts.
-            self._family = CURRENT
-        believed = math.inf if offered else BELIEVED_SECONDS
-        self._known_until = self.http.clock.monotonic() + believed
+            believed = CURRENT
+        self._family.learn(believed, is_offered=offered is not None)
         level = logging.INFO if offered == CURRENT else logging.WARNING
-        details = {"action": "pause_endpoints", "offered": offered, "believed": self._family}
+        details = {"action": "pause_endpoints", "offered": offered, "believed": believed}
         logger.log(level, "pause endpoints detected", extra=details)

@@ -11,10 +11,12 @@ from pydantic import SecretStr
 from bot.kernel.repository import RepositoryName
 from bot.merge_queue.client import MergeQueueClient
 from bot.merge_queue.errors import FreezesNotOffered, ResourceNotFound
+from bot.merge_queue.finding import BELIEVED_SECONDS
 from bot.merge_queue.http import Http
 from bot.merge_queue.port import FreezeSupport
 from bot.sandbox.merge_queue.controls import NewPullRequest
 from bot.sandbox.merge_queue.credentials import Credential
+from bot.sandbox.merge_queue.faults import Fault
 from bot.sandbox.merge_queue.server import MergeQueueSandbox
 from tests.support.clock import FakeClock
 
@@ -217,3 +219,30 @@ async def test_a_service_without_freezes_is_asked_once() -> None:
         assert len(asked) == 2
     finally:
         await sandbox.stop()
+
+
+@pytest.mark.parametrize("status", [404, 405, 410, 501])
+async def test_an_odd_answer_means_no_freezes_for_some_minutes_only(
+    sandbox: MergeQueueSandbox, status: int
+) -> None:
+    sandbox.faults.arm(Fault("error", path="scheduled_freeze", status=status))
+    clock = FakeClock()
+    http = Http(base_url=sandbox.base_url, token=SecretStr("key"), clock=clock)
+    async with MergeQueueClient(http) as client:
+        with pytest.raises(FreezesNotOffered):
+            await client.scheduled.freezes(SITE)
+        clock.advance(BELIEVED_SECONDS - 1)
+        with pytest.raises(FreezesNotOffered):
+            await client.freezes(SITE)
+        support = [client.freeze_support]
+        clock.advance(1)
+        support.append(client.freeze_support)
+        assert not (await client.freezes(SITE)).freezes
+        clock.advance(BELIEVED_SECONDS)
+        support += [client.freeze_support, client.scheduled.freeze_support]
+    assert support == [
+        FreezeSupport.NOT_OFFERED,
+        FreezeSupport.UNKNOWN,
+        FreezeSupport.OFFERED,
+        FreezeSupport.OFFERED,
+    ]

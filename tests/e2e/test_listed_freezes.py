@@ -2,7 +2,9 @@
 
 from datetime import timedelta
 
+from bot.merge_queue.finding import BELIEVED_SECONDS
 from bot.sandbox.merge_queue.controls import FreezeTerms
+from bot.sandbox.merge_queue.faults import Fault
 from tests.e2e.conftest import OVER_SOCKET_MODE, StartBot
 from tests.support.bot_tester import MERGE_QUEUE, BotTester
 from tests.support.waiting import until_true
@@ -70,6 +72,29 @@ async def test_people_see_a_freeze_that_is_older_than_the_log(start_bot: StartBo
     over = await bot.wait_for_post("*Freeze ended* acme/api: we have moved")
     assert "erin" in over
     assert "moving house" not in await calendar_with(bot, "No freeze is in force or planned")
+
+
+async def test_people_see_such_a_freeze_though_a_gateway_said_that_there_are_none(
+    start_bot: StartBot,
+) -> None:
+    bot = await started(start_bot)
+    now = bot.clock.now().replace(microsecond=0)
+    list_only(bot, FreezeTerms("moving house", now - HOUR, now + 3 * HOUR))
+    fault = Fault("error", path="scheduled_freeze", status=404, times=None)
+    bot.merge_queue.faults.arm(fault)
+    await begun(bot)
+    assert fault.hits
+    bot.merge_queue.faults.disarm()
+    assert "moving house" not in (await bot.see_home("acme/api")).words
+
+    await bot.pass_time(BELIEVED_SECONDS)
+
+    async def is_in_calendar() -> bool:
+        home = await bot.see_home("moving house")
+        return "moving house" in home.words.partition("*Calendar of freezes*")[2]
+
+    await until_true(is_in_calendar, "the freeze in the calendar")
+    assert "is frozen" in await bot.ask(f"/mq why {LATER}")
 
 
 async def test_a_planned_freeze_that_is_older_than_the_log_begins_and_ends_like_others(

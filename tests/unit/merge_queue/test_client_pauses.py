@@ -15,8 +15,10 @@ from bot.merge_queue.errors import (
     StaleReading,
     StateConflict,
 )
+from bot.merge_queue.finding import BELIEVED_SECONDS
 from bot.merge_queue.port import Unclear
 from bot.merge_queue.queue import Pause
+from tests.support.clock import FakeClock
 from tests.support.metrics import counted
 from tests.unit.merge_queue.client_under_test import (
     BRIEF,
@@ -183,6 +185,17 @@ async def test_without_pause_endpoints_the_pause_is_unknown() -> None:
             with pytest.raises(PauseNotOffered) as caught:
                 await call
             assert caught.value.repository == SITE
+
+
+async def test_once_a_pause_could_be_read_the_endpoints_are_there_after_all() -> None:
+    clock = FakeClock()
+    script = (MISSING, answer(PAUSE), MISSING)
+    async with scripted(*script, not_offered=("/pause",), clock=clock) as (_, client):
+        with pytest.raises(PauseNotOffered):
+            await client.current_pause(SITE)
+        assert await client.current_pause(SITE) is not None
+        clock.advance(BELIEVED_SECONDS)
+        assert await client.current_pause(SITE) is None
 
 
 async def test_a_service_that_lists_no_methods_is_assumed_to_follow_the_documentation() -> None:
