@@ -40,6 +40,7 @@ from bot.slack.web_api.channels import fitted
 from bot.slack.web_api.failures import (
     BLOCKS_CODES,
     FAILURES,
+    UNREADABLE,
     VIEW_CODES,
     blocks_refused,
     field_of,
@@ -221,7 +222,9 @@ class Replies:
             said = (await answer.text(errors="replace"))[:ANSWER_KEPT]
             wait = answer.headers.get("Retry-After", "")
         if answer.status < HTTPStatus.MULTIPLE_CHOICES and not REFUSED.search(said):
-            return None
+            # A page is a proxy's; Slack says "ok".
+            is_page = said.lstrip().startswith("<")
+            return self._failed(NotShown(UNREADABLE, is_unclear=True)) if is_page else None
         lost = NotShown(refusal_code(said, answer.status))
         if answer.status == HTTPStatus.TOO_MANY_REQUESTS:
             lost = replace(lost, retry_after=float(wait) if wait.isdecimal() else UNSAID_WAIT)

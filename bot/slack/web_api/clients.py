@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from http import HTTPStatus
+from types import MappingProxyType
 from typing import Any
 
 from aiohttp import ClientSession, ClientTimeout, DummyCookieJar, TCPConnector
@@ -65,6 +66,12 @@ DEFAULT_WAIT_SECONDS = 30.0
 
 TOTAL_SECONDS = 10.0
 """For one call."""
+
+NOT_UNDERSTOOD = (AttributeError, LookupError, RecursionError, ValueError)
+"""What the SDK raises for a text or a list in place of an object, for a wrong or unknown encoding,
+for a nesting too deep, and for a number too long."""
+
+SAID_KEPT = 200
 
 SYNC_SECONDS = 1.0
 """How often processes exchange the limits that they met."""
@@ -207,7 +214,16 @@ class LimitedWebClient(AsyncWebClient):
         if left > 0:
             raise self._refusal(api_method, left)
         try:
-            answer = await super().api_call(api_method, **kwargs)
+            try:
+                answer = await super().api_call(api_method, **kwargs)
+            except NOT_UNDERSTOOD as error:
+                # The SDK takes any text for a JSON object.
+                if isinstance(error, FAILURES):
+                    raise
+                raise self._not_understood(api_method, error) from error
+            # It takes any gzip file for a success.
+            if not isinstance(answer.data, Mapping) or answer.data.get("ok") is not True:
+                raise self._failure(api_method, "unreadable", {}, HTTPStatus.OK)
         except FAILURES as error:
             self._note(api_method, channel, read_failure(error))
             raise
@@ -218,6 +234,12 @@ class LimitedWebClient(AsyncWebClient):
         if served is not None:
             self.clock_ahead = self._clock.now() - served
         return answer
+
+    def _not_understood(self, api_method: str, error: Exception) -> SlackApiError:
+        said = f"{type(error).__name__}: {error}"[:SAID_KEPT]
+        extra = {"action": "slack_unreadable", "method": api_method, "said": said}
+        logger.warning("unreadable answer in place of Slack's", extra=extra)
+        return self._failure(api_method, "unreadable", {}, HTTPStatus.OK)
 
     def _note(self, api_method: str, channel: str, failure: Failure) -> None:
         if failure.is_answer:
@@ -238,16 +260,29 @@ class LimitedWebClient(AsyncWebClient):
             self.limits.close(api_method, seconds, channel)
 
     def _refusal(self, api_method: str, left: float) -> SlackApiError:
+        data = {"ok": False, "error": "ratelimited"}
+        wait = {"Retry-After": str(math.ceil(left))}
+        status = HTTPStatus.TOO_MANY_REQUESTS
+        return self._failure(api_method, "closed for its rate", data, status, wait)
+
+    def _failure(
+        self,
+        api_method: str,
+        said: str,
+        data: dict[str, object],
+        status: HTTPStatus,
+        headers: Mapping[str, str] = MappingProxyType({}),
+    ) -> SlackApiError:
         response = AsyncSlackResponse(
             client=self,
             http_verb="POST",
             api_url=api_method,
             req_args={},
-            data={"ok": False, "error": "ratelimited"},
-            headers={"Retry-After": str(math.ceil(left))},
-            status_code=HTTPStatus.TOO_MANY_REQUESTS,
+            data=data,
+            headers={**headers},
+            status_code=status,
         )
-        return SlackApiError("closed for its rate", response)  # type: ignore[no-untyped-call]  # the SDK leaves it untyped
+        return SlackApiError(said, response)  # type: ignore[no-untyped-call]  # the SDK leaves it untyped
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,9 @@ logger = logging.getLogger(__name__)
 FAILURES = (SlackApiError, ClientError, TimeoutError)
 """The exceptions of a Web API call."""
 
+UNREADABLE = "unreadable_answer"
+"""Our code for an answer with status 200 that isn't Slack's, or that says too little."""
+
 LONGEST_RETRY_AFTER = 300.0
 """Slack counts by the minute, so a longer wait is a mistake."""
 
@@ -118,8 +121,9 @@ class Failure:
 
     @property
     def is_answer(self) -> bool:
-        """Whether Slack answered, if only to refuse."""
-        return self.status is not None and self.status < HTTPStatus.INTERNAL_SERVER_ERROR
+        """Whether Slack answered, if only to refuse: a proxy's page carries no code of Slack's."""
+        is_slacks = self.is_named or self.is_for_rate
+        return is_slacks and (self.status or 0) < HTTPStatus.INTERNAL_SERVER_ERROR
 
     @property
     def is_clear(self) -> bool:
@@ -141,10 +145,11 @@ def read_failure(error: Exception) -> Failure:
     headers = getattr(response, "headers", None) or {}
     body = getattr(response, "data", None)
     retry_after = _seconds(headers.get("Retry-After"))
-    code = body.get("error") if isinstance(body, dict) else None
-    if isinstance(code, str):
+    said = body if isinstance(body, dict) else {}
+    code = said.get("error")
+    if isinstance(code, str) and said.get("ok") is False:
         return Failure(code, retry_after, status, is_named=True)
-    code = f"http_{status}" if status != HTTPStatus.OK else "unreadable_answer"
+    code = f"http_{status}" if status != HTTPStatus.OK else UNREADABLE
     return Failure(code, retry_after, status)
 
 

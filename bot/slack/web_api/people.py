@@ -23,7 +23,7 @@ from bot.kernel.clock import Clock
 from bot.slack.payloads import Payload, Text, at
 from bot.slack.person import Guest, Person, Unanswered
 from bot.slack.ports import PeopleDirectory
-from bot.slack.web_api.failures import FAILURES, read_failure
+from bot.slack.web_api.failures import FAILURES, UNREADABLE, read_failure
 from bot.slack.web_api.remembered import Remembered
 
 logger = logging.getLogger(__name__)
@@ -37,7 +37,6 @@ SLACKBOT = "USLACKBOT"
 """Slackbot's account doesn't say that it is a bot."""
 
 ALL_GROUPS = "all"
-UNREADABLE_CODE = "unreadable_answer"
 
 Found = TypeVar("Found")
 
@@ -208,7 +207,7 @@ async def _read(
     except FAILURES as error:
         code = read_failure(error).code
     except (AttributeError, LookupError, TypeError, ValueError):
-        code = UNREADABLE_CODE
+        code = UNREADABLE
     if code not in UNKNOWN_PERSON_CODES | UNKNOWN_GROUP_CODES:
         extra = {"action": "person_not_read", "method": method, "error": code}
         logger.warning("Slack didn't say who somebody is", extra=extra)

@@ -19,7 +19,13 @@ from bot.slack.person import DenialReason, is_person, not_a_member
 from bot.slack.ports import SURELY_SHOWN, ChannelPoster, PeopleDirectory, Sent
 from bot.slack.web_api.channels import SlackChannels, fitted
 from bot.slack.web_api.clients import Identity, served_at
-from bot.slack.web_api.failures import FAILURES, THREAD_CODES, post_error, read_failure
+from bot.slack.web_api.failures import (
+    FAILURES,
+    THREAD_CODES,
+    field_of,
+    post_error,
+    read_failure,
+)
 
 METADATA_TYPE = "mqbot_delivery"
 
@@ -298,6 +304,8 @@ class SlackPoster(ChannelPoster):
                 answer = await self._client.conversations_history(**asked)
             else:
                 answer = await self._client.conversations_replies(ts=reading.thread_ts, **asked)
+            # Without a list, nobody knows what was posted.
+            field_of(answer, "messages")
         except FAILURES as error:
             code = read_failure(error).code
             if code in THREAD_CODES:
