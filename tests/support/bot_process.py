@@ -8,6 +8,7 @@ import sys
 from asyncio.subprocess import Process
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import IO, Any
 
@@ -213,7 +214,7 @@ class ProcessTester(BotTester):
     def log_records(self) -> list[dict[str, Any]]:
         log = self.folder / "stderr"
         lines = log.read_text("utf-8").splitlines() if log.exists() else []
-        return [json.loads(line) for line in lines if line.startswith("{") and line[-1] == "}"]
+        return [_record(line) for line in lines if line.startswith("{") and line[-1] == "}"]
 
     @override
     def logged_actions(self) -> list[str]:
@@ -223,3 +224,10 @@ class ProcessTester(BotTester):
     def logged_errors(self) -> list[str]:
         records = self.log_records()
         return [str(record.get("action")) for record in records if record["level"] == "error"]
+
+
+@lru_cache(maxsize=5_000)
+def _record(line: str) -> dict[str, Any]:
+    """Each look at a growing log would read all of its lines anew."""
+    record: dict[str, Any] = json.loads(line)
+    return record
