@@ -37,9 +37,7 @@ from bot.sandbox.slack.delivering.request_url import RequestUrlRefused
 from bot.sandbox.slack.server import SlackSandbox
 from bot.sandbox.slack.web_api.rate_limits import RateLimits
 from bot.slack.app import PersonalPace
-from bot.store.engines import create_engine
 from bot.store.transaction import Transaction
-from bot.store.transactions import Store
 from tests.support.at_rest import moved_at_rest
 from tests.support.clock import MovedClock
 from tests.support.settings import between, settings_in
@@ -228,7 +226,7 @@ class BotTester:
         return Surroundings(self.clock, self.every, self.pace, self.open_store, self.open_inbox)
 
     async def _wait_for_begin(self) -> None:
-        store = Store(create_engine(self.database_url))
+        store = self.open_store(self.database_url)
         self._stack.push_async_callback(store.close)
         await until_true(lambda: store.read(self._has_places), "a place in every event log")
         # The first look at a repository ends with one at its titles.
