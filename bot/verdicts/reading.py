@@ -77,7 +77,7 @@ def _of_this_stay(record: EventRecord, own: Sequence[EventRecord]) -> Sequence[E
     for event in own:
         if (event.received_at, event.event_id) >= place:
             break
-        if event.type == ENTER:
+        if event.type in {ENTER, LEAVE}:
             stay.clear()
         stay.append(event)
     return stay

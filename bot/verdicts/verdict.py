@@ -6,13 +6,14 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from bot.log.preceding import is_aborted, is_put_back
-from bot.merge_queue.event_records import EventRecord, FailedCheck
+from bot.merge_queue.event_records import EventDetails, EventRecord, FailedCheck
 from bot.merge_queue.event_types import (
     BISECTION_END,
     CHECKS_END,
     CHECKS_NOT_STARTED,
     CHECKS_START,
     CONFLICT_DEFERRED,
+    ENTER,
     LEAVE,
     MERGED,
     CodeClass,
@@ -26,6 +27,12 @@ RECORD_SPAN = timedelta(days=1)
 
 STORM_SPAN = timedelta(minutes=30)
 """Failures of others at most this much before or after belong to one storm."""
+
+BISECTION_LATE = timedelta(minutes=5)
+"""A bisection that explains a leave ends at most this long after it.
+
+If nobody knows when the pull request entered, it ends at most this long before its first event.
+"""
 
 STORM_SIZE = 4
 """So many others have to fail in that time; with this one they are five."""
@@ -361,25 +368,13 @@ def merges_outnumber(facts: Facts) -> bool:
 
 
 def _batch(facts: Facts) -> BatchVerdict:
-    """What the bisections of its batches say, or what failed alone in them."""
-    record = facts.record
-    number = record.pull_request
+    """What the bisection of its batch says, or what failed alone in it."""
+    number = facts.record.pull_request
     ends = [event for event in facts.own if event.type == CHECKS_END]
-    members = set(record.details.members).union(*(end.details.members for end in ends))
-    if number is None or len(members) <= 1:
-        members = set()
-    bisections = [
-        event
-        for event in facts.others
-        if event.type == BISECTION_END and number in event.details.pull_requests
-    ]
-    culprits: set[int] = set()
-    unverified: set[int] = set()
-    for bisection in bisections:
-        members |= set(bisection.details.pull_requests)
-        culprits |= set(bisection.details.culprits)
-        unverified |= set(bisection.details.unverified)
-    culprits -= unverified
+    bisection = _bisection(facts)
+    members = set(bisection.pull_requests) or _members(facts.record, ends)
+    unverified = set(bisection.unverified)
+    culprits = set(bisection.culprits) - unverified
     has_failed_alone = number in _failed_alone(ends)
     if not culprits and not has_failed_alone:
         # Without a word of the service, those that failed alone broke it.
@@ -391,6 +386,47 @@ def _batch(facts: Facts) -> BatchVerdict:
         is_culprit=number in culprits or (has_failed_alone and bool(members)),
         is_unverified=number in unverified,
     )
+
+
+def _bisection(facts: Facts) -> EventDetails:
+    """What the bisection found that it left with, if there was one: the last since it entered.
+
+    One that says that it stays in the queue isn't why it left.
+    """
+    record = facts.record
+    begin = _entered_at(facts)
+    if begin is None:
+        first = min([record, *facts.own], key=lambda event: event.received_at)
+        begin = first.received_at - BISECTION_LATE
+    end = record.received_at + BISECTION_LATE
+    found = [
+        event
+        for event in facts.others
+        if event.type == BISECTION_END and begin <= event.received_at <= end
+        if record.pull_request in event.details.pull_requests
+        if record.pull_request not in event.details.remaining
+    ]
+    return found[-1].details if found else EventDetails()
+
+
+def _entered_at(facts: Facts) -> datetime | None:
+    """When it entered the queue; None if nobody knows."""
+    entered = [event.received_at for event in facts.own if event.type == ENTER]
+    queued_at = facts.record.details.queued_at
+    if queued_at is not None:
+        entered.append(queued_at)
+    return max(entered, default=None)
+
+
+def _members(record: EventRecord, ends: Sequence[EventRecord]) -> set[int]:
+    """Its last batch, empty if it was alone in it: an end may be that of a piece of the batch."""
+    members = set(record.details.members)
+    for end in reversed(ends):
+        own = set(end.details.members)
+        if is_put_back(end) or not own >= members:
+            break
+        members = own
+    return members if record.pull_request is not None and len(members) > 1 else set()
 
 
 def _failed_alone(events: Iterable[EventRecord]) -> set[int]:

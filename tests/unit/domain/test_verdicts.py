@@ -21,6 +21,7 @@ from bot.verdicts.verdict import STORM_SIZE, Cause, Facts, Hold, Verdict, judge
 from tests.support.clock import NOON
 from tests.support.make import make_event_record, make_pull_request_record
 
+ENTER = "action.queue.enter"
 LEAVE = "action.queue.leave"
 MERGED = "action.queue.merged"
 CHECKS_START = "action.queue.checks_start"
@@ -90,9 +91,8 @@ END_OF_BATCH = earlier(
 
 
 def bisected(*culprits: int, **details: Any) -> EventRecord:
-    return earlier(
-        BISECTION_END, 41, pull_requests=[41, 42, 43], culprits=list(culprits), **details
-    )
+    fields = {"pull_requests": [41, 42, 43], "culprits": list(culprits), **details}
+    return earlier(BISECTION_END, 41, **fields)
 
 
 class Row(NamedTuple):
@@ -256,6 +256,55 @@ TABLE = {
         "lint failed",
         FIX,
         "It broke its batch of 3: the bisection found it.",
+    ),
+    "what broke its batch when it was in the queue before doesn't count": Row(
+        Facts(LINT, own=[earlier(ENTER, minutes=20)], others=[bisected(42, minutes=21)]),
+        Cause.FAILED,
+        "lint failed",
+        FIX,
+    ),
+    "nor does it if only the leave says since when it is queued": Row(
+        Facts(
+            left("CHECKS_FAILED", check("lint"), queued_at=NOON - timedelta(minutes=4)),
+            others=[bisected(42)],
+        ),
+        Cause.FAILED,
+        "lint failed",
+        FIX,
+    ),
+    "nor does it if nobody knows since when it is queued": Row(
+        Facts(LINT, others=[bisected(42, minutes=360)]), Cause.FAILED, "lint failed", FIX
+    ),
+    "a bisection after which it stayed in the queue": Row(
+        Facts(IN_BATCH, own=[earlier(ENTER, minutes=20)], others=[bisected(42, remaining=[41])]),
+        Cause.FAILED,
+        "lint failed",
+        FIX,
+    ),
+    "the batch that it was in first doesn't count": Row(
+        Facts(
+            IN_BATCH,
+            own=[earlier(ENTER, minutes=60), END_OF_BATCH],
+            others=[bisected(45, pull_requests=[41, 44, 45], minutes=30), bisected(42)],
+        ),
+        Cause.OTHER_OF_BATCH,
+        "#42 broke its batch",
+        AGAIN,
+        "lint failed in their batch of 3. The bisection found #42; this one was only in its batch.",
+    ),
+    "of two batches without a bisection the last is its own": Row(
+        Facts(
+            left("BATCH_MAX_FAILURE_RESOLUTION_ATTEMPTS", check("lint"), batch="b1"),
+            own=[
+                earlier(CHECKS_END, members=[41, 44, 45], minutes=30),
+                END_OF_BATCH,
+                earlier(CHECKS_END, members=[41, 42], minutes=1),
+            ],
+        ),
+        Cause.AS_SAID,
+        "its batch failed, and splitting it didn't find the culprit",
+        FIX,
+        "It was tested only in a batch of 3, never alone.",
     ),
     "it was dropped by elimination": Row(
         Facts(

@@ -184,6 +184,17 @@ async def test_the_verdict_counts_others_as_they_are_stored_and_needs_no_log(wor
     assert said(stored) == said(verdict)
 
 
+async def test_what_happened_before_an_earlier_leave_explains_no_later_one(world: World) -> None:
+    """Its enter need not be stored."""
+    not_started = make_event(1, "action.queue.checks_not_started", metadata={"reason": "no"})
+    leaves = [make_event(number, LEAVE, metadata={"merged": False}) for number in (2, 3)]
+    await world.store.run(lambda transaction: Events(transaction).add_new([not_started, *leaves]))
+
+    first, second = [await world.store.read(verdict_on, leave) for leave in leaves]
+
+    assert (first.cause, second.cause) == (Cause.NOT_STARTED, Cause.UNKNOWN)
+
+
 async def test_the_verdict_knows_a_pause_that_nobody_has_stored_yet(world: World) -> None:
     await world.service.pause(SITE, "CI is down")
     world.tell(ENTER, LEAVE)
