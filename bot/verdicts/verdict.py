@@ -21,6 +21,7 @@ from bot.merge_queue.event_types import (
     class_of,
     turn_of,
 )
+from bot.merge_queue.queue import FAILED
 
 RECORD_SPAN = timedelta(days=1)
 """How far back other pull requests count for the record of a check."""
@@ -298,28 +299,55 @@ class _Outcome:
 
 
 def _of_others(facts: Facts) -> Iterator[_Outcome]:
-    """Merges, and failures of pull requests that were checked alone or left."""
+    """Merges, and failures of pull requests that were checked alone or left.
+
+    A batch that leaves counts once, and that of the pull request not at all: one failure of its
+    checks is behind all of them.
+    """
     about = facts.record
+    seen = {_last_batch(facts)}
     for event in facts.others:
         if event.pull_request in {None, about.pull_request} or event.base_ref != about.base_ref:
             continue
         distance = event.received_at - about.received_at
         if not -RECORD_SPAN <= distance <= STORM_SPAN:
             continue
+        batch = event.details.batch
         if event.type == MERGED:
             yield _Outcome(event, frozenset())
-        elif _is_failure_of_one(event):
-            names = frozenset(check.name for check in event.details.checks if check.name)
+        elif _is_failure_of_one(event) and (batch is None or batch not in seen):
+            names = _failed_names(event)
             if names:
+                seen.add(batch)
                 yield _Outcome(event, names)
 
 
+def _last_batch(facts: Facts) -> str | None:
+    """The batch that it left with, if anything says so."""
+    events = [*facts.own, facts.record]
+    return next((event.details.batch for event in reversed(events) if event.details.batch), None)
+
+
 def _is_failure_of_one(event: EventRecord) -> bool:
-    """Whether its failed checks say something about this one pull request."""
+    """Whether its checks failed, which says something about this one pull request or its batch."""
     if event.type == LEAVE:
-        return event.details.merged is not True
-    is_alone = len(event.details.members) <= 1
-    return event.type == CHECKS_END and is_alone and is_aborted(event) and not is_put_back(event)
+        has_ended = event.details.merged is not True
+    else:
+        is_alone = len(event.details.members) <= 1
+        has_ended = event.type == CHECKS_END and is_alone and is_aborted(event)
+    meaning = class_of(event.details.code)
+    has_failed = meaning is CodeClass.FAILED or (meaning is None and bool(_failed_names(event)))
+    return has_ended and has_failed and not is_put_back(event)
+
+
+def _failed_names(event: EventRecord) -> frozenset[str]:
+    """The checks that failed: those that had only not ended are listed with them."""
+    is_timeout = event.details.code == "CHECKS_TIMEOUT"
+    failed = {*FAILED, None}
+    checks = event.details.checks
+    return frozenset(
+        check.name for check in checks if check.name and (is_timeout or check.state in failed)
+    )
 
 
 def _record_of(checks: Iterable[FailedCheck], others: Sequence[_Outcome]) -> CheckRecord | None:
@@ -362,9 +390,10 @@ def merges_outnumber(facts: Facts) -> bool:
         for event in facts.others
         if abs(event.received_at - facts.record.received_at) <= STORM_SPAN
     ]
-    failing = {event.pull_request for event in near if _is_failure_of_one(event)}
+    failed = [event for event in near if _is_failure_of_one(event)]
+    failing = {event.details.batch or event.pull_request for event in failed}
     merged = {event.pull_request for event in near if event.type == MERGED}
-    return len(merged - failing) > len(failing)
+    return len(merged - {event.pull_request for event in failed}) > len(failing)
 
 
 def _batch(facts: Facts) -> BatchVerdict:

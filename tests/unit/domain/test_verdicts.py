@@ -58,7 +58,12 @@ def earlier(type_: str, number: int = 41, *, minutes: float = 5, **details: Any)
 
 
 def others_failed(
-    *checks: str, first: int = 50, minutes: float = 10, branch: str = "main"
+    *checks: str,
+    first: int = 50,
+    minutes: float = 10,
+    code: str | None = "CHECKS_FAILED",
+    state: str = "failure",
+    **details: Any,
 ) -> list[EventRecord]:
     """One pull request for each name of a check."""
     return [
@@ -66,10 +71,10 @@ def others_failed(
             LEAVE,
             first + place,
             minutes=minutes,
-            code="CHECKS_FAILED",
+            code=code,
             merged=False,
-            base_ref=branch,
-            checks=[check(name)],
+            checks=[check(name, state=state)],
+            **details,
         )
         for place, name in enumerate(checks)
     ]
@@ -177,7 +182,7 @@ TABLE = {
         Facts(
             LINT,
             others=[
-                *others_failed("lint", branch="release/4.2"),
+                *others_failed("lint", base_ref="release/4.2"),
                 *others_failed("lint", first=60, minutes=25 * 60),
             ],
         ),
@@ -386,6 +391,60 @@ TABLE = {
         "look at the run, but don't queue it again yet: wait until other pull requests merge",
         "lint failed for none of 4 other pull requests on `main` in the last day. "
         "4 other pull requests failed within 30 minutes of it, by 4 different checks.",
+    ),
+    "many that were removed while their checks ran": Row(
+        Facts(
+            LINT,
+            others=[
+                *others_failed("lint", "unit", "e2e", code="PR_MANUALLY_DEQUEUED", state="pending"),
+                *others_failed("types", "docs", code="PR_MANUALLY_DEQUEUED", first=60),
+                *others_failed("lint", "unit", code=None, state="pending", first=65),
+                *others_merged(3),
+            ],
+        ),
+        Cause.FAILED,
+        "lint failed",
+        FIX,
+        "lint failed for none of 3 other pull requests on `main` in the last day.",
+    ),
+    "a whole batch that left is one failure": Row(
+        Facts(
+            LINT,
+            others=[
+                *others_failed(
+                    *["lint", "unit", "e2e", "types"] * 2,
+                    code="BATCH_MAX_FAILURE_RESOLUTION_ATTEMPTS",
+                    batch="b9",
+                ),
+                *others_merged(3),
+            ],
+        ),
+        Cause.FAILS_FOR_OTHERS,
+        "lint failed",
+        LOOK,
+        "lint also failed for 1 of 4 other pull requests on `main` in the last day.",
+    ),
+    "those that left with its own batch are no others": Row(
+        Facts(
+            left("BATCH_MAX_FAILURE_RESOLUTION_ATTEMPTS", check("lint"), batch="b1"),
+            own=[END_OF_BATCH],
+            others=others_failed(
+                *["lint", "unit", "e2e", "types"],
+                code="BATCH_MAX_FAILURE_RESOLUTION_ATTEMPTS",
+                batch="b1",
+            ),
+        ),
+        Cause.AS_SAID,
+        "its batch failed, and splitting it didn't find the culprit",
+        FIX,
+        "It was tested only in a batch of 3, never alone.",
+    ),
+    "others that timed out": Row(
+        Facts(LINT, others=others_failed("lint", code="CHECKS_TIMEOUT", state="pending")),
+        Cause.FAILS_FOR_OTHERS,
+        "lint failed",
+        LOOK,
+        "lint also failed for 1 of 1 other pull request on `main` in the last day.",
     ),
     "as many merge as fail": Row(
         Facts(LINT, others=[*STORM_OF_MANY, *others_merged(4)]),

@@ -19,15 +19,18 @@ FIRST = range(41, 47)
 SECOND = range(51, 58)
 
 
-def fail(bot: Reading, numbers: range) -> None:
+def fail(
+    bot: Reading, numbers: range, code: str = "CHECKS_FAILED", batch: str | None = None
+) -> None:
     checks = [{"name": "unit tests", "state": "failure"}]
     for number in numbers:
         bot.tell(
             "action.queue.leave",
             number,
             merged=False,
-            dequeue_code="CHECKS_FAILED",
+            dequeue_code=code,
             unsuccessful_checks=checks,
+            batch_id=batch,
         )
 
 
@@ -73,3 +76,28 @@ async def test_a_storm_that_lapsed_is_counted_though_another_began() -> None:
     earlier, later = shown(bot)
     assert "6 pull requests" in earlier
     assert "7 pull requests have failed since" in later
+
+
+async def test_a_batch_that_leaves_is_no_storm() -> None:
+    bot = await Reading().start("failure")
+    fail(bot, FIRST, "BATCH_MAX_FAILURE_RESOLUTION_ATTEMPTS", batch="b1")
+    fail(bot, range(51, 52))
+    await bot.poll()
+
+    assert shown(bot) == []
+
+
+async def test_a_storm_is_over_once_more_merge_than_batches_fail() -> None:
+    bot = await Reading().start("failure")
+    fail(bot, FIRST)
+    await bot.poll()
+    bot.clock.advance(2 * STORM_SPAN.total_seconds() / 3)
+    fail(bot, range(51, 52))
+    bot.clock.advance(2 * STORM_SPAN.total_seconds() / 3)
+    for number in range(61, 64):
+        bot.tell("action.queue.merged", number)
+    fail(bot, SECOND, "BATCH_MAX_FAILURE_RESOLUTION_ATTEMPTS", batch="b2")
+    fail(bot, range(71, 72))
+    await bot.poll()
+
+    assert ["pull requests are merging again" in message for message in shown(bot)] == [True]
