@@ -22,7 +22,7 @@ from bot.posts.rendering import RenderLiveMessage, RenderPost
 from bot.removals.addressing import asked_about
 from bot.removals.removed_here import with_removals_here
 from bot.store.transaction import Transaction
-from bot.verdicts.reading import verdict_on
+from bot.storms.judging import verdict_on
 
 SAME_MOMENT = timedelta(seconds=10)
 """Checks that a pause stops may end a little before it."""

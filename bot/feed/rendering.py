@@ -39,7 +39,7 @@ from bot.removals.addressing import asked_about
 from bot.removals.removed_here import preceding_events
 from bot.slack.person import is_person
 from bot.store.transaction import Transaction
-from bot.verdicts.reading import verdict_on
+from bot.storms.judging import verdict_on
 
 
 def event_post(transaction: Transaction, delivery: Delivery, *, is_reply: bool) -> Message | None:

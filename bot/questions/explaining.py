@@ -23,7 +23,7 @@ from bot.queues.reading import read_queue
 from bot.queues.snapshot import Snapshot
 from bot.removals.addressing import person_to_ask
 from bot.removals.removed_here import with_removals_here
-from bot.verdicts.reading import verdict_on
+from bot.storms.judging import verdict_on
 from bot.verdicts.verdict import Verdict
 
 RUNNING = BatchStatusCode.RUNNING
@@ -136,7 +136,7 @@ async def _verdict(
     """Why it left; None if it is queued or merged, or nobody knows that it left."""
     if not isinstance(position, NotQueued) or position.end is None or position.has_merged:
         return None
-    is_paused = snapshot.pause is not None
+    is_paused = snapshot.pause is not None if snapshot.is_pause_known else None
     judged = partial(verdict_on, own=records, is_paused=is_paused)
     return await sources.store.read(judged, position.end)
 

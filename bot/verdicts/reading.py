@@ -10,28 +10,13 @@ from bot.merge_queue.event_records import EventRecord, in_order
 from bot.merge_queue.event_types import BISECTION_END, CHECKS_END, ENTER, LEAVE, MERGED
 from bot.pauses.rows import Pauses
 from bot.store.transaction import Transaction
-from bot.verdicts.verdict import RECORD_SPAN, STORM_SPAN, Facts, Verdict, judge
+from bot.verdicts.verdict import RECORD_SPAN, STORM_SPAN, Facts
 
 OWN_READ = 200
 OTHERS_READ = 300
-"""Events of one type, the newest of the last day."""
+"""Events of one type, the newest around the leave."""
 
 _OF_OTHERS = (LEAVE, MERGED, CHECKS_END, BISECTION_END)
-
-
-def verdict_on(
-    transaction: Transaction,
-    record: EventRecord,
-    *,
-    own: Sequence[EventRecord] = (),
-    is_paused: bool = False,
-) -> Verdict:
-    """Why a pull request left.
-
-    `record`: its leave, with the details of earlier events. `own`: its events that are known
-    besides the stored ones. `is_paused`: the queue is known to be paused, besides what is stored.
-    """
-    return judge(facts_about(transaction, record, own=own, is_paused=is_paused))
 
 
 def facts_about(
@@ -39,8 +24,14 @@ def facts_about(
     record: EventRecord,
     *,
     own: Sequence[EventRecord] = (),
-    is_paused: bool = False,
+    is_paused: bool | None = None,
 ) -> Facts:
+    """The facts about a pull request that left; `is_storm` is left to what knows of storms.
+
+    `record`: its leave, with the details of earlier events. `own`: its events that are known
+    besides the stored ones. `is_paused`: what the service was just read to say; None if it
+    wasn't, or doesn't say.
+    """
     repository = record.repository
     events = Events(transaction)
     known: dict[int, EventRecord] = {event.event_id: event for event in own}
@@ -59,13 +50,14 @@ def facts_about(
         for type_ in _OF_OTHERS
         for event in events.between(repository, type_, since, until, limit=OTHERS_READ)
     ]
-    stored_pauses = Pauses(transaction).open([repository])
+    if is_paused is None:
+        is_paused = bool(Pauses(transaction).open([repository]))
     freezes = Freezes(transaction).of([repository])
     return Facts(
         record,
         _of_this_stay(record, in_order([*known.values()])),
         in_order(others),
-        is_paused=is_paused or bool(stored_pauses),
+        is_paused=is_paused,
         is_frozen=any(_holds(freeze, record) for freeze in freezes),
     )
 

@@ -90,11 +90,12 @@ class Facts:
     others: Sequence[EventRecord] = ()  #: events of all pull requests of the repository
     is_paused: bool = False
     is_frozen: bool = False
+    is_storm: bool = False  #: many pull requests fail, and it isn't over
 
 
 @dataclass(frozen=True, slots=True)
 class CheckRecord:
-    """How often a check failed for other pull requests of the branch over the last day."""
+    """How often a check failed for other pull requests of the branch within a day."""
 
     name: str
     failed: int
@@ -216,7 +217,7 @@ def judge(facts: Facts) -> Verdict:
     )
     cause = _cause(record, found)
     step = _STEPS.get(cause, Step.AS_CODE)
-    then = Next(turn_of(record.details.code), step, _hold(facts, found.storm))
+    then = Next(turn_of(record.details.code), step, _hold(facts))
     return Verdict(cause, record, found, then)
 
 
@@ -498,9 +499,9 @@ def _retries(facts: Facts) -> int:
     return max((attempt for attempt in attempts if attempt is not None), default=0)
 
 
-def _hold(facts: Facts, storm: Storm | None) -> Hold | None:
+def _hold(facts: Facts) -> Hold | None:
     if facts.is_paused:
         return Hold.PAUSE
     if facts.is_frozen:
         return Hold.FREEZE
-    return Hold.STORM if storm is not None else None
+    return Hold.STORM if facts.is_storm else None

@@ -88,7 +88,7 @@ async def test_a_check_that_fails_for_others_too_says_how_often(
     for shown in (post, notice, answer):
         assert cause_in(shown) == "lint failed · open the run"
         assert step_in(shown) == "look at the run, then comment `@mergifyio queue`"
-        assert "lint also failed for 1 of 1 other pull request on `main` in the last day." in shown
+        assert "lint also failed for 1 of 1 other pull request on `main` within a day" in shown
 
 
 async def test_the_pull_request_that_broke_the_batch_is_named(start_bot: StartBot) -> None:
@@ -144,7 +144,7 @@ async def test_nobody_is_asked_to_queue_it_again_while_many_fail(start_bot: Star
     answer = await bot.ask("/mq why 45", channel=GENERAL)
 
     for shown in (posts[-1], answer):
-        assert cause_in(shown) == "checks fail for many pull requests"
+        assert cause_in(shown) == "checks failed for many pull requests"
         assert "4 other pull requests failed within 30 minutes of it" in shown
         assert "don't queue it again yet" in step_in(shown)
         assert "@mergifyio" not in shown

@@ -89,7 +89,7 @@ def _cause(verdict: Verdict) -> str:
         case Cause.OTHER_OF_BATCH:
             words = f"{_numbers(found.batch.broken_by)} broke its batch"
         case Cause.STORM:
-            words = "checks fail for many pull requests"
+            words = "checks failed for many pull requests"
         case Cause.NOT_STARTED if not has_code:
             words = "its checks never started"
         case Cause.REMOVED if found.rule:
@@ -205,9 +205,9 @@ def _of_record(record: CheckRecord, branch: str | None) -> Iterator[str]:
     others = plural(record.total, "other pull request")
     name = quote(record.name)
     if record.failed:
-        yield f"{name} also failed for {record.failed:,} of {others}{where} in the last day."
+        yield f"{name} also failed for {record.failed:,} of {others}{where} within a day of it."
     elif record.total >= ENOUGH_OTHERS:
-        yield f"{name} failed for none of {others}{where} in the last day."
+        yield f"{name} failed for none of {others}{where} within a day of it."
 
 
 def _of_storm(storm: Storm) -> str:

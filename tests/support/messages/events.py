@@ -212,6 +212,7 @@ CASES: Cases = {
                 failure_of(50 + place, name)
                 for place, name in enumerate(["e2e", "lint", "types"] * 2)
             ],
+            is_storm=True,
         )
     ),
     "event-failure-without-a-run": judged(

@@ -165,14 +165,14 @@ TABLE = {
         Cause.FAILS_FOR_OTHERS,
         "lint failed",
         LOOK,
-        "lint also failed for 2 of 10 other pull requests on `main` in the last day.",
+        "lint also failed for 2 of 10 other pull requests on `main` within a day of it.",
     ),
     "a required check failed here only": Row(
         Facts(LINT, others=[*others_failed("unit"), *others_merged(7)]),
         Cause.FAILED,
         "lint failed",
         FIX,
-        "lint failed for none of 8 other pull requests on `main` in the last day.",
+        "lint failed for none of 8 other pull requests on `main` within a day of it.",
     ),
     "two others say nothing about whose fault it is": Row(
         Facts(LINT, others=others_merged(2)), Cause.FAILED, "lint failed", FIX
@@ -232,7 +232,7 @@ TABLE = {
         Cause.FAILS_FOR_OTHERS,
         "lint failed",
         f"see what failed, then {AGAIN}",
-        "lint also failed for 1 of 1 other pull request on `main` in the last day. "
+        "lint also failed for 1 of 1 other pull request on `main` within a day of it. "
         "The service gives no link to a run.",
     ),
     "it failed again after retries": Row(
@@ -377,20 +377,34 @@ TABLE = {
         AGAIN,
     ),
     "the same check fails everywhere": Row(
-        Facts(LINT, others=STORM_OF_ONE),
+        Facts(LINT, others=STORM_OF_ONE, is_storm=True),
         Cause.FAILS_FOR_OTHERS,
         "lint failed",
         "look at the run, but don't queue it again yet: wait until other pull requests merge",
-        "lint also failed for 4 of 4 other pull requests on `main` in the last day. "
+        "lint also failed for 4 of 4 other pull requests on `main` within a day of it. "
         "4 other pull requests failed within 30 minutes of it, all by the same check.",
     ),
     "many different checks fail everywhere": Row(
+        Facts(LINT, others=STORM_OF_MANY, is_storm=True),
+        Cause.STORM,
+        "checks failed for many pull requests",
+        "look at the run, but don't queue it again yet: wait until other pull requests merge",
+        "lint failed for none of 4 other pull requests on `main` within a day of it. "
+        "4 other pull requests failed within 30 minutes of it, by 4 different checks.",
+    ),
+    "a storm that is over": Row(
         Facts(LINT, others=STORM_OF_MANY),
         Cause.STORM,
-        "checks fail for many pull requests",
-        "look at the run, but don't queue it again yet: wait until other pull requests merge",
-        "lint failed for none of 4 other pull requests on `main` in the last day. "
+        "checks failed for many pull requests",
+        LOOK,
+        "lint failed for none of 4 other pull requests on `main` within a day of it. "
         "4 other pull requests failed within 30 minutes of it, by 4 different checks.",
+    ),
+    "it conflicts in a storm": Row(
+        Facts(left("CONFLICT_WITH_BASE_BRANCH"), is_storm=True),
+        Cause.CONFLICT,
+        "it conflicts with its base branch",
+        "resolve the conflict, but don't queue it again yet: wait until other pull requests merge",
     ),
     "many that were removed while their checks ran": Row(
         Facts(
@@ -405,7 +419,7 @@ TABLE = {
         Cause.FAILED,
         "lint failed",
         FIX,
-        "lint failed for none of 3 other pull requests on `main` in the last day.",
+        "lint failed for none of 3 other pull requests on `main` within a day of it.",
     ),
     "a whole batch that left is one failure": Row(
         Facts(
@@ -422,7 +436,7 @@ TABLE = {
         Cause.FAILS_FOR_OTHERS,
         "lint failed",
         LOOK,
-        "lint also failed for 1 of 4 other pull requests on `main` in the last day.",
+        "lint also failed for 1 of 4 other pull requests on `main` within a day of it.",
     ),
     "those that left with its own batch are no others": Row(
         Facts(
@@ -444,14 +458,14 @@ TABLE = {
         Cause.FAILS_FOR_OTHERS,
         "lint failed",
         LOOK,
-        "lint also failed for 1 of 1 other pull request on `main` in the last day.",
+        "lint also failed for 1 of 1 other pull request on `main` within a day of it.",
     ),
     "as many merge as fail": Row(
         Facts(LINT, others=[*STORM_OF_MANY, *others_merged(4)]),
         Cause.FAILED,
         "lint failed",
         FIX,
-        "lint failed for none of 8 other pull requests on `main` in the last day.",
+        "lint failed for none of 8 other pull requests on `main` within a day of it.",
     ),
     "no requeueing in a pause": Row(
         Facts(LINT, is_paused=True),
@@ -574,7 +588,14 @@ def any_facts(draw: st.DrawFn) -> Facts:
         others += others_failed(*draw(st.lists(ODD, max_size=5)), first=draw(st.integers(42, 60)))
     others += others_merged(draw(st.integers(0, 5)))
     others += draw(st.lists(st.builds(bisected, st.integers(40, 45)), max_size=2))
-    return Facts(record, own, others, is_paused=draw(st.booleans()), is_frozen=draw(st.booleans()))
+    return Facts(
+        record,
+        own,
+        others,
+        is_paused=draw(st.booleans()),
+        is_frozen=draw(st.booleans()),
+        is_storm=draw(st.booleans()),
+    )
 
 
 def _own(members: Sequence[int], reason: str, retries: int) -> EventRecord:

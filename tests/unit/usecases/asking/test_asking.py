@@ -12,12 +12,15 @@ from bot.log.sources import Sources
 from bot.merge_queue.errors import CredentialRefused, MergeQueueUnavailable
 from bot.merge_queue.position import InBatch, NotQueued
 from bot.merge_queue.window import CLOCK_ALLOWANCE, LONGEST_LOOKBACK
+from bot.pauses.rows import Pauses
 from bot.questions import explaining
 from bot.questions.reading_log import newest_page, page_at
 from bot.questions.rules_and_branches import active_branches
 from bot.questions.snapshots import BranchPage, LogPage, LogPlace
 from bot.queues.position import Explanation
-from bot.verdicts.reading import verdict_on
+from bot.storms.judging import verdict_on
+from bot.storms.rows import Storms
+from bot.storms.storm import FailureStorm
 from bot.verdicts.texts.verdict import said
 from bot.verdicts.verdict import Cause, CheckRecord, Hold
 from tests.support.clock import NOON, FakeClock
@@ -26,6 +29,7 @@ from tests.support.make import (
     make_batch,
     make_event,
     make_event_record,
+    make_known_pause,
     make_pull_request_record,
     make_queued,
     make_status,
@@ -203,3 +207,27 @@ async def test_the_verdict_knows_a_pause_that_nobody_has_stored_yet(world: World
 
     assert verdict is not None
     assert verdict.next.hold is Hold.PAUSE
+
+
+async def test_a_pause_that_the_service_doesnt_know_any_more_delays_nothing(world: World) -> None:
+    await world.store.run(lambda transaction: Pauses(transaction).save(make_known_pause()))
+    world.tell(ENTER, LEAVE)
+
+    verdict = (await world.explain()).verdict
+
+    assert verdict is not None
+    assert verdict.next.hold is None
+
+
+async def test_nobody_is_asked_to_wait_for_a_storm_that_is_over(world: World) -> None:
+    world.tell(ENTER, LEAVE)
+    storm = FailureStorm(SITE, "500", NOON - timedelta(minutes=20), NOON)
+    await world.store.run(lambda transaction: Storms(transaction).save(storm))
+    during = (await world.explain()).verdict
+    over = storm.after_merge(NOON + timedelta(minutes=15))
+    await world.store.run(lambda transaction: Storms(transaction).save(over))
+    after = (await world.explain()).verdict
+
+    assert during is not None
+    assert after is not None
+    assert (during.next.hold, after.next.hold) == (Hold.STORM, None)
