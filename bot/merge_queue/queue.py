@@ -117,6 +117,10 @@ class BatchStatusCode(StrEnum):
 OVER = frozenset({BatchStatusCode.FAILED, BatchStatusCode.MERGED})
 """A service shows batches for a moment after their end."""
 
+_BEHIND_A_FAILURE = frozenset(
+    {BatchStatusCode.WAITING_FOR_PREVIOUS_BATCHES, BatchStatusCode.WAITING_FOR_REQUEUE}
+)
+
 
 class BatchStatus(Resource):
     """The status of a batch."""
@@ -264,6 +268,11 @@ class Batch(Resource):
         return [self] if self.status.code == BatchStatusCode.RUNNING else []
 
     @property
+    def has_failed(self) -> bool:
+        """Whether its checks failed, whether or not it is known by now what broke it."""
+        return self.status.code == BatchStatusCode.FAILED or self.is_bisecting
+
+    @property
     def is_bisecting(self) -> bool:
         """Whether it is being split and tested in pieces."""
         code = self.status.code
@@ -337,14 +346,20 @@ class QueueStatus(Resource):
         return 0
 
     def places_ahead_of(self, batch: Batch) -> tuple[int, ...]:
-        """The places of these batches, counted from 1; a piece stands in its batch's place."""
-        return tuple(
-            place
+        """The places of these batches, counted from 1; a piece stands in its batch's place.
+
+        If it waits because some of them failed, only those: the others may still pass.
+        """
+        places = {
+            place: other
             for place, other in enumerate(self.batches, 1)
             if other.id != batch.id
             if other.status.code != BatchStatusCode.MERGED
             if not {other.id, *(piece.id for piece in other.pieces())}.isdisjoint(batch.parent_ids)
-        )
+        }
+        if batch.status.code in _BEHIND_A_FAILURE:
+            return tuple(place for place, other in places.items() if other.has_failed)
+        return tuple(places)
 
     def count_ahead(self, batch: Batch) -> int:
         """How many batches have to merge before it: those that it is built on, and theirs."""

@@ -88,7 +88,7 @@ class ShownBatch:
     pull_requests: tuple[Shown, ...]
     more: int = 0
     place: int = 1  #: among the queue's batches, counted from 1
-    ahead: tuple[int, ...] = ()  #: the places of the batches that it is tested on top of
+    ahead: tuple[int, ...] = ()  #: the places of the batches that it waits for
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,7 +60,7 @@ _BATCH_WAITS_BEHIND = {
     "waiting_for_previous_batches": "{ahead} ahead of it, which failed",
     "waiting_for_requeue": "its checks to start again: {ahead} failed",
 }
-"""The same, if the batches ahead are known."""
+"""The same, if the batches ahead that it waits for are known."""
 
 
 class _Said(NamedTuple):

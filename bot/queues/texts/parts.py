@@ -55,7 +55,7 @@ _STATES_BEHIND = {
     "waiting_for_previous_batches": "held: {ahead} failed",
     "waiting_for_requeue": "{ahead} failed, will be tested again",
 }
-"""The same, if the batches ahead are known."""
+"""The same, if the batches ahead that it waits for are known."""
 
 
 TIGHT_LIMIT = 800
@@ -325,7 +325,7 @@ def pause_button(repository: RepositoryName) -> blocks.Element:
 def batch_state(status: str, ahead: Sequence[int] = ()) -> str:
     """The service's code of a batch's state in plain words; a new one goes by its own name.
 
-    `ahead`: the places of the batches it is tested on top of.
+    `ahead`: the places of the batches it waits for.
     """
     if ahead and status in _STATES_BEHIND:
         return _STATES_BEHIND[status].format(ahead=placed(ahead))

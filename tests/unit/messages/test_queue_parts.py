@@ -48,6 +48,24 @@ def test_a_batch_waits_for_those_it_is_tested_on_unless_they_merged_or_are_missi
     assert merged.places_ahead_of(merged.batches[1]) == ()
 
 
+@pytest.mark.parametrize("code", ["waiting_for_previous_batches", "waiting_for_requeue"])
+def test_only_the_batches_that_failed_are_said_to_have_failed(code: str) -> None:
+    passing = make_batch(make_queued(40), name="batch-5")
+    bisected = make_batch(make_queued(41), name="batch-6", code="bisecting")
+    held = make_batch(make_queued(42), code=code).model_copy(
+        update={"parent_ids": (passing.id, bisected.id)}
+    )
+    queue = make_status(passing, bisected, held)
+    assert queue.places_ahead_of(held) == (2,)
+    shown = status(make_snapshot(queue)).text
+    assert "batch 2 failed" in shown
+    assert "1, 2" not in shown
+
+    nobody_knows = make_status(passing, held)
+    assert nobody_knows.places_ahead_of(held) == ()
+    assert "a batch ahead failed" in status(make_snapshot(nobody_knows)).text
+
+
 @pytest.mark.parametrize(
     ("batches", "said"),
     [
