@@ -225,8 +225,6 @@ class Case:
 
 def case_of(facts: Facts, at: datetime) -> Case:
     status = facts.status
-    live = _live(status) if status is not None else ()
-    leads = _leads(live)
     head = head_of(status) if status is not None else None
     branch = _branch_of(head.pull_request.number, facts) if head is not None else None
     merges = _merges(facts, branch)
@@ -234,8 +232,8 @@ def case_of(facts: Facts, at: datetime) -> Case:
         facts=facts,
         at=at,
         queued=status.queued if status is not None else (),
-        live=live,
-        leads=leads,
+        live=status.live if status is not None else (),
+        leads=status.leads if status is not None else (),
         head=head,
         branch=branch,
         merges=merges,
@@ -244,22 +242,13 @@ def case_of(facts: Facts, at: datetime) -> Case:
     )
 
 
-def _live(status: QueueStatus) -> Sequence[Batch]:
-    return [batch for batch in status.batches if not batch.is_over]
-
-
-def _leads(live: Sequence[Batch]) -> Sequence[Batch]:
-    ids = {batch.id for batch in live}
-    return [batch for batch in live if ids.isdisjoint(batch.parent_ids)]
-
-
 def head_of(status: QueueStatus) -> Head | None:
     """The one that has waited longest of those that could merge next; None for an empty queue.
 
     One that is held back says something about the queue only if all are.
     """
     heads = []
-    for batch in _leads(_live(status)):
+    for batch in status.leads:
         carried = batch.smallest_parts()
         first = next((member for member in batch.members if member.number in carried), None)
         if first is not None:

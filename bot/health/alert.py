@@ -164,7 +164,7 @@ def readings(
 
     A pull request that somebody keeps back says nothing about the queue, so it gives no reading.
     """
-    live = [batch for batch in status.batches if not batch.is_over]
+    live = status.live
     heads: list[Reading] = []
     for head in _heads(status, live):
         waited = _seconds(head.queued_at, pauses, now)

@@ -328,9 +328,21 @@ class QueueStatus(Resource):
 
     @property
     def in_batches(self) -> Sequence[QueuedPullRequest]:
-        """Each pull request in a batch, once, in queue order."""
-        found = {member.number: member for batch in self.batches for member in batch.members}
-        return list(found.values())
+        """Each queued pull request that doesn't wait for a batch, once, in queue order."""
+        waiting = {queued.number for queued in self.waiting_pull_requests}
+        return [queued for queued in self.queued if queued.number not in waiting]
+
+    @property
+    def live(self) -> Sequence[Batch]:
+        """The batches that are neither merged nor failed."""
+        return [batch for batch in self.batches if not batch.is_over]
+
+    @property
+    def leads(self) -> Sequence[Batch]:
+        """The live batches that are built on no other: nothing has to merge before them."""
+        live = self.live
+        ids = {batch.id for batch in live}
+        return [batch for batch in live if ids.isdisjoint(batch.parent_ids)]
 
     def parts(self) -> Iterator[Batch]:
         """All batches and their pieces at any depth."""
@@ -385,7 +397,8 @@ class QueueStatus(Resource):
 
     @property
     def next_merge_at(self) -> datetime | None:
-        estimates = [part.estimated_merge_at for part in self.parts()]
+        parts = [part for batch in self.live for part in (batch, *batch.pieces())]
+        estimates = [part.estimated_merge_at for part in parts if not part.is_over]
         known = [at for at in estimates if at is not None]
         return min(known, default=None)
 

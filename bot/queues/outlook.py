@@ -125,8 +125,7 @@ def outlook(past: Past, picture: Picture, at: datetime) -> Outlook:
     next_merge: Estimate | None = None
     if picture.first_queued_at is not None:
         next_merge = estimate(past, picture, 0, picture.first_queued_at, at)
-    queued = picture.in_batches + picture.waiting
-    return Outlook(next_merge, estimate(past, picture, queued, at, at))
+    return Outlook(next_merge, estimate(past, picture, picture.queued, at, at))
 
 
 def estimate(

@@ -98,7 +98,7 @@ class Picture:
     pause: PausedFor | None
     batches: tuple[ShownBatch, ...]  #: the first ones, which are shown in full
     batch_count: int
-    in_batches: int  #: the number of pull requests in all batches
+    in_batches: int  #: the number of queued pull requests in batches
     due_at: datetime | None  #: the expected time of the next merge
     next_up: tuple[Shown, ...]  #: the first of those that wait, which are shown in full
     behind: tuple[int, ...]  #: the numbers of those that follow them
@@ -110,7 +110,13 @@ class Picture:
     failing: int = 0  #: the number of batches whose checks failed
     bisecting: int = 0  #: the number of batches that are split to find what broke them
     first_queued_at: datetime | None = None  #: since when the first one is queued
+    live: int = 0  #: the number of batches that are neither merged nor failed
     is_one_line: bool = True  #: False if not all that were queued before have to merge before
+
+    @property
+    def queued(self) -> int:
+        """How many pull requests are in the queue."""
+        return self.in_batches + self.waiting
 
     @property
     def is_held(self) -> bool:
@@ -128,6 +134,8 @@ def picture(snapshot: Snapshot) -> Picture:
     status = snapshot.status
     batches = status.batches
     waiting = status.waiting_pull_requests
+    queued = status.queued
+    in_batches = len(status.in_batches)
     known = snapshot.pause
     paused = None
     if known is not None:
@@ -146,18 +154,19 @@ def picture(snapshot: Snapshot) -> Picture:
             _batch(place, batch, status) for place, batch in enumerate(batches[:SHOWN_BATCHES], 1)
         ),
         batch_count=len(batches),
-        in_batches=len(status.in_batches),
+        in_batches=in_batches,
         due_at=status.next_merge_at,
         next_up=tuple(map(shown, waiting[:NEXT_UP])),
-        behind=tuple(queued.number for queued in behind),
-        waiting=len(waiting),
+        behind=tuple(follower.number for follower in behind),
+        waiting=len(queued) - in_batches,
         is_pause_known=snapshot.is_pause_known,
         freezes=snapshot.freezes[:FREEZES_SHOWN],
         next_freeze=snapshot.next_freeze,
         unreadable=status.unreadable,
         failing=sum(batch.status.code == BatchStatusCode.FAILED for batch in batches),
         bisecting=len(status.bisecting),
-        first_queued_at=status.queued[0].queued_at if status.queued else None,
+        live=len(status.live),
+        first_queued_at=queued[0].queued_at if queued else None,
         is_one_line=status.mode not in SEVERAL_LINES,
     )
 
@@ -170,7 +179,7 @@ def _batch(place: int, batch: Batch, queue: QueueStatus) -> ShownBatch:
         code=batch.status.code[:WORDS_KEPT],
         passed=batch.checks_summary.passed,
         total=batch.checks_summary.total,
-        due_at=batch.estimated_merge_at,
+        due_at=None if batch.is_over else batch.estimated_merge_at,
         pull_requests=tuple(map(shown, members[:SHOWN_IN_BATCH])),
         more=max(len(members) - SHOWN_IN_BATCH, 0),
         place=place,

@@ -137,7 +137,8 @@ def _happening(picture: Picture) -> str:
 def is_idle(picture: Picture) -> bool:
     """Whether it is running and empty; the headline says so."""
     is_running = picture.pause is None and picture.is_pause_known and not picture.freezes
-    return is_running and not (picture.batch_count or picture.waiting or picture.unreadable)
+    has_batches = bool(picture.live or picture.failing)
+    return is_running and not (picture.queued or has_batches or picture.unreadable)
 
 
 def unreadable(picture: Picture) -> str:
@@ -150,10 +151,10 @@ def unreadable(picture: Picture) -> str:
 
 def counts(picture: Picture) -> str:
     """How many pull requests are queued, and how many of them are being tested."""
-    queued = f"{picture.in_batches + picture.waiting:,} queued"
-    if not picture.batch_count:
+    queued = f"{picture.queued:,} queued"
+    if not picture.live:
         return queued
-    batches = plural(picture.batch_count, "batch", "batches")
+    batches = plural(picture.live, "batch", "batches")
     return f"{queued}: {picture.in_batches:,} in {batches}, {picture.waiting:,} waiting"
 
 
@@ -297,10 +298,9 @@ def waits_for(shown: Shown) -> str:
 def toggle(repository: RepositoryName, picture: Picture) -> blocks.Element:
     """*Resume queue* while it is paused, else *Pause queue…*."""
     pause = picture.pause
-    queued = picture.waiting + picture.in_batches
     if pause is None:
         return pause_button(repository)
-    return resume_button(repository, pause.line, pause.reason, pause.by, queued)
+    return resume_button(repository, pause.line, pause.reason, pause.by, picture.queued)
 
 
 def why_buttons(repository: RepositoryName, picture: Picture) -> list[blocks.Element]:

@@ -153,6 +153,17 @@ def test_running_batches_and_the_next_merge_are_known() -> None:
     assert [pull_request.number for pull_request in status.queued] == [1, 2, 3, 4, 5, 6]
 
 
+def test_a_batch_that_is_over_merges_no_more() -> None:
+    soon = NOON + timedelta(minutes=6)
+    later = NOON + timedelta(minutes=20)
+    merged = make_batch(make_queued(1), name="a", code="merged", estimated_merge_at=soon)
+    failed = make_bisected(make_batch(estimated_merge_at=soon), name="b", code="failed")
+    running = make_batch(make_queued(2), name="c", estimated_merge_at=later)
+
+    assert make_status(merged, failed, running).next_merge_at == later
+    assert make_status(merged, failed).next_merge_at is None
+
+
 def test_a_pull_request_in_two_batches_counts_once() -> None:
     status = make_status(
         make_batch(make_queued(1), name="a"), make_batch(make_queued(1), make_queued(2), name="b")

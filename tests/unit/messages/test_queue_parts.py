@@ -48,6 +48,35 @@ def test_a_batch_waits_for_those_it_is_tested_on_unless_they_merged_or_are_missi
     assert merged.places_ahead_of(merged.batches[1]) == ()
 
 
+@pytest.mark.parametrize(
+    ("batches", "waiting", "said"),
+    [
+        ([make_batch(make_queued(1), code="failed")], [1, 2], "2 queued · "),
+        (
+            [make_batch(make_queued(1), code="merged"), make_batch(make_queued(2))],
+            [3],
+            "2 queued: 1 in 1 batch, 1 waiting · ",
+        ),
+        ([make_batch(make_queued(1))], [1, 2], "2 queued: 0 in 1 batch, 2 waiting · "),
+    ],
+)
+def test_only_what_is_in_the_queue_counts_and_once(
+    batches: list[Batch], waiting: list[int], said: str
+) -> None:
+    queue = make_status(*batches, waiting=[make_queued(number) for number in waiting])
+    shown = status(make_snapshot(queue)).text
+    assert f"\n{said}" in shown
+
+
+def test_a_queue_whose_last_batch_has_merged_is_empty() -> None:
+    due_at = NOON + timedelta(minutes=20)
+    merged = make_batch(make_queued(1), code="merged", estimated_merge_at=due_at)
+    shown = status(make_snapshot(make_status(merged))).text
+    assert "is running, the queue is empty" in shown
+    assert "queued" not in shown
+    assert "expected" not in shown
+
+
 @pytest.mark.parametrize("code", ["waiting_for_previous_batches", "waiting_for_requeue"])
 def test_only_the_batches_that_failed_are_said_to_have_failed(code: str) -> None:
     passing = make_batch(make_queued(40), name="batch-5")
