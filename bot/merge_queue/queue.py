@@ -117,6 +117,11 @@ class BatchStatusCode(StrEnum):
 OVER = frozenset({BatchStatusCode.FAILED, BatchStatusCode.MERGED})
 """A service shows batches for a moment after their end."""
 
+ADVANCING = frozenset(
+    {BatchStatusCode.RUNNING, BatchStatusCode.PREPARING, BatchStatusCode.WAITING_FOR_MERGE}
+)
+"""A batch behind no other needs nothing but its checks to merge."""
+
 _BEHIND_A_FAILURE = frozenset(
     {BatchStatusCode.WAITING_FOR_PREVIOUS_BATCHES, BatchStatusCode.WAITING_FOR_REQUEUE}
 )

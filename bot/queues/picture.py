@@ -6,6 +6,7 @@ from typing import Self
 
 from bot.freezes.freeze import Freeze
 from bot.merge_queue.queue import (
+    ADVANCING,
     Batch,
     BatchStatusCode,
     Obstacle,
@@ -111,6 +112,7 @@ class Picture:
     bisecting: int = 0  #: the number of batches that are split to find what broke them
     first_queued_at: datetime | None = None  #: since when the first one is queued
     live: int = 0  #: the number of batches that are neither merged nor failed
+    lead: str = ""  #: the state of a live batch behind no other, preferably of one that advances
     is_one_line: bool = True  #: False if not all that were queued before have to merge before
 
     @property
@@ -166,9 +168,16 @@ def picture(snapshot: Snapshot) -> Picture:
         failing=sum(batch.status.code == BatchStatusCode.FAILED for batch in batches),
         bisecting=len(status.bisecting),
         live=len(status.live),
+        lead=_lead(status),
         first_queued_at=queued[0].queued_at if queued else None,
         is_one_line=status.mode not in SEVERAL_LINES,
     )
+
+
+def _lead(status: QueueStatus) -> str:
+    codes = [batch.status.code for batch in status.leads]
+    advancing = [code for code in codes if code in ADVANCING]
+    return next(iter(advancing or codes), "")[:WORDS_KEPT]
 
 
 def _batch(place: int, batch: Batch, queue: QueueStatus) -> ShownBatch:

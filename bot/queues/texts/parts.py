@@ -24,7 +24,7 @@ from bot.blocks.text import (
 )
 from bot.freezes.freeze import beside, held_until
 from bot.kernel.repository import RepositoryName
-from bot.merge_queue.queue import Batch, BatchStatusCode, Obstacle, ObstacleKind
+from bot.merge_queue.queue import ADVANCING, Batch, BatchStatusCode, Obstacle, ObstacleKind
 from bot.pauses import actions as pause_actions
 from bot.pauses.texts import ends as pause_ends
 from bot.pauses.texts.card import resume_button
@@ -129,8 +129,10 @@ def _happening(picture: Picture) -> str:
         )
     if picture.bisecting:
         return by_count(picture.bisecting, "*bisecting a batch*", "*bisecting {count} batches*")
-    if picture.batch_count:
+    if picture.lead in ADVANCING:
         return "*merging normally*"
+    if picture.lead:
+        return f"*first batch: {batch_state(picture.lead)}*"
     return "*nothing is being tested*"
 
 

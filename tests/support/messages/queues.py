@@ -38,6 +38,7 @@ from tests.support.make import (
     make_queued,
     make_snapshot,
     make_statistics,
+    make_status,
 )
 from tests.support.messages.rendering import Case, Cases, cases_of, later
 from tests.support.messages.values import (
@@ -131,6 +132,9 @@ CASES: Cases = {
     "help-resume": helping("resume"),
     "status-empty": status_of(make_snapshot()),
     "status-freeze-to-come": status_of(replace(make_snapshot(BUSY), next_freeze=FREEZE)),
+    "status-first-batch-waits": status_of(
+        make_snapshot(make_status(make_batch(make_queued(41), code="waiting_for_checks_slot")))
+    ),
     "status-busy": status_of(make_snapshot(BUSY, branch="main")),
     "status-how-long": status_of(make_snapshot(BUSY), OUTLOOK),
     "status-paused": status_of(make_snapshot(BUSY, pause=make_known_pause())),

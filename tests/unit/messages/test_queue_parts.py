@@ -102,6 +102,14 @@ def test_only_the_batches_that_failed_are_said_to_have_failed(code: str) -> None
         ([make_batch(code="failed"), make_batch()], "*1 batch is failing*"),
         ([make_batch(code="failed"), make_batch(code="failed")], "*2 batches are failing*"),
         ([make_batch(code="bisecting"), make_batch()], "*bisecting a batch*"),
+        (
+            [make_batch(name="batch-6", code="waiting_schedule"), behind().batches[1]],
+            "*first batch: waiting for its schedule*",
+        ),
+        ([make_batch(code="waiting_schedule"), make_batch(name="b")], "*merging normally*"),
+        ([make_batch(code="waiting_for_batch")], "*first batch: waiting for more pull requests*"),
+        ([make_batch(code="merged"), make_batch(name="b")], "*merging normally*"),
+        ([make_batch(code="paused <x>")], "*first batch: paused &lt;x&gt;*"),
     ],
 )
 def test_a_running_queue_says_what_it_is_doing_trouble_first(
