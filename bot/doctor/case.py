@@ -79,12 +79,7 @@ class Case:
     @property
     def holding(self) -> Sequence[Freeze]:
         """The freezes that surely keep the head from merging."""
-        branches = {None, self.branch}
-        return [
-            freeze
-            for freeze in self.facts.freezes
-            if not freeze.has_unread_conditions and freeze.branch in branches
-        ]
+        return [freeze for freeze in self.facts.freezes if freeze.holds(self.branch)]
 
     @property
     def is_frozen(self) -> bool:

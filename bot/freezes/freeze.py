@@ -216,6 +216,17 @@ class Freeze:
         excepted = self.terms.exclude_conditions
         return bool(excepted or (matching and self.branch is None))
 
+    def holds(self, branch: str | None) -> bool:
+        """Whether it surely keeps all pull requests of that base branch from merging.
+
+        `branch`: None for those of all branches, or of an unknown one.
+        """
+        return not self.has_unread_conditions and self.branch in {None, branch}
+
+    def concerns(self, branch: str | None) -> bool:
+        """Whether it may keep some of them from merging."""
+        return branch is None or self.branch in {None, branch}
+
     @property
     def began_when_set(self) -> bool:
         return self.begins_at is not None and self.told.set_at > self.begins_at - SURELY_READ

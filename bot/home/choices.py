@@ -186,7 +186,7 @@ def by_need(
 def _need(queue: ReadQueue, kept_from_merging: Collection[RepositoryName]) -> int:
     if not isinstance(queue, Snapshot):
         return 0
-    if queue.pause is not None or queue.freezes:
+    if queue.pause is not None or queue.is_frozen:
         return 1 if queue.pause is not None else 2
     if queue.repository in kept_from_merging:
         return 3

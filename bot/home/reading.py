@@ -151,7 +151,7 @@ async def _known_causes(
 ) -> Mapping[RepositoryName, Diagnosis]:
     """Of the queues that something keeps from merging, but no pause or freeze: what is known."""
     queued = [queue for queue in read if isinstance(queue, Snapshot) and queue.status.queued]
-    moving = [queue for queue in queued if queue.pause is None and not queue.freezes]
+    moving = [queue for queue in queued if queue.pause is None and not queue.is_frozen]
     causes: dict[RepositoryName, Diagnosis] = {}
     for begin in range(0, len(moving), HOME_QUEUES_AT_ONCE):
         known = await examine.known(moving[begin : begin + HOME_QUEUES_AT_ONCE])

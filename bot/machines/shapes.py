@@ -136,7 +136,7 @@ def _state(snapshot: Snapshot) -> QueueState:
         return QueueState.PAUSED
     if not snapshot.is_pause_known:
         return QueueState.UNKNOWN
-    return QueueState.FROZEN if snapshot.freezes else QueueState.RUNNING
+    return QueueState.FROZEN if snapshot.is_frozen else QueueState.RUNNING
 
 
 def _batch_shape(batch: Batch) -> BatchShape:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import chain
 
@@ -96,7 +97,9 @@ async def _estimate(
     sources: Sources,
 ) -> Estimate | None:
     """How long it still waits, by the past of its line."""
-    shown = picture(snapshot)
+    base = base_branch(records)
+    own_freezes = tuple(freeze for freeze in snapshot.freezes if freeze.concerns(base))
+    shown = picture(replace(snapshot, freezes=own_freezes))
     if isinstance(position, NotQueued) or not is_foreseeable(shown):
         return None
     own = position.pull_request
@@ -104,7 +107,7 @@ async def _estimate(
     numbers = [queued.number for queued in line.queued]
     if own.obstacle is not None or own.number not in numbers:
         return None
-    branch = base_branch(records) if of_branch is not None else snapshot.branch
+    branch = base if of_branch is not None else snapshot.branch
     at = snapshot.read_at
     stored = await sources.store.read(read_past, snapshot.repository, at)
     past = stored.of_branch(branch)

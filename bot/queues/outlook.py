@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+from bot.freezes.freeze import Freeze
 from bot.freezes.rows import Freezes
 from bot.kernel.bounded import Bounded
 from bot.kernel.repository import RepositoryName
@@ -12,6 +13,7 @@ from bot.log.rows import Events
 from bot.log.sources import Sources
 from bot.merge_queue.event_types import ENTER, LEAVE, MERGED
 from bot.merge_queue.queue import BatchStatusCode
+from bot.pauses.pause import PauseRecord
 from bot.pauses.rows import Pauses
 from bot.queues.estimate import NO_OUTLOOK, Estimate, Outlook, Past, Period, past_of
 from bot.queues.picture import Picture, picture
@@ -35,12 +37,24 @@ class LastDays:
     """What is stored of the last days of a queue."""
 
     entries: Sequence[PastEntry]  #: of all its branches
-    held: Sequence[Period]
+    pauses: Sequence[PauseRecord]
+    freezes: Sequence[Freeze]
     newest: Sequence[Leave]  #: the last leave, if any, after which the entries were read
 
     def of_branch(self, branch: str | None) -> Past:
-        """The past of the queue of that branch, or of the only one."""
-        return past_of(self.entries, self.held, branch)
+        """The past of the queue of that branch, or of the only one.
+
+        A freeze that held only some pull requests, or those of another branch, held none of it.
+        """
+        branches = {entry.branch for entry in self.entries}
+        own = next(iter(branches)) if branch is None and len(branches) == 1 else branch
+        held = [Period(pause.since, pause.ended_at) for pause in self.pauses]
+        held += [
+            Period(freeze.begins_at, freeze.over_at or freeze.ends_at)
+            for freeze in self.freezes
+            if freeze.begins_at is not None and freeze.holds(own)
+        ]
+        return past_of(self.entries, held, branch)
 
 
 def read_past(
@@ -66,13 +80,8 @@ def read_past(
     begin = max(first, since)
     pauses = Pauses(transaction).recent(repository, begin)
     freezes = Freezes(transaction).recent(repository, begin)
-    held = [Period(pause.since, pause.ended_at) for pause in pauses]
-    held += [
-        Period(freeze.begins_at, freeze.over_at or freeze.ends_at)
-        for freeze in freezes
-        if freeze.begins_at is not None and freeze.begins_at < at
-    ]
-    return LastDays(entries, held, newest)
+    begun = [freeze for freeze in freezes if freeze.begins_at is not None and freeze.begins_at < at]
+    return LastDays(entries, pauses, begun, newest)
 
 
 def _read_entries(
@@ -142,5 +151,6 @@ def estimate(
 
 def is_foreseeable(picture: Picture) -> bool:
     """Whether those that were queued earlier are ahead, and nothing but the queue holds them."""
-    is_held = picture.is_held or any(batch.code in HOLDING for batch in picture.batches)
-    return picture.is_one_line and not is_held and not picture.unreadable
+    is_held = picture.pause is not None or bool(picture.freezes)
+    is_made_to_wait = any(batch.code in HOLDING for batch in picture.batches)
+    return picture.is_one_line and not (is_held or is_made_to_wait or picture.unreadable)

@@ -46,6 +46,10 @@ STEP = timedelta(minutes=5)
 FREEZES_SHOWN = 10
 
 
+FROZEN_IN_CHECKS = "held_by_a_freeze"
+"""The state of a batch whose checks run though a freeze holds it, beside the service's codes."""
+
+
 SEVERAL_LINES = frozenset({QueueMode.PARALLEL, QueueMode.ISOLATED})
 """Modes in which not all that were queued before have to merge before."""
 
@@ -106,6 +110,7 @@ class Picture:
     waiting: int  #: the number of all that wait
     is_pause_known: bool = True
     freezes: tuple[Freeze, ...] = ()
+    is_spared: bool = False  #: not everything queued is held by them
     next_freeze: Freeze | None = None  #: the first of those to come
     unreadable: int = 0  #: how many entries could not be read
     failing: int = 0  #: the number of batches whose checks failed
@@ -121,9 +126,14 @@ class Picture:
         return self.in_batches + self.waiting
 
     @property
+    def is_frozen(self) -> bool:
+        """Whether freezes keep everything queued from merging."""
+        return bool(self.freezes) and not self.is_spared
+
+    @property
     def is_held(self) -> bool:
         """Whether a pause or a freeze keeps everything from merging, so that no estimate holds."""
-        return self.pause is not None or bool(self.freezes)
+        return self.pause is not None or self.is_frozen
 
     def without_estimates(self) -> Self:
         """As it was known last: nobody can tell when something merges."""
@@ -163,6 +173,7 @@ def picture(snapshot: Snapshot) -> Picture:
         waiting=len(queued) - in_batches,
         is_pause_known=snapshot.is_pause_known,
         freezes=snapshot.freezes[:FREEZES_SHOWN],
+        is_spared=bool(snapshot.freezes) and not snapshot.is_frozen,
         next_freeze=snapshot.next_freeze,
         unreadable=status.unreadable,
         failing=sum(batch.status.code == BatchStatusCode.FAILED for batch in batches),
@@ -175,9 +186,16 @@ def picture(snapshot: Snapshot) -> Picture:
 
 
 def _lead(status: QueueStatus) -> str:
-    codes = [batch.status.code for batch in status.leads]
-    advancing = [code for code in codes if code in ADVANCING]
-    return next(iter(advancing or codes), "")[:WORDS_KEPT]
+    states = [_state(batch) for batch in status.leads]
+    advancing = [state for state in states if state in ADVANCING]
+    return next(iter(advancing or states), "")[:WORDS_KEPT]
+
+
+def _state(batch: Batch) -> str:
+    """Its code, unless its checks run though it won't merge."""
+    members = batch.members
+    is_frozen = bool(members) and all(member.is_frozen for member in members)
+    return FROZEN_IN_CHECKS if is_frozen and batch.status.code in ADVANCING else batch.status.code
 
 
 def _batch(place: int, batch: Batch, queue: QueueStatus) -> ShownBatch:

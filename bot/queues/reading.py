@@ -45,6 +45,7 @@ async def read_queue(
         _frozen(repository, sources),
     )
     now = sources.clock.now()
+    own = [freeze for freeze in frozen if freeze.concerns(branch)]
     return Snapshot(
         repository,
         status,
@@ -52,8 +53,8 @@ async def read_queue(
         now,
         branch,
         paused.is_known,
-        freezes=_in_force(frozen, now),
-        next_freeze=next_freeze(frozen, now),
+        freezes=_in_force(own, now),
+        next_freeze=next_freeze(own, now),
     )
 
 

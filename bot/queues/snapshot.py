@@ -21,8 +21,19 @@ class Snapshot:
     #: False if the service can't say whether the queue is paused and no event reported a pause; the
     #: queue may still be paused
     is_pause_known: bool = True
-    freezes: tuple[Freeze, ...] = ()  #: those in force
+    freezes: tuple[Freeze, ...] = ()  #: those in force that may concern it
     next_freeze: Freeze | None = None  #: the first of those to come
+
+    @property
+    def is_frozen(self) -> bool:
+        """Whether freezes keep everything queued from merging.
+
+        Of conditions that the bot can't judge, the service may say whom they hold.
+        """
+        if any(freeze.holds(self.branch) for freeze in self.freezes):
+            return True
+        is_any_free = any(queued.is_frozen is False for queued in self.status.queued)
+        return bool(self.freezes) and not is_any_free
 
     @property
     def merge_expected_at(self) -> datetime | None:
@@ -33,7 +44,7 @@ class Snapshot:
         due = self.status.next_merge_at
         if due is None or due < self.read_at:
             return None
-        return None if self.pause is not None or self.freezes else due
+        return None if self.pause is not None or self.is_frozen else due
 
 
 ReadQueue = Snapshot | RepositoryName

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from bot.freezes.freeze import Freeze, Stage
+from bot.freezes.freeze import Stage
 from bot.freezes.rows import Freezes
 from bot.log.preceding import LONGEST_QUEUE_TIME
 from bot.log.rows import Events
@@ -53,12 +53,13 @@ def facts_about(
     if is_paused is None:
         is_paused = bool(Pauses(transaction).open([repository]))
     freezes = Freezes(transaction).of([repository])
+    in_force = [freeze for freeze in freezes if freeze.stage is Stage.IN_FORCE]
     return Facts(
         record,
         _of_this_stay(record, in_order([*known.values()])),
         in_order(others),
         is_paused=is_paused,
-        is_frozen=any(_holds(freeze, record) for freeze in freezes),
+        is_frozen=any(freeze.holds(record.base_ref) for freeze in in_force),
     )
 
 
@@ -73,10 +74,3 @@ def _of_this_stay(record: EventRecord, own: Sequence[EventRecord]) -> Sequence[E
             stay.clear()
         stay.append(event)
     return stay
-
-
-def _holds(freeze: Freeze, record: EventRecord) -> bool:
-    """Whether a freeze keeps the pull request from merging, as far as the bot can tell."""
-    if freeze.stage is not Stage.IN_FORCE or freeze.has_unread_conditions:
-        return False
-    return freeze.branch in {None, record.base_ref}

@@ -200,8 +200,14 @@ def _held(explanation: Explanation, place: InBatch | InQueue) -> str:
         reason = literal(pause.line.reason, REASON_LIMIT)
         return f"the pause{by_whom(pause)} to end, since {since}: {reason}"
     if known is not None and known.kind is ObstacleKind.FREEZE:
-        return f"{_freeze(explanation.snapshot.freezes)} to end"
+        return f"{_freeze(_freezes(explanation))} to end"
     return obstacle(known) if known is not None else ""
+
+
+def _freezes(explanation: Explanation) -> Sequence[Freeze]:
+    """Those in force that may hold it."""
+    branch = base_branch(explanation.records)
+    return [freeze for freeze in explanation.snapshot.freezes if freeze.concerns(branch)]
 
 
 def _freeze(freezes: Sequence[Freeze]) -> str:
@@ -239,7 +245,7 @@ def _batch_waits(explanation: Explanation, batch: Batch) -> str:
     if ahead and status in _BATCH_WAITS_BEHIND:
         return _BATCH_WAITS_BEHIND[status].format(ahead=placed(ahead))
     words = _BATCH_WAITS.get(status, quote(status.replace("_", " "), 60))
-    words = words.replace("{freeze}", _freeze(explanation.snapshot.freezes))
+    words = words.replace("{freeze}", _freeze(_freezes(explanation)))
     return words.replace("its batch", name)
 
 
@@ -300,12 +306,18 @@ def _facts(explanation: Explanation) -> list[tuple[str, str]]:
 def _due(explanation: Explanation, place: InBatch | InQueue) -> datetime | None:
     """When it is expected to merge; None while a pause or a freeze keeps it from merging."""
     snapshot = explanation.snapshot
-    if snapshot.pause is not None or snapshot.freezes:
+    if snapshot.pause is not None or _is_frozen(explanation, place):
         return None
     known = place.pull_request.estimated_merge_at or explanation.details.estimated_time_of_merge
     if known is None and isinstance(place, InBatch):
         known = place.batch.estimated_merge_at
     return known if known is None or known > snapshot.read_at else None
+
+
+def _is_frozen(explanation: Explanation, place: InBatch | InQueue) -> bool:
+    """Whether a freeze keeps it from merging, as far as known."""
+    said = place.pull_request.is_frozen
+    return bool(_freezes(explanation)) if said is None else said
 
 
 def _by_past(estimate: Estimate | None) -> str:

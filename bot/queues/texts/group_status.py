@@ -53,7 +53,7 @@ def _status_line(queue: Snapshot | RepositoryName) -> str:
         end = pause_ends.resumes(queue.pause.resumes_at, is_overdue=queue.pause.is_overdue)
         state = ", ".join(filter(None, [f"paused{by_whom(queue.pause)}", end]))
         state += f": {literal(queue.pause.line.reason, NAME_LIMIT)}"
-    elif queue.freezes:
+    elif queue.is_frozen:
         freeze = queue.freezes[0]
         frozen = f"frozen {by(freeze.by)}".rstrip()
         state = ", ".join(filter(None, [frozen, freeze_period(freeze.terms)]))

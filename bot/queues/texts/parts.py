@@ -95,9 +95,9 @@ def headline(
         state = "paused"
         about = literal(picture.pause.reason, REASON_LIMIT)
     elif not picture.is_pause_known:
-        mark = ":snowflake:" if picture.freezes else ":grey_question:"
+        mark = ":snowflake:" if picture.is_frozen else ":grey_question:"
         state = "running or paused: the merge queue service doesn't say which"
-    elif picture.freezes:
+    elif picture.is_frozen:
         mark = ":snowflake:"
         state = _frozen(picture)
     else:
@@ -138,7 +138,7 @@ def _happening(picture: Picture) -> str:
 
 def is_idle(picture: Picture) -> bool:
     """Whether it is running and empty; the headline says so."""
-    is_running = picture.pause is None and picture.is_pause_known and not picture.freezes
+    is_running = picture.is_pause_known and not picture.is_held
     has_batches = bool(picture.live or picture.failing)
     return is_running and not (picture.queued or has_batches or picture.unreadable)
 

@@ -119,6 +119,24 @@ async def test_a_freeze_of_these_days_does_not_count_as_waiting(sources: Sources
     assert found == NO_OUTLOOK
 
 
+@pytest.mark.parametrize(
+    "conditions",
+    [{"matching_conditions": ("base=release/1",)}, {"exclude_conditions": ("label=hotfix",)}],
+    ids=["another-branch", "some-merge"],
+)
+async def test_a_freeze_that_did_not_hold_the_branch_held_nothing(
+    sources: Sources, conditions: dict[str, tuple[str, ...]]
+) -> None:
+    before = await ForeseeQueue(sources).of(make_snapshot(queue()))
+    freeze = frozen(NOON - 40 * HOUR, ending=Ending(NOON - 5 * MINUTE))
+    terms = freeze.terms.model_copy(update=conditions)
+    with begin(sources.store) as transaction:
+        Freezes(transaction).save(replace(freeze, terms=terms))
+
+    assert await ForeseeQueue(sources).of(make_snapshot(queue())) == before
+    assert before != NO_OUTLOOK
+
+
 async def test_each_new_end_counts(sources: Sources) -> None:
     foresee = ForeseeQueue(sources)
     before = await foresee.of(make_snapshot(queue()))
@@ -157,4 +175,4 @@ async def test_no_pauses_are_read_from_before_what_is_learned_from(sources: Sour
         Freezes(transaction).save(freeze)
     stored = await sources.store.read(read_past, SITE, NOON)
     assert len(stored.entries) == MERGES + 1
-    assert stored.held == []
+    assert (stored.pauses, stored.freezes) == ([], [])
