@@ -30,7 +30,8 @@ class WeekFigures:
     attempts: float | None  #: runs of checks for each merge; None if no end of checks is known
     restarted: int  #: batches whose checks started over without a failure of their own
     around: int  #: queued pull requests that somebody merged around the queue
-    #: the median of each of its days, which begin at the hour of its end; None without merges
+    #: the median of each of its seven days, which begin at the hour of its end, by the calendar of
+    #: its zone; None without merges
     by_day: tuple[timedelta | None, ...]
 
 
@@ -52,7 +53,7 @@ class WeekComparison:
 def compare_weeks(removals: CheckStatistics, records: Sequence[EventRecord]) -> WeekComparison:
     """`records`: the ends of checks, leaves and merges of both weeks."""
     end = removals.end
-    now = week_figures(records, end - WEEK, end)
+    now = week_figures(records, removals.start, end)
     if removals.before is None:
         return WeekComparison(removals, now, None)
     return WeekComparison(removals, now, week_figures(records, end - 2 * WEEK, end - WEEK))
@@ -73,14 +74,17 @@ def week_figures(records: Sequence[EventRecord], start: datetime, end: datetime)
         len(ends) / len(merges) if ends and merges else None,
         len(restarted),
         len(around),
-        tuple(_by_day(merges, start)),
+        tuple(_by_day(merges, end - WEEK)),
     )
 
 
 def _by_day(merges: Iterable[PastEntry], start: datetime) -> Iterator[timedelta | None]:
     lengths: list[list[float]] = [[] for _ in range(DAYS_A_WEEK)]
+    first = start.replace(tzinfo=None)
     for entry in merges:
-        lengths[(entry.left_at - start) // DAY].append(_length(entry).total_seconds())
+        # By the calendar: a day in which clocks change has 23 or 25 hours.
+        left_at = entry.left_at.astimezone(start.tzinfo).replace(tzinfo=None)
+        lengths[(left_at - first) // DAY].append(_length(entry).total_seconds())
     for of_day in lengths:
         yield timedelta(seconds=median(of_day)) if of_day else None
 

@@ -29,7 +29,7 @@ LATE = timedelta(hours=12)
 """After an outage that lasted longer the week has no post."""
 
 MOST_STORED = 10_000
-"""The most removals and merges of stored weeks; of more, only the latest count."""
+"""The most events of each type of stored weeks; of more, only the latest count."""
 
 
 def weekly_statistics(
@@ -37,21 +37,30 @@ def weekly_statistics(
 ) -> WeekComparison:
     """The week that ended then and the one before, from the events stored for the subscription.
 
-    They are known in full if an older leave is stored, else from the oldest one on: retention, or a
-    new subscription, limits them.
+    They are known in full if an older leave is stored, else from the oldest event on: retention, or
+    a new subscription, limits them. Of more than MOST_STORED of a type, the latest count.
     """
     since = end - 2 * question_statistics.WEEK
     events = Events(transaction)
-    leaves = _oldest_first(end, events.between(repository, LEAVE, since, end, MOST_STORED))
-    others: list[EventRecord] = []
-    for type_ in (MERGED, CHECKS_END):
-        others += _oldest_first(end, events.between(repository, type_, since, end, MOST_STORED))
+    stored = {
+        type_: events.between(repository, type_, since, end, MOST_STORED)
+        for type_ in (LEAVE, MERGED, CHECKS_END)
+    }
     longest = since - 2 * question_statistics.WEEK
     is_older_known = bool(events.between(repository, LEAVE, longest, since, 1))
-    known_since = leaves[0].received_at if leaves else end - question_statistics.WEEK
-    if is_older_known and len(leaves) < MOST_STORED:
-        known_since = since
+    oldest = [newest_first[-1].received_at for newest_first in stored.values() if newest_first]
+    known_since = since
+    if not is_older_known:
+        known_since = min(oldest, default=end - question_statistics.WEEK)
+    cut = [
+        newest_first[-1].received_at
+        for newest_first in stored.values()
+        if len(newest_first) >= MOST_STORED
+    ]
+    known_since = max([known_since, *cut])
+    leaves = _oldest_first(end, stored[LEAVE])
     around = preceding_events(transaction, repository, leaves)
+    others = [*_oldest_first(end, stored[MERGED]), *_oldest_first(end, stored[CHECKS_END])]
     records = {record.event_id: record for record in (*around, *others, *leaves)}
     pauses, freezes = pauses_and_freezes(transaction, repository, since)
     removals = question_statistics.compare(

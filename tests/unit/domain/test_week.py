@@ -1,13 +1,13 @@
 """How a week went in a queue, beside the one before."""
 
-from datetime import timedelta
+from datetime import UTC, date, timedelta
 from typing import Any
 
 import pytest
 
 from bot.merge_queue.event_records import EventRecord
 from bot.merge_queue.event_types import CHECKS_END, LEAVE, MERGED
-from bot.questions.statistics import DAY, WEEK, CheckStatistics, compare
+from bot.questions.statistics import DAY, WEEK, CheckStatistics, compare, weekly_at
 from bot.questions.texts.weekly import weekly
 from bot.questions.week import WeekComparison, compare_weeks, week_figures
 from tests.support.clock import NOON
@@ -98,6 +98,30 @@ def test_each_day_has_its_own_median(log: Log) -> None:
     log.merge(WEEK - MINUTE, 1, 30 * MINUTE)
     log.merge(MINUTE, 2, 10 * MINUTE)
     assert log.week.now.by_day == (30 * MINUTE, *[None] * 5, 10 * MINUTE)
+
+
+@pytest.mark.parametrize("monday", [date(2026, 10, 26), date(2026, 3, 30)])
+def test_days_begin_at_the_same_hour_though_clocks_change(monday: date) -> None:
+    """Weeks of 169 and of 167 hours."""
+    end = weekly_at(monday, "Europe/Berlin")
+    merges = []
+    for number in range(7):
+        begin = end - (7 - number) * DAY
+        for hour in (timedelta(), timedelta(hours=23, minutes=59)):
+            left_at = (begin + hour).astimezone(UTC)
+            queued_at = left_at - (number + 1) * MINUTE
+            merges.append(
+                make_event_record(
+                    MERGED,
+                    event_id=len(merges) + 1,
+                    pull_request=len(merges) + 1,
+                    received_at=left_at,
+                    queued_at=queued_at,
+                )
+            )
+    week = week_figures(merges, end - WEEK, end)
+    assert week.merged == 14
+    assert week.by_day == tuple((number + 1) * MINUTE for number in range(7))
 
 
 def test_a_week_without_anything_is_none(log: Log) -> None:

@@ -16,6 +16,7 @@ from bot.log.position import LastPoll, first_position
 from bot.log.rows import Events, Positions
 from bot.log.sources import Sources
 from bot.merge_queue.errors import MergeQueueUnavailable
+from bot.questions import weekly
 from bot.questions.counting import COUNT_PAGES, LEAVE_TYPES, STATISTICS_TYPES, statistics
 from bot.questions.statistics import QueueStatistics
 from bot.questions.week import WeekComparison
@@ -36,6 +37,7 @@ from tests.support.transactions import begin
 TOKYO = ZoneInfo("Asia/Tokyo")
 ENTER = "action.queue.enter"
 LEAVE = "action.queue.leave"
+CHECKS_END = "action.queue.checks_end"
 MERGED = "action.queue.merged"
 
 
@@ -264,3 +266,42 @@ def test_the_week_before_is_known_only_if_something_older_is(
     assert (week.before is None) == (before is None)
     if week.removals.before is not None:
         assert week.removals.before.count == before
+
+
+@pytest.mark.parametrize(("most", "attempts", "is_before_known"), [(29, 2, True), (20, 2, False)])
+def test_of_more_than_can_be_read_only_what_is_known_in_full_is_compared(
+    monkeypatch: pytest.MonkeyPatch, most: int, attempts: float, *, is_before_known: bool
+) -> None:
+    """Two runs of checks for the merge of each day: of those, the latest are read."""
+    monkeypatch.setattr(weekly, "MOST_STORED", most)
+    week = of_two_runs_for_each_merge()
+    assert week.now.attempts == attempts
+    assert (week.before is not None) == is_before_known
+    assert week.before is None or week.before.attempts == attempts
+
+
+def test_a_week_too_long_to_be_read_begins_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(weekly, "MOST_STORED", 6)
+    week = of_two_runs_for_each_merge()
+    assert (week.now.merged, week.now.attempts) == (3, 2)
+    assert week.removals.start > NOON - days(4)
+
+
+def of_two_runs_for_each_merge() -> WeekComparison:
+    store = InMemoryStore()
+    events = []
+    for number in range(14):
+        left_at = NOON - days(number + 0.5)
+        for place, type_ in enumerate((CHECKS_END, CHECKS_END, MERGED)):
+            event = make_event_record(
+                type_,
+                event_id=3 * number + place + 1,
+                pull_request=number + 1,
+                received_at=left_at - timedelta(minutes=2 - place),
+                queued_at=left_at - timedelta(hours=1),
+            )
+            events.append(event)
+    older = make_event_record(LEAVE, event_id=999, received_at=NOON - days(20), merged=False)
+    with begin(store) as transaction:
+        Events(transaction).add_new([*events, older])
+        return weekly_statistics(transaction, SITE, NOON)
