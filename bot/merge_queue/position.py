@@ -33,7 +33,7 @@ class InQueue:
 
 @dataclass(frozen=True, slots=True)
 class NotQueued:
-    """Not in the queue."""
+    """Not in the queue, as far as that could be read."""
 
     #: the event that says how it left, merged or not; None without one
     end: EventRecord | None = None

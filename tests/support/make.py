@@ -163,9 +163,14 @@ def make_status(
     waiting: Sequence[QueuedPullRequest] = (),
     paused: bool | None = None,
     mode: str | None = None,
+    unreadable: int = 0,
 ) -> QueueStatus:
     return QueueStatus(
-        batches=batches, waiting_pull_requests=tuple(waiting), paused=paused, mode=mode
+        batches=batches,
+        waiting_pull_requests=tuple(waiting),
+        paused=paused,
+        mode=mode,
+        unreadable=unreadable,
     )
 
 

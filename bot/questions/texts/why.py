@@ -100,11 +100,12 @@ def why(explanation: Explanation) -> Message:
     waits = f"*Waits for:* {answer.waits}" if answer.waits else ""
     below = (answer.verdict, waits, _failed(explanation), _unmet(explanation), answer.next_step)
     read = f"Updated {clock_time(explanation.snapshot.read_at)}"
+    unread = _unread(explanation) if isinstance(explanation.position, NotQueued) else ""
     shown = [
         blocks.section(headline),
         *blocks.lines([*filter(None, below)]),
         *blocks.facts(("Author", author), *_facts(explanation), ("Left", answer.left)),
-        blocks.context(answer.aside, read),
+        blocks.context(answer.aside, unread, read),
     ]
     recent = _recent(explanation)
     if recent:
@@ -139,12 +140,28 @@ def _said(explanation: Explanation) -> _Said | None:
             return _Said(":white_check_mark:", "Merged", left=merged)
         case NotQueued(end=EventRecord() as end):
             return _left(explanation, end)
-        case NotQueued() if explanation.records:
-            step = "*Next step:* see the pull request"
-            verdict = "Its events don't show that it left"
-            return _Said(":grey_question:", "Not in the queue", step, verdict=verdict)
         case NotQueued():
-            return None
+            return _not_found(explanation)
+
+
+def _not_found(explanation: Explanation) -> _Said | None:
+    """Of one that no event says to have left; None if nothing knows it."""
+    word = "Not in the queue"
+    verdict = "Its events don't show that it left"
+    if _unread(explanation):
+        word = "Maybe in the queue"
+        verdict = "I can't tell: it may be in a part of the queue that could not be read"
+    elif not explanation.records:
+        return None
+    step = "*Next step:* see the pull request"
+    return _Said(":grey_question:", word, step, verdict=verdict)
+
+
+def _unread(explanation: Explanation) -> str:
+    """How many entries of the queue are missing; empty for none."""
+    count = explanation.snapshot.status.unreadable
+    entries = plural(count, "entry", "entries")
+    return f":warning: {entries} of the queue could not be read" if count else ""
 
 
 def _in_line(explanation: Explanation, waiting: InQueue, step: str) -> _Said:

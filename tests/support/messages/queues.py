@@ -123,6 +123,9 @@ weekly_of = cases_of(weekly.weekly)
 CASES: Cases = {
     "board-no-place-between-people": no_place(ChannelAccess.DIRECT, "mqbot"),
     "board-no-place-any-more": no_place(ChannelAccess.UNKNOWN, "mqbot"),
+    "why-maybe-unreadable": explained(
+        NotQueued(), records=[], snapshot=make_snapshot(make_status(unreadable=2)), seen=None
+    ),
     "why-without-events": explained(NotQueued(REMOVED), records=[], snapshot=make_snapshot()),
     "help": helping(),
     "help-after-nonsense": helping(problem="I don't understand “thanks”."),

@@ -17,6 +17,7 @@ from bot.questions import explaining
 from bot.questions.reading_log import newest_page, page_at
 from bot.questions.rules_and_branches import active_branches
 from bot.questions.snapshots import BranchPage, LogPage, LogPlace
+from bot.questions.texts.why import why
 from bot.queues.position import Explanation
 from bot.storms.judging import verdict_on
 from bot.storms.rows import Storms
@@ -231,3 +232,20 @@ async def test_nobody_is_asked_to_wait_for_a_storm_that_is_over(world: World) ->
     assert during is not None
     assert after is not None
     assert (during.next.hold, after.next.hold) == (Hold.STORM, None)
+
+
+async def test_why_doesnt_deny_a_pull_request_that_may_be_in_an_unreadable_entry(
+    world: World,
+) -> None:
+    world.service.statuses[SITE] = make_status(unreadable=2)
+    unknown = why(await world.explain()).text
+    assert "Maybe in the queue" in unknown
+    assert "2 entries of the queue could not be read" in unknown
+    assert "is not in the merge queue" not in unknown
+
+    world.tell(ENTER)
+    assert "Maybe in the queue" in why(await world.explain()).text
+    world.tell(LEAVE)
+    left = why(await world.explain()).text
+    assert "Left the queue" in left
+    assert "2 entries of the queue could not be read" in left
