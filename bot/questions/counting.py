@@ -37,6 +37,9 @@ FIRST_COUNT_SLICE = timedelta(hours=6)
 FEW_PAGES = 2
 MANY_PAGES = 8
 
+SHORTER = 8
+"""How much shorter a slice is tried again that turned out to be too long after a quiet time."""
+
 
 async def statistics(
     repository: RepositoryName,
@@ -107,7 +110,14 @@ class LogReading:
         while reached > start:
             begun = max(start, reached - length)
             before = self.pages
-            read = await self._slice(Window(begun, reached))
+            most = self.most_pages - before
+            if not self.records:
+                # After a quiet time nobody knows how much is in a long slice.
+                most = (most + 1) // 2
+            read = await self._slice(Window(begun, reached), None if reached == end else most)
+            if read is None and not self.records and self.pages < self.most_pages:
+                length /= SHORTER
+                continue
             if read is None:
                 break
             if self.types is not STATISTICS_TYPES and lacks_details(read):
@@ -121,11 +131,12 @@ class LogReading:
                 length /= 2
         return reached
 
-    async def _slice(self, window: Window) -> tuple[EventRecord, ...] | None:
-        """A slice; None when it exceeds the page limit. The newest is always read."""
+    async def _slice(self, window: Window, most: int | None) -> tuple[EventRecord, ...] | None:
+        """A slice; None when it has more than `most` pages. The newest has no limit."""
         read: list[EventRecord] = []
         cursor: str | None = None
-        while self.pages < self.most_pages or not self.records:
+        last = None if most is None else self.pages + most
+        while last is None or self.pages < last:
             page = await page_of_known(
                 self.merge_queue,
                 self.repository,

@@ -17,7 +17,13 @@ from bot.log.rows import Events, Positions
 from bot.log.sources import Sources
 from bot.merge_queue.errors import MergeQueueUnavailable
 from bot.questions import weekly
-from bot.questions.counting import COUNT_PAGES, LEAVE_TYPES, STATISTICS_TYPES, statistics
+from bot.questions.counting import (
+    COUNT_PAGES,
+    LEAVE_TYPES,
+    PAGES_OF_EACH,
+    STATISTICS_TYPES,
+    statistics,
+)
 from bot.questions.statistics import QueueStatistics
 from bot.questions.week import WeekComparison
 from bot.questions.weekly import PostWeekly, weekly_statistics
@@ -131,6 +137,21 @@ async def test_a_log_that_is_too_long_is_counted_from_a_later_day(world: World) 
     whole = (NOON - found.span.start) // timedelta(minutes=10)
     assert found.merged == whole
     assert found.merges_a_day == pytest.approx(144, rel=0.02)
+
+
+@pytest.mark.parametrize("most_pages", [PAGES_OF_EACH, COUNT_PAGES])
+async def test_after_a_quiet_time_no_more_pages_are_read_either(
+    world: World, most_pages: int
+) -> None:
+    world.service.page_size = 10
+    for number, ago in enumerate(every(timedelta(minutes=30), days(22)), 1):
+        world.merge(days(8) + ago, number)
+    found = await statistics(SITE, days(30), None, TOKYO, world.sources, most_pages=most_pages)
+    assert found.cut
+    assert len(world.pages) <= most_pages
+    assert found.span.start < NOON - days(7)
+    if most_pages == COUNT_PAGES:
+        assert found.merged > 48
 
 
 async def test_a_quiet_log_is_read_in_few_requests(world: World) -> None:
