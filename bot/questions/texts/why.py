@@ -44,16 +44,16 @@ EVENTS_SHOWN = 8
 NO_ACTION = "*Next step:* no action needed"
 
 _BATCH_WAITS = {
-    "bisecting": "the bisection of its batch, which is finding what broke it",
-    "preparing": "its batch to be prepared",
+    "bisecting": "the bisection of {batch}, which is finding what broke it",
+    "preparing": "{batch} to be prepared",
     "waiting_for_merge": "the batches ahead of it to merge: its own checks passed",
     "waiting_for_previous_batches": "a batch ahead of it, which failed",
     "waiting_for_requeue": "its checks to start again: a batch ahead of it failed",
     "waiting_schedule": "its schedule",
     "waiting_for_checks_slot": "a free slot for its checks",
     "frozen": "{freeze} to end: its checks passed",
-    "failed": "the service to remove it: its batch failed",
-    "merged": "nothing more: its batch merged",
+    "failed": "the service to remove it: {batch} failed",
+    "merged": "nothing more: {batch} merged",
 }
 _BATCH_WAITS_BEHIND = {
     "waiting_for_merge": "{ahead} to merge: its own checks passed",
@@ -261,9 +261,10 @@ def _batch_waits(explanation: Explanation, batch: Batch) -> str:
         return ": ".join(filter(None, [f"{name} to fill", filling(batch)]))
     if ahead and status in _BATCH_WAITS_BEHIND:
         return _BATCH_WAITS_BEHIND[status].format(ahead=placed(ahead))
-    words = _BATCH_WAITS.get(status, quote(status.replace("_", " "), 60))
-    words = words.replace("{freeze}", _freeze(_freezes(explanation)))
-    return words.replace("its batch", name)
+    words = _BATCH_WAITS.get(status)
+    if words is None:
+        return quote(status.replace("_", " "), 60)
+    return words.format(batch=name, freeze=_freeze(_freezes(explanation)))
 
 
 def _failed(explanation: Explanation) -> str:

@@ -124,3 +124,14 @@ def test_why_expects_a_merge_unless_a_freeze_holds_that_pull_request(
     entered = make_event_record("action.queue.enter", base_ref=base)
     said = why(Explanation(41, snapshot, place, [entered], {}, None)).text
     assert ("Merge expected" in said) == is_expected
+
+
+def test_why_shows_the_reason_of_a_freeze_as_it_was_written() -> None:
+    queued = make_queued(41)
+    status_now = make_status(make_batch(queued, code="frozen"))
+    known = freeze("base=main")
+    terms = known.terms.model_copy(update={"reason": "its batch job {batch} runs"})
+    snapshot = replace(make_snapshot(status_now), freezes=(replace(known, terms=terms),))
+    place = InBatch(queued, status_now.batches[0], 0)
+    said = why(Explanation(41, snapshot, place, [], {}, None)).text
+    assert "the scheduled freeze “its batch job {batch} runs”" in said
