@@ -1,4 +1,4 @@
-"""Boards: what a board shows of a queue, and which differences count as a change."""
+"""What status, boards and the Home tab show of a live queue."""
 
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta

@@ -47,7 +47,7 @@ RULE_TRIGGER = "Rule: "
 
 
 class Cause(StrEnum):
-    """Why a pull request left, in the order in which the causes are tried."""
+    """Why a pull request left."""
 
     REMOVED = "removed"  #: a person or a rule took it out
     CHANGED = "changed"  #: somebody closed it, pushed to it or merged it by hand
