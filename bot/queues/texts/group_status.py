@@ -62,6 +62,8 @@ def _status_line(queue: Snapshot | RepositoryName) -> str:
         if queue.freezes[1:]:
             count = len(queue.freezes) - 1
             state += by_count(count, ", and 1 other freeze", ", and {count} other freezes")
+    elif queue.freezes and queue.is_pause_known:
+        state = "partly frozen"
     else:
         state = "running" if queue.is_pause_known else "running or paused"
     return f"• *{escape(queue.repository)}* {state} · {len(queue.status.queued):,} queued"

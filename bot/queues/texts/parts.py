@@ -101,8 +101,8 @@ def headline(
         mark = ":snowflake:"
         state = _frozen(picture)
     else:
-        mark = ":arrow_forward:"
-        state = "running"
+        mark = ":snowflake:" if picture.freezes else ":arrow_forward:"
+        state = "partly frozen" if picture.freezes else "running"
         if is_current and not picture.unreadable:
             state += f", {_happening(picture)}"
     verb = "is" if is_current else "was"

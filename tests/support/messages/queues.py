@@ -138,6 +138,14 @@ CASES: Cases = {
     "status-first-batch-waits": status_of(
         make_snapshot(make_status(make_batch(make_queued(41), code="waiting_for_checks_slot")))
     ),
+    "status-partly-frozen": status_of(
+        replace(
+            make_snapshot(
+                make_status(make_batch(make_queued(41).model_copy(update={"is_frozen": False})))
+            ),
+            freezes=(FREEZE,),
+        )
+    ),
     "status-busy": status_of(make_snapshot(BUSY, branch="main")),
     "status-how-long": status_of(make_snapshot(BUSY), OUTLOOK),
     "status-paused": status_of(make_snapshot(BUSY, pause=make_known_pause())),

@@ -76,8 +76,8 @@ async def test_a_freeze_holds_the_queue_of_its_branch(branch: str, state: str) -
     [
         ([None], "frozen"),
         ([True, True], "frozen"),
-        ([True, False], "running, *merging normally*"),
-        ([False], "running, *merging normally*"),
+        ([True, False], "partly frozen, *merging normally*"),
+        ([False], "partly frozen, *merging normally*"),
     ],
 )
 @pytest.mark.parametrize("condition", ["base=release/1", "label=risky"])
