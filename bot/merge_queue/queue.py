@@ -332,12 +332,6 @@ class QueueStatus(Resource):
     unreadable: Later[int] = 0  #: how many elements of the answer were left out
 
     @property
-    def in_batches(self) -> Sequence[QueuedPullRequest]:
-        """Each queued pull request that doesn't wait for a batch, once, in queue order."""
-        waiting = {queued.number for queued in self.waiting_pull_requests}
-        return [queued for queued in self.queued if queued.number not in waiting]
-
-    @property
     def live(self) -> Sequence[Batch]:
         """The batches that are neither merged nor failed."""
         return [batch for batch in self.batches if not batch.is_over]

@@ -147,7 +147,7 @@ def picture(snapshot: Snapshot) -> Picture:
     batches = status.batches
     waiting = status.waiting_pull_requests
     queued = status.queued
-    in_batches = len(status.in_batches)
+    in_line = len({each.number for each in waiting})
     known = snapshot.pause
     paused = None
     if known is not None:
@@ -166,11 +166,11 @@ def picture(snapshot: Snapshot) -> Picture:
             _batch(place, batch, status) for place, batch in enumerate(batches[:SHOWN_BATCHES], 1)
         ),
         batch_count=len(batches),
-        in_batches=in_batches,
+        in_batches=len(queued) - in_line,
         due_at=status.next_merge_at,
         next_up=tuple(map(shown, waiting[:NEXT_UP])),
         behind=tuple(follower.number for follower in behind),
-        waiting=len(queued) - in_batches,
+        waiting=in_line,
         is_pause_known=snapshot.is_pause_known,
         freezes=snapshot.freezes[:FREEZES_SHOWN],
         is_spared=bool(snapshot.freezes) and not snapshot.is_frozen,

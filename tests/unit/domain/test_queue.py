@@ -169,7 +169,7 @@ def test_a_pull_request_in_two_batches_counts_once() -> None:
         make_batch(make_queued(1), name="a"), make_batch(make_queued(1), make_queued(2), name="b")
     )
 
-    assert [batch.number for batch in status.in_batches] == [1, 2]
+    assert [batch.number for batch in status.queued] == [1, 2]
 
 
 @pytest.mark.parametrize(

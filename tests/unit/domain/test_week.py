@@ -104,7 +104,7 @@ def test_each_day_has_its_own_median(log: Log) -> None:
 def test_days_begin_at_the_same_hour_though_clocks_change(monday: date) -> None:
     """Weeks of 169 and of 167 hours."""
     end = weekly_at(monday, "Europe/Berlin")
-    merges = []
+    merges: list[EventRecord] = []
     for number in range(7):
         begin = end - (7 - number) * DAY
         for hour in (timedelta(), timedelta(hours=23, minutes=59)):
