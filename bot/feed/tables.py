@@ -9,7 +9,6 @@ from bot.store.schema import (
     UtcTime,
     key,
     optional,
-    partial_index,
     required,
     table,
 )
@@ -28,10 +27,6 @@ queue_entries = table(
     sa.Index(None, "last_at"),
 )
 """The key is that of the `LiveSubject` shown by its live messages."""
-
-partial_index(
-    queue_entries.c.repository, queue_entries.c.last_at, where=queue_entries.c.ended_at.is_(None)
-)
 
 
 bisections = table(
