@@ -152,8 +152,7 @@ def act_with_reason(
 
 def carried_out(acts: Sequence[AuditRecord]) -> list[AuditRecord]:
     """Acts through the bot that changed the queue, or failed and may have: the answer was lost."""
-    known_ends = {ActResult.DONE, ActResult.UNCHANGED, ActResult.REFUSED}
-    ended = {act.act_id for act in acts if act.result in known_ends}
+    ended = {act.act_id for act in acts if act.result is ActResult.DONE or act.is_undone}
     found: list[AuditRecord] = []
     for act in acts:
         is_done = act.result is ActResult.DONE and act.where.origin is not Origin.LOG

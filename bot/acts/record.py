@@ -119,10 +119,11 @@ _CIRCUMSTANCES = {
 }
 
 
-_KNOWN_ENDS = frozenset(
-    {Circumstance.NOT_CARRIED_OUT, Circumstance.FOUND_RUNNING, Circumstance.NOT_SENT}
-)
-"""Of acts that failed."""
+_LOOKED_UP = frozenset({Circumstance.NOT_CARRIED_OUT, Circumstance.FOUND_RUNNING})
+"""Known of an act whose answer was lost. The event log may still tell that it was carried out."""
+
+_RETRYING = frozenset({Origin.TIMER, Origin.RULE})
+"""They repeat an act that failed, without another record before it succeeds."""
 
 SOMEBODY = Actor(UNKNOWN_PERSON, "somebody in Slack")
 """Acted through the bot, which has no record of it: a backup was restored since."""
@@ -299,10 +300,18 @@ class AuditRecord:
         return self.outcome.circumstance is Circumstance.DECLINED
 
     @property
+    def is_undone(self) -> bool:
+        """Whether the act, which this record ends, has certainly changed nothing."""
+        is_unsent = self.outcome.circumstance is Circumstance.NOT_SENT
+        if is_unsent and self.where.origin not in _RETRYING:
+            return True
+        return self.result in {ActResult.UNCHANGED, ActResult.REFUSED}
+
+    @property
     def is_end_known(self) -> bool:
         """Whether it is clear what became of it; the answer to a failed one may have been lost."""
         is_open = self.result in {ActResult.STARTED, ActResult.FAILED}
-        return not is_open or self.outcome.circumstance in _KNOWN_ENDS
+        return not is_open or self.is_undone or self.outcome.circumstance in _LOOKED_UP
 
     @property
     def position(self) -> "AuditPosition":

@@ -210,7 +210,7 @@ def as_act(begun: AuditRecord, end: AuditRecord | None, pauses: Sequence[KnownPa
         sets_end=kind is ActKind.PAUSE and begun.resumes_at is not None,
         read=read,
     )
-    if end is None or end.result in _OPEN_ENDS:
+    if end is None or (end.result in _OPEN_ENDS and not end.is_undone):
         return act
     if end.result is not ActResult.DONE:
         return replace(act, state=ActState.NOT_DONE)

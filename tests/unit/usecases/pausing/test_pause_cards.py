@@ -225,6 +225,21 @@ async def test_the_person_who_resumed_stays_named_if_the_clock_of_the_log_differ
     assert {act.actor for act in acts} == {BOB}
 
 
+async def test_a_script_with_the_bots_key_is_not_taken_for_a_person_whose_request_failed() -> None:
+    desk = await paused()
+    desk.world.service.fail_next(MergeQueueUnavailable("slow down", status=429), method="resume")
+    with pytest.raises(MergeQueueUnavailable):
+        await desk.resume(BOB)
+    ours = make_event(type_="queue.pause.delete", received_at=desk.world.service.service_time)
+    ours = replace(ours, details=ours.details.model_copy(update={"is_ours": True}))
+    with begin(InMemoryStore(desk.world.database)) as transaction:
+        reading = PauseReading(None, desk.world.service.service_time)
+        route_pause_event(transaction, ours, EventContext(desk.world.clock.now(), reading), ())
+
+    (pause,) = desk.world.pauses()
+    assert pause.ended_by != BOB
+
+
 async def test_nobody_is_notified_for_a_pause_by_our_key_of_which_no_act_is_known() -> None:
     """A script has the bot's key, or a backup was restored since."""
     desk = await begun(None, OTHER)

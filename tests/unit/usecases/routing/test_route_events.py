@@ -3,12 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
-from bot.acts.record import Action, ActResult, AuditRecord
+from bot.acts.record import Action, ActResult, AuditRecord, Circumstance, Previous
 from bot.channels.subscription import Style
-from bot.kernel.actor import Actor
+from bot.kernel.actor import Actor, Origin
+from bot.log.types import FREEZE_UPDATE
 from bot.merge_queue.event_records import EventRecord
 from bot.merge_queue.queue import Pause
 from bot.pauses.readings import PauseReading
@@ -28,6 +30,8 @@ LEAVE = "action.queue.leave"
 MERGED = "action.queue.merged"
 CREATE = "queue.pause.create"
 DELETE = "queue.pause.delete"
+NOT_SENT = Circumstance.NOT_SENT
+NOT_CARRIED_OUT = Circumstance.NOT_CARRIED_OUT
 
 
 def checked(bot: Reading, *numbers: int, batch: str | None = "b1") -> None:
@@ -223,6 +227,28 @@ async def test_the_retry_of_a_timer_is_reported_as_its_own_when_the_event_comes_
     assert _done(log).actor == refused.actor
 
 
+async def test_a_timer_is_credited_with_its_retry_whose_answer_was_lost() -> None:
+    """Its first request wasn't sent, and a retry adds no record before it succeeds."""
+    log = await Reading().start("pause")
+    in_force(log)
+    log.tell(CREATE, number=None, reason=SIGNED)
+    await log.poll()
+    unsent = make_act(
+        Action.RESUME, ActResult.STARTED, at=log.clock.now(), origin=Origin.TIMER, paused_at=None
+    )
+    unsent = replace(unsent, previous=Previous(SIGNED, log.clock.now()))
+    first = len(log.store.database.contents.audit) + 1
+    ended = replace(unsent, result=ActResult.FAILED, act_id=first).under(NOT_SENT)
+    await log.record(unsent, ended)
+
+    log.merge_queue.pauses.clear()
+    log.tell(DELETE, number=None, seconds=30, deleted_by={"name": "mqbot"})
+    await log.poll()
+
+    (pause,) = log.pauses()
+    assert pause.ended_by == unsent.actor
+
+
 @pytest.mark.parametrize(("seconds", "is_ours"), [(1, True), (90, False)])
 async def test_an_interrupted_removal_is_posted_as_the_persons_if_it_left_right_then(
     seconds: float, *, is_ours: bool
@@ -355,6 +381,41 @@ async def test_another_persons_resume_is_not_posted_under_a_later_name() -> None
     await log.poll()
 
     assert log.reported("C1") == [("event", event.event_id)]
+
+
+@pytest.mark.parametrize(("found", "is_theirs"), [(NOT_SENT, False), (NOT_CARRIED_OUT, True)])
+@pytest.mark.parametrize(
+    ("action", "type_", "told"),
+    [
+        (Action.CHANGE_FREEZE, FREEZE_UPDATE, {}),
+        (Action.REMOVE, LEAVE, {"merged": False, "dequeue_code": "PR_MANUALLY_DEQUEUED"}),
+        # The bot has a personal access token, so the log doesn't say whether it was the bot.
+        (Action.RESUME, DELETE, {"deleted_by": {"name": "ci-user", "type": "user"}}),
+    ],
+    ids=["freeze", "removal", "personal token"],
+)
+async def test_what_somebody_else_did_is_not_credited_to_a_request_that_was_not_sent(
+    action: Action, type_: str, told: dict[str, Any], found: Circumstance, *, is_theirs: bool
+) -> None:
+    log = await Reading().start("pause", "freeze", "dequeue")
+    in_force(log)
+    log.tell(CREATE, number=None, reason=SIGNED)
+    await log.poll()
+    before = len(log.store.database.contents.audit)
+    started = make_act(action, ActResult.STARTED, at=log.clock.now(), paused_at=None)
+    started = replace(started, pull_request=41 if type_ == LEAVE else None)
+    started = replace(started, previous=Previous(SIGNED, log.clock.now()))
+    ended = replace(started, result=ActResult.FAILED, act_id=before + 1).under(found)
+    await log.record(started, ended)
+
+    log.merge_queue.pauses.clear()
+    number = 41 if type_ == LEAVE else None
+    log.tell(type_, number, seconds=30, **told)
+    await log.poll()
+
+    records = list(log.store.database.contents.audit.values())[before:]
+    done = [record for record in records if record.act_id and record.result is ActResult.DONE]
+    assert bool(done) is is_theirs
 
 
 async def test_an_old_action_does_not_match_a_new_pause_with_the_same_reason() -> None:
