@@ -23,8 +23,8 @@ from bot.acts.record import (
     SettingChange,
     Where,
 )
-from bot.acts.tables import audit, revisions
-from bot.kernel.actor import REQUEST_SHOWN
+from bot.acts.tables import IS_REFUSAL, audit, revisions
+from bot.kernel.actor import REQUEST_SHOWN, Origin
 from bot.kernel.repository import RepositoryName
 from bot.store.schema import compact
 from bot.store.statements import Numbered, Part, ResultRow, Rows, as_row, from_row, insert_into
@@ -32,6 +32,9 @@ from bot.store.statements import Numbered, Part, ResultRow, Rows, as_row, from_r
 logger = logging.getLogger(__name__)
 
 MINUTE = timedelta(minutes=1)
+
+REFUSALS_SHOWN = 10
+"""How many refusals of one person and kind of act have rows of their own in a minute."""
 
 _IN_ORDER = audit.c.at, audit.c.record_id
 _POSITION = tuple_(*_IN_ORDER)
@@ -111,9 +114,10 @@ class Audit(Numbered[AuditRecord]):
         return self._all(select(audit).where(*same).order_by(*_IN_ORDER))
 
     def add_refusal(self, refused: AuditRecord) -> int:
-        """Add the refusal of an act, or count it in the row of the same minute.
+        """Add the refusal of an act, or count it in the row of the same act in the same minute.
 
-        One person can't fill the audit: it has one row for each act and minute of theirs.
+        One person can't fill the audit: beyond REFUSALS_SHOWN rows in a minute, one row counts the
+        others without saying what they were about.
         """
         self.lock(f"refusals of {refused.actor.user_id}")
         minute = refused.at.replace(second=0, microsecond=0)
@@ -121,15 +125,21 @@ class Audit(Numbered[AuditRecord]):
             audit.c.at >= minute,
             audit.c.at < minute + MINUTE,
             audit.c.action == refused.action,
-            audit.c.result == ActResult.REFUSED,
-            audit.c.act_id == 0,
+            IS_REFUSAL,
         )
-        for earlier in self._all(of_minute):
-            if earlier.actor.user_id == refused.actor.user_id:
-                # Records are only ever added, and only refusals may be deleted.
-                self._remove(audit, audit.c.record_id == earlier.record_id)
-                return self.add(replace(earlier, times=earlier.times + 1))
-        return self.add(refused)
+        known = {
+            _subject(earlier): earlier
+            for earlier in self._all(of_minute)
+            if earlier.actor.user_id == refused.actor.user_id
+        }
+        if _subject(refused) not in known and len(known) >= REFUSALS_SHOWN:
+            refused = _without_subject(refused)
+        earlier = known.get(_subject(refused))
+        if earlier is None:
+            return self.add(refused)
+        # Records are only ever added, and only refusals may be deleted.
+        self._remove(audit, audit.c.record_id == earlier.record_id)
+        return self.add(replace(earlier, times=earlier.times + 1))
 
     def newest(
         self, selection: AuditSelection, limit: int, *, before: AuditPosition | None = None
@@ -195,6 +205,27 @@ class Audit(Numbered[AuditRecord]):
         """All records of what one request asked for, oldest first."""
         asked_for = select(audit).where(audit.c.request == request)
         return self._all(asked_for.order_by(audit.c.record_id))
+
+
+_Subject = tuple[Origin, RepositoryName, str | None, int | None, str | None, int]
+
+
+def _subject(act: AuditRecord) -> _Subject:
+    """What an act of one kind is about, and where it was asked for."""
+    group = act.group.name
+    return act.where.origin, act.repository, group, act.pull_request, act.setting.after, act.answers
+
+
+def _without_subject(refused: AuditRecord) -> AuditRecord:
+    return AuditRecord(
+        at=refused.at,
+        actor=refused.actor,
+        action=refused.action,
+        where=Where(refused.where.origin),
+        repository=RepositoryName.none(),
+        result=ActResult.REFUSED,
+        outcome=Outcome(detail="not listed one by one: there were too many"),
+    )
 
 
 def _row(act: AuditRecord) -> dict[str, object]:

@@ -46,7 +46,7 @@ partial_index(group_acts.c.request, where=group_acts.c.request.is_not(None))
 
 audit = table(
     "audit",
-    "One act of a person, or its refusal. Only old refusals are ever deleted.",
+    "One act of a person, or its refusal. Only old or repeated refusals are ever deleted.",
     row_number("record_id"),
     *required(sa.BigInteger, "act_id", "group_act_id"),
     *required(sa.BigInteger, "times", default=1),
@@ -74,6 +74,11 @@ audit = table(
 )
 partial_index(audit.c.act_id, where=audit.c.act_id > 0)
 partial_index(audit.c.request, where=audit.c.request.is_not(None))
+
+IS_REFUSAL = sa.and_(
+    audit.c.result == ActResult.REFUSED, audit.c.act_id == 0, audit.c.circumstance.is_(None)
+)
+"""The bot refused an act, as anybody can cause. A proposal that a person refused isn't one."""
 
 
 revisions = table(

@@ -11,14 +11,16 @@ AUDIT_REFUSES_CHANGES = {
         f"CREATE TRIGGER audit_refuses_update BEFORE UPDATE ON audit {_REFUSE}",
         (
             "CREATE TRIGGER audit_refuses_delete BEFORE DELETE ON audit "
-            f"WHEN OLD.result <> 'refused' OR OLD.act_id <> 0 {_REFUSE}"
+            "WHEN OLD.result <> 'refused' OR OLD.act_id <> 0 OR OLD.circumstance IS NOT NULL "
+            f"{_REFUSE}"
         ),
     ),
     "postgresql": (
         (
             "CREATE FUNCTION audit_refuses_change() RETURNS trigger LANGUAGE plpgsql AS $$ "
-            "BEGIN IF TG_OP = 'DELETE' AND OLD.result = 'refused' AND OLD.act_id = 0 THEN "
-            "RETURN OLD; END IF; RAISE EXCEPTION 'audit records are only ever added' "
+            "BEGIN IF TG_OP = 'DELETE' AND OLD.result = 'refused' AND OLD.act_id = 0 "
+            "AND OLD.circumstance IS NULL THEN RETURN OLD; END IF; "
+            "RAISE EXCEPTION 'audit records are only ever added' "
             "USING ERRCODE = 'restrict_violation'; END $$"
         ),
         (

@@ -51,6 +51,8 @@ _VERBS = {
 }
 """What was done, what was tried if it failed or its result is unknown, and to what."""
 
+_OF_NO_REPOSITORY = frozenset({Action.LINK, Action.UNLINK, Action.FORGET})
+
 _RESULTS = {
     ActResult.STARTED: (":hourglass_flowing_sand:", "The result is unknown."),
     ActResult.DONE: (":white_check_mark:", ""),
@@ -142,8 +144,13 @@ def _did(record: AuditRecord) -> str:
         verb = f"proposed to {tried}"
     elif record.waits_for_second:
         verb = f"asked to {tried}"
-    what = to_what.format(pull_request=f"#{record.pull_request}")
-    return " ".join(filter(None, [verb, what, escape(record.repository)]))
+    number = record.pull_request
+    what = to_what.format(pull_request=f"#{number}" if number is not None else "a pull request")
+    repository = escape(record.repository)
+    if not record.repository and record.action not in _OF_NO_REPOSITORY:
+        # One row counts many refusals.
+        repository = "a repository"
+    return " ".join(filter(None, [verb, what, repository]))
 
 
 def _facts(record: AuditRecord) -> list[str]:

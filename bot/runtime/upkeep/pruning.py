@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 import sqlalchemy as sa
 
-from bot.acts.record import ActResult
-from bot.acts.tables import audit, group_acts, revisions, unanswered
+from bot.acts.tables import IS_REFUSAL, audit, group_acts, revisions, unanswered
 from bot.boards.tables import IS_OPEN_BOARD, board_states, boards
 from bot.channels.tables import channel_defaults, followed, subscriptions
 from bot.desk.tables import questions
@@ -217,7 +216,7 @@ RULES = (
     Rule(outages, outages.c.ended_at),
     Rule(slack_outages, slack_outages.c.ended_at),
     # Other acts are kept for ever.
-    Rule(audit, audit.c.at, (audit.c.result == ActResult.REFUSED) & (audit.c.act_id == 0)),
+    Rule(audit, audit.c.at, IS_REFUSAL),
     Rule(unanswered, unanswered.c.asked_at),
     Rule(handled_requests, handled_requests.c.until, expires=True),
     Rule(muted_pull_requests, muted_pull_requests.c.until, expires=True),

@@ -12,12 +12,16 @@ from bot.acts.record import (
     AuditPosition,
     AuditRecord,
     AuditSelection,
+    Circumstance,
+    Confirmation,
     Outcome,
     PartOfGroup,
     Previous,
     SettingChange,
+    Where,
 )
-from bot.acts.rows import Audit
+from bot.acts.rows import REFUSALS_SHOWN, Audit
+from bot.kernel.actor import Origin
 from bot.kernel.repository import RepositoryName
 from bot.runtime.upkeep.pruning import Upkeep
 from bot.store.transaction import Transaction
@@ -67,6 +71,47 @@ def test_refusals_of_one_person_act_and_minute_are_one_row_that_counts(
             (mine, Action.PAUSE, ActResult.REFUSED, 1),
         ]
     )
+
+
+def test_a_refusal_is_counted_only_with_refusals_of_the_same(transaction: Transaction) -> None:
+    refused = replace(make_record(result=ActResult.REFUSED), at=after(0).replace(second=0))
+    declined = replace(refused, outcome=Outcome(circumstance=Circumstance.DECLINED))
+    proposal = Confirmation("", asked_by=refused.actor, answers=7)
+    different = [
+        refused,
+        replace(refused, repository=SHOP),
+        replace(refused, pull_request=41),
+        replace(refused, setting=SettingChange("", "alice")),
+        replace(refused, group=PartOfGroup("release")),
+        replace(refused, where=Where(Origin.TIMER)),
+        replace(refused, confirmation=proposal),
+    ]
+    answer = Audit(transaction).add(declined)
+    for record in (*different, *different):
+        Audit(transaction).add_refusal(record)
+    found = Audit(transaction).newest(AuditSelection(), 100)
+
+    stored = [replace(record, record_id=0) for record in found]
+    assert stored == [replace(record, times=2) for record in reversed(different)] + [declined]
+    assert found[-1].record_id == answer
+
+
+def test_many_different_refusals_of_one_person_fill_no_audit(transaction: Transaction) -> None:
+    refused = replace(make_record(result=ActResult.REFUSED), at=after(0).replace(second=0))
+    for number in range(3 * REFUSALS_SHOWN):
+        login = SettingChange("", f"alice-{number}")
+        Audit(transaction).add_refusal(replace(refused, setting=login))
+    others, *shown = Audit(transaction).newest(AuditSelection(), 100)
+
+    assert [record.times for record in shown] == [1] * REFUSALS_SHOWN
+    assert others.times == 2 * REFUSALS_SHOWN
+    assert (others.actor, others.action, others.result) == (
+        refused.actor,
+        refused.action,
+        ActResult.REFUSED,
+    )
+    # It is about none of them.
+    assert (others.repository, others.setting, others.reason) == ("", SettingChange(), None)
 
 
 def test_all_records_since_a_time_come_oldest_first(transaction: Transaction) -> None:
@@ -145,6 +190,15 @@ def test_only_old_refusals_are_deleted(transaction: Transaction) -> None:
     assert Upkeep(transaction).prune(after(3))["audit"] == 0
     found = Audit(transaction).get([refused, done, asked, late])
     assert sorted(found) == [done, asked, late]
+
+
+def test_that_a_person_refused_a_proposal_is_kept_like_the_proposal(
+    transaction: Transaction,
+) -> None:
+    declined = make_record(at=after(1), result=ActResult.REFUSED).under(Circumstance.DECLINED)
+    answer = Audit(transaction).add(declined)
+    assert Upkeep(transaction).prune(after(3))["audit"] == 0
+    assert list(Audit(transaction).get([answer])) == [answer]
 
 
 def test_the_records_of_an_act_on_a_group_come_together(transaction: Transaction) -> None:

@@ -14,6 +14,7 @@ import psycopg
 import pytest
 from sqlalchemy import event, text
 
+from bot.acts.record import ActResult, Circumstance
 from bot.acts.rows import Audit
 from bot.posts.delivery import NewDelivery, delivered
 from bot.posts.outbox import Outbox
@@ -362,12 +363,21 @@ async def test_a_connection_ended_by_the_server_is_reported(
         await opened(postgres_url, **PATIENT).run(go_on_after_its_end)
 
 
+CHANGES_OF_THE_AUDIT = (
+    "UPDATE audit SET reason = ''",
+    "DELETE FROM audit",
+    "DELETE FROM audit WHERE result = 'refused'",
+)
+
+
 async def test_audit_records_cannot_be_changed(
     postgres_url: str, postgres_server: PostgresServer, postgres_database: str, opened: Open
 ) -> None:
     with begin(opened(postgres_url)) as transaction:
         Audit(transaction).add(make_record())
-    for statement in ("UPDATE audit SET reason = ''", "DELETE FROM audit"):
+        declined = make_record(result=ActResult.REFUSED).under(Circumstance.DECLINED)
+        Audit(transaction).add(declined)
+    for statement in CHANGES_OF_THE_AUDIT:
         with pytest.raises(psycopg.Error, match="only ever added"):
             postgres_server.execute(statement, postgres_database)
 

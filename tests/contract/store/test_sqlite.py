@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, event, text
 
-from bot.acts.record import AuditPosition, AuditSelection
+from bot.acts.record import ActResult, AuditPosition, AuditSelection, Circumstance
 from bot.acts.rows import Audit
 from bot.channels.rows import Subscriptions
 from bot.kernel.metrics import SuspendedChannel
@@ -132,13 +132,22 @@ async def test_a_file_without_our_tables_is_unavailable(tmp_path: Path) -> None:
         await store.close()
 
 
+CHANGES_OF_THE_AUDIT = (
+    "UPDATE audit SET reason = ''",
+    "DELETE FROM audit",
+    "DELETE FROM audit WHERE result = 'refused'",
+)
+
+
 async def test_audit_records_cannot_be_changed(sqlite_url: str) -> None:
     store = Store(create_engine(sqlite_url))
     with begin(store) as transaction:
         Audit(transaction).add(make_record())
+        declined = make_record(result=ActResult.REFUSED).under(Circumstance.DECLINED)
+        Audit(transaction).add(declined)
     await store.close()
     with closing(sqlite3.connect(sqlite_path(sqlite_url))) as plain:
-        for statement in ("UPDATE audit SET reason = ''", "DELETE FROM audit"):
+        for statement in CHANGES_OF_THE_AUDIT:
             with pytest.raises(sqlite3.IntegrityError, match="only ever added"):
                 plain.execute(statement)
 

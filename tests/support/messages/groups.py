@@ -132,6 +132,16 @@ def form(channel_id: str | None, notes: Any, *, also: int = 0, end: str | None =
     )
 
 
+UNLISTED = [
+    replace(
+        make_act(action, ActResult.REFUSED),
+        repository=RepositoryName.none(),
+        outcome=Outcome(detail="not listed one by one: there were too many"),
+        times=23,
+    )
+    for action in (Action.EXTEND, Action.REMOVE, Action.LINK)
+]
+
 CASES: Cases = {
     "audit_of_an_extension": records(
         make_act(Action.EXTEND, resumes_at=NOON + timedelta(hours=1)), repository=SITE
@@ -155,6 +165,7 @@ CASES: Cases = {
         since=NOON - timedelta(days=7),
     ),
     "audit_of_a_group": records(make_act(), more=True, group="release", since=NOON),
+    "audit_of_many_refusals": records(*UNLISTED),
     "audit_of_nothing": records(repository=SITE),
     "group_freeze": said(replace(make_group_act(*RESULTS, action=Action.FREEZE), resumes_at=NOON)),
     "group_freeze_planned": said(

@@ -63,7 +63,7 @@ CREATE TABLE audit (
     request TEXT,
     CONSTRAINT pk_audit PRIMARY KEY (record_id)
 );
-COMMENT ON TABLE audit IS 'One act of a person, or its refusal. Only old refusals are ever deleted.';
+COMMENT ON TABLE audit IS 'One act of a person, or its refusal. Only old or repeated refusals are ever deleted.';
 CREATE INDEX ix_audit_act_id ON audit (act_id) WHERE act_id > 0;
 CREATE INDEX ix_audit_at ON audit (at);
 CREATE INDEX ix_audit_repository_action_at ON audit (repository, action, at);
@@ -568,7 +568,7 @@ CREATE TABLE resume_watchers (
     CONSTRAINT fk_resume_watchers_pause_id FOREIGN KEY(pause_id) REFERENCES pauses (pause_id)
 );
 COMMENT ON TABLE resume_watchers IS 'One person to notify, once, when one pause ends.';
-CREATE FUNCTION audit_refuses_change() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF TG_OP = 'DELETE' AND OLD.result = 'refused' AND OLD.act_id = 0 THEN RETURN OLD; END IF; RAISE EXCEPTION 'audit records are only ever added' USING ERRCODE = 'restrict_violation'; END $$;
+CREATE FUNCTION audit_refuses_change() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF TG_OP = 'DELETE' AND OLD.result = 'refused' AND OLD.act_id = 0 AND OLD.circumstance IS NULL THEN RETURN OLD; END IF; RAISE EXCEPTION 'audit records are only ever added' USING ERRCODE = 'restrict_violation'; END $$;
 CREATE TRIGGER audit_refuses_change BEFORE UPDATE OR DELETE ON audit FOR EACH ROW EXECUTE FUNCTION audit_refuses_change();
 CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL, CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num));
 INSERT INTO alembic_version VALUES ('0001_initial');

@@ -513,6 +513,6 @@ CREATE TABLE resume_watchers (
     CONSTRAINT fk_resume_watchers_pause_id FOREIGN KEY(pause_id) REFERENCES pauses (pause_id)
 );
 CREATE TRIGGER audit_refuses_update BEFORE UPDATE ON audit BEGIN SELECT RAISE(ABORT, 'audit records are only ever added'); END;
-CREATE TRIGGER audit_refuses_delete BEFORE DELETE ON audit WHEN OLD.result <> 'refused' OR OLD.act_id <> 0 BEGIN SELECT RAISE(ABORT, 'audit records are only ever added'); END;
+CREATE TRIGGER audit_refuses_delete BEFORE DELETE ON audit WHEN OLD.result <> 'refused' OR OLD.act_id <> 0 OR OLD.circumstance IS NOT NULL BEGIN SELECT RAISE(ABORT, 'audit records are only ever added'); END;
 CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL, CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num));
 INSERT INTO alembic_version VALUES ('0001_initial');
