@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 
 from bot.acts.errors import QueueBusy
@@ -32,12 +32,14 @@ class RepositoryLocks:
     The service has no conditional requests. Without a lock, two people pausing together would both
     find the queue running, and the second reason would silently replace the first. Within this
     process an asyncio lock serves requests in order. Between processes on one database a lease
-    does, renewed every `renewed_seconds` so that an act outlasting it keeps its lock.
+    does, renewed every `renewed_seconds` so that an act outlasting it keeps its lock. Nobody waits
+    longer than `patience` for both.
     """
 
     store: Store
     clock: Clock
     renewed_seconds: float = 3.0
+    patience: timedelta = LEASE_PATIENCE  #: how long to wait for a lock
     holder: str = field(default_factory=lambda: uuid.uuid4().hex)
     locks: dict[RepositoryName, asyncio.Lock] = field(
         default_factory=lambda: defaultdict(asyncio.Lock)
@@ -64,8 +66,18 @@ class RepositoryLocks:
     @asynccontextmanager
     async def of(self, repository: RepositoryName) -> AsyncIterator[None]:
         """Keep the lock; raises QueueBusy if it isn't free in time, and StoreUnavailable."""
-        async with self.locks[repository], self._renewed(await self._wait(repository)):
-            yield
+        lock = self.locks[repository]
+        until = self.clock.now() + self.patience
+        try:
+            async with asyncio.timeout(self.patience.total_seconds()):
+                await lock.acquire()
+        except TimeoutError:
+            raise QueueBusy(repository) from None
+        try:
+            async with self._renewed(await self._wait(repository, until)):
+                yield
+        finally:
+            lock.release()
 
     @asynccontextmanager
     async def _renewed(self, lease: Lease) -> AsyncIterator[None]:
@@ -79,9 +91,8 @@ class RepositoryLocks:
                 # It expires by itself; the result of the act matters more to the person.
                 logger.warning("lock not released", extra={"action": "lock_not_released"})
 
-    async def _wait(self, repository: RepositoryName) -> Lease:
+    async def _wait(self, repository: RepositoryName, until: datetime) -> Lease:
         name = _lease_name(repository)
-        until = self.clock.now() + LEASE_PATIENCE
         while True:
             now = self.clock.now()
             lease = await self.store.run(_claim, name, self.holder, now)

@@ -79,6 +79,38 @@ async def test_a_dead_process_blocks_others_for_ten_seconds_and_people_wait_only
     assert round(sum(clock.slept)) >= LEASE_PATIENCE.total_seconds()
 
 
+@pytest.mark.parametrize("is_one_process", [True, False])
+async def test_people_wait_only_so_long_for_an_act_of_the_same_process_too(
+    store: Store, *, is_one_process: bool
+) -> None:
+    clock = SystemClock()
+    patience = timedelta(seconds=0.5)
+    busy = RepositoryLocks(store, clock, patience=patience)
+    other = busy if is_one_process else RepositoryLocks(store, clock, patience=patience)
+    async with asyncio.timeout(30), busy.of(SITE):
+        with pytest.raises(QueueBusy):
+            async with other.of(SITE):
+                pytest.fail("it was not our turn")
+    async with other.of(SITE):
+        pass
+
+
+async def test_the_wait_for_another_process_begins_with_that_for_the_own(store: Store) -> None:
+    """Two people, one after the other, wait for a process that died."""
+    clock = FakeClock()
+    await hold(store, clock, timedelta(minutes=5))
+    locks = RepositoryLocks(store, clock)
+
+    async def wait() -> None:
+        with pytest.raises(QueueBusy):
+            async with locks.of(SITE):
+                pytest.fail("it was not our turn")
+
+    await asyncio.gather(wait(), wait())
+
+    assert sum(clock.slept) < LEASE_PATIENCE.total_seconds() + 1
+
+
 async def test_a_long_action_keeps_its_lock(store: Store) -> None:
     clock = FakeClock()
     async with RepositoryLocks(store, clock, renewed_seconds=0.01).of(SITE):
