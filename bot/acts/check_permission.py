@@ -54,8 +54,8 @@ class CheckPermission:
         default = self.configured.policies.default.rules(RightRules)
         rules = {self._rule(right, repository) for repository in repositories}
         for rule in rules or [default.who_may.get(right, EVERYONE)]:
-            denied = await self._decide(actor, rule)
-            if denied is None or self._may_read_unverified(actor, right, denied):
+            denied = await self._decide(actor, right, rule)
+            if denied is None:
                 _log(logging.INFO, actor, right, "allowed")
                 continue
             who_can = WhoCan()
@@ -65,12 +65,12 @@ class CheckPermission:
             _log(logging.INFO, actor, right, str(raised))
             raise raised
 
-    def _may_read_unverified(self, actor: Actor, right: Right, denied: Denied) -> bool:
-        """Whether the settings let somebody read whom Slack doesn't vouch for.
+    def _may_read_unverified(self, actor: Actor, right: Right, standing: Denied) -> bool:
+        """Whether the settings let somebody read whom Slack doesn't vouch for, if they are listed.
 
         Their request must name our own team: people of other organisations press buttons too.
         """
-        is_unverified = denied.reason is DenialReason.UNVERIFIABLE
+        is_unverified = standing.reason is DenialReason.UNVERIFIABLE
         is_allowed = self.configured.unverified_may_read and right is Right.READ
         return is_unverified and is_allowed and actor.team_id in self.configured.home_ids
 
@@ -86,7 +86,7 @@ class CheckPermission:
         """Whether the person certainly may not read; False while Slack doesn't say who they are."""
         default = self.configured.policies.default.rules(RightRules)
         rule = default.who_may.get(Right.READ, EVERYONE)
-        denied = await self._decide(actor, rule)
+        denied = await self._decide(actor, Right.READ, rule)
         return denied is not None and denied.reason is not DenialReason.UNVERIFIABLE
 
     async def may(self, actor: Actor, right: Right) -> bool:
@@ -94,18 +94,14 @@ class CheckPermission:
         policies = self.configured.policies
         everywhere = (policies.default, *policies.own.values())
         rules = {policy.rules(RightRules).who_may.get(right, EVERYONE) for policy in everywhere}
-        decisions = [await self._decide(actor, rule) for rule in rules]
-        is_allowed = any(
-            denied is None or self._may_read_unverified(actor, right, denied)
-            for denied in decisions
-        )
+        is_allowed = None in [await self._decide(actor, right, rule) for rule in rules]
         _log(logging.DEBUG, actor, right, "allowed" if is_allowed else "denied")
         return is_allowed
 
     async def has(self, actor: Actor, right: Right, repository: RepositoryName) -> bool:
         """Whether somebody who takes part in an act of another person has the right now."""
         rule = self._rule(right, repository)
-        return await self._decide(actor, rule) is None
+        return await self._decide(actor, right, rule) is None
 
     def named(self, right: Right, repository: RepositoryName) -> tuple[str, ...]:
         """The Slack ids of the people and groups that the settings give a right to."""
@@ -124,7 +120,7 @@ class CheckPermission:
     ) -> Sequence[RepositoryName]:
         """Those of the repositories for which the person has the right, to offer them."""
         rule_of = {repository: self._rule(right, repository) for repository in repositories}
-        denied = {rule: await self._decide(actor, rule) for rule in set(rule_of.values())}
+        denied = {rule: await self._decide(actor, right, rule) for rule in set(rule_of.values())}
         return [repository for repository in repositories if denied[rule_of[repository]] is None]
 
     async def who_may(
@@ -159,7 +155,7 @@ class CheckPermission:
         zone = zone_named(person.zone) if isinstance(person, Person) else None
         return zone or ZoneInfo("UTC")
 
-    async def _decide(self, actor: Actor, rule: WhoMayPause) -> Denied | None:
+    async def _decide(self, actor: Actor, right: Right, rule: WhoMayPause) -> Denied | None:
         if is_machine(actor.user_id):
             return None if rule.names(actor.user_id) else Denied(DenialReason.NOT_LISTED)
         groups = [] if rule.names(actor.user_id) else sorted(rule.groups)
@@ -167,6 +163,8 @@ class CheckPermission:
             self.people.person(actor.user_id), asyncio.gather(*map(self.people.members, groups))
         )
         standing = not_a_member(person, actor.team_id, self.configured.home_ids)
+        if standing is not None and self._may_read_unverified(actor, right, standing):
+            standing = None
         members = dict(zip(groups, answers, strict=True))
         return decide(actor.user_id, standing, rule, members)
 

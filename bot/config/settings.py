@@ -136,7 +136,8 @@ class Settings(DatabaseSettings):
     comma separated"""
     unverified_may_read: bool = False
     """whether people may look at queues while Slack doesn't say whether they are guests, or who
-    they are: `true` or `false`; nobody can change anything then"""
+    they are: `true` or `false`; `MQBOT_WHO_MAY_READ` counts all the same, and nobody can change
+    anything then"""
     who_may_read: Annotated[WhoMayPause, BeforeValidator(values.who_may_pause)] = Everyone()
     """who may use the bot at all, in the same form; those who may do more need this too"""
     who_may_subscribe: Annotated[WhoMayPause, BeforeValidator(values.who_may_pause)] = Everyone()

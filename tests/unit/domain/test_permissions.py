@@ -5,8 +5,14 @@ from dataclasses import replace
 
 import pytest
 
-from bot.acts.permission import Everyone, Listed, WhoMayPause, decide
+from bot.acts.check_permission import CheckPermission
+from bot.acts.errors import PermissionDenied
+from bot.acts.permission import Everyone, Listed, Right, RightRules, WhoMayPause, decide
+from bot.kernel.actor import Actor
+from bot.kernel.configured import Policy
 from bot.slack.person import DenialReason, Denied, Guest, Person, Unanswered, not_a_member
+from tests.support.directories import FakePeople
+from tests.support.make import make_configured
 
 HOME = "T0ACME"
 ORGANISATION = "E0ACME"
@@ -114,3 +120,44 @@ def test_of_a_list_only_those_named_and_members_of_its_groups_may(
     rule: Listed, members: dict[str, Collection[str] | Unanswered], denied: Denied | None
 ) -> None:
     assert judge(rule=rule, members=members) == denied
+
+
+NO_SCOPE = Unanswered("missing_scope")
+UNVERIFIED = replace(MEMBER, guest=Guest.UNKNOWN)
+
+
+@pytest.mark.parametrize(
+    ("person", "rule", "members", "may_read"),
+    [
+        (MEMBER, listed(GROUP), NO_SCOPE, False),
+        (MEMBER, listed(GROUP), {BOB}, False),
+        (MEMBER, listed(GROUP), {ALICE}, True),
+        (UNVERIFIED, Everyone(), NO_SCOPE, True),
+        (UNVERIFIED, listed(ALICE), NO_SCOPE, True),
+        (UNVERIFIED, listed(BOB), NO_SCOPE, False),
+        (UNVERIFIED, listed(GROUP), {ALICE}, True),
+        (UNVERIFIED, listed(GROUP), {BOB}, False),
+        (UNVERIFIED, listed(GROUP), NO_SCOPE, False),
+        (TIMEOUT, listed(ALICE), NO_SCOPE, True),
+        (TIMEOUT, listed(BOB), NO_SCOPE, False),
+    ],
+)
+async def test_people_whom_slack_does_not_vouch_for_read_only_what_they_are_listed_for(
+    person: Person | Unanswered,
+    rule: WhoMayPause,
+    members: Collection[str] | Unanswered,
+    *,
+    may_read: bool,
+) -> None:
+    rules = RightRules({Right.READ: rule, Right.PAUSE: listed(ALICE)})
+    configured = make_configured(policy=Policy([rules]))
+    configured.unverified_may_read = True
+    check = CheckPermission(FakePeople({ALICE: person}, {GROUP: members}), configured)
+    alice = Actor(ALICE, "alice", HOME)
+    assert await check.may(alice, Right.READ) is may_read
+    assert await check.may(alice, Right.PAUSE) is (person is MEMBER)
+    if may_read:
+        await check.require(alice, Right.READ)
+        return
+    with pytest.raises(PermissionDenied):
+        await check.require(alice, Right.READ)
