@@ -54,9 +54,23 @@ def _given(
     for name, table in sorted(settings.policy.items(), key=_distance):
         for repository in repositories_of(name, names, settings.groups):
             nearer = found.get(repository, {})
-            approval = {**table.given.get("approval", {}), **nearer.get("approval", {})}
-            # A nearer table about one machine lets no other machine act by itself.
+            approval = _approval(nearer.get("approval", {}), table.given.get("approval", {}))
             found[repository] = {**table.given, **nearer, "approval": approval}
+    return found
+
+
+def _approval(
+    nearer: Mapping[str, ApprovalTable], farther: Mapping[str, ApprovalTable]
+) -> Mapping[str, ApprovalTable]:
+    """Of each machine what the nearer tables say, and else the farther ones.
+
+    A nearer table about one machine lets no other machine act by itself.
+    """
+    found = {**farther, **nearer}
+    for machine in nearer.keys() & farther.keys():
+        table = nearer[machine]
+        said = {name: getattr(table, name) for name in table.model_fields_set}
+        found[machine] = farther[machine].model_copy(update=said)
     return found
 
 

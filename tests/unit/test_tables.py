@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
+from bot.acts.approval import Approval, ApprovalRules
 from bot.acts.permission import Everyone, Listed, Right, RightRules, WhoMayPause
+from bot.acts.record import Action
 from bot.config.policies import own_tokens, policies
 from bot.config.secrets import secrets_of
 from bot.config.settings import RunSettings
@@ -28,6 +30,7 @@ GIVEN = {
     "MQBOT_GROUPS": "release=acme/site,acme/api",
 }
 ALICE = Listed(frozenset({"U0ALICE"}), frozenset())
+EVERY_ACT = (Action.PAUSE, Action.RESUME, Action.FREEZE, Action.UNFREEZE, Action.ALLOW)
 BOB = Listed(frozenset({"U0BOB"}), frozenset())
 
 
@@ -311,3 +314,33 @@ def test_a_channel_of_an_unknown_selection_is_refused(tmp_path: Path) -> None:
         said = refused.value.problems["MQBOT_CHANNELS"]
         assert "isn't a repository or group of the settings" in said
         assert ("did you mean @release?" in said) is entry.startswith("@")
+
+
+def test_a_nearer_table_of_approval_replaces_only_the_lines_that_it_has(tmp_path: Path) -> None:
+    tables = """
+        health_port = 8080
+        machine_tokens = "ai=at-least-24-characters-of-it;ci=24-characters-of-another-one"
+        [MQBOT_POLICY.all.approval.ai]
+        run_by = ["U0ALICE"]
+        acts = ["pause"]
+        [MQBOT_POLICY.all.approval.ci]
+        minutes = 5
+        [MQBOT_POLICY."@release".approval.ai]
+        minutes = 30
+        acts = ["pause", "resume"]
+        [MQBOT_POLICY."acme/site".approval.ai]
+        acts = ["freeze"]
+        most_open = 5
+    """
+    found = policies(read(tmp_path, tables))
+    ci = Approval(frozenset(EVERY_ACT), timedelta(minutes=5), 3, frozenset())
+    for repository, acts, minutes, most_open in (
+        (SITE, {Action.FREEZE}, 30, 5),
+        (API, {Action.PAUSE, Action.RESUME}, 30, 3),
+        (DOCS, {Action.PAUSE}, 60, 3),
+    ):
+        ai = Approval(
+            frozenset(acts), timedelta(minutes=minutes), most_open, frozenset({"U0ALICE"})
+        )
+        rules = found.of(repository).rules(ApprovalRules)
+        assert rules == ApprovalRules({"machine:ai": ai, "machine:ci": ci})
