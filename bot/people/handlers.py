@@ -10,7 +10,7 @@ from bot.kernel.actor import Origin
 from bot.kernel.logins import LOGIN, LOGIN_RULE
 from bot.kernel.repository import RepositoryName
 from bot.people import actions as people_actions, texts as people_texts
-from bot.people.linking import link_account, unlink_account
+from bot.people.linking import link_account, tell_again, unlink_account
 from bot.people.muting import mute, unmute
 from bot.slack.payloads import Interaction
 
@@ -29,11 +29,14 @@ async def link(call: Call, _: None, *, login: str) -> None:
         await call.reply(people_texts.assigned(login))
         return
     if linked.owners:
-        await call.reply(people_texts.taken(login))
-        for holder in linked.notified:
-            await call.send_direct_message(
-                holder, people_texts.wanted_by(user_id, login, bot.command)
-            )
+        is_told = False
+        for owner in linked.notified:
+            notice = people_texts.wanted_by(user_id, login, bot.command)
+            if await call.send_direct_message(owner, notice):
+                is_told = True
+            else:
+                await store.run(tell_again, user_id, login, owner)
+        await call.reply(people_texts.taken(login, is_told=is_told))
         return
     person = await bot.sources.store.read(about, user_id)
     said = people_texts.linked(

@@ -33,7 +33,7 @@ def who_wants(
 
 
 ASKED_ONCE_IN = timedelta(days=30)
-"""How long the owner of a login isn't notified again that the same person wants it."""
+"""How long a login's owner isn't notified again that the same person wants it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,12 +103,26 @@ def _link(
     if owner not in {None, user_id}:
         return Linked(is_assigned=True)
     if not People(transaction).link(user_id, login, now):
-        key = sha256(f"{user_id} wants {login.lower()}".encode()).hexdigest()
-        is_new = HandledRequests(transaction).add(key, now=now, until=now + ASKED_ONCE_IN)
         owners = People(transaction).linked_to([login])[login]
-        return Linked(owners, notified=owners if is_new else ())
+        told = HandledRequests(transaction)
+        until = now + ASKED_ONCE_IN
+        notified = [
+            owner
+            for owner in owners
+            if told.add(_told_of(user_id, login, owner), now=now, until=until)
+        ]
+        return Linked(owners, notified)
     chosen = People(transaction).chosen([user_id]).get(user_id, {})
     if Notice.FAILURE in chosen:
         return Linked()
     People(transaction).choose(user_id, {Notice.FAILURE: True})
     return Linked(is_first=True)
+
+
+def tell_again(transaction: Transaction, user_id: str, login: str, owner: str) -> None:
+    """Notify the owner the next time that the person wants the login: they couldn't be told."""
+    HandledRequests(transaction).forget(_told_of(user_id, login, owner))
+
+
+def _told_of(user_id: str, login: str, owner: str) -> str:
+    return sha256(f"{user_id} wants {login.lower()} of {owner}".encode()).hexdigest()

@@ -66,12 +66,13 @@ def linking() -> View:
     return modal.result_modal(blocks.sentence(":hourglass_flowing_sand: Linking …"), None)
 
 
-def taken(login: str) -> Message:
-    """To a person who typed a login linked to another person."""
+def taken(login: str, *, is_told: bool) -> Message:
+    """To a person who typed a login linked to another person, who may have been told now."""
+    told = ", and I've let them know" if is_told else ""
     return blocks.sentence(
-        f":no_entry: {quote(login, LOGIN_LIMIT)} is linked to another person. Nothing was changed, "
-        "and I've let them know. If it's your login, ask the people who run this bot: they can "
-        "assign it to you (`MQBOT_LOGINS`)."
+        f":no_entry: {quote(login, LOGIN_LIMIT)} is linked to another person. Nothing was changed"
+        f"{told}. If it's your login, ask the people who run this bot: they can assign it to you "
+        "(`MQBOT_LOGINS`)."
     )
 
 

@@ -441,12 +441,13 @@ class Conversation:
         with suppress(*FAILURES):
             await self.client.chat_delete(channel=self.channel_id or "", ts=ts)
 
-    async def send_direct_message(self, user_id: str, message: Message) -> None:
-        """Send somebody else a direct message; a refusal is logged."""
+    async def send_direct_message(self, user_id: str, message: Message) -> bool:
+        """Send somebody else a direct message; return whether Slack took it, and log if not."""
         lost = await self._post(user_id, message)
         if lost is not None:
             extra = {"action": "not_notified", "error": lost.code}
             logger.warning("person not notified", extra=extra)
+        return lost is None
 
     async def address_of(self, message_ts: str | None) -> str | None:
         """The address of a message in this channel; None if Slack doesn't answer."""

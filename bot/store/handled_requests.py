@@ -20,3 +20,7 @@ class HandledRequests(Part):
             where=now > _HANDLED_UNTIL,
         )
         return self._run(added.returning(handled_requests.c.request)).first() is not None
+
+    def forget(self, request: str) -> None:
+        """It wasn't handled after all."""
+        self._remove(handled_requests, handled_requests.c.request == request)

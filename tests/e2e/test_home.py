@@ -3,7 +3,7 @@
 import pytest
 
 from tests.e2e.conftest import OVER_HTTP, StartBot
-from tests.support.bot_tester import ALICE, BOB, MERGE_QUEUE, RELEASES, BotTester
+from tests.support.bot_tester import ALICE, BOB, CAROL, MERGE_QUEUE, RELEASES, BotTester
 from tests.support.waiting import until, until_true
 
 pytestmark = [pytest.mark.e2e, OVER_HTTP]
@@ -113,16 +113,34 @@ async def test_the_home_tab_shows_my_pull_requests_once_my_login_is_linked(bot: 
 async def test_a_login_of_another_person_is_refused_and_both_are_notified(bot: BotTester) -> None:
     await bot.ask("/mq link ada")
     refused = await bot.ask("/mq link ADA", by=BOB)
-    assert "ADA is linked to another person. Nothing was changed" in refused
+    assert "ADA is linked to another person. Nothing was changed, and I've let them know" in refused
     notice = await bot.wait_for_direct_message("tried to link ADA, which is linked to you")
     assert BOB in str(notice.blocks)
     # The bot is strict about messages that nobody reads: these would be.
     for again in ("ada", "Ada", "ADA"):
-        assert "is linked to another person" in await bot.ask(f"/mq link {again}", by=BOB)
+        refused = await bot.ask(f"/mq link {again}", by=BOB)
+        assert "is linked to another person. Nothing was changed." in refused
     assert "I don't know your code host username" in await bot.ask("/mq me", by=BOB)
     assert "Linked to the code host user *ada*" in await bot.ask("/mq me")
     assert "A login has letters" in await bot.ask("/mq link <!channel>")
     assert "one word" in await bot.ask("/mq link")
+
+
+async def test_the_owner_of_a_login_is_told_even_if_slack_fails_or_it_was_anothers_before(
+    bot: BotTester,
+) -> None:
+    await bot.ask("/mq link ada")
+    bot.expected_refusals.add("chat.postMessage account_inactive")
+    bot.break_slack("refuse", "chat.postMessage", code="account_inactive")
+    refused = await bot.ask("/mq link ada", by=BOB)
+    assert "ada is linked to another person. Nothing was changed. If" in refused
+    assert "I've let them know" in await bot.ask("/mq link ada", by=BOB)
+    await bot.wait_for_direct_message("tried to link ada, which is linked to you")
+
+    await bot.ask("/mq link off")
+    await bot.ask("/mq link ada", by=CAROL)
+    assert "I've let them know" in await bot.ask("/mq link ada", by=BOB)
+    await bot.wait_for_direct_message("tried to link ada, which is linked to you", by=CAROL)
 
 
 async def test_the_operator_can_assign_a_login(bot: BotTester) -> None:
