@@ -109,8 +109,8 @@ def reload_settings(settings: Settings, files: Sequence[Path] = ()) -> Settings:
     """The settings as the files have them now.
 
     `files`: those that could be read again before. A secret whose file can't be read twice, such as
-    a pipe, stays as it is. Raises ConfigurationError, also for another secret's file that is empty,
-    unreadable or gone.
+    a pipe, stays as it is; the key in a policy can't be in such a file. Raises ConfigurationError,
+    also for another secret's file that is empty, unreadable or gone.
     """
     file = load_file()
     given = {**file.given, **_environment()}

@@ -109,7 +109,7 @@ class PolicyTable(_Table):
         if "api_token" in given:
             raise ValueError("api_token_file is set together with api_token; remove one of the two")
         try:
-            return {**given, "api_token": values.read_secret_file(str(file))}
+            return {**given, "api_token": values.read_secret_file(str(file), may_be_pipe=False)}
         except ValueError as error:
             raise ValueError(f"api_token_file {error}") from None
 

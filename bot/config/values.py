@@ -6,6 +6,7 @@ Each raises ValueError with a sentence for the person who set it.
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import date
 from difflib import get_close_matches
@@ -482,13 +483,17 @@ def _other_token(text: str, prefix: str) -> str | None:
     return others[0] if others else None
 
 
-def read_secret_file(named: str) -> str:
+def read_secret_file(named: str, *, may_be_pipe: bool = True) -> str:
     """The content without its last line break; raises ValueError.
 
     No problem repeats the path, which may be the secret itself, typed there by mistake.
+    `may_be_pipe`: not of a file that is read more than once; nobody may write into it again.
     """
+    path = Path(named)
+    if not may_be_pipe and _is_special(path):
+        raise ValueError(NOT_PLAIN)
     try:
-        with Path(named).open("rb") as file:
+        with path.open("rb") as file:
             content = file.read(MOST_BYTES + 1)
         text = content.decode()
     except OSError as error:
@@ -503,3 +508,11 @@ def read_secret_file(named: str) -> str:
     if not text.strip():
         raise ValueError("names an empty file; write the secret into it")
     return text.removesuffix("\n").removesuffix("\r")
+
+
+def _is_special(path: Path) -> bool:
+    """Whether it is a pipe or a device, which may block whoever reads it."""
+    # Reading a file that this user may not look at says so.
+    with suppress(OSError):
+        return path.exists() and not (path.is_file() or path.is_dir())
+    return False

@@ -1,8 +1,10 @@
 """The tables of policies and windows in the file: what they mean, and what is refused."""
 
+import os
 from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
+from threading import Thread
 
 import pytest
 from pydantic import SecretStr
@@ -163,6 +165,20 @@ def test_a_table_that_cannot_apply_is_refused(tmp_path: Path, tables: str, why: 
     found = problem(tmp_path, tables)
     assert why in found
     assert "secret" not in found
+
+
+def test_the_key_of_a_policy_is_not_read_from_a_pipe_which_could_block_a_reload(
+    tmp_path: Path,
+) -> None:
+    pipe = tmp_path / "key"
+    os.mkfifo(pipe)
+    writer = Thread(target=pipe.write_text, args=["mq-in-a-pipe"], daemon=True)
+    writer.start()
+    found = problem(tmp_path, '[MQBOT_POLICY."acme/site"]\napi_token_file = "key"')
+    assert "api_token_file names no plain text file" in found
+    # Lets the writer go.
+    with pipe.open("rb"):
+        writer.join()
 
 
 @pytest.mark.parametrize(
