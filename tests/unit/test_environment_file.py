@@ -42,11 +42,58 @@ def test_values_are_read_as_systemd_reads_them(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("written", "value"),
+    [
+        # Without quotation marks a backslash keeps the character after it, or joins two lines.
+        ("it's", "it's"),
+        ('a"b"c', 'a"b"c'),
+        ("a b  # c", "a b  # c"),
+        ("  a b \t", "a b"),
+        ("a\\ ", "a "),
+        ("a\\tb", "atb"),
+        ("C:\\\\temp", "C:\\temp"),
+        ("abc\\\\", "abc\\"),
+        ("a\\\\\\\nb", "a\\b"),
+        ("a\\\n  b", "a  b"),
+        ("\\'a'", "'a'"),
+        ("a\u2028b\x85c", "a\u2028b\x85c"),
+        ("", ""),
+        # In single ones everything stands for itself.
+        ("'a\\tb\\'", "a\\tb\\"),
+        ("'a\nb\\\nc' ", "a\nb\\\nc"),
+        ("'say \"hi\"'", 'say "hi"'),
+        # In double ones a backslash keeps four characters, and joins two lines.
+        ('"a\\$b\\`c\\\\d\\"e"', 'a$b`c\\d"e'),
+        ('"a\\tb\\\'"', "a\\tb\\'"),
+        ('"a\\\nb\nc"', "ab\nc"),
+        ('" a "', " a "),
+        # After a quotation there may be another one, or the rest of the value.
+        ("'a'\"b\" 'c'", "abc"),
+        ("'a'b\"c\" ", 'ab"c"'),
+        ("'a' # b", "a# b"),
+        ("''", ""),
+    ],
+)
+def test_one_value_is_read_as_systemd_reads_it(tmp_path: Path, written: str, value: str) -> None:
+    file = tmp_path / "environment"
+    for end, more in (("\nLAST=1\n", {"LAST": "1"}), ("", {})):
+        file.write_text(f"# first \\\n; second\n\n\tA = {written}{end}", "utf-8")
+        assert read_environment_file(file) == {"A": value, **more}
+
+
+def test_the_last_line_may_end_in_a_backslash(tmp_path: Path) -> None:
+    file = tmp_path / "environment"
+    file.write_text("A=1 \\", "utf-8")
+    assert read_environment_file(file) == {"A": "1 "}
+
+
+@pytest.mark.parametrize(
     ("lines", "said"),
     [
         ("A=1\nSLACK_BOT_TOKEN: hush", "line 2 of {} isn't NAME=value; write NAME=value"),
         ("export A=hush", "line 1 of {} isn't NAME=value; remove the word export"),
         ('A="hush\nB=2', "a quotation begins in line 1 of {}; close it"),
+        ("A=1\\\n2\nB='hush'\"\n", "a quotation begins in line 3 of {}; close it"),
         ("SLACK BOT TOKEN=hush", "line 1 of {} isn't NAME=value; write NAME=value"),
     ],
 )
