@@ -101,15 +101,22 @@ def list_files(given: Mapping[str, Any]) -> Sequence[NamedFile]:
     """The files that these values name with `@`, alone or among other words."""
     found: list[NamedFile] = []
     for setting in WITH_LISTS:
-        value = given.get(setting)
-        words = value.split(",") if isinstance(value, str) else value
-        if not isinstance(words, list):
-            continue
-        for word in words:
-            if isinstance(word, str) and word.strip().startswith("@"):
-                path = word.strip().removeprefix("@").strip()
-                found.append(NamedFile(setting, Path(path)))
+        paths = map(path_in, split(given.get(setting)))
+        found += [NamedFile(setting, Path(path)) for path in paths if path is not None]
     return found
+
+
+def split(value: object) -> Sequence[object]:
+    """The words of a text with commas, or of a list; a value that is neither, alone."""
+    if isinstance(value, str):
+        return [word.strip() for word in value.split(",")]
+    return value if isinstance(value, (list, tuple)) else [value]
+
+
+def path_in(word: object) -> str | None:
+    """The path of the file that a word of a list stands for, as `@path`; None for other words."""
+    text = word.strip() if isinstance(word, str) else ""
+    return text[1:].strip() if text.startswith("@") else None
 
 
 def _misplaced(name: str, value: object, known: Collection[str]) -> Sequence[str]:
@@ -132,15 +139,20 @@ def _from_there(name: str, value: object, folder: Path) -> object:
     """The value, with paths of files as seen from `folder`."""
     if isinstance(value, dict):
         return {key: _from_there(key, inner, folder) for key, inner in value.items()}
+    if name in WITH_LISTS:
+        return [_word_from_there(word, folder) for word in split(value)]
     if isinstance(value, list):
         return [_from_there(name, inner, folder) for inner in value]
     if not isinstance(value, str):
         return value
-    if name in WITH_LISTS and value.startswith("@"):
-        return f"@{folder / value[1:].strip()}"
     if value and name.upper().endswith(SUFFIX):
         return str(folder / value)
     return value
+
+
+def _word_from_there(word: object, folder: Path) -> object:
+    path = path_in(word)
+    return word if path is None else f"@{folder / path}"
 
 
 def _places(text: str) -> Mapping[Place, int]:

@@ -40,7 +40,7 @@ def _files(given: Mapping[str, str]) -> Sequence[Path]:
 
 def _places(path: Path, pattern: re.Pattern[str]) -> Iterator[str]:
     try:
-        text = path.read_text("utf-8")
+        text = path.read_text("utf-8-sig")
     except (OSError, UnicodeDecodeError):
         # The bot's own user may be able to read it.
         yield "which can't be read here"

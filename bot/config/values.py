@@ -18,6 +18,7 @@ from pydantic import BeforeValidator, SecretStr, ValidationInfo
 
 from bot.acts.permission import MACHINE, Everyone, Listed, WhoMayPause
 from bot.channels.subscription import Subscription, SubscriptionSource, added, read_options
+from bot.config.file import path_in, split
 from bot.kernel.configured import AcceptedSecret
 from bot.kernel.errors import InvalidRequest
 from bot.kernel.groups import ALL, OF_OWNER, Group, Groups, Repositories, distance, read_groups
@@ -137,26 +138,28 @@ def _repository_hint(word: str) -> str | None:
         return "name each repository, without a pattern"
     if word.startswith(("[", '"', "'")):
         return "write names without brackets and quotation marks"
+    if "," in word:
+        return "write each name on its own line, or as its own entry of the list"
     if re.search(r"[\s;]", word):
         return "separate repositories by commas"
     return None
 
 
 def _words(value: object) -> list[str]:
-    """The words of a list, of a text with commas, or of the lines of the file after `@`."""
-    if isinstance(value, str) and value.startswith("@"):
-        return _listed(_of_file(value[1:]))
+    """The words of a list or of a text with commas; `@path` is the lines of that file."""
     words = []
     for word in _listed(value):
-        words += _listed(_of_file(word[1:])) if word.startswith("@") else [word]
+        path = path_in(word)
+        words += [word] if path is None else _listed(_of_file(path))
     return words
 
 
 def _listed(value: object) -> list[str]:
-    words = value.split(",") if isinstance(value, str) else value
-    if not isinstance(words, (list, tuple)) or not all(isinstance(word, str) for word in words):
+    words = split(value)
+    if not all(isinstance(word, str) for word in words):
         raise ValueError("neither text nor a list of texts")
-    return [word.strip() for word in words if word.strip()]
+    stripped = [str(word).strip() for word in words]
+    return [word for word in stripped if word]
 
 
 def _entries(value: object) -> list[str]:
@@ -180,11 +183,11 @@ def _named(value: object) -> list[str]:
 def _of_file(path: str) -> list[str]:
     """The lines of a file; # begins a comment."""
     try:
-        text = Path(path.strip()).read_text(encoding="utf-8")
+        text = Path(path).read_text(encoding="utf-8-sig")
     except OSError as error:
-        raise ValueError(f"{path.strip()} can't be read ({error.strerror})") from error
+        raise ValueError(f"{path} can't be read ({error.strerror})") from error
     except ValueError as error:
-        raise ValueError(f"{path.strip()} isn't a text file") from error
+        raise ValueError(f"{path} isn't a text file") from error
     return [line.partition("#")[0] for line in text.splitlines()]
 
 
@@ -338,7 +341,7 @@ def profile_field(value: object) -> str | None:
 
 def bot_logins(value: object) -> tuple[str, ...]:
     """In lower case and without `[bot]`, which always counts."""
-    words = _words(value)
+    words = _listed(value)
     for word in words:
         if not _BOT_LOGIN.fullmatch(word):
             raise ValueError(f"“{word[:80]}” is neither a login nor an ending such as *-bot")

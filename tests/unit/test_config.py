@@ -316,6 +316,38 @@ def test_a_list_within_a_list_is_one_of_the_files_to_watch(tmp_path: Path) -> No
         assert {tmp_path / "names", tmp_path / "logins"} <= {*settings_files(settings)}
 
 
+@pytest.mark.parametrize("where", ["environment", "text", "list"])
+@pytest.mark.parametrize("first", [True, False])
+def test_a_list_and_the_watch_on_its_files_agree_wherever_a_file_is_named(
+    tmp_path: Path, where: str, *, first: bool
+) -> None:
+    names = tmp_path / "names"
+    # As Windows writes it.
+    names.write_bytes(b"\xef\xbb\xbfacme/site\r\nacme/docs\r\n")
+    path = f" @{names if where == 'environment' else 'names'} "
+    words = [path, "acme/api"] if first else ["acme/api", path]
+    text = ",".join(words)
+    line = f"repositories = {words if where == 'list' else text!r}"
+    given = {**ENOUGH, **in_file(tmp_path, "" if where == "environment" else line)}
+    given["MQBOT_REPOSITORIES"] = text if where == "environment" else ""
+    with only_environment(given):
+        settings = load_settings(RunSettings)
+        assert set(settings.repositories) == {"acme/site", "acme/docs", "acme/api"}
+        assert names in settings_files(settings)
+
+
+def test_a_line_with_several_repositories_is_refused_with_what_to_write(tmp_path: Path) -> None:
+    names = tmp_path / "names"
+    names.write_text("acme/site, acme/api\n")
+    problem = problems(MQBOT_REPOSITORIES=f"@{names}")["MQBOT_REPOSITORIES"]
+    assert "“acme/site, acme/api” isn't a repository: write each name on its own line" in problem
+
+
+def test_a_bots_login_with_an_at_sign_names_no_file() -> None:
+    problem = problems(MQBOT_BOT_LOGINS="@dependabot")["MQBOT_BOT_LOGINS"]
+    assert "“@dependabot” is neither a login nor an ending" in problem
+
+
 def test_a_setting_that_the_environment_and_the_file_have_is_named(tmp_path: Path) -> None:
     given = in_file(tmp_path, 'MQBOT_COMMAND = "/queue"\npoll_seconds = 5\n')
     with only_environment({**ENOUGH, **given, "MQBOT_POLL_SECONDS": "7"}):
