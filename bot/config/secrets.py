@@ -6,7 +6,6 @@ from urllib.parse import unquote, urlsplit
 
 from pydantic import SecretStr
 
-from bot.config.policies import own_tokens
 from bot.config.settings import Settings
 from bot.kernel.configured import AcceptedSecret
 
@@ -23,8 +22,10 @@ def secrets_of(settings: Settings) -> frozenset[str]:
             # The path of a file is no secret, and a part of other sentences.
             if not value.startswith("sqlite:"):
                 values.add(value)
-    for token in own_tokens(settings).values():
-        values.add(token.secret.get_secret_value())
+    # Those of repositories that aren't configured any more, too: the bot may still use them.
+    for table in settings.policy.values():
+        if table.api_token is not None:
+            values.add(table.api_token.get_secret_value())
     for secret in (*settings.machines, *settings.signing_secrets):
         values.add(secret.secret.get_secret_value())
     return frozenset(values)

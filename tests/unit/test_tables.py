@@ -118,6 +118,21 @@ def test_a_credential_of_its_own_is_a_secret(tmp_path: Path) -> None:
     assert "key-of-others" not in repr(settings)
 
 
+def test_the_credential_of_a_table_that_serves_only_a_removed_repository_is_a_secret(
+    tmp_path: Path,
+) -> None:
+    tables = """
+    [MQBOT_POLICY."other/*"]
+    api_token = "key-of-others"
+    [MQBOT_POLICY."other/docs"]
+    api_token = "key-of-docs"
+    """
+    settings = read(tmp_path, tables)
+    removed = RepositoryName("other/removed")
+    assert own_tokens(settings, [removed])[removed].secret == SecretStr("key-of-others")
+    assert {"key-of-others", "key-of-docs"} <= secrets_of(settings)
+
+
 @pytest.mark.parametrize(
     ("tables", "why"),
     [
