@@ -19,8 +19,9 @@ from pydantic import (
     model_validator,
 )
 
+from bot.acts.errors import InvalidReason
 from bot.acts.permission import WhoMayPause
-from bot.acts.reason import REASON_LIMIT
+from bot.acts.reason import check_reason
 from bot.config import values
 from bot.freezes.windows import RecurringWindow
 from bot.kernel.cron import check_cron
@@ -135,6 +136,13 @@ def _length(given: object) -> timedelta:
 Length = Annotated[timedelta, BeforeValidator(_length)]
 
 
+def _reason(given: str) -> str:
+    try:
+        return check_reason(given)
+    except InvalidReason as error:
+        raise ValueError("too long" if error.length else "empty") from None
+
+
 class WindowTable(_Table):
     """One table; `applies_to` is `owner/name`, `owner/*`, `@group` or `all`."""
 
@@ -146,7 +154,7 @@ class WindowTable(_Table):
     """a length such as `2d14h`"""
     zone: Annotated[ZoneInfo, BeforeValidator(_zone)]
     """a time zone such as `Europe/Paris`"""
-    reason: str = Field(min_length=1, max_length=REASON_LIMIT)
+    reason: Annotated[str, AfterValidator(_reason)]
     """why nothing merges then, in at most 255 characters"""
     announced: Length = timedelta(hours=1)
     """how long before its start a window is planned, such as `1d`"""

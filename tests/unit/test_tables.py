@@ -289,6 +289,12 @@ def test_a_window_applies_to_a_group_and_is_announced_an_hour_before(tmp_path: P
         ("Europe/Paris", "Paris", "not a time zone (line"),
         ("reason", "why", "in “weekend”: why isn't a setting of such a table (line 7 of "),
         ('"No merges over the weekend"', '""', "in “weekend”: reason: empty (line 7 of "),
+        ('"No merges over the weekend"', '" \\u200d "', "in “weekend”: reason: empty (line 7 of "),
+        (
+            "No merges over the weekend",
+            "x" * 256,
+            "in “weekend”: reason: too long (line 7 of ",
+        ),
     ],
 )
 def test_a_broken_table_is_named_with_its_problem(
