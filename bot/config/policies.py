@@ -9,7 +9,7 @@ from bot.acts.approval import Approval, ApprovalRules
 from bot.acts.permission import MACHINE, Right, RightRules
 from bot.acts.record import Action
 from bot.config.settings import Settings
-from bot.config.tables import ApprovalTable, repositories_of, windows
+from bot.config.tables import ApprovalTable, repositories_named, windows
 from bot.freezes.windows import WindowRules
 from bot.health.alert import AlertKind, AlertRules
 from bot.kernel.configured import Policies, Policy
@@ -40,7 +40,7 @@ def own_tokens(
         if table.api_token is not None:
             key = "api_token_file" if table.api_token_file else "api_token"
             own = OwnToken(f'{key} in MQBOT_POLICY."{name}"', table.api_token)
-            for repository in repositories_of(name, names, settings.groups):
+            for repository in repositories_named(name, names, settings.groups):
                 found.setdefault(repository, own)
     return found
 
@@ -52,7 +52,7 @@ def _given(
     found: dict[RepositoryName, dict[str, Any]] = {}
     names = (*settings.repositories, *left)
     for name, table in sorted(settings.policy.items(), key=_distance):
-        for repository in repositories_of(name, names, settings.groups):
+        for repository in repositories_named(name, names, settings.groups):
             nearer = found.get(repository, {})
             approval = _approval(nearer.get("approval", {}), table.given.get("approval", {}))
             found[repository] = {**table.given, **nearer, "approval": approval}

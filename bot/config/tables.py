@@ -160,7 +160,7 @@ class WindowTable(_Table):
     """how long before its start a window is planned, such as `1d`"""
 
 
-def repositories_of(
+def repositories_named(
     name: str, repositories: Sequence[RepositoryName], groups: Iterable[Group]
 ) -> Sequence[RepositoryName]:
     """Those that `owner/name`, `owner/*`, `@group` or `all` is about; none if there are none."""
@@ -182,7 +182,7 @@ def check_policies(
     tables: Iterable[str], repositories: Sequence[RepositoryName], groups: Iterable[Group]
 ) -> None:
     for name in tables:
-        if not repositories_of(name, repositories, groups):
+        if not repositories_named(name, repositories, groups):
             raise ValueError(_unknown(name, repositories, groups))
 
 
@@ -205,7 +205,7 @@ def windows(
                 f"“{name[:ENTRY_NAME_LIMIT]}…” is longer than {ENTRY_NAME_LIMIT} characters"
             )
         of = table.applies_to
-        named = repositories_of(of, repositories, groups)
+        named = repositories_named(of, repositories, groups)
         if not named:
             raise ValueError(f"in “{name}”: {_unknown(of, repositories, groups)}")
         times = (table.starts, table.lasts, table.zone, table.reason, table.announced)

@@ -37,7 +37,6 @@ _BOT_LOGIN = re.compile(rf"(?:{re.escape(ENDING)}[-._])?{LOGIN.pattern}", re.ASC
 _PROFILE_FIELD = re.compile(r"Xf[A-Z0-9]{2,30}")
 _PERSON_ID = re.compile(r"[UW][A-Z0-9]{2,30}")
 _MACHINE_NAME = r"[a-z0-9][a-z0-9._-]{0,39}"
-_PERSON = re.compile(r"[UW][A-Z0-9]{2,30}")
 _WHO = re.compile(rf"[UWS][A-Z0-9]{{2,30}}|{MACHINE}{_MACHINE_NAME}")
 MACHINE_NAME_IS = "a machine's name has up to 40 of a-z, 0-9, ., _ and -"
 SHORTEST_MACHINE_TOKEN = 24
@@ -296,7 +295,7 @@ def people(value: object) -> frozenset[str]:
         return value
     ids = _listed(value)
     for user_id in ids:
-        if not _PERSON.fullmatch(user_id):
+        if not _PERSON_ID.fullmatch(user_id):
             raise ValueError(
                 f"“{user_id[:80]}” isn't the id of a person; Slack has it as Copy member ID in a "
                 "profile"
