@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from random import Random
 from typing import Literal, TypeVar
 
-from bot.sandbox.merge_queue.faults import Fault as ServiceFault
-from bot.sandbox.slack.faults import Fault as SlackFault
+from bot.sandbox.merge_queue.faults import ANSWERED_FALSELY, Fault as ServiceFault
+from bot.sandbox.slack.faults import ERRORS, Fault as SlackFault
 
 DatabaseKind = Literal["sqlite", "postgres"]
 Moment = Literal["any", "accepted", "looking", "polling", "starting"]
@@ -182,6 +182,7 @@ def _slack_call(random: Random, name: str) -> SlackFault:
         # Up to longer than the bot waits for an answer.
         seconds=random.uniform(0.5, 14),
         retry_after=random.choice([1, 1, 2, 4]),
+        carried_out=name in ERRORS and random.random() < 0.5,
     )
 
 
@@ -193,6 +194,7 @@ def _service_faults(random: Random, count: int) -> list[ServiceFault]:
             status=random.choice([500, 502, 503]),
             seconds=random.uniform(0.5, 14),
             retry_after=random.choice([None, "1", "3"]),
+            carried_out=kind in ANSWERED_FALSELY and random.random() < 0.5,
         )
         for kind in _cycled(random, SERVICE_FAULTS, count)
     ]

@@ -279,8 +279,8 @@ async def test_a_direct_message_is_found_and_edited(world: World) -> None:
 
 
 async def test_an_unclear_response_leaves_the_post_in_doubt(slack: SlackWorld) -> None:
-    for number, (fault, is_posted) in enumerate(UNCLEAR.items(), 1):
-        slack.arm(fault)
+    for number, (fault, settings, is_posted) in enumerate(UNCLEAR, 1):
+        slack.arm(fault, **settings)
 
         with pytest.raises(PostInDoubt):
             await slack.poster.post(HERE, HELLO, f"d-{number}")
@@ -315,13 +315,17 @@ async def test_while_slack_moves_a_workspace_or_channel_posts_wait(
         await slack.poster.post(HERE, HELLO, "d-1")
 
 
+@pytest.mark.parametrize("is_posted", [True, False])
 @pytest.mark.parametrize("code", sorted(UNCLEAR_CODES))
 async def test_codes_of_slacks_own_failures_leave_the_post_in_doubt(
-    slack: SlackWorld, code: str
+    slack: SlackWorld, code: str, *, is_posted: bool
 ) -> None:
-    slack.arm("refuse", code=code)
+    slack.arm("refuse", code=code, carried_out=is_posted)
     with pytest.raises(PostInDoubt):
         await slack.poster.post(HERE, HELLO, "d-1")
+
+    assert slack.shown(HERE) == [HELLO.text] * is_posted
+    assert (await slack.poster.find(HERE, "d-1", just_now()) is not None) is is_posted
 
 
 async def test_a_person_whom_slack_refuses_to_open_a_conversation_with_gets_nothing(
@@ -332,14 +336,18 @@ async def test_a_person_whom_slack_refuses_to_open_a_conversation_with_gets_noth
     assert refusal == ("made_up_next_year", Refusal.PERSON)
 
 
-UNCLEAR = {
-    "internal_error": False,
-    "http_500": False,
-    "html_500": False,
-    "invalid_json": True,
-    "truncate": True,
-}
-"""Faults, and whether the post is made."""
+MADE = {"carried_out": True}
+UNCLEAR: list[tuple[str, dict[str, bool], bool]] = [
+    ("internal_error", {}, False),
+    ("internal_error", MADE, True),
+    ("http_500", {}, False),
+    ("http_500", MADE, True),
+    ("html_500", {}, False),
+    ("html_500", MADE, True),
+    ("invalid_json", {}, True),
+    ("truncate", {}, True),
+]
+"""Faults with their settings, and whether the post is made."""
 
 
 async def test_a_public_channel_needs_no_invitation_to_post_and_is_joined_for_lookups(

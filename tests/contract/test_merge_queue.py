@@ -1,7 +1,7 @@
 """The MergeQueue port: FakeMergeQueue, and MergeQueueClient against the sandbox."""
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -79,8 +79,9 @@ class FakeWorld:
         )
         return event_id
 
-    def lose_next_answer(self, method: str) -> None:
+    def lose_next_answer(self, method: str, fault: Mapping[str, Any]) -> None:
         """Of freezes the adapter finds by itself what it did."""
+        del fault
         if method in {"pause", "resume"}:
             self.fake.lose_next_answer(method)
 
@@ -104,10 +105,10 @@ class SandboxWorld:
         sent = SentEvent(event_type, {"merged": True}, pull_request, "main", "test", received_at)
         return self.sandbox.emit(SITE, sent)
 
-    def lose_next_answer(self, method: str) -> None:
-        """Carry out the next call of the port's method, then break the connection."""
+    def lose_next_answer(self, method: str, fault: Mapping[str, Any]) -> None:
+        """Carry out the next call of the port's method, then give no answer or a false one."""
         path, verb = CHANGES[method]
-        self.sandbox.faults.arm(Fault("drop_after_accept", path=path, method=verb))
+        self.sandbox.faults.arm(Fault(path=path, method=verb, **fault))
 
     def be_down(self) -> None:
         self.sandbox.faults.arm(Fault("error", status=503, times=None))
@@ -190,27 +191,40 @@ async def test_a_reason_has_255_characters_at_most_or_names_its_field(world: Wor
         assert paused.reason == "é" * length
 
 
+LOST: dict[str, dict[str, Any]] = {
+    "no answer": {"kind": "drop_after_accept"},
+    "502": {"kind": "html_error", "status": 502, "carried_out": True},
+    "504": {"kind": "html_error", "status": 504, "carried_out": True},
+    "500": {"kind": "error", "status": 500, "carried_out": True},
+}
+"""Failures after the change was made, by what the log says of them."""
+LOST_IN_ANY_WAY = pytest.mark.parametrize("lost", LOST)
+
+
+@LOST_IN_ANY_WAY
 @EVERYWHERE
 async def test_changes_whose_answers_are_lost_are_unclear_and_the_pause_is_read_afterwards(
-    world: World,
+    world: World, lost: str
 ) -> None:
     queue = world.merge_queue
     # As each act does before its request.
     assert await queue.current_pause(SITE) is None
     answers: list[str] = []
-    world.lose_next_answer("pause")
+    world.lose_next_answer("pause", LOST[lost])
     paused = await queue.pause(SITE, "deploying", on_answer=answers.append)
     assert isinstance(paused, Unclear)
     assert paused.pause == await queue.current_pause(SITE)
     assert paused.pause is not None
     assert paused.pause.reason == "deploying"
 
-    world.lose_next_answer("resume")
+    world.lose_next_answer("resume", LOST[lost])
     resumed = await queue.resume(SITE, on_answer=answers.append)
     assert isinstance(resumed, Unclear)
     assert resumed.pause is None
     assert await queue.current_pause(SITE) is None
-    assert [answer.partition(":")[0] for answer in answers] == ["no answer", "no answer"]
+    # The fake has lost answers of one kind only.
+    recorded = ("no answer", lost)
+    assert [answer.startswith(recorded) for answer in answers] == [True, True]
     assert (paused.lost.repository, resumed.lost.repository) == (SITE, SITE)
 
 
@@ -272,15 +286,18 @@ async def test_a_freeze_is_listed_changed_and_deleted(world: World) -> None:
         await queue.change_freeze(SITE, made.id, change)
 
 
-async def test_changes_of_a_freeze_whose_answers_are_lost_are_found(world: World) -> None:
+@LOST_IN_ANY_WAY
+async def test_changes_of_a_freeze_whose_answers_are_lost_are_found(
+    world: World, lost: str
+) -> None:
     queue = world.merge_queue
-    world.lose_next_answer("create_freeze")
+    world.lose_next_answer("create_freeze", LOST[lost])
     made = await queue.create_freeze(SITE, FREEZE)
-    world.lose_next_answer("change_freeze")
+    world.lose_next_answer("change_freeze", LOST[lost])
     later = FreezeChange(NOW + timedelta(hours=5), ZoneInfo("Europe/Paris"))
     changed = await queue.change_freeze(SITE, made.id, later)
     assert ends_as(changed, NOW + timedelta(hours=5))
-    world.lose_next_answer("delete_freeze")
+    world.lose_next_answer("delete_freeze", LOST[lost])
     assert await queue.delete_freeze(SITE, made.id, "done") is True
     assert (await queue.freezes(SITE)).freezes == ()
 

@@ -28,6 +28,8 @@ UNCLEAR: dict[str, dict[str, Any]] = {
     "error": {"name": "http_500", "times": 5},
     "error page": {"name": "html_500", "times": 5},
     "internal": {"name": "internal_error", "times": 5},
+    "made, then error": {"name": "http_500", "times": 5, "carried_out": True},
+    "made, then internal": {"name": "internal_error", "times": 5, "carried_out": True},
     "cut before": {"name": "drop_before", "times": 5},
     "cut after": {"name": "drop_after_accept", "times": 5},
     "late": {"name": "slow", "seconds": 9.0, "times": 5},

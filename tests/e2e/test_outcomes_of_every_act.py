@@ -261,9 +261,15 @@ def read_everything(bot: BotTester) -> None:
     bot.direct_messages(by=ALICE)
 
 
-def silent_after(bot: BotTester, act: Act) -> None:
+LOST: dict[str, dict[str, Any]] = {
+    "no answer": {"kind": "drop_after_accept"},
+    "502": {"kind": "html_error", "status": 502, "carried_out": True},
+}
+
+
+def silent_after(bot: BotTester, act: Act, lost: str) -> None:
     """The request is carried out and its answer lost; then the service answers nothing."""
-    bot.break_service("drop_after_accept", path=act.path, method=act.method, times=1)
+    bot.break_service(**LOST[lost], path=act.path, method=act.method, times=1)
 
     def look(seen: Any) -> None:
         if seen.method == act.method and act.path in seen.path:
@@ -272,14 +278,15 @@ def silent_after(bot: BotTester, act: Act) -> None:
     bot.merge_queue.watchers.append(look)
 
 
+@pytest.mark.parametrize("lost", LOST)
 @pytest.mark.parametrize("name", ACTS)
 async def test_an_act_that_was_carried_out_is_told_once_the_service_answers(
-    bot: BotTester, name: str
+    bot: BotTester, name: str, lost: str
 ) -> None:
     act = ACTS[name]
     await act.begin(bot)
     shown = await act.open(bot)
-    silent_after(bot, act)
+    silent_after(bot, act, lost)
     await act.do(bot, shown)
     answer = await answered(bot, act, "I can't tell yet")
     assert named(bot, act.question) in answer

@@ -7,7 +7,7 @@ EFFECTS: Mapping[str, str] = {
     "drop_before": "the connection closes before the request is carried out",
     "drop_after_accept": "carried out, then the connection closes without an answer",
     "error": "answers `status` with `body` as JSON",
-    "html_error": "answers `status` with a page",
+    "html_error": "answers `status` with a page, as a gateway does",
     "slow": "answers after `seconds`",
     "rate_limit": "429 with the text `retry_after` as `Retry-After`: seconds, a date, or null",
     "malformed": "200 with an answer that isn't JSON",
@@ -16,6 +16,8 @@ EFFECTS: Mapping[str, str] = {
     "wrong_date": "the true answer, dated `seconds` ahead",
     "endless_links": "always the first page of events, with a link to another",
 }
+ANSWERED_FALSELY = frozenset({"error", "html_error", "malformed"})
+"""Those whose answer says nothing of the request, so that it may be carried out first."""
 
 
 @dataclass(slots=True)
@@ -30,11 +32,17 @@ class Fault:
     seconds: float = 1.0
     retry_after: str | None = None
     body: object = None
+    #: the request is carried out first: a gateway's 502 or 504 is about the answer that it waited
+    #: for, not about the request (RFC 9110, 15.6)
+    carried_out: bool = False
     hits: int = 0
 
     def __post_init__(self) -> None:
         if self.kind not in EFFECTS:
             raise ValueError(f"unknown fault {self.kind!r}; choose one of {', '.join(EFFECTS)}")
+        if self.carried_out and self.kind not in ANSWERED_FALSELY:
+            kinds = ", ".join(sorted(ANSWERED_FALSELY))
+            raise ValueError(f"carried_out is a field of: {kinds}")
 
     def meets(self, method: str, path: str) -> bool:
         if self.times is not None and self.hits >= self.times:

@@ -88,6 +88,8 @@ async def _fail(request: web.Request, handler: Handler, fault: Fault) -> web.Str
         case "endless_links":
             return await _on_its_first_page(request, handler, fault)
         case _:
+            if fault.carried_out:
+                await _answer(request, handler)
             return _false_answer(fault)
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from aiohttp import web
 
-from bot.sandbox.slack.faults import CALL_FAULTS, Fault, Faults
+from bot.sandbox.slack.faults import CALL_FAULTS, ERRORS, Fault, Faults
 
 _RUN_FIRST = {"bare_ok", "drop_after_accept", "invalid_json", "truncate", "slow"}
 _SERVER_ERROR = 500
@@ -31,14 +31,16 @@ class Strike:
     @property
     def prevents(self) -> bool:
         """Say whether the request must not be carried out."""
-        return self.fault is not None and self.fault.name not in _RUN_FIRST
+        if self.fault is None or self.fault.carried_out:
+            return False
+        return self.fault.name not in _RUN_FIRST
 
     async def before(self) -> None:
         if self.fault is not None and self.fault.name == "slow":
             await asyncio.sleep(self.fault.seconds)
 
     def failure(self, request: web.Request) -> web.StreamResponse:
-        """Answer a request that was not carried out."""
+        """Answer a request with the fault's error, or not at all."""
         if self.name == "rate_limit" and self.fault is not None:
             return rate_limited(self.fault.retry_after)
         if self.name == "refuse" and self.fault is not None:
@@ -56,6 +58,8 @@ class Strike:
         """Give the answer of a request that was carried out, spoiled if the fault says so."""
         if self.name == "drop_after_accept":
             return _dropped(request)
+        if self.name in ERRORS:
+            return self.failure(request)
         whole = response.text or ""
         if self.name == "truncate":
             return web.Response(text=whole[: len(whole) // 2], content_type="application/json")

@@ -30,6 +30,9 @@ EFFECT_ON_SOCKETS: Mapping[str, str] = {
 }
 CALL_FAULTS = frozenset(EFFECT_ON_CALLS)
 SOCKET_FAULTS = frozenset(EFFECT_ON_SOCKETS)
+ERRORS = frozenset({"http_500", "html_500", "internal_error", "refuse"})
+"""Slack answers with an error; `carried_out` says whether it did what it was asked."""
+
 LOSE_PAYLOAD = frozenset({"lose_payload"})
 REPEAT_PAYLOAD = frozenset({"repeat_payload"})
 """As a lost acknowledgement can bring a payload twice."""
@@ -54,6 +57,9 @@ class Fault:
     #: Slack's, of a refusal, and `status` the HTTP status of its answer
     code: str = "internal_error"
     status: int = 200
+    #: Slack fails after it has carried out the call, at least in part, as `internal_error` and
+    #: `fatal_error` may mean (https://docs.slack.dev/reference/methods/chat.postMessage#errors)
+    carried_out: bool = False
     hits: int = 0  #: how often it has struck
 
     def body(self) -> Json:
@@ -78,6 +84,9 @@ class Faults:
         fault = Fault(name)
         for key, value in wanted.items():
             _set(fault, key, value)
+        if fault.carried_out and name not in ERRORS:
+            kinds = ", ".join(sorted(ERRORS))
+            raise ControlRefusal("invalid_fault", f"carried_out is a setting of: {kinds}")
         self._armed.append(fault)
         return fault
 
@@ -113,7 +122,9 @@ def _set(fault: Fault, key: str, value: object) -> None:
         "code": str,
         "status": int,
     }
-    if key == "reason":
+    if key == "carried_out" and isinstance(value, bool):
+        pass
+    elif key == "reason":
         if value not in REASONS:
             raise ControlRefusal("invalid_fault", f"reason is one of: {', '.join(REASONS)}")
     elif key not in wanted or isinstance(value, bool) or not isinstance(value, wanted[key]):

@@ -33,6 +33,22 @@ async def test_an_armed_fault_refuses_one_call_and_the_next_goes_through(bolt: B
     assert [one["hits"] for one in bolt.sandbox.faults.listing()["faults"]] == [1, 1, 1]
 
 
+async def test_an_error_may_follow_a_post_that_was_made(bolt: BoltApp) -> None:
+    for number, fault in enumerate(("http_500", "html_500", "internal_error", "refuse"), 1):
+        bolt.sandbox.faults.arm(
+            {
+                "name": fault,
+                "method": "chat.postMessage",
+                "carried_out": True,
+                "code": "fatal_error",
+            }
+        )
+        with pytest.raises(SlackApiError):
+            await bolt.post(text="A post")
+        history = await bolt.app.client.conversations_history(channel=CHANNEL)
+        assert len(history["messages"]) == number
+
+
 async def test_an_answer_that_is_late_or_not_json_reaches_the_client_as_such(bolt: BoltApp) -> None:
     for fault in ("html_500", "invalid_json", "truncate"):
         bolt.sandbox.faults.arm({"name": fault, "method": "auth.test"})

@@ -97,6 +97,25 @@ async def test_a_fault_has_its_status_and_body(
                 await response.json(content_type=None)
 
 
+@pytest.mark.parametrize("is_carried_out", [True, False])
+@pytest.mark.parametrize("kind", ["error", "html_error", "malformed"])
+async def test_a_request_with_a_false_answer_may_have_been_carried_out(
+    wire: Wire, kind: str, *, is_carried_out: bool
+) -> None:
+    fault = Fault(kind, method="PUT", status=502, carried_out=is_carried_out)
+    wire.sandbox.faults.arm(fault)
+    address = f"{wire.sandbox.base_url}{REPO}/merge-queue/pause"
+    async with wire.http.put(address, json={"reason": "x"}) as response:
+        assert response.status == (200 if kind == "malformed" else 502)
+    assert (wire.sandbox.repository(SITE).pause is not None) is is_carried_out
+
+
+@pytest.mark.parametrize("kind", ["drop_before", "rate_limit", "slow"])
+def test_only_a_false_answer_can_be_said_to_be_carried_out(kind: str) -> None:
+    with pytest.raises(ValueError, match="carried_out is a field of: error, html_error"):
+        Fault(kind, carried_out=True)
+
+
 async def test_a_truncated_body_is_shorter_than_announced(wire: Wire) -> None:
     wire.sandbox.faults.arm(Fault("truncate"))
     async with wire.http.get(f"{wire.sandbox.base_url}{REPO}/logs") as response:

@@ -141,6 +141,8 @@ def test_a_bad_response_is_refused(body: Json, error: str) -> None:
         {"name": "slow", "seconds": "long"},
         {"name": "http_500", "times": True},
         {"name": "http_500", "colour": "red"},
+        {"name": "http_500", "carried_out": 1},
+        {"name": "rate_limit", "carried_out": True},
         {"name": "disconnect", "reason": "boredom"},
     ],
 )
