@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from bot.acts.reason import signed_by, unsigned_reason
 from bot.acts.record import SOMEBODY, UNNAMED, Action, ActResult, AuditRecord, Where
@@ -26,11 +26,23 @@ class _Cause:
     #: the event carries the act's signed reason, which identifies the act as well
     is_signed: bool = False
 
-    def may_be(self, act: AuditRecord, record: EventRecord) -> bool:
-        """Whether the act may have caused the event, if its time fits."""
+    def may_be(self, act: AuditRecord, at: datetime, record: EventRecord) -> bool:
+        """Whether the act may have caused the event; `at` is its time by the service's clock."""
+        is_near = abs(at - record.received_at) <= self.within or _is_slow_leave(act, at, record)
         is_about_it = act.pull_request is None or act.pull_request == record.pull_request
         has_its_reason = not self.is_signed or act.stored_reason == _reason(record)
-        return act.action in self.actions and is_about_it and has_its_reason
+        return act.action in self.actions and is_near and is_about_it and has_its_reason
+
+
+def _is_slow_leave(act: AuditRecord, at: datetime, record: EventRecord) -> bool:
+    """Whether a pull request leaves that was in the queue when the service took its removal.
+
+    The service may take a while to carry that out; meanwhile it says `dequeue_requested`.
+    """
+    queued_at = record.details.queued_at
+    if record.type != LEAVE or queued_at is None or act.result is not ActResult.DONE:
+        return False
+    return max(queued_at, record.received_at - LONGEST_APART) <= at <= record.received_at
 
 
 _PAUSED = _Cause(frozenset({Action.PAUSE}), timedelta(minutes=10), is_signed=True)
@@ -58,19 +70,14 @@ def act_of_event(
     if record.details.is_ours is False:
         return None
     cause = _CAUSE_OF_TYPE.get(record.type)
-    at = record.received_at - clock_ahead
     if cause is None or (record.type == LEAVE and not is_uninformative(record)):
         return None
 
-    def apart(act: AuditRecord) -> timedelta:
-        if act.service_at is not None:
-            return abs(act.service_at - record.received_at)
-        return abs(act.at - at)
+    def at(act: AuditRecord) -> datetime:
+        return act.service_at if act.service_at is not None else act.at + clock_ahead
 
-    near = [
-        act for act in carried_out(acts) if cause.may_be(act, record) and apart(act) <= cause.within
-    ]
-    return min(near, key=apart, default=None)
+    near = [act for act in carried_out(acts) if cause.may_be(act, at(act), record)]
+    return min(near, key=lambda act: abs(at(act) - record.received_at), default=None)
 
 
 def with_owner(record: EventRecord, own: Application | None) -> EventRecord:

@@ -256,6 +256,30 @@ async def test_a_service_without_removals_is_reported_in_one_sentence(
     assert bot.merge_queue.queued(SITE, number).number == number
 
 
+@pytest.mark.parametrize("seconds", [20, 90])
+async def test_a_pull_request_that_takes_a_while_to_leave_is_removed_and_said_once(
+    start_bot: StartBot, seconds: float
+) -> None:
+    bot = await start_bot(
+        channels=f"{SITE}={MERGE_QUEUE}:dequeue", dialect="live", removal_lag=seconds
+    )
+    number = bot.enqueue(title="Add search", author="ana", hangs=True)
+    asked = await question(bot, number)
+    await bot.click(asked, "Remove")
+    await bot.wait_for_post(REMOVED.format(number))
+    await bot.wait_for_change(asked, "was removed")
+    again = await question(bot, number, by=BOB)
+    assert again.words.startswith(f"#{number} is leaving the queue of {SITE} already")
+    assert len(bot.requests("/dequeue")) == 1
+    assert "its removal, which was asked for" in (await bot.ask(f"/mq why {number}")).words
+    await bot.pass_time(seconds)
+    await bot.happens("action.queue.leave", number)
+    await bot.next_poll()
+    await bot.has_posted()
+    assert len(bot.posts()) == 1
+    assert "removed on request, by alice" in await bot.ask(f"/mq why {number}")
+
+
 async def test_a_lost_answer_is_reported_as_it_is(bot: BotTester) -> None:
     number = bot.enqueue(hangs=True)
     asked = await question(bot, number)

@@ -131,6 +131,7 @@ class BotTester:
     environment: Mapping[str, str] = field(default_factory=dict)
     credentials: tuple[Credential, ...] = ()
     pause_lag: float = 0.02
+    removal_lag: float = 0.0
     logs_pauses: bool = True
     dialect: str = "document"
     queue_mode: str = "serial"
@@ -157,6 +158,7 @@ class BotTester:
             speed=self.speed,
             credentials=self.credentials,
             pause_lag=self.pause_lag,
+            removal_lag=self.removal_lag,
             logs_pauses=self.logs_pauses,
             dialect=self.dialect,
             mode=self.queue_mode,

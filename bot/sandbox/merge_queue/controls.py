@@ -145,7 +145,8 @@ class Controls:
     the control methods pause all the same. lacks: paths below a repository's, such as
     `queues/branches` or `merge-queue/pull`, that are not there, nor anything below them. log_limit:
     events kept per repository. pause_lag: seconds from a pause to its event in the log.
-    logs_pauses: whether the log has events of pauses.
+    removal_lag: seconds from a removal asked through the API to the leave, during which the live
+    dialect says `dequeue_requested`. logs_pauses: whether the log has events of pauses.
 
     Raise ValueError for an unknown scenario, dialect, metadata, mode or family of pause endpoints,
     a speed that is not positive or no repository.
@@ -166,6 +167,7 @@ class Controls:
     lacks: Sequence[str] = ()
     log_limit: int = 100_000
     pause_lag: float = 0.0
+    removal_lag: float = 0.0
     logs_pauses: bool = True
 
     def __post_init__(self) -> None:
@@ -182,8 +184,13 @@ class Controls:
         self._running_since = time.monotonic()
         start = self._wall_start if self.start_at is None else from_datetime(self.start_at)
         self.ahead = (start - self._wall_start) / SECOND
-        lag = round(self.pause_lag * SECOND)
-        self.service = Service(start, self.speed, lag, self.logs_pauses)
+        self.service = Service(
+            start,
+            self.speed,
+            pause_lag=round(self.pause_lag * SECOND),
+            removal_lag=round(self.removal_lag * SECOND),
+            logs_pauses=self.logs_pauses,
+        )
         made = [
             scenarios.make_repository(name, scenario, self.host, self.log_limit)
             for name, scenario in self.repositories.items()
@@ -318,7 +325,10 @@ class Controls:
         self.settled(turn)
 
     def remove(self, repository: str, number: int) -> bool:
-        """Remove a pull request as the API does, and what is stacked on it, if it is queued."""
+        """Remove a pull request as the API does, and what is stacked on it, if it is queued.
+
+        With `removal_lag` they leave that much later.
+        """
         turn = self.turn(repository)
         removed = removing.remove(turn, number)
         self.settled(turn)

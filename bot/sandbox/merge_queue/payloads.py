@@ -275,7 +275,8 @@ class StatusWriter:
             written["depends_on_pull_requests"] = [pull.waits_for]
         if self._dialect.live:
             frozen = freezing.is_frozen(self._repository, pull, self._service.now)
-            written |= {"is_frozen": frozen, "dequeue_requested": False, "all_scopes": False}
+            leaving = queued.dequeue_requested
+            written |= {"is_frozen": frozen, "dequeue_requested": leaving, "all_scopes": False}
         return written
 
 

@@ -1,5 +1,6 @@
 """A pause's signed reason, and events recognised as our own acts."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -78,6 +79,36 @@ def test_a_resume_matches_the_nearest_action() -> None:
     assert act_of_event(resumed(35), [first, second]) is second
     assert act_of_event(resumed(MINUTE), [first]) is first
     assert act_of_event(resumed(MINUTE + 1), [first]) is None
+
+
+@pytest.mark.parametrize(
+    ("queued", "left", "is_ours"),
+    [
+        (-60, 90, True),
+        (-60, 60 * MINUTE, True),
+        (-60, 61 * MINUTE, False),
+        (30, 90, False),
+        (None, MINUTE, True),
+        (None, 90, False),
+    ],
+)
+@pytest.mark.parametrize("result", [ActResult.DONE, ActResult.STARTED])
+def test_a_removal_may_take_the_service_a_while_but_is_no_cause_of_a_later_stays_end(
+    result: ActResult, queued: int | None, left: int, *, is_ours: bool
+) -> None:
+    act = replace(make_act(Action.REMOVE, result, record_id=1), pull_request=41)
+    leave = make_event_record(
+        "action.queue.leave",
+        received_at=NOON + timedelta(seconds=left),
+        code="PR_MANUALLY_DEQUEUED",
+        merged=False,
+        queued_at=None if queued is None else NOON + timedelta(seconds=queued),
+    )
+
+    # Whether one was carried out that was interrupted is not known.
+    is_soon = left <= MINUTE
+    found = act_of_event(leave, [act])
+    assert (found is act) is (is_ours and (is_soon or result is ActResult.DONE))
 
 
 @pytest.mark.parametrize("end", [ActResult.UNCHANGED, ActResult.REFUSED])

@@ -154,6 +154,10 @@ def _carry_out(turn: Turn, plan: Plan) -> None:
     elif found is not None:
         if plan.act == "dequeue":
             dequeue(turn, plan.number, found[1].pull.author)
+        elif plan.act == "leave":
+            # A later stay was not asked to leave.
+            if found.queued.dequeue_requested:
+                leaving.withdraw_stack(turn, *found)
         else:
             leaving.withdraw(turn, *found, "PULL_REQUEST_UPDATED")
             plan_return(turn, found[1].pull)

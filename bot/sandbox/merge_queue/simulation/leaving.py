@@ -92,6 +92,22 @@ def sort_waiting(turn: Turn, line: Line) -> None:
     )
 
 
+def stacked_on(line: Line, queued: QueuedPullRequest) -> list[QueuedPullRequest]:
+    """List the queued pull requests that are stacked on this one, directly or not."""
+    direct = [
+        dependent for dependent in line.queued() if dependent.pull.stacked_on == queued.number
+    ]
+    return [*direct, *(other for dependent in direct for other in stacked_on(line, dependent))]
+
+
+def withdraw_stack(turn: Turn, line: Line, queued: QueuedPullRequest) -> None:
+    """Take one pull request out as the API does, and what is stacked on it."""
+    stacked = stacked_on(line, queued)
+    withdraw(turn, line, queued, "PR_MANUALLY_DEQUEUED")
+    for dependent in stacked:
+        withdraw(turn, line, dependent, "STACK_PREDECESSOR_DEQUEUED")
+
+
 def withdraw(turn: Turn, line: Line, queued: QueuedPullRequest, code: str) -> None:
     """Take one pull request out of line or out of its batch; what was built on it starts again."""
     batch = batch_of(line, queued)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from bot.sandbox.merge_queue.simulation import leaving
 from bot.sandbox.merge_queue.simulation.entering import find
-from bot.sandbox.merge_queue.simulation.state import Line, QueuedPullRequest
+from bot.sandbox.merge_queue.simulation.state import Plan
 from bot.sandbox.merge_queue.simulation.turn import Turn
 
 
@@ -23,7 +23,7 @@ def impact(turn: Turn, number: int) -> Impact | None:
     if found is None:
         return None
     line, queued = found
-    leaves = [queued, *_stacked_on(line, queued)]
+    leaves = [queued, *leaving.stacked_on(line, queued)]
     holders = [leaving.batch_of(line, leave) for leave in leaves]
     places = [
         line.batches.index(holder)
@@ -37,25 +37,23 @@ def impact(turn: Turn, number: int) -> Impact | None:
 
 
 def remove(turn: Turn, number: int) -> bool:
-    """Remove it and what is stacked on it; return whether it was queued."""
+    """Remove it and what is stacked on it; return whether it was queued.
+
+    The hosted service may take a while, and shows `dequeue_requested` until it has left
+    (MergeQueueStatusPullRequest of https://api.mergify.com/v1/openapi.json). To be asked again
+    meanwhile changes nothing.
+    """
     found = find(turn, number)
     if found is None:
         return False
-    line, queued = found
-    stacked = _stacked_on(line, queued)
-    leaving.withdraw(turn, line, queued, "PR_MANUALLY_DEQUEUED")
-    for dependent in stacked:
-        leaving.withdraw(turn, line, dependent, "STACK_PREDECESSOR_DEQUEUED")
+    lag = turn.service.removal_lag
+    if not lag:
+        leaving.withdraw_stack(turn, *found)
+    elif not found.queued.dequeue_requested:
+        found.queued.dequeue_requested = True
+        turn.repository.plans.append(Plan(turn.now + lag, "leave", number))
     return True
 
 
 def _is_built(code: str) -> bool:
     return code != "waiting_for_batch"
-
-
-def _stacked_on(line: Line, queued: QueuedPullRequest) -> list[QueuedPullRequest]:
-    """List the queued pull requests that are stacked on this one, directly or not."""
-    direct = [
-        dependent for dependent in line.queued() if dependent.pull.stacked_on == queued.number
-    ]
-    return [*direct, *(other for dependent in direct for other in _stacked_on(line, dependent))]

@@ -126,6 +126,7 @@ class QueuedPullRequest:
     schedule_since: Moment | None = None
     schedule_for: int = 0
     runs: int = 0
+    dequeue_requested: bool = False
 
     @property
     def number(self) -> int:
@@ -245,7 +246,7 @@ class Tempo:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Something a person will do at a moment: `enter`, `dequeue`, `push`."""
+    """Something a person will do at a moment: `enter`, `dequeue`, `push`; `leave` is a removal."""
 
     at: Moment
     act: str
@@ -311,7 +312,8 @@ class Repository:
 class Service:
     """All repositories, on one clock. Durations are divided by `speed`.
 
-    `pause_lag` is the time from a pause to the moment at which the log receives its event.
+    `pause_lag` is the time from a pause to the moment at which the log receives its event, and
+    `removal_lag` the time from a removal asked through the API to the leave.
     Without `logs_pauses` the log has no events of pauses at all. Before `nothing_until` time alone
     changes nothing; None when that has to be found out.
     """
@@ -319,6 +321,7 @@ class Service:
     now: Moment
     speed: float = 1.0
     pause_lag: Moment = 0
+    removal_lag: Moment = 0
     logs_pauses: bool = True
     repositories: dict[str, Repository] = field(default_factory=dict)
     nothing_until: Moment | None = None

@@ -10,6 +10,7 @@ from typing import Any
 import aiohttp
 import pytest
 
+from bot.sandbox.merge_queue.controls import NewPullRequest
 from bot.sandbox.merge_queue.faults import Fault
 from bot.sandbox.merge_queue.server import MergeQueueSandbox
 
@@ -186,6 +187,42 @@ async def test_a_pull_request_can_be_queued_failed_and_dequeued(wire: Wire) -> N
         second["number"]: "PR_MANUALLY_DEQUEUED",
         third["number"]: "CONFLICT_WITH_BASE_BRANCH",
     }
+
+
+async def test_a_removal_may_take_a_while_and_be_asked_for_again_meanwhile(
+    http: aiohttp.ClientSession,
+) -> None:
+    sandbox = MergeQueueSandbox(
+        repositories={SITE: "quiet"},
+        token="key",
+        real_time=False,
+        start_at=START,
+        dialect="live",
+        removal_lag=30,
+    )
+    await sandbox.start()
+    wire = Wire(sandbox, http)
+    first = sandbox.enqueue(SITE, NewPullRequest(hangs=True))
+    stacked = sandbox.enqueue(SITE, NewPullRequest(hangs=True, stacked_on=first))
+
+    async def leaving() -> dict[int, bool]:
+        _, status = await wire.ask("GET", f"{REPO}/merge-queue/status")
+        queued = [pull for batch in status["batches"] for pull in batch["pull_requests"]]
+        queued += status["waiting_pull_requests"]
+        return {pull["number"]: pull["dequeue_requested"] for pull in queued}
+
+    assert await leaving() == {first: False, stacked: False}
+    removal = f"{REPO}/merge-queue/pull/{first}/dequeue"
+    for _ in range(2):
+        async with http.post(f"{sandbox.base_url}{removal}") as answer:
+            assert answer.status == 204
+        sandbox.advance(15)
+        assert await leaving() in ({first: True, stacked: False}, {})
+    assert await leaving() == {}
+    left = {event.pull_request for event in sandbox.events(SITE) if "leave" in event.type}
+    assert left == {first, stacked}
+    assert (await wire.ask("POST", removal))[0] == 404
+    await sandbox.stop()
 
 
 async def test_outside_the_merge_hours_a_batch_waits_for_its_schedule(wire: Wire) -> None:
