@@ -46,13 +46,17 @@ def with_preceding_events(record: EventRecord, around: Sequence[EventRecord]) ->
     if not is_uninformative(record):
         return record
     details = record.details
+    is_earlier_run = False
     for other in reversed(_before(record, around)):
+        # A removal through this bot is known to have caused this leave, however slowly.
+        if is_earlier_run and other.type != REMOVED_HERE:
+            continue
         if other.type in REMOVALS and details.code in {None, REMOVED}:
             actor = details.actor or _who_removed(other)
             details = details.model_copy(update={"code": REMOVED, "actor": actor})
             break
         if other.type == CHECKS_START:
-            break
+            is_earlier_run = True
         if details.code is None and other.type == CHECKS_END:
             details = _with_checks(details, other)
     return replace(record, details=details)

@@ -268,6 +268,7 @@ async def test_a_pull_request_that_takes_a_while_to_leave_is_removed_and_said_on
     await bot.click(asked, "Remove")
     await bot.wait_for_post(REMOVED.format(number))
     await bot.wait_for_change(asked, "was removed")
+    await bot.checks_run(1)
     again = await question(bot, number, by=BOB)
     assert again.words.startswith(f"#{number} is leaving the queue of {SITE} already")
     assert len(bot.requests("/dequeue")) == 1

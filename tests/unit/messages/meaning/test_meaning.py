@@ -13,7 +13,15 @@ from bot.feed.texts import event_posts
 from bot.log.classification import EventKind, classify, kinds
 from bot.log.preceding import with_preceding_events
 from bot.merge_queue.event_records import EventDetails, EventRecord, FailedCheck
-from bot.merge_queue.event_types import DEQUEUE_CODES, LEAVE, MERGED, CodeClass, Turn, turn_of
+from bot.merge_queue.event_types import (
+    DEQUEUE_CODES,
+    LEAVE,
+    MERGED,
+    REMOVED_HERE,
+    CodeClass,
+    Turn,
+    turn_of,
+)
 from bot.verdicts.texts.leaving import LEAVINGS, NO_STEP
 from bot.verdicts.texts.verdict import said
 from bot.verdicts.verdict import Facts, judge
@@ -101,6 +109,17 @@ def test_the_commands_event_names_the_person_who_removed_it(code: str | None) ->
     assert kinds([leave], [ASKED, leave])[5] is EventKind.DEQUEUE
     assert reported.startswith("Removed from the queue #41 Add search")
     assert "Removed by @bob" in reported
+
+
+@pytest.mark.parametrize("code", ["PR_MANUALLY_DEQUEUED", None])
+def test_checks_that_start_after_a_removal_do_not_hide_who_asked_for_it(code: str | None) -> None:
+    """The service takes a while to carry out a removal; a command before them led to nothing."""
+    started = make_event_record(CHECKS_START, event_id=2)
+    leave = make_event_record(LEAVE, event_id=5, code=code, merged=False)
+    removed = make_event_record(REMOVED_HERE, event_id=0, actor="alice")
+
+    assert with_preceding_events(leave, [removed, started, leave]).details.actor == "alice"
+    assert with_preceding_events(leave, [ASKED, started, leave]) == leave
 
 
 def test_only_events_that_explain_a_leave_are_a_reason_for_it() -> None:
