@@ -37,14 +37,13 @@ from bot.kernel.errors import InvalidDuration, UserError
 from bot.kernel.groups import Group, Groups, Repositories, Target, repositories_of
 from bot.log.sources import Sources
 from bot.pauses.texts.ends import EndQuestion
-from bot.slack.conversation import Conversation, show_view
+from bot.slack.conversation import Conversation
 from bot.slack.errors import NeedsClick
 from bot.slack.forms import Forms, FormTurn
 from bot.slack.payloads import Interaction, Json
 from bot.slack.ports import ChannelAccess
 from bot.slack.references import Names
 from bot.slack.web_api.channels import SlackChannels
-from bot.slack.web_api.failures import field_of
 from bot.store.errors import StoreUnavailable
 from bot.store.transactions import Store
 
@@ -210,9 +209,7 @@ class Call(Conversation):
             raise NeedsClick
         await self.begin_answer()
         open_view = partial(self.client.views_open, trigger_id=self.trigger_id)
-        answer = await show_view("views.open", open_view, view)
-        view_id = str(field_of(answer, "view", "id"))
-        return self.bot.forms.opened(view_id, field_of(answer, "view").get("hash"))
+        return await self.bot.forms.open(open_view, view)
 
     def turn_of(self, click: Interaction) -> FormTurn:
         """A choice in a form, which changes it."""

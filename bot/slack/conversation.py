@@ -40,6 +40,7 @@ from bot.slack.web_api.channels import fitted
 from bot.slack.web_api.failures import (
     BLOCKS_CODES,
     FAILURES,
+    TRIGGER_USED,
     UNREADABLE,
     VIEW_CODES,
     blocks_refused,
@@ -145,22 +146,31 @@ async def _sent(send: Callable[..., Awaitable[object]], **form: Any) -> NotShown
 
 
 async def show_view(
-    method: str, show: Callable[..., Awaitable[AsyncSlackResponse]], view: View
+    method: str,
+    show: Callable[..., Awaitable[AsyncSlackResponse]],
+    view: View,
+    *,
+    is_plainest: bool = False,
 ) -> AsyncSlackResponse:
     """Show a form or a tab, or if Slack refuses its blocks a plainer one. Raises FAILURES.
 
-    A trigger that opened nothing can be used again.
+    `is_plainest`: try the plainest only. Slack doesn't say whether a trigger that opened nothing
+    can be used again; if not, the refusal of the blocks is raised.
     """
-    *richer, plainest = plainer_views(view)
-    for rich_view in richer:
+    forms = list(plainer_views(view))
+    refusals: list[SlackApiError] = []
+    for form in forms[-1:] if is_plainest else forms:
         try:
-            return await show(view=rich_view)
+            return await show(view=form)
         except SlackApiError as error:
             code = read_failure(error).code
+            if refusals and code == TRIGGER_USED:
+                break
             if code not in VIEW_CODES:
                 raise
             blocks_refused(method, code)
-    return await show(view=plainest)
+            refusals.append(error)
+    raise refusals[-1]
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from slack_sdk.web.async_slack_response import AsyncSlackResponse
 from bot.blocks.message import View
 from bot.kernel.bounded import Bounded
 from bot.slack.conversation import show_view
-from bot.slack.web_api.failures import VIEW_GONE_CODES, read_failure
+from bot.slack.web_api.failures import VIEW_CODES, VIEW_GONE_CODES, field_of, read_failure
 
 logger = logging.getLogger(__name__)
 
@@ -29,7 +29,7 @@ OPENED = 0
 """The number of the turn that opens a form: whatever the person does with it comes later."""
 
 Update = Callable[..., Awaitable[AsyncSlackResponse]]
-"""`views.update` of the SDK's client."""
+"""`views.open` or `views.update` of the SDK's client."""
 
 
 @dataclass(slots=True)
@@ -72,6 +72,24 @@ class Forms:
 
     def __init__(self) -> None:
         self._known = Bounded[str, OpenForm](MOST_FORMS)
+        self._refused = set[str]()
+        """The callback ids of forms whose blocks Slack has refused: these open plainly."""
+
+    async def open(self, open_view: Update, view: View) -> FormTurn:
+        """Open a form with a trigger.
+
+        Raises FAILURES. If that is because of its blocks, the next try opens it without them.
+        """
+        kind = str(view.view.get("callback_id"))
+        is_refused = kind in self._refused
+        try:
+            answer = await show_view("views.open", open_view, view, is_plainest=is_refused)
+        except SlackApiError as error:
+            if read_failure(error).code in VIEW_CODES:
+                self._refused.add(kind)
+            raise
+        view_id = str(field_of(answer, "view", "id"))
+        return self.opened(view_id, field_of(answer, "view").get("hash"))
 
     def opened(self, view_id: str, shown: str | None) -> FormTurn:
         """Slack has opened the form; by now the person may have done something with it.

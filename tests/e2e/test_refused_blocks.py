@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.e2e.conftest import OVER_SOCKET_MODE
+from tests.e2e.conftest import OVER_SOCKET_MODE, StartBot
 from tests.support.bot_tester import BOB, MERGE_QUEUE, BotTester
 
 pytestmark = [pytest.mark.e2e, OVER_SOCKET_MODE]
@@ -71,6 +71,25 @@ async def test_a_form_opens_plainer_and_still_pauses(refusing: BotTester) -> Non
     await refusing.modal("paused")
     await refusing.logged("blocks_refused")
     assert refusing.pause_reason() == "CI runners are down (by alice via Slack)"
+
+
+async def test_a_form_opens_plainer_at_the_second_try_where_a_refusal_uses_up_the_click(
+    start_bot: StartBot,
+) -> None:
+    bot = await start_bot(refusals_use_triggers=True)
+    bot.expected_errors.add("blocks_refused")
+    bot.expected_refusals.add("views.open exchanged_trigger_id")
+    refuse(bot, "views.open", "invalid_blocks")
+    await bot.type("/mq pause")
+    answer = await bot.wait_for_reply("Slack didn't take my answer")
+    assert "`invalid_blocks`" in answer
+    assert "Please try again." in answer
+    await bot.type("/mq pause")
+    form = await bot.modal("Some of this can't be shown right now")
+    await bot.submit(form, reason="CI runners are down")
+    await bot.modal("paused")
+    await bot.wait_for_post("is paused")
+    assert bot.pause_reason() == "CI runners are down (by alice via Slack)"
 
 
 async def test_a_home_tab_that_is_refused_in_any_form_is_reported(refusing: BotTester) -> None:

@@ -128,6 +128,7 @@ class BotTester:
     channels: str = "acme/site=C0RELEASE:freeze"
     speed: float = 200.0
     rate_limits: RateLimits = "off"
+    refusals_use_triggers: bool = False
     environment: Mapping[str, str] = field(default_factory=dict)
     credentials: tuple[Credential, ...] = ()
     pause_lag: float = 0.02
@@ -171,6 +172,7 @@ class BotTester:
             event_retry_seconds=(0.0,),
             ack_seconds=PATIENT_SECONDS,
             trigger_seconds=PATIENT_SECONDS,
+            refusals_use_triggers=self.refusals_use_triggers,
         )
         sandbox = Sandbox(self.merge_queue, self.slack)
         self.addresses = (await self._stack.enter_async_context(sandbox)).addresses

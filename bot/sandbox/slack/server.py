@@ -55,7 +55,8 @@ class SlackSandbox:
     is offered, sent and allowed. `bot_token`, `app_token`: the only two
     tokens that are known, until `credentials` gets more.
     `ack_seconds`: how long the app has to acknowledge. `trigger_seconds`: how long it may open a
-    modal for what somebody did. `event_retry_seconds`: the waits before an unacknowledged event
+    modal for what somebody did, with a trigger that `refusals_use_triggers` or not: see
+    `Triggers`. `event_retry_seconds`: the waits before an unacknowledged event
     is sent again. `rate_limits`: "posting" (chat.postMessage only),
     "all" (every method by its tier) or "off". Where the manifest switches Socket Mode off, what
     happens is sent in requests signed with `signing_secret`: to `request_url`, verified as soon
@@ -75,6 +76,7 @@ class SlackSandbox:
         app_token: str = "xapp-sandbox",  # noqa: S107 - opens nothing but this local workspace
         ack_seconds: float = ACK_SECONDS,
         trigger_seconds: float = TRIGGER_SECONDS,
+        refusals_use_triggers: bool = False,
         event_retry_seconds: tuple[float, ...] = EVENT_RETRY_SECONDS,
         rate_limits: RateLimits = "posting",
         request_url: str | None = None,
@@ -92,7 +94,9 @@ class SlackSandbox:
             manifest=declared,
             payloads=Payloads(workspace, APP_ID, BOT_ID, BOT_USER_ID),
             views=Views(workspace, chance),
-            triggers=Triggers(time.monotonic, chance, trigger_seconds),
+            triggers=Triggers(
+                time.monotonic, chance, trigger_seconds, used_by_refusals=refusals_use_triggers
+            ),
             chance=chance,
         )
         self.calls = CallLog()

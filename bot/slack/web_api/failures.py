@@ -57,6 +57,9 @@ BLOCKS_CODES = frozenset(
 VIEW_CODES = BLOCKS_CODES | {"view_too_large"}
 """https://docs.slack.dev/reference/methods/views.publish#errors"""
 
+TRIGGER_USED = "exchanged_trigger_id"
+"""https://docs.slack.dev/reference/methods/views.open#errors"""
+
 VIEW_GONE_CODES = frozenset({"not_found", "view_not_found"})
 """The person has closed the view (docs.slack.dev/reference/methods/views.update)."""
 

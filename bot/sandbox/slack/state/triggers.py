@@ -25,14 +25,22 @@ class Trigger:
 
 
 class Triggers:
-    """Mints trigger ids and exchanges each of them once."""
+    """Mints trigger ids and exchanges each of them once.
+
+    `used_by_refusals`: a call that is refused for its view has used its trigger up as well. Slack
+    says only that a trigger can be used once (https://docs.slack.dev/reference/methods/views.open,
+    `exchanged_trigger_id`), so an app has to get on with both.
+    """
 
     def __init__(
         self,
         monotonic: Callable[[], float],
         chance: random.Random,
         seconds: float = TRIGGER_SECONDS,
+        *,
+        used_by_refusals: bool = False,
     ) -> None:
+        self.used_by_refusals = used_by_refusals
         self._monotonic = monotonic
         self._seconds = seconds
         self._chance = chance
@@ -61,3 +69,9 @@ class Triggers:
             raise SlackRefusal("expired_trigger_id")
         trigger.is_exchanged = True
         return trigger
+
+    def refused(self, trigger_id: str) -> None:
+        """A call with this trigger is refused."""
+        trigger = self._triggers.get(trigger_id)
+        if trigger is not None and self.used_by_refusals:
+            trigger.is_exchanged = True

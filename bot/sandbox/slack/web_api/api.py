@@ -65,6 +65,8 @@ class WebApi:
         if strike.prevents:
             entry = self._log.add(name, None, received.arguments)
             entry |= {"ok": False, "error": strike.error}
+            if strike.name == "refuse":
+                self._installation.triggers.refused(str(received.arguments.get("trigger_id")))
             return strike.failure(request)
         return strike.after(request, self.respond(name, received))
 

@@ -110,6 +110,14 @@ def test_a_trigger_must_be_valid_and_works_once_unless_its_view_was_refused(desk
     assert desk.error("views.open", **old) == "expired_trigger_id"
 
 
+def test_a_refusal_can_use_up_the_trigger(desk: Desk) -> None:
+    desk.sandbox.installation.triggers.used_by_refusals = True
+    for method in ("views.open", "views.push"):
+        asked = {"trigger_id": trigger(desk), "view": {}}
+        assert desk.error(method, **asked) == "invalid_arguments"
+        assert desk.error(method, **{**asked, "view": modal()}) == "exchanged_trigger_id"
+
+
 def test_a_trigger_expires_after_three_seconds(desk: Desk) -> None:
     now = [100.0]
     triggers = Triggers(lambda: now[0], desk.sandbox.installation.chance)

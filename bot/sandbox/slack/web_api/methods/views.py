@@ -1,8 +1,11 @@
 """The views methods: open, push, update, publish."""
 
+from typing import NamedTuple
+
 from bot.sandbox.slack.block_kit.blocks import Surface
 from bot.sandbox.slack.block_kit.view_rules import accepted_view
 from bot.sandbox.slack.state.installation import Installation
+from bot.sandbox.slack.state.triggers import Trigger
 from bot.sandbox.slack.state.views import View
 from bot.sandbox.slack.web_api.calls import Call
 from bot.sandbox.slack.web_api.methods.method import TIER_4, Method
@@ -16,35 +19,41 @@ def _given_view(installation: Installation, call: Call, surface: Surface) -> Jso
     return accepted_view(view, surface, installation.chance)
 
 
-def _trigger_id(call: Call) -> str:
-    return call.text("trigger_id") or call.text("interactivity_pointer")
-
-
 def _answer(installation: Installation, view: View) -> Json:
     return {"view": installation.view_json(view)}
 
 
 def open_view(installation: Installation, call: Call) -> Json:
     """Open a modal for who acted (docs.slack.dev/reference/methods/views.open)."""
-    content = _given_view(installation, call, "modal")
-    trigger = installation.triggers.exchange(_required_trigger(call))
+    content, trigger = _admitted(installation, call)
     return _answer(installation, installation.views.open(trigger.user, content))
 
 
 def push_view(installation: Installation, call: Call) -> Json:
     """Put a modal on top (docs.slack.dev/reference/methods/views.push)."""
-    content = _given_view(installation, call, "modal")
-    trigger = installation.triggers.exchange(_required_trigger(call))
+    content, trigger = _admitted(installation, call)
     if trigger.view_id is None or installation.views.find(trigger.view_id) is None:
         raise SlackRefusal("not_found")
     return _answer(installation, installation.views.push(trigger.user, content))
 
 
-def _required_trigger(call: Call) -> str:
-    trigger_id = _trigger_id(call)
+class _Admitted(NamedTuple):
+    """A view that can be shown, and who acted."""
+
+    content: Json
+    trigger: Trigger
+
+
+def _admitted(installation: Installation, call: Call) -> _Admitted:
+    triggers = installation.triggers
+    trigger_id = call.text("trigger_id") or call.text("interactivity_pointer")
     if not trigger_id:
         raise invalid_arguments("missing required field: trigger_id")
-    return trigger_id
+    if triggers.used_by_refusals:
+        trigger = triggers.exchange(trigger_id)
+        return _Admitted(_given_view(installation, call, "modal"), trigger)
+    content = _given_view(installation, call, "modal")
+    return _Admitted(content, triggers.exchange(trigger_id))
 
 
 def update_view(installation: Installation, call: Call) -> Json:
