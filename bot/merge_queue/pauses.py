@@ -68,7 +68,11 @@ class PauseEndpoints:
     async def pause(
         self, repository: RepositoryName, reason: str, on_answer: OnAnswer = ignore
     ) -> Pause | Unclear:
-        """Endpoint 2 or 9."""
+        """Endpoint 2 or 9.
+
+        Raises ResourceNotFound if the repository doesn't exist, NotOffered if the service doesn't
+        pause it, as one whose endpoint 9 only changes a pause.
+        """
 
         def read(response: httpx.Response) -> Pause:
             pause = self._read_pause(response)
@@ -80,7 +84,13 @@ class PauseEndpoints:
 
         body = {"reason": reason}
         call = Call(repository, "set_pause", "PUT", CURRENT, json=body, on_answer=on_answer)
-        return await self._change_pause(call, partial(self.http.call, read=read))
+        try:
+            return await self._change_pause(call, partial(self.http.call, read=read))
+        except merge_queue_errors.ResourceNotFound as error:
+            # It raises ResourceNotFound if there is no such repository.
+            await self.status(repository)
+            with merge_queue_errors.about(repository):
+                raise merge_queue_errors.NotOffered(error.status, error.detail) from None
 
     async def resume(
         self,

@@ -106,6 +106,19 @@ async def test_a_service_with_only_the_deprecated_pause_endpoints_works(
     assert "is paused · CI is down\n" in await bot.ask("/mq status")
 
 
+async def test_a_service_whose_deprecated_endpoint_only_changes_pauses_is_told(
+    start_bot: StartBot,
+) -> None:
+    bot = await start_bot(pause_endpoints="deprecated", deprecated_creates=False)
+    refused = await bot.ask("/mq pause CI is down")
+    assert "*acme/site is not paused.*" in refused
+    assert "no longer offers this: 404 “The pause does not exist”" in refused
+    assert "renamed" not in refused
+    bot.merge_queue.pause("acme/site", "Database migration", by="carol")
+    await bot.resume()
+    assert bot.pause_reason() is None
+
+
 async def test_a_service_without_pause_endpoints_is_not_called_running(start_bot: StartBot) -> None:
     bot = await start_bot(pause_endpoints="none", channels=f"acme/site={MERGE_QUEUE}:pause")
     answer = await bot.ask("/mq status")

@@ -137,6 +137,7 @@ class BotTester:
     dialect: str = "document"
     queue_mode: str = "serial"
     pause_endpoints: str = "both"
+    deprecated_creates: bool = True
     lacks: tuple[str, ...] = ()
     waits_for_begin: bool = True
     mode: Mode = "socket"
@@ -164,6 +165,7 @@ class BotTester:
             dialect=self.dialect,
             mode=self.queue_mode,
             pause_endpoints=self.pause_endpoints,
+            deprecated_creates=self.deprecated_creates,
             lacks=self.lacks,
         )
         self.slack = SlackSandbox(

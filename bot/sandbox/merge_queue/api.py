@@ -15,6 +15,7 @@ from bot.sandbox.merge_queue.simulation.state import Pause
 from bot.sandbox.merge_queue.simulation.vocabulary import event_types
 
 PREFIX = "/v1"
+NO_PAUSE = "The pause does not exist"
 NOT_PAUSED = "The merge queue is not currently paused on this repository"
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
@@ -100,13 +101,20 @@ class MergeQueueApi:
         return answer(payloads.pause(await self._pause(request), self._controls.speaks))
 
     async def deprecated_pause(self, request: web.Request) -> web.Response:
-        return answer(payloads.deprecated_pause(await self._pause(request)))
+        """Pause the queue, or refuse where it isn't paused yet.
 
-    async def _pause(self, request: web.Request) -> Pause:
+        The API document's Errors table has a 404 of endpoint 9 "when the pause does not exist".
+        """
+        return answer(payloads.deprecated_pause(await self._pause(request, is_deprecated=True)))
+
+    async def _pause(self, request: web.Request, *, is_deprecated: bool = False) -> Pause:
         # The credential comes before the body: who is not known learns nothing about the rest.
         self._caller(request)
         reason = parameters.pause_reason(await parameters.json_body(request))
         caller, repository = self._reach(request, write=True)
+        may_create = self._controls.deprecated_creates or not is_deprecated
+        if repository.pause is None and not may_create:
+            raise Refusal(404, NO_PAUSE)
         return self._controls.pause(repository.name, reason, caller.actor)
 
     async def resume(self, request: web.Request) -> web.Response:

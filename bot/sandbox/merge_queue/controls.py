@@ -142,9 +142,11 @@ class Controls:
     the wall clock, and `skip` moves it ahead; otherwise it stands still until `advance`.
     host, dialect and metadata: see `Dialect` (dialect is `document` or `live`). mode: see
     `Repository`. pause_endpoints: those that there are: `both`, `current`, `deprecated` or `none`;
-    the control methods pause all the same. lacks: paths below a repository's, such as
-    `queues/branches` or `merge-queue/pull`, that are not there, nor anything below them. log_limit:
-    events kept per repository. pause_lag: seconds from a pause to its event in the log.
+    the control methods pause all the same. deprecated_creates: whether the deprecated pause
+    endpoint creates one, instead of answering 404 while there is none. lacks: paths below a
+    repository's, such as `queues/branches` or `merge-queue/pull`, that are not there, nor anything
+    below them. log_limit: events kept per repository. pause_lag: seconds from a pause to its event
+    in the log.
     removal_lag: seconds from a removal asked through the API to the leave, during which the live
     dialect says `dequeue_requested`. logs_pauses: whether the log has events of pauses.
 
@@ -164,6 +166,7 @@ class Controls:
     metadata: str = "full"
     mode: str = "serial"
     pause_endpoints: str = "both"
+    deprecated_creates: bool = True
     lacks: Sequence[str] = ()
     log_limit: int = 100_000
     pause_lag: float = 0.0

@@ -18,6 +18,9 @@ PULL_REQUEST_BOUND = 2_147_483_647
 PER_PAGE_DEFAULT = 10
 PER_PAGE_LIMIT = 100
 WIDEST_WINDOW = 93 * DAY
+RETENTION = 90 * DAY
+"""Older events are left out (https://docs.mergify.com/merge-queue/monitoring/)."""
+
 WIDEST_WINDOW_TEXT = "'received_from' and 'received_to' cannot span more than 93 days"
 
 _OWNER = re.compile(r"[a-zA-Z0-9\-]{1,40}", re.ASCII)
@@ -117,7 +120,7 @@ def log_request(query: Query, known_types: tuple[str, ...], now: Moment) -> LogR
     if base_ref is not None and not 1 <= len(base_ref) <= BASE_REF_LIMIT:
         raise Refusal(422, f"base_ref: 1 to {BASE_REF_LIMIT} characters")
     selection = Selection(
-        received_from=received_from,
+        received_from=max(received_from, now - RETENTION),
         received_to=received_to,
         types=types,
         pull_request=_integer(query, "pull_request", 1, PULL_REQUEST_BOUND - 1),

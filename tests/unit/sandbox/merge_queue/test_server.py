@@ -10,7 +10,7 @@ from typing import Any
 import aiohttp
 import pytest
 
-from bot.sandbox.merge_queue.controls import NewPullRequest
+from bot.sandbox.merge_queue.controls import NewPullRequest, SentEvent
 from bot.sandbox.merge_queue.faults import Fault
 from bot.sandbox.merge_queue.server import MergeQueueSandbox
 
@@ -222,6 +222,38 @@ async def test_a_removal_may_take_a_while_and_be_asked_for_again_meanwhile(
     left = {event.pull_request for event in sandbox.events(SITE) if "leave" in event.type}
     assert left == {first, stacked}
     assert (await wire.ask("POST", removal))[0] == 404
+    await sandbox.stop()
+
+
+async def test_events_older_than_90_days_are_left_out(wire: Wire) -> None:
+    for days in (200, 91, 89):
+        received_at = START - timedelta(days=days)
+        sent = SentEvent("action.queue.enter", pull_request=days, received_at=received_at)
+        wire.sandbox.emit(SITE, sent)
+    for days, shown in ((210, []), (180, []), (93, [89])):
+        begin = START - timedelta(days=days)
+        window = {
+            "received_from": begin.isoformat(),
+            "received_to": (begin + timedelta(days=90)).isoformat(),
+        }
+        async with wire.http.get(f"{wire.sandbox.base_url}{REPO}/logs", params=window) as response:
+            events = (await response.json())["events"]
+        assert [event["pull_request"] for event in events] == shown
+
+
+async def test_only_an_option_keeps_the_deprecated_endpoint_from_creating_a_pause(
+    http: aiohttp.ClientSession,
+) -> None:
+    sandbox = MergeQueueSandbox(
+        repositories={SITE: "quiet"}, token="key", real_time=False, deprecated_creates=False
+    )
+    await sandbox.start()
+    wire = Wire(sandbox, http)
+    reason = {"reason": "x"}
+    status, body = await wire.ask("PUT", f"{REPO}/queue/pause", reason)
+    assert (status, body["detail"]) == (404, "The pause does not exist")
+    assert (await wire.ask("PUT", f"{REPO}/merge-queue/pause", reason))[0] == 200
+    assert (await wire.ask("PUT", f"{REPO}/queue/pause", {"reason": "y"}))[0] == 200
     await sandbox.stop()
 
 
