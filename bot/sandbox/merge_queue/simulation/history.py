@@ -21,7 +21,7 @@ def play(
         (start - round(scenarios.history_seconds(scenario) * SECOND / service.speed), name)
         for name, scenario in scenario_of.items()
     )
-    repositories = {freeze.name: freeze for freeze in made}
+    repositories = {repository.name: repository for repository in made}
     service.now = begins[0][0]
     for begin, name in begins:
         stepping.step(service, (begin - service.now) / SECOND, random)
