@@ -59,8 +59,9 @@ class ArmedFaults:
     def arm(self, fault: Fault) -> None:
         self.armed.append(fault)
 
-    def disarm(self) -> None:
-        self.armed.clear()
+    def disarm(self, only: Fault | None = None) -> None:
+        """Disarm all faults, or one of them."""
+        self.armed = [fault for fault in self.armed if only is not None and fault is not only]
 
     def meet(self, method: str, path: str, *, has_cursor: bool) -> Fault | None:
         """Give the fault that this request meets, counting it."""

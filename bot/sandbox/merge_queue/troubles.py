@@ -164,8 +164,9 @@ def _freeze(controls: Controls, repository: str) -> None:
     controls.freeze(repository, FreezeTerms("Release 4.2 is being cut"))
 
 
-def _fall_silent(controls: Controls, _: str) -> None:
-    controls.faults.arm(Fault("error", path="/merge-queue/status", times=None, status=503))
+def _fall_silent(controls: Controls, repository: str) -> None:
+    path = f"/repos/{repository}/merge-queue/status"
+    controls.faults.arm(Fault("error", path=path, times=None, status=503))
 
 
 def _break_configuration(controls: Controls, repository: str) -> None:

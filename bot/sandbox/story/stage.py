@@ -53,6 +53,8 @@ class DemoStage:
         self._is_open = False
         self._failed: int | None = None
         self._passing = asyncio.Lock()
+        detail = {"detail": "Service unavailable"}
+        self._outage = Fault("error", times=None, status=_SERVICE_UNAVAILABLE, body=detail)
         self._triggers: Mapping[str, Trigger] = {
             "failure": Trigger(
                 "A pull request fails",
@@ -226,11 +228,10 @@ class DemoStage:
 
     async def _switch_service(self) -> None:
         if self._switch("service"):
-            detail = {"detail": "Service unavailable"}
-            fault = Fault("error", times=None, status=_SERVICE_UNAVAILABLE, body=detail)
-            self._service.faults.arm(fault)
+            self._service.faults.arm(self._outage)
         else:
-            self._service.faults.disarm()
+            # A scenario may have armed another.
+            self._service.faults.disarm(self._outage)
 
     async def _switch_slack(self) -> None:
         if self._switch("slack"):

@@ -3,14 +3,16 @@
 import pytest
 
 from bot.cli.manifest import manifest_path
+from bot.sandbox.merge_queue.faults import Fault
 from bot.sandbox.merge_queue.server import MergeQueueSandbox
+from bot.sandbox.merge_queue.troubles import play
 from bot.sandbox.server import Sandbox
 from bot.sandbox.slack.server import SlackSandbox
 from bot.sandbox.slack.state.acts import Act
 from bot.sandbox.slack.state.workspace import Message
 from bot.sandbox.slack.wire import ControlRefusal
 from bot.sandbox.story.stage import COLLEAGUES_REASON, DASHBOARD_REASON, DemoStage
-from bot.sandbox.story.steps import ALICE, BOB, CAROL, MERGE_QUEUE, SITE
+from bot.sandbox.story.steps import ALICE, API, BOB, CAROL, MERGE_QUEUE, SITE
 from bot.sandbox.story.telling import Teller
 
 MINUTES = 60.0
@@ -150,6 +152,8 @@ async def test_a_batch_merges_and_another_is_bisected(visit: Visit) -> None:
 
 
 async def test_outages_last_until_they_are_ended(visit: Visit) -> None:
+    of_a_scenario = Fault("error", path="/repos/acme/site/merge-queue/status", times=None)
+    visit.service.faults.arm(of_a_scenario)
     for name in ("service", "slack"):
         await visit.stage.bring_about(name)
     triggers = visit.stage.state()["triggers"]
@@ -158,8 +162,16 @@ async def test_outages_last_until_they_are_ended(visit: Visit) -> None:
     assert visit.slack.faults.listing()["faults"]
     for name in ("service", "slack"):
         await visit.stage.bring_about(name)
-    assert not visit.service.faults.armed
+    assert visit.service.faults.armed == [of_a_scenario]
     assert not visit.slack.faults.listing()["faults"]
+
+
+def test_a_repository_whose_status_fails_leaves_the_others_alone() -> None:
+    service = MergeQueueSandbox(repositories={SITE: "staged", API: "staged"})
+    play(service, [SITE], "no-answer")
+    for name, fails in ((SITE, True), (API, False)):
+        path = f"/v1/repos/{name}/merge-queue/status"
+        assert (service.faults.meet("GET", path, has_cursor=False) is not None) is fails
 
 
 async def test_an_unknown_trigger_is_refused(visit: Visit) -> None:
