@@ -11,12 +11,26 @@ from bot.sandbox.slack.state.acts import Act
 from bot.sandbox.slack.state.workspace import Change
 from bot.sandbox.slack.wire import ControlRefusal, Json
 from bot.sandbox.story.steps import CAROL, MERGE_QUEUE, SITE, Say, Type
-from bot.sandbox.story.tasks import FREEZE, PAUSE, SECOND, TASKS, WHY_MINE, done_by
+from bot.sandbox.story.tasks import (
+    FREEZE,
+    NOTHING_FAILED,
+    PAUSE,
+    SECOND,
+    TASKS,
+    WHY_MINE,
+    Task,
+    done_by,
+    takes_over,
+)
 from bot.sandbox.story.telling import Teller
 
 DASHBOARD_REASON = "The payment provider is down"
 COLLEAGUES_REASON = "Staging is out of disk space"
-_REASONS_OF_OTHERS = (DASHBOARD_REASON, COLLEAGUES_REASON)
+
+_THROUGH_THE_APP = " via Slack)"
+"""How the reasons end of what people did through the app, not on the dashboard."""
+
+_FAILURES = ("CHECKS_FAILED", "CHECKS_TIMEOUT")
 
 FAILURE_BRANCH = "release/4.2"
 BISECTION_BRANCH = "release/5.0"
@@ -108,8 +122,8 @@ class DemoStage:
             {
                 "name": task.name,
                 "title": task.title,
-                "hint": task.hint,
-                "command": task.command and task.command.format(number=self._failed or ""),
+                "hint": task.hint if self._can_try(task) else NOTHING_FAILED,
+                "command": self._command(task),
                 "person": task.person,
                 "is_done": task.name in self._done,
             }
@@ -126,16 +140,24 @@ class DemoStage:
         ]
         return {"is_open": self._is_open, "tasks": tasks, "triggers": triggers}
 
+    def _can_try(self, task: Task) -> bool:
+        return task.name != WHY_MINE or self._failed is not None
+
+    def _command(self, task: Task) -> str | None:
+        if task.command is None or not self._can_try(task):
+            return None
+        return task.command.format(number=self._failed)
+
     def _newest_failure(self) -> int | None:
-        """At the end of the story, that is Alice's; None without a story."""
-        return next(
-            (
-                event.pull_request
-                for event in reversed(self._service.events(SITE))
-                if event.type == "action.queue.leave" and not event.metadata["merged"]
-            ),
-            None,
-        )
+        """The pull request that failed last and hasn't come back; None if there is none."""
+        back = set[int | None]()
+        for event in reversed(self._service.events(SITE)):
+            if event.type == "action.queue.enter":
+                back.add(event.pull_request)
+            is_failure = event.metadata.get("dequeue_code") in _FAILURES
+            if is_failure and event.type == "action.queue.leave" and event.pull_request not in back:
+                return event.pull_request
+        return None
 
     async def bring_about(self, name: str) -> None:
         """Make something happen; raises ControlRefusal `unknown_trigger` or `not_open`."""
@@ -152,22 +174,32 @@ class DemoStage:
     def _follow_act(self, act: Act) -> None:
         if self._service.repository(SITE).pause is None:
             self._last_before_pause = act.user
-        elif act.user != self._last_before_pause:
+        elif takes_over(act.words) and not self._has_paused(act.user):
             self._tick(SECOND)
         done = done_by(act.words)
         if done is not None and (done != WHY_MINE or act.kind in ("command", "action")):
             self._tick(done)
+
+    def _has_paused(self, user: str) -> bool:
+        pause = self._service.repository(SITE).pause
+        is_through_the_app = pause is not None and pause.reason.endswith(_THROUGH_THE_APP)
+        return is_through_the_app and user == self._last_before_pause
 
     def _follow_change(self, change: Change) -> None:
         """The app shows what it has done: then the service has it."""
         if change.kind not in ("message", "message_changed"):
             return
         repositories = [self._service.repository(name) for name in self._service.repositories]
-        reasons = [repository.pause.reason for repository in repositories if repository.pause]
-        if any(not reason.startswith(_REASONS_OF_OTHERS) for reason in reasons):
+        pauses = [repository.pause.reason for repository in repositories if repository.pause]
+        if any(_is_visitors(reason) for reason in pauses):
             self._tick(PAUSE)
-        if any(repository.freezes for repository in repositories):
+        freezes = [freeze.reason for repository in repositories for freeze in repository.freezes]
+        if any(_is_visitors(reason) for reason in freezes):
             self._tick(FREEZE)
+        failed = self._newest_failure()
+        if failed != self._failed:
+            self._failed = failed
+            self._workspace.notify(Change("stage"))
 
     def _tick(self, task: str) -> None:
         if task not in self._done:
@@ -180,7 +212,7 @@ class DemoStage:
         broken = NewPullRequest(
             "Fix the total on the receipt", "alice", FAILURE_BRANCH, broken_check="lint"
         )
-        self._failed = self._service.enqueue(SITE, broken)
+        self._enter(broken)
 
     async def _bisect(self) -> None:
         self._enter(
@@ -243,3 +275,8 @@ class DemoStage:
         """Begin what lasts, or end it; whether it is on now."""
         self._lasting ^= {name}
         return name in self._lasting
+
+
+def _is_visitors(reason: str) -> bool:
+    """Whether a visitor gave this reason, not somebody on the dashboard or the triggers' Carol."""
+    return reason.endswith(_THROUGH_THE_APP) and not reason.startswith(COLLEAGUES_REASON)

@@ -19,7 +19,7 @@ class Task:
     name: str
     title: str
     hint: str
-    command: str | None = None  #: what may be typed; `{number}` is that of Alice's failure
+    command: str | None = None  #: what may be typed; `{number}` is that of the last failure
     person: str | None = None  #: whom the visitor becomes for it
 
 
@@ -45,7 +45,7 @@ TASKS = (
     Task(
         WHY_MINE,
         "Why did mine fail?",
-        "Alice's pull request left the queue. Press Why? below it, or ask by its number.",
+        "A pull request failed and left the queue. Press Why? below it, or ask by its number.",
         "/mq why {number}",
     ),
     Task(
@@ -68,10 +68,19 @@ TASKS = (
     ),
 )
 
+NOTHING_FAILED = "Choose A pull request fails under What if… first. Then press Why? below it."
+"""The hint of the task about a failure while there is none."""
+
 _SEES = re.compile(r"/mq(\s+(status|show|queue)\b.*)?\s*", re.IGNORECASE)
 _WHY = re.compile(r"\bwhy\b", re.IGNORECASE)
 _NUMBER = re.compile(r"\b\d{2,}\b")
+_TAKES_OVER = re.compile(r"(/mq\s+(resume|takeover)|resume queue|take over)\b", re.IGNORECASE)
 _QUIET = re.compile(r"\bquiet\b", re.IGNORECASE)
+
+
+def takes_over(words: str) -> bool:
+    """Whether typing these words, or pressing what says them, is to end or take over a pause."""
+    return _TAKES_OVER.match(words) is not None
 
 
 def done_by(words: str) -> str | None:

@@ -92,7 +92,7 @@ function taskRow(task, isOpen, { canBegin, type, leave }) {
 
 function tryButton(task, { type, leave }) {
   const person = state.directory.users.find((user) => user.id === task.person);
-  if (person && person.id === state.user) return null;
+  if (person ? person.id === state.user : !task.command) return null;
   const run = person
     ? () => become(person.id)
     : () => {

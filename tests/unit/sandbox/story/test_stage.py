@@ -3,6 +3,7 @@
 import pytest
 
 from bot.cli.manifest import manifest_path
+from bot.sandbox.merge_queue.controls import FreezeTerms, SentEvent
 from bot.sandbox.merge_queue.faults import Fault
 from bot.sandbox.merge_queue.server import MergeQueueSandbox
 from bot.sandbox.merge_queue.troubles import play
@@ -10,9 +11,10 @@ from bot.sandbox.server import Sandbox
 from bot.sandbox.slack.server import SlackSandbox
 from bot.sandbox.slack.state.acts import Act
 from bot.sandbox.slack.state.workspace import Message
-from bot.sandbox.slack.wire import ControlRefusal
+from bot.sandbox.slack.wire import ControlRefusal, Json
 from bot.sandbox.story.stage import COLLEAGUES_REASON, DASHBOARD_REASON, DemoStage
 from bot.sandbox.story.steps import ALICE, API, BOB, CAROL, MERGE_QUEUE, SITE
+from bot.sandbox.story.tasks import NOTHING_FAILED
 from bot.sandbox.story.telling import Teller
 
 MINUTES = 60.0
@@ -47,6 +49,12 @@ class Visit:
         """Why pull requests left the queue."""
         left = (event for event in self.service.events(SITE) if event.type.endswith(".leave"))
         return [str(event.metadata["dequeue_code"]) for event in left]
+
+    @property
+    def why_mine(self) -> Json:
+        tasks = {task["name"]: task for task in self.stage.state()["tasks"]}
+        found: Json = tasks["why-mine"]
+        return found
 
     @property
     def done(self) -> set[str]:
@@ -90,6 +98,34 @@ def test_a_pause_is_ticked_once_the_app_shows_it_and_the_service_has_it(visit: V
     assert visit.done == {"pause"}
 
 
+def test_what_was_there_before_or_is_done_on_the_dashboard_ticks_nothing(visit: Visit) -> None:
+    visit.service.pause(SITE, "CI runners are down", by="bob")
+    visit.service.freeze(SITE, FreezeTerms("Release 4.2 is being cut"))
+    visit.app_posts()
+    visit.acts("/mq status")
+    assert visit.done == {"see"}
+    visit.service.freeze(SITE, FreezeTerms("Holidays (by alice via Slack)"))
+    visit.app_posts()
+    assert visit.done == {"see", "freeze"}
+
+
+@pytest.mark.parametrize("words", ["/mq status", "/mq why acme/site", "Resume in 2 h 2h"])
+def test_who_only_looks_at_a_pause_is_no_second_person(visit: Visit, words: str) -> None:
+    visit.acts("/mq pause CI is down")
+    visit.service.pause(SITE, "CI is down (by alice via Slack)")
+    visit.acts(words, by=BOB)
+    assert "second" not in visit.done
+
+
+async def test_whoever_resumes_after_dave_is_the_second_person(visit: Visit) -> None:
+    visit.acts("/mq help")
+    await visit.stage.bring_about("dashboard")
+    visit.acts("/mq why acme/site")
+    assert "second" not in visit.done
+    visit.acts("/mq resume")
+    assert "second" in visit.done
+
+
 def test_only_somebody_else_than_who_paused_is_the_second_person(visit: Visit) -> None:
     visit.acts("/mq pause CI is down")
     visit.service.pause(SITE, "CI is down (by alice via Slack)")
@@ -128,16 +164,34 @@ async def test_a_colleague_cannot_pause_a_paused_queue(visit: Visit) -> None:
 
 
 async def test_a_failure_is_the_one_that_the_checklist_asks_about(visit: Visit) -> None:
+    assert visit.why_mine["command"] is None
+    assert visit.why_mine["hint"] == NOTHING_FAILED
     await visit.stage.bring_about("failure")
+    visit.app_posts()
+    assert visit.why_mine["command"] is None
     visit.wait(minutes=3)
+    visit.app_posts()
     assert visit.reasons() == ["CHECKS_FAILED"]
     (failed,) = {
         event.pull_request
         for event in visit.service.events(SITE)
         if event.type == "action.queue.leave"
     }
-    tasks = {task["name"]: task for task in visit.stage.state()["tasks"]}
-    assert tasks["why-mine"]["command"] == f"/mq why {failed}"
+    assert visit.why_mine["command"] == f"/mq why {failed}"
+
+
+def test_a_removal_and_a_failure_that_came_back_are_nothing_to_ask_about(visit: Visit) -> None:
+    removed = visit.service.enqueue(SITE)
+    visit.service.dequeue(SITE, removed)
+    failed = {"dequeue_code": "CHECKS_FAILED", "merged": False}
+    for type_ in ("leave", "enter"):
+        sent = SentEvent(f"action.queue.{type_}", failed if type_ == "leave" else {}, 41, "main")
+        visit.service.emit(SITE, sent)
+    visit.app_posts()
+    assert visit.why_mine["command"] is None
+    visit.service.emit(SITE, SentEvent("action.queue.leave", failed, 41, "main"))
+    visit.app_posts()
+    assert visit.why_mine["command"] == "/mq why 41"
 
 
 async def test_a_batch_merges_and_another_is_bisected(visit: Visit) -> None:
