@@ -93,7 +93,7 @@ async def run(options: Options, folder: Path) -> Result:
         seed=options.seed,
         speed=SIMULATED_SPEED,
     )
-    slack = SlackSandbox(ROOT / "manifest.yml")
+    slack = SlackSandbox(ROOT / "manifest.yml", rate_limits="all")
     async with _database(options, folder) as database, Sandbox(service, slack) as sandbox:
         environ = _environment(sandbox, database, folder)
         async with AsyncExitStack() as stack:

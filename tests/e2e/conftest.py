@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from bot.runtime.intervals import Intervals
+from bot.sandbox.slack.web_api.rate_limits import RateLimits
 from tests.support.bot_tester import HURRIED, BotTester, Mode
 from tests.support.clock import MovedClock
 from tests.support.reused_engines import ReusedEngines
@@ -17,6 +18,9 @@ StartBot = Callable[..., Awaitable[BotTester]]
 # them: receiving, acknowledging and answering are the same for their subject as for any other.
 OVER_SOCKET_MODE = pytest.mark.parametrize("mode", ["socket"], indirect=True)
 OVER_HTTP = pytest.mark.parametrize("mode", ["http"], indirect=True)
+
+# For files about messages that the bot edits often: of all methods, Slack limits this the most.
+LIMITED = pytest.mark.parametrize("rate_limits", ["all"], indirect=True)
 
 NAMES = ("acme/site", "acme/api", "acme/docs")
 TWO_GROUPS = {"MQBOT_GROUPS": "release=acme/site,acme/api;papers=acme/docs"}
@@ -54,6 +58,13 @@ def mode(request: pytest.FixtureRequest) -> Mode:
 
 
 @pytest.fixture
+def rate_limits(request: pytest.FixtureRequest) -> RateLimits:
+    """What Slack limits; in most tests nothing, as they do in seconds what people do in hours."""
+    chosen: RateLimits = getattr(request, "param", "off")
+    return chosen
+
+
+@pytest.fixture
 def clock() -> MovedClock:
     """The bot's clock, for tests that cannot wait."""
     return MovedClock()
@@ -63,6 +74,7 @@ def clock() -> MovedClock:
 async def start_bot(
     sqlite_url: str,
     mode: Mode,
+    rate_limits: RateLimits,
     clock: MovedClock,
     every: Intervals,
     reused_engines: ReusedEngines,
@@ -74,6 +86,7 @@ async def start_bot(
             # The options are BotTester's own, which checks them.
             usual = {
                 "mode": mode,
+                "rate_limits": rate_limits,
                 "clock": clock,
                 "every": every,
                 "open_store": reused_engines.open_store,

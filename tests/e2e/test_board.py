@@ -2,12 +2,12 @@
 
 import pytest
 
-from tests.e2e.conftest import OVER_HTTP, StartBot
+from tests.e2e.conftest import LIMITED, OVER_HTTP, StartBot
 from tests.support.bot_tester import ALICE, BOB, GENERAL, INCIDENTS, MERGE_QUEUE, BotTester
 from tests.support.shown import Shown
 from tests.support.waiting import until
 
-pytestmark = [pytest.mark.e2e, OVER_HTTP]
+pytestmark = [pytest.mark.e2e, OVER_HTTP, LIMITED]
 
 STATUS = "/merge-queue/status"
 

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from tests.e2e.conftest import NAMES, OVER_HTTP, TWO_GROUPS, StartBot
+from tests.e2e.conftest import LIMITED, NAMES, OVER_HTTP, TWO_GROUPS, StartBot
 from tests.e2e.test_mentions import mention
 from tests.support.bot_tester import (
     ALICE,
@@ -20,7 +20,7 @@ from tests.support.bot_tester import (
 from tests.support.shown import Shown
 from tests.support.waiting import until
 
-pytestmark = [pytest.mark.e2e, OVER_HTTP]
+pytestmark = [pytest.mark.e2e, OVER_HTTP, LIMITED]
 
 CONTROLS = ["Resume @release", "Set an end…", "More actions"]
 

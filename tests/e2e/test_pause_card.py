@@ -2,11 +2,11 @@
 
 import pytest
 
-from tests.e2e.conftest import OVER_HTTP, StartBot
+from tests.e2e.conftest import LIMITED, OVER_HTTP, StartBot
 from tests.support.bot_tester import ALICE, BOB, GENERAL, MERGE_QUEUE, RELEASES, BotTester
 from tests.support.waiting import until
 
-pytestmark = [pytest.mark.e2e, OVER_HTTP]
+pytestmark = [pytest.mark.e2e, OVER_HTTP, LIMITED]
 
 HEARING = f"acme/site={MERGE_QUEUE}:pause"
 
