@@ -37,7 +37,7 @@ def give_signals_back() -> None:
 
 
 def _stop(_number: int, _frame: FrameType | None) -> None:
-    """End where the start is: nothing has been read or written that a kill could harm.
+    """End the start where it is, as a kill would: a migration, in one transaction, is undone.
 
     An exception instead would be lost in a callback of the interpreter's, and the start go on.
     """
