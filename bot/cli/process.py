@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import signal
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 
@@ -96,6 +97,8 @@ async def cancelled_by_signals() -> AsyncIterator[None]:
         logger.info("asked to stop", extra={"action": "stopping"})
         for number in STOPPING:
             loop.remove_signal_handler(number)
+            # Removing that of SIGINT brings Python's own back, which lets all closers finish.
+            signal.signal(number, signal.SIG_DFL)
         if main is not None:
             main.cancel()
 

@@ -129,6 +129,50 @@ def test_a_command_that_ends_by_itself_leaves_signals_as_it_found_them(
         assert "after: 0" in ended.stderr or "SIG_DFL" in ended.stderr
 
 
+SLOW_TO_STOP = """
+import asyncio, signal
+from contextlib import AsyncExitStack
+from bot.cli.process import cancelled_by_signals, forever
+from bot.runtime.signals import {takes}
+
+async def close():
+    print("closing", flush=True)
+    await asyncio.sleep(60)
+
+async def main():
+    async with cancelled_by_signals(), AsyncExitStack() as stack:
+        for _ in range(3):
+            stack.push_async_callback(close)
+        print("up", flush=True)
+        await forever()
+    print("stopped", flush=True)
+
+{takes}()
+asyncio.run(main())
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [*((sent, sent) for sent in STOPPING), (signal.SIGTERM, signal.SIGINT)],
+)
+@pytest.mark.parametrize("takes", ["take_signals", "give_signals_back"])
+def test_a_second_signal_ends_a_slow_stop_at_once(
+    takes: str, first: signal.Signals, second: signal.Signals
+) -> None:
+    """Whichever it is, it doesn't count as an end in order."""
+    program = SLOW_TO_STOP.format(takes=takes)
+    with subprocess.Popen(
+        [sys.executable, "-c", program], stdout=subprocess.PIPE, text=True, env=os.environ
+    ) as process:
+        assert process.stdout is not None
+        for line, sent in (("up\n", first), ("closing\n", second)):
+            assert process.stdout.readline() == line
+            process.send_signal(sent)
+        assert process.wait(30) == -second
+        assert process.stdout.read() == ""
+
+
 @pytest.mark.parametrize("sent", STOPPING)
 def test_a_signal_in_a_callback_of_the_interpreter_is_not_lost(sent: signal.Signals) -> None:
     """An exception raised there is printed and ignored.
