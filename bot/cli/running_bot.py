@@ -331,8 +331,8 @@ def exit_code(what: str, answer: httpx.Response) -> int:
     if what == OUTCOME and answer.status_code in ASK_AGAIN:
         return UNCERTAIN_EXIT
     if _sentence(answer) is None:
-        # A proxy that got no answer in time can't know what the bot does.
-        is_lost = answer.is_server_error and what not in READING
+        # A proxy that got no answer in time, or finds no bot while that restarts, can't know.
+        is_lost = what == OUTCOME or (answer.is_server_error and what not in READING)
         return UNCERTAIN_EXIT if is_lost else UNAVAILABLE_EXIT
     is_as_asked = answer.json().get("done") is not False
     return 0 if answer.status_code == httpx.codes.OK and is_as_asked else UNAVAILABLE_EXIT
@@ -343,15 +343,15 @@ def follow_outcome(
 ) -> httpx.Response:
     """What became of a request that nobody could tell at first; the last answer if that stays so.
 
-    The bot may be restarting meanwhile, so it is asked again after so many seconds. Raises
-    TransportError if it doesn't answer the last time either.
+    The bot may be restarting meanwhile, and a proxy answer for it, so it is asked again after so
+    many seconds. Raises TransportError if it doesn't answer the last time either.
     """
     for _ in range(ASKED_MOST - 1):
         with suppress(httpx.TransportError):
             answer = client.get(address)
             if answer.status_code == httpx.codes.ACCEPTED:
                 continue
-            if answer.status_code not in ASK_AGAIN:
+            if answer.status_code not in ASK_AGAIN and _sentence(answer) is not None:
                 return answer
         time.sleep(seconds)
     return client.get(address)

@@ -635,11 +635,12 @@ async def test_a_bot_that_restarts_is_asked_for_the_outcome_again(tmp_path: Path
     behind = Behind(
         web.json_response({"message": "I can't tell yet.", "outcome": address}, status=202),
         web.json_response({**problem, "field": None}, status=503),
+        web.Response(text="default backend - 404", status=404),
         web.json_response(done),
     )
     ended = await behind.ended(tmp_path, "pause", "acme/site", "--reason", "deploying")
     assert (ended.code, ended.printed) == (0, "acme/site is paused.\n")
-    assert behind.requests == ["POST /api/v1/pause", f"GET {address}", f"GET {address}"]
+    assert behind.requests == ["POST /api/v1/pause", *[f"GET {address}"] * 3]
 
 
 def _unreachable(request: httpx.Request) -> httpx.Response:
@@ -655,6 +656,21 @@ def test_no_refusal_is_taken_for_an_outcome(status: int) -> None:
         return httpx.Response(status, json={"message": "Try again.", "error": "unavailable"})
 
     with httpx.Client(transport=httpx.MockTransport(refuse), base_url="http://bot") as client:
+        answer = follow_outcome(client, "/api/v1/outcome/1f", seconds=0.0)
+    assert len(asked) == ASKED_MOST
+    assert exit_code("outcome", answer) == 3
+
+
+@pytest.mark.parametrize("status", [200, 403, 404])
+def test_no_answer_of_a_proxy_is_taken_for_an_outcome(status: int) -> None:
+    asked: list[httpx.Request] = []
+
+    def answer_instead(request: httpx.Request) -> httpx.Response:
+        asked.append(request)
+        return httpx.Response(status, text="<h1>default backend</h1>")
+
+    transport = httpx.MockTransport(answer_instead)
+    with httpx.Client(transport=transport, base_url="http://bot") as client:
         answer = follow_outcome(client, "/api/v1/outcome/1f", seconds=0.0)
     assert len(asked) == ASKED_MOST
     assert exit_code("outcome", answer) == 3
