@@ -3,6 +3,7 @@
 import asyncio
 import tempfile
 from collections.abc import Mapping
+from contextlib import AsyncExitStack
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from typing_extensions import override
 
 from bot.cli.manifest import manifest_path
 from bot.cli.process import cancelled_by_signals, forever
-from bot.cli.sandbox import PORT, Speed, port_refused
+from bot.cli.sandbox import PORT, Speed, opening
 from bot.config.settings import GivenSettings
 from bot.runtime import logs
 from bot.runtime.clock import SystemClock
@@ -95,10 +96,7 @@ def demo(  # one for each option
         start_at=datetime.now(UTC) - STORY_LASTS,
     )
     sandbox = Sandbox(service, SlackSandbox(manifest_path()), slack_port=port)
-    try:
-        asyncio.run(run(sandbox, speed, trouble=scenario, opens=opens))
-    except OSError as error:
-        raise click.ClickException(f"{port_refused(port, error)}; try --port 0") from None
+    asyncio.run(run(sandbox, speed, trouble=scenario, opens=opens))
 
 
 def _invite_others(slack: SlackSandbox) -> None:
@@ -119,7 +117,9 @@ async def run(
     """Run until SIGINT or SIGTERM; nothing is kept afterwards."""
     clock = StoryClock(STORY_LASTS)
     with tempfile.TemporaryDirectory(prefix="mqbot-demo-") as folder:
-        async with cancelled_by_signals(), sandbox:
+        async with cancelled_by_signals(), AsyncExitStack() as stack:
+            with opening(sandbox.slack_port, "; try --port 0"):
+                await stack.enter_async_context(sandbox)
             teller = Teller(sandbox, STORY_LASTS.total_seconds(), clock.move)
             stage = DemoStage(sandbox, teller, speed)
             sandbox.slack.stage = stage

@@ -3,6 +3,8 @@
 import asyncio
 import math
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -38,10 +40,17 @@ class Speed(click.FloatRange):
         return speed
 
 
-def port_refused(port: int, error: OSError) -> str:
-    """The system's own error text: asyncio's repeats the address."""
-    why = os.strerror(error.errno) if error.errno is not None else str(error)
-    return f"port {port} can't be used: {why}"
+@contextmanager
+def opening(port: int, advice: str = "") -> Iterator[None]:
+    """Turn an error of opening a server into a complaint about its port.
+
+    With the system's own error text: asyncio's repeats the address.
+    """
+    try:
+        yield
+    except OSError as error:
+        why = os.strerror(error.errno) if error.errno is not None else str(error)
+        raise click.ClickException(f"port {port} can't be used: {why}{advice}") from None
 
 
 @click.group(context_settings={"show_default": True})
@@ -197,15 +206,13 @@ def slack(
 
 
 def _serve(sandbox: MergeQueueSandbox | SlackSandbox, port: int) -> None:
-    try:
-        asyncio.run(_run(sandbox, port))
-    except OSError as error:
-        raise click.ClickException(port_refused(port, error)) from None
+    asyncio.run(_run(sandbox, port))
 
 
 async def _run(sandbox: MergeQueueSandbox | SlackSandbox, port: int) -> None:
     async with cancelled_by_signals():
-        await sandbox.start(port=port)
+        with opening(port):
+            await sandbox.start(port=port)
         if isinstance(sandbox, SlackSandbox):
             click.echo(f"page {sandbox.url}\nSLACK_API_URL={sandbox.api_url}")
         else:

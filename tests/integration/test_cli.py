@@ -1,5 +1,6 @@
 """The short commands of `mqbot`, and the two services run alone."""
 
+import errno
 import json
 import os
 import signal
@@ -181,6 +182,18 @@ async def test_a_port_that_is_taken_is_named(tmp_path: Path) -> None:
     assert second.complaints == (
         f"Error: port {port} can't be used: Address already in use; try --port 0\n"
     )
+
+
+def test_an_error_of_the_disk_is_not_told_as_one_of_the_port(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fill_up(_url: str) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("bot.store.migrate.upgrade", fill_up)
+    result = run("demo", "--port", "0")
+    assert isinstance(result.exception, OSError)
+    assert "port" not in result.output
 
 
 @pytest.mark.parametrize("command", ["demo", "sandbox merge-queue"])
