@@ -81,6 +81,11 @@ class Audit(Numbered[AuditRecord]):
             previous=Previous(row.previous_reason, row.previous_paused_at),
         )
 
+    def repositories(self) -> Sequence[RepositoryName]:
+        """All repositories that an act was about."""
+        named = select(audit.c.repository).where(audit.c.repository != "").distinct()
+        return self._run(named).scalars().all()
+
     def add(self, record: AuditRecord) -> int:
         """Add a record, which the log has too; return its id."""
         record_id = self._add(audit, _row(record))

@@ -3,7 +3,7 @@
 import asyncio
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal
 
@@ -11,7 +11,7 @@ import click
 
 from bot.cli.account_lines import account_lines, log_lines, message_lines
 from bot.cli.process import say, with_database
-from bot.cli.stored import opened_store
+from bot.cli.stored import opened_store, stored_name
 from bot.desk.addresses import read_address
 from bot.inspection.account import of_delivery, of_event, of_message, of_pull_request
 from bot.kernel.errors import InvalidRequest
@@ -119,6 +119,8 @@ async def _answer(url: str, asked: Asked) -> Sequence[str]:
 
 async def _lines(store: Store, asked: Asked) -> Sequence[str]:
     now = SystemClock().now()
+    if isinstance(asked, Numbered) and asked.name is not None:
+        asked = replace(asked, name=await store.read(stored_name, asked.name, "WHAT"))
     match asked:
         case Permalink():
             return await store.read(_of_message, asked, now)

@@ -3,9 +3,14 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+from bot.acts.rows import Audit
+from bot.blocks.text import listed
 from bot.kernel.errors import ConfigurationError
+from bot.kernel.repository import RepositoryName
+from bot.runtime.upkeep.renaming_rows import Renaming
 from bot.store import migrate
 from bot.store.engines import create_engine, sqlite_path
+from bot.store.transaction import Transaction
 from bot.store.transactions import Store
 
 LONGEST_STATEMENT_SECONDS = 600.0
@@ -23,6 +28,23 @@ async def opened_store(url: str) -> AsyncIterator[Store]:
         yield store
     finally:
         await store.close()
+
+
+def stored_name(
+    transaction: Transaction, typed: RepositoryName, where: str = "--repository"
+) -> RepositoryName:
+    """The repository about which something is stored, whatever the case of the typed letters.
+
+    Raises ConfigurationError, about what was typed `where`, if nothing is.
+    """
+    known = {*Renaming(transaction).names(), *Audit(transaction).repositories()}
+    if typed in known:
+        return typed
+    alike = sorted(name for name in known if name.casefold() == typed.casefold())
+    if not alike:
+        named = listed(sorted(known), most=10) if known else "none"
+        raise ConfigurationError({where: f"nothing is stored about {typed}; known are {named}"})
+    return alike[0]
 
 
 def _not_migrated(url: str) -> str:

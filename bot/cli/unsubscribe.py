@@ -8,7 +8,7 @@ import click
 
 from bot.channels.settings import SubscriptionChange, end_subscriptions
 from bot.cli.process import with_database
-from bot.cli.stored import opened_store
+from bot.cli.stored import opened_store, stored_name
 from bot.kernel.errors import InvalidRequest
 from bot.kernel.repository import RepositoryName
 from bot.runtime.clock import SystemClock
@@ -57,4 +57,5 @@ async def _end(
 ) -> Sequence[SubscriptionChange]:
     async with opened_store(url) as store:
         now = SystemClock().now()
-        return await store.run(end_subscriptions, channel, only, OPERATOR, now)
+        named = [await store.read(stored_name, name) for name in only]
+        return await store.run(end_subscriptions, channel, named, OPERATOR, now)

@@ -138,9 +138,14 @@ async def test_json_has_one_object_a_line_and_the_table_is_safe_to_read(
 
     since = lines(await asyncio.to_thread(run, database.url, "--json", "--since", "1d"))
     assert [record["action"] for record in since] == ["subscribe", "pause"]
-    of_shop = ("--json", "--repository", "acme/shop")
-    shop = lines(await asyncio.to_thread(run, database.url, *of_shop))
-    assert [one["repository"] for one in shop] == ["acme/shop"]
+    for typed in ("acme/shop", "Acme/SHOP"):
+        of_shop = ("--json", "--repository", typed)
+        shop = lines(await asyncio.to_thread(run, database.url, *of_shop))
+        assert [one["repository"] for one in shop] == ["acme/shop"]
+    unknown = await asyncio.to_thread(run, database.url, "--repository", "acme/shp")
+    assert unknown.exit_code == 2
+    known = "nothing is stored about acme/shp; known are acme/shop, acme/site"
+    assert unknown.output == f"mqbot: --repository: {known}\n"
 
     filtered = {
         "--until 1d": ["pause"],

@@ -109,6 +109,8 @@ def change(url: str, body: object) -> None:
         ("event 1",),
         ("acme/site#41",),
         ("acme/site 41",),
+        ("ACME/Site#41",),
+        ("Acme/site event 1",),
         ("https://github.com/acme/site/pull/41",),
         ("#41",),
         ("41",),
@@ -140,6 +142,11 @@ def test_what_is_not_stored_says_why(url: str) -> None:
     assert "with a database of its own" in other
     assert "event 77 of any repository is stored" in said(url, "event 77")
     assert "log: read at 2026-03-01 12:30:15" in said(url, f"{SITE} event 77")
+    unread = explain(url, f"{API}#41")
+    assert unread.exit_code == 2
+    assert f"WHAT: nothing is stored about {API}; known are {SITE}" in unread.output
+    subscribed = make_subscription("enter", repository=API)
+    change(url, lambda transaction: Subscriptions(transaction).save(subscribed))
     assert "log: never read to its end" in said(url, f"{API}#41")
     assert "events: none is stored" in said(url, f"{API}#41")
     unknown = said(url, "42")

@@ -249,14 +249,15 @@ def test_all_subscriptions_and_waiting_posts_of_the_channel_go(refused_url: str)
 
 
 def test_one_repository_alone_may_be_ended(refused_url: str) -> None:
-    done = mqbot(refused_url, "unsubscribe", GONE, "--repository", SITE)
+    done = mqbot(refused_url, "unsubscribe", GONE, "--repository", SITE.upper())
     assert done.exit_code == 0, done.output
     assert subscribed(refused_url, GONE) == {API}
     assert suspended(refused_url) == [GONE]
-    assert (
-        "nothing changed"
-        in mqbot(refused_url, "unsubscribe", GONE, "--repository", "acme/unknown").output
-    )
+    again = mqbot(refused_url, "unsubscribe", GONE, "--repository", SITE)
+    assert "nothing changed" in again.output
+    unknown = mqbot(refused_url, "unsubscribe", GONE, "--repository", "acme/unknown")
+    assert unknown.exit_code == 2
+    assert f"nothing is stored about acme/unknown; known are {API}, {SITE}" in unknown.output
 
 
 def test_what_the_settings_subscribe_stays_and_is_named(refused_url: str) -> None:
