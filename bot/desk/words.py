@@ -403,7 +403,7 @@ class Words:
             ):
                 self._refuse_to_leave_out(self.groups.everything, self.rest)
             return self._behind_other_words()
-        if self._says_no_other(named, self.rest[1:]):
+        if named.is_bare and self._says_no_other(named, self.rest[1:]):
             return self._meant_anyway(1)
         if not named.is_certain or self._says_all_is_well():
             self._ask_unless_settled(word, named, leaving_out=self.rest[:1])
@@ -525,14 +525,13 @@ class Words:
         return is_all and len(self.rest) > 1 and self.rest[1].bare in WELL
 
     def _says_no_other(self, named: Named, behind: Sequence[Word]) -> bool:
-        """Whether a name without owner is of the queue that is meant where none is named.
+        """Whether this name without owner is of the queue that is meant where none is named.
 
         Then an end behind it counts, as behind `owner/name`: as a part of the reason, it was lost.
         `behind`: what follows; a list of names may mean them all.
         """
         own = self.situation.target_meant(self.verb)
-        is_own = named.is_bare and own is not None and named.targets == (own,)
-        if not is_own or self.is_settled:
+        if own is None or named.targets != (own,) or self.is_settled:
             return False
         next_word = next((word for word in behind if not _is_and(word)), None)
         other = named_by(next_word, self.groups) if next_word is not None else None
@@ -563,7 +562,7 @@ class Words:
         if named is None or not (named.is_bare or word.bare == ALL):
             return None
         behind = self.rest[place + 1 :]
-        if self._says_no_other(named, behind):
+        if named.is_bare and self._says_no_other(named, behind):
             return self._meant_anyway(place + 1)
         count = place + 1 if self._is_apart(behind) else 0
         self._ask_unless_settled(word, named, leaving_out=self.rest[:count])
@@ -753,9 +752,10 @@ class Words:
         left = [*words]
         joined: list[Word] = []
         while left:
-            count = next(
-                (length for length in (3, 2) if self._is_split_name(left[:length], length)), 1
-            )
+            count = 1
+            for length in (2, 3):
+                if self._is_split_name(left[:length], length):
+                    count = length
             first = left[0]
             last = left[count - 1]
             if count > 1:

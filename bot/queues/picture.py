@@ -160,6 +160,8 @@ def picture(snapshot: Snapshot) -> Picture:
             known.is_overdue,
         )
     behind = waiting[NEXT_UP : NEXT_UP + NAMED_WAITING]
+    leads = [batch.status.code for batch in status.leads]
+    advancing = [code for code in leads if code in ADVANCING]
     return Picture(
         pause=paused,
         batches=tuple(
@@ -179,23 +181,10 @@ def picture(snapshot: Snapshot) -> Picture:
         failing=sum(batch.status.code == BatchStatusCode.FAILED for batch in batches),
         bisecting=len(status.bisecting),
         live=len(status.live),
-        lead=_lead(status),
+        lead=next(iter(advancing or leads), "")[:WORDS_KEPT],
         first_queued_at=queued[0].queued_at if queued else None,
         is_one_line=status.mode not in SEVERAL_LINES,
     )
-
-
-def _lead(status: QueueStatus) -> str:
-    states = [_state(batch) for batch in status.leads]
-    advancing = [state for state in states if state in ADVANCING]
-    return next(iter(advancing or states), "")[:WORDS_KEPT]
-
-
-def _state(batch: Batch) -> str:
-    """Its code, unless its checks run though it won't merge."""
-    members = batch.members
-    is_frozen = bool(members) and all(member.is_frozen for member in members)
-    return FROZEN_IN_CHECKS if is_frozen and batch.status.code in ADVANCING else batch.status.code
 
 
 def _batch(place: int, batch: Batch, queue: QueueStatus) -> ShownBatch:
